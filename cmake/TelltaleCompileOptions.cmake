@@ -1,0 +1,32 @@
+# One interface target carries what every telltale target is compiled with.
+add_library(telltale_options INTERFACE)
+target_compile_options(telltale_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror
+  -fno-strict-aliasing)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these two for correct std::variant and std::vector code once it is inlined.
+  target_compile_options(telltale_options INTERFACE -Wno-maybe-uninitialized -Wno-stringop-overflow
+                                                    -Wno-array-bounds -Wno-restrict)
+endif()
+target_include_directories(telltale_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+
+if(TELLTALE_SANITIZE)
+  set(flags -fsanitize=${TELLTALE_SANITIZE} -fno-omit-frame-pointer)
+  if(NOT TELLTALE_SANITIZE MATCHES "thread")
+    list(APPEND flags -fno-sanitize-recover=undefined)
+  endif()
+  if(TELLTALE_SANITIZE MATCHES "integer")
+    # Unsigned wrap-around is what hashes and delta codecs are made of; it is checked where sizes are computed.
+    list(APPEND flags -fno-sanitize=unsigned-integer-overflow,unsigned-shift-base,implicit-conversion
+                      -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizer-ignorelist.txt)
+  endif()
+  if(TELLTALE_FUZZ)
+    list(APPEND flags -fsanitize=fuzzer-no-link)
+  endif()
+  target_compile_options(telltale_options INTERFACE ${flags})
+  target_link_options(telltale_options INTERFACE ${flags})
+endif()
+if(TELLTALE_COVERAGE)
+  target_compile_options(telltale_options INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(telltale_options INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+endif()

@@ -1,0 +1,45 @@
+#include "base/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace telltale {
+
+size_t worker_count(size_t requested) {
+  if (requested != 0) return requested;
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+    return std::max<size_t>(1, static_cast<size_t>(CPU_COUNT(&allowed)));
+  }
+  return std::max<size_t>(1, std::thread::hardware_concurrency());
+}
+
+void parallel_for(size_t items, size_t workers, const std::function<void(size_t, size_t)>& work) {
+  workers = std::min(std::max<size_t>(1, workers), items);
+  std::atomic<size_t> next = 0;
+  std::mutex failure_mutex;
+  std::exception_ptr failure;
+  const auto run = [&](size_t worker) {
+    try {
+      for (size_t item = next++; item < items; item = next++) work(item, worker);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure) failure = std::current_exception();
+      next = items;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (size_t worker = 1; worker < workers; ++worker) threads.emplace_back(run, worker);
+  run(0);
+  threads.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace telltale

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/cursor.h"
+
+namespace telltale {
+
+struct InputLimits {
+  // Decompressed bytes at most. A stream that expands by more than `max_ratio` after its first MiB of output is
+  // taken for a decompression bomb.
+  uint64_t max_decompressed_bytes = uint64_t{4} << 30;
+  uint64_t max_ratio = 200;
+};
+
+// The bytes of one input, whole and random-access: a regular file is mapped; standard input and compressed input
+// (gzip, zstd; by content) are spooled through an unlinked temporary file and mapped, so that they cost page cache
+// and not heap. Move-only; bytes() is valid while this lives.
+class InputFile {
+ public:
+  // `path` "-" is standard input. Errors: io; limit (decompression bomb). A compressed stream that is cut or damaged
+  // gives the bytes before the damage and an entry in problems().
+  static Result<InputFile> open(const std::string& path, const InputLimits& limits = {});
+  // Bytes that live elsewhere and outlive this object; for tests and in-memory images.
+  static InputFile from_memory(std::string name, Bytes bytes);
+
+  [[nodiscard]] Bytes bytes() const { return bytes_; }
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::string_view compression() const { return compression_; }  // "gzip", "zstd" or empty
+  [[nodiscard]] const ProblemLog& problems() const { return problems_; }
+
+ private:
+  InputFile() = default;
+  std::string name_;
+  std::shared_ptr<const void> owner_;  // unmaps on destruction
+  Bytes bytes_;
+  std::string_view compression_;
+  ProblemLog problems_;
+};
+
+}  // namespace telltale

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace telltale::cli {
+
+// Exit statuses of every verb.
+enum ExitStatus : int {
+  kDone = 0,
+  kFinding = 1,     // `check` found a violation, `diff --gate` a regression
+  kUsage = 2,       // the command line makes no sense
+  kUnreadable = 3,  // an input could not be read at all
+  kDamaged = 4,     // --strict, and something in the input was damaged or lost
+};
+
+// Each adds its verb to the command line; when the verb was chosen its callback does the work and sets `status`.
+// The list of verbs is in main.cc.
+
+}  // namespace telltale::cli

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "base/error.h"
+#include "bytes/cursor.h"
+#include "formats/xray/wire.h"
+
+namespace telltale::xray {
+
+// The 32 bytes that open every trace file. Only bits 0 and 1 of the bit field mean anything; the rest, and the bytes
+// that no field claims, are kept in `raw` and never checked (writers leave garbage there).
+struct FileHeader {
+  uint16_t version = 0;
+  LogType type = LogType::fdr;
+  bool constant_tsc = false;
+  bool nonstop_tsc = false;
+  uint64_t cycle_frequency = 0;  // ticks per second; 0: unknown
+  uint64_t buffer_size = 0;      // bytes; FDR only
+  std::endian order = std::endian::little;
+  std::array<std::byte, kFileHeaderBytes> raw{};
+};
+
+// Reads the header and finds the byte order. Errors: truncated, bad_magic, unsupported_version.
+Result<FileHeader> read_file_header(Bytes file);
+// True if the first bytes can be an XRay binary trace of either flavour, byte order and any known version.
+bool looks_like_trace(Bytes file);
+
+// --- FDR records, one type each, in the specification's terms -------------------------------------------------
+
+struct FunctionRecord {
+  FunctionAction action = FunctionAction::enter;
+  uint32_t function_id = 0;  // 28 bits
+  uint32_t tsc_delta = 0;    // ticks since the previous record
+};
+struct NewBuffer {
+  int32_t tid = 0;
+};
+struct EndOfBuffer {};
+struct NewCpuId {
+  uint16_t cpu = 0;
+  uint64_t tsc = 0;  // absolute
+};
+struct TscWrap {
+  uint64_t tsc = 0;  // absolute
+};
+struct WalltimeMarker {
+  int64_t seconds = 0;       // of the writer's clock (the stock runtime: CLOCK_MONOTONIC), not civil time
+  int32_t microseconds = 0;  // the part below a second
+};
+struct CustomEvent {
+  int32_t payload_bytes = 0;
+  uint64_t tsc = 0;       // absolute; versions 1 to 4
+  int32_t tsc_delta = 0;  // since the previous record; version 5
+  uint16_t cpu = 0;       // version 4
+  Bytes payload;          // view into the input
+};
+struct CallArgument {
+  uint64_t value = 0;
+};
+struct BufferExtents {
+  uint64_t bytes = 0;  // that follow this record and belong to the buffer
+};
+struct TypedEvent {
+  int32_t payload_bytes = 0;
+  int32_t tsc_delta = 0;
+  uint16_t event_type = 0;
+  Bytes payload;
+};
+struct Pid {
+  int32_t pid = 0;
+};
+
+using FdrPayload = std::variant<FunctionRecord, NewBuffer, EndOfBuffer, NewCpuId, TscWrap, WalltimeMarker, CustomEvent,
+                                CallArgument, BufferExtents, TypedEvent, Pid>;
+
+// One record as it stands in the file. `raw` is the whole record, payload and unused bytes included, so that writing
+// it back gives the same bytes.
+struct FdrRecord {
+  uint64_t offset = 0;  // of its first byte, from the start of the file
+  Bytes raw;
+  FdrPayload payload;
+};
+
+// The specification's name of the record's kind, e.g. "NewCPUId", "Function".
+std::string_view record_name(const FdrPayload& payload);
+
+// Decodes the function record in `word`, the record's first four bytes as an integer in the file's byte order, and
+// `delta`, the second four. Bit fields run from the least significant bit on little-endian machines and from the most
+// significant on big-endian ones. REQUIRES: is_function_word.
+template <std::endian Order>
+constexpr bool is_function_word(uint32_t word) {
+  return Order == std::endian::little ? (word & 1) == 0 : (word >> 31) == 0;
+}
+template <std::endian Order>
+constexpr FunctionRecord decode_function(uint32_t word, uint32_t delta) {
+  if constexpr (Order == std::endian::little) {
+    return {static_cast<FunctionAction>((word >> 1) & 7), word >> 4, delta};
+  } else {
+    return {static_cast<FunctionAction>((word >> 28) & 7), word & kMaxFdrFunctionId, delta};
+  }
+}
+
+// Decodes the record that `in` stands at and moves past it, its payload included. `version` is the file's.
+// Errors (in.error() is set too): truncated; bad_field for an unknown action or kind, or a negative payload size.
+Result<FdrRecord> read_fdr_record(Cursor& in, uint16_t version);
+
+}  // namespace telltale::xray

@@ -1,0 +1,76 @@
+#pragma once
+
+// The bytes of an XRay trace, in one freestanding place for readers, writers and recorders.
+// Explained with grammar and a worked hex dump in docs/formats/xray.md.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace telltale::xray {
+
+constexpr size_t kFileHeaderBytes = 32;
+constexpr size_t kFunctionRecordBytes = 8;
+constexpr size_t kMetadataRecordBytes = 16;
+constexpr size_t kMetadataBodyBytes = 15;
+constexpr size_t kBasicRecordBytes = 32;
+
+enum class LogType : uint16_t { basic = 0, fdr = 1 };
+
+constexpr uint16_t kFirstFdrVersion = 1;
+constexpr uint16_t kLastFdrVersion = 5;
+constexpr uint16_t kFirstBasicVersion = 1;
+constexpr uint16_t kLastBasicVersion = 3;
+
+// Function records, bits 1 to 3 (counted from the discriminant).
+enum class FunctionAction : uint8_t { enter = 0, exit = 1, tail_exit = 2, enter_args = 3 };
+
+// Metadata records, the seven bits beside the discriminant.
+enum class MetadataKind : uint8_t {
+  new_buffer = 0,
+  end_of_buffer = 1,  // version 1 only
+  new_cpu_id = 2,
+  tsc_wrap = 3,
+  walltime_marker = 4,
+  custom_event_marker = 5,
+  call_argument = 6,
+  buffer_extents = 7,      // since version 2
+  typed_event_marker = 8,  // readable since version 5
+  pid = 9,                 // since version 3
+};
+constexpr uint8_t kLastMetadataKind = 9;
+
+// Function ids fill 28 bits in a function record.
+constexpr uint32_t kMaxFdrFunctionId = 0x0FFF'FFFF;
+
+// What changed between versions of the FDR format; no other place asks for a version number.
+struct FdrLayout {
+  bool has_extents;             // a BufferExtents record in front of each buffer instead of EndOfBuffer and filler
+  bool has_pid;                 // a Pid record in each buffer's preamble
+  bool custom_event_has_cpu;    // CPU id behind the custom event's time stamp
+  bool event_time_is_delta;     // events carry a signed 32-bit delta instead of an absolute 64-bit time stamp
+  bool has_typed_events;
+};
+constexpr FdrLayout fdr_layout(uint16_t version) {
+  return {.has_extents = version >= 2,
+          .has_pid = version >= 3,
+          .custom_event_has_cpu = version == 4,
+          .event_time_is_delta = version >= 5,
+          .has_typed_events = version >= 5};
+}
+
+// Basic mode: the record type that opens each 32-byte record, and the kinds of a normal record.
+enum class BasicRecordType : uint16_t { normal = 0, argument = 1 };
+enum class BasicKind : uint8_t { enter = 0, exit = 1, tail_exit = 2, enter_args = 3 };
+struct BasicLayout {
+  bool has_tail_exit;
+  bool has_pid;
+};
+constexpr BasicLayout basic_layout(uint16_t version) {
+  return {.has_tail_exit = version >= 2, .has_pid = version >= 3};
+}
+
+// An id of a program with instrumented shared objects: object number in the upper 8 bits, function in the lower 24.
+constexpr unsigned kObjectShift = 24;
+constexpr uint32_t kObjectFunctionMask = 0x00FF'FFFF;
+
+}  // namespace telltale::xray

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/problem.h"
+#include "model/clock.h"
+
+namespace telltale {
+
+// The one vocabulary in which every format tells what a program did. Events are delivered by static calls to a sink,
+// thread by thread, in the thread's own order; times never go back within a thread.
+
+// A function as the recording names it; FunctionNames says what it means.
+enum class FunctionId : uint32_t {};
+constexpr uint32_t to_number(FunctionId id) { return static_cast<uint32_t>(id); }
+
+// A thread of a process. pid 0: the recording does not say.
+struct ThreadKey {
+  int64_t pid = 0;
+  int64_t tid = 0;
+  auto operator<=>(const ThreadKey&) const = default;
+};
+
+enum class LeaveKind : uint8_t {
+  normal,     // a return
+  tail,       // the function ended by jumping to another one
+  exception,  // an exception passed through it
+};
+
+// Bytes that the program left at a point in time.
+struct InstantEvent {
+  Ticks time = 0;
+  std::string_view category;           // "custom" or "typed" for XRay; static storage
+  uint32_t type = 0;                   // of a typed event; 0 otherwise
+  std::span<const std::byte> payload;  // valid during the call only
+};
+
+// Something is missing from here on (or was skipped) in this thread.
+struct LossEvent {
+  Ticks time = 0;       // of the last event before the gap
+  uint64_t bytes = 0;   // of the input that could not be used; 0: not known
+  std::string_view reason;  // valid during the call only
+};
+
+// A sink is any type with these members; what it does not care for it inherits from IgnoreEvents.
+template <typename S>
+concept EventSink = requires(S& sink, Ticks time, FunctionId function, LeaveKind how, uint64_t value, uint32_t cpu,
+                             const InstantEvent& instant, const LossEvent& loss) {
+  sink.enter(time, function);
+  sink.argument(value);  // of the enter event just told; in parameter order
+  sink.leave(time, function, how);
+  sink.instant(instant);
+  sink.cpu(time, cpu);  // the thread runs on this CPU from here on
+  sink.loss(loss);
+};
+
+struct IgnoreEvents {
+  void enter(Ticks, FunctionId) {}
+  void argument(uint64_t) {}
+  void leave(Ticks, FunctionId, LeaveKind) {}
+  void instant(const InstantEvent&) {}
+  void cpu(Ticks, uint32_t) {}
+  void loss(const LossEvent&) {}
+};
+static_assert(EventSink<IgnoreEvents>);
+
+}  // namespace telltale

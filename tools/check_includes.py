@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Fails when a file includes what its folder may not (docs/design/architecture.md, "Who may include whom").
+
+Usage: check_includes.py [SOURCE_DIR]
+"""
+import pathlib
+import re
+import sys
+
+# Folder -> folders of src/ that it may include besides itself. Formats never see the model or one another.
+ALLOWED = {
+    "base": [],
+    "bytes": ["base"],
+    "formats": ["base", "bytes"],
+    "program": ["base", "bytes"],
+    "model": ["base"],
+    "import": ["base", "bytes", "formats", "program", "model"],
+    "analysis": ["base", "model"],
+    "output": ["base", "bytes", "model", "analysis", "formats"],
+    "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
+}
+# Only these may touch the bytes of an input with the C library.
+RAW_INPUT = re.compile(r"<(fstream|sys/mman\.h|zlib\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/.*)>")
+RAW_INPUT_ALLOWED = {"bytes", "program", "output"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))')
+
+
+def complaints(source_dir):
+    src = source_dir / "src"
+    for path in sorted(src.rglob("*.h")) + sorted(src.rglob("*.cc")):
+        parts = path.relative_to(src).parts
+        folder = parts[0]
+        is_test = path.name.endswith("_test.cc")
+        if folder not in ALLOWED:
+            yield f"{path.relative_to(source_dir)}: folder src/{folder} has no row in tools/check_includes.py"
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            where = f"{path.relative_to(source_dir)}:{number}"
+            if match.group(2):
+                if RAW_INPUT.match(match.group(2)) and folder not in RAW_INPUT_ALLOWED and not is_test:
+                    yield f"{where}: {match.group(2)}: only src/bytes and src/program read raw input"
+                continue
+            target = match.group(1).split("/")
+            if target[0] not in ALLOWED or target[0] == folder:
+                if folder == "formats" and target[0] == "formats" and target[1] != parts[1]:
+                    yield f"{where}: a format may not include another format"
+                elif path.name == "wire.h":
+                    yield f"{where}: wire.h is freestanding"
+                continue
+            if is_test and target[0] in ("base", "bytes"):
+                continue
+            if target[0] not in ALLOWED[folder]:
+                yield f"{where}: src/{folder} may not include src/{target[0]}"
+
+
+def main():
+    source_dir = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
+    found = list(complaints(source_dir))
+    for line in found:
+        print(line)
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
