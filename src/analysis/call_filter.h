@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/events.h"
+#include "model/function_names.h"
+
+namespace telltale {
+
+// Which calls an answer is about. Calls that are left out are left out whole, before the analysis: their children stay,
+// and their time counts as their nearest kept caller's own. docs/analysis/filters.md.
+struct CallFilter {
+  // Threads by tid, or by pid and tid; empty: all.
+  struct Thread {
+    std::optional<int64_t> pid;
+    int64_t tid = 0;
+  };
+  std::vector<Thread> threads;
+  // Calls that begin within [from_ns, to_ns), nanoseconds since the recording's first event.
+  uint64_t from_ns = 0;
+  uint64_t to_ns = std::numeric_limits<uint64_t>::max();
+  // Shell patterns (* ? [...]) on the demangled or the linkage name; empty: all functions.
+  std::vector<std::string> functions;
+  // Deepest call kept: 1 is a thread's outermost. Depth is counted before other filters.
+  size_t max_depth = std::numeric_limits<size_t>::max();
+
+  [[nodiscard]] bool keeps_thread(const ThreadKey& thread) const;
+  [[nodiscard]] bool keeps_every_call() const;  // only whole threads are left out, if anything
+};
+
+// Remembers per function whether its name matches; not thread-safe, one per worker.
+class FunctionFilter {
+ public:
+  FunctionFilter(const CallFilter& filter, const FunctionNames& names) : filter_(filter), names_(names) {}
+  bool keeps(FunctionId function);
+
+ private:
+  const CallFilter& filter_;
+  const FunctionNames& names_;
+  std::vector<int8_t> known_;  // per small id: 0 not asked, 1 keep, -1 drop
+};
+
+}  // namespace telltale
