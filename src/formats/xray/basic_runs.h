@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "bytes/cursor.h"
+#include "formats/xray/records.h"
+
+namespace telltale::xray {
+
+// One 32-byte record of a basic-mode log.
+struct BasicRecord {
+  uint64_t offset = 0;  // in the file
+  BasicRecordType type = BasicRecordType::normal;
+  uint8_t cpu = 0;                      // normal records: low 8 bits of the CPU's number
+  BasicKind kind = BasicKind::enter;    // normal records
+  int32_t function_id = 0;
+  uint64_t tsc = 0;       // normal records: absolute
+  uint64_t argument = 0;  // argument records
+  uint32_t tid = 0;
+  uint32_t pid = 0;  // 0 before version 3
+};
+
+// Reads the record at `in`. Errors: truncated; bad_field for an unknown type or kind.
+Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version);
+
+// Consecutive records of one thread, as the writer flushed them.
+struct BasicRun {
+  uint64_t begin = 0;      // offset of the first record
+  uint64_t end = 0;        // one past the last record's last byte
+  uint64_t first_tsc = 0;  // of the first normal record; 0 if there is none
+  uint32_t tid = 0;
+  uint32_t pid = 0;
+};
+
+// Cuts a basic-mode log into runs, in file order. A last record that is not whole is a torn tail in `problems`; so are
+// records of unknown type or kind, which are skipped singly.
+std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header, const std::string& file_name,
+                                      ProblemLog& problems);
+
+// Tells the records in [begin, end) to visitor.record(const BasicRecord&), in file order; unreadable ones are skipped
+// (find_basic_runs has reported them).
+template <typename Visitor>
+void walk_basic_records(Bytes file, uint64_t begin, uint64_t end, const FileHeader& header, Visitor& visitor) {
+  for (uint64_t at = begin; at + kBasicRecordBytes <= end; at += kBasicRecordBytes) {
+    Cursor in(file.subspan(static_cast<size_t>(at), kBasicRecordBytes), header.order, at);
+    if (const Result<BasicRecord> record = read_basic_record(in, header.version)) visitor.record(*record);
+  }
+}
+
+}  // namespace telltale::xray
