@@ -1,0 +1,53 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "formats/xray/records.h"
+
+namespace telltale::xray {
+
+// From typed records to bytes, the mirror image of records.h (layouts: docs/formats/xray.md).
+// Everything appends to a string that the caller owns and cannot fail; field values are written as
+// they are, even those that a reader refuses, so that tests can make such files.
+
+// How a file is written.
+struct Encoding {
+  uint16_t version = kLastFdrVersion;
+  std::endian order = std::endian::little;
+  std::byte unused{0};  // fills the bytes that no field claims
+};
+inline Encoding encoding_of(const FileHeader& header) {
+  return {header.version, header.order, std::byte{0}};
+}
+
+// The 32 bytes of a header. The bits and bytes that no field claims are those of header.raw.
+void encode_file_header(const FileHeader& header, std::string& out);
+
+// One FDR record, with the payload bytes of an event. The event's payload_bytes field is written as
+// it is.
+void encode_fdr_record(const FdrPayload& payload, const Encoding& encoding, std::string& out);
+
+// One record of a basic log. Fields that the version has no place for (pid before version 3) are
+// left out.
+struct BasicCall {
+  BasicKind kind = BasicKind::enter;
+  uint8_t cpu = 0;
+  int32_t function_id = 0;
+  uint64_t tsc = 0;  // absolute
+  uint32_t tid = 0;
+  uint32_t pid = 0;
+};
+struct BasicArgument {
+  int32_t function_id = 0;
+  uint32_t tid = 0;
+  uint32_t pid = 0;
+  uint64_t value = 0;
+};
+void encode_basic_call(const BasicCall& call, const Encoding& encoding, std::string& out);
+void encode_basic_argument(const BasicArgument& argument, const Encoding& encoding,
+                           std::string& out);
+
+}  // namespace telltale::xray
