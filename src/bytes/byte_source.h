@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "bytes/cursor.h"
+
+namespace telltale {
+
+// Reads an open file descriptor front to back, a step at a time. Does not own the descriptor.
+class ByteSource {
+ public:
+  static constexpr size_t kStepBytes = size_t{256} << 10;
+
+  // `size` is the file's, if it has one.
+  ByteSource(int fd, std::string name, std::optional<uint64_t> size = {})
+      : fd_(fd), name_(std::move(name)), size_(size), buffer_(kStepBytes) {}
+
+  // What was read and not yet consumed; at least `n` bytes unless the input ends before. n <=
+  // kStepBytes. Errors: io.
+  Result<Bytes> peek(size_t n = 1);
+  // REQUIRES: n <= size of what peek() gave.
+  void consume(size_t n) { begin_ += n; }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] uint64_t consumed() const { return read_ - (end_ - begin_); }  // bytes
+  // Bytes behind what was consumed; 0 if the input is a pipe, whose length nobody knows.
+  [[nodiscard]] uint64_t left() const {
+    return size_ && *size_ > consumed() ? *size_ - consumed() : 0;
+  }
+
+ private:
+  int fd_;
+  std::string name_;
+  std::optional<uint64_t> size_;
+  std::vector<std::byte> buffer_;
+  size_t begin_ = 0;  // of the unconsumed part of the buffer
+  size_t end_ = 0;
+  uint64_t read_ = 0;
+  bool at_end_ = false;
+};
+
+}  // namespace telltale

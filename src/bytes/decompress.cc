@@ -1,0 +1,248 @@
+#include "bytes/decompress.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace telltale {
+namespace {
+
+constexpr size_t kOutputBytes = ByteSource::kStepBytes;
+constexpr uint64_t kRatioFreeBytes = uint64_t{1} << 20;
+
+bool begins_gzip(Bytes in) {
+  return in.size() >= 3 && in[0] == std::byte{0x1f} && in[1] == std::byte{0x8b} &&
+         in[2] == std::byte{8};
+}
+bool begins_zstd(Bytes in) {
+  if (in.size() < 4) return false;
+  uint32_t magic = 0;
+  for (size_t i = 4; i-- > 0;) magic = magic << 8 | std::to_integer<uint32_t>(in[i]);
+  return magic == ZSTD_MAGICNUMBER ||
+         (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+}
+
+struct Step {
+  enum class State : uint8_t { more, end_of_member, damaged, refused };
+  size_t consumed = 0;
+  size_t produced = 0;
+  State state = State::more;
+  std::string message{};  // when damaged or refused
+};
+
+// One compressed member or frame after another, a step at a time. A step that finds damage has
+// still delivered every byte before it.
+class StreamDecoder {
+ public:
+  StreamDecoder() = default;
+  StreamDecoder(const StreamDecoder&) = delete;
+  StreamDecoder& operator=(const StreamDecoder&) = delete;
+  virtual ~StreamDecoder() = default;
+  virtual Step step(Bytes in, std::span<std::byte> out) = 0;
+  [[nodiscard]] virtual bool begins_member(Bytes ahead) const = 0;
+};
+
+// Never calls inflateGetHeader: a gzip header's extra field and names are of no use here.
+class GzipDecoder final : public StreamDecoder {
+ public:
+  GzipDecoder() { ready_ = ::inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK; }
+  GzipDecoder(const GzipDecoder&) = delete;
+  GzipDecoder& operator=(const GzipDecoder&) = delete;
+  ~GzipDecoder() override { ::inflateEnd(&stream_); }
+
+  Step step(Bytes in, std::span<std::byte> out) override {
+    if (!ready_) return {.state = Step::State::refused, .message = "not enough memory for zlib"};
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in.data()));
+    stream_.avail_in = static_cast<uInt>(in.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = static_cast<uInt>(out.size());
+    const int status = ::inflate(&stream_, Z_NO_FLUSH);
+    Step step{.consumed = in.size() - stream_.avail_in, .produced = out.size() - stream_.avail_out};
+    if (status == Z_STREAM_END) {
+      step.state = Step::State::end_of_member;
+      ::inflateReset(&stream_);
+    } else if (status == Z_MEM_ERROR) {
+      step.state = Step::State::refused;
+      step.message = "not enough memory for zlib";
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      step.state = Step::State::damaged;
+      step.message = stream_.msg != nullptr ? stream_.msg : "needs a dictionary";
+    }
+    return step;
+  }
+  [[nodiscard]] bool begins_member(Bytes ahead) const override { return begins_gzip(ahead); }
+
+ private:
+  z_stream stream_{};
+  bool ready_ = false;
+};
+
+class ZstdDecoder final : public StreamDecoder {
+ public:
+  explicit ZstdDecoder(uint64_t max_window_bytes) : stream_(::ZSTD_createDCtx()) {
+    const int window_log = static_cast<int>(std::bit_width(max_window_bytes)) - 1;
+    const ZSTD_bounds bounds = ::ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+    ::ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
+                             std::clamp(window_log, bounds.lowerBound, bounds.upperBound));
+  }
+  ZstdDecoder(const ZstdDecoder&) = delete;
+  ZstdDecoder& operator=(const ZstdDecoder&) = delete;
+  ~ZstdDecoder() override { ::ZSTD_freeDCtx(stream_); }
+
+  Step step(Bytes in, std::span<std::byte> out) override {
+    if (stream_ == nullptr)
+      return {.state = Step::State::refused, .message = "not enough memory for zstd"};
+    // On an error the library forgets what the same call has written. So a call gets at most one
+    // block, and none while an earlier block is not yet handed out. The hint counts a block and the
+    // next one's three-byte header.
+    const size_t wanted = hint_ > 3 ? hint_ - 3 : hint_;
+    const size_t offered = output_was_full_ ? 0 : std::min(wanted, in.size());
+    ZSTD_inBuffer source{in.data(), offered, 0};
+    ZSTD_outBuffer sink{out.data(), out.size(), 0};
+    const size_t result = ::ZSTD_decompressStream(stream_, &sink, &source);
+    if (::ZSTD_isError(result) != 0) {
+      const ZSTD_ErrorCode code = ::ZSTD_getErrorCode(result);
+      const bool refused =
+          code == ZSTD_error_frameParameter_windowTooLarge || code == ZSTD_error_memory_allocation;
+      return {.state = refused ? Step::State::refused : Step::State::damaged,
+              .message = ::ZSTD_getErrorName(result)};
+    }
+    output_was_full_ = sink.pos == sink.size;
+    hint_ = std::max<size_t>(1, result);
+    Step step{.consumed = source.pos, .produced = sink.pos};
+    if (result == 0) {
+      step.state = Step::State::end_of_member;
+      output_was_full_ = false;
+    }
+    return step;
+  }
+  [[nodiscard]] bool begins_member(Bytes ahead) const override { return begins_zstd(ahead); }
+
+ private:
+  ZSTD_DCtx* stream_;
+  size_t hint_ = 4;
+  bool output_was_full_ = false;
+};
+
+Error limit_error(const std::string& name, std::string detail) {
+  return Error{Error::Cause::limit, name, {}, std::move(detail), {}};
+}
+
+class Decompression {
+ public:
+  Decompression(std::string_view compression, ByteSource& in, const InputLimits& limits, Spool& out,
+                ProblemLog& problems)
+      : compression_(compression), in_(in), limits_(limits), out_(out), problems_(problems) {
+    if (compression == "gzip") {
+      decoder_ = std::make_unique<GzipDecoder>();
+    } else {
+      decoder_ = std::make_unique<ZstdDecoder>(limits.max_window_bytes);
+    }
+  }
+
+  Result<void> run() {
+    for (;;) {
+      const Result<Bytes> ahead = in_.peek();
+      if (!ahead) return std::unexpected(ahead.error());
+      const Step step = decoder_->step(*ahead, buffer_);
+      in_.consume(step.consumed);
+      if (Result<void> kept = keep(step.produced); !kept) return kept;
+      switch (step.state) {
+        case Step::State::refused:
+          return std::unexpected(
+              limit_error(in_.name(), fmt::format("{}: {}", compression_, step.message)));
+        case Step::State::damaged:
+          report(Problem::Kind::corruption, fmt::format("damaged ({})", step.message));
+          return {};
+        case Step::State::end_of_member: {
+          const Result<bool> another = another_member();
+          if (!another) return std::unexpected(another.error());
+          if (!*another) return {};
+          break;
+        }
+        case Step::State::more:
+          // Nothing came and nothing went, although all input was offered: the end is missing.
+          idle_ = step.consumed == 0 && step.produced == 0 ? idle_ + 1 : 0;
+          if (idle_ > 2) {
+            report(ahead->empty() ? Problem::Kind::torn_tail : Problem::Kind::corruption,
+                   ahead->empty() ? "cut short" : "damaged");
+            return {};
+          }
+          break;
+      }
+    }
+  }
+
+ private:
+  Result<void> keep(size_t produced) {
+    if (Result<void> appended = out_.append(Bytes(buffer_).first(produced)); !appended)
+      return appended;
+    const uint64_t consumed = std::max<uint64_t>(1, in_.consumed());
+    if (limits_.max_ratio != 0 && out_.size() > kRatioFreeBytes &&
+        out_.size() / consumed >= limits_.max_ratio) {
+      return std::unexpected(limit_error(
+          in_.name(),
+          fmt::format(
+              "{} compressed bytes became more than {} (over {} times), like a decompression "
+              "bomb; --max-decompressed-bytes N lifts this check",
+              consumed, out_.size(), limits_.max_ratio)));
+    }
+    return {};
+  }
+
+  // Whether a member follows the one that has just ended. Anything else than a member or the end is
+  // reported.
+  Result<bool> another_member() {
+    const Result<Bytes> ahead = in_.peek(4);
+    if (!ahead) return std::unexpected(ahead.error());
+    if (ahead->empty()) return false;
+    if (decoder_->begins_member(*ahead)) return true;
+    const bool zeros = std::ranges::all_of(*ahead, [](std::byte b) { return b == std::byte{0}; });
+    report(zeros ? Problem::Kind::oddity : Problem::Kind::corruption,
+           zeros ? "followed by zero bytes" : "followed by bytes that are no such stream");
+    return false;
+  }
+
+  void report(Problem::Kind kind, std::string_view what) {
+    problems_.add(
+        {.kind = kind,
+         .offset = out_.size(),
+         .file = in_.name(),
+         .record = std::string(compression_),
+         .message = fmt::format("compressed stream is {} at its byte {}", what, in_.consumed()),
+         .lost_bytes = kind == Problem::Kind::oddity ? 0 : in_.left()});
+  }
+
+  std::string_view compression_;
+  ByteSource& in_;
+  const InputLimits& limits_;
+  Spool& out_;
+  ProblemLog& problems_;
+  std::unique_ptr<StreamDecoder> decoder_;
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(kOutputBytes);
+  int idle_ = 0;
+};
+
+}  // namespace
+
+std::string_view compression_of(Bytes beginning) {
+  if (begins_gzip(beginning)) return "gzip";
+  if (begins_zstd(beginning)) return "zstd";
+  return {};
+}
+
+Result<void> decompress(std::string_view compression, ByteSource& in, const InputLimits& limits,
+                        Spool& out, ProblemLog& problems) {
+  return Decompression(compression, in, limits, out, problems).run();
+}
+
+}  // namespace telltale

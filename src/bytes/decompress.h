@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/byte_source.h"
+#include "bytes/cursor.h"
+#include "bytes/input_file.h"
+#include "bytes/spool.h"
+
+namespace telltale {
+
+// "gzip" or "zstd" if the bytes begin such a stream, else empty. Looks at the first four bytes.
+std::string_view compression_of(Bytes beginning);
+
+// Decompresses all members (gzip, RFC 1952) or frames (zstd, RFC 8878) that `in` holds into `out`.
+// Where the stream is cut, damaged or followed by something else, decoding stops and `problems`
+// gets the place. REQUIRES: compression_of says `compression`. Errors: io, limit.
+Result<void> decompress(std::string_view compression, ByteSource& in, const InputLimits& limits,
+                        Spool& out, ProblemLog& problems);
+
+}  // namespace telltale

@@ -1,0 +1,102 @@
+#include "bytes/spool.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+std::string temporary_folder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
+
+}  // namespace
+
+Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name) {
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (mapped == MAP_FAILED) return io_error(name, "cannot map", errno);
+  return OwnedBytes{
+      std::shared_ptr<const void>(
+          mapped, [size](const void* address) { ::munmap(const_cast<void*>(address), size); }),
+      Bytes(static_cast<const std::byte*>(mapped), size)};
+}
+
+Spool::~Spool() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+Result<void> Spool::append(Bytes bytes) {
+  if (bytes.size() > limit_ - size_) {
+    return std::unexpected(
+        Error{Error::Cause::limit,
+              name_,
+              {},
+              fmt::format("more than {} bytes; --max-decompressed-bytes allows more", limit_),
+              {}});
+  }
+  size_ += bytes.size();
+  memory_.insert(memory_.end(), bytes.begin(), bytes.end());
+  if (fd_ >= 0 || memory_.size() > kMemoryBytes) return flush();
+  return {};
+}
+
+Result<void> Spool::flush() {
+  if (fd_ < 0) {
+    if (Result<void> opened = open_temporary_file(); !opened) return opened;
+  }
+  Bytes left = memory_;
+  while (!left.empty()) {
+    const ssize_t written = ::write(fd_, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      return io_error(
+          name_,
+          fmt::format(
+              "cannot write {} bytes to a temporary file in {} (TMPDIR names another folder)",
+              size_, temporary_folder()),
+          written < 0 ? errno : ENOSPC);
+    }
+    left = left.subspan(static_cast<size_t>(written));
+  }
+  memory_.clear();
+  return {};
+}
+
+Result<void> Spool::open_temporary_file() {
+  const std::string folder = temporary_folder();
+  fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd_ >= 0) return {};
+  // Not every file system knows files without a name.
+  std::string path = folder + "/telltale-XXXXXX";
+  fd_ = ::mkostemp(path.data(), O_CLOEXEC);
+  if (fd_ < 0) {
+    return io_error(
+        name_,
+        fmt::format("cannot make a temporary file in {} (TMPDIR names another folder)", folder),
+        errno);
+  }
+  ::unlink(path.c_str());
+  return {};
+}
+
+Result<OwnedBytes> Spool::finish() {
+  const uint64_t size = std::exchange(size_, 0);
+  if (fd_ < 0) {
+    auto kept = std::make_shared<const std::vector<std::byte>>(std::exchange(memory_, {}));
+    const Bytes bytes(*kept);
+    return OwnedBytes{std::move(kept), bytes};
+  }
+  Result<OwnedBytes> mapped = map_file(fd_, static_cast<size_t>(size), name_);
+  ::close(std::exchange(fd_, -1));
+  return mapped;
+}
+
+}  // namespace telltale

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/error.h"
+#include "bytes/cursor.h"
+
+namespace telltale {
+
+// Bytes and what keeps them alive.
+struct OwnedBytes {
+  std::shared_ptr<const void> owner;
+  Bytes bytes;
+};
+
+// Maps the first `size` bytes of an open file for reading; size > 0. Errors: io, with `name` as the
+// file.
+Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name);
+
+// Collects bytes whose number is not known beforehand: up to a MiB in memory, then all of it in a
+// temporary file without a name, in $TMPDIR or /tmp.
+class Spool {
+ public:
+  static constexpr size_t kMemoryBytes = size_t{1} << 20;
+
+  // `name` is the input's, for errors; `limit` is in bytes.
+  Spool(std::string name, uint64_t limit) : name_(std::move(name)), limit_(limit) {}
+  Spool(const Spool&) = delete;
+  Spool& operator=(const Spool&) = delete;
+  ~Spool();
+
+  // Errors: limit; io.
+  Result<void> append(Bytes bytes);
+  [[nodiscard]] uint64_t size() const { return size_; }
+  // All that was appended; the spool is empty afterwards. Errors: io.
+  Result<OwnedBytes> finish();
+
+ private:
+  Result<void> flush();
+  Result<void> open_temporary_file();
+
+  std::string name_;
+  uint64_t limit_;
+  uint64_t size_ = 0;
+  int fd_ = -1;
+  std::vector<std::byte> memory_;  // all bytes, or those not yet in the file
+};
+
+}  // namespace telltale
