@@ -4,10 +4,10 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/events.h"
+#include "model/function_map.h"
 #include "model/function_names.h"
 
 namespace telltale {
@@ -30,6 +30,7 @@ struct CallFilter {
   size_t max_depth = std::numeric_limits<size_t>::max();
 
   [[nodiscard]] bool keeps_thread(const ThreadKey& thread) const;
+  [[nodiscard]] bool matches(const FunctionInfo& function) const;
   [[nodiscard]] bool keeps_every_call() const;  // only whole threads are left out, if anything
 };
 
@@ -42,7 +43,7 @@ class FunctionFilter {
  private:
   const CallFilter& filter_;
   const FunctionNames& names_;
-  std::vector<int8_t> known_;  // per small id: 0 not asked, 1 keep, -1 drop
+  FunctionMap<int8_t> known_;  // 0 not asked, 1 keep, -1 drop
 };
 
 }  // namespace telltale

@@ -21,23 +21,29 @@ void ProblemLog::add(Problem problem) {
   ++count_;
   if (problem.kind != Problem::Kind::oddity) ++damage_;
   lost_bytes_ += problem.lost_bytes;
-  if (kept_.size() < keep_) kept_.push_back(std::move(problem));
+  kept_.push_back(std::move(problem));
+  if (kept_.size() >= 2 * keep_) trim(keep_);
 }
 
 void ProblemLog::merge(const ProblemLog& other) {
   count_ += other.count_;
   damage_ += other.damage_;
   lost_bytes_ += other.lost_bytes_;
-  for (const Problem& problem : other.kept_) {
-    if (kept_.size() >= keep_) break;
-    kept_.push_back(problem);
-  }
+  kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
+  trim(keep_);
 }
 
-void ProblemLog::sort() {
+std::vector<Problem> ProblemLog::kept() const {
+  ProblemLog sorted = *this;
+  sorted.trim(keep_);
+  return std::move(sorted.kept_);
+}
+
+void ProblemLog::trim(size_t limit) {
   std::ranges::stable_sort(kept_, [](const Problem& a, const Problem& b) {
-    return std::tie(a.file, a.offset) < std::tie(b.file, b.offset);
+    return std::tie(a.file, a.offset, a.record, a.message) < std::tie(b.file, b.offset, b.record, b.message);
   });
+  if (kept_.size() > limit) kept_.resize(limit);
 }
 
 }  // namespace telltale

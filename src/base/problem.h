@@ -26,8 +26,9 @@ struct Problem {
 
 std::string to_string(const Problem& problem);
 
-// Collects problems: all of them are counted, the first `keep` are kept whole, so that a hostile input cannot make
-// the list grow. Not thread-safe; merge() one log per worker.
+// Collects problems: all of them are counted, the first `keep` in order of file and offset are kept whole, so that a
+// hostile input cannot make the list grow and the result does not depend on who found what first. Not thread-safe;
+// merge() one log per worker.
 class ProblemLog {
  public:
   explicit ProblemLog(size_t keep = 1000) : keep_(keep) {}
@@ -35,10 +36,8 @@ class ProblemLog {
   void add(Problem problem);
   // Appends the problems of `other`, up to this log's limit; counts and losses add up.
   void merge(const ProblemLog& other);
-  // Puts the kept problems in order of file and offset, so that the result does not depend on threads.
-  void sort();
 
-  [[nodiscard]] const std::vector<Problem>& kept() const { return kept_; }
+  [[nodiscard]] std::vector<Problem> kept() const;  // in order of file and offset
   [[nodiscard]] uint64_t count() const { return count_; }  // oddities included
   [[nodiscard]] uint64_t lost_bytes() const { return lost_bytes_; }
   // True when something was lost or broken; oddities alone do not count.
@@ -46,8 +45,10 @@ class ProblemLog {
   [[nodiscard]] uint64_t damage_count() const { return damage_; }
 
  private:
+  void trim(size_t limit);
+
   size_t keep_;
-  std::vector<Problem> kept_;
+  std::vector<Problem> kept_;  // a superset of what is kept; trimmed now and then
   uint64_t count_ = 0;
   uint64_t damage_ = 0;
   uint64_t lost_bytes_ = 0;

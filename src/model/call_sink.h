@@ -53,6 +53,7 @@ struct UnitContext {
   size_t unit = 0;
   bool first_unit = false;  // of its stream
   bool last_unit = false;
+  size_t worker = 0;  // who works on it: sinks of one worker never run at the same time
   // Calls that are open when the unit begins, outermost first: told to the sinks of earlier units. Valid as long as the
   // sink.
   std::span<const OpenCall> open_calls;

@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -28,6 +29,7 @@ concept EventSource = requires(const S& source, size_t index, IgnoreEvents& sink
   { source.first_time() } -> std::same_as<Ticks>;  // no event is earlier; exports count from here
   { source.streams() } -> std::same_as<std::span<const EventStream>>;  // by (pid, tid)
   { source.functions() } -> std::same_as<const FunctionNames&>;
+  { source.unit_bytes(/*stream=*/index, /*unit=*/index) } -> std::same_as<uint64_t>;  // what working on it costs
   source.play(/*stream=*/index, /*unit=*/index, sink, problems);
 };
 

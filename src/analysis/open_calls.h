@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "model/call_sink.h"
+#include "model/events.h"
+#include "model/function_map.h"
+
+namespace telltale {
+
+// The calls of one thread that are open, outermost first, and the rules by which an exit finds its call
+// (docs/analysis/calls.md):
+//   1. the innermost open call is of the function: it is closed;
+//   2. an outer one is: the calls inside it are closed too, as unwound;
+//   3. none is: the exit is an orphan, and nothing changes.
+// `Frame` is anything with members `FunctionId function` and `Ticks entered`. Amortised O(1) per event.
+template <typename Frame = OpenCall>
+class OpenCalls {
+ public:
+  void enter(Frame frame) {
+    ++open_of_[frame.function];
+    frames_.push_back(std::move(frame));
+  }
+
+  // Calls close(Frame&, CloseKind, depth) for each call that ends, innermost first; `depth` is the number of calls
+  // outside it. The frame is gone after close returns. False if the exit is an orphan.
+  template <typename Close>
+  bool leave(FunctionId function, LeaveKind how, Close close) {
+    if (frames_.empty() || (frames_.back().function != function && open_count(function) == 0)) return false;
+    while (frames_.back().function != function) pop(CloseKind::unwound, close);
+    pop(close_kind(how), close);
+    return true;
+  }
+
+  // Closes what is left, as `how`.
+  template <typename Close>
+  void close_all(CloseKind how, Close close) {
+    while (!frames_.empty()) pop(how, close);
+  }
+
+  void assign(std::vector<Frame> frames) {
+    frames_ = std::move(frames);
+    open_of_.clear();
+    for (const Frame& frame : frames_) ++open_of_[frame.function];
+  }
+
+  [[nodiscard]] const std::vector<Frame>& frames() const { return frames_; }
+  [[nodiscard]] std::vector<Frame>& frames() { return frames_; }
+  [[nodiscard]] uint32_t open_count(FunctionId function) const {
+    const uint32_t* count = open_of_.find(function);
+    return count == nullptr ? 0 : *count;
+  }
+
+ private:
+  static CloseKind close_kind(LeaveKind how) {
+    if (how == LeaveKind::normal) return CloseKind::returned;
+    return how == LeaveKind::tail ? CloseKind::tail : CloseKind::unwound;
+  }
+  template <typename Close>
+  void pop(CloseKind how, Close& close) {
+    Frame& frame = frames_.back();
+    --open_of_[frame.function];
+    close(frame, how, frames_.size() - 1);
+    frames_.pop_back();
+  }
+
+  std::vector<Frame> frames_;
+  FunctionMap<uint32_t> open_of_;
+};
+
+}  // namespace telltale

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "analysis/open_calls.h"
+#include "base/problem.h"
+#include "model/call_sink.h"
+#include "model/event_source.h"
+#include "model/events.h"
+
+namespace telltale {
+
+// What a unit does to the calls that are open around it, found without knowing them, so that units can be scanned in
+// parallel and chained afterwards.
+struct UnitBoundary {
+  std::vector<FunctionId> exits;  // that no call of the unit accounts for: they end calls of earlier units, or are orphans
+  std::vector<OpenCall> opened;   // calls of the unit that are open at its end
+  Ticks last_time = 0;            // of its last event
+  // An exit came that may belong to an earlier unit while calls of this unit were open: what happens depends on the calls
+  // open before, and the unit must be scanned again with them.
+  bool ambiguous = false;
+};
+
+class UnitBoundarySink : public IgnoreEvents {
+ public:
+  void enter(Ticks time, FunctionId function) {
+    boundary_.last_time = std::max(boundary_.last_time, time);
+    calls_.enter({function, time});
+  }
+  void leave(Ticks time, FunctionId function, LeaveKind how) {
+    boundary_.last_time = std::max(boundary_.last_time, time);
+    if (calls_.leave(function, how, [](OpenCall&, CloseKind, size_t) {})) return;
+    if (calls_.frames().empty()) {
+      boundary_.exits.push_back(function);
+    } else {
+      boundary_.ambiguous = true;
+    }
+  }
+  void instant(const InstantEvent& event) { boundary_.last_time = std::max(boundary_.last_time, event.time); }
+  void cpu(Ticks time, uint32_t) { boundary_.last_time = std::max(boundary_.last_time, time); }
+
+  UnitBoundary take() {
+    boundary_.opened = std::move(calls_.frames());
+    return std::move(boundary_);
+  }
+
+ private:
+  OpenCalls<> calls_;
+  UnitBoundary boundary_;
+};
+
+// Follows the open calls of a stream from unit to unit.
+class StreamPosition {
+ public:
+  [[nodiscard]] const std::vector<OpenCall>& open_calls() const { return calls_.frames(); }
+  [[nodiscard]] Ticks last_time() const { return last_time_; }  // of all units passed
+
+  // Moves past a unit, given what it does; plays it again when that is not enough.
+  template <EventSource Source>
+  void pass(const Source& source, size_t stream, size_t unit, UnitBoundary& boundary) {
+    const auto ignore = [](OpenCall&, CloseKind, size_t) {};
+    if (boundary.ambiguous) {
+      Follow follow(calls_);
+      ProblemLog unused(1);
+      source.play(stream, unit, follow, unused);
+    } else {
+      for (const FunctionId function : boundary.exits) calls_.leave(function, LeaveKind::normal, ignore);
+      for (const OpenCall& call : boundary.opened) calls_.enter(call);
+    }
+    last_time_ = std::max(last_time_, boundary.last_time);
+  }
+
+ private:
+  struct Follow : IgnoreEvents {
+    OpenCalls<>& calls;  // of the stream
+    explicit Follow(OpenCalls<>& open) : calls(open) {}
+    void enter(Ticks time, FunctionId function) { calls.enter({function, time}); }
+    void leave(Ticks, FunctionId function, LeaveKind how) { calls.leave(function, how, [](OpenCall&, CloseKind, size_t) {}); }
+  };
+
+  OpenCalls<> calls_;
+  Ticks last_time_ = 0;
+};
+
+}  // namespace telltale

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/problem.h"
+#include "formats/xray/basic_runs.h"
+#include "formats/xray/records.h"
+#include "model/events.h"
+
+namespace telltale {
+
+// Visitors that tell XRay records as model events. `Scale` turns a time stamp of the file into ticks of the recording.
+
+// One FDR buffer.
+template <typename Sink, typename Scale>
+class FdrToEvents {
+ public:
+  FdrToEvents(Sink& sink, Scale scale, uint16_t version, const std::string& file_name, ProblemLog& problems)
+      : sink_(sink), scale_(scale), layout_(xray::fdr_layout(version)), file_name_(file_name), problems_(problems) {}
+
+  void function(uint64_t offset, const xray::FunctionRecord& record) {
+    if (!timed_) [[unlikely]] {
+      report_untimed(offset, xray::kFunctionRecordBytes);
+      return;
+    }
+    tsc_ += record.tsc_delta;
+    const Ticks time = now();
+    const FunctionId function{record.function_id};
+    switch (record.action) {
+      case xray::FunctionAction::enter: sink_.enter(time, function); break;
+      case xray::FunctionAction::exit: sink_.leave(time, function, LeaveKind::normal); break;
+      case xray::FunctionAction::tail_exit: sink_.leave(time, function, LeaveKind::tail); break;
+      case xray::FunctionAction::enter_args:
+        sink_.enter(time, function);
+        takes_arguments_ = true;
+        return;
+    }
+    takes_arguments_ = false;
+  }
+
+  void metadata(const xray::FdrRecord& record) {
+    if (const auto* argument = std::get_if<xray::CallArgument>(&record.payload)) {
+      if (takes_arguments_) {
+        sink_.argument(argument->value);
+      } else {
+        problems_.add({Problem::Kind::oddity, record.offset, file_name_, "CallArgument",
+                       "follows no entry that has arguments", 0});
+      }
+      return;
+    }
+    takes_arguments_ = false;
+    if (const auto* cpu = std::get_if<xray::NewCpuId>(&record.payload)) {
+      set_time(record, cpu->tsc);
+      sink_.cpu(now(), cpu->cpu);
+    } else if (const auto* wrap = std::get_if<xray::TscWrap>(&record.payload)) {
+      set_time(record, wrap->tsc);
+    } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
+      instant(record, "custom", 0, custom->tsc, custom->tsc_delta, custom->payload);
+    } else if (const auto* typed = std::get_if<xray::TypedEvent>(&record.payload)) {
+      instant(record, "typed", typed->event_type, 0, typed->tsc_delta, typed->payload);
+    }
+  }
+
+  // Tells the sink that the rest of the buffer is missing.
+  void lose(uint64_t bytes, std::string_view reason) { sink_.loss(LossEvent{now(), bytes, reason}); }
+
+ private:
+  // Time stamps that go back (a clock that is not the same on all CPUs) are held at the latest time seen.
+  [[nodiscard]] Ticks now() const { return scale_(std::max(tsc_, floor_)); }
+
+  void set_time(const xray::FdrRecord& record, uint64_t tsc) {
+    if (timed_ && tsc < std::max(tsc_, floor_)) {
+      floor_ = std::max(tsc_, floor_);
+      problems_.add({Problem::Kind::oddity, record.offset, file_name_, std::string(xray::record_name(record.payload)),
+                     "the clock goes back; time is held until it has caught up", 0});
+    }
+    tsc_ = tsc;
+    timed_ = true;
+  }
+
+  void instant(const xray::FdrRecord& record, std::string_view category, uint32_t type, uint64_t tsc, int32_t delta,
+               Bytes payload) {
+    if (layout_.event_time_is_delta) {
+      if (!timed_) {
+        report_untimed(record.offset, record.raw.size());
+        return;
+      }
+      if (delta < 0) floor_ = std::max(tsc_, floor_);
+      tsc_ += static_cast<uint64_t>(int64_t{delta});
+    }
+    // An event with a time of its own does not move the buffer's running time (versions 1 to 4).
+    const Ticks time = layout_.event_time_is_delta ? now() : scale_(std::max({tsc, tsc_, floor_}));
+    sink_.instant(InstantEvent{time, category, type, payload});
+  }
+
+  void report_untimed(uint64_t offset, uint64_t bytes) {
+    problems_.add({Problem::Kind::corruption, offset, file_name_, "Buffer",
+                   "no NewCPUId gives this record a time; it is left out", bytes});
+  }
+
+  Sink& sink_;
+  Scale scale_;
+  xray::FdrLayout layout_;
+  const std::string& file_name_;
+  ProblemLog& problems_;
+  uint64_t tsc_ = 0;
+  uint64_t floor_ = 0;
+  bool timed_ = false;
+  bool takes_arguments_ = false;
+};
+
+// One run of a basic log.
+template <typename Sink, typename Scale>
+class BasicToEvents {
+ public:
+  BasicToEvents(Sink& sink, Scale scale) : sink_(sink), scale_(scale) {}
+
+  void record(const xray::BasicRecord& record) {
+    const FunctionId function{static_cast<uint32_t>(record.function_id)};
+    if (record.type == xray::BasicRecordType::argument) {
+      // Writers log arguments of calls that they did not log: only one that follows its entry is told.
+      if (takes_arguments_ && function == last_) sink_.argument(record.argument);
+      return;
+    }
+    takes_arguments_ = false;
+    time_ = std::max(time_, record.tsc);
+    const Ticks time = scale_(time_);
+    if (!cpu_known_ || record.cpu != cpu_) {
+      cpu_ = record.cpu;
+      cpu_known_ = true;
+      sink_.cpu(time, cpu_);
+    }
+    switch (record.kind) {
+      case xray::BasicKind::enter: sink_.enter(time, function); break;
+      case xray::BasicKind::exit: sink_.leave(time, function, LeaveKind::normal); break;
+      case xray::BasicKind::tail_exit: sink_.leave(time, function, LeaveKind::tail); break;
+      case xray::BasicKind::enter_args:
+        sink_.enter(time, function);
+        takes_arguments_ = true;
+        last_ = function;
+        break;
+    }
+  }
+
+ private:
+  Sink& sink_;
+  Scale scale_;
+  uint64_t time_ = 0;
+  FunctionId last_{};
+  uint8_t cpu_ = 0;
+  bool cpu_known_ = false;
+  bool takes_arguments_ = false;
+};
+
+}  // namespace telltale

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "formats/xray/basic_runs.h"
+#include "formats/xray/fdr_walk.h"
+#include "formats/xray/records.h"
+#include "import/xray_events.h"
+#include "model/clock.h"
+#include "model/event_source.h"
+#include "model/function_names.h"
+#include "model/recording_info.h"
+
+namespace telltale {
+
+// One or several XRay traces (FDR or basic, mixed if need be) as one recording: an EventSource. Buffers of a thread are
+// put in order of their first time stamp, whatever their order in the files. Immutable once opened.
+class XrayRecording {
+ public:
+  // `inputs` must have XRay file headers. `names` says what the ids mean. Errors: truncated or unknown header of any file.
+  static Result<XrayRecording> open(std::vector<InputFile> inputs, std::shared_ptr<const FunctionNames> names);
+
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  [[nodiscard]] Ticks first_time() const { return first_time_; }
+  [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
+  [[nodiscard]] const FunctionNames& functions() const { return *names_; }
+  // Size of a unit's records in the files, bytes: what working on it costs.
+  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
+  // What was found broken while the files were indexed; play() finds the rest.
+  [[nodiscard]] const ProblemLog& problems() const { return problems_; }
+
+  template <typename Sink>
+  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
+
+  // Reads every record once, on `workers` threads.
+  [[nodiscard]] RecordingInfo info(size_t workers) const;
+
+ private:
+  struct File {
+    InputFile input;
+    xray::FileHeader header;
+  };
+  // Bytes of one file with consecutive events of one thread.
+  struct Chunk {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    uint64_t first_tsc = 0;
+    uint32_t file = 0;
+    bool torn = false;
+  };
+  // Chunks of one thread, in true order; unit u is chunks[unit_starts[u]] up to chunks[unit_starts[u + 1]].
+  struct Stream {
+    std::vector<Chunk> chunks;
+    std::vector<size_t> unit_starts;
+  };
+  class Builder;
+
+  template <typename Sink, typename Scale>
+  void play_chunk(const Chunk& chunk, Sink& sink, Scale scale, ProblemLog& problems) const;
+  template <typename Visitor>
+  void walk(const Chunk& chunk, Visitor& visitor) const;
+
+  std::vector<File> files_;
+  std::shared_ptr<const FunctionNames> names_;
+  Clock clock_;
+  bool same_frequency_ = true;  // of all files; otherwise times are told in nanoseconds
+  Ticks first_time_ = 0;
+  std::vector<Stream> chunks_;        // parallel to streams_
+  std::vector<EventStream> streams_;  // by (pid, tid)
+  ProblemLog problems_;
+};
+
+template <typename Sink>
+void XrayRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const {
+  const Stream& chunks = chunks_[stream];
+  for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1]; ++i) {
+    const Chunk& chunk = chunks.chunks[i];
+    if (same_frequency_) {
+      play_chunk(chunk, sink, [](uint64_t tsc) { return tsc; }, problems);
+    } else {
+      const Clock own{.name = "TSC", .ticks_per_second = files_[chunk.file].header.cycle_frequency};
+      play_chunk(chunk, sink, [&own](uint64_t tsc) { return own.to_ns(tsc); }, problems);
+    }
+  }
+}
+
+template <typename Sink, typename Scale>
+void XrayRecording::play_chunk(const Chunk& chunk, Sink& sink, Scale scale, ProblemLog& problems) const {
+  const File& file = files_[chunk.file];
+  if (file.header.type == xray::LogType::basic) {
+    BasicToEvents<Sink, Scale> visitor(sink, scale);
+    xray::walk_basic_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
+    return;
+  }
+  FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, file.input.name(), problems);
+  const xray::WalkEnd end = xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
+  if (end.error) {
+    xray::BufferFrame frame;
+    frame.torn = chunk.torn;
+    Problem problem = xray::walk_problem(end, chunk.end, frame, file.input.name());
+    visitor.lose(problem.lost_bytes, problem.message);
+    problems.add(std::move(problem));
+  }
+}
+
+}  // namespace telltale
