@@ -1,0 +1,140 @@
+#include "output/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "output/escape.h"
+#include "output/json_writer.h"
+
+namespace telltale {
+namespace {
+
+std::string plain_number(const Table::Cell& cell) {
+  std::array<char, 32> text;
+  char* end = text.data();
+  const auto put = [&](auto number) {
+    end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
+  };
+  if (const auto* i = std::get_if<int64_t>(&cell)) put(*i);
+  if (const auto* u = std::get_if<uint64_t>(&cell)) put(*u);
+  if (const auto* d = std::get_if<double>(&cell); d != nullptr && std::isfinite(*d)) put(*d);
+  return {text.data(), end};
+}
+
+double as_double(const Table::Cell& cell) {
+  if (const auto* i = std::get_if<int64_t>(&cell)) return static_cast<double>(*i);
+  if (const auto* u = std::get_if<uint64_t>(&cell)) return static_cast<double>(*u);
+  if (const auto* d = std::get_if<double>(&cell)) return *d;
+  return 0;
+}
+
+std::string for_people(const Table::Cell& cell, Table::Show show) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* text = std::get_if<std::string>(&cell)) return visible(*text);
+  if (show == Table::Show::duration) return show_duration(as_double(cell));
+  if (show == Table::Show::percent) return fmt::format("{:.1f} %", 100 * as_double(cell));
+  if (const auto* d = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *d);
+  return plain_number(cell);
+}
+
+void append_padded(std::string& out, const std::string& text, size_t width, bool left, bool last) {
+  const size_t length = count_characters(text);
+  const size_t padding = width > length ? width - length : 0;
+  if (!left) out.append(padding, ' ');
+  out += text;
+  if (left && !last) out.append(padding, ' ');
+}
+
+}  // namespace
+
+std::string show_duration(double ns) {
+  static constexpr std::array<const char*, 4> kUnits = {"ns", "us", "ms", "s"};
+  if (!std::isfinite(ns)) return "-";
+  size_t unit = 0;
+  double value = ns;
+  // 999.95 would be rounded to 1000 in four digits: that is the next unit's 1.
+  while (unit + 1 < kUnits.size() && std::fabs(value) >= 999.95) {
+    value /= 1000;
+    ++unit;
+  }
+  if (std::fabs(value) >= 999.95) return fmt::format("{:.0f} {}", value, kUnits[unit]);
+  return fmt::format("{:.4g} {}", value, kUnits[unit]);
+}
+
+std::string Table::to_text() const {
+  std::vector<std::vector<std::string>> lines(rows_.size() + 1);
+  std::vector<size_t> widths(columns_.size());
+  for (const Column& column : columns_) lines[0].push_back(visible(column.title));
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    for (size_t c = 0; c < columns_.size(); ++c)
+      lines[row + 1].push_back(for_people(rows_[row][c], columns_[c].show));
+  }
+  for (const auto& line : lines) {
+    for (size_t c = 0; c < line.size(); ++c)
+      widths[c] = std::max(widths[c], count_characters(line[c]));
+  }
+  std::string out;
+  for (const auto& line : lines) {
+    for (size_t c = 0; c < line.size(); ++c) {
+      if (c > 0) out += "  ";
+      append_padded(out, line[c], widths[c], columns_[c].show == Show::text, c + 1 == line.size());
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string Table::to_csv() const {
+  std::string out;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (c > 0) out += ',';
+    append_csv(out, columns_[c].key);
+  }
+  out += '\n';
+  for (const auto& row : rows_) {
+    for (size_t c = 0; c < row.size(); ++c) {
+      if (c > 0) out += ',';
+      if (const auto* text = std::get_if<std::string>(&row[c])) {
+        append_csv(out, *text);
+      } else {
+        out += plain_number(row[c]);
+      }
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string Table::to_json() const {
+  std::string out;
+  JsonWriter json(out, 1);
+  write_json_rows(json);
+  return out;
+}
+
+void Table::write_json_rows(JsonWriter& json) const {
+  json.begin_array();
+  for (const auto& row : rows_) {
+    json.begin_object();
+    for (size_t c = 0; c < row.size(); ++c) {
+      json.key(columns_[c].key);
+      std::visit(
+          [&json]<typename T>(const T& cell) {
+            if constexpr (std::is_same_v<T, std::monostate>) {
+              json.value(nullptr);
+            } else {
+              json.value(cell);
+            }
+          },
+          row[c]);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace telltale
