@@ -22,7 +22,8 @@ bool CallFilter::matches(const FunctionInfo& function) const {
   if (functions.empty()) return true;
   return std::ranges::any_of(functions, [&](const std::string& pattern) {
     return ::fnmatch(pattern.c_str(), function.name.c_str(), 0) == 0 ||
-           (!function.linkage_name.empty() && ::fnmatch(pattern.c_str(), function.linkage_name.c_str(), 0) == 0);
+           (!function.linkage_name.empty() &&
+            ::fnmatch(pattern.c_str(), function.linkage_name.c_str(), 0) == 0);
   });
 }
 

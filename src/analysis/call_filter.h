@@ -12,8 +12,9 @@
 
 namespace telltale {
 
-// Which calls an answer is about. Calls that are left out are left out whole, before the analysis: their children stay,
-// and their time counts as their nearest kept caller's own. docs/analysis/filters.md.
+// Which calls an answer is about. Calls that are left out are left out whole, before the analysis:
+// their children stay, and their time counts as their nearest kept caller's own.
+// docs/analysis/filters.md.
 struct CallFilter {
   // Threads by tid, or by pid and tid; empty: all.
   struct Thread {
@@ -37,7 +38,8 @@ struct CallFilter {
 // Remembers per function whether its name matches; not thread-safe, one per worker.
 class FunctionFilter {
  public:
-  FunctionFilter(const CallFilter& filter, const FunctionNames& names) : filter_(filter), names_(names) {}
+  FunctionFilter(const CallFilter& filter, const FunctionNames& names)
+      : filter_(filter), names_(names) {}
   bool keeps(FunctionId function);
 
  private:

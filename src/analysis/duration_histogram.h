@@ -9,9 +9,10 @@
 
 namespace telltale {
 
-// Counts durations in buckets whose width is 1/64 of their lower edge, so that any quantile is known to within 1/128
-// (0.79 %) of the true value, and exactly up to 127 ticks or while there are few of them. Merges associatively; memory
-// follows the spread of the durations and not their number. The layout is that of HdrHistogram (G. Tene) with six bits.
+// Counts durations in buckets whose width is 1/64 of their lower edge, so that any quantile is
+// known to within 1/128 (0.79 %) of the true value, and exactly up to 127 ticks or while there are
+// few of them. Merges associatively; memory follows the spread of the durations and not their
+// number. The layout is that of HdrHistogram (G. Tene) with six bits.
 class DurationHistogram {
  public:
   static constexpr double kMaxRelativeError = 1.0 / 128;
@@ -25,8 +26,8 @@ class DurationHistogram {
   }
   void merge(const DurationHistogram& other);
 
-  // The smallest recorded duration that at least a `fraction` of all are not greater than: element floor(n * fraction)
-  // of the sorted durations, 0 <= fraction < 1. 0 if nothing was recorded.
+  // The smallest recorded duration that at least a `fraction` of all are not greater than: element
+  // floor(n * fraction) of the sorted durations, 0 <= fraction < 1. 0 if nothing was recorded.
   [[nodiscard]] Ticks quantile(double fraction) const;
   [[nodiscard]] uint64_t count() const;
 
@@ -52,7 +53,8 @@ class DurationHistogram {
     uint32_t& bucket = pages_[page - 1U][static_cast<size_t>(index)];
     const uint64_t sum = bucket + times;
     bucket = static_cast<uint32_t>(sum);
-    if (sum > UINT32_MAX) [[unlikely]] carries_[octave * kPerOctave + index] += sum >> 32;
+    if (sum > UINT32_MAX) [[unlikely]]
+      carries_[octave * kPerOctave + index] += sum >> 32;
   }
   uint8_t new_page();
   [[nodiscard]] uint64_t bucket_count(unsigned octave, size_t index) const;

@@ -11,25 +11,48 @@
 
 namespace telltale {
 
-// The calls of one thread that are open, outermost first, and the rules by which an exit finds its call
-// (docs/analysis/calls.md):
+// Counts open calls by function in a table of its own.
+class OpenCounter {
+ public:
+  template <typename Frame>
+  uint32_t& of_frame(const Frame& frame) {
+    return open_[frame.function];
+  }
+  [[nodiscard]] uint32_t of_function(FunctionId function) const {
+    const uint32_t* count = open_.find(function);
+    return count == nullptr ? 0 : *count;
+  }
+
+ private:
+  FunctionMap<uint32_t> open_;
+};
+
+// The calls of one thread that are open, outermost first, and the rules by which an exit finds its
+// call (docs/analysis/calls.md):
 //   1. the innermost open call is of the function: it is closed;
 //   2. an outer one is: the calls inside it are closed too, as unwound;
 //   3. none is: the exit is an orphan, and nothing changes.
-// `Frame` is anything with members `FunctionId function` and `Ticks entered`. Amortised O(1) per event.
-template <typename Frame = OpenCall>
+// `Frame` is anything with members `FunctionId function` and `Ticks entered`. `Counter` knows how
+// many calls of a function are open, which makes rule 3 cheap: of_frame(frame) is the count to
+// change, of_function(id) the count to ask. Amortised O(1) per event.
+template <typename Frame = OpenCall, typename Counter = OpenCounter>
 class OpenCalls {
  public:
+  explicit OpenCalls(Counter counter = {}) : counter_(std::move(counter)) {}
+
   void enter(Frame frame) {
-    ++open_of_[frame.function];
+    ++counter_.of_frame(frame);
     frames_.push_back(std::move(frame));
   }
 
-  // Calls close(Frame&, CloseKind, depth) for each call that ends, innermost first; `depth` is the number of calls
-  // outside it. The frame is gone after close returns. False if the exit is an orphan.
+  // Calls close(Frame&, CloseKind, depth) for each call that ends, innermost first; `depth` is the
+  // number of calls outside it. The frame is gone after close returns. False if the exit is an
+  // orphan.
   template <typename Close>
   bool leave(FunctionId function, LeaveKind how, Close close) {
-    if (frames_.empty() || (frames_.back().function != function && open_count(function) == 0)) return false;
+    if (frames_.empty() ||
+        (frames_.back().function != function && counter_.of_function(function) == 0))
+      return false;
     while (frames_.back().function != function) pop(CloseKind::unwound, close);
     pop(close_kind(how), close);
     return true;
@@ -41,18 +64,14 @@ class OpenCalls {
     while (!frames_.empty()) pop(how, close);
   }
 
+  // REQUIRES: no call is open.
   void assign(std::vector<Frame> frames) {
     frames_ = std::move(frames);
-    open_of_.clear();
-    for (const Frame& frame : frames_) ++open_of_[frame.function];
+    for (const Frame& frame : frames_) ++counter_.of_frame(frame);
   }
 
   [[nodiscard]] const std::vector<Frame>& frames() const { return frames_; }
   [[nodiscard]] std::vector<Frame>& frames() { return frames_; }
-  [[nodiscard]] uint32_t open_count(FunctionId function) const {
-    const uint32_t* count = open_of_.find(function);
-    return count == nullptr ? 0 : *count;
-  }
 
  private:
   static CloseKind close_kind(LeaveKind how) {
@@ -62,13 +81,13 @@ class OpenCalls {
   template <typename Close>
   void pop(CloseKind how, Close& close) {
     Frame& frame = frames_.back();
-    --open_of_[frame.function];
+    --counter_.of_frame(frame);
     close(frame, how, frames_.size() - 1);
     frames_.pop_back();
   }
 
   std::vector<Frame> frames_;
-  FunctionMap<uint32_t> open_of_;
+  Counter counter_;
 };
 
 }  // namespace telltale

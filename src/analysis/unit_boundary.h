@@ -13,14 +13,15 @@
 
 namespace telltale {
 
-// What a unit does to the calls that are open around it, found without knowing them, so that units can be scanned in
-// parallel and chained afterwards.
+// What a unit does to the calls that are open around it, found without knowing them, so that units
+// can be scanned in parallel and chained afterwards.
 struct UnitBoundary {
-  std::vector<FunctionId> exits;  // that no call of the unit accounts for: they end calls of earlier units, or are orphans
+  std::vector<FunctionId> exits;  // that no call of the unit accounts for: they end calls of
+                                  // earlier units, or are orphans
   std::vector<OpenCall> opened;   // calls of the unit that are open at its end
   Ticks last_time = 0;            // of its last event
-  // An exit came that may belong to an earlier unit while calls of this unit were open: what happens depends on the calls
-  // open before, and the unit must be scanned again with them.
+  // An exit came that may belong to an earlier unit while calls of this unit were open: what
+  // happens depends on the calls open before, and the unit must be scanned again with them.
   bool ambiguous = false;
 };
 
@@ -39,7 +40,9 @@ class UnitBoundarySink : public IgnoreEvents {
       boundary_.ambiguous = true;
     }
   }
-  void instant(const InstantEvent& event) { boundary_.last_time = std::max(boundary_.last_time, event.time); }
+  void instant(const InstantEvent& event) {
+    boundary_.last_time = std::max(boundary_.last_time, event.time);
+  }
   void cpu(Ticks time, uint32_t) { boundary_.last_time = std::max(boundary_.last_time, time); }
 
   UnitBoundary take() {
@@ -67,7 +70,8 @@ class StreamPosition {
       ProblemLog unused(1);
       source.play(stream, unit, follow, unused);
     } else {
-      for (const FunctionId function : boundary.exits) calls_.leave(function, LeaveKind::normal, ignore);
+      for (const FunctionId function : boundary.exits)
+        calls_.leave(function, LeaveKind::normal, ignore);
       for (const OpenCall& call : boundary.opened) calls_.enter(call);
     }
     last_time_ = std::max(last_time_, boundary.last_time);
@@ -78,7 +82,9 @@ class StreamPosition {
     OpenCalls<>& calls;  // of the stream
     explicit Follow(OpenCalls<>& open) : calls(open) {}
     void enter(Ticks time, FunctionId function) { calls.enter({function, time}); }
-    void leave(Ticks, FunctionId function, LeaveKind how) { calls.leave(function, how, [](OpenCall&, CloseKind, size_t) {}); }
+    void leave(Ticks, FunctionId function, LeaveKind how) {
+      calls.leave(function, how, [](OpenCall&, CloseKind, size_t) {});
+    }
   };
 
   OpenCalls<> calls_;

@@ -9,8 +9,8 @@
 
 namespace telltale {
 
-// Why something failed, and where. Offsets and sizes are bytes; `offset` counts from the start of the
-// (decompressed) file, never of a chunk.
+// Why something failed, and where. Offsets and sizes are bytes; `offset` counts from the start of
+// the (decompressed) file, never of a chunk.
 struct Error {
   enum class Cause : uint8_t {
     truncated,            // the input ends inside something that it began

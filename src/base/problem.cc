@@ -11,8 +11,8 @@ namespace telltale {
 std::string to_string(const Problem& problem) {
   std::string text;
   if (!problem.file.empty()) text += problem.file + ": ";
-  text += fmt::format("{}{}at byte {}: {}", problem.record, problem.record.empty() ? "" : " ", problem.offset,
-                      problem.message);
+  text += fmt::format("{}{}at byte {}: {}", problem.record, problem.record.empty() ? "" : " ",
+                      problem.offset, problem.message);
   if (problem.lost_bytes != 0) text += fmt::format(" ({} bytes lost)", problem.lost_bytes);
   return text;
 }
@@ -41,7 +41,8 @@ std::vector<Problem> ProblemLog::kept() const {
 
 void ProblemLog::trim(size_t limit) {
   std::ranges::stable_sort(kept_, [](const Problem& a, const Problem& b) {
-    return std::tie(a.file, a.offset, a.record, a.message) < std::tie(b.file, b.offset, b.record, b.message);
+    return std::tie(a.file, a.offset, a.record, a.message) <
+           std::tie(b.file, b.offset, b.record, b.message);
   });
   if (kept_.size() > limit) kept_.resize(limit);
 }

@@ -7,8 +7,8 @@
 
 namespace telltale {
 
-// Something in an input that is missing, broken or not understood, and what it cost. Decoding went on.
-// These are the rows of `info --json`'s "problems".
+// Something in an input that is missing, broken or not understood, and what it cost. Decoding went
+// on. These are the rows of `info --json`'s "problems".
 struct Problem {
   enum class Kind : uint8_t {
     torn_tail,   // the writer died: the input ends inside a record or buffer
@@ -26,9 +26,9 @@ struct Problem {
 
 std::string to_string(const Problem& problem);
 
-// Collects problems: all of them are counted, the first `keep` in order of file and offset are kept whole, so that a
-// hostile input cannot make the list grow and the result does not depend on who found what first. Not thread-safe;
-// merge() one log per worker.
+// Collects problems: all of them are counted, the first `keep` in order of file and offset are kept
+// whole, so that a hostile input cannot make the list grow and the result does not depend on who
+// found what first. Not thread-safe; merge() one log per worker.
 class ProblemLog {
  public:
   explicit ProblemLog(size_t keep = 1000) : keep_(keep) {}
@@ -37,7 +37,7 @@ class ProblemLog {
   // Appends the problems of `other`, up to this log's limit; counts and losses add up.
   void merge(const ProblemLog& other);
 
-  [[nodiscard]] std::vector<Problem> kept() const;  // in order of file and offset
+  [[nodiscard]] std::vector<Problem> kept() const;         // in order of file and offset
   [[nodiscard]] uint64_t count() const { return count_; }  // oddities included
   [[nodiscard]] uint64_t lost_bytes() const { return lost_bytes_; }
   // True when something was lost or broken; oddities alone do not count.

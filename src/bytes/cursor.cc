@@ -13,7 +13,8 @@ void Cursor::fail_at(uint64_t file_offset, Error::Cause cause, std::string detai
 }
 
 void Cursor::fail_truncated(uint64_t needed, std::string_view field) {
-  fail(Error::Cause::truncated, fmt::format("{} needs {} bytes, {} are left", field, needed, left()));
+  fail(Error::Cause::truncated,
+       fmt::format("{} needs {} bytes, {} are left", field, needed, left()));
 }
 
 }  // namespace telltale

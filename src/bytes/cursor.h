@@ -15,8 +15,9 @@ namespace telltale {
 
 using Bytes = std::span<const std::byte>;
 
-// Reads raw bytes front to back. The first failure sticks: later reads yield zero and stay put, so a decoder reads a
-// record's fields plainly and checks error() once. Holds a view; the bytes must outlive it. Safe on untrusted input.
+// Reads raw bytes front to back. The first failure sticks: later reads yield zero and stay put, so
+// a decoder reads a record's fields plainly and checks error() once. Holds a view; the bytes must
+// outlive it. Safe on untrusted input.
 class Cursor {
  public:
   // `file_offset` is where bytes[0] stands in the file; errors are placed with it.
@@ -75,9 +76,12 @@ class Cursor {
  private:
   template <std::integral T>
   static T swap(T value) {
-    if constexpr (sizeof(T) == 2) return static_cast<T>(__builtin_bswap16(static_cast<uint16_t>(value)));
-    if constexpr (sizeof(T) == 4) return static_cast<T>(__builtin_bswap32(static_cast<uint32_t>(value)));
-    if constexpr (sizeof(T) == 8) return static_cast<T>(__builtin_bswap64(static_cast<uint64_t>(value)));
+    if constexpr (sizeof(T) == 2)
+      return static_cast<T>(__builtin_bswap16(static_cast<uint16_t>(value)));
+    if constexpr (sizeof(T) == 4)
+      return static_cast<T>(__builtin_bswap32(static_cast<uint32_t>(value)));
+    if constexpr (sizeof(T) == 8)
+      return static_cast<T>(__builtin_bswap64(static_cast<uint64_t>(value)));
     return value;
   }
   void fail_truncated(uint64_t needed, std::string_view field);

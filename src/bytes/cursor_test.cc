@@ -10,7 +10,8 @@ namespace {
 Bytes view(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 TEST(Cursor, ReadsIntegersInTheGivenByteOrder) {
-  const std::string bytes = ByteWriter(std::endian::big).write(uint32_t{0x11223344}).write(int16_t{-2}).take();
+  const std::string bytes =
+      ByteWriter(std::endian::big).write(uint32_t{0x11223344}).write(int16_t{-2}).take();
   Cursor in(view(bytes), std::endian::big, 100);
   EXPECT_EQ(in.read<uint32_t>("a"), 0x11223344U);
   EXPECT_EQ(in.offset(), 104U);

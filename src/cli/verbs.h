@@ -13,7 +13,7 @@ enum ExitStatus : int {
   kDamaged = 4,     // --strict, and something in the input was damaged or lost
 };
 
-// Each adds its verb to the command line; when the verb was chosen its callback does the work and sets `status`.
-// The list of verbs is in main.cc.
+// Each adds its verb to the command line; when the verb was chosen its callback does the work and
+// sets `status`. The list of verbs is in main.cc.
 
 }  // namespace telltale::cli

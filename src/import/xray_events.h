@@ -13,14 +13,20 @@
 
 namespace telltale {
 
-// Visitors that tell XRay records as model events. `Scale` turns a time stamp of the file into ticks of the recording.
+// Visitors that tell XRay records as model events. `Scale` turns a time stamp of the file into
+// ticks of the recording.
 
 // One FDR buffer.
 template <typename Sink, typename Scale>
 class FdrToEvents {
  public:
-  FdrToEvents(Sink& sink, Scale scale, uint16_t version, const std::string& file_name, ProblemLog& problems)
-      : sink_(sink), scale_(scale), layout_(xray::fdr_layout(version)), file_name_(file_name), problems_(problems) {}
+  FdrToEvents(Sink& sink, Scale scale, uint16_t version, const std::string& file_name,
+              ProblemLog& problems)
+      : sink_(sink),
+        scale_(scale),
+        layout_(xray::fdr_layout(version)),
+        file_name_(file_name),
+        problems_(problems) {}
 
   void function(uint64_t offset, const xray::FunctionRecord& record) {
     if (!timed_) [[unlikely]] {
@@ -31,9 +37,15 @@ class FdrToEvents {
     const Ticks time = now();
     const FunctionId function{record.function_id};
     switch (record.action) {
-      case xray::FunctionAction::enter: sink_.enter(time, function); break;
-      case xray::FunctionAction::exit: sink_.leave(time, function, LeaveKind::normal); break;
-      case xray::FunctionAction::tail_exit: sink_.leave(time, function, LeaveKind::tail); break;
+      case xray::FunctionAction::enter:
+        sink_.enter(time, function);
+        break;
+      case xray::FunctionAction::exit:
+        sink_.leave(time, function, LeaveKind::normal);
+        break;
+      case xray::FunctionAction::tail_exit:
+        sink_.leave(time, function, LeaveKind::tail);
+        break;
       case xray::FunctionAction::enter_args:
         sink_.enter(time, function);
         takes_arguments_ = true;
@@ -66,24 +78,28 @@ class FdrToEvents {
   }
 
   // Tells the sink that the rest of the buffer is missing.
-  void lose(uint64_t bytes, std::string_view reason) { sink_.loss(LossEvent{now(), bytes, reason}); }
+  void lose(uint64_t bytes, std::string_view reason) {
+    sink_.loss(LossEvent{now(), bytes, reason});
+  }
 
  private:
-  // Time stamps that go back (a clock that is not the same on all CPUs) are held at the latest time seen.
+  // Time stamps that go back (a clock that is not the same on all CPUs) are held at the latest time
+  // seen.
   [[nodiscard]] Ticks now() const { return scale_(std::max(tsc_, floor_)); }
 
   void set_time(const xray::FdrRecord& record, uint64_t tsc) {
     if (timed_ && tsc < std::max(tsc_, floor_)) {
       floor_ = std::max(tsc_, floor_);
-      problems_.add({Problem::Kind::oddity, record.offset, file_name_, std::string(xray::record_name(record.payload)),
+      problems_.add({Problem::Kind::oddity, record.offset, file_name_,
+                     std::string(xray::record_name(record.payload)),
                      "the clock goes back; time is held until it has caught up", 0});
     }
     tsc_ = tsc;
     timed_ = true;
   }
 
-  void instant(const xray::FdrRecord& record, std::string_view category, uint32_t type, uint64_t tsc, int32_t delta,
-               Bytes payload) {
+  void instant(const xray::FdrRecord& record, std::string_view category, uint32_t type,
+               uint64_t tsc, int32_t delta, Bytes payload) {
     if (layout_.event_time_is_delta) {
       if (!timed_) {
         report_untimed(record.offset, record.raw.size());
@@ -122,7 +138,8 @@ class BasicToEvents {
   void record(const xray::BasicRecord& record) {
     const FunctionId function{static_cast<uint32_t>(record.function_id)};
     if (record.type == xray::BasicRecordType::argument) {
-      // Writers log arguments of calls that they did not log: only one that follows its entry is told.
+      // Writers log arguments of calls that they did not log: only one that follows its entry is
+      // told.
       if (takes_arguments_ && function == last_) sink_.argument(record.argument);
       return;
     }
@@ -135,9 +152,15 @@ class BasicToEvents {
       sink_.cpu(time, cpu_);
     }
     switch (record.kind) {
-      case xray::BasicKind::enter: sink_.enter(time, function); break;
-      case xray::BasicKind::exit: sink_.leave(time, function, LeaveKind::normal); break;
-      case xray::BasicKind::tail_exit: sink_.leave(time, function, LeaveKind::tail); break;
+      case xray::BasicKind::enter:
+        sink_.enter(time, function);
+        break;
+      case xray::BasicKind::exit:
+        sink_.leave(time, function, LeaveKind::normal);
+        break;
+      case xray::BasicKind::tail_exit:
+        sink_.leave(time, function, LeaveKind::tail);
+        break;
       case xray::BasicKind::enter_args:
         sink_.enter(time, function);
         takes_arguments_ = true;

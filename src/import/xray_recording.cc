@@ -19,8 +19,8 @@ namespace {
 constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
 
 constexpr size_t kFdrKinds = std::variant_size_v<xray::FdrPayload>;
-constexpr std::array<std::string_view, 4> kActionNames = {"FunctionEnter", "FunctionExit", "FunctionTailExit",
-                                                          "FunctionEnterArgs"};
+constexpr std::array<std::string_view, 4> kActionNames = {"FunctionEnter", "FunctionExit",
+                                                          "FunctionTailExit", "FunctionEnterArgs"};
 
 // Counts records by kind, without going through the model.
 struct RecordCounter {
@@ -28,7 +28,9 @@ struct RecordCounter {
   std::array<uint64_t, kFdrKinds> metadata_records{};
   uint64_t basic_arguments = 0;
 
-  void function(uint64_t, const xray::FunctionRecord& record) { ++functions[static_cast<size_t>(record.action)]; }
+  void function(uint64_t, const xray::FunctionRecord& record) {
+    ++functions[static_cast<size_t>(record.action)];
+  }
   void metadata(const xray::FdrRecord& record) { ++metadata_records[record.payload.index()]; }
   void record(const xray::BasicRecord& record) {
     if (record.type == xray::BasicRecordType::argument) {
@@ -39,7 +41,8 @@ struct RecordCounter {
   }
   void merge(const RecordCounter& other) {
     for (size_t i = 0; i < functions.size(); ++i) functions[i] += other.functions[i];
-    for (size_t i = 0; i < metadata_records.size(); ++i) metadata_records[i] += other.metadata_records[i];
+    for (size_t i = 0; i < metadata_records.size(); ++i)
+      metadata_records[i] += other.metadata_records[i];
     basic_arguments += other.basic_arguments;
   }
   [[nodiscard]] std::map<std::string_view, uint64_t> by_kind() const {
@@ -47,7 +50,8 @@ struct RecordCounter {
     for (size_t i = 0; i < functions.size(); ++i) counts[kActionNames[i]] = functions[i];
     counts["Argument"] = basic_arguments;
     const auto add = [&]<size_t... I>(std::index_sequence<I...>) {
-      ((counts[xray::record_name(xray::FdrPayload(std::in_place_index<I>))] += metadata_records[I]), ...);
+      ((counts[xray::record_name(xray::FdrPayload(std::in_place_index<I>))] += metadata_records[I]),
+       ...);
     };
     add(std::make_index_sequence<kFdrKinds>());
     return counts;
@@ -74,16 +78,19 @@ class XrayRecording::Builder {
     const File& file = recording_.files_[index];
     recording_.problems_.merge(file.input.problems());
     if (file.header.type == xray::LogType::basic) {
-      for (const xray::BasicRun& run : xray::find_basic_runs(file.input.bytes(), file.header, file.input.name(),
-                                                             recording_.problems_)) {
-        add({run.pid, run.tid}, {run.begin, run.end, run.first_tsc, index, false}, run.first_tsc != 0);
+      for (const xray::BasicRun& run : xray::find_basic_runs(
+               file.input.bytes(), file.header, file.input.name(), recording_.problems_)) {
+        add({run.pid, run.tid}, {run.begin, run.end, run.first_tsc, index, false},
+            run.first_tsc != 0);
       }
       return;
     }
-    const xray::FdrFrames frames = xray::frame_fdr_file(file.input.bytes(), file.header, file.input.name());
+    const xray::FdrFrames frames =
+        xray::frame_fdr_file(file.input.bytes(), file.header, file.input.name());
     recording_.problems_.merge(frames.problems);
     for (const xray::BufferFrame& frame : frames.buffers) {
-      add({frame.pid, frame.tid}, {frame.begin, frame.end, frame.first_tsc, index, frame.torn}, frame.timed);
+      add({frame.pid, frame.tid}, {frame.begin, frame.end, frame.first_tsc, index, frame.torn},
+          frame.timed);
     }
   }
 
@@ -109,7 +116,8 @@ class XrayRecording::Builder {
  private:
   [[nodiscard]] Ticks start_of(const Chunk& chunk) const {
     if (recording_.same_frequency_) return chunk.first_tsc;
-    return Clock{"TSC", recording_.files_[chunk.file].header.cycle_frequency}.to_ns(chunk.first_tsc);
+    return Clock{"TSC", recording_.files_[chunk.file].header.cycle_frequency}.to_ns(
+        chunk.first_tsc);
   }
   void add(ThreadKey thread, Chunk chunk, bool timed) {
     if (timed) first_ = std::min(first_, start_of(chunk));
@@ -121,7 +129,8 @@ class XrayRecording::Builder {
   Ticks first_ = std::numeric_limits<Ticks>::max();
 };
 
-Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs, std::shared_ptr<const FunctionNames> names) {
+Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
+                                          std::shared_ptr<const FunctionNames> names) {
   XrayRecording recording;
   recording.names_ = std::move(names);
   std::set<uint64_t> frequencies;
@@ -136,7 +145,8 @@ Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs, std::sh
   }
   recording.same_frequency_ = frequencies.size() <= 1;
   if (recording.same_frequency_) {
-    recording.clock_ = {.name = "TSC", .ticks_per_second = frequencies.empty() ? 0 : *frequencies.begin()};
+    recording.clock_ = {.name = "TSC",
+                        .ticks_per_second = frequencies.empty() ? 0 : *frequencies.begin()};
   } else {
     recording.clock_ = {.name = "TSC, in nanoseconds", .ticks_per_second = 1'000'000'000};
   }
@@ -177,8 +187,8 @@ RecordingInfo XrayRecording::info(size_t workers) const {
   }
   info.properties = {
       {"byte order", header.order == std::endian::little ? "little-endian" : "big-endian"},
-      {"cycle frequency",
-       clock_.known() ? fmt::format("{} Hz", header.cycle_frequency) : "unknown; ticks are shown as nanoseconds"},
+      {"cycle frequency", clock_.known() ? fmt::format("{} Hz", header.cycle_frequency)
+                                         : "unknown; ticks are shown as nanoseconds"},
       {"constant TSC", header.constant_tsc ? "yes" : "no"},
       {"nonstop TSC", header.nonstop_tsc ? "yes" : "no"}};
   if (fdr) info.properties.emplace_back("buffer size", fmt::format("{} bytes", header.buffer_size));
@@ -205,7 +215,8 @@ RecordingInfo XrayRecording::info(size_t workers) const {
     const auto [s, u] = units[item];
     play(s, u, partial.span, partial.problems);
     const Stream& stream = chunks_[s];
-    for (size_t i = stream.unit_starts[u]; i < stream.unit_starts[u + 1]; ++i) walk(stream.chunks[i], partial.counter);
+    for (size_t i = stream.unit_starts[u]; i < stream.unit_starts[u + 1]; ++i)
+      walk(stream.chunks[i], partial.counter);
   });
   RecordCounter total;
   for (const Partial& partial : partials) {

@@ -21,12 +21,15 @@
 
 namespace telltale {
 
-// One or several XRay traces (FDR or basic, mixed if need be) as one recording: an EventSource. Buffers of a thread are
-// put in order of their first time stamp, whatever their order in the files. Immutable once opened.
+// One or several XRay traces (FDR or basic, mixed if need be) as one recording: an EventSource.
+// Buffers of a thread are put in order of their first time stamp, whatever their order in the
+// files. Immutable once opened.
 class XrayRecording {
  public:
-  // `inputs` must have XRay file headers. `names` says what the ids mean. Errors: truncated or unknown header of any file.
-  static Result<XrayRecording> open(std::vector<InputFile> inputs, std::shared_ptr<const FunctionNames> names);
+  // `inputs` must have XRay file headers. `names` says what the ids mean. Errors: truncated or
+  // unknown header of any file.
+  static Result<XrayRecording> open(std::vector<InputFile> inputs,
+                                    std::shared_ptr<const FunctionNames> names);
 
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Ticks first_time() const { return first_time_; }
@@ -56,7 +59,8 @@ class XrayRecording {
     uint32_t file = 0;
     bool torn = false;
   };
-  // Chunks of one thread, in true order; unit u is chunks[unit_starts[u]] up to chunks[unit_starts[u + 1]].
+  // Chunks of one thread, in true order; unit u is chunks[unit_starts[u]] up to
+  // chunks[unit_starts[u + 1]].
   struct Stream {
     std::vector<Chunk> chunks;
     std::vector<size_t> unit_starts;
@@ -93,7 +97,8 @@ void XrayRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& pro
 }
 
 template <typename Sink, typename Scale>
-void XrayRecording::play_chunk(const Chunk& chunk, Sink& sink, Scale scale, ProblemLog& problems) const {
+void XrayRecording::play_chunk(const Chunk& chunk, Sink& sink, Scale scale,
+                               ProblemLog& problems) const {
   const File& file = files_[chunk.file];
   if (file.header.type == xray::LogType::basic) {
     BasicToEvents<Sink, Scale> visitor(sink, scale);
@@ -101,7 +106,8 @@ void XrayRecording::play_chunk(const Chunk& chunk, Sink& sink, Scale scale, Prob
     return;
   }
   FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, file.input.name(), problems);
-  const xray::WalkEnd end = xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
+  const xray::WalkEnd end =
+      xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
   if (end.error) {
     xray::BufferFrame frame;
     frame.torn = chunk.torn;

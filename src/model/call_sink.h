@@ -11,9 +11,10 @@ namespace telltale {
 
 // How a call ended. docs/analysis/calls.md defines the rules.
 enum class CloseKind : uint8_t {
-  returned,    // its own exit was recorded
-  tail,        // its own tail exit was recorded
-  unwound,     // no exit of its own: a caller's exit shows that it is over (exception, longjmp); ends with that exit
+  returned,  // its own exit was recorded
+  tail,      // its own tail exit was recorded
+  unwound,   // no exit of its own: a caller's exit shows that it is over (exception, longjmp); ends
+             // with that exit
   unfinished,  // still open when the recording ends; ends with the thread's last event
 };
 
@@ -22,11 +23,12 @@ struct OpenCall {
   Ticks entered = 0;
 };
 
-// A sink for calls that nest: every open() is followed by exactly one close() of the same function, innermost first,
-// times never go back. What an exporter or a call-tree analysis is.
+// A sink for calls that nest: every open() is followed by exactly one close() of the same function,
+// innermost first, times never go back. What an exporter or a call-tree analysis is. A member
+// end_unit(), if there is one, is called by the same worker when the unit's events are over.
 template <typename S>
-concept CallSink = requires(S& sink, Ticks time, FunctionId function, CloseKind how, uint64_t value, uint32_t cpu,
-                            const InstantEvent& instant, const LossEvent& loss) {
+concept CallSink = requires(S& sink, Ticks time, FunctionId function, CloseKind how, uint64_t value,
+                            uint32_t cpu, const InstantEvent& instant, const LossEvent& loss) {
   sink.open(time, function);
   sink.argument(value);  // of the call just opened; in parameter order
   sink.close(time, function, how);
@@ -54,8 +56,8 @@ struct UnitContext {
   bool first_unit = false;  // of its stream
   bool last_unit = false;
   size_t worker = 0;  // who works on it: sinks of one worker never run at the same time
-  // Calls that are open when the unit begins, outermost first: told to the sinks of earlier units. Valid as long as the
-  // sink.
+  // Calls that are open when the unit begins, outermost first: told to the sinks of earlier units.
+  // Valid as long as the sink.
   std::span<const OpenCall> open_calls;
 };
 

@@ -26,6 +26,8 @@ double Clock::to_ns_f(double ticks) const {
   return known() ? ticks * (1e9 / static_cast<double>(ticks_per_second)) : ticks;
 }
 
-Ticks Clock::from_ns(uint64_t ns) const { return known() ? scale(ns, ticks_per_second, kNsPerSecond) : ns; }
+Ticks Clock::from_ns(uint64_t ns) const {
+  return known() ? scale(ns, ticks_per_second, kNsPerSecond) : ns;
+}
 
 }  // namespace telltale

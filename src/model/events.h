@@ -12,8 +12,9 @@
 
 namespace telltale {
 
-// The one vocabulary in which every format tells what a program did. Events are delivered by static calls to a sink,
-// thread by thread, in the thread's own order; times never go back within a thread.
+// The one vocabulary in which every format tells what a program did. Events are delivered by static
+// calls to a sink, thread by thread, in the thread's own order; times never go back within a
+// thread.
 
 // A function as the recording names it; FunctionNames says what it means.
 enum class FunctionId : uint32_t {};
@@ -42,22 +43,23 @@ struct InstantEvent {
 
 // Something is missing from here on (or was skipped) in this thread.
 struct LossEvent {
-  Ticks time = 0;       // of the last event before the gap
-  uint64_t bytes = 0;   // of the input that could not be used; 0: not known
+  Ticks time = 0;           // of the last event before the gap
+  uint64_t bytes = 0;       // of the input that could not be used; 0: not known
   std::string_view reason;  // valid during the call only
 };
 
 // A sink is any type with these members; what it does not care for it inherits from IgnoreEvents.
 template <typename S>
-concept EventSink = requires(S& sink, Ticks time, FunctionId function, LeaveKind how, uint64_t value, uint32_t cpu,
-                             const InstantEvent& instant, const LossEvent& loss) {
-  sink.enter(time, function);
-  sink.argument(value);  // of the enter event just told; in parameter order
-  sink.leave(time, function, how);
-  sink.instant(instant);
-  sink.cpu(time, cpu);  // the thread runs on this CPU from here on
-  sink.loss(loss);
-};
+concept EventSink =
+    requires(S& sink, Ticks time, FunctionId function, LeaveKind how, uint64_t value, uint32_t cpu,
+             const InstantEvent& instant, const LossEvent& loss) {
+      sink.enter(time, function);
+      sink.argument(value);  // of the enter event just told; in parameter order
+      sink.leave(time, function, how);
+      sink.instant(instant);
+      sink.cpu(time, cpu);  // the thread runs on this CPU from here on
+      sink.loss(loss);
+    };
 
 struct IgnoreEvents {
   void enter(Ticks, FunctionId) {}

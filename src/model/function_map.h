@@ -11,18 +11,20 @@
 
 namespace telltale {
 
-// A value per function, value-initialised when first asked for. Small ids, which is what compilers hand out, are an array
-// index; large ones, which only odd or hostile recordings have, go through a hash table, so that memory follows the
-// number of functions and not the largest id.
+// A value per function, value-initialised when first asked for. Small ids, which is what compilers
+// hand out, are an array index; large ones, which only odd or hostile recordings have, go through a
+// hash table, so that memory follows the number of functions and not the largest id.
 template <typename Value>
 class FunctionMap {
  public:
   Value& operator[](FunctionId function) {
     const uint32_t id = to_number(function);
-    if (id < dense_.size()) [[likely]] return dense_[id];
+    if (id < dense_.size()) [[likely]]
+      return dense_[id];
     return slow(id);
   }
-  // Null if never asked for with [] (small ids may have been made by a neighbour: then the value is fresh).
+  // Null if never asked for with [] (small ids may have been made by a neighbour: then the value is
+  // fresh).
   const Value* find(FunctionId function) const {
     const uint32_t id = to_number(function);
     if (id < dense_.size()) return &dense_[id];
@@ -38,7 +40,8 @@ class FunctionMap {
   static constexpr uint32_t kDenseLimit = 1U << 20;
 
   Value& slow(uint32_t id) {
-    // The array grows to an id only when that is no more than twice what is there already, or little in itself.
+    // The array grows to an id only when that is no more than twice what is there already, or
+    // little in itself.
     if (id < kDenseLimit && (id < 4096 || id < 2 * dense_.size() + 8 * sparse_.size())) {
       const size_t old_size = dense_.size();
       dense_.resize(std::max<size_t>(64, size_t{id} + id / 2 + 1));

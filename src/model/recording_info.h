@@ -18,8 +18,8 @@ struct RecordingInfo {
   std::vector<std::string> files;
   // What else the header says, in words: ("cycle frequency", "2100000000 Hz").
   std::vector<std::pair<std::string, std::string>> properties;
-  uint64_t bytes = 0;    // of all files, decompressed
-  uint64_t records = 0;  // all kinds
+  uint64_t bytes = 0;                                             // of all files, decompressed
+  uint64_t records = 0;                                           // all kinds
   std::vector<std::pair<std::string, uint64_t>> records_by_kind;  // only kinds that occur, by name
   std::vector<ThreadKey> threads;                                 // sorted
   Clock clock;

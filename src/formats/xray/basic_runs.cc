@@ -29,9 +29,11 @@ Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version) {
     record.tid = body.read<uint32_t>("tid");
     if (layout.has_pid) record.pid = body.read<uint32_t>("pid");
     if (type != static_cast<uint16_t>(BasicRecordType::normal)) {
-      in.fail_at(record.offset, Error::Cause::bad_field, fmt::format("unknown record type {}", type));
+      in.fail_at(record.offset, Error::Cause::bad_field,
+                 fmt::format("unknown record type {}", type));
     } else if (kind > static_cast<uint8_t>(BasicKind::enter_args)) {
-      in.fail_at(record.offset, Error::Cause::bad_field, fmt::format("unknown record kind {}", kind));
+      in.fail_at(record.offset, Error::Cause::bad_field,
+                 fmt::format("unknown record kind {}", kind));
     }
   }
   if (body.error()) return std::unexpected(*body.error());
@@ -39,15 +41,16 @@ Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version) {
   return record;
 }
 
-std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header, const std::string& file_name,
-                                      ProblemLog& problems) {
+std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
+                                      const std::string& file_name, ProblemLog& problems) {
   std::vector<BasicRun> runs;
   uint64_t at = kFileHeaderBytes;
   for (; at + kBasicRecordBytes <= file.size(); at += kBasicRecordBytes) {
     Cursor in(file.subspan(static_cast<size_t>(at), kBasicRecordBytes), header.order, at);
     const Result<BasicRecord> record = read_basic_record(in, header.version);
     if (!record) {
-      problems.add({Problem::Kind::corruption, at, file_name, "BasicRecord", record.error().detail, kBasicRecordBytes});
+      problems.add({Problem::Kind::corruption, at, file_name, "BasicRecord", record.error().detail,
+                    kBasicRecordBytes});
       continue;
     }
     if (runs.empty() || runs.back().tid != record->tid || runs.back().pid != record->pid) {
@@ -58,9 +61,10 @@ std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header, cons
     run.end = at + kBasicRecordBytes;
   }
   if (at < file.size()) {
-    problems.add({Problem::Kind::torn_tail, at, file_name, "BasicRecord",
-                  fmt::format("the file ends after {} of {} bytes", file.size() - at, kBasicRecordBytes),
-                  file.size() - at});
+    problems.add(
+        {Problem::Kind::torn_tail, at, file_name, "BasicRecord",
+         fmt::format("the file ends after {} of {} bytes", file.size() - at, kBasicRecordBytes),
+         file.size() - at});
   }
   return runs;
 }

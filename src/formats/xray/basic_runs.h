@@ -14,8 +14,8 @@ namespace telltale::xray {
 struct BasicRecord {
   uint64_t offset = 0;  // in the file
   BasicRecordType type = BasicRecordType::normal;
-  uint8_t cpu = 0;                      // normal records: low 8 bits of the CPU's number
-  BasicKind kind = BasicKind::enter;    // normal records
+  uint8_t cpu = 0;                    // normal records: low 8 bits of the CPU's number
+  BasicKind kind = BasicKind::enter;  // normal records
   int32_t function_id = 0;
   uint64_t tsc = 0;       // normal records: absolute
   uint64_t argument = 0;  // argument records
@@ -35,18 +35,20 @@ struct BasicRun {
   uint32_t pid = 0;
 };
 
-// Cuts a basic-mode log into runs, in file order. A last record that is not whole is a torn tail in `problems`; so are
-// records of unknown type or kind, which are skipped singly.
-std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header, const std::string& file_name,
-                                      ProblemLog& problems);
+// Cuts a basic-mode log into runs, in file order. A last record that is not whole is a torn tail in
+// `problems`; so are records of unknown type or kind, which are skipped singly.
+std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
+                                      const std::string& file_name, ProblemLog& problems);
 
-// Tells the records in [begin, end) to visitor.record(const BasicRecord&), in file order; unreadable ones are skipped
-// (find_basic_runs has reported them).
+// Tells the records in [begin, end) to visitor.record(const BasicRecord&), in file order;
+// unreadable ones are skipped (find_basic_runs has reported them).
 template <typename Visitor>
-void walk_basic_records(Bytes file, uint64_t begin, uint64_t end, const FileHeader& header, Visitor& visitor) {
+void walk_basic_records(Bytes file, uint64_t begin, uint64_t end, const FileHeader& header,
+                        Visitor& visitor) {
   for (uint64_t at = begin; at + kBasicRecordBytes <= end; at += kBasicRecordBytes) {
     Cursor in(file.subspan(static_cast<size_t>(at), kBasicRecordBytes), header.order, at);
-    if (const Result<BasicRecord> record = read_basic_record(in, header.version)) visitor.record(*record);
+    if (const Result<BasicRecord> record = read_basic_record(in, header.version))
+      visitor.record(*record);
   }
 }
 

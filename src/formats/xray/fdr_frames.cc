@@ -50,8 +50,8 @@ class Framer {
     return first == (header_.order == std::endian::little ? (number << 1 | 1) : (0x80 | number));
   }
 
-  // True if the records at `at` have the kinds that open a buffer, as far as the file goes. BufferExtents alone, or
-  // cut, is enough at the end of a file.
+  // True if the records at `at` have the kinds that open a buffer, as far as the file goes.
+  // BufferExtents alone, or cut, is enough at the end of a file.
   [[nodiscard]] bool opens_buffer(uint64_t at) const {
     for (size_t i = 0; i < opening_size_; ++i) {
       const uint64_t record = at + i * kMetadataRecordBytes;
@@ -61,14 +61,17 @@ class Framer {
     return true;
   }
 
-  // A buffer need not have a full preamble to be one: a frame whose extents end exactly where the preamble does.
+  // A buffer need not have a full preamble to be one: a frame whose extents end exactly where the
+  // preamble does.
   [[nodiscard]] bool opens_short_buffer(uint64_t at, size_t matched) const {
     if (!layout_.has_extents || matched < 2) return false;
     const uint64_t extents = read_extents(at);
     return extents == (matched - 1) * kMetadataRecordBytes;
   }
 
-  [[nodiscard]] uint64_t find_opening(uint64_t from) const { return find_opening(from, file_.size()); }
+  [[nodiscard]] uint64_t find_opening(uint64_t from) const {
+    return find_opening(from, file_.size());
+  }
   // The first opening in [from, to); `to` if there is none.
   [[nodiscard]] uint64_t find_opening(uint64_t from, uint64_t to) const {
     // The full opening must be in the file: a shorter match in the middle of damage proves nothing.
@@ -90,14 +93,16 @@ class Framer {
     const bool zeros = std::ranges::all_of(skipped, [](std::byte b) { return b == std::byte{0}; });
     const bool tail = offset + bytes == file_.size();
     frames_.gaps.push_back({offset, bytes});
-    frames_.problems.add({tail ? Problem::Kind::torn_tail : Problem::Kind::corruption, offset, file_name_, "Buffer",
+    frames_.problems.add({tail ? Problem::Kind::torn_tail : Problem::Kind::corruption, offset,
+                          file_name_, "Buffer",
                           zeros  ? "zeros where a buffer should begin"
                           : tail ? "no buffer begins here"
                                  : "no buffer begins here; skipped to the next one",
                           bytes});
   }
 
-  // Versions 2 and later: the BufferExtents record at `at` says how long the buffer is. Returns where to go on.
+  // Versions 2 and later: the BufferExtents record at `at` says how long the buffer is. Returns
+  // where to go on.
   uint64_t take_extents_frame(uint64_t at) {
     const uint64_t begin = at + kMetadataRecordBytes;
     if (begin > file_.size()) {
@@ -112,23 +117,27 @@ class Framer {
     frame.frame_begin = at;
     frame.begin = begin;
     if (extents > in_file) {
-      // Either the writer died or the number is damaged; a buffer that begins further on shows which.
+      // Either the writer died or the number is damaged; a buffer that begins further on shows
+      // which.
       frame.end = find_opening(begin);
       frame.torn = true;
       const bool damaged_number = frame.end != file_.size();
-      frames_.problems.add({damaged_number ? Problem::Kind::corruption : Problem::Kind::torn_tail, at, file_name_,
-                            "BufferExtents",
-                            damaged_number
-                                ? fmt::format("says {} bytes, but another buffer begins before that", extents)
-                                : fmt::format("says {} bytes, but the file ends after {}", extents, in_file),
-                            damaged_number ? 0 : extents - in_file});
+      frames_.problems.add(
+          {damaged_number ? Problem::Kind::corruption : Problem::Kind::torn_tail, at, file_name_,
+           "BufferExtents",
+           damaged_number
+               ? fmt::format("says {} bytes, but another buffer begins before that", extents)
+               : fmt::format("says {} bytes, but the file ends after {}", extents, in_file),
+           damaged_number ? 0 : extents - in_file});
     } else {
       frame.end = begin + extents;
       if (frame.end != file_.size() && !opens_buffer(frame.end) && !records_fit(frame)) {
         frame.end = find_opening(begin);
         frame.torn = true;
-        frames_.problems.add({Problem::Kind::corruption, at, file_name_, "BufferExtents",
-                              fmt::format("says {} bytes, but neither a record nor a buffer ends there", extents), 0});
+        frames_.problems.add(
+            {Problem::Kind::corruption, at, file_name_, "BufferExtents",
+             fmt::format("says {} bytes, but neither a record nor a buffer ends there", extents),
+             0});
       }
     }
     const uint64_t next = frame.end;
@@ -142,7 +151,8 @@ class Framer {
     frame.frame_begin = frame.begin = at;
     const uint64_t in_file = file_.size() - at;
     if (header_.buffer_size != 0 && header_.buffer_size <= in_file &&
-        (header_.buffer_size == in_file || opens_buffer(at + header_.buffer_size) || !opens_anywhere(at))) {
+        (header_.buffer_size == in_file || opens_buffer(at + header_.buffer_size) ||
+         !opens_anywhere(at))) {
       frame.end = at + header_.buffer_size;
     } else {
       frame.end = end_of_unsized_buffer(at);
@@ -153,7 +163,8 @@ class Framer {
     return next;
   }
 
-  // Whether a buffer begins off the grid of buffer_size before the next grid point: then buffer_size is wrong here.
+  // Whether a buffer begins off the grid of buffer_size before the next grid point: then
+  // buffer_size is wrong here.
   [[nodiscard]] bool opens_anywhere(uint64_t at) const {
     return find_opening(at + 1, at + header_.buffer_size) < at + header_.buffer_size;
   }
@@ -163,8 +174,9 @@ class Framer {
     const WalkEnd walk = walk_fdr_records(file_, at, file_.size(), header_, skip_records);
     const bool torn = !walk.end_of_buffer;
     if (torn && header_.buffer_size > file_.size() - at) {
-      frames_.problems.add({Problem::Kind::torn_tail, at, file_name_, "Buffer",
-                            fmt::format("the file ends inside this buffer of {} bytes", header_.buffer_size), 0});
+      frames_.problems.add(
+          {Problem::Kind::torn_tail, at, file_name_, "Buffer",
+           fmt::format("the file ends inside this buffer of {} bytes", header_.buffer_size), 0});
     }
     return find_opening(std::max(walk.offset, at + 1));
   }
@@ -177,7 +189,8 @@ class Framer {
   }
 
   void add(BufferFrame frame) {
-    Cursor in(file_.subspan(static_cast<size_t>(frame.begin), static_cast<size_t>(frame.end - frame.begin)),
+    Cursor in(file_.subspan(static_cast<size_t>(frame.begin),
+                            static_cast<size_t>(frame.end - frame.begin)),
               header_.order, frame.begin);
     for (size_t i = 0; i < opening_size_ && !in.at_end(); ++i) {
       const Result<FdrRecord> record = read_fdr_record(in, header_.version);
@@ -185,7 +198,8 @@ class Framer {
       if (const auto* buffer = std::get_if<NewBuffer>(&record->payload)) frame.tid = buffer->tid;
       if (const auto* pid = std::get_if<Pid>(&record->payload)) frame.pid = pid->pid;
       if (const auto* wall = std::get_if<WalltimeMarker>(&record->payload)) {
-        frame.wall_us = static_cast<uint64_t>(wall->seconds) * 1'000'000 + static_cast<uint64_t>(wall->microseconds);
+        frame.wall_us = static_cast<uint64_t>(wall->seconds) * 1'000'000 +
+                        static_cast<uint64_t>(wall->microseconds);
       }
       if (const auto* cpu = std::get_if<NewCpuId>(&record->payload)) {
         frame.first_tsc = cpu->tsc;
@@ -214,10 +228,15 @@ FdrFrames frame_fdr_file(Bytes file, const FileHeader& header, const std::string
 }
 
 Error detail::misplaced_opening(uint64_t offset, const FdrPayload& payload) {
-  return {Error::Cause::bad_order, {}, std::string(record_name(payload)), "stands inside a buffer", offset};
+  return {Error::Cause::bad_order,
+          {},
+          std::string(record_name(payload)),
+          "stands inside a buffer",
+          offset};
 }
 
-Problem walk_problem(const WalkEnd& walk, uint64_t end, const BufferFrame& frame, const std::string& file_name) {
+Problem walk_problem(const WalkEnd& walk, uint64_t end, const BufferFrame& frame,
+                     const std::string& file_name) {
   const bool cut = walk.error->cause == Error::Cause::truncated;
   Problem problem;
   problem.offset = walk.offset;

@@ -14,14 +14,16 @@ namespace telltale::xray {
 struct BufferFrame {
   uint64_t frame_begin = 0;  // its BufferExtents record; in version 1 its NewBuffer record
   uint64_t begin = 0;        // its first record behind BufferExtents
-  uint64_t end = 0;          // one past its last record byte in the file; in version 1 the filler is included
-  uint64_t first_tsc = 0;    // absolute ticks of the first NewCPUId; 0 if there is none
-  uint64_t wall_us = 0;      // microseconds of the writer's clock, from the wall-time marker; 0 if there is none
+  uint64_t end =
+      0;  // one past its last record byte in the file; in version 1 the filler is included
+  uint64_t first_tsc = 0;  // absolute ticks of the first NewCPUId; 0 if there is none
+  uint64_t wall_us =
+      0;  // microseconds of the writer's clock, from the wall-time marker; 0 if there is none
   int32_t tid = 0;
-  int32_t pid = 0;    // 0 before version 3
-  uint16_t cpu = 0;   // of the first NewCPUId
-  bool timed = false; // a NewCPUId gives the records a time base
-  bool torn = false;  // the file ends, or other damage begins, before the declared end
+  int32_t pid = 0;     // 0 before version 3
+  uint16_t cpu = 0;    // of the first NewCPUId
+  bool timed = false;  // a NewCPUId gives the records a time base
+  bool torn = false;   // the file ends, or other damage begins, before the declared end
 };
 
 // Bytes that belong to no buffer.
@@ -30,18 +32,19 @@ struct Gap {
   uint64_t bytes = 0;
 };
 
-// Where the buffers of an FDR file are. Found by hopping from frame to frame; only what damage makes necessary is read
-// record by record, so this costs O(buffers) for a sound file.
+// Where the buffers of an FDR file are. Found by hopping from frame to frame; only what damage
+// makes necessary is read record by record, so this costs O(buffers) for a sound file.
 struct FdrFrames {
   std::vector<BufferFrame> buffers;  // in file order
   std::vector<Gap> gaps;             // in file order
   ProblemLog problems;
 };
 
-// Frames a whole file whose header has been read. Recovery, in words (docs/formats/xray.md has the examples): a frame is
-// believed when the next one, or the end of the file, stands where it ends; otherwise its records decide whether its
-// length or its successor's head is damaged, and framing resumes at the next place that has the shape of a buffer's
-// beginning. Never fails; what is missing is in `problems`. Safe on untrusted input; time and memory are linear in it.
+// Frames a whole file whose header has been read. Recovery, in words (docs/formats/xray.md has the
+// examples): a frame is believed when the next one, or the end of the file, stands where it ends;
+// otherwise its records decide whether its length or its successor's head is damaged, and framing
+// resumes at the next place that has the shape of a buffer's beginning. Never fails; what is
+// missing is in `problems`. Safe on untrusted input; time and memory are linear in it.
 FdrFrames frame_fdr_file(Bytes file, const FileHeader& header, const std::string& file_name);
 
 }  // namespace telltale::xray

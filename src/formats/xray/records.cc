@@ -8,7 +8,8 @@ namespace telltale::xray {
 namespace {
 
 bool known_version(uint16_t version, uint16_t type) {
-  if (type == static_cast<uint16_t>(LogType::fdr)) return version >= kFirstFdrVersion && version <= kLastFdrVersion;
+  if (type == static_cast<uint16_t>(LogType::fdr))
+    return version >= kFirstFdrVersion && version <= kLastFdrVersion;
   if (type == static_cast<uint16_t>(LogType::basic)) {
     return version >= kFirstBasicVersion && version <= kLastBasicVersion;
   }
@@ -17,13 +18,16 @@ bool known_version(uint16_t version, uint16_t type) {
 
 FdrPayload read_metadata_body(Cursor& in, MetadataKind kind, const FdrLayout& layout) {
   switch (kind) {
-    case MetadataKind::new_buffer: return NewBuffer{in.read<int32_t>("tid")};
-    case MetadataKind::end_of_buffer: return EndOfBuffer{};
+    case MetadataKind::new_buffer:
+      return NewBuffer{in.read<int32_t>("tid")};
+    case MetadataKind::end_of_buffer:
+      return EndOfBuffer{};
     case MetadataKind::new_cpu_id: {
       const auto cpu = in.read<uint16_t>("cpu");
       return NewCpuId{cpu, in.read<uint64_t>("tsc")};
     }
-    case MetadataKind::tsc_wrap: return TscWrap{in.read<uint64_t>("tsc")};
+    case MetadataKind::tsc_wrap:
+      return TscWrap{in.read<uint64_t>("tsc")};
     case MetadataKind::walltime_marker: {
       const auto seconds = in.read<int64_t>("seconds");
       return WalltimeMarker{seconds, in.read<int32_t>("microseconds")};
@@ -39,8 +43,10 @@ FdrPayload read_metadata_body(Cursor& in, MetadataKind kind, const FdrLayout& la
       if (layout.custom_event_has_cpu) event.cpu = in.read<uint16_t>("cpu");
       return event;
     }
-    case MetadataKind::call_argument: return CallArgument{in.read<uint64_t>("argument")};
-    case MetadataKind::buffer_extents: return BufferExtents{in.read<uint64_t>("extents")};
+    case MetadataKind::call_argument:
+      return CallArgument{in.read<uint64_t>("argument")};
+    case MetadataKind::buffer_extents:
+      return BufferExtents{in.read<uint64_t>("extents")};
     case MetadataKind::typed_event_marker: {
       TypedEvent event;
       event.payload_bytes = in.read<int32_t>("event_size");
@@ -48,7 +54,8 @@ FdrPayload read_metadata_body(Cursor& in, MetadataKind kind, const FdrLayout& la
       event.event_type = in.read<uint16_t>("event_type");
       return event;
     }
-    case MetadataKind::pid: return Pid{in.read<int32_t>("pid")};
+    case MetadataKind::pid:
+      return Pid{in.read<int32_t>("pid")};
   }
   return EndOfBuffer{};  // not reached: the caller has checked the kind
 }
@@ -86,13 +93,14 @@ Result<FileHeader> read_file_header(Bytes file) {
     const auto version = in.read<uint16_t>("version");
     const auto type = in.read<uint16_t>("type");
     const bool plausible = version < 256 && type <= 1;
-    return std::unexpected(Error{
-        plausible ? Error::Cause::unsupported_version : Error::Cause::bad_magic,
-        {},
-        "FileHeader",
-        plausible ? fmt::format("version {} of the {} format is not known", version, type == 1 ? "FDR" : "basic")
-                  : std::string("no XRay trace starts with these bytes"),
-        0});
+    return std::unexpected(
+        Error{plausible ? Error::Cause::unsupported_version : Error::Cause::bad_magic,
+              {},
+              "FileHeader",
+              plausible ? fmt::format("version {} of the {} format is not known", version,
+                                      type == 1 ? "FDR" : "basic")
+                        : std::string("no XRay trace starts with these bytes"),
+              0});
   }
   // Version and type are small, so only one byte order can read them as a known pair.
   Cursor probe(file);
@@ -119,8 +127,10 @@ Result<FileHeader> read_file_header(Bytes file) {
 
 std::string_view record_name(const FdrPayload& payload) {
   static constexpr std::array<std::string_view, std::variant_size_v<FdrPayload>> kNames = {
-      "Function",          "NewBuffer",    "EndOfBuffer",   "NewCPUId",         "TSCWrap", "WallTimeMarker",
-      "CustomEventMarker", "CallArgument", "BufferExtents", "TypedEventMarker", "Pid"};
+      "Function",          "NewBuffer",    "EndOfBuffer",
+      "NewCPUId",          "TSCWrap",      "WallTimeMarker",
+      "CustomEventMarker", "CallArgument", "BufferExtents",
+      "TypedEventMarker",  "Pid"};
   return kNames[payload.index()];
 }
 

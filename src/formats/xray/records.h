@@ -13,8 +13,9 @@
 
 namespace telltale::xray {
 
-// The 32 bytes that open every trace file. Only bits 0 and 1 of the bit field mean anything; the rest, and the bytes
-// that no field claims, are kept in `raw` and never checked (writers leave garbage there).
+// The 32 bytes that open every trace file. Only bits 0 and 1 of the bit field mean anything; the
+// rest, and the bytes that no field claims, are kept in `raw` and never checked (writers leave
+// garbage there).
 struct FileHeader {
   uint16_t version = 0;
   LogType type = LogType::fdr;
@@ -28,10 +29,12 @@ struct FileHeader {
 
 // Reads the header and finds the byte order. Errors: truncated, bad_magic, unsupported_version.
 Result<FileHeader> read_file_header(Bytes file);
-// True if the first bytes can be an XRay binary trace of either flavour, byte order and any known version.
+// True if the first bytes can be an XRay binary trace of either flavour, byte order and any known
+// version.
 bool looks_like_trace(Bytes file);
 
-// --- FDR records, one type each, in the specification's terms -------------------------------------------------
+// --- FDR records, one type each, in the specification's terms
+// -------------------------------------------------
 
 struct FunctionRecord {
   FunctionAction action = FunctionAction::enter;
@@ -50,7 +53,8 @@ struct TscWrap {
   uint64_t tsc = 0;  // absolute
 };
 struct WalltimeMarker {
-  int64_t seconds = 0;       // of the writer's clock (the stock runtime: CLOCK_MONOTONIC), not civil time
+  int64_t seconds =
+      0;  // of the writer's clock (the stock runtime: CLOCK_MONOTONIC), not civil time
   int32_t microseconds = 0;  // the part below a second
 };
 struct CustomEvent {
@@ -76,11 +80,12 @@ struct Pid {
   int32_t pid = 0;
 };
 
-using FdrPayload = std::variant<FunctionRecord, NewBuffer, EndOfBuffer, NewCpuId, TscWrap, WalltimeMarker, CustomEvent,
-                                CallArgument, BufferExtents, TypedEvent, Pid>;
+using FdrPayload =
+    std::variant<FunctionRecord, NewBuffer, EndOfBuffer, NewCpuId, TscWrap, WalltimeMarker,
+                 CustomEvent, CallArgument, BufferExtents, TypedEvent, Pid>;
 
-// One record as it stands in the file. `raw` is the whole record, payload and unused bytes included, so that writing
-// it back gives the same bytes.
+// One record as it stands in the file. `raw` is the whole record, payload and unused bytes
+// included, so that writing it back gives the same bytes.
 struct FdrRecord {
   uint64_t offset = 0;  // of its first byte, from the start of the file
   Bytes raw;
@@ -90,9 +95,10 @@ struct FdrRecord {
 // The specification's name of the record's kind, e.g. "NewCPUId", "Function".
 std::string_view record_name(const FdrPayload& payload);
 
-// Decodes the function record in `word`, the record's first four bytes as an integer in the file's byte order, and
-// `delta`, the second four. Bit fields run from the least significant bit on little-endian machines and from the most
-// significant on big-endian ones. REQUIRES: is_function_word.
+// Decodes the function record in `word`, the record's first four bytes as an integer in the file's
+// byte order, and `delta`, the second four. Bit fields run from the least significant bit on
+// little-endian machines and from the most significant on big-endian ones. REQUIRES:
+// is_function_word.
 template <std::endian Order>
 constexpr bool is_function_word(uint32_t word) {
   return Order == std::endian::little ? (word & 1) == 0 : (word >> 31) == 0;
@@ -106,8 +112,9 @@ constexpr FunctionRecord decode_function(uint32_t word, uint32_t delta) {
   }
 }
 
-// Decodes the record that `in` stands at and moves past it, its payload included. `version` is the file's.
-// Errors (in.error() is set too): truncated; bad_field for an unknown action or kind, or a negative payload size.
+// Decodes the record that `in` stands at and moves past it, its payload included. `version` is the
+// file's. Errors (in.error() is set too): truncated; bad_field for an unknown action or kind, or a
+// negative payload size.
 Result<FdrRecord> read_fdr_record(Cursor& in, uint16_t version);
 
 }  // namespace telltale::xray

@@ -44,10 +44,12 @@ constexpr uint32_t kMaxFdrFunctionId = 0x0FFF'FFFF;
 
 // What changed between versions of the FDR format; no other place asks for a version number.
 struct FdrLayout {
-  bool has_extents;             // a BufferExtents record in front of each buffer instead of EndOfBuffer and filler
-  bool has_pid;                 // a Pid record in each buffer's preamble
-  bool custom_event_has_cpu;    // CPU id behind the custom event's time stamp
-  bool event_time_is_delta;     // events carry a signed 32-bit delta instead of an absolute 64-bit time stamp
+  bool has_extents;  // a BufferExtents record in front of each buffer instead of EndOfBuffer and
+                     // filler
+  bool has_pid;      // a Pid record in each buffer's preamble
+  bool custom_event_has_cpu;  // CPU id behind the custom event's time stamp
+  bool event_time_is_delta;   // events carry a signed 32-bit delta instead of an absolute 64-bit
+                              // time stamp
   bool has_typed_events;
 };
 constexpr FdrLayout fdr_layout(uint16_t version) {
@@ -69,7 +71,8 @@ constexpr BasicLayout basic_layout(uint16_t version) {
   return {.has_tail_exit = version >= 2, .has_pid = version >= 3};
 }
 
-// An id of a program with instrumented shared objects: object number in the upper 8 bits, function in the lower 24.
+// An id of a program with instrumented shared objects: object number in the upper 8 bits, function
+// in the lower 24.
 constexpr unsigned kObjectShift = 24;
 constexpr uint32_t kObjectFunctionMask = 0x00FF'FFFF;
 
