@@ -41,6 +41,21 @@ Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version) {
   return record;
 }
 
+Problem bad_basic_record(const Error& error, const std::string& file_name) {
+  return {
+      Problem::Kind::corruption, error.offset.value_or(0), file_name, "BasicRecord", error.detail,
+      kBasicRecordBytes};
+}
+
+Problem torn_basic_record(uint64_t offset, uint64_t bytes, const std::string& file_name) {
+  return {Problem::Kind::torn_tail,
+          offset,
+          file_name,
+          "BasicRecord",
+          fmt::format("the file ends after {} of {} bytes", bytes, kBasicRecordBytes),
+          bytes};
+}
+
 std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
                                       const std::string& file_name, ProblemLog& problems) {
   std::vector<BasicRun> runs;
@@ -49,8 +64,7 @@ std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
     Cursor in(file.subspan(static_cast<size_t>(at), kBasicRecordBytes), header.order, at);
     const Result<BasicRecord> record = read_basic_record(in, header.version);
     if (!record) {
-      problems.add({Problem::Kind::corruption, at, file_name, "BasicRecord", record.error().detail,
-                    kBasicRecordBytes});
+      problems.add(bad_basic_record(record.error(), file_name));
       continue;
     }
     if (runs.empty() || runs.back().tid != record->tid || runs.back().pid != record->pid) {
@@ -61,10 +75,7 @@ std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
     run.end = at + kBasicRecordBytes;
   }
   if (at < file.size()) {
-    problems.add(
-        {Problem::Kind::torn_tail, at, file_name, "BasicRecord",
-         fmt::format("the file ends after {} of {} bytes", file.size() - at, kBasicRecordBytes),
-         file.size() - at});
+    problems.add(torn_basic_record(at, file.size() - at, file_name));
   }
   return runs;
 }

@@ -1,5 +1,6 @@
 #include "formats/xray/encode.h"
 
+#include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <utility>
@@ -11,10 +12,12 @@ namespace {
 // Puts an integer at a fixed place of a record that stands in `out`.
 class RecordBytes {
  public:
-  // Appends `size` unused bytes to `out` and fills them in.
-  RecordBytes(std::string& out, size_t size, const Encoding& encoding)
+  // Appends `size` bytes to `out`, those of `base` and then unused ones, to be filled in.
+  RecordBytes(std::string& out, size_t size, const Encoding& encoding, Bytes base)
       : out_(out), start_(out.size()), order_(encoding.order) {
-    out_.append(size, static_cast<char>(encoding.unused));
+    const size_t known = std::min(size, base.size());
+    out_.append(reinterpret_cast<const char*>(base.data()), known);
+    out_.append(size - known, static_cast<char>(encoding.unused));
   }
 
   template <std::integral T>
@@ -33,8 +36,9 @@ class RecordBytes {
   std::endian order_;
 };
 
-RecordBytes metadata(MetadataKind kind, const Encoding& encoding, std::string& out) {
-  RecordBytes record(out, kMetadataRecordBytes, encoding);
+RecordBytes metadata_record(MetadataKind kind, const Encoding& encoding, std::string& out,
+                            Bytes base) {
+  RecordBytes record(out, kMetadataRecordBytes, encoding, base);
   const auto number = static_cast<unsigned>(kind);
   const bool little = encoding.order == std::endian::little;
   record.put(0, static_cast<uint8_t>(little ? (number << 1 | 1) : (0x80 | number)));
@@ -48,9 +52,14 @@ void append(Bytes payload, std::string& out) {
 struct Encode {
   const Encoding& encoding;
   std::string& out;
+  Bytes base;
+
+  RecordBytes metadata(MetadataKind kind) const {
+    return metadata_record(kind, encoding, out, base);
+  }
 
   void operator()(const FunctionRecord& function) const {
-    RecordBytes record(out, kFunctionRecordBytes, encoding);
+    RecordBytes record(out, kFunctionRecordBytes, encoding, base);
     const uint32_t id = function.function_id & kMaxFdrFunctionId;
     const uint32_t action = static_cast<uint32_t>(function.action) & 7;
     record.put(
@@ -58,27 +67,25 @@ struct Encode {
     record.put(4, function.tsc_delta);
   }
   void operator()(const NewBuffer& record) const {
-    metadata(MetadataKind::new_buffer, encoding, out).put(1, record.tid);
+    metadata(MetadataKind::new_buffer).put(1, record.tid);
   }
-  void operator()(const EndOfBuffer&) const {
-    metadata(MetadataKind::end_of_buffer, encoding, out);
-  }
+  void operator()(const EndOfBuffer&) const { metadata(MetadataKind::end_of_buffer); }
   void operator()(const NewCpuId& record) const {
-    RecordBytes bytes = metadata(MetadataKind::new_cpu_id, encoding, out);
+    RecordBytes bytes = metadata(MetadataKind::new_cpu_id);
     bytes.put(1, record.cpu);
     bytes.put(3, record.tsc);
   }
   void operator()(const TscWrap& record) const {
-    metadata(MetadataKind::tsc_wrap, encoding, out).put(1, record.tsc);
+    metadata(MetadataKind::tsc_wrap).put(1, record.tsc);
   }
   void operator()(const WalltimeMarker& record) const {
-    RecordBytes bytes = metadata(MetadataKind::walltime_marker, encoding, out);
+    RecordBytes bytes = metadata(MetadataKind::walltime_marker);
     bytes.put(1, record.seconds);
     bytes.put(9, record.microseconds);
   }
   void operator()(const CustomEvent& event) const {
     const FdrLayout layout = fdr_layout(encoding.version);
-    RecordBytes bytes = metadata(MetadataKind::custom_event_marker, encoding, out);
+    RecordBytes bytes = metadata(MetadataKind::custom_event_marker);
     bytes.put(1, event.payload_bytes);
     if (layout.event_time_is_delta) {
       bytes.put(5, event.tsc_delta);
@@ -89,21 +96,19 @@ struct Encode {
     append(event.payload, out);
   }
   void operator()(const CallArgument& record) const {
-    metadata(MetadataKind::call_argument, encoding, out).put(1, record.value);
+    metadata(MetadataKind::call_argument).put(1, record.value);
   }
   void operator()(const BufferExtents& record) const {
-    metadata(MetadataKind::buffer_extents, encoding, out).put(1, record.bytes);
+    metadata(MetadataKind::buffer_extents).put(1, record.bytes);
   }
   void operator()(const TypedEvent& event) const {
-    RecordBytes bytes = metadata(MetadataKind::typed_event_marker, encoding, out);
+    RecordBytes bytes = metadata(MetadataKind::typed_event_marker);
     bytes.put(1, event.payload_bytes);
     bytes.put(5, event.tsc_delta);
     bytes.put(9, event.event_type);
     append(event.payload, out);
   }
-  void operator()(const Pid& record) const {
-    metadata(MetadataKind::pid, encoding, out).put(1, record.pid);
-  }
+  void operator()(const Pid& record) const { metadata(MetadataKind::pid).put(1, record.pid); }
 };
 
 }  // namespace
@@ -117,10 +122,7 @@ void encode_file_header(const FileHeader& header, std::string& out) {
   if (header.constant_tsc) bits |= little ? 1U : 0x80U;
   if (header.nonstop_tsc) bits |= little ? 2U : 0x40U;
 
-  const size_t start = out.size();
-  RecordBytes bytes(out, kFileHeaderBytes, encoding);
-  out.replace(start, kFileHeaderBytes, reinterpret_cast<const char*>(header.raw.data()),
-              kFileHeaderBytes);
+  RecordBytes bytes(out, kFileHeaderBytes, encoding, header.raw);
   bytes.put(0, header.version);
   bytes.put(2, static_cast<uint16_t>(header.type));
   bytes.put(4, static_cast<uint8_t>(bits));
@@ -128,12 +130,14 @@ void encode_file_header(const FileHeader& header, std::string& out) {
   if (header.type == LogType::fdr) bytes.put(16, header.buffer_size);
 }
 
-void encode_fdr_record(const FdrPayload& payload, const Encoding& encoding, std::string& out) {
-  std::visit(Encode{encoding, out}, payload);
+void encode_fdr_record(const FdrPayload& payload, const Encoding& encoding, std::string& out,
+                       Bytes base) {
+  std::visit(Encode{encoding, out, base}, payload);
 }
 
-void encode_basic_call(const BasicCall& call, const Encoding& encoding, std::string& out) {
-  RecordBytes record(out, kBasicRecordBytes, encoding);
+void encode_basic_call(const BasicCall& call, const Encoding& encoding, std::string& out,
+                       Bytes base) {
+  RecordBytes record(out, kBasicRecordBytes, encoding, base);
   record.put(0, static_cast<uint16_t>(BasicRecordType::normal));
   record.put(2, call.cpu);
   record.put(3, static_cast<uint8_t>(call.kind));
@@ -144,8 +148,8 @@ void encode_basic_call(const BasicCall& call, const Encoding& encoding, std::str
 }
 
 void encode_basic_argument(const BasicArgument& argument, const Encoding& encoding,
-                           std::string& out) {
-  RecordBytes record(out, kBasicRecordBytes, encoding);
+                           std::string& out, Bytes base) {
+  RecordBytes record(out, kBasicRecordBytes, encoding, base);
   record.put(0, static_cast<uint16_t>(BasicRecordType::argument));
   record.put(4, argument.function_id);
   record.put(8, argument.tid);

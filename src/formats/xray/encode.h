@@ -27,8 +27,10 @@ inline Encoding encoding_of(const FileHeader& header) {
 void encode_file_header(const FileHeader& header, std::string& out);
 
 // One FDR record, with the payload bytes of an event. The event's payload_bytes field is written as
-// it is.
-void encode_fdr_record(const FdrPayload& payload, const Encoding& encoding, std::string& out);
+// it is. Bytes that no field claims are those of `base`, a record of the same kind; where it ends,
+// encoding.unused.
+void encode_fdr_record(const FdrPayload& payload, const Encoding& encoding, std::string& out,
+                       Bytes base = {});
 
 // One record of a basic log. Fields that the version has no place for (pid before version 3) are
 // left out.
@@ -46,8 +48,9 @@ struct BasicArgument {
   uint32_t pid = 0;
   uint64_t value = 0;
 };
-void encode_basic_call(const BasicCall& call, const Encoding& encoding, std::string& out);
+void encode_basic_call(const BasicCall& call, const Encoding& encoding, std::string& out,
+                       Bytes base = {});
 void encode_basic_argument(const BasicArgument& argument, const Encoding& encoding,
-                           std::string& out);
+                           std::string& out, Bytes base = {});
 
 }  // namespace telltale::xray

@@ -1,0 +1,245 @@
+#include "output/xray_dump.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <concepts>
+#include <iterator>
+#include <string_view>
+#include <variant>
+
+#include "formats/xray/fdr_file_walk.h"
+#include "output/escape.h"
+
+namespace telltale::xray {
+namespace {
+
+constexpr std::array<std::string_view, 4> kActionNames = {"enter", "exit", "tail_exit",
+                                                          "enter_args"};
+constexpr std::array<std::string_view, 3> kSkipReasons = {"filler", "gap", "damage"};
+constexpr std::array<std::string_view, 4> kProblemKinds = {"torn_tail", "corruption", "loss",
+                                                           "oddity"};
+
+// One line of output: a record's name, offset and fields, in either style.
+class Line {
+ public:
+  Line(DumpStyle style, uint64_t offset, std::string_view record, std::string& out)
+      : json_(style == DumpStyle::json), out_(out) {
+    if (json_) {
+      fmt::format_to(end(), R"({{"offset":{},"record":"{}")", offset, record);
+    } else {
+      fmt::format_to(end(), "{:>10} {}", offset, record);
+    }
+  }
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+  ~Line() { out_ += json_ ? "}\n" : "\n"; }
+
+  template <std::integral T>
+  Line& number(std::string_view key, T value) {
+    begin(key);
+    fmt::format_to(end(), "{}", value);
+    return *this;
+  }
+  Line& flag(std::string_view key, bool value) {
+    begin(key);
+    out_ += value ? "true" : "false";
+    return *this;
+  }
+  // A word of our own: no escaping needed.
+  Line& word(std::string_view key, std::string_view value) {
+    begin(key);
+    if (json_) out_ += '"';
+    out_ += value;
+    if (json_) out_ += '"';
+    return *this;
+  }
+  // Text that came from outside.
+  Line& text(std::string_view key, std::string_view value) {
+    begin(key);
+    out_ += '"';
+    json_ ? append_json(out_, value) : append_visible(out_, value);
+    out_ += '"';
+    return *this;
+  }
+  // Bytes: quoted text for people, hexadecimal digits for programs.
+  Line& bytes(Bytes value) {
+    const std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());
+    if (!json_) return text("data", raw);
+    begin("data_hex");
+    out_ += '"';
+    append_hex(out_, raw);
+    out_ += '"';
+    return *this;
+  }
+
+ private:
+  void begin(std::string_view key) {
+    out_ += json_ ? ",\"" : " ";
+    out_ += key;
+    out_ += json_ ? "\":" : "=";
+  }
+  std::back_insert_iterator<std::string> end() { return std::back_inserter(out_); }
+
+  bool json_;
+  std::string& out_;
+};
+
+class Dumper {
+ public:
+  Dumper(Bytes file, const FileHeader& header, const std::string& file_name, DumpStyle style,
+         BlockWriter& out, ProblemLog& problems)
+      : file_(file),
+        header_(header),
+        file_name_(file_name),
+        style_(style),
+        out_(out),
+        problems_(problems) {}
+
+  void run() {
+    tell_header();
+    if (header_.type == LogType::fdr) {
+      const FdrFrames frames = frame_fdr_file(file_, header_, file_name_);
+      walk_fdr_file(file_, header_, frames, file_name_, *this);
+    } else {
+      tell_basic();
+    }
+  }
+
+  void begin_buffer(const BufferFrame&) { now_ = 0; }
+  void end_buffer(const BufferFrame&) {}
+  void function(uint64_t offset, const FunctionRecord& record) {
+    now_ += record.tsc_delta;
+    Line(style_, offset, "Function", out_.block())
+        .word("action", kActionNames[static_cast<size_t>(record.action)])
+        .number("function_id", record.function_id)
+        .number("tsc_delta", record.tsc_delta)
+        .number("tsc", now_);
+    out_.flush_if_full();
+  }
+  void metadata(const FdrRecord& record) {
+    {
+      Line line(style_, record.offset, record_name(record.payload), out_.block());
+      std::visit([&](const auto& payload) { tell(payload, line); }, record.payload);
+    }
+    out_.flush_if_full();
+  }
+  void skipped(const SkippedBytes& skipped) {
+    Line(style_, skipped.offset, "Skipped", out_.block())
+        .word("reason", kSkipReasons[static_cast<size_t>(skipped.reason)])
+        .number("bytes", skipped.bytes.size());
+    out_.flush_if_full();
+  }
+  void problem(const Problem& problem) {
+    problems_.add(problem);
+    Line(style_, problem.offset, "Problem", out_.block())
+        .word("kind", kProblemKinds[static_cast<size_t>(problem.kind)])
+        .text("in", problem.record)
+        .text("message", problem.message)
+        .number("lost_bytes", problem.lost_bytes);
+    out_.flush_if_full();
+  }
+
+  void record(const BasicRecord& record) {
+    {
+      const bool call = record.type == BasicRecordType::normal;
+      Line line(style_, record.offset, call ? "BasicCall" : "BasicArgument", out_.block());
+      if (call) line.word("action", kActionNames[static_cast<size_t>(record.kind)]);
+      line.number("function_id", record.function_id);
+      call ? line.number("tsc", record.tsc) : line.number("value", record.argument);
+      line.number("tid", record.tid);
+      if (basic_layout(header_.version).has_pid) line.number("pid", record.pid);
+      if (call) line.number("cpu", record.cpu);
+    }
+    out_.flush_if_full();
+  }
+
+ private:
+  void tell_header() {
+    Line line(style_, 0, "FileHeader", out_.block());
+    if (style_ == DumpStyle::json) line.text("file", file_name_);
+    line.word("format", header_.type == LogType::fdr ? "xray-fdr" : "xray-basic")
+        .number("version", header_.version)
+        .word("order", header_.order == std::endian::little ? "little" : "big")
+        .flag("constant_tsc", header_.constant_tsc)
+        .flag("nonstop_tsc", header_.nonstop_tsc)
+        .number("cycle_frequency", header_.cycle_frequency);
+    if (header_.type == LogType::fdr) line.number("buffer_size", header_.buffer_size);
+  }
+  void tell_basic() {
+    uint64_t at = kFileHeaderBytes;
+    for (; at + kBasicRecordBytes <= file_.size() && !out_.failed(); at += kBasicRecordBytes) {
+      Cursor in(file_.subspan(static_cast<size_t>(at), kBasicRecordBytes), header_.order, at);
+      if (const Result<BasicRecord> whole = read_basic_record(in, header_.version)) {
+        record(*whole);
+      } else {
+        problem(bad_basic_record(whole.error(), file_name_));
+        skipped({at, file_.subspan(static_cast<size_t>(at), kBasicRecordBytes),
+                 SkippedBytes::Reason::damage});
+      }
+    }
+    if (at < file_.size()) {
+      problem(torn_basic_record(at, file_.size() - at, file_name_));
+      skipped({at, file_.subspan(static_cast<size_t>(at)), SkippedBytes::Reason::damage});
+    }
+  }
+
+  void tell(const FunctionRecord&, Line&) {}  // told by function()
+  void tell(const NewBuffer& record, Line& line) { line.number("tid", record.tid); }
+  void tell(const EndOfBuffer&, Line&) {}
+  void tell(const NewCpuId& record, Line& line) {
+    now_ = record.tsc;
+    line.number("cpu", record.cpu).number("tsc", record.tsc);
+  }
+  void tell(const TscWrap& record, Line& line) {
+    now_ = record.tsc;
+    line.number("tsc", record.tsc);
+  }
+  void tell(const WalltimeMarker& record, Line& line) {
+    line.number("seconds", record.seconds).number("microseconds", record.microseconds);
+  }
+  void tell(const CustomEvent& event, Line& line) {
+    const FdrLayout layout = fdr_layout(header_.version);
+    line.number("size", event.payload_bytes);
+    if (layout.event_time_is_delta) {
+      now_ += static_cast<uint64_t>(int64_t{event.tsc_delta});
+      line.number("tsc_delta", event.tsc_delta).number("tsc", now_);
+    } else {
+      line.number("tsc", event.tsc);
+    }
+    if (layout.custom_event_has_cpu) line.number("cpu", event.cpu);
+    line.bytes(event.payload);
+  }
+  void tell(const CallArgument& record, Line& line) { line.number("value", record.value); }
+  void tell(const BufferExtents& record, Line& line) { line.number("bytes", record.bytes); }
+  void tell(const TypedEvent& event, Line& line) {
+    now_ += static_cast<uint64_t>(int64_t{event.tsc_delta});
+    line.number("size", event.payload_bytes)
+        .number("tsc_delta", event.tsc_delta)
+        .number("tsc", now_)
+        .number("event_type", event.event_type)
+        .bytes(event.payload);
+  }
+  void tell(const Pid& record, Line& line) { line.number("pid", record.pid); }
+
+  Bytes file_;
+  const FileHeader& header_;
+  const std::string& file_name_;
+  DumpStyle style_;
+  BlockWriter& out_;
+  ProblemLog& problems_;
+  uint64_t now_ = 0;  // ticks that the open buffer's deltas count from
+};
+
+}  // namespace
+
+Result<void> dump_trace(Bytes file, const std::string& file_name, DumpStyle style,
+                        const ByteSink& sink, ProblemLog& problems) {
+  const Result<FileHeader> header = read_file_header(file);
+  if (!header) return std::unexpected(header.error());
+  BlockWriter out(sink);
+  Dumper(file, *header, file_name, style, out, problems).run();
+  return out.finish();
+}
+
+}  // namespace telltale::xray
