@@ -1,0 +1,155 @@
+#include "cli/reading_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+#include "cli/verbs.h"
+#include "output/escape.h"
+
+namespace telltale::cli {
+namespace {
+
+template <typename T>
+std::optional<T> parse_number(std::string_view text) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// "1.5ms" as nanoseconds; without a unit the number is nanoseconds.
+std::optional<uint64_t> parse_duration(std::string_view text) {
+  struct Unit {
+    std::string_view suffix;
+    double ns;
+  };
+  static constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.suffix)) continue;
+    const auto number = parse_number<double>(text.substr(0, text.size() - unit.suffix.size()));
+    if (!number || !(*number >= 0) || *number * unit.ns > 1.8e19) return std::nullopt;
+    return static_cast<uint64_t>(*number * unit.ns);
+  }
+  return parse_number<uint64_t>(text);
+}
+
+std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
+  CallFilter::Thread thread;
+  const size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    thread.pid = parse_number<int64_t>(text.substr(0, colon));
+    if (!thread.pid) return std::nullopt;
+    text.remove_prefix(colon + 1);
+  }
+  const auto tid = parse_number<int64_t>(text);
+  if (!tid) return std::nullopt;
+  thread.tid = *tid;
+  return thread;
+}
+
+}  // namespace
+
+OpenOptions ReadingOptions::open_options() const {
+  OpenOptions open{files, programs, {}};
+  if (max_decompressed_bytes != 0) {
+    open.limits.max_decompressed_bytes = max_decompressed_bytes;
+    open.limits.max_ratio = 0;
+  }
+  return open;
+}
+
+Result<CallFilter> ReadingOptions::filter() const {
+  CallFilter filter;
+  for (const std::string& text : threads) {
+    const auto thread = parse_thread(text);
+    if (!thread) return usage_error("--thread wants TID or PID:TID, not " + text);
+    filter.threads.push_back(*thread);
+  }
+  if (!time.empty()) {
+    const size_t dots = time.find("..");
+    const std::string_view all = time;
+    std::optional<uint64_t> from = 0;
+    std::optional<uint64_t> to = filter.to_ns;
+    if (dots != std::string::npos) {
+      if (dots != 0) from = parse_duration(all.substr(0, dots));
+      if (dots + 2 != all.size()) to = parse_duration(all.substr(dots + 2));
+    }
+    if (dots == std::string::npos || !from || !to || *from > *to) {
+      return usage_error("--time wants FROM..TO, such as 1.5ms..2s, not " + time);
+    }
+    filter.from_ns = *from;
+    filter.to_ns = *to;
+  }
+  filter.functions = functions;
+  if (depth != 0) filter.max_depth = depth;
+  return filter;
+}
+
+void add_reading_options(CLI::App& verb, ReadingOptions& options) {
+  verb.add_option("FILE", options.files, "recordings; several are read as one; - is standard input")
+      ->required();
+  verb.add_option("--program", options.programs,
+                  "program, shared object or separate debug file that says what ids mean; "
+                  "OBJECT=PATH for the "
+                  "object with that number")
+      ->type_name("BIN");
+  verb.add_flag("--strict", options.strict,
+                "exit status 4 when something in the input was damaged or lost");
+  verb.add_flag("--json", options.json, "print JSON with stable keys");
+  verb.add_option("-j,--jobs", options.jobs, "threads to work with; 0: one per core")
+      ->type_name("N");
+  verb.add_option(
+          "--max-decompressed-bytes", options.max_decompressed_bytes,
+          "read compressed input up to this size, whatever its ratio (default: 4 GiB, ratio 200)")
+      ->type_name("N");
+}
+
+void add_filter_options(CLI::App& verb, ReadingOptions& options) {
+  verb.add_option("--thread", options.threads, "only these threads")->type_name("[PID:]TID");
+  verb.add_option("--time", options.time,
+                  "only calls that begin in this window, counted from the recording's start")
+      ->type_name("FROM..TO");
+  verb.add_option("--function", options.functions,
+                  "only functions whose name matches this shell pattern")
+      ->type_name("GLOB");
+  verb.add_option("--depth", options.depth,
+                  "only calls at most this deep; 1 is a thread's outermost")
+      ->type_name("N");
+}
+
+void add_csv_option(CLI::App& verb, ReadingOptions& options) {
+  verb.add_flag("--csv", options.csv, "print CSV")->excludes("--json");
+}
+
+int report_error(const Error& error) {
+  fmt::print(stderr, "telltale: {}\n", visible(to_string(error)));
+  return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
+}
+
+int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
+  if (!problems.damaged()) return kDone;
+  constexpr size_t kShown = 5;
+  const std::vector<Problem> kept = problems.kept();
+  size_t shown = 0;
+  for (const Problem& problem : kept) {
+    if (problem.kind == Problem::Kind::oddity || shown == kShown) continue;
+    fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
+    ++shown;
+  }
+  if (problems.damage_count() > shown) {
+    fmt::print(stderr, "telltale: and {} more; `telltale info` lists them\n",
+               problems.damage_count() - shown);
+  }
+  return options.strict ? kDamaged : kDone;
+}
+
+bool print(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/call_filter.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "import/open_recording.h"
+
+namespace telltale::cli {
+
+// The options that every verb that reads recordings has.
+struct ReadingOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> programs;
+  std::vector<std::string> threads;
+  std::string time;
+  std::vector<std::string> functions;
+  size_t depth = 0;                     // 0: no limit
+  size_t jobs = 0;                      // 0: all cores
+  uint64_t max_decompressed_bytes = 0;  // 0: the default limits
+  bool strict = false;
+  bool json = false;
+  bool csv = false;
+
+  [[nodiscard]] OpenOptions open_options() const;
+  // Errors: usage, for a filter that cannot be understood.
+  [[nodiscard]] Result<CallFilter> filter() const;
+};
+
+// FILE..., --program, --strict, --json, --jobs, --max-decompressed-bytes.
+void add_reading_options(CLI::App& verb, ReadingOptions& options);
+// --thread, --time, --function, --depth.
+void add_filter_options(CLI::App& verb, ReadingOptions& options);
+// --csv.
+void add_csv_option(CLI::App& verb, ReadingOptions& options);
+
+// Prints "telltale: ..." to standard error and returns the exit status that fits the error.
+int report_error(const Error& error);
+// Says on standard error what was damaged, if anything, and returns kDone, or kDamaged with
+// --strict.
+int report_problems(const ReadingOptions& options, const ProblemLog& problems);
+// Writes all of `text` to standard output; false if that failed (the reader of a pipe has gone,
+// say).
+bool print(std::string_view text);
+
+}  // namespace telltale::cli

@@ -1,0 +1,61 @@
+#include "import/open_recording.h"
+
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "import/id_names.h"
+
+namespace telltale {
+namespace {
+
+// A format that can be opened: one line each in kFormats.
+struct Format {
+  std::string_view name;
+  bool (*recognises)(Bytes);
+  Result<AnyRecording> (*open)(std::vector<InputFile>, const OpenOptions&);
+};
+
+Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions& /*options*/) {
+  Result<XrayRecording> recording =
+      XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
+  if (!recording) return std::unexpected(recording.error());
+  return AnyRecording(std::move(*recording));
+}
+
+constexpr auto kFormats = std::to_array<Format>({
+    {"xray", xray::looks_like_trace, open_xray},
+});
+
+const Format* find_format(Bytes bytes) {
+  for (const Format& format : kFormats) {
+    if (format.recognises(bytes)) return &format;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<AnyRecording> open_recording(const OpenOptions& options) {
+  if (options.files.empty()) return usage_error("no recording was given");
+  std::vector<InputFile> inputs;
+  const Format* format = nullptr;
+  for (const std::string& path : options.files) {
+    Result<InputFile> input = InputFile::open(path, options.limits);
+    if (!input) return std::unexpected(input.error());
+    const Format* found = find_format(input->bytes());
+    if (found == nullptr) {
+      return std::unexpected(
+          Error{Error::Cause::bad_magic, path, {}, "this is no recording that telltale knows", 0});
+    }
+    if (format != nullptr && found != format) {
+      return usage_error(path + " is of another format than the files before it");
+    }
+    format = found;
+    inputs.push_back(std::move(*input));
+  }
+  return format->open(std::move(inputs), options);
+}
+
+}  // namespace telltale

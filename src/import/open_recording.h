@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "bytes/input_file.h"
+#include "import/xray_recording.h"
+
+namespace telltale {
+
+// Any recording that telltale can read. Answers are templates over EventSource; std::visit picks
+// the format once. A new format is a member here and a line in the list in open_recording.cc.
+using AnyRecording = std::variant<XrayRecording>;
+
+struct OpenOptions {
+  std::vector<std::string> files;     // several are one recording; "-" is standard input
+  std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": what says what ids mean
+  InputLimits limits;
+};
+
+// Recognises the format by content and opens it. Errors: what the files' readers say, with the
+// file's name; bad_magic if no format knows the first file; usage if the files are of different
+// formats.
+Result<AnyRecording> open_recording(const OpenOptions& options);
+
+}  // namespace telltale
