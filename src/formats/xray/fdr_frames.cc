@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -119,7 +120,7 @@ class Framer {
     if (extents > in_file) {
       // Either the writer died or the number is damaged; a buffer that begins further on shows
       // which.
-      frame.end = find_opening(begin);
+      frame.end = end_by_records(begin, file_.size()).value_or(file_.size());
       frame.torn = true;
       const bool damaged_number = frame.end != file_.size();
       frames_.problems.add(
@@ -131,13 +132,18 @@ class Framer {
            damaged_number ? 0 : extents - in_file});
     } else {
       frame.end = begin + extents;
-      if (frame.end != file_.size() && !opens_buffer(frame.end) && !records_fit(frame)) {
-        frame.end = find_opening(begin);
-        frame.torn = true;
-        frames_.problems.add(
-            {Problem::Kind::corruption, at, file_name_, "BufferExtents",
-             fmt::format("says {} bytes, but neither a record nor a buffer ends there", extents),
-             0});
+      const bool ends_well = frame.end == file_.size() || opens_buffer(frame.end);
+      if (!ends_well || extents > header_.buffer_size) {
+        if (const auto end = end_by_records(begin, frame.end)) {
+          frame.end = *end;
+          frame.torn = true;
+          frames_.problems.add(
+              {Problem::Kind::corruption, at, file_name_, "BufferExtents",
+               fmt::format(
+                   "says {} bytes, but its records end, or another buffer begins, elsewhere",
+                   extents),
+               0});
+        }
       }
     }
     const uint64_t next = frame.end;
@@ -181,11 +187,20 @@ class Framer {
     return find_opening(std::max(walk.offset, at + 1));
   }
 
-  // True if whole records fill the frame exactly.
-  [[nodiscard]] bool records_fit(const BufferFrame& frame) const {
+  // Where the records that begin at `begin` show that a buffer ends, if that is not `end`, where it
+  // is said to end. The answer is never before what was walked through, so that all calls together
+  // stay linear in the file.
+  [[nodiscard]] std::optional<uint64_t> end_by_records(uint64_t begin, uint64_t end) const {
     SkipRecords skip_records;
-    const WalkEnd walk = walk_fdr_records(file_, frame.begin, frame.end, header_, skip_records);
-    return !walk.error || walk.error->cause == Error::Cause::truncated;
+    const WalkEnd walk = walk_fdr_records(file_, begin, end, header_, skip_records);
+    if (!walk.error) return std::nullopt;
+    const uint64_t opening = find_opening(walk.offset, end);
+    if (opening != end) return opening;
+    // Extents may end inside a record (typed events shorten them); other damage ends where a buffer
+    // begins.
+    const bool cut = walk.error->cause == Error::Cause::truncated;
+    if (cut || end == file_.size() || opens_buffer(end)) return std::nullopt;
+    return find_opening(end);
   }
 
   void add(BufferFrame frame) {
