@@ -1,0 +1,386 @@
+#include "program/symbolizer.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "bytes/input_file.h"
+#include "program/elf_image.h"
+
+namespace telltale {
+
+namespace {
+
+// Scopes that function definitions stand in may nest this deep; deeper ones are not looked into.
+constexpr size_t kMaxScopeDepth = 64;
+// How far behind an address without a sized symbol the first line may begin: past any sled.
+constexpr uint64_t kLineReach = 128;
+
+struct Symbol {
+  uint64_t address = 0;
+  uint64_t size = 0;
+  int index = 0;
+  int rank = 0;  // among symbols of the same address the highest is shown
+};
+
+struct UnitRange {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  Dwarf_Off unit = 0;  // offset of the unit's DIE
+};
+
+struct FunctionEntry {
+  uint64_t address = 0;
+  Dwarf_Off die = 0;
+};
+
+int rank_of(const GElf_Sym& symbol) {
+  int rank = 0;
+  const int type = GELF_ST_TYPE(symbol.st_info);
+  if (type == STT_FUNC || type == STT_GNU_IFUNC) rank += 10;
+  if (GELF_ST_BIND(symbol.st_info) == STB_GLOBAL) rank += 2;
+  if (GELF_ST_BIND(symbol.st_info) == STB_WEAK) rank += 1;
+  return rank;
+}
+
+// Labels of assemblers, and the marks that tell code from data on ARM and RISC-V.
+bool is_label(std::string_view name) {
+  return name.empty() || name.starts_with(".L") || name.starts_with("$");
+}
+
+bool may_hold_functions(int tag) {
+  switch (tag) {
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_class_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+    case DW_TAG_subprogram:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string text_or_empty(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+}  // namespace
+
+class Symbolizer::State {
+ public:
+  State(std::string path, SymbolizerOptions options)
+      : path_(std::move(path)), options_(std::move(options)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+
+  CodeName find(uint64_t address, uint32_t section) {
+    const std::lock_guard lock(mutex_);
+    open();
+    const std::optional<uint64_t> in_module = module_address(address, section);
+    if (!in_module) return {};
+    CodeName name;
+    const Symbol* symbol = find_symbol(*in_module);
+    if (symbol != nullptr) name.linkage_name = symbol_name(symbol->index);
+    const uint64_t reach = symbol != nullptr && symbol->size != 0
+                               ? symbol->address + symbol->size - *in_module
+                               : kLineReach;
+    add_debug_info(*in_module, reach, name);
+    return name;
+  }
+
+  std::string debug_file() {
+    const std::lock_guard lock(mutex_);
+    open();
+    Dwarf_Addr bias = 0;
+    if (module_ == nullptr || dwfl_module_getdwarf(module_, &bias) == nullptr) return {};
+    const char* main_file = nullptr;
+    const char* debug_file = nullptr;
+    dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &main_file, &debug_file);
+    return text_or_empty(debug_file == nullptr ? main_file : debug_file);
+  }
+
+ private:
+  static int find_debuginfo(Dwfl_Module* module, void** userdata, const char* module_name,
+                            Dwarf_Addr base, const char* file_name, const char* link,
+                            GElf_Word checksum, char** found_name) {
+    const auto* self = static_cast<const State*>(*userdata);
+    const int given = self == nullptr ? -1 : self->open_given_debug_file(module, found_name);
+    if (given >= 0) return given;
+    // A link names a file beside the program or below a debug root; never another folder.
+    if (link != nullptr && std::strchr(link, '/') != nullptr) link = nullptr;
+    return dwfl_standard_find_debuginfo(module, userdata, module_name, base, file_name, link,
+                                        checksum, found_name);
+  }
+
+  int open_given_debug_file(Dwfl_Module* module, char** found_name) const {
+    const unsigned char* bits = nullptr;
+    GElf_Addr address = 0;
+    const int size = dwfl_module_build_id(module, &bits, &address);
+    if (size <= 0) return -1;
+    std::string wanted;
+    for (int i = 0; i < size; ++i) {
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      wanted += kDigits[bits[i] >> 4];
+      wanted += kDigits[bits[i] & 15];
+    }
+    for (const std::string& file : options_.debug_files) {
+      const Result<InputFile> input = InputFile::open(file);
+      if (!input) continue;
+      const Result<ElfImage> image = ElfImage::read(input->bytes(), file);
+      if (!image || image->build_id() != wanted) continue;
+      const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+      if (fd >= 0) *found_name = ::strdup(file.c_str());
+      return fd;
+    }
+    return -1;
+  }
+
+  void open() {
+    if (opened_) return;
+    opened_ = true;
+    search_path_ = "+:.debug:/usr/lib/debug";
+    for (const std::string& directory : options_.debug_directories) search_path_ += ":" + directory;
+    search_path_text_ = search_path_.data();
+    callbacks_.find_elf = dwfl_build_id_find_elf;
+    callbacks_.find_debuginfo = find_debuginfo;
+    callbacks_.section_address = dwfl_offline_section_address;
+    callbacks_.debuginfo_path = &search_path_text_;
+    dwfl_ = dwfl_begin(&callbacks_);
+    if (dwfl_ == nullptr) return;
+    dwfl_report_begin(dwfl_);
+    module_ = dwfl_report_offline(dwfl_, path_.c_str(), path_.c_str(), -1);
+    if (module_ != nullptr) {
+      void** userdata = nullptr;
+      dwfl_module_info(module_, &userdata, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+      *userdata = this;
+    }
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+  }
+
+  // libdwfl gives every module a place of its own in one address space, and every section of an
+  // object file.
+  std::optional<uint64_t> module_address(uint64_t address, uint32_t section) {
+    if (module_ == nullptr) return std::nullopt;
+    GElf_Addr bias = 0;
+    Elf* elf = dwfl_module_getelf(module_, &bias);
+    if (elf == nullptr) return std::nullopt;
+    if (section == 0) return address + bias;
+    GElf_Shdr storage;
+    const GElf_Shdr* header = gelf_getshdr(elf_getscn(elf, section), &storage);
+    if (header == nullptr) return std::nullopt;
+    return header->sh_addr + address + bias;
+  }
+
+  void read_symbols() {
+    if (symbols_read_) return;
+    symbols_read_ = true;
+    const int count = dwfl_module_getsymtab(module_);
+    for (int i = 0; i < count; ++i) {
+      GElf_Sym symbol;
+      GElf_Addr address = 0;
+      GElf_Word section = 0;
+      const char* name =
+          dwfl_module_getsym_info(module_, i, &symbol, &address, &section, nullptr, nullptr);
+      if (name == nullptr || section == SHN_UNDEF) continue;
+      const int type = GELF_ST_TYPE(symbol.st_info);
+      if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) continue;
+      if (is_label(name)) continue;
+      symbols_.push_back({address, symbol.st_size, i, rank_of(symbol)});
+    }
+    std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
+      return std::tuple(a.address, b.rank, b.size, a.index) <
+             std::tuple(b.address, a.rank, a.size, b.index);
+    });
+    const auto doubles = std::ranges::unique(symbols_, {}, &Symbol::address);
+    symbols_.erase(doubles.begin(), doubles.end());
+  }
+
+  const Symbol* find_symbol(uint64_t address) {
+    read_symbols();
+    const auto after = std::ranges::upper_bound(symbols_, address, {}, &Symbol::address);
+    if (after == symbols_.begin()) return nullptr;
+    const Symbol& symbol = *(after - 1);
+    if (symbol.address == address || address - symbol.address < symbol.size) return &symbol;
+    return nullptr;
+  }
+
+  std::string symbol_name(int index) {
+    GElf_Sym symbol;
+    GElf_Addr address = 0;
+    return text_or_empty(
+        dwfl_module_getsym_info(module_, index, &symbol, &address, nullptr, nullptr, nullptr));
+  }
+
+  // Which unit has code where. Compilers leave .debug_aranges out, so the units are asked one by
+  // one.
+  void read_units() {
+    if (units_read_) return;
+    units_read_ = true;
+    const std::string file = debug_file_path();
+    std::error_code failure;
+    const auto file_size = std::filesystem::file_size(file, failure);
+    // More ranges than half the file's bytes are ranges that units share: not what compilers make.
+    const uint64_t limit = failure ? 0 : file_size / 2 + 1000;
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die* unit = dwfl_module_nextcu(module_, nullptr, &bias); unit != nullptr;
+         unit = dwfl_module_nextcu(module_, unit, &bias)) {
+      Dwarf_Addr base = 0;
+      Dwarf_Addr low = 0;
+      Dwarf_Addr high = 0;
+      for (ptrdiff_t at = dwarf_ranges(unit, 0, &base, &low, &high);
+           at > 0 && units_.size() < limit; at = dwarf_ranges(unit, at, &base, &low, &high)) {
+        if (low < high) units_.push_back({low + bias, high + bias, dwarf_dieoffset(unit)});
+      }
+    }
+    debug_bias_ = bias;
+    std::ranges::sort(units_, [](const UnitRange& a, const UnitRange& b) {
+      return std::tuple(a.low, a.high, a.unit) < std::tuple(b.low, b.high, b.unit);
+    });
+  }
+
+  std::string debug_file_path() {
+    const char* main_file = nullptr;
+    const char* debug_file = nullptr;
+    dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &main_file, &debug_file);
+    return text_or_empty(debug_file == nullptr ? main_file : debug_file);
+  }
+
+  void add_debug_info(uint64_t address, uint64_t reach, CodeName& name) {
+    Dwarf_Addr bias = 0;
+    Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias);
+    if (dwarf == nullptr) return;
+    read_units();
+    const auto after = std::ranges::upper_bound(units_, address, {}, &UnitRange::low);
+    if (after == units_.begin() || address >= (after - 1)->high) return;
+    Dwarf_Die unit;
+    if (dwarf_offdie(dwarf, (after - 1)->unit, &unit) == nullptr) return;
+    add_declaration(dwarf, unit, address - bias, name);
+    if (name.line == 0) add_first_line(unit, address - bias, reach, name);
+  }
+
+  void add_declaration(Dwarf* dwarf, Dwarf_Die& unit, uint64_t address, CodeName& name) {
+    const std::vector<FunctionEntry>& functions = functions_of(unit);
+    const auto found = std::ranges::lower_bound(functions, address, {}, &FunctionEntry::address);
+    Dwarf_Die die;
+    if (found == functions.end() || found->address != address) return;
+    if (dwarf_offdie(dwarf, found->die, &die) == nullptr) return;
+    int line = 0;
+    const char* file = dwarf_decl_file(&die);
+    if (file != nullptr && dwarf_decl_line(&die, &line) == 0 && line > 0) {
+      name.file = file;
+      name.line = static_cast<uint32_t>(line);
+    }
+    if (!name.linkage_name.empty()) return;
+    Dwarf_Attribute attribute;
+    const char* linkage_name =
+        dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_linkage_name, &attribute));
+    name.linkage_name = text_or_empty(linkage_name != nullptr ? linkage_name : dwarf_diename(&die));
+  }
+
+  // Line tables mark a sled with line 0, so the first row behind it that has a line counts.
+  static void add_first_line(Dwarf_Die& unit, uint64_t address, uint64_t reach, CodeName& name) {
+    Dwarf_Lines* lines = nullptr;
+    size_t count = 0;
+    if (dwarf_getsrclines(&unit, &lines, &count) != 0) return;
+    const auto address_of = [lines](size_t index) {
+      Dwarf_Addr at = 0;
+      dwarf_lineaddr(dwarf_onesrcline(lines, index), &at);
+      return at;
+    };
+    size_t low = 0;
+    for (size_t high = count; low < high;) {
+      const size_t middle = low + (high - low) / 2;
+      if (address_of(middle) < address) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    for (; low < count && address_of(low) - address < reach; ++low) {
+      Dwarf_Line* row = dwarf_onesrcline(lines, low);
+      int line = 0;
+      if (dwarf_lineno(row, &line) != 0 || line <= 0) continue;
+      name.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
+      name.line = static_cast<uint32_t>(line);
+      return;
+    }
+  }
+
+  const std::vector<FunctionEntry>& functions_of(Dwarf_Die& unit) {
+    const auto [place, is_new] = functions_.try_emplace(dwarf_dieoffset(&unit));
+    if (is_new) {
+      collect_functions(unit, place->second);
+      std::ranges::stable_sort(place->second, {}, &FunctionEntry::address);
+    }
+    return place->second;
+  }
+
+  // Walks the unit's scopes with a stack of its own. Offsets only grow on the way, whatever the
+  // file's sibling references say.
+  static void collect_functions(Dwarf_Die& unit, std::vector<FunctionEntry>& functions) {
+    std::vector<Dwarf_Die> scopes(1);
+    if (dwarf_child(&unit, scopes.data()) != 0) return;
+    Dwarf_Off reached = 0;
+    while (!scopes.empty()) {
+      Dwarf_Die die = scopes.back();
+      const Dwarf_Off offset = dwarf_dieoffset(&die);
+      const int tag = dwarf_tag(&die);
+      Dwarf_Addr low = 0;
+      if (tag == DW_TAG_subprogram && dwarf_entrypc(&die, &low) == 0)
+        functions.push_back({low, offset});
+      Dwarf_Die next;
+      if (offset < reached || dwarf_siblingof(&die, &next) != 0 ||
+          dwarf_dieoffset(&next) <= offset) {
+        scopes.pop_back();
+      } else {
+        scopes.back() = next;
+      }
+      reached = std::max(reached, offset);
+      if (may_hold_functions(tag) && scopes.size() < kMaxScopeDepth &&
+          dwarf_child(&die, &next) == 0) {
+        scopes.push_back(next);
+      }
+    }
+  }
+
+  std::string path_;
+  SymbolizerOptions options_;
+  std::mutex mutex_;
+  bool opened_ = false;
+  bool symbols_read_ = false;
+  bool units_read_ = false;
+  std::string search_path_;
+  char* search_path_text_ = nullptr;
+  Dwfl_Callbacks callbacks_{};
+  Dwfl* dwfl_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+  Dwarf_Addr debug_bias_ = 0;
+  std::vector<Symbol> symbols_;   // by address, one each
+  std::vector<UnitRange> units_;  // by low
+  std::unordered_map<Dwarf_Off, std::vector<FunctionEntry>>
+      functions_;  // of units that were asked for
+};
+
+Symbolizer::Symbolizer(std::string path, SymbolizerOptions options)
+    : state_(std::make_unique<State>(std::move(path), std::move(options))) {}
+Symbolizer::~Symbolizer() = default;
+CodeName Symbolizer::find(uint64_t address, uint32_t section) {
+  return state_->find(address, section);
+}
+std::string Symbolizer::debug_file() { return state_->debug_file(); }
+
+}  // namespace telltale
