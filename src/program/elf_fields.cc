@@ -11,9 +11,8 @@ namespace telltale {
 namespace {
 
 // How a relocation type makes an address. The types of each machine's ELF supplement that compilers
-// use for 64-bit address fields; all of them leave "symbol + addend" (or the addend alone) as the
-// place that is meant.
-enum class Rule : uint8_t { unknown, symbol, load_base, ignored };
+// use for 64-bit address fields.
+enum class Rule : uint8_t { unknown, symbol, load_base, add, subtract };
 
 // elf.h of glibc 2.36 has no names for these.
 constexpr uint32_t kMipsPc32 = 248;
@@ -30,7 +29,8 @@ Rule rule_of(uint16_t machine, uint32_t type) {
     uint32_t type;
     Rule rule;
   };
-  // RISC-V and LoongArch write a distance as a pair: ADD the target, SUB the field's own place.
+  // RISC-V (and LoongArch once) write a distance as a pair: add the target, subtract a place near
+  // the field.
   static constexpr Row kRows[] = {
       {EM_X86_64, R_X86_64_64, Rule::symbol},
       {EM_X86_64, R_X86_64_PC64, Rule::symbol},
@@ -45,13 +45,13 @@ Rule rule_of(uint16_t machine, uint32_t type) {
       {EM_S390, R_390_PC64, Rule::symbol},
       {EM_S390, R_390_RELATIVE, Rule::load_base},
       {EM_RISCV, R_RISCV_64, Rule::symbol},
-      {EM_RISCV, R_RISCV_ADD64, Rule::symbol},
-      {EM_RISCV, R_RISCV_SUB64, Rule::ignored},
+      {EM_RISCV, R_RISCV_ADD64, Rule::add},
+      {EM_RISCV, R_RISCV_SUB64, Rule::subtract},
       {EM_RISCV, R_RISCV_RELATIVE, Rule::load_base},
       {kLoongArch, kLoongArch64, Rule::symbol},
       {kLoongArch, kLoongArch64PcRel, Rule::symbol},
-      {kLoongArch, kLoongArchAdd64, Rule::symbol},
-      {kLoongArch, kLoongArchSub64, Rule::ignored},
+      {kLoongArch, kLoongArchAdd64, Rule::add},
+      {kLoongArch, kLoongArchSub64, Rule::subtract},
       {kLoongArch, kLoongArchRelative, Rule::load_base},
       {EM_MIPS, R_MIPS_64, Rule::symbol},
       {EM_MIPS, kMipsPc32, Rule::symbol},
@@ -91,7 +91,6 @@ void ElfFields::add(const ElfSection& table, const std::vector<uint32_t>& sectio
   const uint64_t count = table.size / image_->relocation_size(table);
   for (uint64_t i = 0; i < count; ++i) {
     const ElfRelocation read = image_->relocation(table, i);
-    if (rule_of(image_->machine(), read.type) == Rule::ignored) continue;
     Relocation kept{
         0,           table.link, read.place,           static_cast<uint64_t>(read.addend),
         read.symbol, read.type,  table.type == SHT_REL};
@@ -111,27 +110,45 @@ void ElfFields::add(const ElfSection& table, const std::vector<uint32_t>& sectio
   }
 }
 
-const ElfFields::Relocation* ElfFields::find(uint32_t section, uint64_t offset) const {
-  const auto found = std::ranges::lower_bound(
+std::span<const ElfFields::Relocation> ElfFields::find(uint32_t section, uint64_t offset) const {
+  const auto found = std::ranges::equal_range(
       relocations_, std::tuple(section, offset), {}, [](const Relocation& relocation) {
         return std::tuple(relocation.section, relocation.offset);
       });
-  if (found == relocations_.end() || found->section != section || found->offset != offset)
-    return nullptr;
-  return &*found;
+  return {found.begin(), found.end()};
 }
 
-std::optional<ElfPlace> ElfFields::apply(const Relocation& relocation, uint64_t stored) const {
-  const uint64_t addend = relocation.stored_addend ? stored : relocation.addend;
-  const Rule rule = rule_of(image_->machine(), relocation.type);
-  if (rule == Rule::load_base) return ElfPlace{addend, 0};
-  if (rule != Rule::symbol || relocation.symbol_table >= image_->sections().size())
-    return std::nullopt;
+std::optional<ElfPlace> ElfFields::target(const Relocation& relocation, uint64_t stored) const {
+  if (relocation.symbol_table >= image_->sections().size()) return std::nullopt;
   const Result<ElfSymbol> symbol =
       image_->symbol(image_->sections()[relocation.symbol_table], relocation.symbol);
   if (!symbol || symbol->section == SHN_UNDEF) return std::nullopt;
   const bool in_section = image_->is_object_file() && symbol->section < SHN_LORESERVE;
+  const uint64_t addend = relocation.stored_addend ? stored : relocation.addend;
   return ElfPlace{symbol->value + addend, in_section ? symbol->section : 0};
+}
+
+std::optional<ElfPlace> ElfFields::apply(std::span<const Relocation> relocations,
+                                         uint64_t stored) const {
+  const Relocation& first = relocations.front();
+  switch (rule_of(image_->machine(), first.type)) {
+    case Rule::load_base:
+      return ElfPlace{first.stored_addend ? stored : first.addend, 0};
+    case Rule::symbol:
+      return target(first, stored);
+    case Rule::add:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (relocations.size() < 2 || rule_of(image_->machine(), relocations[1].type) != Rule::subtract) {
+    return std::nullopt;
+  }
+  // The value is "target - near", and it counts from the field: only their distance is known.
+  const std::optional<ElfPlace> added = target(first, stored);
+  const std::optional<ElfPlace> near = target(relocations[1], stored);
+  if (!added || !near || near->section != first.section) return std::nullopt;
+  return ElfPlace{first.offset + added->address - near->address, added->section};
 }
 
 std::optional<ElfPlace> ElfFields::resolve(const ElfSection& section, uint64_t offset,
@@ -140,8 +157,8 @@ std::optional<ElfPlace> ElfFields::resolve(const ElfSection& section, uint64_t o
     if (relative) return ElfPlace{section.address + offset + stored, 0};
     if (stored != 0) return ElfPlace{stored, 0};
   }
-  const Relocation* relocation = find(section.index, offset);
-  return relocation == nullptr ? std::nullopt : apply(*relocation, stored);
+  const std::span<const Relocation> relocations = find(section.index, offset);
+  return relocations.empty() ? std::nullopt : apply(relocations, stored);
 }
 
 }  // namespace telltale

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/error.h"
@@ -44,8 +45,10 @@ class ElfFields {
   };
   explicit ElfFields(const ElfImage& image) : image_(&image) {}
   void add(const ElfSection& table, const std::vector<uint32_t>& sections);
-  [[nodiscard]] const Relocation* find(uint32_t section, uint64_t offset) const;
-  [[nodiscard]] std::optional<ElfPlace> apply(const Relocation& relocation, uint64_t stored) const;
+  [[nodiscard]] std::span<const Relocation> find(uint32_t section, uint64_t offset) const;
+  [[nodiscard]] std::optional<ElfPlace> target(const Relocation& relocation, uint64_t stored) const;
+  [[nodiscard]] std::optional<ElfPlace> apply(std::span<const Relocation> relocations,
+                                              uint64_t stored) const;
 
   const ElfImage* image_;
   std::vector<Relocation> relocations_;  // in order of section and offset

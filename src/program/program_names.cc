@@ -37,6 +37,24 @@ struct Loaded {
 
 }  // namespace
 
+ProgramFunction describe_function(const InstrumentationMap& map,
+                                  const InstrumentedFunction& function, Symbolizer* symbolizer,
+                                  std::string module) {
+  ProgramFunction described;
+  described.module = std::move(module);
+  described.address = function.address;
+  described.linkage_name = map.given_name(function);
+  if (symbolizer != nullptr) {
+    CodeName code = symbolizer->find(function.address, function.section);
+    described.linkage_name = std::move(code.linkage_name);
+    described.file = std::move(code.file);
+    described.line = code.line;
+  }
+  described.name = demangle(described.linkage_name);
+  if (described.name.empty()) described.name = fmt::format("@{:#x}", function.address);
+  return described;
+}
+
 Result<ProgramObject> parse_program_object(std::string_view text) {
   ProgramObject object;
   const size_t equals = text.find('=');
@@ -144,19 +162,7 @@ class ProgramNames::State {
   }
 
   static ProgramFunction name_of(const Loaded& program, const InstrumentedFunction& function) {
-    ProgramFunction named;
-    named.module = program.path;
-    named.address = function.address;
-    named.linkage_name = program.map.given_name(function);
-    if (program.symbolizer != nullptr) {
-      CodeName code = program.symbolizer->find(function.address, function.section);
-      named.linkage_name = std::move(code.linkage_name);
-      named.file = std::move(code.file);
-      named.line = code.line;
-    }
-    named.name = demangle(named.linkage_name);
-    if (named.name.empty()) named.name = fmt::format("@{:#x}", function.address);
-    return named;
+    return describe_function(program.map, function, program.symbolizer.get(), program.path);
   }
 
   std::map<uint32_t, Loaded> loaded_;  // by object number

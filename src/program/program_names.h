@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/problem.h"
+#include "program/instrumentation_map.h"
 #include "program/symbolizer.h"
 
 namespace telltale {
@@ -24,6 +25,11 @@ struct ProgramFunction {
   std::string module;  // path of the program or shared object
   uint64_t address = 0;
 };
+
+// What is known of one function of a map. `symbolizer` is of the same program; null for a YAML map.
+ProgramFunction describe_function(const InstrumentationMap& map,
+                                  const InstrumentedFunction& function, Symbolizer* symbolizer,
+                                  std::string module);
 
 // A program or shared object, and the number that recordings give it: 0 is the main program, the
 // others are numbered as they were loaded.

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", TELLTALE_VERSION);
   int status = kDone;
   add_info_verb(app, status);
+  add_sites_verb(app, status);
   add_top_verb(app, status);
   try {
     app.parse(argc, argv);
