@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", TELLTALE_VERSION);
   int status = kDone;
   add_info_verb(app, status);
+  add_dump_verb(app, status);
+  add_check_verb(app, status);
   add_sites_verb(app, status);
   add_top_verb(app, status);
   try {

@@ -1,0 +1,268 @@
+#include "formats/xray/verifier.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+#include "formats/xray/basic_runs.h"
+#include "formats/xray/fdr_file_walk.h"
+
+namespace telltale::xray {
+namespace {
+
+template <typename... Symbols>
+constexpr SymbolSet any_of(Symbols... symbols) {
+  return static_cast<SymbolSet>((0U | ... | set_of(symbols)));
+}
+
+constexpr GrammarTable make_grammar(uint16_t version) {
+  using enum Symbol;
+  const FdrLayout layout = fdr_layout(version);
+  SymbolSet body = any_of(new_cpu_id, tsc_wrap, custom_event, function, function_with_arguments);
+  body |= layout.has_extents ? set_of(buffer_ends) : set_of(end_of_buffer);
+  if (layout.has_typed_events) body |= set_of(typed_event);
+  const SymbolSet body_or_argument = body | set_of(call_argument);
+
+  GrammarTable table{};
+  const auto after = [&](Symbol symbol) -> SymbolSet& {
+    return table[static_cast<size_t>(symbol)];
+  };
+  after(buffer_begins) = set_of(layout.has_extents ? buffer_extents : new_buffer);
+  if (layout.has_extents) after(buffer_extents) = set_of(new_buffer);
+  after(new_buffer) = set_of(walltime_marker);
+  after(walltime_marker) = set_of(layout.has_pid ? pid : new_cpu_id);
+  if (layout.has_pid) after(pid) = set_of(new_cpu_id);
+  after(new_cpu_id) = after(tsc_wrap) = after(custom_event) = after(function) = body;
+  after(function_with_arguments) = after(call_argument) = body_or_argument;
+  if (layout.has_typed_events) after(typed_event) = body;
+  if (!layout.has_extents) after(end_of_buffer) = set_of(buffer_ends);
+  return table;
+}
+
+constexpr std::array<GrammarTable, kLastFdrVersion> kGrammars = {
+    make_grammar(1), make_grammar(2), make_grammar(3), make_grammar(4), make_grammar(5)};
+
+bool allows(SymbolSet set, Symbol symbol) { return (set & set_of(symbol)) != 0; }
+
+std::string names_in(SymbolSet set) {
+  std::string names;
+  for (size_t i = 0; i < kSymbols; ++i) {
+    const auto symbol = static_cast<Symbol>(i);
+    if (!allows(set, symbol)) continue;
+    if (!names.empty()) names += ", ";
+    names += symbol_name(symbol);
+  }
+  return names.empty() ? "nothing" : names;
+}
+
+void report(Verdict& verdict, Violation violation) {
+  ++verdict.counts[static_cast<size_t>(violation.kind)];
+  if (!verdict.first || violation.offset < verdict.first->offset)
+    verdict.first = std::move(violation);
+}
+
+Violation::Kind kind_of(const Problem& problem) {
+  using enum Violation::Kind;
+  switch (problem.kind) {
+    case Problem::Kind::torn_tail:
+      return torn_file;
+    case Problem::Kind::loss:
+      return cut_record;
+    case Problem::Kind::corruption:
+    case Problem::Kind::oddity:
+      break;
+  }
+  if (problem.record == "Buffer") return stray_bytes;
+  if (problem.record == "BufferExtents") return wrong_extents;
+  return unreadable_record;
+}
+
+// Plays an FDR file against the table of its version.
+class FdrChecker {
+ public:
+  FdrChecker(Verdict& verdict, const GrammarTable& table) : verdict_(verdict), table_(table) {}
+
+  void begin_buffer(const BufferFrame& frame) {
+    state_ = Symbol::buffer_begins;
+    whole_ = !frame.torn;
+  }
+  void function(uint64_t offset, const FunctionRecord& record) {
+    step(offset, record.action == FunctionAction::enter_args ? Symbol::function_with_arguments
+                                                             : Symbol::function);
+  }
+  void metadata(const FdrRecord& record) { step(record.offset, symbol_of(record.payload)); }
+  void skipped(const SkippedBytes& skipped) {
+    if (skipped.reason == SkippedBytes::Reason::damage) whole_ = false;
+  }
+  void end_buffer(const BufferFrame& frame) {
+    if (frame.torn && state_ == Symbol::end_of_buffer) {
+      report(verdict_, {Violation::Kind::incomplete_buffer, frame.end, "Buffer",
+                        fmt::format("is {} bytes long instead of buffer_size, {}",
+                                    frame.end - frame.begin, verdict_.header.buffer_size)});
+      return;
+    }
+    if (!whole_ || allows(after(state_), Symbol::buffer_ends)) return;
+    report(verdict_, {Violation::Kind::incomplete_buffer, frame.end, "Buffer",
+                      fmt::format("ends behind {}, where may stand only: {}", symbol_name(state_),
+                                  names_in(after(state_)))});
+  }
+  void problem(const Problem& problem) {
+    report(verdict_, {kind_of(problem), problem.offset, problem.record, problem.message});
+  }
+
+ private:
+  [[nodiscard]] SymbolSet after(Symbol symbol) const { return table_[static_cast<size_t>(symbol)]; }
+  void step(uint64_t offset, Symbol symbol) {
+    ++verdict_.records;
+    if (!allows(after(state_), symbol)) misplaced(offset, symbol);
+    state_ = symbol;
+  }
+  void misplaced(uint64_t offset, Symbol symbol) {
+    report(verdict_,
+           {Violation::Kind::misplaced_record, offset, std::string(symbol_name(symbol)),
+            fmt::format("may not follow {} in version {}; allowed there: {}", symbol_name(state_),
+                        verdict_.header.version, names_in(after(state_)))});
+  }
+
+  Verdict& verdict_;
+  const GrammarTable& table_;
+  Symbol state_ = Symbol::buffer_begins;
+  bool whole_ = true;  // nothing of the open buffer is missing so far
+};
+
+class BasicChecker {
+ public:
+  explicit BasicChecker(Verdict& verdict) : verdict_(verdict) {}
+
+  void record(const BasicRecord& record) {
+    ++verdict_.records;
+    const uint64_t thread = uint64_t{record.pid} << 32 | record.tid;
+    if (record.type == BasicRecordType::argument) {
+      check_argument(record, thread);
+      return;
+    }
+    if (record.kind == BasicKind::enter_args) {
+      arguments_allowed_[thread] = record.function_id;
+    } else if (!arguments_allowed_.empty()) {
+      arguments_allowed_.erase(thread);
+    }
+    if (record.kind == BasicKind::tail_exit &&
+        !basic_layout(verdict_.header.version).has_tail_exit) {
+      report(verdict_, {Violation::Kind::unknown_to_version, record.offset, "BasicCall",
+                        "version 1 has no tail exits"});
+    }
+  }
+
+ private:
+  void check_argument(const BasicRecord& record, uint64_t thread) {
+    const auto allowed = arguments_allowed_.find(thread);
+    if (allowed != arguments_allowed_.end() && allowed->second == record.function_id) return;
+    report(
+        verdict_,
+        {Violation::Kind::orphan_argument, record.offset, "BasicArgument",
+         fmt::format("of function {} does not follow an entry with arguments of that function in "
+                     "thread {}",
+                     record.function_id, record.tid)});
+  }
+
+  Verdict& verdict_;
+  std::unordered_map<uint64_t, int32_t> arguments_allowed_;  // by thread: the function just entered
+};
+
+void verify_basic(Bytes file, Verdict& verdict) {
+  BasicChecker checker(verdict);
+  size_t at = kFileHeaderBytes;
+  for (; at + kBasicRecordBytes <= file.size(); at += kBasicRecordBytes) {
+    Cursor in(file.subspan(at, kBasicRecordBytes), verdict.header.order, at);
+    if (const Result<BasicRecord> record = read_basic_record(in, verdict.header.version)) {
+      checker.record(*record);
+    } else {
+      report(verdict,
+             {Violation::Kind::unreadable_record, at, "BasicRecord", record.error().detail});
+    }
+  }
+  if (at < file.size()) {
+    report(verdict, {Violation::Kind::torn_file, at, "BasicRecord",
+                     fmt::format("the file ends after {} of {} bytes", file.size() - at,
+                                 kBasicRecordBytes)});
+  }
+}
+
+void verify_fdr(Bytes file, Verdict& verdict) {
+  const FdrFrames frames = frame_fdr_file(file, verdict.header, {});
+  FdrChecker checker(verdict, fdr_grammar(verdict.header.version));
+  walk_fdr_file(file, verdict.header, frames, {}, checker);
+}
+
+}  // namespace
+
+std::string_view symbol_name(Symbol symbol) {
+  static constexpr std::array<std::string_view, kSymbols> kNames = {"the buffer's beginning",
+                                                                    "NewBuffer",
+                                                                    "EndOfBuffer",
+                                                                    "NewCPUId",
+                                                                    "TSCWrap",
+                                                                    "WallTimeMarker",
+                                                                    "CustomEventMarker",
+                                                                    "CallArgument",
+                                                                    "BufferExtents",
+                                                                    "TypedEventMarker",
+                                                                    "Pid",
+                                                                    "Function",
+                                                                    "Function with arguments",
+                                                                    "the buffer's end"};
+  return kNames[static_cast<size_t>(symbol)];
+}
+
+Symbol symbol_of(const FdrPayload& payload) {
+  // In the order of FdrPayload.
+  static constexpr std::array<Symbol, std::variant_size_v<FdrPayload>> kSymbolOf = {
+      Symbol::function,
+      Symbol::new_buffer,
+      Symbol::end_of_buffer,
+      Symbol::new_cpu_id,
+      Symbol::tsc_wrap,
+      Symbol::walltime_marker,
+      Symbol::custom_event,
+      Symbol::call_argument,
+      Symbol::buffer_extents,
+      Symbol::typed_event,
+      Symbol::pid};
+  const auto* function = std::get_if<FunctionRecord>(&payload);
+  if (function != nullptr && function->action == FunctionAction::enter_args) {
+    return Symbol::function_with_arguments;
+  }
+  return kSymbolOf[payload.index()];
+}
+
+const GrammarTable& fdr_grammar(uint16_t version) { return kGrammars.at(version - 1U); }
+
+std::string_view to_string(Violation::Kind kind) {
+  static constexpr std::array<std::string_view, Violation::kKinds> kNames = {
+      "misplaced_record", "incomplete_buffer",  "unreadable_record",
+      "cut_record",       "wrong_extents",      "stray_bytes",
+      "torn_file",        "unknown_to_version", "orphan_argument"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::string to_string(const Violation& violation) {
+  return fmt::format("{} at byte {}: {}", violation.record, violation.offset, violation.message);
+}
+
+uint64_t Verdict::violations() const {
+  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+}
+
+Result<Verdict> verify_trace(Bytes file) {
+  const Result<FileHeader> header = read_file_header(file);
+  if (!header) return std::unexpected(header.error());
+  Verdict verdict;
+  verdict.header = *header;
+  header->type == LogType::fdr ? verify_fdr(file, verdict) : verify_basic(file, verdict);
+  return verdict;
+}
+
+}  // namespace telltale::xray

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "bytes/cursor.h"
+#include "formats/xray/records.h"
+
+namespace telltale::xray {
+
+// --- The grammar as data
+// --------------------------------------------------------------------------
+
+// What a buffer's grammar tells apart: the records, with function records split by whether
+// arguments may follow, and the two places that are no record.
+enum class Symbol : uint8_t {
+  buffer_begins,
+  new_buffer,
+  end_of_buffer,
+  new_cpu_id,
+  tsc_wrap,
+  walltime_marker,
+  custom_event,
+  call_argument,
+  buffer_extents,
+  typed_event,
+  pid,
+  function,
+  function_with_arguments,
+  buffer_ends,
+};
+constexpr size_t kSymbols = 14;
+std::string_view symbol_name(Symbol symbol);
+Symbol symbol_of(const FdrPayload& payload);
+
+// A set of symbols.
+using SymbolSet = uint16_t;
+constexpr SymbolSet set_of(Symbol symbol) {
+  return static_cast<SymbolSet>(1U << static_cast<unsigned>(symbol));
+}
+
+// What may follow each symbol within a buffer of an FDR file of `version` (1 to 5). Versions 1: the
+// specification's "Format Grammar and Invariants"; later ones: docs/formats/xray.md, "Grammar",
+// where this table is printed.
+using GrammarTable = std::array<SymbolSet, kSymbols>;
+const GrammarTable& fdr_grammar(uint16_t version);
+
+// --- The check
+// ------------------------------------------------------------------------------------
+
+struct Violation {
+  enum class Kind : uint8_t {
+    misplaced_record,    // the table has no place for it there
+    incomplete_buffer,   // the table does not let a buffer end there
+    unreadable_record,   // unknown kind or action, negative size, the beginning of another buffer
+    cut_record,          // the buffer ends inside a record
+    wrong_extents,       // BufferExtents disagrees with what follows
+    stray_bytes,         // bytes between buffers
+    torn_file,           // the file ends inside a buffer or record
+    unknown_to_version,  // basic mode: a record kind that the version does not have
+    orphan_argument,     // basic mode: an argument without the entry that it belongs to
+  };
+  static constexpr size_t kKinds = 9;
+  Kind kind = Kind::misplaced_record;
+  uint64_t offset = 0;  // in the file
+  std::string record;   // kind of record concerned
+  std::string message;
+};
+std::string_view to_string(Violation::Kind kind);
+std::string to_string(const Violation& violation);
+
+struct Verdict {
+  FileHeader header;
+  uint64_t records = 0;  // whole ones
+  std::array<uint64_t, Violation::kKinds> counts{};
+  std::optional<Violation> first;  // the one with the smallest offset
+  [[nodiscard]] bool valid() const { return !first.has_value(); }
+  [[nodiscard]] uint64_t violations() const;
+};
+
+// Checks a whole binary trace against its own grammar; goes on after a violation and counts them
+// all. Errors: only what makes the file unreadable altogether (read_file_header). Memory does not
+// grow with the file, but for basic logs with the number of threads.
+Result<Verdict> verify_trace(Bytes file);
+
+}  // namespace telltale::xray
