@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bytes/input_file.h"
+#include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -301,22 +302,16 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
   if (table.rows() != 0) answer.write("\n" + table.to_text());
 }
 
-void complain(const Error& error) {
-  fmt::print(stderr, "telltale: {}\n", visible(to_string(error)));
-}
-
 int run_sites(const SitesOptions& options) {
   if (!options.target.empty() && options.files.size() != 1) {
-    complain(usage_error("--to writes the map of one program at a time").error());
-    return kUsage;
+    return report_error(usage_error("--to writes the map of one program at a time").error());
   }
   int status = kDone;
   std::vector<Program> programs;
   for (const std::string& file : options.files) {
     Result<Program> program = load(file, options);
     if (!program) {
-      complain(program.error());
-      status = kUnreadable;
+      status = report_error(program.error());
       continue;
     }
     for (const Problem& problem : program->problems.kept()) {
@@ -331,10 +326,7 @@ int run_sites(const SitesOptions& options) {
   if (programs.empty()) return status;
   Answer answer(options.output);
   write_answer(programs, options, answer);
-  if (auto closed = answer.close(); !closed) {
-    complain(closed.error());
-    return kUnreadable;
-  }
+  if (auto closed = answer.close(); !closed) return report_error(closed.error());
   return status;
 }
 

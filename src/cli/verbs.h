@@ -21,6 +21,4 @@ void add_check_verb(CLI::App& app, int& status);
 void add_sites_verb(CLI::App& app, int& status);
 void add_top_verb(CLI::App& app, int& status);
 
-void add_sites_verb(CLI::App& app, int& status);
-
 }  // namespace telltale::cli

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "import/id_names.h"
+#include "import/program_function_names.h"
 
 namespace telltale {
 namespace {
@@ -17,10 +17,14 @@ struct Format {
   Result<AnyRecording> (*open)(std::vector<InputFile>, const OpenOptions&);
 };
 
-Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions& /*options*/) {
-  Result<XrayRecording> recording =
-      XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
+Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions& options) {
+  ProblemLog problems;
+  Result<std::shared_ptr<const FunctionNames>> names =
+      open_function_names(options.programs, problems);
+  if (!names) return std::unexpected(names.error());
+  Result<XrayRecording> recording = XrayRecording::open(std::move(inputs), *std::move(names));
   if (!recording) return std::unexpected(recording.error());
+  recording->add_problems(problems);
   return AnyRecording(std::move(*recording));
 }
 

@@ -1,6 +1,22 @@
 #include "import/program_function_names.h"
 
+#include "import/id_names.h"
+
 namespace telltale {
+
+Result<std::shared_ptr<const FunctionNames>> open_function_names(
+    const std::vector<std::string>& programs, ProblemLog& problems) {
+  if (programs.empty()) return std::make_shared<IdNames>();
+  std::vector<ProgramObject> objects;
+  for (const std::string& text : programs) {
+    Result<ProgramObject> object = parse_program_object(text);
+    if (!object) return std::unexpected(object.error());
+    objects.push_back(*std::move(object));
+  }
+  Result<ProgramNames> names = ProgramNames::open(objects, {}, problems);
+  if (!names) return std::unexpected(names.error());
+  return std::make_shared<ProgramFunctionNames>(*std::move(names));
+}
 
 const FunctionInfo& ProgramFunctionNames::describe(FunctionId id) const {
   const std::lock_guard lock(mutex_);

@@ -1,13 +1,23 @@
 #pragma once
 
+#include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "base/problem.h"
 #include "model/function_names.h"
 #include "program/program_names.h"
 
 namespace telltale {
+
+// Names from programs that are given as "PATH" or "OBJECT=PATH"; "#17" for all when there are none.
+// Errors: usage, and what ProgramNames::open says.
+Result<std::shared_ptr<const FunctionNames>> open_function_names(
+    const std::vector<std::string>& programs, ProblemLog& problems);
 
 // The names of programs' functions as the model sees them: FunctionId is the XRay function id.
 class ProgramFunctionNames final : public FunctionNames {

@@ -39,6 +39,8 @@ class XrayRecording {
   [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
   // What was found broken while the files were indexed; play() finds the rest.
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
+  // Adds what was found in files that go with the recording.
+  void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
 
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
