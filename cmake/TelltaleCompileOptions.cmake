@@ -7,6 +7,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these two for correct std::variant and std::vector code once it is inlined.
   target_compile_options(telltale_options INTERFACE -Wno-maybe-uninitialized -Wno-stringop-overflow
                                                     -Wno-array-bounds -Wno-restrict)
+else()
+  # libstdc++ 12's own std::stable_sort uses std::get_temporary_buffer, which C++17 deprecates.
+  target_compile_options(telltale_options INTERFACE -Wno-deprecated-declarations)
+  # clang 19 takes `const T& t = object.list()[0]` for dangling when the object holds a span.
+  target_compile_options(telltale_options INTERFACE -Wno-dangling-gsl)
 endif()
 target_include_directories(telltale_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 

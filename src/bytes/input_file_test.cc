@@ -145,11 +145,12 @@ TEST_F(InputFileTest, JunkBehindTheLastMemberIsAProblem) {
     const InputFile file = open(packed + "junk!");
     EXPECT_EQ(text_of(file), "trace");
     ASSERT_THAT(file.problems().kept(), SizeIs(1));
-    const Problem& problem = file.problems().kept()[0];
+    const Problem problem = file.problems().kept()[0];
     EXPECT_EQ(problem.kind, Problem::Kind::corruption);
     EXPECT_EQ(problem.offset, 5U);
     EXPECT_EQ(problem.lost_bytes, 5U);
-    EXPECT_THAT(problem.message, HasSubstr("byte " + std::to_string(packed.size())));
+    const std::string place = "byte " + std::to_string(packed.size());
+    EXPECT_THAT(problem.message, HasSubstr(place));
     EXPECT_TRUE(file.problems().damaged());
   }
   EXPECT_FALSE(open(gzip("trace") + std::string(512, '\0')).problems().damaged())

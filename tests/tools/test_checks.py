@@ -1,0 +1,89 @@
+"""The checks in tools/ pass on the repository and notice what they are there for."""
+import importlib.util
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+
+    def write(self, path, text="x"):
+        path = self.root / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class Includes(Scratch):
+    def complaints(self):
+        return list(load("check_includes").complaints(self.root))
+
+    def test_allowed_directions_pass(self):
+        self.write("src/import/a.cc", '#include "formats/x/records.h"\n#include "model/events.h"\n#include <vector>\n')
+        self.assertEqual(self.complaints(), [])
+
+    def test_a_format_that_knows_the_model_is_noticed(self):
+        self.write("src/formats/x/a.cc", '\n#include "model/events.h"\n')
+        self.assertEqual(self.complaints(), ["src/formats/x/a.cc:2: src/formats may not include src/model"])
+
+    def test_a_format_that_knows_another_is_noticed(self):
+        self.write("src/formats/x/a.cc", '#include "formats/y/wire.h"\n')
+        self.assertIn("another format", self.complaints()[0])
+
+    def test_raw_input_outside_its_places_is_noticed(self):
+        self.write("src/analysis/a.cc", "#include <fstream>\n")
+        self.assertIn("raw input", self.complaints()[0])
+
+    def test_an_unknown_folder_is_noticed(self):
+        self.write("src/misc/a.cc", "")
+        self.assertIn("no row", self.complaints()[0])
+
+
+class Formats(Scratch):
+    PARTS = {
+        "docs/formats/x.md": "x",
+        "tests/golden/x/one.bin": "x",
+        "src/import/x_import.cc": "x",
+        "src/import/format_list.cc": '#include "import/x_import.h"\n',
+        "fuzz/x_records_fuzz.cc": "x",
+        "fuzz/corpus/x_records/seed": "x",
+    }
+
+    def complaints(self):
+        return list(load("check_formats").complaints(self.root))
+
+    def make_whole(self):
+        self.write("src/formats/x/wire.h")
+        for path, text in self.PARTS.items():
+            self.write(path, text)
+
+    def test_a_whole_format_passes(self):
+        self.make_whole()
+        self.assertEqual(self.complaints(), [])
+
+    def test_every_missing_part_is_noticed(self):
+        for path in self.PARTS:
+            with self.subTest(path):
+                self.make_whole()
+                (self.root / path).unlink()
+                self.assertEqual(len(self.complaints()), 1, self.complaints())
+
+    def test_an_empty_tree_is_noticed(self):
+        (self.root / "src/formats").mkdir(parents=True)
+        self.assertEqual(len(self.complaints()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Fails when a format in src/formats/ lacks one of the parts that make it whole (docs/design/architecture.md).
+
+Usage: check_formats.py [SOURCE_DIR]
+"""
+import pathlib
+import re
+import sys
+
+
+def has_files(folder):
+    return folder.is_dir() and any(path.is_file() for path in folder.rglob("*"))
+
+
+def complaints(root):
+    formats = sorted(path.name for path in (root / "src" / "formats").iterdir() if path.is_dir())
+    if not formats:
+        yield "src/formats holds no format"
+    listing = root / "src" / "import" / "format_list.cc"
+    listed = listing.read_text() if listing.is_file() else ""
+    for name in formats:
+        if not (root / "docs" / "formats" / f"{name}.md").is_file():
+            yield f"format {name}: no page docs/formats/{name}.md"
+        if not (root / "tests" / "golden" / name).is_dir() or not has_files(root / "tests" / "golden" / name):
+            yield f"format {name}: no golden files in tests/golden/{name}/"
+        if not list((root / "src" / "import").glob(f"{name}_*.cc")):
+            yield f"format {name}: no file src/import/{name}_*.cc that turns its records into events"
+        if not re.search(rf'^#include "import/{name}_', listed, re.MULTILINE):
+            yield f"format {name}: no line in the list, src/import/format_list.cc"
+        targets = sorted((root / "fuzz").glob(f"{name}_*fuzz.cc"))
+        if not targets:
+            yield f"format {name}: no fuzz target fuzz/{name}_*fuzz.cc"
+    for target in sorted((root / "fuzz").glob("*_fuzz.cc")):
+        corpus = root / "fuzz" / "corpus" / target.name.removesuffix("_fuzz.cc")
+        if not has_files(corpus):
+            yield f"fuzz target {target.name}: no inputs in {corpus.relative_to(root)}/"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent)
+    found = list(complaints(root))
+    for line in found:
+        print(line)
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Runs clang-tidy (.clang-tidy) on the sources of the fuzz build, which clang compiles.
+
+A source that passed is not looked at again until something in its preprocessed text or in the rules changes.
+
+Usage: clang_tidy.py [--jobs N] [--changed [LIMIT]]
+  --changed  only sources that differ from main, or from the previous commit when main is checked out;
+             LIMIT (20) at most
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build" / "fuzz"
+PASSED = ROOT / "build" / "lint" / "passed"
+TOOL = "clang-tidy-19"
+
+
+def git(*words):
+    result = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True)
+    return result.stdout.split() if result.returncode == 0 else []
+
+
+def changed_files():
+    """Paths that differ from the last state known to be checked."""
+    head, main = git("rev-parse", "HEAD"), git("rev-parse", "main")
+    base = git("merge-base", "HEAD", "main") if head != main else git("rev-parse", "HEAD~1")
+    names = git("diff", "--name-only", *base) if base else []
+    return {ROOT / name for name in names + git("ls-files", "--others", "--exclude-standard")}
+
+
+def compile_commands():
+    with open(BUILD / "compile_commands.json") as file:
+        for entry in json.load(file):
+            yield pathlib.Path(entry["file"]), shlex.split(entry["command"]), entry["directory"]
+
+
+def fingerprint(command, directory):
+    """A hash of everything that clang-tidy's answer depends on; None if the source does not compile."""
+    words = [w for w in command if w != "ccache"]
+    words[words.index("-o") + 1] = "-"
+    words[words.index("-c")] = "-E"
+    text = subprocess.run(words, cwd=directory, capture_output=True)
+    if text.returncode != 0:
+        return None
+    digest = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
+    digest.update(TOOL.encode())
+    digest.update(text.stdout)
+    return digest.hexdigest()
+
+
+def check(source, command, directory):
+    """The complaints about one source, empty if there are none."""
+    mark = fingerprint(command, directory)
+    if mark and (PASSED / mark).exists():
+        return source, ""
+    result = subprocess.run([TOOL, "--quiet", "-p", str(BUILD), str(source)], capture_output=True, text=True)
+    if result.returncode != 0:
+        return source, result.stdout + result.stderr
+    if mark:
+        (PASSED / mark).touch()
+    return source, ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--changed", type=int, nargs="?", const=20)
+    options = parser.parse_args()
+    PASSED.mkdir(parents=True, exist_ok=True)
+    work = list(compile_commands())
+    if options.changed is not None:
+        changed = changed_files()
+        work = [entry for entry in work if entry[0] in changed]
+        if len(work) > options.changed:
+            print(f"{len(work)} sources changed; checking {options.changed} of them: ./dev lint checks all")
+            work = work[: options.changed]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for number, (source, complaints) in enumerate(pool.map(lambda entry: check(*entry), work), 1):
+            print(f"[{number}/{len(work)}] {source.relative_to(ROOT)}{': FAILED' if complaints else ''}", flush=True)
+            if complaints:
+                failed += 1
+                print(complaints, flush=True)
+    print(f"{len(work)} sources checked, {failed} with complaints")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Runs one fuzz target of build/fuzz for some seconds, its seeds first; what it finds stays below build/fuzz/found.
+# Usage: run_fuzz_target.sh NAME SECONDS
+set -eu
+cd "$(dirname "$0")/.."
+name=$1 seconds=$2
+found=build/fuzz/found/$name
+mkdir -p "$found"
+# A small quarantine keeps AddressSanitizer's own memory below the limit.
+export ASAN_OPTIONS="quarantine_size_mb=8:${ASAN_OPTIONS:-}"
+exec "build/fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -rss_limit_mb=256 -malloc_limit_mb=64 -timeout=5 \
+  -print_final_stats=1 -verbosity=0 -artifact_prefix="$found-" "$found" "fuzz/corpus/$name"
