@@ -4,60 +4,69 @@
 
 namespace telltale {
 
-void DurationHistogram::add_small(Ticks duration) {
-  few_.push_back(duration);
-  if (few_.size() <= kFew) return;
-  for (const Ticks kept : few_) count_in_bucket(kept);
-  few_ = {};
+void DurationHistogram::add_slowly(Ticks duration) {
+  if (counts_.empty()) {
+    few_.push_back(duration);
+    if (few_.size() <= kFew) return;
+    for (const Ticks kept : few_) count_in_bucket(bucket_of(kept), 1);
+    few_ = {};
+    return;
+  }
+  count_in_bucket(bucket_of(duration), 1);
 }
 
-uint8_t DurationHistogram::new_page() {
-  pages_.emplace_back();
-  return static_cast<uint8_t>(pages_.size());
+void DurationHistogram::count_in_bucket(size_t bucket, uint64_t times) {
+  make_room_for(bucket);
+  uint32_t& count = counts_[bucket - first_bucket_];
+  const uint64_t sum = count + times;
+  count = static_cast<uint32_t>(sum);
+  if (sum > UINT32_MAX) carries_[bucket] += sum >> 32;
 }
 
-uint64_t DurationHistogram::bucket_count(unsigned octave, size_t index) const {
-  const uint8_t page = page_of_octave_[octave];
-  if (page == 0) return 0;
-  uint64_t count = pages_[page - 1U][index];
+void DurationHistogram::make_room_for(size_t bucket) {
+  const size_t octave_start = bucket & ~(kPerOctave - 1);
+  if (counts_.empty()) {
+    first_bucket_ = octave_start;
+    counts_.resize(kPerOctave);
+  } else if (octave_start < first_bucket_) {
+    counts_.insert(counts_.begin(), first_bucket_ - octave_start, 0);
+    first_bucket_ = octave_start;
+  } else if (bucket - first_bucket_ >= counts_.size()) {
+    counts_.resize(octave_start + kPerOctave - first_bucket_);
+  }
+}
+
+uint64_t DurationHistogram::count_at(size_t index) const {
+  uint64_t count = counts_[index];
   if (!carries_.empty()) {
-    const auto carry = carries_.find(octave * kPerOctave + index);
+    const auto carry = carries_.find(first_bucket_ + index);
     if (carry != carries_.end()) count += carry->second << 32;
   }
   return count;
 }
 
-Ticks DurationHistogram::middle(unsigned octave, size_t index) {
-  if (octave == 0) return index;
-  const Ticks lower = (Ticks{kPerOctave} + index) << (octave - 1);
-  return lower + ((Ticks{1} << (octave - 1)) - 1) / 2;
+Ticks DurationHistogram::middle_of(size_t bucket) {
+  // The inverse of bucket_of: octave 0 is two octaves' worth of single values.
+  if (bucket < 2 * kPerOctave) return bucket;
+  const size_t shift = (bucket >> kBits) - 1;
+  const Ticks lower = Ticks{kPerOctave + (bucket & (kPerOctave - 1))} << shift;
+  return lower + ((Ticks{1} << shift) - 1) / 2;
 }
 
 void DurationHistogram::merge(const DurationHistogram& other) {
   for (const Ticks duration : other.few_) add(duration);
-  if (other.pages_.empty()) return;
-  for (const Ticks duration : few_) count_in_bucket(duration);
+  if (other.counts_.empty()) return;
+  for (const Ticks duration : few_) count_in_bucket(bucket_of(duration), 1);
   few_ = {};
-  for (unsigned octave = 0; octave < kOctaves; ++octave) {
-    if (other.page_of_octave_[octave] == 0) continue;
-    for (size_t index = 0; index < kPerOctave; ++index) {
-      const uint64_t times = other.bucket_count(octave, index);
-      if (times == 0) continue;
-      const Ticks lower = octave == 0 ? index : (Ticks{kPerOctave} + index) << (octave - 1);
-      for (uint64_t left = times; left != 0;) {
-        const uint64_t step = std::min<uint64_t>(left, UINT32_MAX);
-        count_in_bucket(lower, step);
-        left -= step;
-      }
-    }
+  for (size_t i = 0; i < other.counts_.size(); ++i) {
+    if (const uint64_t times = other.count_at(i); times != 0)
+      count_in_bucket(other.first_bucket_ + i, times);
   }
 }
 
 uint64_t DurationHistogram::count() const {
   uint64_t count = few_.size();
-  for (unsigned octave = 0; octave < kOctaves; ++octave) {
-    for (size_t index = 0; index < kPerOctave; ++index) count += bucket_count(octave, index);
-  }
+  for (size_t i = 0; i < counts_.size(); ++i) count += count_at(i);
   return count;
 }
 
@@ -72,12 +81,9 @@ Ticks DurationHistogram::quantile(double fraction) const {
     return sorted[static_cast<size_t>(rank)];
   }
   uint64_t before = 0;
-  for (unsigned octave = 0; octave < kOctaves; ++octave) {
-    if (page_of_octave_[octave] == 0) continue;
-    for (size_t index = 0; index < kPerOctave; ++index) {
-      before += bucket_count(octave, index);
-      if (before > rank) return middle(octave, index);
-    }
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    before += count_at(i);
+    if (before > rank) return middle_of(first_bucket_ + i);
   }
   return 0;  // not reached: rank < total
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -18,52 +18,45 @@ class DurationHistogram {
   static constexpr double kMaxRelativeError = 1.0 / 128;
 
   void add(Ticks duration) {
-    if (pages_.empty()) {
-      add_small(duration);
+    const size_t at = bucket_of(duration) - first_bucket_;
+    if (at >= counts_.size()) [[unlikely]] {
+      add_slowly(duration);
       return;
     }
-    count_in_bucket(duration);
+    if (++counts_[at] == 0) [[unlikely]]
+      ++carries_[at + first_bucket_];
   }
   void merge(const DurationHistogram& other);
 
-  // The smallest recorded duration that at least a `fraction` of all are not greater than: element
-  // floor(n * fraction) of the sorted durations, 0 <= fraction < 1. 0 if nothing was recorded.
+  // Element floor(n * fraction) of the n sorted durations, 0 <= fraction < 1. 0 if nothing was
+  // recorded.
   [[nodiscard]] Ticks quantile(double fraction) const;
   [[nodiscard]] uint64_t count() const;
 
  private:
   static constexpr unsigned kBits = 6;
-  static constexpr unsigned kPerOctave = 1U << kBits;
-  static constexpr size_t kFew = 16;  // durations kept as they are before buckets are made
-  // Octave 0 holds 0 to 63 one by one, octave n the values with 6 + n significant bits.
-  static constexpr size_t kOctaves = 64 - kBits + 1;
-  using Page = std::array<uint32_t, kPerOctave>;
+  static constexpr size_t kPerOctave = size_t{1} << kBits;
+  static constexpr size_t kFew = 64;  // durations kept one by one: buckets may be many times larger
+                                      // than the input that made them
 
-  void add_small(Ticks duration);
-  void count_in_bucket(Ticks duration, uint64_t times = 1) {
-    unsigned octave = 0;
-    uint64_t index = duration;
-    if (duration >= kPerOctave) {
-      const unsigned top = 63U - static_cast<unsigned>(__builtin_clzll(duration));
-      octave = top - kBits + 1;
-      index = (duration >> (octave - 1)) - kPerOctave;
-    }
-    uint8_t& page = page_of_octave_[octave];
-    if (page == 0) page = new_page();
-    uint32_t& bucket = pages_[page - 1U][static_cast<size_t>(index)];
-    const uint64_t sum = bucket + times;
-    bucket = static_cast<uint32_t>(sum);
-    if (sum > UINT32_MAX) [[unlikely]]
-      carries_[octave * kPerOctave + index] += sum >> 32;
+  // Buckets are numbered by octave: 0 to 63 hold one value each, octave n holds the values of 6 + n
+  // significant bits.
+  static size_t bucket_of(Ticks duration) {
+    const unsigned top = 63U - static_cast<unsigned>(__builtin_clzll(duration | kPerOctave));
+    const unsigned shift = top - kBits;
+    return (size_t{shift} << kBits) + static_cast<size_t>(duration >> shift);
   }
-  uint8_t new_page();
-  [[nodiscard]] uint64_t bucket_count(unsigned octave, size_t index) const;
-  static Ticks middle(unsigned octave, size_t index);
+  static Ticks middle_of(size_t bucket);
 
-  std::vector<Ticks> few_;
-  std::vector<Page> pages_;
-  std::array<uint8_t, kOctaves> page_of_octave_{};  // 1 + index into pages_; 0: none
-  std::unordered_map<uint64_t, uint64_t> carries_;  // by bucket: multiples of 2^32
+  void add_slowly(Ticks duration);
+  void count_in_bucket(size_t bucket, uint64_t times);
+  void make_room_for(size_t bucket);
+  [[nodiscard]] uint64_t count_at(size_t index) const;
+
+  std::vector<uint32_t> counts_;  // of buckets first_bucket_ and up, whole octaves
+  size_t first_bucket_ = 0;
+  std::vector<Ticks> few_;                        // while counts_ is empty
+  std::unordered_map<size_t, uint64_t> carries_;  // by bucket: multiples of 2^32
 };
 
 }  // namespace telltale

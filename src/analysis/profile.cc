@@ -71,31 +71,80 @@ Profile ProfileTable::finish() {
   return profile;
 }
 
-void ProfileSink::end_unit() {
-  const std::vector<Frame>& frames = calls_.frames();
-  carry_.still_open = lowest_;
-  for (size_t depth = 0; depth < frames.size(); ++depth) {
-    if (depth < lowest_) {
-      carry_.child_ticks[depth] = frames[depth].child_ticks;
-    } else {
-      carry_.new_child_ticks.push_back(frames[depth].child_ticks);
-    }
-  }
-  calls_.close_all(CloseKind::unfinished, [](Frame&, CloseKind, size_t) {});
+void ProfileSink::note_outermost(ProfileTable::Entry& entry) {
+  entry.has_outermost = true;
+  noted_.push_back(&entry);
 }
 
-void ProfileCarry::pass(const ProfileSink::Carry& carry, bool first_unit, ProfileTable& table) {
-  if (first_unit) child_ticks_.clear();
-  // Calls from earlier units that ended in this one: their callees' time in earlier units is not
-  // their own.
-  for (size_t depth = carry.still_open; depth < child_ticks_.size(); ++depth) {
-    table[carry.functions[depth]].self -= child_ticks_[depth];
+void ProfileSink::end_stretch() {
+  auto& outermost = rest_.stretches.back().outermost;
+  for (ProfileTable::Entry* entry : noted_) {
+    outermost.emplace_back(entry->function, entry->outermost);
+    entry->outermost = 0;
+    entry->has_outermost = false;
   }
-  child_ticks_.resize(carry.still_open);
-  for (size_t depth = 0; depth < carry.still_open; ++depth)
-    child_ticks_[depth] += carry.child_ticks[depth];
-  child_ticks_.insert(child_ticks_.end(), carry.new_child_ticks.begin(),
-                      carry.new_child_ticks.end());
+  noted_.clear();
+}
+
+bool ProfileSink::leave_other(Ticks time, FunctionId function, LeaveKind how) {
+  if (stack_.empty()) {
+    ++events_;
+    end_stretch();
+    ProfileRest::Stretch& stretch = rest_.stretches.back();
+    stretch.time = time;
+    stretch.function = function;
+    stretch.how = how;
+    rest_.stretches.emplace_back();
+    return false;
+  }
+  if ((*table_)[function].open == 0) {
+    stopped_ = true;
+    rest_.stopped_at = events_;
+    return false;
+  }
+  while (stack_.back().entry->function != function) close_top(time, CloseKind::unwound);
+  return true;
+}
+
+void ProfileSink::end_unit() {
+  end_stretch();
+  rest_.opened.reserve(stack_.size());
+  for (const Frame& frame : stack_) {
+    rest_.opened.push_back({frame.entry->function, frame.entered, frame.child_ticks});
+    frame.entry->open = 0;
+  }
+  stack_.clear();
+}
+
+void ProfileStream::settle(const ProfileRest& rest) {
+  for (size_t i = 0; i < rest.stretches.size(); ++i) {
+    const ProfileRest::Stretch& stretch = rest.stretches[i];
+    if (!calls_.frames().empty()) calls_.frames().back().child_ticks += stretch.child_ticks;
+    for (const auto& [function, ticks] : stretch.outermost) {
+      if (!calls_.is_open(function)) table_[function].total += ticks;
+    }
+    if (i + 1 != rest.stretches.size()) leave(stretch.time, stretch.function, stretch.how);
+  }
+  for (const ProfiledCall& call : rest.opened) calls_.enter(call);
+}
+
+void ProfileStream::leave(Ticks time, FunctionId function, LeaveKind how) {
+  const bool found =
+      calls_.leave(function, how, [&](ProfiledCall& call, CloseKind kind, size_t depth) {
+        // The clock may have gone back between units.
+        const Ticks duration = time > call.entered ? time - call.entered : 0;
+        ProfileTable::Entry& entry = table_[call.function];
+        table_.add_call(entry, duration, std::min(call.child_ticks, duration), kind);
+        if (!calls_.is_open(call.function)) entry.total += duration;
+        if (depth != 0) calls_.frames()[depth - 1].child_ticks += duration;
+      });
+  if (!found) ++table_[function].orphan_exits;
+}
+
+void ProfileStream::end_stream() {
+  calls_.close_all(CloseKind::unfinished, [&](ProfiledCall& call, CloseKind, size_t) {
+    ++table_[call.function].unfinished;
+  });
 }
 
 }  // namespace telltale

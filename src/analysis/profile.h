@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
-#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -46,8 +46,7 @@ struct ProfileOptions {
   bool exact = false;  // keep every duration; memory grows with the number of calls
 };
 
-// Collects profiles: one per worker, then merged. Sums, counts, extremes and histograms merge in
-// any order.
+// The numbers of all functions, as they are collected: one table per worker, merged in any order.
 class ProfileTable {
  public:
   // All that is known of one function. Its address is stable.
@@ -55,15 +54,17 @@ class ProfileTable {
     uint64_t calls = 0;
     Ticks sum = 0;
     Ticks total = 0;
-    Ticks self = 0;  // modulo 2^64 until all units are merged
+    Ticks self = 0;
     Ticks min = std::numeric_limits<Ticks>::max();
     Ticks max = 0;
     FunctionId function{};
-    uint32_t open = 0;  // calls of the stream being played that are open
+    uint32_t open = 0;    // calls that are open in the unit being played
+    Ticks outermost = 0;  // what may have to be added to total (ProfileSink)
+    DurationHistogram durations;
+    bool has_outermost = false;
     uint64_t unwound = 0;
     uint64_t unfinished = 0;
     uint64_t orphan_exits = 0;
-    DurationHistogram durations;
     std::vector<Ticks> all_durations;  // with ProfileOptions::exact
   };
 
@@ -74,11 +75,15 @@ class ProfileTable {
       entry = &add(function);
     return *entry;
   }
-  [[nodiscard]] const Entry* find(FunctionId function) const {
-    Entry* const* entry = by_function_.find(function);
-    return entry == nullptr ? nullptr : *entry;
-  }
-  void add_duration(Entry& entry, Ticks duration) const {
+  // Accounts for a call that has ended; not for its share of Entry::total.
+  void add_call(Entry& entry, Ticks duration, Ticks child_ticks, CloseKind how) const {
+    ++entry.calls;
+    entry.sum += duration;
+    entry.self += duration - child_ticks;
+    if (duration < entry.min) entry.min = duration;
+    if (duration > entry.max) entry.max = duration;
+    if (how == CloseKind::unwound) [[unlikely]]
+      ++entry.unwound;
     if (exact_) [[unlikely]] {
       entry.all_durations.push_back(duration);
     } else {
@@ -96,126 +101,157 @@ class ProfileTable {
   std::deque<Entry> entries_;
 };
 
-// Plays one unit into a worker's table. An EventSink (fast: no filter), and a CallSink behind a
-// filter.
+// A call that is open, with the time its callees have taken so far.
+struct ProfiledCall {
+  FunctionId function{};
+  Ticks entered = 0;
+  Ticks child_ticks = 0;
+};
+
+// What a unit leaves to be settled when the calls that were open before it are known.
+struct ProfileRest {
+  // Exits that no call of the unit accounts for cut it into stretches, each on top of fewer earlier
+  // calls than the one before.
+  struct Stretch {
+    Ticks child_ticks = 0;  // of calls whose caller is the innermost earlier call
+    // Time of calls that are outermost of their function within the stretch: they are outermost at
+    // all only if no earlier call of the function is open.
+    std::vector<std::pair<FunctionId, Ticks>> outermost;
+    // The exit that ends the stretch; not in the last one.
+    Ticks time = 0;
+    FunctionId function{};
+    LeaveKind how = LeaveKind::normal;
+  };
+  std::vector<Stretch> stretches;    // at least one
+  std::vector<ProfiledCall> opened;  // calls of the unit that are open where it was left
+  // Event at which the unit cannot be followed without knowing the earlier calls: the exit's
+  // function has no open call in the unit, but other calls are open.
+  std::optional<uint64_t> stopped_at;
+};
+
+// Plays one unit into a worker's table without knowing the calls that were open before it. An
+// EventSink (fast: no filter), and a CallSink behind a filter.
 class ProfileSink {
  public:
-  // Time in callees of the calls that were open when the unit began, and how many of those are
-  // still open at its end.
-  struct Carry {
-    std::vector<Ticks> child_ticks;  // outermost first, one per call open at the beginning
-    std::vector<FunctionId> functions;
-    size_t still_open = 0;
-    std::vector<Ticks> new_child_ticks;  // of calls opened in the unit and open at its end
-  };
-
-  ProfileSink(ProfileTable& table, std::span<const OpenCall> open_before, Ticks floor)
-      : table_(&table), floor_(floor) {
-    std::vector<Frame> frames;
-    for (const OpenCall& call : open_before)
-      frames.push_back({call.function, call.entered, 0, &table[call.function]});
-    carry_.child_ticks.resize(frames.size());
-    for (const OpenCall& call : open_before) carry_.functions.push_back(call.function);
-    lowest_ = frames.size();
-    calls_ = OpenCalls<Frame, Counter>(Counter{table_});
-    calls_.assign(std::move(frames));
-  }
+  explicit ProfileSink(ProfileTable& table) : table_(&table) { rest_.stretches.emplace_back(); }
 
   void enter(Ticks time, FunctionId function) {
-    calls_.enter({function, advance(time), 0, &(*table_)[function]});
+    if (stopped_) [[unlikely]]
+      return;
+    ++events_;
+    ProfileTable::Entry& entry = (*table_)[function];
+    ++entry.open;
+    stack_.push_back({&entry, advance(time), 0});
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
+    if (stopped_) [[unlikely]]
+      return;
     time = advance(time);
-    const bool found =
-        calls_.leave(function, how, [this, time](Frame& frame, CloseKind kind, size_t depth) {
-          close_frame(frame, time, kind, depth);
-        });
-    if (!found) [[unlikely]]
-      ++(*table_)[function].orphan_exits;
+    if (stack_.empty() || stack_.back().entry->function != function) [[unlikely]] {
+      if (!leave_other(time, function, how)) return;
+    }
+    ++events_;
+    close_top(time, how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
   }
 
   void open(Ticks time, FunctionId function) { enter(time, function); }
   void close(Ticks time, FunctionId function, CloseKind how) {
-    if (how == CloseKind::unfinished) {
-      ++(*table_)[function].unfinished;
-      return;  // the frames are dropped by end_unit
-    }
+    if (how == CloseKind::unfinished) return;  // stays open, and is counted when the stream ends
     leave(time, function, how == CloseKind::unwound ? LeaveKind::exception : LeaveKind::normal);
   }
   void orphan_exit(Ticks, FunctionId function) { ++(*table_)[function].orphan_exits; }
   void argument(uint64_t) {}
-  void instant(const InstantEvent& event) { advance(event.time); }
-  void cpu(Ticks time, uint32_t) { advance(time); }
+  void instant(const InstantEvent&) {}
+  void cpu(Ticks, uint32_t) {}
   void loss(const LossEvent&) {}
 
-  // Counts what is open as unfinished. For the last unit of a stream that was played without a
-  // filter.
-  void finish_stream() {
-    for (const Frame& frame : calls_.frames()) ++frame.entry->unfinished;
-  }
-  // Ends the unit: no call is open in the table afterwards.
+  // Ends the unit; no call is open in the table afterwards.
   void end_unit();
-  [[nodiscard]] const Carry& carry() const { return carry_; }  // after end_unit()
+  [[nodiscard]] const ProfileRest& rest() const { return rest_; }  // after end_unit()
 
  private:
   struct Frame {
-    FunctionId function{};
+    ProfileTable::Entry* entry = nullptr;
     Ticks entered = 0;
     Ticks child_ticks = 0;
-    ProfileTable::Entry* entry = nullptr;
-  };
-  // The number of open calls stands in the table's entries.
-  struct Counter {
-    ProfileTable* table = nullptr;
-    uint32_t& of_frame(const Frame& frame) { return frame.entry->open; }
-    [[nodiscard]] uint32_t of_function(FunctionId function) const {
-      const ProfileTable::Entry* entry = table->find(function);
-      return entry == nullptr ? 0 : entry->open;
-    }
   };
 
   Ticks advance(Ticks time) {
-    if (time < floor_) [[unlikely]]
-      return floor_;
-    floor_ = time;
+    if (time < latest_) [[unlikely]]
+      return latest_;
+    latest_ = time;
     return time;
   }
-
-  void close_frame(Frame& frame, Ticks time, CloseKind how, size_t depth) {
+  void close_top(Ticks time, CloseKind how) {
+    const Frame frame = stack_.back();
+    stack_.pop_back();
     ProfileTable::Entry& entry = *frame.entry;
     const Ticks duration = time - frame.entered;
-    ++entry.calls;
-    entry.sum += duration;
-    entry.self += duration - frame.child_ticks;
-    entry.min = std::min(entry.min, duration);
-    entry.max = std::max(entry.max, duration);
-    if (entry.open == 0) entry.total += duration;
-    table_->add_duration(entry, duration);
-    if (how == CloseKind::unwound) [[unlikely]]
-      ++entry.unwound;
-    if (depth < lowest_) [[unlikely]] {
-      carry_.child_ticks[depth] = frame.child_ticks;
-      lowest_ = depth;
+    table_->add_call(entry, duration, frame.child_ticks, how);
+    if (--entry.open == 0) {
+      entry.outermost += duration;
+      if (!entry.has_outermost) [[unlikely]]
+        note_outermost(entry);
     }
-    if (depth != 0) (&frame - 1)->child_ticks += duration;  // frames lie side by side
+    (stack_.empty() ? rest_.stretches.back().child_ticks : stack_.back().child_ticks) += duration;
   }
+  void note_outermost(ProfileTable::Entry& entry);
+  void end_stretch();
+  // An exit that is not the innermost call's. True if that call is now innermost and to be closed.
+  bool leave_other(Ticks time, FunctionId function, LeaveKind how);
 
   ProfileTable* table_;
-  OpenCalls<Frame, Counter> calls_;
-  Ticks floor_;
-  size_t lowest_ = 0;  // fewest calls open so far
-  Carry carry_;
+  std::vector<Frame> stack_;
+  Ticks latest_ = 0;
+  uint64_t events_ = 0;  // enter and leave events so far
+  bool stopped_ = false;
+  std::vector<ProfileTable::Entry*> noted_;  // with time in `outermost`
+  ProfileRest rest_;
 };
 
-// Follows callee time across the units of a stream.
-class ProfileCarry {
+// Follows a stream from unit to unit and settles what the units left open.
+class ProfileStream {
  public:
-  // `table`: where to correct self times.
-  void pass(const ProfileSink::Carry& carry, bool first_unit, ProfileTable& table);
+  explicit ProfileStream(ProfileTable& table) : table_(table) {}
+
+  // Settles `rest`, which must be of the next unit. If the unit was stopped early, the caller then
+  // plays its events from rest.stopped_at on to this object (resume).
+  void settle(const ProfileRest& rest);
+  void enter(Ticks time, FunctionId function) { calls_.enter({function, time, 0}); }
+  void leave(Ticks time, FunctionId function, LeaveKind how);
+  // Counts what is open as unfinished and is ready for another stream.
+  void end_stream();
 
  private:
-  std::vector<Ticks> child_ticks_;  // of the open calls, from all units so far
+  ProfileTable& table_;
+  OpenCalls<ProfiledCall> calls_;
 };
+
+namespace detail {
+
+// Passes events on from the n-th enter or leave event.
+struct ResumeProfile : IgnoreEvents {
+  ProfileStream& stream;
+  uint64_t skip;
+
+  ResumeProfile(ProfileStream& to, uint64_t first_event) : stream(to), skip(first_event) {}
+  void enter(Ticks time, FunctionId function) {
+    if (skip != 0) {
+      --skip;
+    } else {
+      stream.enter(time, function);
+    }
+  }
+  void leave(Ticks time, FunctionId function, LeaveKind how) {
+    if (skip != 0) {
+      --skip;
+    } else {
+      stream.leave(time, function, how);
+    }
+  }
+};
+
+}  // namespace detail
 
 // The profile of a recording. Adds what could not be read to `problems`. Memory: O(functions +
 // deepest stack), unless exact. The result does not depend on the number of workers.
@@ -224,36 +260,43 @@ Profile compute_profile(const Source& source, const ProfileOptions& options, Pro
   const size_t workers = worker_count(options.workers);
   std::deque<ProfileTable> tables;
   for (size_t i = 0; i < workers; ++i) tables.emplace_back(options.exact);
-  ProfileCarry carried;
+  ProfileTable settled(options.exact);
+  ProfileStream stream(settled);
 
   if (options.filter.keeps_every_call()) {
     std::vector<ProblemLog> logs(workers);
-    std::vector<ProfileSink::Carry> carries(kMaxBatchUnits);
-    const auto play = [&](const PlannedUnit& unit, size_t slot, size_t worker) {
-      ProfileSink sink(tables[worker], unit.open_before, unit.floor);
-      source.play(unit.stream, unit.unit, sink, logs[worker]);
-      if (unit.last_unit) sink.finish_stream();
+    const auto units = list_units(source, options.filter);
+    std::vector<ProfileRest> rests(units.size());
+    parallel_for(units.size(), workers, [&](size_t item, size_t worker) {
+      ProfileSink sink(tables[worker]);
+      source.play(units[item].first, units[item].second, sink, logs[worker]);
       sink.end_unit();
-      carries[slot] = sink.carry();
-    };
-    const auto finish = [&](const PlannedUnit& unit, size_t slot) -> Result<void> {
-      carried.pass(carries[slot], unit.unit == 0, tables[0]);
-      return {};
-    };
-    (void)play_units(source, options.filter, workers, play, finish);  // neither can fail
+      rests[item] = sink.rest();
+    });
+    for (size_t i = 0; i < units.size(); ++i) {
+      stream.settle(rests[i]);
+      if (rests[i].stopped_at) {
+        detail::ResumeProfile resume(stream, *rests[i].stopped_at);
+        ProblemLog unused(1);
+        source.play(units[i].first, units[i].second, resume, unused);
+      }
+      if (i + 1 == units.size() || units[i + 1].first != units[i].first) stream.end_stream();
+    }
     for (const ProblemLog& log : logs) problems.merge(log);
   } else {
     const auto make = [&](const UnitContext& context) {
-      return ProfileSink(tables[context.worker], context.open_calls, 0);
+      return ProfileSink(tables[context.worker]);
     };
     const auto finish = [&](const UnitContext& context, ProfileSink& sink) -> Result<void> {
-      carried.pass(sink.carry(), context.first_unit, tables[0]);
+      stream.settle(sink.rest());
+      if (context.last_unit) stream.end_stream();
       return {};
     };
-    (void)play_calls(source, options.filter, workers, make, finish, problems);
+    (void)play_calls(source, options.filter, workers, make, finish,
+                     problems);  // finish cannot fail
   }
-  for (size_t i = 1; i < workers; ++i) tables[0].merge(tables[i]);
-  return tables[0].finish();
+  for (ProfileTable& table : tables) settled.merge(table);
+  return settled.finish();
 }
 
 }  // namespace telltale
