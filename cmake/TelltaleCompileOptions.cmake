@@ -1,8 +1,7 @@
 # One interface target carries what every telltale target is compiled with.
 add_library(telltale_options INTERFACE)
 target_compile_options(telltale_options INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror
-  -fno-strict-aliasing)
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 reports these two for correct std::variant and std::vector code once it is inlined.
   target_compile_options(telltale_options INTERFACE -Wno-maybe-uninitialized -Wno-stringop-overflow

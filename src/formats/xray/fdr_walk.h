@@ -18,6 +18,40 @@ struct WalkEnd {
   std::optional<Error> error;  // the record at `offset` could not be read
 };
 
+// Function records side by side, from `begin` to at most `end`: until another kind of record, or one that cannot be read.
+template <std::endian Order>
+class FunctionRun {
+ public:
+  FunctionRun(const std::byte* file, uint64_t begin, uint64_t end) : file_(file), begin_(begin), end_(end) {}
+
+  // Calls use(offset, record) for each; returns the offset of what follows. A visitor that keeps its state in local
+  // variables around this call lets the compiler hold them in registers: this loop is what decoding costs.
+  template <typename Use>
+  [[gnu::always_inline]] uint64_t for_each(Use use) const {
+    uint64_t at = begin_;
+    for (; at + kFunctionRecordBytes <= end_; at += kFunctionRecordBytes) {
+      uint32_t word;
+      uint32_t delta;
+      std::memcpy(&word, file_ + at, 4);
+      std::memcpy(&delta, file_ + at + 4, 4);
+      if constexpr (Order != std::endian::native) {
+        word = __builtin_bswap32(word);
+        delta = __builtin_bswap32(delta);
+      }
+      if (!is_function_word<Order>(word)) break;
+      const FunctionRecord record = decode_function<Order>(word, delta);
+      if (record.action > FunctionAction::enter_args) break;  // read_fdr_record words the error
+      use(at, record);
+    }
+    return at;
+  }
+
+ private:
+  const std::byte* file_;
+  uint64_t begin_;
+  uint64_t end_;
+};
+
 namespace detail {
 
 inline bool begins_buffer(const FdrPayload& payload) {
@@ -33,21 +67,7 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
   uint64_t at = begin;
   while (true) {
     // The fast lane: function records, eight bytes each.
-    while (at + kFunctionRecordBytes <= end) {
-      uint32_t word;
-      uint32_t delta;
-      std::memcpy(&word, base + at, 4);
-      std::memcpy(&delta, base + at + 4, 4);
-      if constexpr (Order != std::endian::native) {
-        word = __builtin_bswap32(word);
-        delta = __builtin_bswap32(delta);
-      }
-      if (!is_function_word<Order>(word)) break;
-      const FunctionRecord record = decode_function<Order>(word, delta);
-      if (record.action > FunctionAction::enter_args) break;  // read_fdr_record words the error
-      visitor.function(at, record);
-      at += kFunctionRecordBytes;
-    }
+    at = visitor.functions(FunctionRun<Order>(base, at, end));
     if (at == end) return {at, false, {}};
     Cursor in(file.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)), Order, at);
     const Result<FdrRecord> record = read_fdr_record(in, version);
@@ -63,7 +83,7 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
 }  // namespace detail
 
 // Tells the records in [begin, end) of `file` to a visitor, in file order:
-//   visitor.function(uint64_t offset, const FunctionRecord&)
+//   visitor.functions(run)                  a FunctionRun; returns run.for_each(...)
 //   visitor.metadata(const FdrRecord&)      every other record, with its payload
 // Stops at the first record that cannot be read or that can only stand at a buffer's beginning
 // (BufferExtents, and NewBuffer behind the first record), and behind version 1's EndOfBuffer.
