@@ -15,6 +15,8 @@ void DurationHistogram::add_slowly(Ticks duration) {
   count_in_bucket(bucket_of(duration), 1);
 }
 
+void DurationHistogram::carry(size_t index) { ++carries_[first_bucket_ + index]; }
+
 void DurationHistogram::count_in_bucket(size_t bucket, uint64_t times) {
   make_room_for(bucket);
   uint32_t& count = counts_[bucket - first_bucket_];

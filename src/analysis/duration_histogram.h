@@ -17,7 +17,7 @@ class DurationHistogram {
  public:
   static constexpr double kMaxRelativeError = 1.0 / 128;
 
-  void add(Ticks duration) {
+  [[gnu::always_inline]] void add(Ticks duration) {
     const size_t at = bucket_of(duration) - first_bucket_;
     if (at >= counts_.size()) [[unlikely]] {
       add_slowly(duration);
@@ -49,6 +49,7 @@ class DurationHistogram {
   static Ticks middle_of(size_t bucket);
 
   void add_slowly(Ticks duration);
+  void carry(size_t index);
   void count_in_bucket(size_t bucket, uint64_t times);
   void make_room_for(size_t bucket);
   [[nodiscard]] uint64_t count_at(size_t index) const;

@@ -76,44 +76,58 @@ void ProfileSink::note_outermost(ProfileTable::Entry& entry) {
   noted_.push_back(&entry);
 }
 
-void ProfileSink::end_stretch() {
-  auto& outermost = rest_.stretches.back().outermost;
+ProfileSink::Frame* ProfileSink::grow(Frame* top) {
+  const auto depth = static_cast<size_t>(top - frames_.data());
+  frames_.resize(frames_.size() * 2);
+  return frames_.data() + depth;
+}
+
+void ProfileSink::end_stretch(Frame& bottom) {
+  ProfileRest::Stretch& stretch = rest_.stretches.back();
+  stretch.child_ticks = bottom.child_ticks;
+  bottom.child_ticks = 0;
   for (ProfileTable::Entry* entry : noted_) {
-    outermost.emplace_back(entry->function, entry->outermost);
+    stretch.outermost.emplace_back(entry->function, entry->outermost);
     entry->outermost = 0;
     entry->has_outermost = false;
   }
   noted_.clear();
 }
 
-bool ProfileSink::leave_other(Ticks time, FunctionId function, LeaveKind how) {
-  if (stack_.empty()) {
-    ++events_;
-    end_stretch();
+ProfileSink::Position ProfileSink::leave_other(Position at, Ticks time, FunctionId function,
+                                               LeaveKind how) {
+  Frame* const bottom = frames_.data();
+  if (at.top == bottom) {
+    ++at.events;
+    end_stretch(*bottom);
     ProfileRest::Stretch& stretch = rest_.stretches.back();
     stretch.time = time;
     stretch.function = function;
     stretch.how = how;
     rest_.stretches.emplace_back();
-    return false;
+    return at;
   }
-  if ((*table_)[function].open == 0) {
-    stopped_ = true;
-    rest_.stopped_at = events_;
-    return false;
+  if ((*table_)[function].outer == 0) {
+    at.stopped = true;
+    rest_.stopped_at = at.events;
+    return at;
   }
-  while (stack_.back().entry->function != function) close_top(time, CloseKind::unwound);
-  return true;
+  ++at.events;
+  while (at.top->entry->function != function) at.top = close_top(at.top, time, CloseKind::unwound);
+  at.top = close_top(at.top, time,
+                     how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
+  return at;
 }
 
 void ProfileSink::end_unit() {
-  end_stretch();
-  rest_.opened.reserve(stack_.size());
-  for (const Frame& frame : stack_) {
-    rest_.opened.push_back({frame.entry->function, frame.entered, frame.child_ticks});
-    frame.entry->open = 0;
+  Frame* const bottom = frames_.data();
+  end_stretch(*bottom);
+  rest_.opened.reserve(static_cast<size_t>(position_.top - bottom));
+  for (Frame* frame = bottom + 1; frame <= position_.top; ++frame) {
+    rest_.opened.push_back({frame->entry->function, frame->entered, frame->child_ticks});
+    frame->entry->outer = 0;
   }
-  stack_.clear();
+  position_.top = bottom;
 }
 
 void ProfileStream::settle(const ProfileRest& rest) {

@@ -58,7 +58,7 @@ class ProfileTable {
     Ticks min = std::numeric_limits<Ticks>::max();
     Ticks max = 0;
     FunctionId function{};
-    uint32_t open = 0;    // calls that are open in the unit being played
+    uint32_t outer = 0;   // 1 + place of its outermost open call on the stack being played; 0: none
     Ticks outermost = 0;  // what may have to be added to total (ProfileSink)
     DurationHistogram durations;
     bool has_outermost = false;
@@ -69,14 +69,15 @@ class ProfileTable {
   };
 
   explicit ProfileTable(bool exact = false) : exact_(exact) {}
-  Entry& operator[](FunctionId function) {
+  [[gnu::always_inline]] Entry& operator[](FunctionId function) {
     Entry*& entry = by_function_[function];
     if (entry == nullptr) [[unlikely]]
       entry = &add(function);
     return *entry;
   }
   // Accounts for a call that has ended; not for its share of Entry::total.
-  void add_call(Entry& entry, Ticks duration, Ticks child_ticks, CloseKind how) const {
+  [[gnu::always_inline]] void add_call(Entry& entry, Ticks duration, Ticks child_ticks,
+                                       CloseKind how) const {
     ++entry.calls;
     entry.sum += duration;
     entry.self += duration - child_ticks;
@@ -132,26 +133,83 @@ struct ProfileRest {
 // Plays one unit into a worker's table without knowing the calls that were open before it. An
 // EventSink (fast: no filter), and a CallSink behind a filter.
 class ProfileSink {
+  struct Frame {
+    ProfileTable::Entry* entry = nullptr;
+    Ticks entered = 0;
+    Ticks child_ticks = 0;
+  };
+  // The stack of open calls: frames[0] stands for the calls before the unit. What changes with
+  // every event is here, in a value that a Run keeps in registers.
+  struct Position {
+    Frame* top = nullptr;
+    uint64_t events = 0;  // enter and leave events so far
+    bool stopped = false;
+  };
+
  public:
-  explicit ProfileSink(ProfileTable& table) : table_(&table) { rest_.stretches.emplace_back(); }
+  explicit ProfileSink(ProfileTable& table) : table_(&table), frames_(kFirstFrames) {
+    position_.top = frames_.data();
+    rest_.stretches.emplace_back();
+  }
+  ProfileSink(ProfileSink&&) = default;  // the frames stay where they are
+  ProfileSink& operator=(ProfileSink&&) = default;
+
+  // Many events in a row. The sink must not be used in another way before end().
+  class Run {
+   public:
+    explicit Run(ProfileSink& sink)
+        : sink_(sink),
+          at_(sink.position_),
+          bottom_(sink.frames_.data()),
+          limit_(bottom_ + sink.frames_.size() - 1) {}
+    void end() { sink_.position_ = at_; }
+
+    [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
+      if (at_.stopped) [[unlikely]]
+        return;
+      ++at_.events;
+      ProfileTable::Entry& entry = (*sink_.table_)[function];
+      if (at_.top == limit_) [[unlikely]]
+        grow();
+      ++at_.top;
+      if (entry.outer == 0) entry.outer = static_cast<uint32_t>(at_.top - bottom_);
+      at_.top->entry = &entry;
+      at_.top->entered = time;
+      at_.top->child_ticks = 0;
+    }
+    [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
+      if (at_.stopped) [[unlikely]]
+        return;
+      if (at_.top == bottom_ || at_.top->entry->function != function) [[unlikely]] {
+        at_ = sink_.leave_other(at_, time, function, how);
+        return;
+      }
+      ++at_.events;
+      at_.top = sink_.close_top(
+          at_.top, time, how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
+    }
+
+   private:
+    void grow() {
+      at_.top = sink_.grow(at_.top);
+      bottom_ = sink_.frames_.data();
+      limit_ = bottom_ + sink_.frames_.size() - 1;
+    }
+    ProfileSink& sink_;
+    Position at_;
+    Frame* bottom_;
+    Frame* limit_;  // the last frame that there is room for
+  };
 
   void enter(Ticks time, FunctionId function) {
-    if (stopped_) [[unlikely]]
-      return;
-    ++events_;
-    ProfileTable::Entry& entry = (*table_)[function];
-    ++entry.open;
-    stack_.push_back({&entry, advance(time), 0});
+    Run run(*this);
+    run.enter(time, function);
+    run.end();
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
-    if (stopped_) [[unlikely]]
-      return;
-    time = advance(time);
-    if (stack_.empty() || stack_.back().entry->function != function) [[unlikely]] {
-      if (!leave_other(time, function, how)) return;
-    }
-    ++events_;
-    close_top(time, how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
+    Run run(*this);
+    run.leave(time, function, how);
+    run.end();
   }
 
   void open(Ticks time, FunctionId function) { enter(time, function); }
@@ -170,41 +228,32 @@ class ProfileSink {
   [[nodiscard]] const ProfileRest& rest() const { return rest_; }  // after end_unit()
 
  private:
-  struct Frame {
-    ProfileTable::Entry* entry = nullptr;
-    Ticks entered = 0;
-    Ticks child_ticks = 0;
-  };
+  static constexpr size_t kFirstFrames = 256;
 
-  Ticks advance(Ticks time) {
-    if (time < latest_) [[unlikely]]
-      return latest_;
-    latest_ = time;
-    return time;
-  }
-  void close_top(Ticks time, CloseKind how) {
-    const Frame frame = stack_.back();
-    stack_.pop_back();
-    ProfileTable::Entry& entry = *frame.entry;
-    const Ticks duration = time - frame.entered;
-    table_->add_call(entry, duration, frame.child_ticks, how);
-    if (--entry.open == 0) {
+  // Accounts for the innermost call; returns the frame below it.
+  [[gnu::always_inline]] Frame* close_top(Frame* top, Ticks time, CloseKind how) {
+    ProfileTable::Entry& entry = *top->entry;
+    const Ticks duration = time - top->entered;
+    table_->add_call(entry, duration, top->child_ticks, how);
+    if (entry.outer == static_cast<uint32_t>(top - frames_.data())) {
+      entry.outer = 0;
       entry.outermost += duration;
       if (!entry.has_outermost) [[unlikely]]
         note_outermost(entry);
     }
-    (stack_.empty() ? rest_.stretches.back().child_ticks : stack_.back().child_ticks) += duration;
+    --top;
+    top->child_ticks += duration;
+    return top;
   }
+  Frame* grow(Frame* top);
   void note_outermost(ProfileTable::Entry& entry);
-  void end_stretch();
-  // An exit that is not the innermost call's. True if that call is now innermost and to be closed.
-  bool leave_other(Ticks time, FunctionId function, LeaveKind how);
+  void end_stretch(Frame& bottom);
+  // An exit that is not the innermost call's.
+  Position leave_other(Position at, Ticks time, FunctionId function, LeaveKind how);
 
   ProfileTable* table_;
-  std::vector<Frame> stack_;
-  Ticks latest_ = 0;
-  uint64_t events_ = 0;  // enter and leave events so far
-  bool stopped_ = false;
+  std::vector<Frame> frames_;
+  Position position_;
   std::vector<ProfileTable::Entry*> noted_;  // with time in `outermost`
   ProfileRest rest_;
 };

@@ -16,42 +16,51 @@ namespace telltale {
 // Visitors that tell XRay records as model events. `Scale` turns a time stamp of the file into
 // ticks of the recording.
 
-// One FDR buffer.
+// One FDR buffer. `floor_tsc`: no event is told an earlier time.
 template <typename Sink, typename Scale>
 class FdrToEvents {
  public:
-  FdrToEvents(Sink& sink, Scale scale, uint16_t version, const std::string& file_name,
-              ProblemLog& problems)
+  FdrToEvents(Sink& sink, Scale scale, uint16_t version, uint64_t floor_tsc,
+              const std::string& file_name, ProblemLog& problems)
       : sink_(sink),
         scale_(scale),
         layout_(xray::fdr_layout(version)),
         file_name_(file_name),
-        problems_(problems) {}
+        problems_(problems),
+        floor_(floor_tsc) {}
 
-  void function(uint64_t offset, const xray::FunctionRecord& record) {
-    if (!timed_) [[unlikely]] {
-      report_untimed(offset, xray::kFunctionRecordBytes);
-      return;
+  template <typename Run>
+  uint64_t functions(const Run& run) {
+    if (!timed_) {
+      return run.for_each([&](uint64_t offset, const xray::FunctionRecord&) {
+        report_untimed(offset, xray::kFunctionRecordBytes);
+      });
     }
-    tsc_ += record.tsc_delta;
-    const Ticks time = now();
-    const FunctionId function{record.function_id};
-    switch (record.action) {
-      case xray::FunctionAction::enter:
-        sink_.enter(time, function);
-        break;
-      case xray::FunctionAction::exit:
-        sink_.leave(time, function, LeaveKind::normal);
-        break;
-      case xray::FunctionAction::tail_exit:
-        sink_.leave(time, function, LeaveKind::tail);
-        break;
-      case xray::FunctionAction::enter_args:
-        sink_.enter(time, function);
-        takes_arguments_ = true;
-        return;
-    }
-    takes_arguments_ = false;
+    EventRun<Sink> to(sink_);
+    uint64_t tsc = tsc_;
+    const uint64_t floor = floor_;
+    const uint64_t end = run.for_each([&](uint64_t, const xray::FunctionRecord& record) {
+      tsc += record.tsc_delta;
+      const Ticks time = scale_(std::max(tsc, floor));
+      const FunctionId function{record.function_id};
+      switch (record.action) {
+        case xray::FunctionAction::exit:
+          to.leave(time, function, LeaveKind::normal);
+          break;
+        case xray::FunctionAction::tail_exit:
+          to.leave(time, function, LeaveKind::tail);
+          break;
+        case xray::FunctionAction::enter:
+        case xray::FunctionAction::enter_args:
+          to.enter(time, function);
+          break;
+      }
+    });
+    tsc_ = tsc;
+    to.end();
+    if (end != run.begin())
+      takes_arguments_ = run.action_before(end) == xray::FunctionAction::enter_args;
+    return end;
   }
 
   void metadata(const xray::FdrRecord& record) {
@@ -77,6 +86,8 @@ class FdrToEvents {
     }
   }
 
+  // The latest time told, on the file's clock.
+  [[nodiscard]] uint64_t latest_tsc() const { return std::max(tsc_, floor_); }
   // Tells the sink that the rest of the buffer is missing.
   void lose(uint64_t bytes, std::string_view reason) {
     sink_.loss(LossEvent{now(), bytes, reason});
@@ -85,7 +96,7 @@ class FdrToEvents {
  private:
   // Time stamps that go back (a clock that is not the same on all CPUs) are held at the latest time
   // seen.
-  [[nodiscard]] Ticks now() const { return scale_(std::max(tsc_, floor_)); }
+  [[nodiscard]] Ticks now() const { return scale_(latest_tsc()); }
 
   void set_time(const xray::FdrRecord& record, uint64_t tsc) {
     if (timed_ && tsc < std::max(tsc_, floor_)) {
@@ -124,16 +135,19 @@ class FdrToEvents {
   const std::string& file_name_;
   ProblemLog& problems_;
   uint64_t tsc_ = 0;
-  uint64_t floor_ = 0;
+  uint64_t floor_;
   bool timed_ = false;
   bool takes_arguments_ = false;
 };
 
-// One run of a basic log.
+// One run of a basic log. `floor_tsc`: no event is told an earlier time.
 template <typename Sink, typename Scale>
 class BasicToEvents {
  public:
-  BasicToEvents(Sink& sink, Scale scale) : sink_(sink), scale_(scale) {}
+  BasicToEvents(Sink& sink, Scale scale, uint64_t floor_tsc)
+      : sink_(sink), scale_(scale), time_(floor_tsc) {}
+
+  [[nodiscard]] uint64_t latest_tsc() const { return time_; }
 
   void record(const xray::BasicRecord& record) {
     const FunctionId function{static_cast<uint32_t>(record.function_id)};
@@ -172,7 +186,7 @@ class BasicToEvents {
  private:
   Sink& sink_;
   Scale scale_;
-  uint64_t time_ = 0;
+  uint64_t time_;
   FunctionId last_{};
   uint8_t cpu_ = 0;
   bool cpu_known_ = false;

@@ -69,8 +69,10 @@ class XrayRecording {
   };
   class Builder;
 
+  // Returns the latest time told, on the file's clock; none is earlier than `floor_tsc`.
   template <typename Sink, typename Scale>
-  void play_chunk(const Chunk& chunk, Sink& sink, Scale scale, ProblemLog& problems) const;
+  uint64_t play_chunk(const Chunk& chunk, uint64_t floor_tsc, Sink& sink, Scale scale,
+                      ProblemLog& problems) const;
   template <typename Visitor>
   void walk(const Chunk& chunk, Visitor& visitor) const;
 
@@ -87,27 +89,33 @@ class XrayRecording {
 template <typename Sink>
 void XrayRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const {
   const Stream& chunks = chunks_[stream];
+  uint64_t latest_tsc = 0;  // of the chunk before, if it is of the same file
   for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1]; ++i) {
     const Chunk& chunk = chunks.chunks[i];
+    if (i != chunks.unit_starts[unit] && chunks.chunks[i - 1].file != chunk.file &&
+        !same_frequency_)
+      latest_tsc = 0;
     if (same_frequency_) {
-      play_chunk(chunk, sink, [](uint64_t tsc) { return tsc; }, problems);
+      latest_tsc = play_chunk(chunk, latest_tsc, sink, [](uint64_t tsc) { return tsc; }, problems);
     } else {
       const Clock own{.name = "TSC", .ticks_per_second = files_[chunk.file].header.cycle_frequency};
-      play_chunk(chunk, sink, [&own](uint64_t tsc) { return own.to_ns(tsc); }, problems);
+      latest_tsc = play_chunk(
+          chunk, latest_tsc, sink, [&own](uint64_t tsc) { return own.to_ns(tsc); }, problems);
     }
   }
 }
 
 template <typename Sink, typename Scale>
-void XrayRecording::play_chunk(const Chunk& chunk, Sink& sink, Scale scale,
-                               ProblemLog& problems) const {
+uint64_t XrayRecording::play_chunk(const Chunk& chunk, uint64_t floor_tsc, Sink& sink, Scale scale,
+                                   ProblemLog& problems) const {
   const File& file = files_[chunk.file];
   if (file.header.type == xray::LogType::basic) {
-    BasicToEvents<Sink, Scale> visitor(sink, scale);
+    BasicToEvents<Sink, Scale> visitor(sink, scale, floor_tsc);
     xray::walk_basic_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
-    return;
+    return visitor.latest_tsc();
   }
-  FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, file.input.name(), problems);
+  FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, floor_tsc, file.input.name(),
+                                   problems);
   const xray::WalkEnd end =
       xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
   if (end.error) {
@@ -117,6 +125,7 @@ void XrayRecording::play_chunk(const Chunk& chunk, Sink& sink, Scale scale,
     visitor.lose(problem.lost_bytes, problem.message);
     problems.add(std::move(problem));
   }
+  return visitor.latest_tsc();
 }
 
 }  // namespace telltale

@@ -22,8 +22,8 @@ struct EventStream {
 };
 
 // What every importer is to the rest of telltale. play() tells the events of one unit to a sink and
-// adds what it had to skip to the log; it is const, and safe to call for different units at the
-// same time.
+// adds what it had to skip to the log. Times never go back within a unit. It is const, and safe to
+// call for different units at the same time.
 template <typename S>
 concept EventSource =
     requires(const S& source, size_t index, IgnoreEvents& sink, ProblemLog& problems) {

@@ -61,6 +61,25 @@ concept EventSink =
       sink.loss(loss);
     };
 
+// A sink may have a type Run, made from the sink, with enter(), leave() and end(): many events in a
+// row, for which it keeps what changes most in local variables. An importer that has such rows uses
+// EventRun, which is the sink itself otherwise.
+template <typename Sink>
+struct EventRun {
+  Sink& sink;
+  explicit EventRun(Sink& to) : sink(to) {}
+  [[gnu::always_inline]] void enter(Ticks time, FunctionId function) { sink.enter(time, function); }
+  [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
+    sink.leave(time, function, how);
+  }
+  void end() {}
+};
+template <typename Sink>
+  requires requires { typename Sink::Run; }
+struct EventRun<Sink> : Sink::Run {
+  using Sink::Run::Run;
+};
+
 struct IgnoreEvents {
   void enter(Ticks, FunctionId) {}
   void argument(uint64_t) {}

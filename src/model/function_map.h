@@ -17,7 +17,7 @@ namespace telltale {
 template <typename Value>
 class FunctionMap {
  public:
-  Value& operator[](FunctionId function) {
+  [[gnu::always_inline]] Value& operator[](FunctionId function) {
     const uint32_t id = to_number(function);
     if (id < dense_.size()) [[likely]]
       return dense_[id];
@@ -39,7 +39,7 @@ class FunctionMap {
  private:
   static constexpr uint32_t kDenseLimit = 1U << 20;
 
-  Value& slow(uint32_t id) {
+  [[gnu::noinline]] Value& slow(uint32_t id) {
     // The array grows to an id only when that is no more than twice what is there already, or
     // little in itself.
     if (id < kDenseLimit && (id < 4096 || id < 2 * dense_.size() + 8 * sparse_.size())) {

@@ -18,14 +18,17 @@ struct WalkEnd {
   std::optional<Error> error;  // the record at `offset` could not be read
 };
 
-// Function records side by side, from `begin` to at most `end`: until another kind of record, or one that cannot be read.
+// Function records side by side, from `begin` to at most `end`: until another kind of record, or
+// one that cannot be read.
 template <std::endian Order>
 class FunctionRun {
  public:
-  FunctionRun(const std::byte* file, uint64_t begin, uint64_t end) : file_(file), begin_(begin), end_(end) {}
+  FunctionRun(const std::byte* file, uint64_t begin, uint64_t end)
+      : file_(file), begin_(begin), end_(end) {}
 
-  // Calls use(offset, record) for each; returns the offset of what follows. A visitor that keeps its state in local
-  // variables around this call lets the compiler hold them in registers: this loop is what decoding costs.
+  // Calls use(offset, record) for each; returns the offset of what follows. A visitor that keeps
+  // its state in local variables around this call lets the compiler hold them in registers: this
+  // loop is what decoding costs.
   template <typename Use>
   [[gnu::always_inline]] uint64_t for_each(Use use) const {
     uint64_t at = begin_;
@@ -45,8 +48,19 @@ class FunctionRun {
     }
     return at;
   }
+  [[nodiscard]] uint64_t begin() const { return begin_; }
+  // The action of the record that ends at `end`. REQUIRES: for_each has passed it.
+  [[nodiscard]] FunctionAction action_before(uint64_t end) const {
+    return FunctionRun(file_, end - kFunctionRecordBytes, end).first_action();
+  }
 
  private:
+  [[nodiscard]] FunctionAction first_action() const {
+    FunctionAction action{};
+    for_each([&](uint64_t, const FunctionRecord& record) { action = record.action; });
+    return action;
+  }
+
   const std::byte* file_;
   uint64_t begin_;
   uint64_t end_;
@@ -67,7 +81,13 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
   uint64_t at = begin;
   while (true) {
     // The fast lane: function records, eight bytes each.
-    at = visitor.functions(FunctionRun<Order>(base, at, end));
+    const FunctionRun<Order> run(base, at, end);
+    if constexpr (requires { visitor.functions(run); }) {
+      at = visitor.functions(run);
+    } else {
+      at = run.for_each(
+          [&](uint64_t offset, const FunctionRecord& record) { visitor.function(offset, record); });
+    }
     if (at == end) return {at, false, {}};
     Cursor in(file.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)), Order, at);
     const Result<FdrRecord> record = read_fdr_record(in, version);
@@ -83,7 +103,9 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
 }  // namespace detail
 
 // Tells the records in [begin, end) of `file` to a visitor, in file order:
-//   visitor.functions(run)                  a FunctionRun; returns run.for_each(...)
+//   visitor.function(uint64_t offset, const FunctionRecord&)
+//   visitor.functions(run)                  if there is one, instead of function(): a FunctionRun;
+//                                           returns what run.for_each(...) does
 //   visitor.metadata(const FdrRecord&)      every other record, with its payload
 // Stops at the first record that cannot be read or that can only stand at a buffer's beginning
 // (BufferExtents, and NewBuffer behind the first record), and behind version 1's EndOfBuffer.
