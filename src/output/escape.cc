@@ -198,6 +198,13 @@ void append_utf8(std::string& out, uint32_t c) {
   }
 }
 
+void append_repaired_utf8(std::string& out, std::string_view text) {
+  static constexpr auto kPlain = printable_ascii_except("");
+  copy_plain_runs(out, text, kPlain, [&out](const TextPiece& piece, std::string_view bytes) {
+    out.append(piece.well_formed ? bytes : kReplacementUtf8);
+  });
+}
+
 void append_visible(std::string& out, std::string_view text) {
   static constexpr auto kPlain = printable_ascii_except("\\");
   copy_plain_runs(out, text, kPlain, [&out](const TextPiece& piece, std::string_view bytes) {

@@ -28,6 +28,8 @@ bool is_printable_utf8(std::string_view text);
 // Number of code points (ill-formed pieces count as one).
 size_t count_characters(std::string_view text);
 void append_utf8(std::string& out, uint32_t code_point);
+// The text with U+FFFD for each ill-formed piece.
+void append_repaired_utf8(std::string& out, std::string_view text);
 
 // One line of visible text, for terminals and for formats that know no escapes of their own:
 // control characters, characters that reorder or hide text and ill-formed bytes become \n, \t,

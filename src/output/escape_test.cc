@@ -99,15 +99,10 @@ TEST(Escape, FoldedFramesHoldNeitherSeparatorNorLineEndAndCanBeRestored) {
   }
 }
 
-// What every JSON reader makes of the text: ill-formed pieces are U+FFFD.
-std::string repaired(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const TextPiece piece = first_character(text);
-    append_utf8(out, piece.code_point);
-    text.remove_prefix(piece.bytes);
-  }
-  return out;
+std::string repaired(std::string_view text) { return escaped<append_repaired_utf8>(text); }
+
+TEST(Escape, RepairsIllFormedPiecesOnly) {
+  EXPECT_EQ(repaired("a\xFF\xE2\x82z\u00fc\n"), "a\uFFFD\uFFFDz\u00fc\n");
 }
 
 TEST(Escape, JsonStringsParseToTheSameText) {

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "analysis/play_calls.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "model/clock.h"
+#include "model/event_source.h"
+#include "model/function_names.h"
+
+namespace telltale {
+
+// What an export needs to know of a recording besides its events. Everything outlives the export.
+struct ExportContext {
+  const Clock& clock;
+  Ticks first_time = 0;  // is shown as time 0
+  std::span<const EventStream> streams;
+  const FunctionNames& functions;
+};
+
+template <EventSource Source>
+ExportContext export_context(const Source& source) {
+  return {source.clock(), source.first_time(), source.streams(), source.functions()};
+}
+
+// An export that writes call by call. Its sinks encode units side by side; what they made is
+// written in order.
+template <typename E>
+concept CallExport = requires(E& exporter, const UnitContext& unit, typename E::Sink& sink) {
+  { exporter.begin() } -> std::same_as<Result<void>>;
+  { exporter.make(unit) } -> std::same_as<typename E::Sink>;      // safe from several threads
+  { exporter.finish(unit, sink) } -> std::same_as<Result<void>>;  // in order
+  { exporter.end() } -> std::same_as<Result<void>>;
+};
+
+// Plays a recording into an export on `workers` threads (0: all cores); the bytes do not depend on
+// their number.
+template <EventSource Source, CallExport Export>
+Result<void> run_export(const Source& source, const CallFilter& filter, size_t workers,
+                        Export& exporter, ProblemLog& problems) {
+  if (const Result<void> begun = exporter.begin(); !begun) return begun;
+  const Result<void> played = play_calls(
+      source, filter, workers, [&exporter](const UnitContext& unit) { return exporter.make(unit); },
+      [&exporter](const UnitContext& unit, typename Export::Sink& sink) {
+        return exporter.finish(unit, sink);
+      },
+      problems);
+  if (!played) return played;
+  return exporter.end();
+}
+
+// "normal", "tail", "unwound", "unfinished": how exports call the ends of calls.
+std::string_view close_name(CloseKind how);
+
+}  // namespace telltale

@@ -1,0 +1,104 @@
+#include "output/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+constexpr size_t kGatherBytes = size_t{256} << 10;
+
+}  // namespace
+
+Result<OutputFile> OutputFile::open(const std::string& path) {
+  if (path.empty()) return usage_error("the output file has an empty name");
+  if (path == "-") return OutputFile("standard output", {}, STDOUT_FILENO);
+  struct stat status{};
+  const bool exists = ::lstat(path.c_str(), &status) == 0;
+  if (exists && !S_ISREG(status.st_mode)) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0) return io_error(path, "cannot open for writing", errno);
+    return OutputFile(path, {}, fd);
+  }
+  // O_EXCL: whatever stands under the temporary name already is left alone. The process id keeps
+  // two exports apart.
+  for (unsigned attempt = 0; attempt < 100; ++attempt) {
+    const std::string temporary =
+        path + ".telltale-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+    const int fd =
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      if (exists) static_cast<void>(::fchmod(fd, status.st_mode & 07777));
+      return OutputFile(path, temporary, fd);
+    }
+    if (errno != EEXIST) return io_error(path, "cannot open for writing", errno);
+  }
+  return io_error(path, "cannot find a temporary name beside it", EEXIST);
+}
+
+OutputFile::OutputFile(OutputFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      fd_(std::exchange(other.fd_, -1)),
+      gathered_(std::move(other.gathered_)),
+      written_(other.written_),
+      state_(std::move(other.state_)) {}
+
+OutputFile::~OutputFile() {
+  if (fd_ >= 0 && fd_ != STDOUT_FILENO) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Result<void> OutputFile::fail(std::string_view what, int error_number) {
+  state_ = io_error(path_, what, error_number);
+  return state_;
+}
+
+Result<void> OutputFile::write_through(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail("cannot write", errno);
+    bytes.remove_prefix(static_cast<size_t>(n));
+    written_ += static_cast<uint64_t>(n);
+  }
+  return {};
+}
+
+Result<void> OutputFile::flush() {
+  if (!state_) return state_;
+  const Result<void> flushed = write_through(gathered_);
+  gathered_.clear();
+  return flushed;
+}
+
+Result<void> OutputFile::write(std::string_view bytes) {
+  if (!state_) return state_;
+  if (gathered_.size() + bytes.size() > kGatherBytes) {
+    if (const Result<void> flushed = flush(); !flushed) return flushed;
+    if (bytes.size() >= kGatherBytes / 2) return write_through(bytes);
+  }
+  gathered_.append(bytes);
+  return {};
+}
+
+Result<void> OutputFile::finish() {
+  if (const Result<void> flushed = flush(); !flushed) return flushed;
+  if (fd_ == STDOUT_FILENO) {
+    fd_ = -1;
+    return {};
+  }
+  if (::close(std::exchange(fd_, -1)) != 0) return fail("cannot write", errno);
+  if (temporary_.empty()) return {};
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return fail("cannot put the finished file in place", errno);
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace telltale

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace telltale {
+
+// Where an export goes: exactly the path that the user gave, or standard output for "-". A new or
+// regular file is written under a temporary name in the same folder and takes its own name in
+// finish(), so that nobody sees half of it and a failed export leaves what was there before;
+// anything else (a pipe, a device, a symbolic link) is written straight into. Small writes are
+// gathered. Move-only.
+class OutputFile {
+ public:
+  static Result<OutputFile> open(const std::string& path);
+  OutputFile(OutputFile&& other) noexcept;
+  OutputFile& operator=(OutputFile&&) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();  // without finish(): the temporary file is removed
+
+  // Errors: io; the first one sticks and is given again by every later call.
+  Result<void> write(std::string_view bytes);
+  // Writes what is gathered and puts the file in its place. Nothing may be written afterwards.
+  Result<void> finish();
+
+  [[nodiscard]] uint64_t bytes_written() const { return written_; }
+
+ private:
+  OutputFile(std::string path, std::string temporary, int fd)
+      : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+  Result<void> write_through(std::string_view bytes);
+  Result<void> flush();
+  Result<void> fail(std::string_view what, int error_number);
+
+  std::string path_;
+  std::string temporary_;  // empty: written in place
+  int fd_ = -1;
+  std::string gathered_;
+  uint64_t written_ = 0;
+  Result<void> state_;
+};
+
+}  // namespace telltale
