@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", TELLTALE_VERSION);
   int status = kDone;
+  add_convert_verb(app, status);
   add_info_verb(app, status);
   add_dump_verb(app, status);
   add_check_verb(app, status);

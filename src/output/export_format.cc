@@ -1,0 +1,71 @@
+#include "output/export_format.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace telltale {
+namespace {
+
+struct Description {
+  ExportFormat format;
+  std::string_view name;
+  std::string_view extensions;  // separated by blanks; the longest that fits counts
+  std::string_view text;
+};
+
+constexpr auto kFormats = std::to_array<Description>({
+    {ExportFormat::perfetto, "perfetto", ".perfetto-trace .pftrace", "Perfetto protobuf trace"},
+});
+
+template <typename Use>
+void for_each_extension(std::string_view extensions, Use use) {
+  while (!extensions.empty()) {
+    const size_t blank = extensions.find(' ');
+    use(extensions.substr(0, blank));
+    extensions =
+        blank == std::string_view::npos ? std::string_view() : extensions.substr(blank + 1);
+  }
+}
+
+}  // namespace
+
+std::optional<ExportFormat> export_format_of_name(std::string_view name) {
+  const auto found = std::ranges::find(kFormats, name, &Description::name);
+  if (found == kFormats.end()) return std::nullopt;
+  return found->format;
+}
+
+std::optional<ExportFormat> export_format_of_path(std::string_view path) {
+  const std::string_view file_name = path.substr(path.rfind('/') + 1);
+  std::optional<ExportFormat> best;
+  size_t best_length = 0;
+  for (const Description& format : kFormats) {
+    for_each_extension(format.extensions, [&](std::string_view extension) {
+      const bool fits = extension.starts_with('.') ? file_name.ends_with(extension)
+                                                   : file_name.starts_with(extension);
+      if (fits && extension.size() > best_length) {
+        best = format.format;
+        best_length = extension.size();
+      }
+    });
+  }
+  return best;
+}
+
+std::vector<std::string> export_format_names() {
+  std::vector<std::string> names;
+  for (const Description& format : kFormats) names.emplace_back(format.name);
+  return names;
+}
+
+std::string describe_export_formats() {
+  std::string text = "Formats:\n";
+  for (const Description& format : kFormats) {
+    text += fmt::format("  {:16} {:28} {}\n", format.name, format.extensions, format.text);
+  }
+  return text;
+}
+
+}  // namespace telltale

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telltale {
+
+// What `convert` can write.
+enum class ExportFormat : uint8_t {
+  perfetto,
+};
+
+std::optional<ExportFormat> export_format_of_name(std::string_view name);
+// By the file's extension, or "callgrind.out" at the start of its name.
+std::optional<ExportFormat> export_format_of_path(std::string_view path);
+std::vector<std::string> export_format_names();
+// A line a format: name, extensions, what it is. For help texts.
+std::string describe_export_formats();
+
+}  // namespace telltale
