@@ -26,7 +26,8 @@ struct BasicRecord {
 // Reads the record at `in`. Errors: truncated; bad_field for an unknown type or kind.
 Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version);
 
-// The problems that a record which cannot be read, and `bytes` behind the last whole record, amount to.
+// The problems that a record which cannot be read, and `bytes` behind the last whole record, amount
+// to.
 Problem bad_basic_record(const Error& error, const std::string& file_name);
 Problem torn_basic_record(uint64_t offset, uint64_t bytes, const std::string& file_name);
 
