@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "xray_trace_maker.h"
+#include "support/xray_trace_maker.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) {

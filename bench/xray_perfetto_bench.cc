@@ -10,7 +10,7 @@
 
 #include "process.h"
 #include "slow_profile.h"
-#include "xray_trace_maker.h"
+#include "support/xray_trace_maker.h"
 
 namespace {
 

@@ -29,6 +29,12 @@ class FdrToEvents {
         problems_(problems),
         floor_(floor_tsc) {}
 
+  // For records that begin inside a buffer: the time stamp before the first of them.
+  void start_at(uint64_t tsc) {
+    tsc_ = tsc;
+    timed_ = true;
+  }
+
   template <typename Run>
   uint64_t functions(const Run& run) {
     if (!timed_) {

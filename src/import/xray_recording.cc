@@ -17,6 +17,9 @@ namespace {
 
 // Large enough that what a unit costs to begin (names, stacks) is small beside its records.
 constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
+// A buffer larger than this is cut into pieces of unit size, so that what a unit costs does not
+// grow with the recording. Smaller ones are not worth reading twice.
+constexpr uint64_t kHugeBufferBytes = uint64_t{32} << 20;
 
 constexpr size_t kFdrKinds = std::variant_size_v<xray::FdrPayload>;
 constexpr std::array<std::string_view, 4> kActionNames = {"FunctionEnter", "FunctionExit",
@@ -69,6 +72,41 @@ struct LastTime : IgnoreEvents {
 
 }  // namespace
 
+// Finds where a huge buffer can be cut: before function records, whose time is then known.
+struct BufferCutter {
+  struct Cut {
+    uint64_t offset;
+    uint64_t tsc;  // before the record at offset
+  };
+  std::vector<Cut> cuts;
+  uint64_t piece_begin;
+  uint64_t tsc = 0;
+  bool timed = false;
+
+  explicit BufferCutter(uint64_t begin) : piece_begin(begin) {}
+  void function(uint64_t offset, const xray::FunctionRecord& record) {
+    if (timed && offset - piece_begin >= kUnitBytes) {
+      cuts.push_back({offset, tsc});
+      piece_begin = offset;
+    }
+    tsc += record.tsc_delta;
+  }
+  void metadata(const xray::FdrRecord& record) {
+    if (const auto* cpu = std::get_if<xray::NewCpuId>(&record.payload)) {
+      tsc = cpu->tsc;
+      timed = true;
+    } else if (const auto* wrap = std::get_if<xray::TscWrap>(&record.payload)) {
+      tsc = wrap->tsc;
+      timed = true;
+    } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
+      tsc += static_cast<uint64_t>(
+          int64_t{custom->tsc_delta});  // 0 where the event has a time of its own
+    } else if (const auto* typed = std::get_if<xray::TypedEvent>(&record.payload)) {
+      tsc += static_cast<uint64_t>(int64_t{typed->tsc_delta});
+    }
+  }
+};
+
 // Collects the chunks of all files by thread.
 class XrayRecording::Builder {
  public:
@@ -78,10 +116,15 @@ class XrayRecording::Builder {
     const File& file = recording_.files_[index];
     recording_.problems_.merge(file.input.problems());
     if (file.header.type == xray::LogType::basic) {
+      // A thread's records are in true order within a file, so all its runs stand where the first
+      // one does.
+      std::map<ThreadKey, uint64_t> first_tsc;
       for (const xray::BasicRun& run : xray::find_basic_runs(
                file.input.bytes(), file.header, file.input.name(), recording_.problems_)) {
-        add({run.pid, run.tid}, {run.begin, run.end, run.first_tsc, index, false},
-            run.first_tsc != 0);
+        const ThreadKey thread{run.pid, run.tid};
+        const uint64_t order_tsc = first_tsc.try_emplace(thread, run.first_tsc).first->second;
+        note_start(index, run.first_tsc, run.first_tsc != 0);
+        add(thread, {.begin = run.begin, .end = run.end, .order_tsc = order_tsc, .file = index});
       }
       return;
     }
@@ -89,15 +132,33 @@ class XrayRecording::Builder {
         xray::frame_fdr_file(file.input.bytes(), file.header, file.input.name());
     recording_.problems_.merge(frames.problems);
     for (const xray::BufferFrame& frame : frames.buffers) {
-      add({frame.pid, frame.tid}, {frame.begin, frame.end, frame.first_tsc, index, frame.torn},
-          frame.timed);
+      note_start(index, frame.first_tsc, frame.timed);
+      Chunk chunk{.begin = frame.begin,
+                  .end = frame.end,
+                  .order_tsc = frame.first_tsc,
+                  .file = index,
+                  .torn = frame.torn};
+      if (frame.end - frame.begin > kHugeBufferBytes) {
+        BufferCutter cutter(frame.begin);
+        xray::walk_fdr_records(file.input.bytes(), frame.begin, frame.end, file.header, cutter);
+        for (const BufferCutter::Cut& cut : cutter.cuts) {
+          chunk.end = cut.offset;
+          add({frame.pid, frame.tid}, chunk);
+          chunk.begin = cut.offset;
+          chunk.start_tsc = cut.tsc;
+          chunk.inside_buffer = true;
+        }
+        chunk.end = frame.end;
+      }
+      add({frame.pid, frame.tid}, chunk);
     }
   }
 
   void finish() {
     for (auto& [thread, chunks] : threads_) {
       // Stable: chunks that begin at the same time stay in file order.
-      std::ranges::stable_sort(chunks, {}, [&](const Chunk& chunk) { return start_of(chunk); });
+      std::ranges::stable_sort(
+          chunks, {}, [&](const Chunk& chunk) { return to_ticks(chunk.file, chunk.order_tsc); });
       Stream stream{std::move(chunks), {0}};
       uint64_t bytes = 0;
       for (size_t i = 0; i < stream.chunks.size(); ++i) {
@@ -114,15 +175,15 @@ class XrayRecording::Builder {
   }
 
  private:
-  [[nodiscard]] Ticks start_of(const Chunk& chunk) const {
-    if (recording_.same_frequency_) return chunk.first_tsc;
-    return Clock{"TSC", recording_.files_[chunk.file].header.cycle_frequency}.to_ns(
-        chunk.first_tsc);
+  // A time stamp of a file on the recording's clock.
+  [[nodiscard]] Ticks to_ticks(uint32_t file, uint64_t tsc) const {
+    if (recording_.same_frequency_) return tsc;
+    return Clock{"TSC", recording_.files_[file].header.cycle_frequency}.to_ns(tsc);
   }
-  void add(ThreadKey thread, Chunk chunk, bool timed) {
-    if (timed) first_ = std::min(first_, start_of(chunk));
-    threads_[thread].push_back(chunk);
+  void note_start(uint32_t file, uint64_t tsc, bool timed) {
+    if (timed) first_ = std::min(first_, to_ticks(file, tsc));
   }
+  void add(ThreadKey thread, const Chunk& chunk) { threads_[thread].push_back(chunk); }
 
   XrayRecording& recording_;
   std::map<ThreadKey, std::vector<Chunk>> threads_;
@@ -229,7 +290,8 @@ RecordingInfo XrayRecording::info(size_t workers) const {
   for (const Stream& stream : chunks_) {
     for (const Chunk& chunk : stream.chunks) {
       const xray::FileHeader& own = files_[chunk.file].header;
-      if (own.type == xray::LogType::fdr && xray::fdr_layout(own.version).has_extents) {
+      if (own.type == xray::LogType::fdr && !chunk.inside_buffer &&
+          xray::fdr_layout(own.version).has_extents) {
         ++total.metadata_records[xray::FdrPayload(xray::BufferExtents{}).index()];
       }
     }

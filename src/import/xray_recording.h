@@ -57,8 +57,11 @@ class XrayRecording {
   struct Chunk {
     uint64_t begin = 0;
     uint64_t end = 0;
-    uint64_t first_tsc = 0;
+    uint64_t order_tsc =
+        0;  // where it stands among the thread's chunks; pieces of a whole share one, in file order
+    uint64_t start_tsc = 0;  // time before the first record, of a piece that begins inside a buffer
     uint32_t file = 0;
+    bool inside_buffer = false;
     bool torn = false;
   };
   // Chunks of one thread, in true order; unit u is chunks[unit_starts[u]] up to
@@ -116,6 +119,7 @@ uint64_t XrayRecording::play_chunk(const Chunk& chunk, uint64_t floor_tsc, Sink&
   }
   FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, floor_tsc, file.input.name(),
                                    problems);
+  if (chunk.inside_buffer) visitor.start_at(chunk.start_tsc);
   const xray::WalkEnd end =
       xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
   if (end.error) {

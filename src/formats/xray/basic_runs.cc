@@ -56,6 +56,8 @@ Problem torn_basic_record(uint64_t offset, uint64_t bytes, const std::string& fi
           bytes};
 }
 
+constexpr uint64_t kMaxRunBytes = uint64_t{4} << 20;
+
 std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
                                       const std::string& file_name, ProblemLog& problems) {
   std::vector<BasicRun> runs;
@@ -67,7 +69,10 @@ std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
       problems.add(bad_basic_record(record.error(), file_name));
       continue;
     }
-    if (runs.empty() || runs.back().tid != record->tid || runs.back().pid != record->pid) {
+    // An argument stays with its call.
+    const bool full = !runs.empty() && at - runs.back().begin >= kMaxRunBytes &&
+                      record->type == BasicRecordType::normal;
+    if (runs.empty() || full || runs.back().tid != record->tid || runs.back().pid != record->pid) {
       runs.push_back({at, at, 0, record->tid, record->pid});
     }
     BasicRun& run = runs.back();

@@ -31,7 +31,7 @@ Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version);
 Problem bad_basic_record(const Error& error, const std::string& file_name);
 Problem torn_basic_record(uint64_t offset, uint64_t bytes, const std::string& file_name);
 
-// Consecutive records of one thread, as the writer flushed them.
+// Consecutive records of one thread, as the writer flushed them; cut at some 4 MiB.
 struct BasicRun {
   uint64_t begin = 0;      // offset of the first record
   uint64_t end = 0;        // one past the last record's last byte
