@@ -127,6 +127,7 @@ void ProfileSink::end_unit() {
     rest_.opened.push_back({frame->entry->function, frame->entered, frame->child_ticks});
     frame->entry->outer = 0;
   }
+  rest_.latest = position_.latest;
   position_.top = bottom;
 }
 
@@ -140,25 +141,35 @@ void ProfileStream::settle(const ProfileRest& rest) {
     if (i + 1 != rest.stretches.size()) leave(stretch.time, stretch.function, stretch.how);
   }
   for (const ProfiledCall& call : rest.opened) calls_.enter(call);
+  latest_ = std::max(latest_, rest.latest);
+}
+
+Ticks ProfileStream::hand_on(const ProfiledCall& call, Ticks time, size_t depth) {
+  // The clock may have gone back between units.
+  const Ticks duration = time > call.entered ? time - call.entered : 0;
+  if (!calls_.is_open(call.function)) table_[call.function].total += duration;
+  if (depth != 0) calls_.frames()[depth - 1].child_ticks += duration;
+  return duration;
 }
 
 void ProfileStream::leave(Ticks time, FunctionId function, LeaveKind how) {
   const bool found =
       calls_.leave(function, how, [&](ProfiledCall& call, CloseKind kind, size_t depth) {
-        // The clock may have gone back between units.
-        const Ticks duration = time > call.entered ? time - call.entered : 0;
-        ProfileTable::Entry& entry = table_[call.function];
-        table_.add_call(entry, duration, std::min(call.child_ticks, duration), kind);
-        if (!calls_.is_open(call.function)) entry.total += duration;
-        if (depth != 0) calls_.frames()[depth - 1].child_ticks += duration;
+        const Ticks duration = hand_on(call, time, depth);
+        table_.add_call(table_[call.function], duration, std::min(call.child_ticks, duration),
+                        kind);
       });
   if (!found) ++table_[function].orphan_exits;
 }
 
 void ProfileStream::end_stream() {
-  calls_.close_all(CloseKind::unfinished, [&](ProfiledCall& call, CloseKind, size_t) {
-    ++table_[call.function].unfinished;
+  calls_.close_all(CloseKind::unfinished, [&](ProfiledCall& call, CloseKind, size_t depth) {
+    const Ticks duration = hand_on(call, latest_, depth);
+    ProfileTable::Entry& entry = table_[call.function];
+    ++entry.unfinished;
+    entry.self += duration - std::min(call.child_ticks, duration);
   });
+  latest_ = 0;
 }
 
 }  // namespace telltale

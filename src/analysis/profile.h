@@ -24,11 +24,11 @@ struct FunctionProfile {
   FunctionId function{};
   uint64_t calls = 0;         // that ended within the recording: returned, tail-called or unwound
   uint64_t unwound = 0;       // of these, how many have no exit of their own
-  uint64_t unfinished = 0;    // calls still open at the end; in no other number
+  uint64_t unfinished = 0;    // calls still open at the end; of the others, only in total and self
   uint64_t orphan_exits = 0;  // exits without an entry; in no other number
-  Ticks sum = 0;    // of all calls' durations; a recursive call's time counts at every level
-  Ticks total = 0;  // of outermost calls only: time during which the function was on the stack
-  Ticks self = 0;   // sum less the time in callees
+  Ticks sum = 0;    // of the calls' durations; a recursive call's time counts at every level
+  Ticks total = 0;  // time during which the function was on the stack, open calls included
+  Ticks self = 0;   // of that, time in its own code
   Ticks min = 0;    // 0 if there are no calls
   Ticks max = 0;
   Ticks median = 0;
@@ -125,6 +125,7 @@ struct ProfileRest {
   };
   std::vector<Stretch> stretches;    // at least one
   std::vector<ProfiledCall> opened;  // calls of the unit that are open where it was left
+  Ticks latest = 0;                  // time of the unit's last event
   // Event at which the unit cannot be followed without knowing the earlier calls: the exit's
   // function has no open call in the unit, but other calls are open.
   std::optional<uint64_t> stopped_at;
@@ -143,6 +144,7 @@ class ProfileSink {
   struct Position {
     Frame* top = nullptr;
     uint64_t events = 0;  // enter and leave events so far
+    Ticks latest = 0;     // time of the last event
     bool stopped = false;
   };
 
@@ -165,6 +167,7 @@ class ProfileSink {
     void end() { sink_.position_ = at_; }
 
     [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
+      at_.latest = time;  // also when stopped
       if (at_.stopped) [[unlikely]]
         return;
       ++at_.events;
@@ -178,6 +181,7 @@ class ProfileSink {
       at_.top->child_ticks = 0;
     }
     [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
+      at_.latest = time;
       if (at_.stopped) [[unlikely]]
         return;
       if (at_.top == bottom_ || at_.top->entry->function != function) [[unlikely]] {
@@ -214,13 +218,16 @@ class ProfileSink {
 
   void open(Ticks time, FunctionId function) { enter(time, function); }
   void close(Ticks time, FunctionId function, CloseKind how) {
-    if (how == CloseKind::unfinished) return;  // stays open, and is counted when the stream ends
+    if (how == CloseKind::unfinished) {
+      note(time);
+      return;  // stays open, and is counted when the stream ends
+    }
     leave(time, function, how == CloseKind::unwound ? LeaveKind::exception : LeaveKind::normal);
   }
   void orphan_exit(Ticks, FunctionId function) { ++(*table_)[function].orphan_exits; }
   void argument(uint64_t) {}
-  void instant(const InstantEvent&) {}
-  void cpu(Ticks, uint32_t) {}
+  void instant(const InstantEvent& event) { note(event.time); }
+  void cpu(Ticks time, uint32_t) { note(time); }
   void loss(const LossEvent&) {}
 
   // Ends the unit; no call is open in the table afterwards.
@@ -245,6 +252,7 @@ class ProfileSink {
     top->child_ticks += duration;
     return top;
   }
+  void note(Ticks time) { position_.latest = std::max(position_.latest, time); }
   Frame* grow(Frame* top);
   void note_outermost(ProfileTable::Entry& entry);
   void end_stretch(Frame& bottom);
@@ -268,12 +276,16 @@ class ProfileStream {
   void settle(const ProfileRest& rest);
   void enter(Ticks time, FunctionId function) { calls_.enter({function, time, 0}); }
   void leave(Ticks time, FunctionId function, LeaveKind how);
-  // Counts what is open as unfinished and is ready for another stream.
+  // Counts what is open as unfinished, up to the last event, and is ready for another stream.
   void end_stream();
 
  private:
+  // Adds the time of a call that is over to the calls around it; returns its duration.
+  Ticks hand_on(const ProfiledCall& call, Ticks time, size_t depth);
+
   ProfileTable& table_;
   OpenCalls<ProfiledCall> calls_;
+  Ticks latest_ = 0;
 };
 
 namespace detail {

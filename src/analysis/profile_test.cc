@@ -104,9 +104,19 @@ std::map<uint32_t, FunctionProfile> slow_profile(const std::vector<std::vector<E
       while (stack.back().function != event.function) close_top(event.time, true);
       close_top(event.time, false);
     }
-    for (const Open& open : stack) ++rows[open.function].unfinished;
+    while (!stack.empty()) {  // still open: their time so far counts, they do not
+      const FunctionProfile before = rows[stack.back().function];
+      const uint32_t function = stack.back().function;
+      close_top(events.back().time, false);
+      FunctionProfile& row = rows[function];
+      row.calls = before.calls;
+      row.sum = before.sum;
+      durations[function].pop_back();
+      ++row.unfinished;
+    }
   }
   for (auto& [function, all] : durations) {
+    if (all.empty()) continue;
     std::ranges::sort(all);
     FunctionProfile& row = rows[function];
     row.min = all.front();

@@ -96,7 +96,8 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
                   "program, shared object or separate debug file that says what ids mean; "
                   "OBJECT=PATH for the "
                   "object with that number")
-      ->type_name("BIN");
+      ->type_name("BIN")
+      ->allow_extra_args(false);
   verb.add_flag("--strict", options.strict,
                 "exit status 4 when something in the input was damaged or lost");
   verb.add_flag("--json", options.json, "print JSON with stable keys");
@@ -109,13 +110,16 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
 }
 
 void add_filter_options(CLI::App& verb, ReadingOptions& options) {
-  verb.add_option("--thread", options.threads, "only these threads")->type_name("[PID:]TID");
+  verb.add_option("--thread", options.threads, "only these threads")
+      ->type_name("[PID:]TID")
+      ->allow_extra_args(false);
   verb.add_option("--time", options.time,
                   "only calls that begin in this window, counted from the recording's start")
       ->type_name("FROM..TO");
   verb.add_option("--function", options.functions,
                   "only functions whose name matches this shell pattern")
-      ->type_name("GLOB");
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
   verb.add_option("--depth", options.depth,
                   "only calls at most this deep; 1 is a thread's outermost")
       ->type_name("N");

@@ -50,8 +50,12 @@ Result<AnyRecording> open_recording(const OpenOptions& options) {
     if (!input) return std::unexpected(input.error());
     const Format* found = find_format(input->bytes());
     if (found == nullptr) {
-      return std::unexpected(
-          Error{Error::Cause::bad_magic, path, {}, "this is no recording that telltale knows", 0});
+      return std::unexpected(Error{
+          Error::Cause::bad_magic,
+          path,
+          {},
+          input->bytes().empty() ? "the file is empty" : "this is no recording that telltale knows",
+          0});
     }
     if (format != nullptr && found != format) {
       return usage_error(path + " is of another format than the files before it");

@@ -138,6 +138,10 @@ class XrayRecording::Builder {
                   .order_tsc = frame.first_tsc,
                   .file = index,
                   .torn = frame.torn};
+      if (frame.pid == 0 && !frame.timed && xray::fdr_layout(file.header.version).has_pid) {
+        cut_buffers_.emplace_back(frame.tid, chunk);
+        continue;
+      }
       if (frame.end - frame.begin > kHugeBufferBytes) {
         BufferCutter cutter(frame.begin);
         xray::walk_fdr_records(file.input.bytes(), frame.begin, frame.end, file.header, cutter);
@@ -155,6 +159,7 @@ class XrayRecording::Builder {
   }
 
   void finish() {
+    place_cut_buffers();
     for (auto& [thread, chunks] : threads_) {
       // Stable: chunks that begin at the same time stay in file order.
       std::ranges::stable_sort(
@@ -185,8 +190,19 @@ class XrayRecording::Builder {
   }
   void add(ThreadKey thread, const Chunk& chunk) { threads_[thread].push_back(chunk); }
 
+  // A buffer that was cut off before it named its process belongs to the thread of that number, if
+  // there is one.
+  void place_cut_buffers() {
+    for (const auto& [tid, chunk] : cut_buffers_) {
+      const auto named =
+          std::ranges::find_if(threads_, [&](const auto& entry) { return entry.first.tid == tid; });
+      add(named == threads_.end() ? ThreadKey{0, tid} : named->first, chunk);
+    }
+  }
+
   XrayRecording& recording_;
   std::map<ThreadKey, std::vector<Chunk>> threads_;
+  std::vector<std::pair<int64_t, Chunk>> cut_buffers_;  // by tid
   Ticks first_ = std::numeric_limits<Ticks>::max();
 };
 
