@@ -102,7 +102,7 @@ ProtoMessage instant_event(std::string_view category, std::string_view name) {
 }  // namespace
 
 PerfettoSink::PerfettoSink(const ExportContext& context, const NsConverter& to_ns,
-                           const UnitContext& unit, AppendBuffer buffer,
+                           const UnitContext& unit, AppendBuffer buffer, Begins& begins,
                            const PerfettoOptions& options)
     : context_(&context),
       to_ns_(to_ns),
@@ -110,28 +110,24 @@ PerfettoSink::PerfettoSink(const ExportContext& context, const NsConverter& to_n
       sequence_(static_cast<uint32_t>(unit.stream) + 1),
       piece_bytes_(options.compress ? kPieceBytes : std::numeric_limits<size_t>::max()),
       buffer_(std::move(buffer)),
-      begins_(256) {
+      begins_(&begins),
+      unit_number_((uint64_t{sequence_} << 32) | unit.unit) {
   if (options.compress) {
     compressor_ = {libdeflate_alloc_compressor(kCompressionLevel), libdeflate_free_compressor};
     if (!compressor_) throw std::bad_alloc();
   }
-  char* end = end_tail_.data();
+  char* end = sequence_bytes_.data();
   *end++ = tag(packet::kSequenceId, 0);
   end = write_varint(end, sequence_);
-  // No kNeedsState: an END names nothing, and what it takes from the sequence's defaults holds for
-  // every packet. Two bytes of thirteen.
-  *end++ = tag(packet::kTrackEvent, 2);
-  *end++ = 2;
-  *end++ = tag(event::kType, 0);
-  *end++ = event::kSliceEnd;
-  end_tail_size_ = static_cast<size_t>(end - end_tail_.data());
+  sequence_size_ = static_cast<size_t>(end - sequence_bytes_.data());
 }
 
-void PerfettoSink::make_begin(FunctionId function, Begin& slot) {
-  slot.key = uint64_t{to_number(function)} + 1;
-  char* end = slot.tail.data();
-  *end++ = tag(packet::kSequenceId, 0);
-  end = write_varint(end, sequence_);
+void PerfettoSink::use(FunctionId function, Begin& begin) {
+  begin.used_in = unit_number_;
+  used_.push_back(function);
+  if (begin.size != 0) return;
+  const uint64_t iid = uint64_t{to_number(function)} + 1;
+  char* end = begin.bytes.data();
   *end++ = tag(packet::kSequenceFlags, 0);
   *end++ = packet::kNeedsState;
   *end++ = tag(packet::kTrackEvent, 2);
@@ -139,23 +135,13 @@ void PerfettoSink::make_begin(FunctionId function, Begin& slot) {
   *end++ = tag(event::kType, 0);
   *end++ = event::kSliceBegin;
   *end++ = tag(event::kNameIid, 0);
-  end = write_varint(end, slot.key);
+  end = write_varint(end, iid);
   if (!context_->functions.describe(function).file.empty()) {
     end = write_varint(end, event::kSourceLocationIid << 3);
-    end = write_varint(end, slot.key);
+    end = write_varint(end, iid);
   }
   *length = static_cast<char>(end - length - 1);
-  slot.size = static_cast<size_t>(end - slot.tail.data());
-  use(function);
-}
-
-void PerfettoSink::use(FunctionId function) {
-  if (used_.size() >= used_limit_) {
-    std::ranges::sort(used_);
-    used_.erase(std::ranges::unique(used_).begin(), used_.end());
-    used_limit_ = std::max(used_limit_, 2 * used_.size());
-  }
-  used_.push_back(function);
+  begin.size = static_cast<size_t>(end - begin.bytes.data());
 }
 
 void PerfettoSink::argument(uint64_t value) {
@@ -311,7 +297,6 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
 void PerfettoExport::define(Sink& sink, std::string& out) {
   ProtoMessage data;
   std::ranges::sort(sink.used_);
-  sink.used_.erase(std::ranges::unique(sink.used_).begin(), sink.used_.end());
   for (const FunctionId function : sink.used_) {
     if (std::exchange(defined_[function], uint8_t{1}) != 0) continue;
     const FunctionInfo& info = context_.functions.describe(function);

@@ -16,6 +16,7 @@
 #include "output/export.h"
 #include "output/output_file.h"
 #include "output/proto_writer.h"
+#include "output/worker_local.h"
 
 struct libdeflate_compressor;
 
@@ -34,8 +35,18 @@ struct PerfettoOptions {
 // PerfettoExport::finish() puts definitions, and the step of the clock, in front.
 class PerfettoSink : public IgnoreCalls {
  public:
+  // What follows the sequence's number in a BEGIN packet of one function.
+  struct Begin {
+    static constexpr size_t kMaxBytes = 24;
+    uint64_t used_in = 0;  // unit that used it last
+    size_t size = 0;       // 0: not made yet
+    std::array<char, kMaxBytes> bytes{};
+  };
+  using Begins = FunctionMap<Begin>;
+
+  // `begins` is the worker's. References outlive the sink.
   PerfettoSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
-               AppendBuffer buffer, const PerfettoOptions& options);
+               AppendBuffer buffer, Begins& begins, const PerfettoOptions& options);
 
   void open(Ticks time, FunctionId function) {
     if (buffer_.size() >= piece_bytes_) [[unlikely]]
@@ -44,7 +55,9 @@ class PerfettoSink : public IgnoreCalls {
     char* place = buffer_.reserve(kMaxShortPacket);
     begin_at_ = buffer_.size();
     arguments_at_ = 0;
-    buffer_.commit(put_packet(place, time, begin.tail.data(), begin.size, kMaxTail));
+    char* end = put_head(place, time);
+    std::memcpy(end, begin.bytes.data(), Begin::kMaxBytes);
+    finish_packet(place, end + begin.size);
   }
   void argument(uint64_t value);  // appends to the BEGIN just written
   void close(Ticks time, FunctionId, CloseKind how) {
@@ -55,7 +68,9 @@ class PerfettoSink : public IgnoreCalls {
       return;
     }
     char* place = buffer_.reserve(kMaxShortPacket);
-    buffer_.commit(put_packet(place, time, end_tail_.data(), end_tail_size_, kMaxEndTail));
+    char* end = put_head(place, time);
+    std::memcpy(end, kEnd.data(), kEnd.size());
+    finish_packet(place, end + kEnd.size());
   }
   void orphan_exit(Ticks time, FunctionId function);
   void instant(const InstantEvent& event);
@@ -63,31 +78,30 @@ class PerfettoSink : public IgnoreCalls {
 
  private:
   friend class PerfettoExport;
-  static constexpr size_t kMaxTail = 32;     // of a BEGIN: what follows the time stamp
-  static constexpr size_t kMaxEndTail = 16;  // of an END
   static constexpr size_t kMaxShortPacket = 64;
-  struct Begin {
-    uint64_t key = 0;  // function id + 1
-    size_t size = 0;
-    std::array<char, kMaxTail> tail{};
-  };
+  static constexpr size_t kMaxSequence = 8;  // bytes, of what sequence_bytes_ holds
+  // TracePacket.track_event with TrackEvent.type = SLICE_END. No sequence_flags: an END names
+  // nothing, and what it takes from the sequence's defaults holds for every packet.
+  static constexpr std::array<char, 4> kEnd = {0x5a, 2, 0x48, 2};
 
   const Begin& begin_of(FunctionId function) {
-    Begin& slot = begins_[to_number(function) % begins_.size()];
-    if (slot.key != uint64_t{to_number(function)} + 1) [[unlikely]]
-      make_begin(function, slot);
-    return slot;
+    Begin& begin = (*begins_)[function];
+    if (begin.used_in != unit_number_) [[unlikely]]
+      use(function, begin);
+    return begin;
   }
-  // A packet of less than 128 bytes: header, time since the packet before, `tail` (copied as a
-  // block of `copied` bytes).
-  char* put_packet(char* place, Ticks time, const char* tail, size_t tail_bytes, size_t copied) {
+  // A packet of less than 128 bytes up to its event: length (to be filled in), time since the
+  // packet before, sequence.
+  char* put_head(char* place, Ticks time) {
     place[0] = 0x0a;  // Trace.packet
     place[2] = 0x40;  // TracePacket.timestamp
     char* end = write_varint(place + 3, step_clock(time));
-    std::memcpy(end, tail, copied);
-    end += tail_bytes;
+    std::memcpy(end, sequence_bytes_.data(), kMaxSequence);
+    return end + sequence_size_;
+  }
+  void finish_packet(char* place, char* end) {
     place[1] = static_cast<char>(end - place - 2);
-    return end;
+    buffer_.commit(end);
   }
   uint64_t step_clock(Ticks time) {
     const uint64_t ns = to_ns_(time - first_time_);
@@ -99,8 +113,7 @@ class PerfettoSink : public IgnoreCalls {
     last_ns_ = ns;
     return step;
   }
-  void make_begin(FunctionId function, Begin& slot);
-  void use(FunctionId function);
+  void use(FunctionId function, Begin& begin);
   void annotated_close(Ticks time, CloseKind how);
   void put_event(Ticks time, const ProtoMessage& event);
   void compress_piece();
@@ -114,9 +127,10 @@ class PerfettoSink : public IgnoreCalls {
   AppendBuffer buffer_;
   AppendBuffer compressed_;
   std::shared_ptr<libdeflate_compressor> compressor_;
-  std::vector<Begin> begins_;  // by low bits of the id
-  std::array<char, kMaxEndTail> end_tail_{};
-  size_t end_tail_size_ = 0;
+  Begins* begins_;
+  uint64_t unit_number_;  // never 0
+  std::array<char, kMaxSequence> sequence_bytes_{};
+  size_t sequence_size_ = 0;
   bool begun_ = false;
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
@@ -124,8 +138,7 @@ class PerfettoSink : public IgnoreCalls {
   size_t arguments_at_ =
       0;  // place of the event's length in a BEGIN with arguments; 0: has none yet
   uint32_t argument_count_ = 0;
-  std::vector<FunctionId> used_;  // may repeat
-  size_t used_limit_ = 4096;      // repeats are taken out when there are so many
+  std::vector<FunctionId> used_;
 };
 static_assert(CallSink<PerfettoSink>);
 
@@ -138,7 +151,9 @@ class PerfettoExport {
       : context_(context), to_ns_(context.clock), out_(out), options_(options) {}
 
   Result<void> begin() { return {}; }
-  Sink make(const UnitContext& unit) { return {context_, to_ns_, unit, pool_.take(), options_}; }
+  Sink make(const UnitContext& unit) {
+    return {context_, to_ns_, unit, pool_.take(), begins_.of(unit.worker), options_};
+  }
   Result<void> finish(const UnitContext& unit, Sink& sink);
   Result<void> end() { return {}; }
 
@@ -151,6 +166,7 @@ class PerfettoExport {
   OutputFile& out_;
   PerfettoOptions options_;
   BufferPool pool_;
+  WorkerLocal<Sink::Begins> begins_;
   bool any_stream_ = false;
   size_t stream_ = 0;
   uint64_t stream_ns_ = 0;        // where the stream's clock stands
