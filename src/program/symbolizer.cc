@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -106,11 +105,15 @@ class Symbolizer::State {
     const std::lock_guard lock(mutex_);
     open();
     Dwarf_Addr bias = 0;
-    if (module_ == nullptr || dwfl_module_getdwarf(module_, &bias) == nullptr) return {};
+    Dwarf* dwarf = module_ == nullptr ? nullptr : dwfl_module_getdwarf(module_, &bias);
+    if (dwarf == nullptr) return {};
     const char* main_file = nullptr;
     const char* debug_file = nullptr;
     dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &main_file, &debug_file);
-    return text_or_empty(debug_file == nullptr ? main_file : debug_file);
+    if (debug_file != nullptr) return debug_file;
+    // What a server sent has no path.
+    if (dwarf_getelf(dwarf) != dwfl_module_getelf(module_, &bias)) return "debuginfod";
+    return text_or_empty(main_file);
   }
 
  private:
@@ -227,14 +230,13 @@ class Symbolizer::State {
 
   // Which unit has code where. Compilers leave .debug_aranges out, so the units are asked one by
   // one.
-  void read_units() {
+  void read_units(Dwarf* dwarf) {
     if (units_read_) return;
     units_read_ = true;
-    const std::string file = debug_file_path();
-    std::error_code failure;
-    const auto file_size = std::filesystem::file_size(file, failure);
+    size_t file_size = 0;
+    elf_rawfile(dwarf_getelf(dwarf), &file_size);
     // More ranges than half the file's bytes are ranges that units share: not what compilers make.
-    const uint64_t limit = failure ? 0 : file_size / 2 + 1000;
+    const uint64_t limit = file_size / 2 + 1000;
     Dwarf_Addr bias = 0;
     for (Dwarf_Die* unit = dwfl_module_nextcu(module_, nullptr, &bias); unit != nullptr;
          unit = dwfl_module_nextcu(module_, unit, &bias)) {
@@ -246,24 +248,16 @@ class Symbolizer::State {
         if (low < high) units_.push_back({low + bias, high + bias, dwarf_dieoffset(unit)});
       }
     }
-    debug_bias_ = bias;
     std::ranges::sort(units_, [](const UnitRange& a, const UnitRange& b) {
       return std::tuple(a.low, a.high, a.unit) < std::tuple(b.low, b.high, b.unit);
     });
-  }
-
-  std::string debug_file_path() {
-    const char* main_file = nullptr;
-    const char* debug_file = nullptr;
-    dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &main_file, &debug_file);
-    return text_or_empty(debug_file == nullptr ? main_file : debug_file);
   }
 
   void add_debug_info(uint64_t address, uint64_t reach, CodeName& name) {
     Dwarf_Addr bias = 0;
     Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias);
     if (dwarf == nullptr) return;
-    read_units();
+    read_units(dwarf);
     const auto after = std::ranges::upper_bound(units_, address, {}, &UnitRange::low);
     if (after == units_.begin() || address >= (after - 1)->high) return;
     Dwarf_Die unit;
@@ -368,7 +362,6 @@ class Symbolizer::State {
   Dwfl_Callbacks callbacks_{};
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
-  Dwarf_Addr debug_bias_ = 0;
   std::vector<Symbol> symbols_;   // by address, one each
   std::vector<UnitRange> units_;  // by low
   std::unordered_map<Dwarf_Off, std::vector<FunctionEntry>>
