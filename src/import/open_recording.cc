@@ -17,19 +17,32 @@ struct Format {
   Result<AnyRecording> (*open)(std::vector<InputFile>, const OpenOptions&);
 };
 
-Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions& options) {
+// Opens a recording whose functions are named by the programs in the options.
+template <typename Recording, typename Inputs>
+Result<AnyRecording> open_with_programs(Inputs inputs, const OpenOptions& options) {
   ProblemLog problems;
   Result<std::shared_ptr<const FunctionNames>> names =
       open_function_names(options.programs, problems);
   if (!names) return std::unexpected(names.error());
-  Result<XrayRecording> recording = XrayRecording::open(std::move(inputs), *std::move(names));
+  Result<Recording> recording = Recording::open(std::move(inputs), *std::move(names));
   if (!recording) return std::unexpected(recording.error());
   recording->add_problems(problems);
   return AnyRecording(std::move(*recording));
 }
 
+Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions& options) {
+  return open_with_programs<XrayRecording>(std::move(inputs), options);
+}
+
+Result<AnyRecording> open_xray_yaml(std::vector<InputFile> inputs, const OpenOptions& options) {
+  if (inputs.size() != 1)
+    return usage_error("a YAML trace is read alone, not together with other files");
+  return open_with_programs<XrayYamlRecording>(std::move(inputs.front()), options);
+}
+
 constexpr auto kFormats = std::to_array<Format>({
     {"xray", xray::looks_like_trace, open_xray},
+    {"xray-yaml", xray::looks_like_yaml_trace, open_xray_yaml},
 });
 
 const Format* find_format(Bytes bytes) {

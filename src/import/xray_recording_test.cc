@@ -6,6 +6,8 @@
 #include <string>
 
 #include "import/id_names.h"
+#include "import/xray_yaml_recording.h"
+#include "support/xray_builder.h"
 #include "support/xray_trace_maker.h"
 
 namespace telltale {
@@ -73,6 +75,86 @@ TEST(XrayRecording, CutsHugeBuffersWithoutChangingWhatTheySay) {
   EXPECT_EQ(one.events, shape.records);
   EXPECT_EQ(one.value, sixteen.value);
   EXPECT_EQ(in_one.info(2).records, shape.records + 5);
+}
+
+// Files of different frequency as one recording: 100 ticks of the first and 200 of the second are
+// both 100 ns.
+TEST(XrayRecording, ReadsSeveralFilesAsOne) {
+  const std::string early = testing::FdrBuilder(5)
+                                .frequency(1'000'000'000)
+                                .buffer({.tid = 7, .tsc = 5'000})
+                                .enter(1, 0)
+                                .exit(1, 100)
+                                .bytes();
+  const std::string late = testing::FdrBuilder(3)
+                               .frequency(2'000'000'000)
+                               .buffer({.tid = 7, .tsc = 20'000})
+                               .enter(1, 0)
+                               .exit(1, 200)
+                               .bytes();
+  for (const bool in_order : {true, false}) {
+    std::vector<InputFile> inputs;
+    inputs.push_back(InputFile::from_memory("a", testing::as_bytes(in_order ? early : late)));
+    inputs.push_back(InputFile::from_memory("b", testing::as_bytes(in_order ? late : early)));
+    const auto recording = XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
+    ASSERT_TRUE(recording);
+    ASSERT_EQ(recording->streams().size(), 1U);
+    EXPECT_EQ(recording->first_time(), 5'000U);
+    struct Times : IgnoreEvents {
+      std::vector<Ticks> all;
+      void enter(Ticks time, FunctionId) { all.push_back(time); }
+      void leave(Ticks time, FunctionId, LeaveKind) { all.push_back(time); }
+    } times;
+    ProblemLog problems;
+    recording->play(0, 0, times, problems);
+    EXPECT_EQ(times.all, (std::vector<Ticks>{5'000, 5'100, 10'000, 10'100}));
+  }
+}
+
+TEST(XrayRecording, BufferThatIsCutBeforeItsPidBelongsToTheThreadOfThatNumber) {
+  std::string file = testing::FdrBuilder(5)
+                         .buffer({.tid = 7, .pid = 42, .tsc = 1000})
+                         .enter(1, 0)
+                         .exit(1, 9)
+                         .buffer({.tid = 7, .pid = 42, .tsc = 2000})
+                         .enter(1, 0)
+                         .bytes();
+  file.resize(32 + 16 + 4 * 16 + 2 * 8 + 2 * 16 +
+              5);  // inside the second buffer's wall-time marker
+  const XrayRecording recording = open(file);
+  ASSERT_EQ(recording.streams().size(), 1U);
+  EXPECT_EQ(recording.streams()[0].thread, (ThreadKey{42, 7}));
+}
+
+TEST(XrayYamlRecording, NamesComeFromTheTextUnlessAProgramKnowsBetter) {
+  const std::string text = R"(---
+header:
+  version: 1
+  type: 0
+  constant-tsc: true
+  nonstop-tsc: true
+  cycle-frequency: 1000000000
+records:
+  - { type: 0, func-id: 1, function: 'named(int)', args: [ 17, 23 ], cpu: 1, thread: 7, kind: function-enter-arg, tsc: 10 }
+  - { type: 0, func-id: 2, function: '2', cpu: 1, thread: 7, kind: function-enter, tsc: 20 }
+  - { type: 0, func-id: 2, function: '2', cpu: 1, thread: 7, kind: function-exit, tsc: 30 }
+  - { type: 0, func-id: 1, function: 'named(int)', cpu: 1, thread: 7, kind: function-exit, tsc: 50 }
+...
+)";
+  const auto recording = XrayYamlRecording::open(
+      InputFile::from_memory("text", testing::as_bytes(text)), std::make_shared<IdNames>());
+  ASSERT_TRUE(recording) << to_string(recording.error());
+  EXPECT_EQ(recording->functions().describe(FunctionId{1}).name, "named(int)");
+  EXPECT_EQ(recording->functions().describe(FunctionId{2}).name, "#2");
+  struct Arguments : IgnoreEvents {
+    std::vector<uint64_t> all;
+    void argument(uint64_t value) { all.push_back(value); }
+  } arguments;
+  ProblemLog problems;
+  recording->play(0, 0, arguments, problems);
+  EXPECT_EQ(arguments.all, (std::vector<uint64_t>{17, 23}));
+  EXPECT_EQ(recording->info(1).span_ns(), 40U);
+  EXPECT_EQ(problems.count(), 0U);
 }
 
 }  // namespace
