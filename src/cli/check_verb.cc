@@ -7,6 +7,7 @@
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "formats/xray/verifier.h"
+#include "formats/xray/yaml_trace.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 
@@ -21,14 +22,39 @@ struct Checked {
   std::string file;
   Verdict verdict;
   ProblemLog damage;
-  [[nodiscard]] bool valid() const { return verdict.valid() && !damage.damaged(); }
+  bool yaml = false;  // llvm-xray's text: it has no grammar of its own, but it can be read or not
+  [[nodiscard]] bool valid() const {
+    return verdict.valid() && (yaml ? damage.count() == 0 : !damage.damaged());
+  }
+  [[nodiscard]] const char* flavour() const {
+    if (yaml) return "yaml";
+    return verdict.header.type == xray::LogType::fdr ? "fdr" : "basic";
+  }
 };
+
+Result<Checked> check_yaml(const InputFile& file) {
+  Checked checked{file.name(), {}, file.problems(), true};
+  const Result<xray::YamlTrace> trace =
+      xray::read_yaml_trace(file.bytes(), file.name(), checked.damage);
+  if (!trace) return std::unexpected(trace.error());
+  checked.verdict.header = trace->header;
+  checked.verdict.records = trace->records.size();
+  return checked;
+}
+
+Result<Checked> check_file(const InputFile& file) {
+  if (xray::looks_like_yaml_trace(file.bytes())) return check_yaml(file);
+  const Result<Verdict> verdict = xray::verify_trace(file.bytes());
+  if (!verdict) return std::unexpected(verdict.error());
+  return Checked{file.name(), *verdict, file.problems(), false};
+}
 
 std::string to_text(const Checked& checked) {
   const Verdict& verdict = checked.verdict;
-  const std::string format =
-      fmt::format("XRay {} version {}", verdict.header.type == xray::LogType::fdr ? "FDR" : "basic",
-                  verdict.header.version);
+  const std::string format = fmt::format(
+      "XRay {} version {}",
+      checked.yaml ? "YAML" : (verdict.header.type == xray::LogType::fdr ? "FDR" : "basic"),
+      verdict.header.version);
   if (checked.valid()) {
     return fmt::format("{}: valid {}, {} records\n", visible(checked.file), format,
                        verdict.records);
@@ -50,7 +76,7 @@ std::string to_text(const Checked& checked) {
 void write_json(const Checked& checked, JsonWriter& json) {
   const Verdict& verdict = checked.verdict;
   json.begin_object().member("file", checked.file).member("valid", checked.valid());
-  json.member("format", verdict.header.type == xray::LogType::fdr ? "xray-fdr" : "xray-basic")
+  json.member("format", fmt::format("xray-{}", checked.flavour()))
       .member("version", verdict.header.version)
       .member("records", verdict.records)
       .member("violations", verdict.violations());
@@ -80,18 +106,17 @@ int run(const ReadingOptions& options) {
   for (const std::string& path : options.files) {
     const Result<InputFile> file = InputFile::open(path, options.open_options().limits);
     if (!file) return report_error(file.error());
-    const Result<Verdict> verdict = xray::verify_trace(file->bytes());
-    if (!verdict) {
-      Error error = verdict.error();
+    const Result<Checked> checked = check_file(*file);
+    if (!checked) {
+      Error error = checked.error();
       error.file = file->name();
       return report_error(error);
     }
-    const Checked checked{file->name(), *verdict, file->problems()};
-    all_valid = all_valid && checked.valid();
+    all_valid = all_valid && checked->valid();
     if (options.json) {
-      write_json(checked, json);
+      write_json(*checked, json);
     } else {
-      out += to_text(checked);
+      out += to_text(*checked);
     }
   }
   if (options.json) json.end_array();
