@@ -364,6 +364,14 @@ TEST(InstrumentationYaml, WhatIsNoMapIsRefusedWithItsPlace) {
   EXPECT_THAT(error(std::string(1000000, '[')), HasSubstr("at byte"));
 }
 
+TEST(InstrumentationYaml, AnEmptyFileHasNoAddressAndIsRefused) {
+  ProblemLog problems;
+  const Result<InstrumentationMap> map = InstrumentationMap::read(Bytes(), "empty", problems);
+  ASSERT_FALSE(map);
+  EXPECT_THAT(to_string(map.error()),
+              HasSubstr("empty: YAML map at byte 0: expected a list of sleds"));
+}
+
 TEST(InstrumentationYaml, OneIdWithTwoAddressesIsDamage) {
   const Read result = read("- { id: 1, function: 16 }\n- { id: 1, function: 32 }\n");
   EXPECT_THAT(result.first_problem(),

@@ -45,8 +45,9 @@ class YamlEvents {
  public:
   YamlEvents(Bytes bytes, const std::string& file) : file_(file) {
     if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(bytes.data()),
-                                 bytes.size());
+    // An empty input has no address, and libyaml asserts one.
+    const void* text = bytes.empty() ? "" : static_cast<const void*>(bytes.data());
+    yaml_parser_set_input_string(&parser_, static_cast<const unsigned char*>(text), bytes.size());
   }
   YamlEvents(const YamlEvents&) = delete;
   YamlEvents& operator=(const YamlEvents&) = delete;
