@@ -16,7 +16,26 @@ struct Description {
 };
 
 constexpr auto kFormats = std::to_array<Description>({
-    {ExportFormat::perfetto, "perfetto", ".perfetto-trace .pftrace", "Perfetto protobuf trace"},
+    {ExportFormat::perfetto, "perfetto", ".perfetto-trace .pftrace",
+     "timeline for ui.perfetto.dev"},
+    {ExportFormat::chrome, "chrome", ".json", "timeline, trace_event JSON"},
+    {ExportFormat::json, "json", ".calls.json", "a JSON object a call or event"},
+    {ExportFormat::csv, "csv", ".csv", "a CSV row a call"},
+    {ExportFormat::speedscope, "speedscope", ".speedscope.json", "profile for speedscope"},
+    {ExportFormat::pprof, "pprof", ".pb.gz .pprof", "profile for pprof"},
+    {ExportFormat::folded, "folded", ".folded", "stacks with their self time, a line each"},
+    {ExportFormat::callgrind, "callgrind", "callgrind.out .callgrind", "profile for KCachegrind"},
+    {ExportFormat::dot, "dot", ".dot .gv", "call graph for Graphviz"},
+    {ExportFormat::fdr1, "fdr1", "", "XRay flight data recorder, version 1"},
+    {ExportFormat::fdr2, "fdr2", "", "version 2"},
+    {ExportFormat::fdr3, "fdr3", "", "version 3"},
+    {ExportFormat::fdr4, "fdr4", "", "version 4"},
+    {ExportFormat::fdr5, "fdr5", ".fdr", "version 5"},
+    {ExportFormat::basic1, "basic1", "", "XRay basic mode, version 1"},
+    {ExportFormat::basic2, "basic2", "", "version 2"},
+    {ExportFormat::basic3, "basic3", "", "version 3"},
+    {ExportFormat::llvm_xray_yaml, "llvm-xray-yaml", ".yaml .yml",
+     "what llvm-xray convert -f yaml writes"},
 });
 
 template <typename Use>
@@ -52,6 +71,12 @@ std::optional<ExportFormat> export_format_of_path(std::string_view path) {
     });
   }
   return best;
+}
+
+bool is_recording_format(ExportFormat format) { return format >= ExportFormat::fdr1; }
+
+std::string_view export_format_name(ExportFormat format) {
+  return std::ranges::find(kFormats, format, &Description::format)->name;
 }
 
 std::vector<std::string> export_format_names() {

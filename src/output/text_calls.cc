@@ -1,0 +1,291 @@
+#include "output/text_calls.h"
+
+#include <array>
+#include <charconv>
+
+#include "output/escape.h"
+
+namespace telltale {
+namespace {
+
+// JavaScript's numbers are exact up to here; larger ones are written as text.
+constexpr uint64_t kMaxExact = uint64_t{1} << 53;
+
+void append_number(std::string& out, auto number) {
+  std::array<char, 24> digits;
+  out.append(digits.data(),
+             std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+}
+
+void append_exact(std::string& out, uint64_t number) {
+  if (number > kMaxExact) out += '"';
+  append_number(out, number);
+  if (number > kMaxExact) out += '"';
+}
+
+// Microseconds with three decimals.
+void append_microseconds(std::string& out, uint64_t ns) {
+  append_number(out, ns / 1000);
+  const auto rest = static_cast<unsigned>(ns % 1000);
+  const char digits[4] = {'.', static_cast<char>('0' + rest / 100),
+                          static_cast<char>('0' + rest / 10 % 10),
+                          static_cast<char>('0' + rest % 10)};
+  out.append(digits, sizeof digits);
+}
+
+// ,"key":"text"
+void append_text_member(std::string& out, std::string_view key, std::string_view text) {
+  out += ",\"";
+  out += key;
+  out += "\":\"";
+  append_json(out, text);
+  out += '"';
+}
+
+// ,"payload":"..." or ,"payload_hex":"..."
+void append_payload(std::string& out, std::span<const std::byte> payload) {
+  const std::string_view bytes(reinterpret_cast<const char*>(payload.data()), payload.size());
+  if (is_printable_utf8(bytes)) {
+    append_text_member(out, "payload", bytes);
+    return;
+  }
+  out += ",\"payload_hex\":\"";
+  append_hex(out, bytes);
+  out += '"';
+}
+
+}  // namespace
+
+Result<void> TextExport::write_entries(std::string_view text) {
+  if (text.empty()) return {};
+  if (!any_) text.remove_prefix(1);
+  any_ = true;
+  return out_.write(text);
+}
+
+ChromeSink::ChromeSink(const ExportContext& context, const NsConverter& to_ns,
+                       const UnitContext& unit, Names& names)
+    : TextSink(context, to_ns, unit, names) {
+  thread_ = ",\"pid\":";
+  append_number(thread_, stream_->thread.pid);
+  thread_ += ",\"tid\":";
+  append_number(thread_, stream_->thread.tid);
+  thread_ += ",\"ts\":";
+}
+
+void ChromeSink::begin_event(char phase, Ticks time) {
+  text_ += ",\n{\"ph\":\"";
+  text_ += phase;
+  text_ += '"';
+  text_ += thread_;
+  append_microseconds(text_, ns(time));
+}
+
+void ChromeSink::open(Ticks time, FunctionId function) {
+  begin_event('B', time);
+  text_ += ",\"name\":\"";
+  text_ += name(function, append_json);
+  text_ += "\"}";
+  arguments_ = 0;
+}
+
+void ChromeSink::argument(uint64_t value) {
+  // Opens the event that was just closed.
+  text_.resize(text_.size() - (arguments_ == 0 ? 1 : 2));
+  text_ += arguments_ == 0 ? ",\"args\":{\"arg" : ",\"arg";
+  append_number(text_, arguments_++);
+  text_ += "\":";
+  append_exact(text_, value);
+  text_ += "}}";
+}
+
+void ChromeSink::close(Ticks time, FunctionId function, CloseKind how) {
+  begin_event('E', time);
+  text_ += ",\"name\":\"";
+  text_ += name(function, append_json);
+  text_ += '"';
+  if (how == CloseKind::unwound || how == CloseKind::unfinished) {
+    text_ += ",\"args\":{\"ended\":\"";
+    text_ += close_name(how);
+    text_ += "\"}";
+  }
+  text_ += '}';
+}
+
+void ChromeSink::begin_instant(Ticks time, std::string_view category, std::string_view event_name) {
+  begin_event('i', time);
+  text_ += ",\"s\":\"t\",\"cat\":\"telltale.";
+  text_ += category;
+  text_ += '"';
+  append_text_member(text_, "name", event_name);
+  text_ += ",\"args\":{";
+}
+
+void ChromeSink::orphan_exit(Ticks time, FunctionId function) {
+  begin_instant(time, "orphan_exit", "exit without entry");
+  text_ += "\"function\":\"";
+  text_ += name(function, append_json);
+  text_ += "\"}}";
+}
+
+void ChromeSink::instant(const InstantEvent& told) {
+  begin_instant(told.time, told.category, std::string(told.category) + " event");
+  text_ += "\"type\":";
+  append_number(text_, told.type);
+  append_payload(text_, told.payload);
+  text_ += "}}";
+}
+
+void ChromeSink::loss(const LossEvent& told) {
+  begin_instant(told.time, "loss", "loss");
+  text_ += "\"bytes\":";
+  append_exact(text_, told.bytes);
+  append_text_member(text_, "reason", told.reason);
+  text_ += "}}";
+}
+
+Result<void> ChromeExport::finish(const UnitContext& unit, Sink& sink) {
+  const EventStream& stream = context_.streams[unit.stream];
+  if (unit.first_unit && !stream.thread_name.empty()) {
+    std::string text = ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" + sink.thread_ + "0";
+    text += ",\"args\":{\"name\":\"";
+    append_json(text, stream.thread_name);
+    text += "\"}}";
+    if (const Result<void> written = write_entries(text); !written) return written;
+  }
+  const Result<void> written = write_entries(sink.text_);
+  sink.text_ = {};
+  return written;
+}
+
+RowsSink::RowsSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+                   Names& names, Form form)
+    : TextSink(context, to_ns, unit, names), form_(form), before_(unit.open_calls) {
+  if (form == Form::json) thread_ = ",\"pid\":";
+  append_number(thread_, stream_->thread.pid);
+  thread_ += form == Form::json ? ",\"tid\":" : ",";
+  append_number(thread_, stream_->thread.tid);
+}
+
+void RowsSink::open(Ticks time, FunctionId) { frames_.push_back({time, {}}); }
+
+void RowsSink::argument(uint64_t value) {
+  std::string& arguments = frames_.back().arguments;
+  if (!arguments.empty()) arguments += form_ == Form::json ? ',' : ' ';
+  if (form_ == Form::json) {
+    append_exact(arguments, value);
+  } else {
+    append_number(arguments, value);
+  }
+}
+
+void RowsSink::close(Ticks time, FunctionId function, CloseKind how) {
+  if (frames_.empty()) {
+    const Ticks entered = before_.back().entered;
+    before_ = before_.first(before_.size() - 1);
+    put_row(entered, time, function, how, before_.size() + 1, {}, true);
+    return;
+  }
+  const Frame frame = std::move(frames_.back());
+  frames_.pop_back();
+  put_row(frame.entered, time, function, how, before_.size() + frames_.size() + 1, frame.arguments,
+          false);
+}
+
+void RowsSink::begin_row(std::string_view kind, Ticks time) {
+  text_ += ",\n{\"kind\":\"";
+  text_ += kind;
+  text_ += '"';
+  text_ += thread_;
+  text_ += ",\"start_ns\":";
+  append_number(text_, ns(time));
+}
+
+void RowsSink::put_row(Ticks entered, Ticks time, FunctionId function, CloseKind how, size_t depth,
+                       const std::string& arguments, bool from_earlier_unit) {
+  const uint64_t start = ns(entered);
+  const uint64_t duration = ns(time) - start;
+  if (form_ == Form::json) {
+    begin_row("call", entered);
+    text_ += ",\"duration_ns\":";
+    append_number(text_, duration);
+    text_ += ",\"depth\":";
+    append_number(text_, depth);
+    text_ += ",\"function\":\"";
+    text_ += name(function, append_json);
+    text_ += "\",\"ended\":\"";
+    text_ += close_name(how);
+    text_ += "\",\"arguments\":[";
+  } else {
+    text_ += thread_;
+    text_ += ',';
+    append_number(text_, depth);
+    text_ += ',';
+    text_ += name(function, append_csv);
+    text_ += ',';
+    append_number(text_, start);
+    text_ += ',';
+    append_number(text_, duration);
+    text_ += ',';
+    text_ += close_name(how);
+    text_ += ',';
+  }
+  if (from_earlier_unit) gaps_.push_back({text_.size(), depth});
+  text_ += arguments;
+  text_ += form_ == Form::json ? "]}" : "\n";
+}
+
+void RowsSink::orphan_exit(Ticks time, FunctionId function) {
+  if (form_ == Form::csv) return;
+  begin_row("orphan_exit", time);
+  text_ += ",\"function\":\"";
+  text_ += name(function, append_json);
+  text_ += "\"}";
+}
+
+void RowsSink::instant(const InstantEvent& told) {
+  if (form_ == Form::csv) return;
+  begin_row(told.category, told.time);
+  text_ += ",\"type\":";
+  append_number(text_, told.type);
+  append_payload(text_, told.payload);
+  text_ += '}';
+}
+
+void RowsSink::loss(const LossEvent& told) {
+  if (form_ == Form::csv) return;
+  begin_row("loss", told.time);
+  text_ += ",\"bytes\":";
+  append_exact(text_, told.bytes);
+  append_text_member(text_, "reason", told.reason);
+  text_ += '}';
+}
+
+Result<void> RowsExport::begin() {
+  if (form_ == RowsSink::Form::json) return out_.write("[");
+  return out_.write("pid,tid,depth,function,start_ns,duration_ns,ended,arguments\n");
+}
+
+Result<void> RowsExport::finish(const UnitContext& unit, Sink& sink) {
+  if (unit.first_unit) open_arguments_.clear();
+  std::string text;
+  size_t done = 0;
+  for (const RowsSink::Gap& gap : sink.gaps_) {
+    const auto found = open_arguments_.find(gap.depth);
+    if (found == open_arguments_.end()) continue;
+    text.append(sink.text_, done, gap.at - done);
+    text += found->second;
+    done = gap.at;
+    open_arguments_.erase(found);
+  }
+  text.append(sink.text_, done);
+  sink.text_ = {};
+  for (size_t i = 0; i < sink.frames_.size(); ++i) {
+    const size_t depth = sink.before_.size() + i + 1;
+    if (!sink.frames_[i].arguments.empty()) open_arguments_[depth] = sink.frames_[i].arguments;
+  }
+  if (form_ == RowsSink::Form::json) return write_entries(text);
+  return out_.write(text);
+}
+
+}  // namespace telltale

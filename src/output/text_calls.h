@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/call_sink.h"
+#include "model/function_map.h"
+#include "model/ns_converter.h"
+#include "output/export.h"
+#include "output/output_file.h"
+#include "output/worker_local.h"
+
+namespace telltale {
+
+// The exports that write text call by call: Chrome's trace_event JSON, and calls as JSON or CSV
+// rows. docs/exports.md says what each carries.
+
+// What all of them share: the place in the recording, and names that are escaped once per worker.
+class TextSink : public IgnoreCalls {
+ public:
+  using Names = FunctionMap<std::string>;
+
+ protected:
+  friend class ChromeExport;
+  TextSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+           Names& names)
+      : context_(&context), stream_(&context.streams[unit.stream]), to_ns_(to_ns), names_(&names) {}
+  [[nodiscard]] uint64_t ns(Ticks time) const { return to_ns_(time - context_->first_time); }
+  // The function's name, as escaped by `append`; made when first asked for.
+  const std::string& name(FunctionId function, void (*append)(std::string&, std::string_view)) {
+    std::string& known = (*names_)[function];
+    if (known.empty()) append(known, context_->functions.describe(function).name);
+    return known;
+  }
+
+  const ExportContext* context_;
+  const EventStream* stream_;
+  NsConverter to_ns_;
+  Names* names_;
+  std::string text_;  // each JSON entry begins with the comma that separates it from the one before
+};
+
+class ChromeSink : public TextSink {
+ public:
+  ChromeSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+             Names& names);
+  void open(Ticks time, FunctionId function);
+  void argument(uint64_t value);
+  void close(Ticks time, FunctionId function, CloseKind how);
+  void orphan_exit(Ticks time, FunctionId function);
+  void instant(const InstantEvent& event);
+  void loss(const LossEvent& event);
+
+ private:
+  friend class ChromeExport;
+  void begin_event(char phase, Ticks time);
+  void begin_instant(Ticks time, std::string_view category, std::string_view event_name);
+
+  std::string thread_;  // what names the thread in each event
+  size_t arguments_ = 0;
+};
+
+// One row a call, written when the call ends; JSON also has rows for events, losses and exits
+// without entry. Arguments of calls that cross units are handed on by RowsExport.
+class RowsSink : public TextSink {
+ public:
+  enum class Form : uint8_t { json, csv };
+  RowsSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+           Names& names, Form form);
+  void open(Ticks time, FunctionId function);
+  void argument(uint64_t value);
+  void close(Ticks time, FunctionId function, CloseKind how);
+  void orphan_exit(Ticks time, FunctionId function);
+  void instant(const InstantEvent& event);
+  void loss(const LossEvent& event);
+
+ private:
+  friend class RowsExport;
+  struct Frame {
+    Ticks entered = 0;
+    std::string arguments;
+  };
+  // A row of a call from an earlier unit: where in text_ its arguments belong.
+  struct Gap {
+    size_t at = 0;
+    size_t depth = 0;
+  };
+  void put_row(Ticks entered, Ticks time, FunctionId function, CloseKind how, size_t depth,
+               const std::string& arguments, bool from_earlier_unit);
+  void begin_row(std::string_view kind, Ticks time);
+
+  Form form_;
+  std::span<const OpenCall> before_;
+  std::string thread_;
+  std::vector<Frame> frames_;
+  std::vector<Gap> gaps_;
+};
+
+// Writes what text sinks made: the first entry loses its comma.
+class TextExport {
+ public:
+  TextExport(const ExportContext& context, OutputFile& out)
+      : context_(context), to_ns_(context.clock), out_(out) {}
+
+ protected:
+  Result<void> write_entries(std::string_view text);
+
+  ExportContext context_;
+  NsConverter to_ns_;
+  OutputFile& out_;
+  WorkerLocal<TextSink::Names> names_;
+  bool any_ = false;
+};
+
+class ChromeExport : public TextExport {
+ public:
+  using Sink = ChromeSink;
+  using TextExport::TextExport;
+  Result<void> begin() { return out_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["); }
+  Sink make(const UnitContext& unit) { return {context_, to_ns_, unit, names_.of(unit.worker)}; }
+  Result<void> finish(const UnitContext& unit, Sink& sink);
+  Result<void> end() { return out_.write("\n]}\n"); }
+};
+
+class RowsExport : public TextExport {
+ public:
+  using Sink = RowsSink;
+  RowsExport(const ExportContext& context, OutputFile& out, RowsSink::Form form)
+      : TextExport(context, out), form_(form) {}
+  Result<void> begin();
+  Sink make(const UnitContext& unit) {
+    return {context_, to_ns_, unit, names_.of(unit.worker), form_};
+  }
+  Result<void> finish(const UnitContext& unit, Sink& sink);
+  Result<void> end() {
+    return form_ == RowsSink::Form::json ? out_.write("\n]\n") : Result<void>();
+  }
+
+ private:
+  RowsSink::Form form_;
+  std::map<size_t, std::string> open_arguments_;  // of calls open between units, by depth
+};
+static_assert(CallExport<ChromeExport> && CallExport<RowsExport>);
+
+}  // namespace telltale
