@@ -41,11 +41,23 @@ uint32_t CallTreePartial::root(size_t stream) {
   return child(kNoParent, FunctionId{options_.by_thread ? static_cast<uint32_t>(stream) : 0});
 }
 
-void CallTreePartial::merge(const CallTreePartial& other) {
+void CallTreePartial::merge(const CallTreePartial& other) { add(other); }
+
+CallTreePartial CallTreePartial::without_threads() const {
+  CallTreeOptions options = options_;
+  options.by_thread = false;
+  CallTreePartial together(options);
+  together.add(*this);
+  return together;
+}
+
+// A root of `other` is added to the root of the same stream, or to the only one.
+void CallTreePartial::add(const CallTreePartial& other) {
   std::vector<uint32_t> here(other.nodes_.size());
   for (size_t i = 0; i < other.nodes_.size(); ++i) {  // parents come before their children
     const Node& node = other.nodes_[i];
-    here[i] = child(node.parent == kNoParent ? kNoParent : here[node.parent], node.function);
+    here[i] = node.parent == kNoParent ? root(to_number(node.function))
+                                       : child(here[node.parent], node.function);
     nodes_[here[i]].calls += node.calls;
     nodes_[here[i]].total += node.total;
   }

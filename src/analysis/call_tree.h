@@ -84,12 +84,15 @@ class CallTreePartial {
 
   // Adds what the other found. REQUIRES: same options, same recording.
   void merge(const CallTreePartial& other);
+  // The same calls with all threads together.
+  [[nodiscard]] CallTreePartial without_threads() const;
   // The tree; `streams` are the recording's.
   [[nodiscard]] CallTree finish(std::span<const EventStream> streams) const;
 
   [[nodiscard]] const CallTreeOptions& options() const { return options_; }
 
  private:
+  void add(const CallTreePartial& other);
   static constexpr uint32_t kNoParent = std::numeric_limits<uint32_t>::max();
   struct Node {
     uint32_t parent = kNoParent;
@@ -177,11 +180,12 @@ class CallTreeSink : public IgnoreCalls {
 };
 static_assert(CallSink<CallTreeSink>);
 
-// Builds the tree of a recording in one pass, on `workers` threads (0: all cores); the same for any
-// number of them.
+// Collects the calls of a recording in one pass, on `workers` threads (0: all cores); the answer is
+// the same for any number of them.
 template <EventSource Source>
-Result<CallTree> build_call_tree(const Source& source, const CallFilter& filter, size_t workers,
-                                 const CallTreeOptions& options, ProblemLog& problems) {
+Result<CallTreePartial> collect_call_tree(const Source& source, const CallFilter& filter,
+                                          size_t workers, const CallTreeOptions& options,
+                                          ProblemLog& problems) {
   workers = worker_count(workers);
   std::vector<CallTreePartial> partials(workers, CallTreePartial(options));
   const Result<void> played = play_calls(
@@ -192,7 +196,17 @@ Result<CallTree> build_call_tree(const Source& source, const CallFilter& filter,
       [](const UnitContext&, CallTreeSink&) { return Result<void>(); }, problems);
   if (!played) return std::unexpected(played.error());
   for (size_t worker = 1; worker < workers; ++worker) partials[0].merge(partials[worker]);
-  return partials[0].finish(source.streams());
+  return std::move(partials[0]);
+}
+
+// The finished tree of a recording.
+template <EventSource Source>
+Result<CallTree> build_call_tree(const Source& source, const CallFilter& filter, size_t workers,
+                                 const CallTreeOptions& options, ProblemLog& problems) {
+  const Result<CallTreePartial> partial =
+      collect_call_tree(source, filter, workers, options, problems);
+  if (!partial) return std::unexpected(partial.error());
+  return partial->finish(source.streams());
 }
 
 }  // namespace telltale

@@ -16,6 +16,7 @@ enum ExitStatus : int {
 // Each adds its verb to the command line; when the verb was chosen its callback does the work and
 // sets `status`. The list of verbs is in main.cc.
 void add_convert_verb(CLI::App& app, int& status);
+void add_flame_verb(CLI::App& app, int& status);
 void add_info_verb(CLI::App& app, int& status);
 void add_dump_verb(CLI::App& app, int& status);
 void add_check_verb(CLI::App& app, int& status);

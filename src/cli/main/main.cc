@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", TELLTALE_VERSION);
   int status = kDone;
   add_convert_verb(app, status);
+  add_flame_verb(app, status);
   add_info_verb(app, status);
   add_dump_verb(app, status);
   add_check_verb(app, status);

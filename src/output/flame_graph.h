@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/flame_tree.h"
+#include "base/error.h"
+#include "model/clock.h"
+#include "model/function_names.h"
+#include "output/output_file.h"
+
+namespace telltale {
+
+// What a flame graph shows: trees with a title each ("all threads", "thread 4711"), and facts of
+// the recording in words ("span", "1.2 s"). Text may be any bytes.
+struct FlameGraph {
+  struct Tree {
+    std::string title;
+    FlameTree tree;
+  };
+  std::string title;  // of the page
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<Tree> trees;  // at least one
+};
+
+// An interactive page that needs nothing but itself: no network, no inline event handlers, a
+// content security policy that allows its own script and style only. Errors: the file's.
+Result<void> write_flame_html(const FlameGraph& graph, const Clock& clock,
+                              const FunctionNames& names, OutputFile& out);
+
+// The first tree as a drawing (SVG 1.1) with a title a box, callers on top. Boxes narrower than a
+// tenth of a pixel are left out; the drawing says how many. Errors: the file's.
+Result<void> write_flame_svg(const FlameGraph& graph, const Clock& clock,
+                             const FunctionNames& names, OutputFile& out);
+
+}  // namespace telltale
