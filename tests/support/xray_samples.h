@@ -99,6 +99,19 @@ inline FdrBuilder calls() {
   return file;
 }
 
+// docs/formats/xray.md shows this one byte for byte.
+inline FdrBuilder worked_example() {
+  FdrBuilder file(5);
+  file.buffer(
+      {.tid = 7, .pid = 42, .cpu = 3, .tsc = 1'000'000, .seconds = 12, .microseconds = 345});
+  return file.enter(1, 0)
+      .enter_args(2, 100)
+      .argument(99)
+      .custom("hello", 50)
+      .exit(2, 850)
+      .exit(1, 200);
+}
+
 }  // namespace samples
 
 inline std::vector<Sample> valid_samples() {
@@ -116,6 +129,7 @@ inline std::vector<Sample> valid_samples() {
   }
   all.push_back({"wrapped_ring.fdr", samples::wrapped_ring().bytes()});
   all.push_back({"calls.fdr", samples::calls().bytes()});
+  all.push_back({"worked_example.fdr", samples::worked_example().bytes()});
   all.push_back({"header_only.fdr", FdrBuilder(5).bytes()});
   all.push_back({"header_only.basic", BasicBuilder(3).bytes()});
   return all;

@@ -23,6 +23,7 @@ constexpr std::array<ReasonRow, ConversionLoss::kReasons> kRows = {{
     {"large_payload", "events too large for version 1's fixed-size buffers; dropped"},
     {"untimed_buffer", "buffers without a time base; dropped"},
     {"misplaced_record", "records where the grammar has no place for them; dropped"},
+    {"function_name", "function names have no place in binary traces; dropped"},
     {"damaged_bytes", "bytes of the input that could not be read"},
 }};
 

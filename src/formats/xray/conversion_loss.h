@@ -26,9 +26,10 @@ struct ConversionLoss {
     untimed_buffer,    // a buffer without a NewCPUId; its times are not known, so its records are
                        // dropped
     misplaced_record,  // a record that the grammar has no place for: dropped
+    function_name,     // YAML names functions, the binary forms do not; distinct names
     damaged_bytes,     // bytes, not records: what could not be read
   };
-  static constexpr size_t kReasons = 14;
+  static constexpr size_t kReasons = 15;
 
   std::array<uint64_t, kReasons> counts{};
   void add(Reason reason, uint64_t n = 1) { counts[static_cast<size_t>(reason)] += n; }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "formats/xray/basic_composer.h"
 #include "formats/xray/event_groups.h"
@@ -60,10 +62,9 @@ class Conversion {
     }
     if (target_.form == Form::yaml) {
       to_yaml();
-    } else if (target_.form == Form::basic) {
-      to_basic();
     } else {
-      to_fdr();
+      count_lost_names();
+      target_.form == Form::basic ? to_basic() : to_fdr();
     }
     return loss_;
   }
@@ -94,19 +95,40 @@ class Conversion {
     merge_by_time(threads, visit);
   }
 
+  // YAML input names its functions; the first name of an id counts.
+  [[nodiscard]] std::function<std::string(uint32_t id)> yaml_names() const {
+    if (input_.yaml == nullptr) return {};
+    std::unordered_map<uint32_t, uint32_t> names;
+    for (const YamlRecord& record : input_.yaml->records) {
+      if (record.name != 0) names.try_emplace(record.function_id, record.name);
+    }
+    return [names = std::move(names), yaml = input_.yaml](uint32_t id) {
+      const auto found = names.find(id);
+      return found == names.end() ? std::to_string(id) : yaml->names[found->second];
+    };
+  }
+  // The binary forms have no place for names; one that is only its id's digits says nothing.
+  void count_lost_names() {
+    if (input_.yaml == nullptr) return;
+    std::vector<bool> lost(input_.yaml->names.size());
+    for (const YamlRecord& record : input_.yaml->records) {
+      const std::string& name = input_.yaml->names[record.name];
+      if (!name.empty() && name != std::to_string(record.function_id)) lost[record.name] = true;
+    }
+    loss_.add(Reason::function_name, static_cast<uint64_t>(std::ranges::count(lost, true)));
+  }
+
   void to_yaml() {
-    YamlWriter writer(input_.header, target_.function_name, out_);
+    YamlWriter writer(input_.header, target_.function_name ? target_.function_name : yaml_names(),
+                      out_);
     for_each_group([&](const EventGroup& group) {
       switch (group.event.kind) {
         case TimedEvent::Kind::call:
         case TimedEvent::Kind::custom:
         case TimedEvent::Kind::typed:
-          writer.write(
-              group.event,
-              {input_.header.type == LogType::fdr ? group.tid
-                                                  : int64_t{static_cast<uint32_t>(group.tid)},
-               group.pid},
-              group.arguments);
+          writer.write(group.event,
+                       {static_cast<uint32_t>(group.tid), static_cast<uint32_t>(group.pid)},
+                       group.arguments);
           break;
         case TimedEvent::Kind::wall:
           loss_.add(Reason::wall_clock);

@@ -22,8 +22,8 @@ class YamlWriter {
              BlockWriter& out);
 
   struct Thread {
-    int64_t tid = 0;
-    int64_t pid = 0;  // 0: not written
+    uint32_t tid = 0;
+    uint32_t pid = 0;  // 0: not written
   };
   // A call with its arguments, or a custom or typed event. REQUIRES: one of these kinds.
   void write(const TimedEvent& event, const Thread& thread, std::span<const uint64_t> arguments);

@@ -1,0 +1,27 @@
+// llvm-xray's YAML: no crash; what was read can be written and read again.
+#include <cstddef>
+#include <cstdint>
+
+#include "formats/xray/yaml_trace.h"
+#include "xray_checks.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace telltale;
+  using namespace telltale::xray;
+  const Bytes file = std::as_bytes(std::span(data, size));
+  ProblemLog problems;
+  const Result<YamlTrace> trace = read_yaml_trace(file, "f", problems);
+  fuzz::require_placed(problems, file);
+  if (!trace) return 0;
+  for (const YamlRecord& record : trace->records) {
+    fuzz::require(record.offset <= size, "a record is placed inside the input");
+    fuzz::require(trace->data_of(record).size() <= size, "payloads are parts of the input");
+  }
+  if (!looks_like_yaml_trace(file)) return 0;
+  const std::string yaml = fuzz::check_conversion(file, "yaml");
+  fuzz::require(fuzz::check_conversion(fuzz::as_bytes(yaml), "yaml") == yaml, "YAML reads back");
+  fuzz::check_binary_conversion(file, "basic3");
+  fuzz::check_binary_conversion(file, "fdr5");
+  fuzz::check_binary_conversion(file, "fdr2");
+  return 0;
+}
