@@ -5,10 +5,12 @@
 #include <array>
 #include <concepts>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <variant>
 
 #include "formats/xray/fdr_file_walk.h"
+#include "formats/xray/yaml_trace.h"
 #include "output/escape.h"
 
 namespace telltale::xray {
@@ -39,6 +41,13 @@ class Line {
   Line& number(std::string_view key, T value) {
     begin(key);
     fmt::format_to(end(), "{}", value);
+    return *this;
+  }
+  // A list; nothing when it is empty.
+  Line& numbers(std::string_view key, std::span<const uint64_t> values) {
+    if (values.empty()) return *this;
+    begin(key);
+    fmt::format_to(end(), "[{}]", fmt::join(values, ","));
     return *this;
   }
   Line& flag(std::string_view key, bool value) {
@@ -84,6 +93,15 @@ class Line {
   bool json_;
   std::string& out_;
 };
+
+void tell_problem(const Problem& problem, DumpStyle style, BlockWriter& out) {
+  Line(style, problem.offset, "Problem", out.block())
+      .word("kind", kProblemKinds[static_cast<size_t>(problem.kind)])
+      .text("in", problem.record)
+      .text("message", problem.message)
+      .number("lost_bytes", problem.lost_bytes);
+  out.flush_if_full();
+}
 
 class Dumper {
  public:
@@ -132,12 +150,7 @@ class Dumper {
   }
   void problem(const Problem& problem) {
     problems_.add(problem);
-    Line(style_, problem.offset, "Problem", out_.block())
-        .word("kind", kProblemKinds[static_cast<size_t>(problem.kind)])
-        .text("in", problem.record)
-        .text("message", problem.message)
-        .number("lost_bytes", problem.lost_bytes);
-    out_.flush_if_full();
+    tell_problem(problem, style_, out_);
   }
 
   void record(const BasicRecord& record) {
@@ -231,13 +244,58 @@ class Dumper {
   uint64_t now_ = 0;  // ticks that the open buffer's deltas count from
 };
 
+// A YAML trace: its header, records and problems in order of place.
+void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle style,
+               const ProblemLog& problems, BlockWriter& out) {
+  static constexpr std::array<std::string_view, 6> kKinds = {
+      "enter", "exit", "tail_exit", "enter_args", "custom_event", "typed_event"};
+  {
+    Line line(style, 0, "FileHeader", out.block());
+    if (style == DumpStyle::json) line.text("file", file_name);
+    line.word("format", "xray-yaml")
+        .number("version", trace.header.version)
+        .number("cycle_frequency", trace.header.cycle_frequency);
+  }
+  const std::vector<Problem> kept = problems.kept();
+  auto problem = kept.begin();
+  const auto tell_problems_before = [&](uint64_t offset) {
+    for (; problem != kept.end() && problem->offset < offset; ++problem) {
+      tell_problem(*problem, style, out);
+    }
+  };
+  for (const YamlRecord& record : trace.records) {
+    tell_problems_before(record.offset);
+    const TimedEvent event = timed_event(trace, record);
+    Line line(style, record.offset, "YamlRecord", out.block());
+    line.word("action", kKinds[static_cast<size_t>(record.kind)]);
+    if (event.kind == TimedEvent::Kind::call) {
+      line.number("function_id", static_cast<int32_t>(record.function_id))
+          .text("function", trace.names[record.name]);
+    } else {
+      line.number("event_type", event.event_type).bytes(event.payload);
+    }
+    line.number("tsc", record.tsc).number("tid", record.thread).number("pid", record.process);
+    line.number("cpu", record.cpu).numbers("arguments", trace.arguments_of(record));
+    out.flush_if_full();
+  }
+  tell_problems_before(UINT64_MAX);
+}
+
 }  // namespace
 
 Result<void> dump_trace(Bytes file, const std::string& file_name, DumpStyle style,
                         const ByteSink& sink, ProblemLog& problems) {
+  BlockWriter out(sink);
+  if (looks_like_yaml_trace(file)) {
+    ProblemLog found;
+    const Result<YamlTrace> trace = read_yaml_trace(file, file_name, found);
+    problems.merge(found);
+    if (!trace) return std::unexpected(trace.error());
+    dump_yaml(*trace, file_name, style, found, out);
+    return out.finish();
+  }
   const Result<FileHeader> header = read_file_header(file);
   if (!header) return std::unexpected(header.error());
-  BlockWriter out(sink);
   Dumper(file, *header, file_name, style, out, problems).run();
   return out.finish();
 }

@@ -80,6 +80,28 @@ TEST(XrayDump, JsonKeepsPayloadsWhole) {
   EXPECT_EQ(event.at("tsc_delta"), 3);
 }
 
+TEST(XrayDump, Yaml) {
+  const testing::Sample sample{
+      "t.yaml",
+      "---\nheader: { version: 5, type: 1, cycle-frequency: 9 }\nrecords:\n"
+      "  - { type: 0, func-id: 3, function: \"a\\e\", args: [ 7, 8 ], cpu: 1, thread: 2, "
+      "kind: function-enter-arg, tsc: 5 }\n  - { type: 0 }\n"};
+  const Dumped dump = dumped(sample, DumpStyle::text);
+  EXPECT_EQ(
+      dump.text,
+      "         0 FileHeader format=xray-yaml version=5 cycle_frequency=9\n"
+      "        69 YamlRecord action=enter_args function_id=3 function=\"a\\x1b\" tsc=5 tid=2 pid=0 "
+      "cpu=1 arguments=[7,8]\n"
+      "       183 Problem kind=corruption in=\"Record\" message=\"lacks a key that every record "
+      "has; "
+      "skipped\" lost_bytes=0\n");
+  std::istringstream lines(dumped(sample, DumpStyle::json).text);
+  std::string line;
+  std::getline(lines, line);
+  std::getline(lines, line);
+  EXPECT_EQ(nlohmann::json::parse(line).at("arguments"), nlohmann::json::array({7, 8}));
+}
+
 TEST(XrayDump, TextHasNoControlCharacters) {
   for (const testing::Sample& sample : testing::all_samples()) {
     for (const DumpStyle style : {DumpStyle::text, DumpStyle::json}) {
