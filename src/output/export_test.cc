@@ -1,0 +1,169 @@
+#include "output/export.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "output/export_format.h"
+#include "output/output_file.h"
+#include "output/perfetto_export.h"
+#include "output/text_calls.h"
+#include "output/tree_export.h"
+#include "support/scripted_source.h"
+
+namespace telltale {
+namespace {
+
+using testing::ScriptedSource;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Exports : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "telltale-export-" + std::to_string(::getpid());
+    std::filesystem::create_directories(folder_);
+    path_ = folder_ + "/out";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // What `make(context, out)` writes of the source.
+  template <typename Make>
+  std::string written(const ScriptedSource& source, Make make, size_t workers = 1) {
+    Result<OutputFile> out = OutputFile::open(path_);
+    EXPECT_TRUE(out.has_value());
+    const ExportContext context = export_context(source);
+    auto exporter = make(context, *out);
+    ProblemLog problems;
+    EXPECT_TRUE(run_export(source, CallFilter(), workers, exporter, problems).has_value());
+    EXPECT_TRUE(out->finish().has_value());
+    return read_file(path_);
+  }
+  std::string rows(const ScriptedSource& source, RowsSink::Form form, size_t workers = 1) {
+    return written(
+        source, [form](const ExportContext& c, OutputFile& o) { return RowsExport(c, o, form); },
+        workers);
+  }
+  std::string perfetto(const ScriptedSource& source, size_t workers = 1) {
+    return written(
+        source, [](const ExportContext& c, OutputFile& o) { return PerfettoExport(c, o); },
+        workers);
+  }
+  std::string chrome(const ScriptedSource& source, size_t workers = 1) {
+    return written(
+        source, [](const ExportContext& c, OutputFile& o) { return ChromeExport(c, o); }, workers);
+  }
+
+  std::string folder_;
+  std::string path_;
+};
+
+// The same events, in one unit or cut after each.
+ScriptedSource sample(bool cut) {
+  ScriptedSource source;
+  source.starts_at(100);
+  const auto next = [&]() -> ScriptedSource& { return cut ? source.unit() : source; };
+  source.thread({1, 7}, "main").enter(100, 1).argument(5).argument(uint64_t{1} << 60);
+  next().enter(110, 2).argument(9);
+  next().instant(115, "custom", "hi");
+  next().loss(116, 12, "gap");
+  next().leave(120, 2);
+  next().leave(121, 50);
+  next().enter(130, 3);
+  next().leave(150, 1);
+  source.thread({1, 8}).enter(105, 300);
+  return source;
+}
+
+TEST_F(Exports, ArgumentsFollowTheirCallOverUnits) {
+  const std::string whole = rows(sample(false), RowsSink::Form::json);
+  EXPECT_EQ(rows(sample(true), RowsSink::Form::json), whole);
+  EXPECT_EQ(rows(sample(true), RowsSink::Form::json, 8), whole);
+  EXPECT_EQ(rows(sample(true), RowsSink::Form::csv), rows(sample(false), RowsSink::Form::csv));
+  const auto parsed = nlohmann::json::parse(whole);
+  ASSERT_EQ(parsed.size(), 7u);
+  EXPECT_EQ(parsed[2]["arguments"], nlohmann::json::parse("[9]"));
+  EXPECT_EQ(parsed[3]["kind"], "orphan_exit");
+  EXPECT_EQ(parsed[4]["ended"], "unwound");
+  EXPECT_EQ(parsed[5]["arguments"], nlohmann::json::parse("[5,\"1152921504606846976\"]"));
+  EXPECT_EQ(parsed[6]["ended"], "unfinished");
+}
+
+TEST_F(Exports, ChromeDoesNotDependOnUnits) {
+  const std::string whole = chrome(sample(false));
+  EXPECT_EQ(chrome(sample(true), 8), whole);
+  EXPECT_EQ(nlohmann::json::parse(whole)["traceEvents"].size(), 12u);
+}
+
+TEST_F(Exports, EmptyRecordingsAreValid) {
+  const ScriptedSource empty;
+  EXPECT_TRUE(nlohmann::json::parse(chrome(empty))["traceEvents"].empty());
+  EXPECT_TRUE(nlohmann::json::parse(rows(empty, RowsSink::Form::json)).empty());
+  EXPECT_EQ(perfetto(empty), "");
+}
+
+TEST_F(Exports, PerfettoBeginsAndEndsAreSmall) {
+  ScriptedSource one;
+  one.thread({1, 7}).enter(0, 1).leave(50, 1);
+  ScriptedSource two;
+  two.thread({1, 7}).enter(0, 1).leave(50, 1).enter(90, 1).leave(140, 1);
+  EXPECT_EQ(perfetto(two).size() - perfetto(one).size(), 14u + 10u);
+}
+
+TEST_F(Exports, PerfettoTakesManyArguments) {
+  ScriptedSource source;
+  source.thread({1, 7}).enter(0, 1);
+  for (uint64_t i = 0; i < 3000; ++i) source.argument(i);
+  source.leave(5, 1);
+  const std::string trace = perfetto(source);
+  EXPECT_NE(trace.find("arg2999"), std::string::npos);
+  EXPECT_EQ(trace.substr(trace.size() - 10),
+            std::string("\x0a\x08\x40\x05\x50\x01\x5a\x02\x48\x02", 10));
+}
+
+TEST(OutputFile, TakesItsPlaceOnlyWhenFinished) {
+  const std::string folder = ::testing::TempDir() + "telltale-output-" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  const std::string path = folder + "/file";
+  std::ofstream(path) << "old";
+  {
+    Result<OutputFile> out = OutputFile::open(path);
+    ASSERT_TRUE(out.has_value());
+    ASSERT_TRUE(out->write("half").has_value());
+  }
+  EXPECT_EQ(read_file(path), "old");
+  Result<OutputFile> out = OutputFile::open(path);
+  ASSERT_TRUE(out.has_value());
+  ASSERT_TRUE(out->write("new").has_value());
+  ASSERT_TRUE(out->write(std::string(1 << 20, 'x')).has_value());
+  ASSERT_TRUE(out->finish().has_value());
+  EXPECT_EQ(read_file(path), "new" + std::string(1 << 20, 'x'));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  EXPECT_FALSE(OutputFile::open(folder + "/no/such").has_value());
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ExportFormat, FollowsTheLongestExtension) {
+  EXPECT_EQ(export_format_of_path("x/y.json"), ExportFormat::chrome);
+  EXPECT_EQ(export_format_of_path("x/y.speedscope.json"), ExportFormat::speedscope);
+  EXPECT_EQ(export_format_of_path("x.json/callgrind.out.7"), ExportFormat::callgrind);
+  EXPECT_EQ(export_format_of_path("-"), std::nullopt);
+  for (const std::string& name : export_format_names()) {
+    ASSERT_TRUE(export_format_of_name(name).has_value());
+    EXPECT_EQ(export_format_name(*export_format_of_name(name)), name);
+  }
+}
+
+}  // namespace
+}  // namespace telltale
