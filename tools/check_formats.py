@@ -16,7 +16,7 @@ def complaints(root):
     formats = sorted(path.name for path in (root / "src" / "formats").iterdir() if path.is_dir())
     if not formats:
         yield "src/formats holds no format"
-    listing = root / "src" / "import" / "format_list.cc"
+    listing = root / "src" / "import" / "open_recording.cc"
     listed = listing.read_text() if listing.is_file() else ""
     for name in formats:
         if not (root / "docs" / "formats" / f"{name}.md").is_file():
@@ -25,8 +25,8 @@ def complaints(root):
             yield f"format {name}: no golden files in tests/golden/{name}/"
         if not list((root / "src" / "import").glob(f"{name}_*.cc")):
             yield f"format {name}: no file src/import/{name}_*.cc that turns its records into events"
-        if not re.search(rf'^#include "import/{name}_', listed, re.MULTILINE):
-            yield f"format {name}: no line in the list, src/import/format_list.cc"
+        if not re.search(rf'^ *{{"{name}",', listed, re.MULTILINE):
+            yield f"format {name}: no line in the list, kFormats in src/import/open_recording.cc"
         targets = sorted((root / "fuzz").glob(f"{name}_*fuzz.cc"))
         if not targets:
             yield f"format {name}: no fuzz target fuzz/{name}_*fuzz.cc"

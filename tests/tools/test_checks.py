@@ -56,7 +56,7 @@ class Formats(Scratch):
         "docs/formats/x.md": "x",
         "tests/golden/x/one.bin": "x",
         "src/import/x_import.cc": "x",
-        "src/import/format_list.cc": '#include "import/x_import.h"\n',
+        "src/import/open_recording.cc": '    {"x", looks_like_x, open_x},\n',
         "fuzz/x_records_fuzz.cc": "x",
         "fuzz/corpus/x_records/seed": "x",
     }

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# ./dev demo: records telltale's own decoder at work with clang's XRay, and looks at the recording.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+telltale=build/release/bin/telltale
+out=build/demo
+recording=$out/decoder.xray
+program=$out/traced_decoder
+
+say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
+# Shows a command as one would type it, then runs it.
+run() {
+  printf '\033[36m$ %s\033[0m\n' "$*"
+  "$@"
+}
+
+say "telltale's decoder, compiled by clang 22 with -fxray-instrument"
+cmake -S examples/traced_decoder -B "$out" -G Ninja -DCMAKE_CXX_COMPILER=clang++-22 \
+  -DCMAKE_CXX_COMPILER_LAUNCHER=ccache --log-level=WARNING >/dev/null
+cmake --build "$out" -j "$(nproc)"
+cat examples/traced_decoder/*.cc src/{base,bytes,formats/xray,model,analysis}/*.{h,cc} src/import/xray_* |
+  awk 'END { print NR " lines of C++" }'
+
+say "running it: it reads a trace, and leaves one of itself"
+build/release/bin/make_trace "$out/input.xray" 8000
+rm -f "$out"/run.*
+# XRay's own remarks, about a clock that this machine may not describe, go to the log.
+XRAY_OPTIONS="xray_logfile_base=$out/run." "$program" "$out/input.xray" 2>"$out/xray.log"
+mv "$out"/run.* "$recording"
+
+say "what is this file?"
+run $telltale info "$recording"
+
+say "where did the time go?"
+run $telltale top --limit 10 --program "$program" "$recording" | cut -c1-160
+
+say "a timeline for ui.perfetto.dev"
+run $telltale convert --program "$program" "$recording" -o "$out/decoder.perfetto-trace"
+ls -l "$out/decoder.perfetto-trace"
+
+say "what next?"
+cat <<TEXT
+  open https://ui.perfetto.dev           and drop $out/decoder.perfetto-trace on the page
+  $telltale dump $recording | less       every record with its place in the file
+  $telltale check $recording             is it valid by its own grammar?
+  $telltale sites $program | less        the functions that XRay can watch
+  $telltale top --json $recording        the same table for a script
+  $telltale --help                       all verbs
+TEXT

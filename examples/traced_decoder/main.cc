@@ -1,0 +1,94 @@
+// A program worth recording: telltale's own decoder and profiler, compiled with clang's
+// -fxray-instrument, reads a trace while XRay's flight data recorder watches.
+//
+// Usage: traced_decoder TRACE    writes its own recording as $XRAY_OPTIONS' xray_logfile_base says
+#include <xray/xray_interface.h>
+#include <xray/xray_log_interface.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "analysis/call_tree.h"
+#include "analysis/profile.h"
+#include "bytes/input_file.h"
+#include "import/id_names.h"
+#include "import/xray_recording.h"
+
+namespace {
+
+// Flight data recorder: every call, in a ring of buffers that holds the whole run.
+constexpr const char* kRecorder = "xray-fdr";
+constexpr const char* kRecorderOptions =
+    "func_duration_threshold_us=0 buffer_size=65536 buffer_max=400";
+
+bool start_recording() {
+  return __xray_log_select_mode(kRecorder) == XRayLogRegisterStatus::XRAY_REGISTRATION_OK &&
+         __xray_log_init_mode(kRecorder, kRecorderOptions) ==
+             XRayLogInitStatus::XRAY_LOG_INITIALIZED &&
+         __xray_patch() == XRayPatchingStatus::SUCCESS;
+}
+
+bool stop_recording() {
+  return __xray_unpatch() == XRayPatchingStatus::SUCCESS &&
+         __xray_log_finalize() == XRayLogInitStatus::XRAY_LOG_FINALIZED &&
+         __xray_log_flushLog() == XRayLogFlushStatus::XRAY_LOG_FLUSHED;
+}
+
+// Writes what both threads found; one line each.
+void say(const char* what, size_t number, const telltale::ProblemLog& problems) {
+  std::printf("%s: %zu, problems: %llu\n", what, number,
+              static_cast<unsigned long long>(problems.count()));
+}
+
+// What the program does for a living: an account and a call tree of a trace, on a thread each.
+telltale::Result<void> work(const std::string& path) {
+  telltale::Result<telltale::InputFile> input = telltale::InputFile::open(path);
+  if (!input) return std::unexpected(input.error());
+  std::vector<telltale::InputFile> inputs;
+  inputs.push_back(std::move(*input));
+  const auto recording =
+      telltale::XrayRecording::open(std::move(inputs), std::make_shared<telltale::IdNames>());
+  if (!recording) return std::unexpected(recording.error());
+
+  std::thread accountant([&] {
+    telltale::ProblemLog problems;
+    const telltale::Profile profile =
+        telltale::compute_profile(*recording, {.filter = {}, .workers = 1}, problems);
+    say("functions", profile.functions.size(), problems);
+  });
+  std::thread gardener([&] {
+    telltale::ProblemLog problems;
+    const auto tree = telltale::build_call_tree(*recording, {}, /*workers=*/1, {}, problems);
+    if (tree) say("places in the call tree", tree->nodes.size(), problems);
+  });
+  accountant.join();
+  gardener.join();
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: traced_decoder TRACE\n");
+    return 2;
+  }
+  if (!start_recording()) {
+    std::fprintf(stderr, "traced_decoder: XRay does not start; was this compiled without it?\n");
+    return 1;
+  }
+  const telltale::Result<void> done = work(argv[1]);
+  if (!stop_recording()) {
+    std::fprintf(stderr, "traced_decoder: XRay's recording could not be written\n");
+    return 1;
+  }
+  if (!done) {
+    std::fprintf(stderr, "traced_decoder: %s\n", telltale::to_string(done.error()).c_str());
+    return 1;
+  }
+  return 0;
+}
