@@ -34,12 +34,17 @@ run $telltale info "$recording"
 say "where did the time go?"
 run $telltale top --limit 10 --program "$program" "$recording" | cut -c1-160
 
+say "a flame graph: one page, for any browser"
+run $telltale flame --program "$program" "$recording" -o "$out/decoder.html"
+ls -l "$out/decoder.html"
+
 say "a timeline for ui.perfetto.dev"
 run $telltale convert --program "$program" "$recording" -o "$out/decoder.perfetto-trace"
 ls -l "$out/decoder.perfetto-trace"
 
 say "what next?"
 cat <<TEXT
+  open $out/decoder.html                 click a box to go deeper
   open https://ui.perfetto.dev           and drop $out/decoder.perfetto-trace on the page
   $telltale dump $recording | less       every record with its place in the file
   $telltale check $recording             is it valid by its own grammar?
