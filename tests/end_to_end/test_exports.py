@@ -72,6 +72,18 @@ def compiler():
     return next((c for c in ("clang-22", "clang-19", "clang") if shutil.which(c)), None)
 
 
+def install_node_modules():
+    """The packages of tests/node, installed once beside the build."""
+    folder = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "node"
+    folder.mkdir(exist_ok=True)
+    for name in ("package.json", "package-lock.json", ".npmrc"):
+        shutil.copyfile(SOURCE_DIR / "tests" / "node" / name, folder / name)
+    if not (folder / "node_modules" / "ajv").exists():
+        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True, timeout=300,
+                       capture_output=True)
+    return folder / "node_modules"
+
+
 class Exports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -232,6 +244,16 @@ class Exports(unittest.TestCase):
         self.assertEqual({";".join(frames[i] for i in s): w for s, w in zip(profile["samples"], profile["weights"])},
                          {"#1": 5500, "#1;#2": 4500, "#3": 400})
         self.assertEqual(profile["endValue"] - profile["startValue"], sum(profile["weights"]))
+
+    @unittest.skipUnless(shutil.which("npm"), "no npm")
+    def test_speedscope_accepts_its_schema(self):
+        modules = install_node_modules()
+        check = SOURCE_DIR / "tests" / "node" / "check_speedscope.js"
+        good = self.convert("speedscope")
+        self.run_tool("node", check, modules, good)
+        bad = self.folder / "bad.speedscope.json"
+        bad.write_text(good.read_text().replace('"sampled"', '"simple"'))
+        self.assertNotEqual(subprocess.run(["node", check, modules, bad], capture_output=True, timeout=60).returncode, 0)
 
     def test_dot_is_laid_out_by_graphviz(self):
         graph = json.loads(self.run_tool("dot", "-Tjson", self.convert("dot")))
