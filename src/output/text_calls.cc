@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "output/escape.h"
 
@@ -61,6 +62,19 @@ Result<void> TextExport::write_entries(std::string_view text) {
   if (!any_) text.remove_prefix(1);
   any_ = true;
   return out_.write(text);
+}
+
+void TextExport::lend_text(TextSink& sink) {
+  const std::lock_guard lock(mutex_);
+  if (free_texts_.empty()) return;
+  sink.text_ = std::move(free_texts_.back());
+  free_texts_.pop_back();
+}
+
+void TextExport::take_text_back(TextSink& sink) {
+  sink.text_.clear();
+  const std::lock_guard lock(mutex_);
+  free_texts_.push_back(std::move(sink.text_));
 }
 
 ChromeSink::ChromeSink(const ExportContext& context, const NsConverter& to_ns,
@@ -153,8 +167,8 @@ Result<void> ChromeExport::finish(const UnitContext& unit, Sink& sink) {
     text += "\"}}";
     if (const Result<void> written = write_entries(text); !written) return written;
   }
-  const Result<void> written = write_entries(sink.text_);
-  sink.text_ = {};
+  const Result<void> written = write_entries(text_of(sink));
+  take_text_back(sink);
   return written;
 }
 
@@ -268,24 +282,28 @@ Result<void> RowsExport::begin() {
 
 Result<void> RowsExport::finish(const UnitContext& unit, Sink& sink) {
   if (unit.first_unit) open_arguments_.clear();
-  std::string text;
+  const auto write = [this](std::string_view text) {
+    return form_ == RowsSink::Form::json ? write_entries(text) : out_.write(text);
+  };
+  const std::string_view whole = text_of(sink);
   size_t done = 0;
+  Result<void> written;
   for (const RowsSink::Gap& gap : sink.gaps_) {
     const auto found = open_arguments_.find(gap.depth);
     if (found == open_arguments_.end()) continue;
-    text.append(sink.text_, done, gap.at - done);
-    text += found->second;
+    written = write(whole.substr(done, gap.at - done));
+    if (written) written = out_.write(found->second);
+    if (!written) return written;
     done = gap.at;
     open_arguments_.erase(found);
   }
-  text.append(sink.text_, done);
-  sink.text_ = {};
+  written = write(whole.substr(done));
   for (size_t i = 0; i < sink.frames_.size(); ++i) {
     const size_t depth = sink.before_.size() + i + 1;
     if (!sink.frames_[i].arguments.empty()) open_arguments_[depth] = sink.frames_[i].arguments;
   }
-  if (form_ == RowsSink::Form::json) return write_entries(text);
-  return out_.write(text);
+  take_text_back(sink);
+  return written;
 }
 
 }  // namespace telltale

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ class TextSink : public IgnoreCalls {
   using Names = FunctionMap<std::string>;
 
  protected:
-  friend class ChromeExport;
+  friend class TextExport;
   TextSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
            Names& names)
       : context_(&context), stream_(&context.streams[unit.stream]), to_ns_(to_ns), names_(&names) {}
@@ -59,6 +60,7 @@ class ChromeSink : public TextSink {
 
  private:
   friend class ChromeExport;
+  friend class TextExport;
   void begin_event(char phase, Ticks time);
   void begin_instant(Ticks time, std::string_view category, std::string_view event_name);
 
@@ -110,12 +112,20 @@ class TextExport {
 
  protected:
   Result<void> write_entries(std::string_view text);
+  // Texts are used again: memory that was touched before costs no page faults.
+  void lend_text(TextSink& sink);
+  void take_text_back(TextSink& sink);
+  static const std::string& text_of(const TextSink& sink) { return sink.text_; }
 
   ExportContext context_;
   NsConverter to_ns_;
   OutputFile& out_;
   WorkerLocal<TextSink::Names> names_;
   bool any_ = false;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> free_texts_;
 };
 
 class ChromeExport : public TextExport {
@@ -123,7 +133,11 @@ class ChromeExport : public TextExport {
   using Sink = ChromeSink;
   using TextExport::TextExport;
   Result<void> begin() { return out_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["); }
-  Sink make(const UnitContext& unit) { return {context_, to_ns_, unit, names_.of(unit.worker)}; }
+  Sink make(const UnitContext& unit) {
+    Sink sink(context_, to_ns_, unit, names_.of(unit.worker));
+    lend_text(sink);
+    return sink;
+  }
   Result<void> finish(const UnitContext& unit, Sink& sink);
   Result<void> end() { return out_.write("\n]}\n"); }
 };
@@ -135,7 +149,9 @@ class RowsExport : public TextExport {
       : TextExport(context, out), form_(form) {}
   Result<void> begin();
   Sink make(const UnitContext& unit) {
-    return {context_, to_ns_, unit, names_.of(unit.worker), form_};
+    Sink sink(context_, to_ns_, unit, names_.of(unit.worker), form_);
+    lend_text(sink);
+    return sink;
   }
   Result<void> finish(const UnitContext& unit, Sink& sink);
   Result<void> end() {
