@@ -126,8 +126,9 @@ class FdrToEvents {
       tsc_ += static_cast<uint64_t>(int64_t{delta});
     }
     // An event with a time of its own does not move the buffer's running time (versions 1 to 4).
-    const Ticks time = layout_.event_time_is_delta ? now() : scale_(std::max({tsc, tsc_, floor_}));
-    sink_.instant(InstantEvent{time, category, type, payload});
+    // But what follows is not told as earlier than the event.
+    if (!layout_.event_time_is_delta) floor_ = std::max({tsc, tsc_, floor_});
+    sink_.instant(InstantEvent{now(), category, type, payload});
   }
 
   void report_untimed(uint64_t offset, uint64_t bytes) {

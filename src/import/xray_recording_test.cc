@@ -79,6 +79,32 @@ TEST(XrayRecording, CutsHugeBuffersWithoutChangingWhatTheySay) {
 
 // Files of different frequency as one recording: 100 ticks of the first and 200 of the second are
 // both 100 ns.
+// Before version 5 a custom event has a time of its own, which the deltas around it do not count
+// from.
+TEST(XrayRecording, NothingIsToldAsEarlierThanTheCustomEventBeforeIt) {
+  struct Times : IgnoreEvents {
+    std::vector<Ticks> told;
+    void enter(Ticks time, FunctionId) { told.push_back(time); }
+    void leave(Ticks time, FunctionId, LeaveKind) { told.push_back(time); }
+    void instant(const InstantEvent& event) { told.push_back(event.time); }
+  };
+  const auto times = [](uint16_t version) {
+    const std::string file = testing::FdrBuilder(version)
+                                 .buffer({.tid = 1, .tsc = 1000})
+                                 .enter(1, 0)
+                                 .custom("late", 100)
+                                 .exit(1, 10)
+                                 .enter(2, 200)
+                                 .bytes();
+    Times sink;
+    ProblemLog problems;
+    open(file).play(0, 0, sink, problems);
+    return sink.told;
+  };
+  EXPECT_EQ(times(4), (std::vector<Ticks>{1000, 1100, 1100, 1210}));
+  EXPECT_EQ(times(5), (std::vector<Ticks>{1000, 1100, 1110, 1310}));
+}
+
 TEST(XrayRecording, ReadsSeveralFilesAsOne) {
   const std::string early = testing::FdrBuilder(5)
                                 .frequency(1'000'000'000)
