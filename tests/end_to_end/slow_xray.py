@@ -8,7 +8,8 @@ NEW_BUFFER, END_OF_BUFFER, NEW_CPU, TSC_WRAP, WALL, CUSTOM, ARGUMENT, EXTENTS, T
 
 
 class Thread:
-    """Events of one thread: (time, action, id, arguments) for calls, (time, category, type, payload) for events."""
+    """Events of one thread: (time, action, id, arguments) for calls, (time, "custom" or "typed", type, payload) for
+    events, (time, "cpu", number, []) and (time, "wrap", 0, [])."""
 
     def __init__(self):
         self.pieces = []  # (time stamp of the first NewCPUId, events)
@@ -46,7 +47,7 @@ class Trace:
 
     def _read_buffer(self, at, end):
         tid = pid = now = start = None
-        cpu_events = []
+        events = []
         little = self.order == "<"
         while at < end:
             first = self.data[at]
@@ -57,7 +58,7 @@ class Trace:
                 action = word >> 1 & 7 if little else word >> 28 & 7
                 function = word >> 4 if little else word & 0x0FFFFFFF
                 now += delta
-                cpu_events.append((now, action, function, []))
+                events.append((now, action, function, []))
                 at += 8
                 continue
             kind = first >> 1 if little else first & 0x7F
@@ -70,10 +71,12 @@ class Trace:
             elif kind == NEW_CPU:
                 now = self._field("Q", at + 3)
                 start = now if start is None else start
+                events.append((now, "cpu", self._field("H", at + 1), []))
             elif kind == TSC_WRAP:
                 now = self._field("Q", at + 1)
+                events.append((now, "wrap", 0, []))
             elif kind == ARGUMENT:
-                cpu_events[-1][3].append(self._field("Q", at + 1))
+                events[-1][3].append(self._field("Q", at + 1))
             elif kind in (CUSTOM, TYPED):
                 size = self._field("i", at + 1)
                 if at + 16 + size > end:
@@ -83,12 +86,12 @@ class Trace:
                     now += self._field("i", at + 5)
                 time = now if self.version >= 5 else self._field("Q", at + 5)
                 event_type = self._field("H", at + 9) if kind == TYPED else 0
-                cpu_events.append((time, "typed" if kind == TYPED else "custom", event_type, payload))
+                events.append((time, "typed" if kind == TYPED else "custom", event_type, payload))
                 at += size
             at += 16
             if kind == END_OF_BUFFER:
                 break
-        self.threads.setdefault((pid or 0, tid), Thread()).pieces.append((start, cpu_events))
+        self.threads.setdefault((pid or 0, tid), Thread()).pieces.append((start, events))
         return at
 
     def _read_basic(self):
@@ -114,10 +117,13 @@ def profile(trace):
 
     for thread in trace.threads.values():
         stack = []  # [id, entered, time in callees]
-        now = 0
+        floor = now = 0
         for event in thread.events():
             time, action, function = event[:3]
-            now = time = max(time, now)
+            floor = time = max(time, floor)
+            if action == "wrap":  # moves the clock, but is nothing that the thread did
+                continue
+            now = time
             if isinstance(action, str):
                 continue
             if action in (ENTER, ENTER_ARGS):
@@ -138,8 +144,15 @@ def profile(trace):
                 if top == function:
                     break
                 closed["unwound"] += 1
-        for function, _, _ in stack:
+        # What is open at the end counts up to the thread's last event, in total and self only.
+        while stack:
+            function, entered, callees = stack.pop()
             row(function)["unfinished"] += 1
+            row(function)["self"] += now - entered - callees
+            if all(frame[0] != function for frame in stack):
+                row(function)["total"] += now - entered
+            if stack:
+                stack[-1][2] += now - entered
     for values in rows.values():
         ordered = sorted(values.pop("durations"))
         values["calls"] = len(ordered)
@@ -226,7 +239,7 @@ def random_fdr(rng, version=None, calls=400):
         for _ in range(rng.randint(1, calls)):
             now_step = rng.choice([0, 1, rng.randrange(1000), rng.randrange(2**31)])
             if left <= 0:
-                now += rng.randint(1, 10**6)
+                now += rng.randint(-300 if now > 300 and rng.random() < 0.2 else 1, 10**6)
                 writer.buffer(tid, pid, rng.randrange(65536), now)
                 left = rng.randint(1, 120)
             left -= 1
@@ -259,7 +272,7 @@ def random_fdr(rng, version=None, calls=400):
                 now += now_step
                 writer.typed(rng.randrange(65536), rng.randbytes(rng.randrange(40)), now_step)
             elif dice < 0.97:
-                now += now_step
+                now += -min(now, 50) if rng.random() < 0.2 else now_step  # clocks that differ by CPU
                 writer.cpu(rng.randrange(65536), now)
             else:
                 now += now_step

@@ -43,15 +43,17 @@ def reading_commands(folder):
     have = verbs()
     commands = [["info", "@"], ["info", "--json", "@"], ["top", "@"], ["top", "--json", "--exact", "@"],
                 ["top", "--by-thread", "--csv", "@"]]
-    for verb in ("dump", "check", "stacks", "flame", "graph", "report"):
+    output = os.path.join(folder, "out")
+    for verb in ("dump", "check", "stacks", "graph", "report"):
         if verb in have:
             commands.append([verb, "@"])
+    if "flame" in have:
+        commands += [["flame", "-o", output + ".html", "@"], ["flame", "-o", output + ".svg", "@"]]
     if "dump" in have:
         commands.append(["dump", "--json", "@"])
     if "diff" in have:
         commands.append(["diff", "@", "@"])
     if "convert" in have:
-        output = os.path.join(folder, "out")
         commands += [["convert", "--to", name, "-o", output, "@"] for name in export_formats()]
     return commands
 
@@ -458,8 +460,8 @@ class Reliability(unittest.TestCase):
                 done = telltale(*arguments, "-j", how.pop("jobs"), check=False, **how)
                 self.assertIn(done.returncode, (0, 1), (words, done.stderr))
                 output = done.stdout
-                if words[0] == "convert":
-                    with open(os.path.join(self.folder, "out"), "rb") as file:
+                if "-o" in words:
+                    with open(words[words.index("-o") + 1], "rb") as file:
                         output += file.read()
                 seen.add(output)
             self.assertEqual(len(seen), 1, words)
