@@ -80,22 +80,18 @@ class Reliability(unittest.TestCase):
             file.write(data)
         return path
 
-    def run_limited(self, words, path, address_space=None, stack=None, timeout=60):
-        """(exit status, standard error, peak resident bytes)."""
+    def run_limited(self, words, path, address_space=None, private_memory=None, stack=None):
+        """(exit status, standard error). private_memory limits heap and thread stacks, not mapped files."""
 
         def limit():
-            if address_space:
-                resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
-            if stack:
-                resource.setrlimit(resource.RLIMIT_STACK, (stack, stack))
+            for what, value in ((resource.RLIMIT_AS, address_space), (resource.RLIMIT_DATA, private_memory),
+                                (resource.RLIMIT_STACK, stack)):
+                if value:
+                    resource.setrlimit(what, (value, value))
 
-        with open(os.devnull, "wb") as null, tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen([TELLTALE, *(path if word == "@" else word for word in words)],
-                                       stdout=null, stderr=errors, preexec_fn=limit)
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-            errors.seek(0)
-            return process.returncode, errors.read().decode(errors="replace"), usage.ru_maxrss * 1024
+        done = subprocess.run([TELLTALE, *(path if word == "@" else word for word in words)], preexec_fn=limit,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=300)
+        return done.returncode, done.stderr.decode(errors="replace")
 
     # --- D3
 
@@ -131,14 +127,11 @@ class Reliability(unittest.TestCase):
                 yield "id, time, thread", version, value, writer.bytes()
 
     def test_d3_hostile_lengths_cost_no_memory(self):
-        worst = 0
         for field, version, value, data in self.hostile_files():
             path = self.write("hostile", data)
             for words in (["info", "@"], ["top", "-j", "2", "@"]):
-                status, errors, peak = self.run_limited(words, path, address_space=512 * MIB)
+                status, errors = self.run_limited(words, path, address_space=512 * MIB, private_memory=32 * MIB)
                 self.assertEqual(status, 0, (field, version, value, words, errors))
-                worst = max(worst, peak)
-        self.assertLess(worst, 32 * MIB)
 
     # --- D4
 
@@ -303,7 +296,7 @@ class Reliability(unittest.TestCase):
         path = self.write("deep", writer.bytes())
         del writer
         for words in (["info", "@"], ["check", "@"], ["top", "@"]):
-            status, errors, _ = self.run_limited(words, path, stack=256 << 10, timeout=300)
+            status, errors = self.run_limited(words, path, stack=256 << 10)
             self.assertEqual(status, 0, (words, errors))
         row = json.loads(telltale("top", "--json", path).stdout)[0]
         self.assertEqual((row["calls"], row["unfinished"]), (deep, 0))
@@ -317,7 +310,7 @@ class Reliability(unittest.TestCase):
         writer.raw(struct.pack("<II", 1 << 4, 1) * deep + struct.pack("<II", 1 << 4 | 2, 1) * deep)
         path = self.write("deep", writer.bytes())
         for words in reading_commands(self.folder):
-            status, errors, _ = self.run_limited(words, path, stack=256 << 10, timeout=300)
+            status, errors = self.run_limited(words, path, stack=256 << 10)
             self.assertEqual(status, 0, (words, errors))
 
     # --- D9
@@ -336,9 +329,9 @@ class Reliability(unittest.TestCase):
         for name, data in bombs.items():
             path = self.write("bomb", data)
             for words in (["info", "@"], ["top", "@"]):
-                status, errors, peak = self.run_limited(words, path, address_space=512 * MIB)
+                status, errors = self.run_limited(words, path, address_space=512 * MIB, private_memory=48 * MIB)
                 self.assertEqual(status, 3, (name, words, errors))
-                self.assertLess(peak, 64 * MIB, name)
+                self.assertNotIn("alloc", errors, name)
         # A compressed stream inside another is not opened.
         path = self.write("nested", gzip.compress(gzip.compress(head)))
         self.assertEqual(self.run_limited(["info", "@"], path)[0], 3)
@@ -487,11 +480,13 @@ class Reliability(unittest.TestCase):
             return [int(number) for number in third.read().split()]
 
     def test_d14_blind_mutation_of_recordings(self):
-        for words in reading_commands(self.folder):
+        commands = reading_commands(self.folder)
+        for index, words in enumerate(commands):
             with self.subTest(words=words):
-                statuses = self.mutate(words, self.sample_files, 1500)
-                self.assertEqual(sum(statuses), 1500)
-                self.assertGreater(statuses[0] + statuses[1], 300)  # most mutants are still read
+                count = -(-1500 // sum(other[0] == words[0] for other in commands))
+                statuses = self.mutate(words, self.sample_files, count, seed=1400 + index)
+                self.assertEqual(sum(statuses), count)
+                self.assertGreater(statuses[0] + statuses[1], count // 5)  # many mutants are still read
 
     def test_d14_blind_mutation_of_compressed_recordings(self):
         good = [self.write("good.gz", gzip.compress(slow_xray.random_fdr(random.Random(2), 5))),
@@ -519,7 +514,7 @@ class Reliability(unittest.TestCase):
                 data[rng.randrange(len(data))] = rng.randrange(256)
             path = self.write("process", bytes(data))
             for words in (["info", "@"], ["top", "@"], ["dump", "@"], ["check", "@"]):
-                status, errors, _ = self.run_limited(words, path, address_space=4 << 30)
+                status, errors = self.run_limited(words, path, address_space=4 << 30)
                 self.assertIn(status, STATUSES, (index, words, errors))
 
 
