@@ -84,6 +84,19 @@ class Interop(unittest.TestCase):
                 self.assertAlmostEqual(rows[id][ours + "_ns"] / 1e9, seconds, delta=0.6e-6 * seconds + 0.6e-9,
                                        msg=(id, name))
 
+    def check_llvm_yaml(self, recording, clang):
+        """llvm-xray's YAML of the trace, read by us, is the same table; so is our YAML of it."""
+        theirs = os.path.join(work_dir(), "theirs.yaml")
+        subprocess.run(["llvm-xray-" + clang, "convert", "-f", "yaml", recording.path, "-o", theirs],
+                       check=True, timeout=60)
+        ours = os.path.join(work_dir(), "ours.yaml")
+        telltale("convert", "--to", "llvm-xray-yaml", "-o", ours, recording.path)
+        keys = ("calls", "unwound", "unfinished", "orphan_exits", "sum_ns", "total_ns", "self_ns", "min_ns", "max_ns")
+        def table(path):
+            return {id: [row[key] for key in keys] for id, row in top(path, "--exact").items()}
+        self.assertEqual(table(theirs), table(recording.path))
+        self.assertEqual(table(ours), table(recording.path))
+
     def check_clean(self, recording):
         info = json.loads(telltale("info", "--json", "--strict", recording.path).stdout)
         self.assertEqual(info["problems"], [])
@@ -96,6 +109,7 @@ class Interop(unittest.TestCase):
             self.check_counts(recording, rows)
             self.check_slow_reader(recording, rows)
             self.check_llvm(recording, rows, clang)
+            self.check_llvm_yaml(recording, clang)
             open_id = recording.said["ids"]["stays_open"]
             self.assertEqual((rows[open_id]["calls"], rows[open_id]["unfinished"]), (0, 1))
 
@@ -106,6 +120,7 @@ class Interop(unittest.TestCase):
             self.check_counts(recording, rows)
             self.check_slow_reader(recording, rows)
             self.check_llvm(recording, rows, clang)
+            self.check_llvm_yaml(recording, clang)
 
     def test_threads_apart(self):
         for _, recording in self.records("calls"):
@@ -160,6 +175,7 @@ class Interop(unittest.TestCase):
             self.check_counts(recording, rows)
             self.check_slow_reader(recording, rows)
             self.check_llvm(recording, rows, clang)
+            self.check_llvm_yaml(recording, clang)
             self.check_events(recording, typed=False)
 
     def test_arguments_basic(self):
