@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Runs the commands that README.md and docs/ show and compares what they print.
+
+Blocks that open with ```console are checked: a line that begins with "$ " is a command, the lines up to the next
+command are exactly what it must print (standard output and error together). The commands of one file run in order, by
+bash, in one folder that holds a copy of examples/orders, with telltale in the PATH. Nothing is normalised: the
+recordings there are fixed, so the output is.
+
+Usage: check_tour.py [--update] TELLTALE [FILE.md ...]
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE_DIR = pathlib.Path(__file__).resolve().parent.parent
+
+
+def commands(lines):
+    """Yields (index of the command's line, command, index behind its output)."""
+    inside = False
+    start = None
+    for index, line in enumerate(lines):
+        ends = inside and line.strip() == "```"
+        if inside and (ends or line.startswith("$ ")) and start is not None:
+            yield start, lines[start][2:], index
+            start = None
+        if ends:
+            inside = False
+        elif inside and line.startswith("$ "):
+            start = index
+        elif line.strip() == "```console":
+            inside = True
+
+
+def check(path, telltale, update):
+    lines = path.read_text().split("\n")
+    environment = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", PATH=f"{pathlib.Path(telltale).parent}:{os.environ['PATH']}")
+    shown = list(commands(lines))
+    wrong = 0
+    replaced = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in os.listdir(SOURCE_DIR / "examples" / "orders"):
+            shutil.copy(SOURCE_DIR / "examples" / "orders" / name, folder)
+        for start, command, end in shown:
+            done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, timeout=60)
+            printed = done.stdout.rstrip("\n").split("\n") if done.stdout.strip() else []
+            if printed != lines[start + 1:end]:
+                wrong += 1
+                replaced.append((start + 1, end, printed))
+                if not update:
+                    print(f"{path.name}:{start + 1}: $ {command}\n  shown:")
+                    print("\n".join("    " + line for line in lines[start + 1:end]))
+                    print("  printed:")
+                    print("\n".join("    " + line for line in printed))
+    if update:
+        for start, end, printed in reversed(replaced):
+            lines[start:end] = printed
+        path.write_text("\n".join(lines))
+        print(f"{path.name}: {len(shown)} commands, {len(replaced)} updated")
+    else:
+        print(f"{path.name}: {len(shown)} commands, {wrong} print something else")
+    return wrong if not update else 0
+
+
+def main():
+    arguments = sys.argv[1:]
+    update = "--update" in arguments
+    arguments = [a for a in arguments if a != "--update"]
+    if not arguments:
+        sys.exit(__doc__)
+    telltale, *names = arguments
+    paths = [pathlib.Path(n) for n in names] or [SOURCE_DIR / "README.md"] + sorted((SOURCE_DIR / "docs").rglob("*.md"))
+    wrong = sum(check(path, os.path.abspath(telltale), update) for path in paths)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
