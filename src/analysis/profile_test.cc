@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <mutex>
 #include <random>
 #include <string>
 
@@ -12,12 +13,14 @@ namespace {
 class NoNames : public FunctionNames {
  public:
   const FunctionInfo& describe(FunctionId id) const override {
+    const std::lock_guard lock(mutex_);
     FunctionInfo& info = known_[to_number(id)];
-    info.name = std::string("f") + std::to_string(to_number(id));
+    if (info.name.empty()) info.name = std::string("f") + std::to_string(to_number(id));
     return info;
   }
 
  private:
+  mutable std::mutex mutex_;
   mutable std::map<uint32_t, FunctionInfo> known_;
 };
 
