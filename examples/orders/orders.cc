@@ -1,8 +1,9 @@
-// A small order server for the tour in README.md: two workers take orders from a queue, price them, and store them; some
-// orders are refused by an exception, and large ones are priced recursively. It records itself with clang's XRay.
+// A small order server for the tour in README.md: two workers take orders from a queue, price them,
+// and store them; some orders are refused by an exception, and large ones are priced recursively.
+// It records itself with clang's XRay.
 //
-//   clang++-22 -std=c++17 -O1 -g -fxray-instrument -fxray-instruction-threshold=1 orders.cc -o orders -pthread
-//   XRAY_OPTIONS="xray_logfile_base=orders." ./orders
+//   clang++-22 -std=c++17 -O1 -g -fxray-instrument -fxray-instruction-threshold=1 orders.cc -o
+//   orders -pthread XRAY_OPTIONS="xray_logfile_base=orders." ./orders
 #include <xray/xray_interface.h>
 #include <xray/xray_log_interface.h>
 
@@ -59,7 +60,8 @@ TRACED void audit(const Order& order) {
   __xray_customevent(text, static_cast<size_t>(size));
 }
 
-[[clang::xray_always_instrument, clang::xray_log_args(1), gnu::noinline]] void handle_order(const Order* order, Store* store) {
+[[clang::xray_always_instrument, clang::xray_log_args(1), gnu::noinline]] void handle_order(
+    const Order* order, Store* store) {
   try {
     validate(*order);
     store->save(*order, price_items(order->id, order->items));
