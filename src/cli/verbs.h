@@ -20,6 +20,7 @@ void add_flame_verb(CLI::App& app, int& status);
 void add_info_verb(CLI::App& app, int& status);
 void add_dump_verb(CLI::App& app, int& status);
 void add_check_verb(CLI::App& app, int& status);
+void add_report_verb(CLI::App& app, int& status);
 void add_sites_verb(CLI::App& app, int& status);
 void add_top_verb(CLI::App& app, int& status);
 

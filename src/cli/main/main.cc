@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   add_info_verb(app, status);
   add_dump_verb(app, status);
   add_check_verb(app, status);
+  add_report_verb(app, status);
   add_sites_verb(app, status);
   add_top_verb(app, status);
   try {

@@ -1,0 +1,44 @@
+"""The summary says what the tables say."""
+import json
+import os
+import subprocess
+import unittest
+
+TELLTALE = os.environ["TELLTALE"]
+ORDERS = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples", "orders")
+
+
+def telltale(*arguments):
+    done = subprocess.run([TELLTALE, *arguments], cwd=ORDERS, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class ReportTest(unittest.TestCase):
+    def test_json_agrees_with_top_and_info(self):
+        recording = ["orders.yaml", "--program", "orders-map.yaml"]
+        report = json.loads(telltale("report", "--json", *recording))
+        top = {row["function"]: row for row in json.loads(telltale("top", "--json", *recording))}
+        info = json.loads(telltale("info", "--json", *recording))
+        self.assertEqual(report["records"], info["records"])
+        self.assertEqual(report["span_ns"], info["span_ns"])
+        self.assertEqual(report["calls"], sum(row["calls"] for row in top.values()))
+        self.assertEqual(report["unwound"], sum(row["unwound"] for row in top.values()))
+        self.assertEqual(report["events"], 2)
+        self.assertEqual([row["function"] for row in report["functions"]],
+                         sorted(top, key=lambda name: -top[name]["self_ns"]))
+        for row in report["functions"]:
+            for key in ("self_ns", "total_ns", "calls", "median_ns", "max_ns"):
+                self.assertEqual(row[key], top[row["function"]][key], (row["function"], key))
+        self.assertAlmostEqual(sum(row["self_share"] for row in report["functions"]), 1, places=6)
+        self.assertEqual(sum(row["calls"] for row in report["threads"]), report["calls"])
+        self.assertTrue(report["stacks"][0]["stack"].endswith("handle_order(Order const*, Store*) > validate(Order const&)"))
+
+    def test_filters_apply_to_every_table(self):
+        report = json.loads(telltale("report", "--json", "--thread", "9480", "--depth", "2", "orders.yaml"))
+        self.assertEqual([row["tid"] for row in report["threads"]], [9480])
+        self.assertEqual(len(report["functions"]), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
