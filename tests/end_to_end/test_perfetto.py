@@ -118,7 +118,7 @@ class PerfettoTest(unittest.TestCase):
         parents = {row["id"]: row["parent_id"] for row in slices}
 
         def depth(row):
-            """Of calls only: an instant is a slice without duration, which holds what begins in the same nanosecond."""
+            """Of calls only: an instant is a slice without duration, and can hold another of the same nanosecond."""
             calls, at = 0, row["parent_id"]
             while at is not None:
                 calls += at not in instants
