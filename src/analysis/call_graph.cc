@@ -68,4 +68,31 @@ CallGraph make_call_graph(const CallTree& tree) {
   return graph;
 }
 
+PrunedGraph prune_call_graph(CallGraph& graph, double min_share) {
+  uint64_t calls = 0;
+  for (const CallGraph::Function& function : graph.functions) calls += function.calls;
+  const auto enough = [&](const auto& part) {
+    return static_cast<double>(part.total) >= min_share * static_cast<double>(graph.total) ||
+           static_cast<double>(part.calls) >= min_share * static_cast<double>(calls);
+  };
+  constexpr size_t kGone = ~size_t{0};
+  std::vector<size_t> place(graph.functions.size(), kGone);
+  CallGraph kept;
+  for (size_t i = 0; i < graph.functions.size(); ++i) {
+    if (!enough(graph.functions[i])) continue;
+    place[i] = kept.functions.size();
+    kept.functions.push_back(graph.functions[i]);
+  }
+  for (CallGraph::Edge edge : graph.edges) {
+    edge.caller = place[edge.caller];
+    edge.callee = place[edge.callee];
+    if (edge.caller != kGone && edge.callee != kGone && enough(edge)) kept.edges.push_back(edge);
+  }
+  const PrunedGraph pruned{graph.functions.size() - kept.functions.size(),
+                           graph.edges.size() - kept.edges.size()};
+  kept.total = graph.total;
+  graph = std::move(kept);
+  return pruned;
+}
+
 }  // namespace telltale

@@ -32,4 +32,12 @@ struct CallGraph {
 // O(nodes x log nodes) time; needs no recursion.
 CallGraph make_call_graph(const CallTree& tree);
 
+struct PrunedGraph {
+  size_t functions = 0;
+  size_t edges = 0;
+};
+// Takes functions and edges out that have less than `min_share` (0 to 1) of all time and of all
+// calls, and edges whose ends went; says how many went.
+PrunedGraph prune_call_graph(CallGraph& graph, double min_share);
+
 }  // namespace telltale

@@ -17,11 +17,13 @@ enum ExitStatus : int {
 // sets `status`. The list of verbs is in main.cc.
 void add_convert_verb(CLI::App& app, int& status);
 void add_flame_verb(CLI::App& app, int& status);
+void add_graph_verb(CLI::App& app, int& status);
 void add_info_verb(CLI::App& app, int& status);
 void add_dump_verb(CLI::App& app, int& status);
 void add_check_verb(CLI::App& app, int& status);
 void add_report_verb(CLI::App& app, int& status);
 void add_sites_verb(CLI::App& app, int& status);
+void add_stacks_verb(CLI::App& app, int& status);
 void add_top_verb(CLI::App& app, int& status);
 
 }  // namespace telltale::cli

@@ -49,7 +49,12 @@ std::string position(const FunctionInfo& info) {
 
 }  // namespace
 
-Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out) {
+Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out,
+                          StackMeasure measure) {
+  const auto value = [&](const CallTree::Node& node) {
+    if (measure == StackMeasure::calls) return node.calls;
+    return context.clock.to_ns(measure == StackMeasure::self ? node.self : node.total);
+  };
   const bool by_thread = tree.roots.size() > 1;
   std::string path;
   std::vector<size_t> ends;  // of the path's text, by depth
@@ -68,8 +73,8 @@ Result<void> write_folded(const CallTree& tree, const ExportContext& context, Ou
     if (!path.empty()) path += ';';
     append_folded(path, context.functions.describe(node.function).name);
     ends.push_back(path.size());
-    const uint64_t ns = context.clock.to_ns(node.self);
-    if (ns != 0) text += path + ' ' + std::to_string(ns) + '\n';
+    const uint64_t amount = value(node);
+    if (amount != 0) text += path + ' ' + std::to_string(amount) + '\n';
     if (text.size() < kFlushBytes) continue;
     if (const Result<void> written = flush(text, out); !written) return written;
   }
@@ -163,13 +168,22 @@ Result<void> write_callgrind(const CallTree& tree, const ExportContext& context,
   return flush(text, out);
 }
 
-Result<void> write_dot(const CallTree& tree, const ExportContext& context, OutputFile& out) {
-  const CallGraph graph = make_call_graph(tree);
+Result<void> write_dot(const CallTree& tree, const ExportContext& context, OutputFile& out,
+                       double min_share) {
+  CallGraph graph = make_call_graph(tree);
+  const PrunedGraph pruned = prune_call_graph(graph, min_share);
   const double all = graph.total == 0 ? 1 : static_cast<double>(graph.total);
   const auto show = [&context](Ticks ticks) {
     return show_duration(static_cast<double>(context.clock.to_ns(ticks)));
   };
-  std::string text = "digraph calls {\n  node [shape=box, fontname=\"sans-serif\"];\n";
+  std::string text = "digraph calls {\n";
+  if (pruned.functions + pruned.edges != 0) {
+    text += fmt::format(
+        "  label=\"left out: {} functions and {} edges with less than {:.4g} % of the time and of "
+        "the calls\";\n",
+        pruned.functions, pruned.edges, 100 * min_share);
+  }
+  text += "  node [shape=box, fontname=\"sans-serif\"];\n";
   for (size_t number = 0; number < graph.functions.size(); ++number) {
     const CallGraph::Function& function = graph.functions[number];
     const FunctionInfo& info = context.functions.describe(function.function);

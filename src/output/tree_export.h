@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "analysis/call_tree.h"
 #include "base/error.h"
 #include "output/export.h"
@@ -9,9 +11,13 @@ namespace telltale {
 
 // Exports of a call tree. docs/exports.md says what each format carries. Errors: io.
 
-// "outer;inner 120" a line: nanoseconds of self time of each path that has any. A tree by thread
-// gets the thread as its outermost frame.
-Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out);
+// What the number of a folded line is: nanoseconds, or calls.
+enum class StackMeasure : uint8_t { self, total, calls };
+
+// "outer;inner 120" a line: what each path has of the measure, if it has any. A tree of several
+// threads gets the thread as its outermost frame.
+Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out,
+                          StackMeasure measure = StackMeasure::self);
 // pprof's profile.proto, gzipped: calls/count and self/nanoseconds a path, leaf first, the thread
 // as labels. REQUIRES: a tree by thread.
 Result<void> write_pprof(const CallTree& tree, const ExportContext& context, OutputFile& out);
@@ -20,6 +26,9 @@ Result<void> write_speedscope(const CallTree& tree, const ExportContext& context
 // callgrind's profile format: self time a function, calls and inclusive time an edge.
 Result<void> write_callgrind(const CallTree& tree, const ExportContext& context, OutputFile& out);
 // A call graph in DOT: functions with calls and times, edges with calls and width by time.
-Result<void> write_dot(const CallTree& tree, const ExportContext& context, OutputFile& out);
+// Functions and edges that have less than `min_share` of the time and of the calls are left out; a
+// comment and the graph's label say how many.
+Result<void> write_dot(const CallTree& tree, const ExportContext& context, OutputFile& out,
+                       double min_share = 0);
 
 }  // namespace telltale

@@ -11,11 +11,13 @@ int main(int argc, char** argv) {
   int status = kDone;
   add_convert_verb(app, status);
   add_flame_verb(app, status);
+  add_graph_verb(app, status);
   add_info_verb(app, status);
   add_dump_verb(app, status);
   add_check_verb(app, status);
   add_report_verb(app, status);
   add_sites_verb(app, status);
+  add_stacks_verb(app, status);
   add_top_verb(app, status);
   try {
     app.parse(argc, argv);
