@@ -394,6 +394,22 @@ class Reliability(unittest.TestCase):
         for line in telltale("dump", "--json", trace).stdout.splitlines():
             json.loads(line)
 
+    def test_d11_any_payload_survives_yaml(self):
+        """Control bytes beside spaces once stood in the YAML as they are, and nobody could read it."""
+        for payload in (b" \0\nx\x1b ", b"' ", b" \xff", b"\n", "\u202e\u2028".encode(), b"- { a: b }", b"\r\n "):
+            writer = slow_xray.Writer(5)
+            writer.buffer(1, 1, 0, 5)
+            writer.function(ENTER, 1, 1)
+            writer.custom(payload, 0, 1)
+            writer.function(EXIT, 1, 1)
+            text = os.path.join(self.folder, "payload.yaml")
+            again = os.path.join(self.folder, "payload.fdr")
+            telltale("convert", "--to", "llvm-xray-yaml", "-o", text, self.write("payload", writer.bytes()))
+            telltale("convert", "--to", "fdr5", "-o", again, text)
+            with open(again, "rb") as file:
+                (thread,) = slow_xray.Trace(file.read()).threads.values()
+            self.assertEqual([event[3] for event in thread.events() if event[1] == "custom"], [payload])
+
     def test_d11_file_names_on_the_command_line(self):
         data = slow_xray.random_fdr(random.Random(3), 5)
         for name in (b"\x1b]0;owned\x07.fdr", b"new\nline", b"\xff\xfe", "\u202e".encode()):

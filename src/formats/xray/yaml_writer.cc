@@ -66,8 +66,9 @@ bool reads_as_other_type(std::string_view text) {
 enum class Quotes : uint8_t { none, single, twice };
 
 Quotes quotes_for(std::string_view text) {
-  if (text.empty() || text.front() == ' ' || text.back() == ' ') return Quotes::single;
-  bool plain = text.front() != '-' && !reads_as_other_type(text);
+  if (text.empty()) return Quotes::single;
+  bool plain = text.front() != '-' && text.front() != ' ' && text.back() != ' ' &&
+               !reads_as_other_type(text);
   for (const char c : text) {
     if (static_cast<uint8_t>(c) < 0x20 || static_cast<uint8_t>(c) >= 0x7F) return Quotes::twice;
     plain =
