@@ -19,6 +19,7 @@ void add_convert_verb(CLI::App& app, int& status);
 void add_flame_verb(CLI::App& app, int& status);
 void add_graph_verb(CLI::App& app, int& status);
 void add_info_verb(CLI::App& app, int& status);
+void add_diff_verb(CLI::App& app, int& status);
 void add_dump_verb(CLI::App& app, int& status);
 void add_check_verb(CLI::App& app, int& status);
 void add_report_verb(CLI::App& app, int& status);

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   add_flame_verb(app, status);
   add_graph_verb(app, status);
   add_info_verb(app, status);
+  add_diff_verb(app, status);
   add_dump_verb(app, status);
   add_check_verb(app, status);
   add_report_verb(app, status);

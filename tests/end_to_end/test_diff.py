@@ -1,0 +1,107 @@
+"""Two recordings aligned by name; gates."""
+import json
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+TELLTALE = os.environ["TELLTALE"]
+ORDERS = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples", "orders")
+
+
+def telltale(*arguments):
+    return subprocess.run([TELLTALE, *arguments], capture_output=True, text=True, timeout=60)
+
+
+class DiffTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """A second recording in which ids are shifted, save() takes 10 us longer and audit() is called review()."""
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.before = os.path.join(ORDERS, "orders.yaml")
+        cls.before_map = os.path.join(ORDERS, "orders-map.yaml")
+        cls.after = os.path.join(cls.folder.name, "after.yaml")
+        cls.after_map = os.path.join(cls.folder.name, "after-map.yaml")
+        late = {}  # by thread: ticks that the thread is behind the first recording
+
+        def change(match):
+            text = match.group(0)
+            thread = re.search(r"thread: (\d+)", text).group(1)
+            late.setdefault(thread, 0)
+            if "func-id: 7" in text and "function-tail-exit" in text:
+                late[thread] += 21_000  # 10 us at 2.1 GHz
+            text = re.sub(r"tsc: (\d+)", lambda m: f"tsc: {int(m.group(1)) + late[thread]}", text)
+            return re.sub(r"(func-id: |function: ')(\d+)", lambda m: f"{m.group(1)}{int(m.group(2)) + 100}", text)
+
+        with open(cls.before) as file:
+            text = re.sub(r"  - \{.*\}", change, file.read())
+        with open(cls.after, "w") as file:
+            file.write(text)
+        with open(cls.before_map) as file:
+            lines = file.read().replace("audit(", "review(").splitlines()
+        # A hundred functions are linked in front: the same program has other ids.
+        padding = [f"- {{ id: {i}, address: {0x1000 + 16 * i}, function: {0x1000 + 16 * i}, kind: function-enter, "
+                   f'always-instrument: true, function-name: "padding{i}()", version: 2 }}' for i in range(1, 101)]
+        shifted = [re.sub(r"id: (\d+)", lambda m: f"id: {int(m.group(1)) + 100}", line) for line in lines[1:]]
+        with open(cls.after_map, "w") as file:
+            file.write("\n".join(["---", *padding, *shifted]) + "\n")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def diff(self, *arguments, status=0):
+        done = telltale("diff", self.before, self.after, "--program-a", self.before_map, "--program-b", self.after_map,
+                        *arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_rows_are_aligned_by_name_and_differences_are_exact(self):
+        diff = json.loads(self.diff("--json").stdout)
+        rows = {row["function"]: row for row in diff["functions"]}
+        save = rows["Store::save(Order const&, unsigned long)"]
+        self.assertEqual(save["calls_before"], save["calls_after"])
+        self.assertEqual(save["self_ns_difference"], 10_000 * save["calls_before"])
+        serve = next(row for name, row in rows.items() if name.startswith("serve("))
+        self.assertEqual(serve["total_ns_difference"], 10_000 * save["calls_before"])
+        self.assertEqual(serve["self_ns_difference"], 0)
+        self.assertEqual(rows["audit(Order const&)"]["fate"], "vanished")
+        self.assertEqual(rows["review(Order const&)"]["fate"], "new")
+        paths = {row["path"]: row for row in diff["paths"]}
+        reviewed = [path for path, row in paths.items() if row["fate"] == "new"]
+        self.assertEqual(len(reviewed), 1)
+        self.assertTrue(reviewed[0].endswith("validate(Order const&) > review(Order const&)"), reviewed)
+        # Both sides agree with top.
+        for recording, program, key in ((self.before, self.before_map, "before"), (self.after, self.after_map, "after")):
+            for row in json.loads(telltale("top", "--json", recording, "--program", program).stdout):
+                mine = rows[row["function"]]
+                self.assertEqual((mine[f"calls_{key}"], mine[f"total_ns_{key}"], mine[f"self_ns_{key}"]),
+                                 (row["calls"], row["total_ns"], row["self_ns"]))
+
+    def test_gate(self):
+        self.diff("--gate", "total=1000000%", "--function", "serve*")
+        done = self.diff("--gate", "self=10%", "--function", "Store*", status=1)
+        self.assertIn("gate: self of Store::save", done.stderr)
+        self.diff("--gate", "self=10%", "--function", "Store*", "--gate-floor-ns", "100000")
+        # A function that was not there has grown without limit; one that vanished has not grown.
+        self.assertIn("calls of review", self.diff("--gate", "calls=0%", status=1).stderr)
+        self.assertNotIn("audit", self.diff("--gate", "calls=0%", status=1).stderr)
+        self.diff("--gate", "calls=0%", "--gate-by", "all")
+        done = telltale("diff", self.before, self.before, "--gate", "calls=0%,total=0%,self=0%", "--gate-by", "path")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_usage(self):
+        for gate in ("calls", "calls=5", "speed=5%", "calls=-1%", "calls=x%"):
+            self.assertEqual(telltale("diff", self.before, self.after, "--gate", gate).returncode, 2, gate)
+        self.assertEqual(telltale("diff", self.before).returncode, 2)
+
+    def test_csv_has_every_path(self):
+        lines = self.diff("--csv").stdout.splitlines()
+        paths = json.loads(self.diff("--json").stdout)["paths"]
+        self.assertEqual(len(lines), len(paths) + 1)
+        self.assertTrue(lines[0].startswith("calls_before,calls_after,"))
+
+
+if __name__ == "__main__":
+    unittest.main()
