@@ -17,7 +17,8 @@ ALLOWED = {
     "import": ["base", "bytes", "formats", "program", "model"],
     "analysis": ["base", "model"],
     "output": ["base", "bytes", "model", "analysis", "formats"],
-    "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
+    "api": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
+    "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output", "api"],
 }
 # Only these may touch the bytes of an input with the C library.
 RAW_INPUT = re.compile(r"<(fstream|sys/mman\.h|zlib\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/.*)>")

@@ -5,15 +5,13 @@
 #include <utility>
 
 #include "analysis/call_tree.h"
+#include "api/export_calls.h"
 #include "bytes/input_file.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "formats/xray/convert.h"
 #include "output/export_format.h"
 #include "output/output_file.h"
-#include "output/perfetto_export.h"
-#include "output/text_calls.h"
-#include "output/tree_export.h"
 
 namespace telltale::cli {
 namespace {
@@ -25,51 +23,6 @@ struct ConvertOptions {
   bool compress = false;
 };
 
-template <EventSource Source>
-Result<void> convert_calls(const Source& source, const CallFilter& filter,
-                           const ConvertOptions& options, ExportFormat format, OutputFile& out,
-                           ProblemLog& problems) {
-  const ExportContext context = export_context(source);
-  const auto play = [&](auto exporter) {
-    return run_export(source, filter, options.reading.jobs, exporter, problems);
-  };
-  switch (format) {
-    case ExportFormat::perfetto:
-      return play(PerfettoExport(context, out, {.compress = options.compress}));
-    case ExportFormat::chrome:
-      return play(ChromeExport(context, out));
-    case ExportFormat::json:
-      return play(RowsExport(context, out, RowsSink::Form::json));
-    case ExportFormat::csv:
-      return play(RowsExport(context, out, RowsSink::Form::csv));
-    default:
-      break;
-  }
-  CallTreeOptions tree_options;
-  tree_options.by_thread = format != ExportFormat::callgrind && format != ExportFormat::dot;
-  const Result<CallTree> tree =
-      build_call_tree(source, filter, options.reading.jobs, tree_options, problems);
-  if (!tree) return std::unexpected(tree.error());
-  if (tree->flattened != 0) {
-    fmt::print(stderr, "telltale: {} calls are deeper than {}; their nesting is left out\n",
-               tree->flattened, tree_options.max_depth);
-  }
-  switch (format) {
-    case ExportFormat::speedscope:
-      return write_speedscope(*tree, context, out);
-    case ExportFormat::pprof:
-      return write_pprof(*tree, context, out);
-    case ExportFormat::folded:
-      return write_folded(*tree, context, out);
-    case ExportFormat::callgrind:
-      return write_callgrind(*tree, context, out);
-    case ExportFormat::dot:
-      return write_dot(*tree, context, out);
-    default:
-      return usage_error("no such export");
-  }
-}
-
 int run_calls(const ConvertOptions& options, ExportFormat format) {
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
@@ -78,14 +31,15 @@ int run_calls(const ConvertOptions& options, ExportFormat format) {
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
   ProblemLog problems;
-  Result<void> done = std::visit(
-      [&](const auto& source) {
-        problems = source.problems();
-        return convert_calls(source, *filter, options, format, *out, problems);
-      },
-      *recording);
-  if (done) done = out->finish();
-  if (!done) return report_error(done.error());
+  const Result<ExportRemarks> remarks = export_calls(
+      *recording, {.filter = *filter, .jobs = options.reading.jobs, .compress = options.compress},
+      format, *out, problems);
+  if (!remarks) return report_error(remarks.error());
+  if (remarks->flattened != 0) {
+    fmt::print(stderr, "telltale: {} calls are deeper than {}; their nesting is left out\n",
+               remarks->flattened, CallTreeOptions().max_depth);
+  }
+  if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_problems(options.reading, problems);
 }
 

@@ -1,0 +1,109 @@
+#pragma once
+
+// The C++ interface of telltale: open a recording, ask it what `telltale info` and `telltale top`
+// answer, write it in another format. C++17; link with telltale::telltale (find_package(telltale)).
+// docs/analysis defines every number.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#if defined(__GNUC__)
+#define TELLTALE_API __attribute__((visibility("default")))
+#else
+#define TELLTALE_API
+#endif
+
+namespace telltale::api {
+
+// What the command line prints and exits with 2 or 3 for: what() names file, record, offset and
+// cause.
+class TELLTALE_API Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Something in an input that is missing, broken or not understood. Reading went on.
+struct Problem {
+  std::string file;
+  uint64_t offset = 0;  // bytes from the start of the (decompressed) file
+  std::string record;   // kind of record or buffer concerned
+  std::string message;
+  uint64_t lost_bytes = 0;
+};
+
+struct Thread {
+  int64_t pid = 0;  // 0: the recording does not say
+  int64_t tid = 0;
+};
+
+struct Info {
+  std::string format;   // e.g. "xray-fdr"
+  std::string version;  // e.g. "5"
+  uint64_t records = 0;
+  std::vector<std::pair<std::string, uint64_t>> records_by_kind;
+  std::vector<Thread> threads;    // sorted
+  uint64_t span_ns = 0;           // from the earliest to the last event
+  std::vector<Problem> problems;  // the first thousand, by file and offset
+  uint64_t problem_count = 0;
+  bool damaged = false;  // something was broken or lost, not merely odd
+};
+
+// One function; times are nanoseconds.
+struct FunctionRow {
+  std::string function;
+  uint32_t id = 0;
+  uint64_t calls = 0;
+  uint64_t total_ns = 0;
+  uint64_t self_ns = 0;
+  uint64_t min_ns = 0;
+  uint64_t median_ns = 0;
+  uint64_t p90_ns = 0;
+  uint64_t p99_ns = 0;
+  uint64_t max_ns = 0;
+  uint64_t sum_ns = 0;
+  uint64_t unwound = 0;
+  uint64_t unfinished = 0;
+  uint64_t orphan_exits = 0;
+  std::string file;   // empty: unknown
+  uint32_t line = 0;  // 0: unknown
+};
+
+struct OpenOptions {
+  std::vector<std::string> files;     // several are one recording; "-" is standard input
+  std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": what says what ids mean
+};
+
+// A recording that is open for reading. Move-only. Its members may be called from several threads
+// at once; each uses `jobs` threads of its own (0: one per core), and answers do not depend on how
+// many.
+class TELLTALE_API Recording {
+ public:
+  // Throws Error when a file cannot be read at all or is of no known format; damage is no error.
+  explicit Recording(const OpenOptions& options);
+  Recording(Recording&&) noexcept;
+  Recording& operator=(Recording&&) noexcept;
+  ~Recording();
+
+  Info info(size_t jobs = 0) const;
+  // By self time, the largest first. `exact`: exact quantiles instead of quantiles within 1 %;
+  // memory then grows with calls.
+  std::vector<FunctionRow> top(size_t jobs = 0, bool exact = false) const;
+  // Writes all calls to `path` ("-" is standard output) as "perfetto", "chrome", "json", "csv",
+  // "speedscope", "pprof", "folded", "callgrind" or "dot". An existing file is replaced when the
+  // new one is complete. Throws Error.
+  void export_calls(const std::string& format, const std::string& path, size_t jobs = 0) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// "0.1.0".
+TELLTALE_API const char* version();
+
+}  // namespace telltale::api

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analysis/call_filter.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "import/open_recording.h"
+#include "output/export_format.h"
+#include "output/output_file.h"
+
+namespace telltale {
+
+struct ExportOptions {
+  CallFilter filter;
+  size_t jobs = 0;        // 0: one per core
+  bool compress = false;  // perfetto: compress packets inside the trace
+};
+
+struct ExportRemarks {
+  uint64_t flattened = 0;  // calls that were too deep for their nesting to be kept
+};
+
+// Writes a recording's calls to `out`, which the caller finishes. Adds what could not be read to
+// `problems`. Errors: usage for a format that is no export of calls (is_recording_format); io.
+Result<ExportRemarks> export_calls(const AnyRecording& recording, const ExportOptions& options,
+                                   ExportFormat format, OutputFile& out, ProblemLog& problems);
+
+}  // namespace telltale

@@ -1,0 +1,89 @@
+#include "telltale/recording.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "analysis/profile.h"
+#include "api/export_calls.h"
+#include "import/open_recording.h"
+
+namespace telltale::api {
+namespace {
+
+template <typename T>
+T value_or_throw(Result<T> result) {
+  if (!result) throw Error(to_string(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+}  // namespace
+
+struct Recording::Impl {
+  AnyRecording recording;
+};
+
+Recording::Recording(const OpenOptions& options) {
+  telltale::OpenOptions open;
+  open.files = options.files;
+  open.programs = options.programs;
+  impl_ = std::make_unique<Impl>(Impl{value_or_throw(open_recording(open))});
+}
+Recording::Recording(Recording&&) noexcept = default;
+Recording& Recording::operator=(Recording&&) noexcept = default;
+Recording::~Recording() = default;
+
+Info Recording::info(size_t jobs) const {
+  const RecordingInfo found =
+      std::visit([&](const auto& source) { return source.info(jobs); }, impl_->recording);
+  Info info;
+  info.format = found.format;
+  info.version = found.version;
+  info.records = found.records;
+  info.records_by_kind = found.records_by_kind;
+  for (const ThreadKey& thread : found.threads) info.threads.push_back({thread.pid, thread.tid});
+  info.span_ns = found.span_ns();
+  for (const telltale::Problem& problem : found.problems.kept()) {
+    info.problems.push_back(
+        {problem.file, problem.offset, problem.record, problem.message, problem.lost_bytes});
+  }
+  info.problem_count = found.problems.count();
+  info.damaged = found.problems.damaged();
+  return info;
+}
+
+std::vector<FunctionRow> Recording::top(size_t jobs, bool exact) const {
+  return std::visit(
+      [&](const auto& source) {
+        ProblemLog problems;
+        Profile profile = compute_profile(source, {{}, jobs, exact}, problems);
+        std::ranges::stable_sort(profile.functions, std::greater(), &FunctionProfile::self);
+        const Clock& clock = source.clock();
+        std::vector<FunctionRow> rows;
+        rows.reserve(profile.functions.size());
+        for (const FunctionProfile& p : profile.functions) {
+          const FunctionInfo& function = source.functions().describe(p.function);
+          rows.push_back({function.name, to_number(p.function), p.calls, clock.to_ns(p.total),
+                          clock.to_ns(p.self), clock.to_ns(p.min), clock.to_ns(p.median),
+                          clock.to_ns(p.p90), clock.to_ns(p.p99), clock.to_ns(p.max),
+                          clock.to_ns(p.sum), p.unwound, p.unfinished, p.orphan_exits,
+                          function.file, function.line});
+        }
+        return rows;
+      },
+      impl_->recording);
+}
+
+void Recording::export_calls(const std::string& format, const std::string& path,
+                             size_t jobs) const {
+  const std::optional<ExportFormat> known = export_format_of_name(format);
+  if (!known || is_recording_format(*known)) throw Error("no export of calls is called " + format);
+  OutputFile out = value_or_throw(OutputFile::open(path));
+  ProblemLog problems;
+  value_or_throw(telltale::export_calls(impl_->recording, {.filter = {}, .jobs = jobs}, *known, out,
+                                        problems));
+  value_or_throw(out.finish());
+}
+
+const char* version() { return TELLTALE_VERSION; }
+
+}  // namespace telltale::api

@@ -1,0 +1,72 @@
+"""An installed telltale can be found, built against and used by a program that knows nothing of this repository."""
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+TELLTALE = os.environ["TELLTALE"]
+SOURCE = os.environ["TELLTALE_SOURCE_DIR"]
+BUILD = os.environ["TELLTALE_BINARY_DIR"]
+ORDERS = os.path.join(SOURCE, "examples", "orders")
+
+
+def run(*command, **more):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, **more)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+class InstallTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.prefix = os.path.join(cls.folder.name, "prefix")
+        build = os.path.join(cls.folder.name, "build")
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        run("cmake", "-S", os.path.join(SOURCE, "tests", "install"), "-B", build, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={cls.prefix}")
+        run("cmake", "--build", build)
+        cls.program = os.path.join(build, "uses_telltale")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_the_library_says_what_the_program_says(self):
+        recording = [os.path.join(ORDERS, "orders.yaml"), os.path.join(ORDERS, "orders-map.yaml")]
+        folded = os.path.join(self.folder.name, "folded")
+        lines = run(self.program, *recording, folded).splitlines()
+        info = json.loads(run(TELLTALE, "info", "--json", recording[0]))
+        self.assertEqual(lines[0], run(TELLTALE, "--version").strip())
+        self.assertEqual(lines[1].split(), [info["format"], info["version"], str(info["records"]),
+                                            str(len(info["threads"])), str(info["span_ns"]), "0", "0"])
+        top = json.loads(run(TELLTALE, "top", "--json", recording[0], "--program", recording[1]))
+        keys = ("calls", "total_ns", "self_ns", "median_ns", "max_ns", "function")
+        self.assertEqual(lines[2:], [" ".join(str(row[key]) for key in keys) for row in top])
+        with open(folded) as file:
+            self.assertEqual(file.read(), run(TELLTALE, "convert", recording[0], "--program", recording[1], "--to", "folded",
+                                              "-o", "-"))
+
+    def test_an_error_is_an_exception_that_says_where(self):
+        done = subprocess.run([self.program, "/dev/null", "", "x"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: ", done.stdout)
+
+    def test_only_the_interface_is_visible(self):
+        library = os.path.join(self.prefix, run("cmake", "-LA", "-N", BUILD).split("CMAKE_INSTALL_LIBDIR:PATH=")[1].split()[0],
+                               "libtelltale.so")
+        names = [line.split(maxsplit=2)[2] for line in run("nm", "-DC", "--defined-only", library).splitlines()]
+        ours = [name for name in names if "telltale::" in name]
+        self.assertTrue(any("telltale::api::Recording::top" in name for name in ours), ours)
+        strangers = [name for name in ours if "telltale::api::" not in name]
+        self.assertEqual(strangers, [])
+
+    def test_the_installed_program_runs(self):
+        self.assertIn("valid", run(os.path.join(self.prefix, "bin", "telltale"), "check", os.path.join(ORDERS, "orders.yaml")))
+        headers = os.listdir(os.path.join(self.prefix, "include"))
+        self.assertEqual(headers, ["telltale"])
+
+
+if __name__ == "__main__":
+    unittest.main()
