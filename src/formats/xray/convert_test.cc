@@ -319,7 +319,6 @@ TEST(YamlWriter, NamesCannotEndTheirString) {
                                           "`a",
                                           "a\tb",
                                           "operator<< <int, char>(std::vector<int>&&)"};
-  std::string file = FdrBuilder(5).buffer({.tsc = 1}).bytes();
   FdrBuilder builder(5);
   builder.buffer({.tsc = 1});
   for (size_t i = 0; i < names.size(); ++i)

@@ -15,7 +15,6 @@ namespace {
 
 using namespace std::string_view_literals;
 using telltale::testing::as_bytes;
-using telltale::testing::BasicBuilder;
 using telltale::testing::FdrBuilder;
 
 std::string encoded(const FdrPayload& payload, uint16_t version, std::endian order,
