@@ -36,6 +36,15 @@ struct Problem {
   uint64_t lost_bytes = 0;
 };
 
+// What an answer had to leave out or mistrust.
+struct Skipped {
+  std::vector<Problem> problems;  // the first thousand, by file and offset
+  uint64_t problem_count = 0;     // all of them
+  uint64_t lost_bytes = 0;        // of all of them
+  bool damaged = false;           // something was broken or lost, not merely odd
+  uint64_t flattened = 0;         // calls that were too deep for an export to keep their nesting
+};
+
 struct Thread {
   int64_t pid = 0;  // 0: the recording does not say
   int64_t tid = 0;
@@ -46,14 +55,12 @@ struct Info {
   std::string version;  // e.g. "5"
   uint64_t records = 0;
   std::vector<std::pair<std::string, uint64_t>> records_by_kind;
-  std::vector<Thread> threads;    // sorted
-  uint64_t span_ns = 0;           // from the earliest to the last event
-  std::vector<Problem> problems;  // the first thousand, by file and offset
-  uint64_t problem_count = 0;
-  bool damaged = false;  // something was broken or lost, not merely odd
+  std::vector<Thread> threads;  // sorted
+  uint64_t span_ns = 0;         // from the earliest to the last event
+  Skipped skipped;
 };
 
-// One function; times are nanoseconds.
+// One function; times are nanoseconds. docs/analysis/profile.md has the definitions.
 struct FunctionRow {
   std::string function;
   uint32_t id = 0;
@@ -71,6 +78,11 @@ struct FunctionRow {
   uint64_t orphan_exits = 0;
   std::string file;   // empty: unknown
   uint32_t line = 0;  // 0: unknown
+};
+
+struct Top {
+  std::vector<FunctionRow> rows;
+  Skipped skipped;
 };
 
 struct OpenOptions {
@@ -91,12 +103,12 @@ class TELLTALE_API Recording {
 
   Info info(size_t jobs = 0) const;
   // By self time, the largest first. `exact`: exact quantiles instead of quantiles within 1 %;
-  // memory then grows with calls.
-  std::vector<FunctionRow> top(size_t jobs = 0, bool exact = false) const;
+  // memory then grows with the number of calls.
+  Top top(size_t jobs = 0, bool exact = false) const;
   // Writes all calls to `path` ("-" is standard output) as "perfetto", "chrome", "json", "csv",
   // "speedscope", "pprof", "folded", "callgrind" or "dot". An existing file is replaced when the
   // new one is complete. Throws Error.
-  void export_calls(const std::string& format, const std::string& path, size_t jobs = 0) const;
+  Skipped export_calls(const std::string& format, const std::string& path, size_t jobs = 0) const;
 
  private:
   struct Impl;

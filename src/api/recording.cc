@@ -16,6 +16,18 @@ T value_or_throw(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
+Skipped skipped(const ProblemLog& log) {
+  Skipped skipped;
+  for (const telltale::Problem& problem : log.kept()) {
+    skipped.problems.push_back(
+        {problem.file, problem.offset, problem.record, problem.message, problem.lost_bytes});
+  }
+  skipped.problem_count = log.count();
+  skipped.lost_bytes = log.lost_bytes();
+  skipped.damaged = log.damaged();
+  return skipped;
+}
+
 }  // namespace
 
 struct Recording::Impl {
@@ -42,46 +54,45 @@ Info Recording::info(size_t jobs) const {
   info.records_by_kind = found.records_by_kind;
   for (const ThreadKey& thread : found.threads) info.threads.push_back({thread.pid, thread.tid});
   info.span_ns = found.span_ns();
-  for (const telltale::Problem& problem : found.problems.kept()) {
-    info.problems.push_back(
-        {problem.file, problem.offset, problem.record, problem.message, problem.lost_bytes});
-  }
-  info.problem_count = found.problems.count();
-  info.damaged = found.problems.damaged();
+  info.skipped = skipped(found.problems);
   return info;
 }
 
-std::vector<FunctionRow> Recording::top(size_t jobs, bool exact) const {
+Top Recording::top(size_t jobs, bool exact) const {
   return std::visit(
       [&](const auto& source) {
-        ProblemLog problems;
+        ProblemLog problems = source.problems();
         Profile profile = compute_profile(source, {{}, jobs, exact}, problems);
         std::ranges::stable_sort(profile.functions, std::greater(), &FunctionProfile::self);
         const Clock& clock = source.clock();
-        std::vector<FunctionRow> rows;
-        rows.reserve(profile.functions.size());
+        Top top;
+        top.rows.reserve(profile.functions.size());
         for (const FunctionProfile& p : profile.functions) {
           const FunctionInfo& function = source.functions().describe(p.function);
-          rows.push_back({function.name, to_number(p.function), p.calls, clock.to_ns(p.total),
-                          clock.to_ns(p.self), clock.to_ns(p.min), clock.to_ns(p.median),
-                          clock.to_ns(p.p90), clock.to_ns(p.p99), clock.to_ns(p.max),
-                          clock.to_ns(p.sum), p.unwound, p.unfinished, p.orphan_exits,
-                          function.file, function.line});
+          top.rows.push_back({function.name, to_number(p.function), p.calls, clock.to_ns(p.total),
+                              clock.to_ns(p.self), clock.to_ns(p.min), clock.to_ns(p.median),
+                              clock.to_ns(p.p90), clock.to_ns(p.p99), clock.to_ns(p.max),
+                              clock.to_ns(p.sum), p.unwound, p.unfinished, p.orphan_exits,
+                              function.file, function.line});
         }
-        return rows;
+        top.skipped = skipped(problems);
+        return top;
       },
       impl_->recording);
 }
 
-void Recording::export_calls(const std::string& format, const std::string& path,
-                             size_t jobs) const {
+Skipped Recording::export_calls(const std::string& format, const std::string& path,
+                                size_t jobs) const {
   const std::optional<ExportFormat> known = export_format_of_name(format);
   if (!known || is_recording_format(*known)) throw Error("no export of calls is called " + format);
   OutputFile out = value_or_throw(OutputFile::open(path));
   ProblemLog problems;
-  value_or_throw(telltale::export_calls(impl_->recording, {.filter = {}, .jobs = jobs}, *known, out,
-                                        problems));
+  const ExportRemarks remarks = value_or_throw(telltale::export_calls(
+      impl_->recording, {.filter = {}, .jobs = jobs}, *known, out, problems));
   value_or_throw(out.finish());
+  Skipped what = skipped(problems);
+  what.flattened = remarks.flattened;
+  return what;
 }
 
 const char* version() { return TELLTALE_VERSION; }

@@ -13,13 +13,18 @@ int main(int argc, char** argv) {
     const telltale::api::Info info = recording.info();
     std::cout << telltale::api::version() << '\n'
               << info.format << ' ' << info.version << ' ' << info.records << ' '
-              << info.threads.size() << ' ' << info.span_ns << ' ' << info.problem_count << ' '
-              << info.damaged << '\n';
-    for (const telltale::api::FunctionRow& row : recording.top()) {
+              << info.threads.size() << ' ' << info.span_ns << ' ' << info.skipped.problem_count
+              << ' ' << info.skipped.lost_bytes << '\n';
+    const telltale::api::Top top = recording.top();
+    for (const telltale::api::FunctionRow& row : top.rows) {
       std::cout << row.calls << ' ' << row.total_ns << ' ' << row.self_ns << ' ' << row.median_ns
                 << ' ' << row.max_ns << ' ' << row.function << '\n';
     }
-    recording.export_calls("folded", argv[3]);
+    const telltale::api::Skipped skipped = recording.export_calls("folded", argv[3]);
+    for (const telltale::api::Problem& problem : skipped.problems) {
+      std::cout << "problem: " << problem.offset << ' ' << problem.record << ' '
+                << problem.lost_bytes << '\n';
+    }
   } catch (const telltale::api::Error& error) {
     std::cout << "error: " << error.what() << '\n';
     return 1;
