@@ -14,7 +14,7 @@ enum ExitStatus : int {
 };
 
 // Each adds its verb to the command line; when the verb was chosen its callback does the work and
-// sets `status`. The list of verbs is in main.cc.
+// sets `status`. The list of verbs is in command_line.cc.
 void add_convert_verb(CLI::App& app, int& status);
 void add_flame_verb(CLI::App& app, int& status);
 void add_graph_verb(CLI::App& app, int& status);
@@ -26,5 +26,7 @@ void add_report_verb(CLI::App& app, int& status);
 void add_sites_verb(CLI::App& app, int& status);
 void add_stacks_verb(CLI::App& app, int& status);
 void add_top_verb(CLI::App& app, int& status);
+// help and man; the verbs that `help` and `man` take are those added before and these.
+void add_help_verbs(CLI::App& app, int& status);
 
 }  // namespace telltale::cli
