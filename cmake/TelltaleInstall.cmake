@@ -9,3 +9,19 @@ install(EXPORT telltale NAMESPACE telltale:: DESTINATION ${telltale_config_dir} 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/telltaleConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/telltaleConfigVersion.cmake DESTINATION ${telltale_config_dir})
+
+# The manual pages come from the command line itself.
+add_custom_target(telltale_man_pages ALL
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
+  COMMAND telltale man --all ${PROJECT_BINARY_DIR}/man VERBATIM)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# So do the completions.
+set(telltale_completions ${PROJECT_BINARY_DIR}/completions)
+file(MAKE_DIRECTORY ${telltale_completions})
+add_custom_target(telltale_completion_scripts ALL
+  COMMAND telltale completion bash > ${telltale_completions}/telltale
+  COMMAND telltale completion zsh > ${telltale_completions}/_telltale
+  COMMAND telltale completion fish > ${telltale_completions}/telltale.fish VERBATIM)
+install(FILES ${telltale_completions}/telltale DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${telltale_completions}/_telltale DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${telltale_completions}/telltale.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

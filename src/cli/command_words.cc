@@ -59,7 +59,8 @@ std::string joined(const std::vector<std::string>& parts) {
 
 const std::array<ExitStatusWords, 5> kExitStatusWords = {{
     {kDone, "Done."},
-    {kFinding, "Done, and what was asked for was found: check found a violation."},
+    {kFinding,
+     "Done, and what was asked for was found: check found a violation, or diff exceeded its gate."},
     {kUsage, "The command line makes no sense."},
     {kUnreadable, "An input could not be read at all, or the output could not be written."},
     {kDamaged, "With --strict: something in the input was damaged or lost."},

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/completion.h"
 #include "cli/help_text.h"
 #include "cli/man_page.h"
 #include "cli/reading_options.h"
@@ -61,6 +62,15 @@ std::vector<std::string> verb_names(const CLI::App& app) {
 void add_help_verbs(CLI::App& app, int& status) {
   CLI::App* help = app.add_subcommand("help", "what there is, or what a verb does and takes");
   CLI::App* man = app.add_subcommand("man", "a manual page in roff; read it with `man -l -`");
+  CLI::App* completion =
+      app.add_subcommand("completion", "a script for a shell: source <(telltale completion bash)");
+  const auto shell = std::make_shared<std::string>();
+  completion->add_option("SHELL", *shell, "the shell")
+      ->type_name("SHELL")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  completion->callback(
+      [&app, &status, shell] { status = print_or_say(completion_script(*shell, words_of(app))); });
   const std::vector<std::string> verbs = verb_names(app);
   const auto verb = std::make_shared<std::string>();
   const auto folder = std::make_shared<std::string>();

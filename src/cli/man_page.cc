@@ -11,7 +11,7 @@ namespace telltale::cli {
 namespace {
 
 // An argument of a macro.
-std::string quoted(std::string_view text) { return "\"" + roff(text) + "\""; }
+std::string roff_quoted(std::string_view text) { return "\"" + roff(text) + "\""; }
 
 std::string sentence(std::string text) {
   if (!text.empty()) {
@@ -142,8 +142,9 @@ std::string man_page(const VerbWords& all, const VerbWords& verb, const std::str
   std::string title;
   for (const char c : name) title += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   // No date: the page of one version is the same whenever it was built.
-  std::string text = fmt::format(".TH {} 1 \"\" {} {}\n", quoted(title),
-                                 quoted("telltale " + version), quoted("telltale manual"));
+  std::string text =
+      fmt::format(".TH {} 1 \"\" {} {}\n", roff_quoted(title), roff_quoted("telltale " + version),
+                  roff_quoted("telltale manual"));
   text += ".nh\n.ad l\n";
   // "NAME \- text" is what makewhatis reads, so no second "telltale:" in it.
   std::string summary = verb.description;

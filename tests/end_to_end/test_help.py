@@ -1,0 +1,85 @@
+"""Help and manual pages, all from one reading of the command line."""
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+TELLTALE = os.environ["TELLTALE"]
+VERBS = ["info", "top", "report", "stacks", "flame", "graph", "diff", "dump", "check", "convert", "sites"]
+
+
+def telltale(*arguments):
+    return subprocess.run([TELLTALE, *arguments], capture_output=True, text=True, timeout=60)
+
+
+class HelpTest(unittest.TestCase):
+    def test_overview_names_every_verb(self):
+        overview = telltale("help")
+        self.assertEqual(overview.returncode, 0)
+        self.assertEqual(overview.stdout, telltale("--help").stdout)
+        for verb in VERBS:
+            self.assertRegex(overview.stdout, rf"(?m)^  {verb} ")
+        nothing = telltale()
+        self.assertEqual((nothing.returncode, nothing.stdout), (2, overview.stdout))
+
+    def test_help_of_a_verb_is_its_own_help_and_fits_a_terminal(self):
+        for verb in VERBS:
+            with self.subTest(verb=verb):
+                shown = telltale("help", verb)
+                self.assertEqual(shown.returncode, 0, shown.stderr)
+                self.assertEqual(shown.stdout, telltale(verb, "--help").stdout)
+                self.assertIn("--strict", shown.stdout)
+                self.assertLessEqual(max(map(len, shown.stdout.splitlines())), 100)
+
+    def test_what_makes_no_sense_is_named(self):
+        for arguments, word in ((["bogus"], "no such verb: bogus"), (["top"], "FILE is required"), (["help", "bogus"], "bogus"),
+                                (["top", "--bogus", "x"], "--bogus")):
+            with self.subTest(arguments=arguments):
+                done = telltale(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(word, done.stderr)
+
+    def complete(self, *words):
+        """What bash offers for the last of the words."""
+        script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _telltale; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", script, TELLTALE, "telltale", *words], capture_output=True, text=True,
+                              timeout=60, cwd=os.environ["TELLTALE_SOURCE_DIR"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_bash_completes_verbs_options_values_and_files(self):
+        self.assertLessEqual(set(VERBS), set(self.complete("")))
+        self.assertEqual(self.complete("dif"), ["diff"])
+        self.assertEqual(self.complete("diff", "--gate-f"), ["--gate-floor-ns"])
+        self.assertEqual(self.complete("convert", "x", "--to", "fdr"), [f"fdr{n}" for n in range(1, 6)])
+        self.assertEqual(self.complete("info", "README"), ["README.md"])
+        self.assertEqual(self.complete("help", "gra"), ["graph"])
+
+    def test_other_shells_get_every_verb_too(self):
+        for shell in ("zsh", "fish"):
+            script = telltale("completion", shell).stdout
+            for verb in VERBS:
+                self.assertIn(verb, script)
+
+    def test_manual_pages_have_every_option_and_no_warnings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(telltale("man", "--all", folder).returncode, 0)
+            pages = {"telltale.1"} | {f"telltale-{verb}.1" for verb in VERBS}
+            self.assertLessEqual(pages, set(os.listdir(folder)))
+            for page in sorted(pages):
+                with self.subTest(page=page):
+                    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", os.path.join(folder, page)],
+                                          capture_output=True, text=True, timeout=60)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    text = re.sub(r"\x1b\[[0-9;]*m|.\x08", "", done.stdout).replace("\u2010", "-").replace("\u2212", "-")
+                    verb = page[len("telltale-"):-2] if page != "telltale.1" else None
+                    shown = telltale("help", *([verb] if verb else [])).stdout
+                    for option in set(re.findall(r"(?m)^ .*?(--[a-z][a-z-]+)", shown)):
+                        self.assertIn(option, text)
+                    self.assertIn("EXIT STATUS", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
