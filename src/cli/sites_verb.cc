@@ -103,7 +103,7 @@ class Answer {
   }
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
-  ~Answer() { close(); }
+  ~Answer() { static_cast<void>(close()); }
 
   void write(std::string_view text) {
     if (file_ == nullptr || error_ != 0) return;

@@ -24,7 +24,7 @@ Result<AnyRecording> open_with_programs(Inputs inputs, const OpenOptions& option
   Result<std::shared_ptr<const FunctionNames>> names =
       open_function_names(options.programs, problems);
   if (!names) return std::unexpected(names.error());
-  Result<Recording> recording = Recording::open(std::move(inputs), *std::move(names));
+  Result<Recording> recording = Recording::open(std::forward<Inputs>(inputs), *std::move(names));
   if (!recording) return std::unexpected(recording.error());
   recording->add_problems(problems);
   return AnyRecording(std::move(*recording));
@@ -37,7 +37,7 @@ Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions&
 Result<AnyRecording> open_xray_yaml(std::vector<InputFile> inputs, const OpenOptions& options) {
   if (inputs.size() != 1)
     return usage_error("a YAML trace is read alone, not together with other files");
-  return open_with_programs<XrayYamlRecording>(std::move(inputs.front()), options);
+  return open_with_programs<XrayYamlRecording, const InputFile&>(inputs.front(), options);
 }
 
 constexpr auto kFormats = std::to_array<Format>({
@@ -55,7 +55,6 @@ const Format* find_format(Bytes bytes) {
 }  // namespace
 
 Result<AnyRecording> open_recording(const OpenOptions& options) {
-  if (options.files.empty()) return usage_error("no recording was given");
   std::vector<InputFile> inputs;
   const Format* format = nullptr;
   for (const std::string& path : options.files) {
@@ -76,6 +75,7 @@ Result<AnyRecording> open_recording(const OpenOptions& options) {
     format = found;
     inputs.push_back(std::move(*input));
   }
+  if (format == nullptr) return usage_error("no recording was given");
   return format->open(std::move(inputs), options);
 }
 

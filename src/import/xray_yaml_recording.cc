@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 6> kKindNames = {"function-enter",     "f
 
 }  // namespace
 
-Result<XrayYamlRecording> XrayYamlRecording::open(InputFile input,
+Result<XrayYamlRecording> XrayYamlRecording::open(const InputFile& input,
                                                   std::shared_ptr<const FunctionNames> names) {
   XrayYamlRecording recording;
   recording.problems_.merge(input.problems());

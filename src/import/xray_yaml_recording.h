@@ -23,7 +23,7 @@ namespace telltale {
 class XrayYamlRecording {
  public:
   // Errors: a text without a header that makes sense.
-  static Result<XrayYamlRecording> open(InputFile input,
+  static Result<XrayYamlRecording> open(const InputFile& input,
                                         std::shared_ptr<const FunctionNames> names);
 
   [[nodiscard]] const Clock& clock() const { return clock_; }
