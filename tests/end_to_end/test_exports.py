@@ -8,10 +8,11 @@ import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
 import tempfile
 import unittest
+
+from export_tools import compiler, fdr, install_node_modules, restore
 
 TELLTALE = os.environ["TELLTALE"]
 SOURCE_DIR = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"])
@@ -23,33 +24,6 @@ HOSTILE = [
     "/abs/name", "(1) name", "fn=other", "%s%n", "{\"x\":1}", "\u2028", "trailing ", "caf\u00e9 \U0001f600",
     "operator<<(std::ostream&, x)",
 ]
-
-
-def fdr(events, tid=77, pid=5, frequency=1_000_000_000):
-    """An FDR version 5 trace of one buffer; events are ('enter'|'exit', id, delta) or ('custom', bytes, delta)."""
-    body = b"\x01" + struct.pack("<i11x", tid)
-    body += b"\x09" + struct.pack("<qi3x", 1, 0)
-    body += b"\x13" + struct.pack("<i11x", pid)
-    body += b"\x05" + struct.pack("<HQ5x", 0, 1000)
-    actions = {"enter": 0, "exit": 1, "tail": 2, "enter_args": 3}
-    for kind, what, delta in events:
-        if kind == "custom":
-            body += b"\x0b" + struct.pack("<ii7x", len(what), delta) + what
-        elif kind == "argument":
-            body += b"\x0d" + struct.pack("<Q7x", what)
-        else:
-            body += struct.pack("<II", what << 4 | actions[kind] << 1, delta)
-    header = struct.pack("<HHIQQ8x", 5, 1, 3, frequency, 65536)
-    return header + b"\x0f" + struct.pack("<Q7x", len(body)) + body
-
-
-def restore(text):
-    """What append_visible (src/output/escape.h) made visible."""
-    def one(match):
-        code = match.group(1)
-        simple = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
-        return simple[code] if code in simple else chr(int(code[1:], 16))
-    return re.sub(r"\\(n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})", one, text)
 
 
 def named_program(folder):
@@ -66,22 +40,6 @@ def named_program(folder):
     subprocess.run([compiler(), "-g", "-fxray-instrument", "-o", program, source], check=True, timeout=120,
                    capture_output=True)
     return program
-
-
-def compiler():
-    return next((c for c in ("clang-22", "clang-19", "clang") if shutil.which(c)), None)
-
-
-def install_node_modules():
-    """The packages of tests/node, installed once beside the build."""
-    folder = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "node"
-    folder.mkdir(exist_ok=True)
-    for name in ("package.json", "package-lock.json", ".npmrc"):
-        shutil.copyfile(SOURCE_DIR / "tests" / "node" / name, folder / name)
-    if not (folder / "node_modules" / "ajv").exists():
-        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True, timeout=300,
-                       capture_output=True)
-    return folder / "node_modules"
 
 
 class Exports(unittest.TestCase):
