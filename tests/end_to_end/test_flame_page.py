@@ -91,7 +91,7 @@ class FlamePage(unittest.TestCase):
         self.assertEqual(text, [*wanted, "parse", "33.33 % matched", "all threads", "13.33 % matched"])
         tips, path = [a for a in shown if isinstance(a, list) and a and isinstance(a[0], str)]
         self.assertEqual(tips, ["parse", "calls\t1", "total\t600 ns \u00b7 40.00 % of all", "self\t400 ns \u00b7 26.67 % of all",
-                                "depth\t2"])
+                                f"module\t{self.map}", "depth\t2"])
         self.assertEqual(path, ["all threads", "main", "parse"])
         self.assertEqual(shown[-1], True)
 
