@@ -75,7 +75,8 @@ int answer(const Source& source, const StacksOptions& options, const CallFilter&
   } else {
     Result<OutputFile> out = OutputFile::open("-");
     if (!out) return report_error(out.error());
-    Result<void> done = write_folded(*tree, context, *out, measure_of(options.measure));
+    Result<void> done =
+        write_folded(*tree, context, *out, measure_of(options.measure), options.by_thread);
     if (done) done = out->finish();
     if (!done) return report_error(done.error());
   }

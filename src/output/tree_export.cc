@@ -50,12 +50,12 @@ std::string position(const FunctionInfo& info) {
 }  // namespace
 
 Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out,
-                          StackMeasure measure) {
+                          StackMeasure measure, bool name_lone_thread) {
   const auto value = [&](const CallTree::Node& node) {
     if (measure == StackMeasure::calls) return node.calls;
     return context.clock.to_ns(measure == StackMeasure::self ? node.self : node.total);
   };
-  const bool by_thread = tree.roots.size() > 1;
+  const bool by_thread = tree.roots.size() > 1 || name_lone_thread;
   std::string path;
   std::vector<size_t> ends;  // of the path's text, by depth
   std::string text;

@@ -15,9 +15,9 @@ namespace telltale {
 enum class StackMeasure : uint8_t { self, total, calls };
 
 // "outer;inner 120" a line: what each path has of the measure, if it has any. A tree of several
-// threads gets the thread as its outermost frame.
+// threads, or with `name_lone_thread`, gets the thread as its outermost frame.
 Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out,
-                          StackMeasure measure = StackMeasure::self);
+                          StackMeasure measure = StackMeasure::self, bool name_lone_thread = false);
 // pprof's profile.proto, gzipped: calls/count and self/nanoseconds a path, leaf first, the thread
 // as labels. REQUIRES: a tree by thread.
 Result<void> write_pprof(const CallTree& tree, const ExportContext& context, OutputFile& out);
