@@ -1,4 +1,3 @@
-include(GNUInstallDirs)
 install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 include(CMakePackageConfigHelpers)
 install(TARGETS telltale_shared EXPORT telltale

@@ -1,11 +1,12 @@
 // Runs telltale's verbs over many damaged copies of good files, in one process:
 //
-//   mutation_driver --count N --seed S --scratch FILE -- VERB ARGUMENTS... @ ... -- GOODFILE...
+//   mutation_driver --count N --seed S --scratch FILE --counts FILE -- VERB ARGUMENTS... @ ... --
+//   GOODFILE...
 //
 // "@" stands for the damaged file. Output goes where this process's output goes. An input that ends
 // the process (a crash, more memory than allowed, more than ten seconds) is left in the scratch
-// file. Exit status 0: every run ended with one of telltale's own exit statuses; the last line on
-// file descriptor 3 says how often each came.
+// file. Exit status 0: every run ended with one of telltale's own exit statuses, and the counts
+// file says how often each came.
 
 #define main telltale_main
 #include "cli/main/main.cc"  // the very program, whatever verbs it has
@@ -98,6 +99,7 @@ struct Job {
   size_t count = 0;
   uint64_t seed = 0;
   std::string scratch;
+  std::string counts;
   std::vector<std::string> words;  // of the command line, the program's name first
   std::vector<std::string> good;
 };
@@ -120,6 +122,7 @@ Job parse(int argc, char** argv) {
       if (word == "--count") job.count = std::stoul(value);
       if (word == "--seed") job.seed = std::stoull(value);
       if (word == "--scratch") job.scratch = value;
+      if (word == "--counts") job.counts = value;
     }
   }
   return job;
@@ -161,8 +164,7 @@ int main(int argc, char** argv) {
     }
     ++statuses[static_cast<size_t>(status)];
   }
-  std::string line;
-  for (const size_t count : statuses) line += std::to_string(count) + " ";
-  line += "\n";
-  return write(3, line.data(), line.size()) == static_cast<ssize_t>(line.size()) ? 0 : 2;
+  std::ofstream counts(job.counts);
+  for (const size_t count : statuses) counts << count << ' ';
+  return counts.flush().good() ? 0 : 2;
 }

@@ -13,7 +13,9 @@ std::string to_string(const Problem& problem) {
   if (!problem.file.empty()) text += problem.file + ": ";
   text += fmt::format("{}{}at byte {}: {}", problem.record, problem.record.empty() ? "" : " ",
                       problem.offset, problem.message);
-  if (problem.lost_bytes != 0) text += fmt::format(" ({} {} lost)", problem.lost_bytes, problem.lost_bytes == 1 ? "byte" : "bytes");
+  if (problem.lost_bytes != 0)
+    text += fmt::format(" ({} {} lost)", problem.lost_bytes,
+                        problem.lost_bytes == 1 ? "byte" : "bytes");
   return text;
 }
 

@@ -8,6 +8,7 @@ import gzip
 import io
 import json
 import os
+import re
 import random
 import resource
 import shutil
@@ -29,13 +30,12 @@ CONTROL = set(range(32)) - {10} | {127}
 def export_formats():
     """Names that `convert --to` takes."""
     text = telltale("convert", "--help").stdout.decode()
-    listed = text[text.index("--to FORMAT:{") + len("--to FORMAT:{") :]
-    return listed[: listed.index("}")].split(",")
+    return re.findall(r"(?m)^  ([a-z0-9-]+) ", text[text.index("Formats:") :])
 
 
 def verbs():
     text = telltale("--help").stdout.decode()
-    return [line.split()[0] for line in text[text.index("Subcommands:") :].splitlines()[1:] if line.strip()]
+    return re.findall(r"(?m)^  ([a-z]+) ", text[text.index("Verbs:") : text.index("Options:")])
 
 
 def reading_commands(folder):
@@ -480,20 +480,19 @@ class Reliability(unittest.TestCase):
     def mutate(self, words, good, count, seed=14):
         scratch = os.path.join(self.folder, "mutant")
         counts = os.path.join(self.folder, "counts")
-        with open(counts, "w+b") as third, tempfile.TemporaryFile() as errors:
+        with tempfile.TemporaryFile() as errors:
             done = subprocess.run(
                 [os.path.join(BIN, "mutation_driver"), "--count", str(count), "--seed", str(seed), "--scratch", scratch,
-                 "--", *words, "--", *good],
-                stdout=subprocess.DEVNULL, stderr=errors, timeout=600, pass_fds=[third.fileno()],
-                preexec_fn=lambda: os.dup2(third.fileno(), 3))
+                 "--counts", counts, "--", *words, "--", *good],
+                stdout=subprocess.DEVNULL, stderr=errors, timeout=600)
             if done.returncode != 0:
                 errors.seek(0)
                 kept = os.path.join(tempfile.gettempdir(), "telltale-mutant")
                 shutil.copy(scratch, kept)
                 self.fail("%s: status %d; the input is %s; %s"
                           % (words, done.returncode, kept, errors.read()[-2000:].decode(errors="replace")))
-            third.seek(0)
-            return [int(number) for number in third.read().split()]
+            with open(counts) as file:
+                return [int(number) for number in file.read().split()]
 
     def test_d14_blind_mutation_of_recordings(self):
         commands = reading_commands(self.folder)
