@@ -8,16 +8,13 @@
 // file. Exit status 0: every run ended with one of telltale's own exit statuses, and the counts
 // file says how often each came.
 
-#define main telltale_main
-#include "cli/main/main.cc"  // the very program, whatever verbs it has
-#undef main
-
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -25,6 +22,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "cli/command_line.h"  // the very program, whatever verbs it has
 
 namespace {
 
@@ -157,7 +156,8 @@ int main(int argc, char** argv) {
     }
     arguments.push_back(nullptr);
     allow_ten_seconds();
-    const int status = telltale_main(static_cast<int>(words.size()), arguments.data());
+    const int status = telltale::cli::run_command_line(static_cast<int>(words.size()),
+                                                       arguments.data(), TELLTALE_VERSION);
     if (status < 0 || status > 4) {
       std::fprintf(stderr, "run %zu: exit status %d\n", run, status);
       return 1;
