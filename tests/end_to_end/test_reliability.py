@@ -196,7 +196,7 @@ class Reliability(unittest.TestCase):
                 few = self.instructions(words, self.write("small", small[name])) - base
                 many = self.instructions(words, self.write("large", large[name])) - base
                 # What is printed is sorted: n log n; a little more than 4.
-                self.assertLess(many, 5.2 * max(few, base // 10), (name, words, few, many))
+                self.assertLess(many, 4.6 * max(few, base // 10), (name, words, few, many))
 
     # --- D5
 
