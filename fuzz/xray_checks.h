@@ -27,7 +27,7 @@ inline Bytes as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-inline xray::ByteSink into(std::string& out) {
+inline ByteSink into(std::string& out) {
   return [&out](std::string_view block) -> Result<void> {
     out += block;
     return {};
@@ -51,9 +51,9 @@ inline void check_binary(Bytes file) {
   ProblemLog json_problems;
   std::string text;
   std::string json;
-  require(xray::dump_trace(file, "f", xray::DumpStyle::text, into(text), text_problems).has_value(),
+  require(xray::dump_trace(file, "f", DumpStyle::text, into(text), text_problems).has_value(),
           "dump");
-  require(xray::dump_trace(file, "f", xray::DumpStyle::json, into(json), json_problems).has_value(),
+  require(xray::dump_trace(file, "f", DumpStyle::json, into(json), json_problems).has_value(),
           "dump --json");
   require_placed(text_problems, file);
   require(text_problems.count() == json_problems.count(), "both styles see the same problems");
@@ -85,9 +85,8 @@ inline std::string check_binary_conversion(Bytes file, std::string_view to) {
   if (std::ranges::equal(as_bytes(out), file)) return out;
   ProblemLog problems;
   std::string text;
-  require(
-      xray::dump_trace(as_bytes(out), "f", xray::DumpStyle::text, into(text), problems).has_value(),
-      "a converted file can be read");
+  require(xray::dump_trace(as_bytes(out), "f", DumpStyle::text, into(text), problems).has_value(),
+          "a converted file can be read");
   require(problems.count() == 0, "a converted file is whole");
   return out;
 }

@@ -4,98 +4,66 @@
 #include <memory>
 
 #include "bytes/input_file.h"
+#include "cli/format_tools.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
-#include "formats/xray/verifier.h"
-#include "formats/xray/yaml_trace.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 
 namespace telltale::cli {
 namespace {
 
-using xray::Verdict;
-using xray::Violation;
-
-// One file's verdict; a file that is cut or damaged in its compression is not valid either.
-struct Checked {
-  std::string file;
-  Verdict verdict;
-  ProblemLog damage;
-  bool yaml = false;  // llvm-xray's text: it has no grammar of its own, but it can be read or not
-  [[nodiscard]] bool valid() const {
-    return verdict.valid() && (yaml ? damage.count() == 0 : !damage.damaged());
-  }
-  [[nodiscard]] const char* flavour() const {
-    if (yaml) return "yaml";
-    return verdict.header.type == xray::LogType::fdr ? "fdr" : "basic";
-  }
-};
-
-Result<Checked> check_yaml(const InputFile& file) {
-  Checked checked{file.name(), {}, file.problems(), true};
-  const Result<xray::YamlTrace> trace =
-      xray::read_yaml_trace(file.bytes(), file.name(), checked.damage);
-  if (!trace) return std::unexpected(trace.error());
-  checked.verdict.header = trace->header;
-  checked.verdict.records = trace->records.size();
-  return checked;
-}
-
-Result<Checked> check_file(const InputFile& file) {
-  if (xray::looks_like_yaml_trace(file.bytes())) return check_yaml(file);
-  const Result<Verdict> verdict = xray::verify_trace(file.bytes());
-  if (!verdict) return std::unexpected(verdict.error());
-  return Checked{file.name(), *verdict, file.problems(), false};
-}
-
-std::string to_text(const Checked& checked) {
-  const Verdict& verdict = checked.verdict;
-  const std::string format = fmt::format(
-      "XRay {} version {}",
-      checked.yaml ? "YAML" : (verdict.header.type == xray::LogType::fdr ? "FDR" : "basic"),
-      verdict.header.version);
-  if (checked.valid()) {
-    return fmt::format("{}: valid {}, {} records\n", visible(checked.file), format,
-                       verdict.records);
+std::string to_text(const FileCheck& checked) {
+  if (checked.valid) {
+    return fmt::format("{}: valid {}, {} records\n", visible(checked.file), checked.title,
+                       checked.records);
   }
   std::string out;
   for (const Problem& problem : checked.damage.kept()) out += visible(to_string(problem)) + "\n";
-  if (verdict.first) {
-    out += fmt::format("{}: not valid {}: {}\n", visible(checked.file), format,
-                       visible(to_string(*verdict.first)));
+  if (checked.first) {
+    out += fmt::format("{}: not valid {}: {}\n", visible(checked.file), checked.title,
+                       visible(checked.first->text));
   }
-  for (size_t i = 0; i < Violation::kKinds; ++i) {
-    if (verdict.counts[i] == 0) continue;
-    out += fmt::format("  {:<20} {:>10}\n", to_string(static_cast<Violation::Kind>(i)),
-                       verdict.counts[i]);
+  for (const auto& [kind, count] : checked.violations) {
+    out += fmt::format("  {:<20} {:>10}\n", kind, count);
   }
   return out;
 }
 
-void write_json(const Checked& checked, JsonWriter& json) {
-  const Verdict& verdict = checked.verdict;
-  json.begin_object().member("file", checked.file).member("valid", checked.valid());
-  json.member("format", fmt::format("xray-{}", checked.flavour()))
-      .member("version", verdict.header.version)
-      .member("records", verdict.records)
-      .member("violations", verdict.violations());
+// Versions are numbers in every format so far; one that is none is a string.
+void write_version(const std::string& version, JsonWriter& json) {
+  const bool number = !version.empty() && version.size() < 10 &&
+                      version.find_first_not_of("0123456789") == std::string::npos;
+  number ? json.member("version", std::stoull(version)) : json.member("version", version);
+}
+
+void write_json(const FileCheck& checked, JsonWriter& json) {
+  uint64_t violations = 0;
+  for (const auto& [kind, count] : checked.violations) violations += count;
+  json.begin_object().member("file", checked.file).member("valid", checked.valid);
+  json.member("format", checked.format);
+  write_version(checked.version, json);
+  json.member("records", checked.records).member("violations", violations);
   json.key("violations_by_kind").begin_object();
-  for (size_t i = 0; i < Violation::kKinds; ++i) {
-    if (verdict.counts[i] != 0) {
-      json.member(to_string(static_cast<Violation::Kind>(i)), verdict.counts[i]);
-    }
-  }
+  for (const auto& [kind, count] : checked.violations) json.member(kind, count);
   json.end_object();
   json.key("first");
-  if (verdict.first) {
-    json.begin_object().member("offset", verdict.first->offset);
-    json.member("kind", to_string(verdict.first->kind)).member("record", verdict.first->record);
-    json.member("message", verdict.first->message).end_object();
+  if (checked.first) {
+    json.begin_object().member("offset", checked.first->offset);
+    json.member("kind", checked.first->kind).member("record", checked.first->record);
+    json.member("message", checked.first->message).end_object();
   } else {
     json.value(nullptr);
   }
   json.end_object();
+}
+
+Result<FileCheck> check_file(const InputFile& file, const OpenOptions& options) {
+  const Result<const FormatTools*> tools = find_format_tools(file, options);
+  if (!tools) return std::unexpected(tools.error());
+  Result<FileCheck> checked = (*tools)->check(file, options);
+  if (checked) checked->file = file.name();
+  return checked;
 }
 
 int run(const ReadingOptions& options) {
@@ -106,13 +74,13 @@ int run(const ReadingOptions& options) {
   for (const std::string& path : options.files) {
     const Result<InputFile> file = InputFile::open(path, options.open_options().limits);
     if (!file) return report_error(file.error());
-    const Result<Checked> checked = check_file(*file);
+    const Result<FileCheck> checked = check_file(*file, options.open_options());
     if (!checked) {
       Error error = checked.error();
       error.file = file->name();
       return report_error(error);
     }
-    all_valid = all_valid && checked->valid();
+    all_valid = all_valid && checked->valid;
     if (options.json) {
       write_json(*checked, json);
     } else {

@@ -2,26 +2,28 @@
 #include <memory>
 
 #include "bytes/input_file.h"
+#include "cli/format_tools.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
-#include "output/xray_dump.h"
 
 namespace telltale::cli {
 namespace {
 
 int run(const ReadingOptions& options) {
-  const xray::DumpStyle style = options.json ? xray::DumpStyle::json : xray::DumpStyle::text;
-  const xray::ByteSink to_output = [](std::string_view block) -> Result<void> {
+  const DumpStyle style = options.json ? DumpStyle::json : DumpStyle::text;
+  const OpenOptions open = options.open_options();
+  const ByteSink to_output = [](std::string_view block) -> Result<void> {
     if (print(block)) return {};
     return io_error("standard output", "cannot write", errno);
   };
   ProblemLog problems;
   for (const std::string& path : options.files) {
-    const Result<InputFile> file = InputFile::open(path, options.open_options().limits);
+    const Result<InputFile> file = InputFile::open(path, open.limits);
     if (!file) return report_error(file.error());
     problems.merge(file->problems());
-    const Result<void> done =
-        xray::dump_trace(file->bytes(), file->name(), style, to_output, problems);
+    const Result<const FormatTools*> tools = find_format_tools(*file, open);
+    if (!tools) return report_error(tools.error());
+    const Result<void> done = (*tools)->dump(*file, open, style, to_output, problems);
     if (!done) {
       Error error = done.error();
       if (error.file.empty()) error.file = file->name();

@@ -54,6 +54,15 @@ const Format* find_format(Bytes bytes) {
 
 }  // namespace
 
+std::unexpected<Error> unknown_format(const std::string& file_name, Bytes bytes) {
+  return std::unexpected(
+      Error{Error::Cause::bad_magic,
+            file_name,
+            {},
+            bytes.empty() ? "the file is empty" : "this is no recording that telltale knows",
+            0});
+}
+
 Result<AnyRecording> open_recording(const OpenOptions& options) {
   std::vector<InputFile> inputs;
   const Format* format = nullptr;
@@ -62,12 +71,7 @@ Result<AnyRecording> open_recording(const OpenOptions& options) {
     if (!input) return std::unexpected(input.error());
     const Format* found = find_format(input->bytes());
     if (found == nullptr) {
-      return std::unexpected(Error{
-          Error::Cause::bad_magic,
-          path,
-          {},
-          input->bytes().empty() ? "the file is empty" : "this is no recording that telltale knows",
-          0});
+      return unknown_format(path, input->bytes());
     }
     if (format != nullptr && found != format) {
       return usage_error(path + " is of another format than the files before it");

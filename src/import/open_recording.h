@@ -26,4 +26,7 @@ struct OpenOptions {
 // formats.
 Result<AnyRecording> open_recording(const OpenOptions& options);
 
+// What is said of a file that no format knows.
+std::unexpected<Error> unknown_format(const std::string& file_name, Bytes bytes);
+
 }  // namespace telltale

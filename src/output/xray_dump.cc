@@ -1,17 +1,11 @@
 #include "output/xray_dump.h"
 
-#include <fmt/format.h>
-
 #include <array>
-#include <concepts>
-#include <iterator>
-#include <span>
 #include <string_view>
 #include <variant>
 
 #include "formats/xray/fdr_file_walk.h"
 #include "formats/xray/yaml_trace.h"
-#include "output/escape.h"
 
 namespace telltale::xray {
 namespace {
@@ -19,89 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kActionNames = {"enter", "exit", "tail_exit",
                                                           "enter_args"};
 constexpr std::array<std::string_view, 3> kSkipReasons = {"filler", "gap", "damage"};
-constexpr std::array<std::string_view, 4> kProblemKinds = {"torn_tail", "corruption", "loss",
-                                                           "oddity"};
-
-// One line of output: a record's name, offset and fields, in either style.
-class Line {
- public:
-  Line(DumpStyle style, uint64_t offset, std::string_view record, std::string& out)
-      : json_(style == DumpStyle::json), out_(out) {
-    if (json_) {
-      fmt::format_to(end(), R"({{"offset":{},"record":"{}")", offset, record);
-    } else {
-      fmt::format_to(end(), "{:>10} {}", offset, record);
-    }
-  }
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
-  ~Line() { out_ += json_ ? "}\n" : "\n"; }
-
-  template <std::integral T>
-  Line& number(std::string_view key, T value) {
-    begin(key);
-    fmt::format_to(end(), "{}", value);
-    return *this;
-  }
-  // A list; nothing when it is empty.
-  Line& numbers(std::string_view key, std::span<const uint64_t> values) {
-    if (values.empty()) return *this;
-    begin(key);
-    fmt::format_to(end(), "[{}]", fmt::join(values, ","));
-    return *this;
-  }
-  Line& flag(std::string_view key, bool value) {
-    begin(key);
-    out_ += value ? "true" : "false";
-    return *this;
-  }
-  // A word of our own: no escaping needed.
-  Line& word(std::string_view key, std::string_view value) {
-    begin(key);
-    if (json_) out_ += '"';
-    out_ += value;
-    if (json_) out_ += '"';
-    return *this;
-  }
-  // Text that came from outside.
-  Line& text(std::string_view key, std::string_view value) {
-    begin(key);
-    out_ += '"';
-    json_ ? append_json(out_, value) : append_visible(out_, value);
-    out_ += '"';
-    return *this;
-  }
-  // Bytes: quoted text for people, hexadecimal digits for programs.
-  Line& bytes(Bytes value) {
-    const std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());
-    if (!json_) return text("data", raw);
-    begin("data_hex");
-    out_ += '"';
-    append_hex(out_, raw);
-    out_ += '"';
-    return *this;
-  }
-
- private:
-  void begin(std::string_view key) {
-    out_ += json_ ? ",\"" : " ";
-    out_ += key;
-    out_ += json_ ? "\":" : "=";
-  }
-  std::back_insert_iterator<std::string> end() { return std::back_inserter(out_); }
-
-  bool json_;
-  std::string& out_;
-};
-
-void tell_problem(const Problem& problem, DumpStyle style, BlockWriter& out) {
-  Line(style, problem.offset, "Problem", out.block())
-      .word("kind", kProblemKinds[static_cast<size_t>(problem.kind)])
-      .text("in", problem.record)
-      .text("message", problem.message)
-      .number("lost_bytes", problem.lost_bytes);
-  out.flush_if_full();
-}
 
 class Dumper {
  public:
@@ -128,7 +39,7 @@ class Dumper {
   void end_buffer(const BufferFrame&) {}
   void function(uint64_t offset, const FunctionRecord& record) {
     now_ += record.tsc_delta;
-    Line(style_, offset, "Function", out_.block())
+    DumpLine(style_, offset, "Function", out_.block())
         .word("action", kActionNames[static_cast<size_t>(record.action)])
         .number("function_id", record.function_id)
         .number("tsc_delta", record.tsc_delta)
@@ -137,26 +48,26 @@ class Dumper {
   }
   void metadata(const FdrRecord& record) {
     {
-      Line line(style_, record.offset, record_name(record.payload), out_.block());
+      DumpLine line(style_, record.offset, record_name(record.payload), out_.block());
       std::visit([&](const auto& payload) { tell(payload, line); }, record.payload);
     }
     out_.flush_if_full();
   }
   void skipped(const SkippedBytes& skipped) {
-    Line(style_, skipped.offset, "Skipped", out_.block())
+    DumpLine(style_, skipped.offset, "Skipped", out_.block())
         .word("reason", kSkipReasons[static_cast<size_t>(skipped.reason)])
         .number("bytes", skipped.bytes.size());
     out_.flush_if_full();
   }
   void problem(const Problem& problem) {
     problems_.add(problem);
-    tell_problem(problem, style_, out_);
+    dump_problem(problem, style_, out_);
   }
 
   void record(const BasicRecord& record) {
     {
       const bool call = record.type == BasicRecordType::normal;
-      Line line(style_, record.offset, call ? "BasicCall" : "BasicArgument", out_.block());
+      DumpLine line(style_, record.offset, call ? "BasicCall" : "BasicArgument", out_.block());
       if (call) line.word("action", kActionNames[static_cast<size_t>(record.kind)]);
       line.number("function_id", record.function_id);
       call ? line.number("tsc", record.tsc) : line.number("value", record.argument);
@@ -169,7 +80,7 @@ class Dumper {
 
  private:
   void tell_header() {
-    Line line(style_, 0, "FileHeader", out_.block());
+    DumpLine line(style_, 0, "FileHeader", out_.block());
     if (style_ == DumpStyle::json) line.text("file", file_name_);
     line.word("format", header_.type == LogType::fdr ? "xray-fdr" : "xray-basic")
         .number("version", header_.version)
@@ -197,21 +108,21 @@ class Dumper {
     }
   }
 
-  void tell(const FunctionRecord&, Line&) {}  // told by function()
-  void tell(const NewBuffer& record, Line& line) { line.number("tid", record.tid); }
-  void tell(const EndOfBuffer&, Line&) {}
-  void tell(const NewCpuId& record, Line& line) {
+  void tell(const FunctionRecord&, DumpLine&) {}  // told by function()
+  void tell(const NewBuffer& record, DumpLine& line) { line.number("tid", record.tid); }
+  void tell(const EndOfBuffer&, DumpLine&) {}
+  void tell(const NewCpuId& record, DumpLine& line) {
     now_ = record.tsc;
     line.number("cpu", record.cpu).number("tsc", record.tsc);
   }
-  void tell(const TscWrap& record, Line& line) {
+  void tell(const TscWrap& record, DumpLine& line) {
     now_ = record.tsc;
     line.number("tsc", record.tsc);
   }
-  void tell(const WalltimeMarker& record, Line& line) {
+  void tell(const WalltimeMarker& record, DumpLine& line) {
     line.number("seconds", record.seconds).number("microseconds", record.microseconds);
   }
-  void tell(const CustomEvent& event, Line& line) {
+  void tell(const CustomEvent& event, DumpLine& line) {
     const FdrLayout layout = fdr_layout(header_.version);
     line.number("size", event.payload_bytes);
     if (layout.event_time_is_delta) {
@@ -223,9 +134,9 @@ class Dumper {
     if (layout.custom_event_has_cpu) line.number("cpu", event.cpu);
     line.bytes(event.payload);
   }
-  void tell(const CallArgument& record, Line& line) { line.number("value", record.value); }
-  void tell(const BufferExtents& record, Line& line) { line.number("bytes", record.bytes); }
-  void tell(const TypedEvent& event, Line& line) {
+  void tell(const CallArgument& record, DumpLine& line) { line.number("value", record.value); }
+  void tell(const BufferExtents& record, DumpLine& line) { line.number("bytes", record.bytes); }
+  void tell(const TypedEvent& event, DumpLine& line) {
     now_ += static_cast<uint64_t>(int64_t{event.tsc_delta});
     line.number("size", event.payload_bytes)
         .number("tsc_delta", event.tsc_delta)
@@ -233,7 +144,7 @@ class Dumper {
         .number("event_type", event.event_type)
         .bytes(event.payload);
   }
-  void tell(const Pid& record, Line& line) { line.number("pid", record.pid); }
+  void tell(const Pid& record, DumpLine& line) { line.number("pid", record.pid); }
 
   Bytes file_;
   const FileHeader& header_;
@@ -250,7 +161,7 @@ void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle s
   static constexpr std::array<std::string_view, 6> kKinds = {
       "enter", "exit", "tail_exit", "enter_args", "custom_event", "typed_event"};
   {
-    Line line(style, 0, "FileHeader", out.block());
+    DumpLine line(style, 0, "FileHeader", out.block());
     if (style == DumpStyle::json) line.text("file", file_name);
     line.word("format", "xray-yaml")
         .number("version", trace.header.version)
@@ -260,13 +171,13 @@ void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle s
   auto problem = kept.begin();
   const auto tell_problems_before = [&](uint64_t offset) {
     for (; problem != kept.end() && problem->offset < offset; ++problem) {
-      tell_problem(*problem, style, out);
+      dump_problem(*problem, style, out);
     }
   };
   for (const YamlRecord& record : trace.records) {
     tell_problems_before(record.offset);
     const TimedEvent event = timed_event(trace, record);
-    Line line(style, record.offset, "YamlRecord", out.block());
+    DumpLine line(style, record.offset, "YamlRecord", out.block());
     line.word("action", kKinds[static_cast<size_t>(record.kind)]);
     if (event.kind == TimedEvent::Kind::call) {
       line.number("function_id", static_cast<int32_t>(record.function_id))

@@ -1,19 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "base/error.h"
 #include "base/problem.h"
 #include "bytes/cursor.h"
-#include "formats/xray/writer.h"
+#include "output/dump_line.h"
 
 namespace telltale::xray {
-
-enum class DumpStyle : uint8_t {
-  text,  // one line a record: offset, kind, fields
-  json,  // one object a line; keys in docs/formats/xray.md, "What dump prints"
-};
 
 // Every record of an XRay trace (FDR, basic or llvm-xray's YAML; byte order and version from the
 // content), one a line, in file order, with skipped bytes and problems where they stand. Streams;

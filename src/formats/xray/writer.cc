@@ -46,11 +46,6 @@ void rewrite_basic(Bytes file, const FileHeader& header, BlockWriter& out) {
 
 }  // namespace
 
-void BlockWriter::flush() {
-  if (state_ && !block_.empty()) state_ = sink_(block_);
-  block_.clear();
-}
-
 void rewrite_fdr_record(const FdrRecord& record, const FileHeader& header, std::string& out) {
   encode_fdr_record(record.payload, encoding_of(header), out, record.raw);
 }

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/block_writer.h"
+#include "bytes/input_file.h"
+#include "import/open_recording.h"
+#include "output/dump_line.h"
+
+namespace telltale::cli {
+
+// What `check` says of one file, whatever its format.
+struct FileCheck {
+  struct Violation {
+    uint64_t offset = 0;  // in the file
+    std::string kind;
+    std::string record;
+    std::string message;
+    std::string text;  // all of it, for people
+  };
+  std::string file;
+  std::string format;   // "xray-fdr"
+  std::string title;    // "XRay FDR version 5"
+  std::string version;  // as the file says it
+  uint64_t records = 0;
+  std::vector<std::pair<std::string, uint64_t>> violations;  // by kind; only kinds that occur
+  std::optional<Violation> first;                            // the one with the smallest offset
+  ProblemLog damage;  // of the compression around it, or of text that has no grammar of its own
+  bool valid = false;
+};
+
+// What dump and check call for files of one family of formats.
+struct FormatTools {
+  bool (*recognises)(Bytes);
+  Result<void> (*dump)(const InputFile&, const OpenOptions&, DumpStyle, const ByteSink&,
+                       ProblemLog&);
+  Result<FileCheck> (*check)(const InputFile&, const OpenOptions&);
+};
+
+// Errors: bad_magic if no format knows the file.
+Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions& options);
+
+}  // namespace telltale::cli

@@ -1,0 +1,64 @@
+#include "cli/xray_tools.h"
+
+#include <fmt/format.h>
+
+#include "formats/xray/verifier.h"
+#include "formats/xray/yaml_trace.h"
+#include "output/xray_dump.h"
+
+namespace telltale::cli {
+namespace {
+
+bool recognises(Bytes bytes) {
+  return xray::looks_like_trace(bytes) || xray::looks_like_yaml_trace(bytes);
+}
+
+Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
+                  ProblemLog& problems) {
+  return xray::dump_trace(file.bytes(), file.name(), style, sink, problems);
+}
+
+// llvm-xray's text has no grammar of its own, but it can be read or not.
+Result<FileCheck> check_yaml(const InputFile& file) {
+  FileCheck checked;
+  checked.damage.merge(file.problems());
+  const Result<xray::YamlTrace> trace =
+      xray::read_yaml_trace(file.bytes(), file.name(), checked.damage);
+  if (!trace) return std::unexpected(trace.error());
+  checked.format = "xray-yaml";
+  checked.version = std::to_string(trace->header.version);
+  checked.title = "XRay YAML version " + checked.version;
+  checked.records = trace->records.size();
+  checked.valid = checked.damage.count() == 0;
+  return checked;
+}
+
+Result<FileCheck> check(const InputFile& file, const OpenOptions&) {
+  if (xray::looks_like_yaml_trace(file.bytes())) return check_yaml(file);
+  const Result<xray::Verdict> verdict = xray::verify_trace(file.bytes());
+  if (!verdict) return std::unexpected(verdict.error());
+  const bool fdr = verdict->header.type == xray::LogType::fdr;
+  FileCheck checked;
+  checked.damage.merge(file.problems());
+  checked.format = fdr ? "xray-fdr" : "xray-basic";
+  checked.version = std::to_string(verdict->header.version);
+  checked.title = fmt::format("XRay {} version {}", fdr ? "FDR" : "basic", checked.version);
+  checked.records = verdict->records;
+  for (size_t i = 0; i < xray::Violation::kKinds; ++i) {
+    if (verdict->counts[i] == 0) continue;
+    checked.violations.emplace_back(to_string(static_cast<xray::Violation::Kind>(i)),
+                                    verdict->counts[i]);
+  }
+  if (const auto& first = verdict->first) {
+    checked.first = {first->offset, std::string(to_string(first->kind)), first->record,
+                     first->message, to_string(*first)};
+  }
+  checked.valid = verdict->valid() && !checked.damage.damaged();
+  return checked;
+}
+
+}  // namespace
+
+const FormatTools kXrayTools = {recognises, dump, check};
+
+}  // namespace telltale::cli

@@ -1,0 +1,22 @@
+#include "output/dump_line.h"
+
+#include <array>
+
+namespace telltale {
+namespace {
+
+constexpr std::array<std::string_view, 4> kProblemKinds = {"torn_tail", "corruption", "loss",
+                                                           "oddity"};
+
+}  // namespace
+
+void dump_problem(const Problem& problem, DumpStyle style, BlockWriter& out) {
+  DumpLine(style, problem.offset, "Problem", out.block())
+      .word("kind", kProblemKinds[static_cast<size_t>(problem.kind)])
+      .text("in", problem.record)
+      .text("message", problem.message)
+      .number("lost_bytes", problem.lost_bytes);
+  out.flush_if_full();
+}
+
+}  // namespace telltale

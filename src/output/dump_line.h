@@ -1,0 +1,99 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/problem.h"
+#include "bytes/block_writer.h"
+#include "bytes/cursor.h"
+#include "output/escape.h"
+
+namespace telltale {
+
+enum class DumpStyle : uint8_t {
+  text,  // one line a record: offset, kind, fields
+  json,  // one object a line; keys on the page of each format, "What dump prints"
+};
+
+// One line of `dump`: a record's name, offset and fields, in either style. Ends with the object.
+class DumpLine {
+ public:
+  DumpLine(DumpStyle style, uint64_t offset, std::string_view record, std::string& out)
+      : json_(style == DumpStyle::json), out_(out) {
+    if (json_) {
+      fmt::format_to(end(), R"({{"offset":{},"record":"{}")", offset, record);
+    } else {
+      fmt::format_to(end(), "{:>10} {}", offset, record);
+    }
+  }
+  DumpLine(const DumpLine&) = delete;
+  DumpLine& operator=(const DumpLine&) = delete;
+  ~DumpLine() { out_ += json_ ? "}\n" : "\n"; }
+
+  template <std::integral T>
+  DumpLine& number(std::string_view key, T value) {
+    begin(key);
+    fmt::format_to(end(), "{}", value);
+    return *this;
+  }
+  // A list; nothing when it is empty.
+  DumpLine& numbers(std::string_view key, std::span<const uint64_t> values) {
+    if (values.empty()) return *this;
+    begin(key);
+    fmt::format_to(end(), "[{}]", fmt::join(values, ","));
+    return *this;
+  }
+  DumpLine& flag(std::string_view key, bool value) {
+    begin(key);
+    out_ += value ? "true" : "false";
+    return *this;
+  }
+  // A word of our own: no escaping needed.
+  DumpLine& word(std::string_view key, std::string_view value) {
+    begin(key);
+    if (json_) out_ += '"';
+    out_ += value;
+    if (json_) out_ += '"';
+    return *this;
+  }
+  // Text that came from outside.
+  DumpLine& text(std::string_view key, std::string_view value) {
+    begin(key);
+    out_ += '"';
+    json_ ? append_json(out_, value) : append_visible(out_, value);
+    out_ += '"';
+    return *this;
+  }
+  // Bytes: quoted text for people, hexadecimal digits for programs.
+  DumpLine& bytes(Bytes value) {
+    const std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());
+    if (!json_) return text("data", raw);
+    begin("data_hex");
+    out_ += '"';
+    append_hex(out_, raw);
+    out_ += '"';
+    return *this;
+  }
+
+ private:
+  void begin(std::string_view key) {
+    out_ += json_ ? ",\"" : " ";
+    out_ += key;
+    out_ += json_ ? "\":" : "=";
+  }
+  std::back_insert_iterator<std::string> end() { return std::back_inserter(out_); }
+
+  bool json_;
+  std::string& out_;
+};
+
+// A problem, on the line where it was met.
+void dump_problem(const Problem& problem, DumpStyle style, BlockWriter& out);
+
+}  // namespace telltale
