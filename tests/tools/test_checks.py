@@ -66,6 +66,7 @@ class Formats(Scratch):
 
     def make_whole(self):
         self.write("src/formats/x/wire.h")
+        self.write("src/formats/x/records.h")
         for path, text in self.PARTS.items():
             self.write(path, text)
 
@@ -79,6 +80,11 @@ class Formats(Scratch):
                 self.make_whole()
                 (self.root / path).unlink()
                 self.assertEqual(len(self.complaints()), 1, self.complaints())
+
+    def test_a_contract_without_a_reader_is_no_format_yet(self):
+        self.make_whole()
+        self.write("src/formats/y/wire.h")
+        self.assertEqual(self.complaints(), [])
 
     def test_an_empty_tree_is_noticed(self):
         (self.root / "src/formats").mkdir(parents=True)
