@@ -33,12 +33,27 @@ struct Input {
   const YamlTrace* yaml = nullptr;  // instead of binary records
 };
 
+// Of what telltale's recorder says about a trace, untimed records and losses stay true.
+void write_recorder_mark(FileHeader& header) {
+  header.recorder.cells = false;
+  if (header.recorder.sparse_interval == 0 && header.recorder.lost_events == 0) return;
+  for (size_t i = 0; i < 2; ++i)
+    header.raw[kRecorderMarkOffset + i] = std::byte{kRecorderMark & 0xFF};
+  header.raw[kRecorderMarkOffset + 3] = std::byte{header.recorder.sparse_interval};
+  for (size_t i = 0; i < 4; ++i) {
+    const size_t shift = 8 * (header.order == std::endian::little ? i : 3 - i);
+    header.raw[kRecorderMarkOffset + 4 + i] =
+        std::byte(header.recorder.lost_events >> shift & 0xFF);
+  }
+}
+
 FileHeader target_header(const FileHeader& from, const ConvertTarget& target) {
   FileHeader header = from;
   header.type = target.form == Form::fdr ? LogType::fdr : LogType::basic;
   header.version = target.version;
   header.order = target.order.value_or(from.order);
   header.raw.fill(std::byte{0});  // unused bytes do not survive a change of format
+  if (header.type == LogType::fdr) write_recorder_mark(header);
   if (header.type == LogType::fdr && header.buffer_size == 0)
     header.buffer_size = kDefaultBufferBytes;
   return header;
@@ -58,7 +73,9 @@ class Conversion {
     if (input_.yaml == nullptr && input_.header.type == LogType::fdr) {
       frames_ = frame_fdr_file(input_.file, input_.header, input_.file_name);
       problems_.merge(frames_.problems);
-      for (const Gap& gap : frames_.gaps) loss_.add(Reason::damaged_bytes, gap.bytes);
+      for (const Gap& gap : frames_.gaps) {
+        if (!gap.slack) loss_.add(Reason::damaged_bytes, gap.bytes);
+      }
     }
     if (target_.form == Form::yaml) {
       to_yaml();

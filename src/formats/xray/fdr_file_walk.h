@@ -14,7 +14,7 @@ namespace telltale::xray {
 // Bytes of an FDR file that are no record.
 struct SkippedBytes {
   enum class Reason : uint8_t {
-    filler,  // version 1: between EndOfBuffer and the buffer's end
+    filler,  // version 1: between EndOfBuffer and the buffer's end; the unused rest of a cell
     gap,     // between buffers: nothing there begins a buffer
     damage,  // the rest of a buffer behind a record that cannot be read
   };
@@ -79,7 +79,8 @@ void walk_fdr_file(Bytes file, const FileHeader& header, const FdrFrames& frames
       tell_problems_before(gap.offset + gap.bytes);
       const Bytes bytes =
           file.subspan(static_cast<size_t>(gap.offset), static_cast<size_t>(gap.bytes));
-      visitor.skipped({gap.offset, bytes, SkippedBytes::Reason::gap});
+      visitor.skipped({gap.offset, bytes,
+                       gap.slack ? SkippedBytes::Reason::filler : SkippedBytes::Reason::gap});
     }
   };
   for (const BufferFrame& frame : frames.buffers) {

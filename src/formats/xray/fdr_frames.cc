@@ -34,6 +34,10 @@ class Framer {
     uint64_t at = kFileHeaderBytes;
     while (at < file_.size()) {
       if (!opens_buffer(at)) {
+        if (header_.recorder.cells) {
+          at = skip_slack(at);
+          continue;
+        }
         const uint64_t next = find_opening(at + 1);
         skip(at, next - at);
         at = next;
@@ -89,6 +93,22 @@ class Framer {
     return in.read<uint64_t>("extents");  // 0 if the file ends inside it
   }
 
+  // Files of telltale's own recorder: where the cell ends that holds the byte at `at`.
+  [[nodiscard]] uint64_t cell_end(uint64_t at) const {
+    const uint64_t in_cell = (at - kFileHeaderBytes) % header_.buffer_size;
+    return at + std::min<uint64_t>(header_.buffer_size - in_cell, file_.size() - at);
+  }
+  uint64_t skip_slack(uint64_t at) {
+    const uint64_t end = cell_end(at);
+    if (!frames_.gaps.empty() && frames_.gaps.back().slack &&
+        frames_.gaps.back().offset + frames_.gaps.back().bytes == at) {
+      frames_.gaps.back().bytes += end - at;
+    } else {
+      frames_.gaps.push_back({at, end - at, true});
+    }
+    return end;
+  }
+
   void skip(uint64_t offset, uint64_t bytes) {
     const Bytes skipped = file_.subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes));
     const bool zeros = std::ranges::all_of(skipped, [](std::byte b) { return b == std::byte{0}; });
@@ -132,7 +152,9 @@ class Framer {
            damaged_number ? 0 : extents - in_file});
     } else {
       frame.end = begin + extents;
-      const bool ends_well = frame.end == file_.size() || opens_buffer(frame.end);
+      const bool ends_well =
+          frame.end == file_.size() ||
+          (header_.recorder.cells ? frame.end <= cell_end(at) : opens_buffer(frame.end));
       if (!ends_well || extents > header_.buffer_size) {
         if (const auto end = end_by_records(begin, frame.end)) {
           frame.end = *end;

@@ -30,6 +30,7 @@ struct BufferFrame {
 struct Gap {
   uint64_t offset = 0;
   uint64_t bytes = 0;
+  bool slack = false;  // the unused rest of a recorder's cell: nothing is missing
 };
 
 // Where the buffers of an FDR file are. Found by hopping from frame to frame; only what damage

@@ -119,7 +119,15 @@ Result<FileHeader> read_file_header(Bytes file) {
   header.cycle_frequency = in.read<uint64_t>("cycle_frequency");
   const auto free_form = in.read<uint64_t>("buffer_size");
   if (header.type == LogType::fdr) header.buffer_size = free_form;
-  in.take(8, "reserved");
+  const auto mark = in.read<uint16_t>("recorder_mark");
+  const auto flags = in.read<uint8_t>("recorder_flags");
+  const auto sparse = in.read<uint8_t>("sparse_interval");
+  const auto lost = in.read<uint32_t>("lost_events");
+  if (header.type == LogType::fdr && mark == kRecorderMark) {
+    header.recorder = {.cells = (flags & kRecorderCells) != 0 && header.buffer_size != 0,
+                       .sparse_interval = sparse,
+                       .lost_events = lost};
+  }
   if (in.error()) return std::unexpected(*in.error());
   std::copy_n(file.begin(), kFileHeaderBytes, header.raw.begin());
   return header;

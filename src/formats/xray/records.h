@@ -13,6 +13,14 @@
 
 namespace telltale::xray {
 
+// What telltale's own recorder says in the header; all zero in other traces.
+struct RecorderMark {
+  bool cells = false;           // what follows a buffer up to the next multiple of buffer_size, and
+                                // a cell that no buffer opens, is slack, not damage
+  uint8_t sparse_interval = 0;  // 0: all records timed; else records with delta 0 are not
+  uint32_t lost_events = 0;     // at most 2^32-1
+};
+
 // The 32 bytes that open every trace file. Only bits 0 and 1 of the bit field mean anything; the
 // rest, and the bytes that no field claims, are kept in `raw` and never checked (writers leave
 // garbage there).
@@ -24,6 +32,7 @@ struct FileHeader {
   uint64_t cycle_frequency = 0;  // ticks per second; 0: unknown
   uint64_t buffer_size = 0;      // bytes; FDR only
   std::endian order = std::endian::little;
+  RecorderMark recorder;
   std::array<std::byte, kFileHeaderBytes> raw{};
 };
 

@@ -76,4 +76,10 @@ constexpr BasicLayout basic_layout(uint16_t version) {
 constexpr unsigned kObjectShift = 24;
 constexpr uint32_t kObjectFunctionMask = 0x00FF'FFFF;
 
+// telltale's own recorder marks its traces in the header's last eight bytes, which clang's runtime
+// leaves zero (docs/formats/xray-recorder.md).
+constexpr size_t kRecorderMarkOffset = 24;
+constexpr uint16_t kRecorderMark = 0x5454;
+constexpr uint8_t kRecorderCells = 1;  // flag: buffers stand in cells of buffer_size bytes
+
 }  // namespace telltale::xray
