@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/call_filter.h"
-#include "analysis/open_calls.h"
 #include "analysis/play_units.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/problem.h"
+#include "model/call_filter.h"
 #include "model/call_sink.h"
 #include "model/event_source.h"
+#include "model/open_calls.h"
 
 namespace telltale {
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/call_filter.h"
 #include "analysis/unit_boundary.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/problem.h"
+#include "model/call_filter.h"
 #include "model/event_source.h"
 
 namespace telltale {

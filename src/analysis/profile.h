@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "analysis/duration_histogram.h"
-#include "analysis/open_calls.h"
 #include "analysis/play_calls.h"
 #include "model/event_source.h"
 #include "model/function_map.h"
+#include "model/open_calls.h"
 
 namespace telltale {
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/open_calls.h"
 #include "base/problem.h"
 #include "model/call_sink.h"
 #include "model/event_source.h"
 #include "model/events.h"
+#include "model/open_calls.h"
 
 namespace telltale {
 

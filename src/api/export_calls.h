@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "analysis/call_filter.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "import/open_recording.h"
+#include "model/call_filter.h"
 #include "output/export_format.h"
 #include "output/output_file.h"
 

@@ -58,35 +58,26 @@ void write_json(const FileCheck& checked, JsonWriter& json) {
   json.end_object();
 }
 
-Result<FileCheck> check_file(const InputFile& file, const OpenOptions& options) {
-  const Result<const FormatTools*> tools = find_format_tools(file, options);
-  if (!tools) return std::unexpected(tools.error());
-  Result<FileCheck> checked = (*tools)->check(file, options);
-  if (checked) checked->file = file.name();
-  return checked;
-}
-
 int run(const ReadingOptions& options) {
   std::string out;
   JsonWriter json(out, 2);
   if (options.json) json.begin_array();
   bool all_valid = true;
-  for (const std::string& path : options.files) {
-    const Result<InputFile> file = InputFile::open(path, options.open_options().limits);
-    if (!file) return report_error(file.error());
-    const Result<FileCheck> checked = check_file(*file, options.open_options());
-    if (!checked) {
-      Error error = checked.error();
-      error.file = file->name();
-      return report_error(error);
-    }
+  const auto check_one = [&](const InputFile& file, const FormatTools& tools,
+                             RecordFilter* chosen) -> Result<void> {
+    Result<FileCheck> checked = tools.check(file, options.open_options(), chosen);
+    if (!checked) return std::unexpected(checked.error());
+    checked->file = file.name();
     all_valid = all_valid && checked->valid;
     if (options.json) {
       write_json(*checked, json);
     } else {
       out += to_text(*checked);
     }
-  }
+    return {};
+  };
+  if (const Result<void> done = for_each_file(options, check_one); !done)
+    return report_error(done.error());
   if (options.json) json.end_array();
   if (options.json && !out.ends_with("\n")) out += "\n";
   if (!print(out)) return report_error(io_error("standard output", "cannot write", errno).error());

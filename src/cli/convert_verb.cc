@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/call_tree.h"
 #include "api/export_calls.h"
@@ -11,6 +12,7 @@
 #include "cli/verbs.h"
 #include "formats/xray/convert.h"
 #include "output/export_format.h"
+#include "output/json_writer.h"
 #include "output/output_file.h"
 
 namespace telltale::cli {
@@ -23,6 +25,37 @@ struct ConvertOptions {
   bool compress = false;
 };
 
+// What was written, and what did not fit into it.
+struct Outcome {
+  std::vector<std::pair<std::string, uint64_t>> losses;  // in words, with how many
+  ProblemLog problems;                                   // of the input
+};
+
+std::string to_json(const ConvertOptions& options, ExportFormat format, const Outcome& outcome) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.begin_object().member("output", options.output);
+  json.member("format", export_format_name(format));
+  json.key("losses").begin_array();
+  for (const auto& [loss, count] : outcome.losses)
+    json.begin_object().member("count", count).member("what", loss).end_object();
+  json.end_array();
+  json.member("damaged_places", outcome.problems.damage_count())
+      .member("lost_bytes", outcome.problems.lost_bytes());
+  json.end_object();
+  return out + "\n";
+}
+
+int report_outcome(const ConvertOptions& options, ExportFormat format, const Outcome& outcome) {
+  if (options.reading.json) {
+    print(to_json(options, format, outcome));
+  } else {
+    for (const auto& [loss, count] : outcome.losses)
+      fmt::print(stderr, "telltale: {}: {}\n", count, loss);
+  }
+  return report_problems(options.reading, outcome.problems);
+}
+
 int run_calls(const ConvertOptions& options, ExportFormat format) {
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
@@ -30,17 +63,18 @@ int run_calls(const ConvertOptions& options, ExportFormat format) {
   if (!recording) return report_error(recording.error());
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  ProblemLog problems;
+  Outcome outcome;
   const Result<ExportRemarks> remarks = export_calls(
       *recording, {.filter = *filter, .jobs = options.reading.jobs, .compress = options.compress},
-      format, *out, problems);
+      format, *out, outcome.problems);
   if (!remarks) return report_error(remarks.error());
   if (remarks->flattened != 0) {
-    fmt::print(stderr, "telltale: {} calls are deeper than {}; their nesting is left out\n",
-               remarks->flattened, CallTreeOptions().max_depth);
+    outcome.losses.emplace_back(
+        fmt::format("calls deeper than {}; their nesting is left out", CallTreeOptions().max_depth),
+        remarks->flattened);
   }
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
-  return report_problems(options.reading, problems);
+  return report_outcome(options, format, outcome);
 }
 
 // Whole recordings, record by record: no filter, one input.
@@ -74,24 +108,29 @@ int run_records(const ConvertOptions& options, ExportFormat format) {
   }
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  ProblemLog problems = input->problems();
+  Outcome outcome{.losses = {}, .problems = input->problems()};
   const Result<xray::ConversionLoss> loss = xray::convert_trace(
       input->bytes(), input->name(), *target,
-      [&out](std::string_view block) { return out->write(block); }, problems);
+      [&out](std::string_view block) { return out->write(block); }, outcome.problems);
   if (!loss) return report_error(loss.error());
   if (const Result<void> finished = out->finish(); !finished) return report_error(finished.error());
   for (size_t i = 0; i < xray::ConversionLoss::kReasons; ++i) {
     const auto reason = static_cast<xray::ConversionLoss::Reason>(i);
     if (loss->count(reason) == 0) continue;
-    fmt::print(stderr, "telltale: {}: {}\n", loss->count(reason), xray::loss_text(reason));
+    outcome.losses.emplace_back(xray::loss_text(reason), loss->count(reason));
   }
-  return report_problems(options.reading, problems);
+  return report_outcome(options, format, outcome);
 }
 
 int run(const ConvertOptions& options) {
   const std::optional<ExportFormat> format = options.to.empty()
                                                  ? export_format_of_path(options.output)
                                                  : export_format_of_name(options.to);
+  if (options.reading.json && options.output == "-") {
+    return report_error(
+        usage_error("--json says on standard output what was written: -o cannot be - as well")
+            .error());
+  }
   if (!format) {
     return report_error(
         usage_error("cannot tell the format from the name " + options.output + "; say --to FORMAT")
@@ -106,7 +145,7 @@ void add_convert_verb(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand("convert", "write a recording in another format");
   const auto options = std::make_shared<ConvertOptions>();
   add_reading_options(*verb, options->reading);
-  add_filter_options(*verb, options->reading);
+  verb->get_option("--json")->description("say as JSON what was written and what was lost");
   verb->add_option("-o,--output", options->output, "file to write; - is standard output")
       ->type_name("FILE")
       ->required();

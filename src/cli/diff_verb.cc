@@ -326,7 +326,6 @@ void add_diff_verb(CLI::App& app, int& status) {
       app.add_subcommand("diff", "two recordings aligned by name: calls and time before and after");
   const auto options = std::make_shared<DiffOptions>();
   add_reading_options(*verb, options->reading);
-  add_filter_options(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   verb->get_option("FILE")->expected(2)->description("the recording before and the one after");
   verb->add_option("--program-a", options->programs_before, "what names the first recording's ids")

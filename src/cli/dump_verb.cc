@@ -11,25 +11,17 @@ namespace {
 
 int run(const ReadingOptions& options) {
   const DumpStyle style = options.json ? DumpStyle::json : DumpStyle::text;
-  const OpenOptions open = options.open_options();
   const ByteSink to_output = [](std::string_view block) -> Result<void> {
     if (print(block)) return {};
     return io_error("standard output", "cannot write", errno);
   };
   ProblemLog problems;
-  for (const std::string& path : options.files) {
-    const Result<InputFile> file = InputFile::open(path, open.limits);
-    if (!file) return report_error(file.error());
-    problems.merge(file->problems());
-    const Result<const FormatTools*> tools = find_format_tools(*file, open);
-    if (!tools) return report_error(tools.error());
-    const Result<void> done = (*tools)->dump(*file, open, style, to_output, problems);
-    if (!done) {
-      Error error = done.error();
-      if (error.file.empty()) error.file = file->name();
-      return report_error(error);
-    }
-  }
+  const Result<void> done = for_each_file(
+      options, [&](const InputFile& file, const FormatTools& tools, RecordFilter* chosen) {
+        problems.merge(file.problems());
+        return tools.dump(file, options.open_options(), style, to_output, problems, chosen);
+      });
+  if (!done) return report_error(done.error());
   return report_problems(options, problems);
 }
 

@@ -99,6 +99,11 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
   if (!filters.empty()) fact("filter", filters);
 }
 
+auto writer_of(const FlameOptions& options) {
+  if (options.reading.json || options.output.ends_with(".json")) return write_flame_json;
+  return options.output.ends_with(".svg") ? write_flame_svg : write_flame_html;
+}
+
 template <EventSource Source>
 int answer(const Source& source, const FlameOptions& options, const CallFilter& filter) {
   ProblemLog problems = source.problems();
@@ -117,8 +122,7 @@ int answer(const Source& source, const FlameOptions& options, const CallFilter& 
 
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  const auto write = options.output.ends_with(".svg") ? write_flame_svg : write_flame_html;
-  Result<void> done = write(graph, source.clock(), source.functions(), *out);
+  Result<void> done = writer_of(options)(graph, source.clock(), source.functions(), *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   const FlameTree& shown = graph.trees.front().tree;
@@ -133,12 +137,9 @@ int answer(const Source& source, const FlameOptions& options, const CallFilter& 
 }
 
 int run(const FlameOptions& options) {
-  const Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
-  const Result<AnyRecording> recording = open_recording(options.reading.open_options());
-  if (!recording) return report_error(recording.error());
-  return std::visit([&](const auto& source) { return answer(source, options, *filter); },
-                    *recording);
+  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
+    return answer(source, options, filter);
+  });
 }
 
 }  // namespace
@@ -148,11 +149,11 @@ void add_flame_verb(CLI::App& app, int& status) {
       "flame", "a flame graph: an interactive page in one file, or an SVG drawing");
   const auto options = std::make_shared<FlameOptions>();
   add_reading_options(*verb, options->reading);
-  add_filter_options(*verb, options->reading);
-  verb->remove_option(verb->get_option("--json"));
-  verb->add_option("-o,--output", options->output,
-                   "file to write: a page, or a drawing if the name ends in .svg; - is standard "
-                   "output")
+  verb->get_option("--json")->description("write the page's data as JSON, with stable keys");
+  verb->add_option(
+          "-o,--output", options->output,
+          "file to write: a page, a drawing if the name ends in .svg, the page's data if in "
+          ".json; - is standard output")
       ->type_name("FILE")
       ->required();
   verb->add_option("--min-percent", options->min_percent,

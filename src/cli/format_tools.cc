@@ -14,4 +14,38 @@ Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOp
   return unknown_format(file.name(), file.bytes());
 }
 
+Result<void> for_each_file(
+    const ReadingOptions& options,
+    const std::function<Result<void>(const InputFile&, const FormatTools&, RecordFilter*)>& use) {
+  const OpenOptions open = options.open_options();
+  const auto use_one = [&](const InputFile& file, RecordFilter* chosen) -> Result<void> {
+    const Result<const FormatTools*> tools = find_format_tools(file, open);
+    if (!tools) return std::unexpected(tools.error());
+    Result<void> done = use(file, **tools, chosen);
+    if (!done && done.error().file.empty()) done.error().file = file.name();
+    return done;
+  };
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return std::unexpected(filter.error());
+  if (filter->keeps_everything()) {
+    for (const std::string& path : options.files) {
+      const Result<InputFile> file = InputFile::open(path, open.limits);
+      if (!file) return std::unexpected(file.error());
+      if (const Result<void> done = use_one(*file, nullptr); !done) return done;
+    }
+    return {};
+  }
+  const Result<AnyRecording> recording = open_recording(open);
+  if (!recording) return std::unexpected(recording.error());
+  return std::visit(
+      [&](const auto& source) -> Result<void> {
+        RecordFilter chosen(*filter, source.clock(), source.first_time(), source.functions());
+        for (size_t i = 0; i < source.file_count(); ++i) {
+          if (const Result<void> done = use_one(source.input(i), &chosen); !done) return done;
+        }
+        return {};
+      },
+      *recording);
+}
+
 }  // namespace telltale::cli

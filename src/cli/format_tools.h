@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,9 @@
 #include "base/problem.h"
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
+#include "cli/reading_options.h"
 #include "import/open_recording.h"
+#include "model/record_filter.h"
 #include "output/dump_line.h"
 
 namespace telltale::cli {
@@ -36,15 +39,23 @@ struct FileCheck {
   bool valid = false;
 };
 
-// What dump and check call for files of one family of formats.
+// What dump and check call for files of one family of formats. The last argument chooses records
+// (of the recording that its clock is of); null: all.
 struct FormatTools {
   bool (*recognises)(Bytes);
   Result<void> (*dump)(const InputFile&, const OpenOptions&, DumpStyle, const ByteSink&,
-                       ProblemLog&);
-  Result<FileCheck> (*check)(const InputFile&, const OpenOptions&);
+                       ProblemLog&, RecordFilter*);
+  Result<FileCheck> (*check)(const InputFile&, const OpenOptions&, RecordFilter*);
 };
 
 // Errors: bad_magic if no format knows the file.
 Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions& options);
+
+// Calls use(file, its tools, chosen records or null) for each file of the options, in order, until
+// one fails; returns that error, with the file's name. A filter needs the whole recording: its
+// start, and its functions' names.
+Result<void> for_each_file(
+    const ReadingOptions& options,
+    const std::function<Result<void>(const InputFile&, const FormatTools&, RecordFilter*)>& use);
 
 }  // namespace telltale::cli

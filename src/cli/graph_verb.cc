@@ -88,12 +88,9 @@ int answer(const Source& source, const GraphOptions& options, const CallFilter& 
 }
 
 int run(const GraphOptions& options) {
-  const Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
-  const Result<AnyRecording> recording = open_recording(options.reading.open_options());
-  if (!recording) return report_error(recording.error());
-  return std::visit([&](const auto& source) { return answer(source, options, *filter); },
-                    *recording);
+  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
+    return answer(source, options, filter);
+  });
 }
 
 }  // namespace
@@ -103,7 +100,6 @@ void add_graph_verb(CLI::App& app, int& status) {
       app.add_subcommand("graph", "who calls whom, as a DOT graph (or --json, --csv of the edges)");
   const auto options = std::make_shared<GraphOptions>();
   add_reading_options(*verb, options->reading);
-  add_filter_options(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   verb->add_option("-o,--output", options->output, "file to write; - is standard output")
       ->capture_default_str()

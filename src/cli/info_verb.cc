@@ -109,12 +109,11 @@ std::string to_text(const RecordingInfo& info) {
 }
 
 int run(const ReadingOptions& options) {
-  const Result<AnyRecording> recording = open_recording(options.open_options());
-  if (!recording) return report_error(recording.error());
-  const RecordingInfo info =
-      std::visit([&](const auto& source) { return source.info(options.jobs); }, *recording);
-  print(options.json ? to_json(info) : to_text(info));
-  return options.strict && info.problems.damaged() ? kDamaged : kDone;
+  return answer_recording(options, [&](const auto& source, const CallFilter& filter) {
+    const RecordingInfo info = source.info(options.jobs, filter);
+    print(options.json ? to_json(info) : to_text(info));
+    return options.strict && info.problems.damaged() ? kDamaged : kDone;
+  });
 }
 
 }  // namespace

@@ -89,6 +89,26 @@ Result<CallFilter> ReadingOptions::filter() const {
   return filter;
 }
 
+namespace {
+
+void add_filter_options(CLI::App& verb, ReadingOptions& options) {
+  verb.add_option("--thread", options.threads, "only these threads")
+      ->type_name("[PID:]TID")
+      ->allow_extra_args(false);
+  verb.add_option("--time", options.time,
+                  "only what begins in this window, counted from the recording's start")
+      ->type_name("FROM..TO");
+  verb.add_option("--function", options.functions,
+                  "only functions whose name matches this shell pattern")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb.add_option("--depth", options.depth,
+                  "only calls at most this deep; 1 is a thread's outermost")
+      ->type_name("N");
+}
+
+}  // namespace
+
 void add_reading_options(CLI::App& verb, ReadingOptions& options) {
   verb.add_option("FILE", options.files, "recordings; several are read as one; - is standard input")
       ->required();
@@ -107,22 +127,7 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
           "--max-decompressed-bytes", options.max_decompressed_bytes,
           "read compressed input up to this size, whatever its ratio (default: 4 GiB, ratio 200)")
       ->type_name("N");
-}
-
-void add_filter_options(CLI::App& verb, ReadingOptions& options) {
-  verb.add_option("--thread", options.threads, "only these threads")
-      ->type_name("[PID:]TID")
-      ->allow_extra_args(false);
-  verb.add_option("--time", options.time,
-                  "only calls that begin in this window, counted from the recording's start")
-      ->type_name("FROM..TO");
-  verb.add_option("--function", options.functions,
-                  "only functions whose name matches this shell pattern")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
-  verb.add_option("--depth", options.depth,
-                  "only calls at most this deep; 1 is a thread's outermost")
-      ->type_name("N");
+  add_filter_options(verb, options);
 }
 
 void add_csv_option(CLI::App& verb, ReadingOptions& options) {

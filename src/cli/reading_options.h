@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
-#include "analysis/call_filter.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "import/open_recording.h"
+#include "model/call_filter.h"
 
 namespace telltale::cli {
 
@@ -32,15 +34,24 @@ struct ReadingOptions {
   [[nodiscard]] Result<CallFilter> filter() const;
 };
 
-// FILE..., --program, --strict, --json, --jobs, --max-decompressed-bytes.
+// FILE..., --program, --strict, --json, --jobs, --max-decompressed-bytes, --thread, --time,
+// --function, --depth.
 void add_reading_options(CLI::App& verb, ReadingOptions& options);
-// --thread, --time, --function, --depth.
-void add_filter_options(CLI::App& verb, ReadingOptions& options);
 // --csv.
 void add_csv_option(CLI::App& verb, ReadingOptions& options);
 
 // Prints "telltale: ..." to standard error and returns the exit status that fits the error.
 int report_error(const Error& error);
+// Opens the recording of the options and returns what answer(source, filter) does, an exit status;
+// `source` is an EventSource.
+template <typename Answer>
+int answer_recording(const ReadingOptions& options, Answer answer) {
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return report_error(filter.error());
+  const Result<AnyRecording> recording = open_recording(options.open_options());
+  if (!recording) return report_error(recording.error());
+  return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
+}
 // Says on standard error what was damaged, if anything, and returns kDone, or kDamaged with
 // --strict.
 int report_problems(const ReadingOptions& options, const ProblemLog& problems);

@@ -205,12 +205,9 @@ int answer(const Source& source, const ReportOptions& options, const CallFilter&
 }
 
 int run(const ReportOptions& options) {
-  const Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
-  const Result<AnyRecording> recording = open_recording(options.reading.open_options());
-  if (!recording) return report_error(recording.error());
-  return std::visit([&](const auto& source) { return answer(source, options, *filter); },
-                    *recording);
+  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
+    return answer(source, options, filter);
+  });
 }
 
 }  // namespace
@@ -220,7 +217,6 @@ void add_report_verb(CLI::App& app, int& status) {
       "report", "a summary: where the time went by function, stack and thread, and what is odd");
   const auto options = std::make_shared<ReportOptions>();
   add_reading_options(*verb, options->reading);
-  add_filter_options(*verb, options->reading);
   verb->add_option("--rows", options->rows, "rows of each table")->capture_default_str();
   verb->callback([options, &status] { status = run(*options); });
 }

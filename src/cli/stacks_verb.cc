@@ -87,12 +87,9 @@ int answer(const Source& source, const StacksOptions& options, const CallFilter&
 }
 
 int run(const StacksOptions& options) {
-  const Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
-  const Result<AnyRecording> recording = open_recording(options.reading.open_options());
-  if (!recording) return report_error(recording.error());
-  return std::visit([&](const auto& source) { return answer(source, options, *filter); },
-                    *recording);
+  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
+    return answer(source, options, filter);
+  });
 }
 
 }  // namespace
@@ -102,7 +99,6 @@ void add_stacks_verb(CLI::App& app, int& status) {
       app.add_subcommand("stacks", "folded stacks: what each path of calls took, a line a path");
   const auto options = std::make_shared<StacksOptions>();
   add_reading_options(*verb, options->reading);
-  add_filter_options(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   verb->add_option("--measure", options->measure,
                    "the number of a line: nanoseconds of self or total time, or calls")

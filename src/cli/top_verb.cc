@@ -140,12 +140,9 @@ int answer(const Source& source, const TopOptions& options, CallFilter filter) {
 }
 
 int run(const TopOptions& options) {
-  Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
-  const Result<AnyRecording> recording = open_recording(options.reading.open_options());
-  if (!recording) return report_error(recording.error());
-  return std::visit([&](const auto& source) { return answer(source, options, std::move(*filter)); },
-                    *recording);
+  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
+    return answer(source, options, filter);
+  });
 }
 
 }  // namespace
@@ -155,7 +152,6 @@ void add_top_verb(CLI::App& app, int& status) {
       app.add_subcommand("top", "per function: calls, total, self, min, median, p90, p99, max");
   const auto options = std::make_shared<TopOptions>();
   add_reading_options(*verb, options->reading);
-  add_filter_options(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   std::vector<std::string> keys = {"id"};
   for (const auto& [key, member] : kSortKeys) keys.push_back(key);

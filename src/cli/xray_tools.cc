@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "formats/xray/verifier.h"
 #include "formats/xray/yaml_trace.h"
+#include "import/xray_record_selector.h"
 #include "output/xray_dump.h"
 
 namespace telltale::cli {
@@ -13,13 +17,25 @@ bool recognises(Bytes bytes) {
   return xray::looks_like_trace(bytes) || xray::looks_like_yaml_trace(bytes);
 }
 
+// A recording of files with different frequencies tells time in nanoseconds.
+std::optional<XrayRecordSelector> selector_of(const InputFile& file, RecordFilter* chosen) {
+  if (chosen == nullptr) return std::nullopt;
+  const Result<xray::FileHeader> header = xray::read_file_header(file.bytes());
+  if (!header || header->cycle_frequency == chosen->clock().ticks_per_second)
+    return std::optional<XrayRecordSelector>(std::in_place, *chosen, std::nullopt);
+  const Clock own{.name = "TSC", .ticks_per_second = header->cycle_frequency};
+  return std::optional<XrayRecordSelector>(std::in_place, *chosen, own);
+}
+
 Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
-                  ProblemLog& problems) {
-  return xray::dump_trace(file.bytes(), file.name(), style, sink, problems);
+                  ProblemLog& problems, RecordFilter* chosen) {
+  std::optional<XrayRecordSelector> selector = selector_of(file, chosen);
+  return xray::dump_trace(file.bytes(), file.name(), style, sink, problems,
+                          selector ? &*selector : nullptr);
 }
 
 // llvm-xray's text has no grammar of its own, but it can be read or not.
-Result<FileCheck> check_yaml(const InputFile& file) {
+Result<FileCheck> check_yaml(const InputFile& file, xray::RecordSelector* selector) {
   FileCheck checked;
   checked.damage.merge(file.problems());
   const Result<xray::YamlTrace> trace =
@@ -28,14 +44,17 @@ Result<FileCheck> check_yaml(const InputFile& file) {
   checked.format = "xray-yaml";
   checked.version = std::to_string(trace->header.version);
   checked.title = "XRay YAML version " + checked.version;
-  checked.records = trace->records.size();
+  for (const xray::YamlRecord& record : trace->records)
+    checked.records += static_cast<uint64_t>(selector == nullptr || selector->yaml(record));
   checked.valid = checked.damage.count() == 0;
   return checked;
 }
 
-Result<FileCheck> check(const InputFile& file, const OpenOptions&) {
-  if (xray::looks_like_yaml_trace(file.bytes())) return check_yaml(file);
-  const Result<xray::Verdict> verdict = xray::verify_trace(file.bytes());
+Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
+  std::optional<XrayRecordSelector> selected = selector_of(file, chosen);
+  xray::RecordSelector* selector = selected ? &*selected : nullptr;
+  if (xray::looks_like_yaml_trace(file.bytes())) return check_yaml(file, selector);
+  const Result<xray::Verdict> verdict = xray::verify_trace(file.bytes(), selector);
   if (!verdict) return std::unexpected(verdict.error());
   const bool fdr = verdict->header.type == xray::LogType::fdr;
   FileCheck checked;

@@ -37,7 +37,7 @@ Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions&
 Result<AnyRecording> open_xray_yaml(std::vector<InputFile> inputs, const OpenOptions& options) {
   if (inputs.size() != 1)
     return usage_error("a YAML trace is read alone, not together with other files");
-  return open_with_programs<XrayYamlRecording, const InputFile&>(inputs.front(), options);
+  return open_with_programs<XrayYamlRecording>(std::move(inputs.front()), options);
 }
 
 constexpr auto kFormats = std::to_array<Format>({

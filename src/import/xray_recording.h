@@ -14,6 +14,8 @@
 #include "formats/xray/fdr_walk.h"
 #include "formats/xray/records.h"
 #include "import/xray_events.h"
+#include "import/xray_record_selector.h"
+#include "model/call_filter.h"
 #include "model/clock.h"
 #include "model/event_source.h"
 #include "model/function_names.h"
@@ -45,8 +47,13 @@ class XrayRecording {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
 
-  // Reads every record once, on `workers` threads.
-  [[nodiscard]] RecordingInfo info(size_t workers) const;
+  // Reads every record once, on `workers` threads. Threads, records and span are those that the
+  // filter chooses.
+  [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
+
+  // The files, for what works record by record.
+  [[nodiscard]] size_t file_count() const { return files_.size(); }
+  [[nodiscard]] const InputFile& input(size_t file) const { return files_[file].input; }
 
  private:
   struct File {
@@ -78,6 +85,12 @@ class XrayRecording {
                       ProblemLog& problems) const;
   template <typename Visitor>
   void walk(const Chunk& chunk, Visitor& visitor) const;
+  // Chooses records of one of the files. `filter` must outlive it.
+  [[nodiscard]] XrayRecordSelector selector(RecordFilter& filter, size_t file) const;
+  struct RecordCount;
+  [[nodiscard]] RecordCount count_records(size_t workers, ProblemLog& problems) const;
+  [[nodiscard]] RecordCount count_chosen(size_t workers, const CallFilter& filter) const;
+  [[nodiscard]] bool has_extents(const Chunk& chunk) const;  // a BufferExtents stands before it
 
   std::vector<File> files_;
   std::shared_ptr<const FunctionNames> names_;

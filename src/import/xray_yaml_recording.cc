@@ -47,7 +47,7 @@ constexpr std::array<std::string_view, 6> kKindNames = {"function-enter",     "f
 
 }  // namespace
 
-Result<XrayYamlRecording> XrayYamlRecording::open(const InputFile& input,
+Result<XrayYamlRecording> XrayYamlRecording::open(InputFile input,
                                                   std::shared_ptr<const FunctionNames> names) {
   XrayYamlRecording recording;
   recording.problems_.merge(input.problems());
@@ -57,9 +57,7 @@ Result<XrayYamlRecording> XrayYamlRecording::open(const InputFile& input,
     trace.error().file = input.name();
     return std::unexpected(trace.error());
   }
-  recording.file_name_ = input.name();
-  recording.compression_ = input.compression();
-  recording.bytes_ = input.bytes().size();
+  recording.input_ = std::make_shared<const InputFile>(std::move(input));
   recording.trace_ = std::make_shared<const xray::YamlTrace>(std::move(*trace));
   recording.names_ = std::make_shared<YamlNames>(*recording.trace_, std::move(names));
   recording.clock_ = {.name = "TSC", .ticks_per_second = recording.trace_->header.cycle_frequency};
@@ -89,33 +87,41 @@ uint64_t XrayYamlRecording::unit_bytes(size_t stream, size_t unit_index) const {
   return unit(stream, unit_index).size() * sizeof(xray::YamlRecord);
 }
 
-RecordingInfo XrayYamlRecording::info(size_t /*workers*/) const {
+RecordingInfo XrayYamlRecording::info(size_t /*workers*/, const CallFilter& filter) const {
   RecordingInfo info;
   const xray::FileHeader& header = trace_->header;
   info.format = "xray-yaml";
   info.version = std::to_string(header.version);
-  info.files = {file_name_};
-  info.bytes = bytes_;
+  info.files = {input_->name()};
+  info.bytes = input_->bytes().size();
   info.properties = {
       {"written from", header.type == xray::LogType::fdr ? "an FDR trace" : "a basic trace"},
       {"cycle frequency", clock_.known() ? fmt::format("{} Hz", header.cycle_frequency)
                                          : "unknown; ticks are shown as nanoseconds"},
       {"constant TSC", header.constant_tsc ? "yes" : "no"},
       {"nonstop TSC", header.nonstop_tsc ? "yes" : "no"}};
-  if (!compression_.empty()) info.properties.emplace_back("compression", compression_);
+  if (!input_->compression().empty())
+    info.properties.emplace_back("compression", input_->compression());
   info.clock = clock_;
-  info.first_time = info.last_time = first_time_;
   info.problems = problems_;
-  for (const EventStream& stream : streams_) info.threads.push_back(stream.thread);
+  for (const EventStream& stream : streams_) {
+    if (filter.keeps_thread(stream.thread)) info.threads.push_back(stream.thread);
+  }
+  RecordFilter chosen(filter, clock_, first_time_, *names_);
+  XrayRecordSelector records(chosen, std::nullopt);
   std::array<uint64_t, kKindNames.size()> counts{};
+  info.first_time = std::numeric_limits<Ticks>::max();
   for (const xray::YamlRecord& record : trace_->records) {
+    if (!filter.keeps_everything() && !records.yaml(record)) continue;
+    ++info.records;
     ++counts[static_cast<size_t>(record.kind)];
+    info.first_time = std::min(info.first_time, record.tsc);
     info.last_time = std::max(info.last_time, record.tsc);
   }
+  if (info.records == 0) info.first_time = info.last_time = first_time_;
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] != 0) info.records_by_kind.emplace_back(kKindNames[i], counts[i]);
   }
-  info.records = trace_->records.size();
   return info;
 }
 

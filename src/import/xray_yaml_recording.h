@@ -11,6 +11,8 @@
 #include "base/problem.h"
 #include "bytes/input_file.h"
 #include "formats/xray/yaml_trace.h"
+#include "import/xray_record_selector.h"
+#include "model/call_filter.h"
 #include "model/clock.h"
 #include "model/event_source.h"
 #include "model/function_names.h"
@@ -23,7 +25,7 @@ namespace telltale {
 class XrayYamlRecording {
  public:
   // Errors: a text without a header that makes sense.
-  static Result<XrayYamlRecording> open(const InputFile& input,
+  static Result<XrayYamlRecording> open(InputFile input,
                                         std::shared_ptr<const FunctionNames> names);
 
   [[nodiscard]] const Clock& clock() const { return clock_; }
@@ -37,7 +39,12 @@ class XrayYamlRecording {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
 
-  [[nodiscard]] RecordingInfo info(size_t workers) const;
+  // Threads, records and span are those that the filter chooses.
+  [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
+
+  // The file, for what works record by record.
+  [[nodiscard]] size_t file_count() const { return 1; }
+  [[nodiscard]] const InputFile& input(size_t /*file*/) const { return *input_; }
 
  private:
   static constexpr size_t kUnitRecords = 50'000;
@@ -45,9 +52,7 @@ class XrayYamlRecording {
   // The indexes into trace_->records of one thread's records, in file order.
   [[nodiscard]] std::span<const uint32_t> unit(size_t stream, size_t unit) const;
 
-  std::string file_name_;
-  std::string_view compression_;
-  uint64_t bytes_ = 0;
+  std::shared_ptr<const InputFile> input_;
   std::shared_ptr<const xray::YamlTrace> trace_;
   std::shared_ptr<const FunctionNames> names_;
   Clock clock_;
@@ -66,7 +71,7 @@ void XrayYamlRecording::play(size_t stream, size_t unit_index, Sink& sink,
   for (const uint32_t index : unit(stream, unit_index)) {
     const xray::YamlRecord& record = trace_->records[index];
     if (record.tsc < time) {
-      problems.add({Problem::Kind::oddity, record.offset, file_name_, "record",
+      problems.add({Problem::Kind::oddity, record.offset, input_->name(), "record",
                     "the clock goes back; time is held until it has caught up", 0});
     }
     time = std::max(time, record.tsc);

@@ -30,6 +30,11 @@ struct FlameGraph {
 Result<void> write_flame_html(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out);
 
+// What the page shows, as JSON: docs/analysis/call-tree.md, "Flame graphs", has the keys. Errors:
+// the file's.
+Result<void> write_flame_json(const FlameGraph& graph, const Clock& clock,
+                              const FunctionNames& names, OutputFile& out);
+
 // The first tree as a drawing (SVG 1.1) with a title a box, callers on top. Boxes narrower than a
 // tenth of a pixel are left out; the drawing says how many. Errors: the file's.
 Result<void> write_flame_svg(const FlameGraph& graph, const Clock& clock,

@@ -1,134 +1,15 @@
-#include <optional>
-#include <string_view>
-
-#include "model/function_map.h"
 #include "output/embedded_page.h"
-#include "output/escape.h"
+#include "output/flame_data.h"
 #include "output/flame_graph.h"
 
 namespace telltale {
-namespace {
-
-// The page's data. Nodes are columns, so that a hundred thousand of them are quick to parse:
-//   {title, facts: [[name, value]...], functions: [[name, file, line, module]...], trees: [{title,
-//   pruned: {nodes, self_ns, share}, depth: [], function: [], calls: [], inside: [], total_ns: [],
-//   self_ns: []}...]}
-// The root's function is -1.
-class PageData {
- public:
-  PageData(const Clock& clock, const FunctionNames& names, OutputFile& out)
-      : clock_(clock), names_(names), out_(out) {}
-
-  Result<void> write(const FlameGraph& graph) {
-    text_ = "{\"title\":";
-    string(graph.title);
-    text_ += ",\"facts\":[";
-    for (const auto& [name, value] : graph.facts) {
-      text_ += text_.back() == '[' ? "[" : ",[";
-      string(name);
-      text_ += ',';
-      string(value);
-      text_ += ']';
-    }
-    text_ += "],\"trees\":[";
-    bool first = true;
-    for (const FlameGraph::Tree& tree : graph.trees) {
-      if (!first) text_ += ',';
-      first = false;
-      if (const Result<void> written = write_tree(tree); !written) return written;
-    }
-    text_ += "],\"functions\":[";
-    for (const FunctionId function : functions_) {
-      if (function != functions_.front()) text_ += ',';
-      write_function(names_.describe(function));
-      if (const Result<void> written = flush(); !written) return written;
-    }
-    text_ += "]}";
-    return flush();
-  }
-
- private:
-  Result<void> write_tree(const FlameGraph::Tree& named) {
-    const FlameTree& tree = named.tree;
-    text_ += "{\"title\":";
-    string(named.title);
-    text_ += ",\"pruned\":{\"nodes\":" + std::to_string(tree.pruned_nodes) +
-             ",\"self_ns\":" + std::to_string(clock_.to_ns(tree.pruned_self)) +
-             ",\"share\":" + std::to_string(tree.widest_pruned) + "}";
-    column(tree, "depth", [](const FlameTree::Node& node) { return node.depth; });
-    text_ += ",\"function\":[-1";
-    for (size_t i = 1; i < tree.nodes.size(); ++i)
-      text_ += "," + std::to_string(number(tree.nodes[i].function));
-    text_ += ']';
-    column(tree, "calls", [](const FlameTree::Node& node) { return node.calls; });
-    column(tree, "inside", [](const FlameTree::Node& node) { return node.calls_inside; });
-    column(tree, "total_ns",
-           [this](const FlameTree::Node& node) { return clock_.to_ns(node.total); });
-    column(tree, "self_ns",
-           [this](const FlameTree::Node& node) { return clock_.to_ns(node.self); });
-    text_ += '}';
-    return flush();
-  }
-
-  template <typename Get>
-  void column(const FlameTree& tree, std::string_view name, Get get) {
-    text_ += ",\"";
-    text_ += name;
-    text_ += "\":[";
-    for (const FlameTree::Node& node : tree.nodes) {
-      text_ += std::to_string(get(node));
-      text_ += ',';
-    }
-    text_.back() = ']';
-  }
-
-  void write_function(const FunctionInfo& info) {
-    text_ += '[';
-    string(info.name);
-    text_ += ',';
-    string(info.file);
-    text_ += "," + std::to_string(info.line) + ",";
-    string(info.module);
-    text_ += ']';
-  }
-
-  // Shown by the page as it is: so what would hide or reorder text is made visible here.
-  void string(std::string_view text) {
-    text_ += '"';
-    append_json_for_script(text_, visible(text));
-    text_ += '"';
-  }
-
-  size_t number(FunctionId function) {
-    size_t& known = numbers_[function];
-    if (known == 0) {
-      functions_.push_back(function);
-      known = functions_.size();
-    }
-    return known - 1;
-  }
-
-  Result<void> flush() {
-    const Result<void> written = out_.write(text_);
-    text_.clear();
-    return written;
-  }
-
-  const Clock& clock_;
-  const FunctionNames& names_;
-  OutputFile& out_;
-  std::string text_;
-  FunctionMap<size_t> numbers_;  // place in functions_, from 1
-  std::vector<FunctionId> functions_;
-};
-
-}  // namespace
 
 Result<void> write_flame_html(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out) {
   const EmbeddedPage page = flame_page();
   if (const Result<void> written = out.write(page.before_data); !written) return written;
-  if (const Result<void> written = PageData(clock, names, out).write(graph); !written)
+  if (const Result<void> written = write_flame_data(graph, clock, names, FlameText::for_page, out);
+      !written)
     return written;
   return out.write(page.after_data);
 }

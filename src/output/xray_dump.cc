@@ -17,13 +17,14 @@ constexpr std::array<std::string_view, 3> kSkipReasons = {"filler", "gap", "dama
 class Dumper {
  public:
   Dumper(Bytes file, const FileHeader& header, const std::string& file_name, DumpStyle style,
-         BlockWriter& out, ProblemLog& problems)
+         BlockWriter& out, ProblemLog& problems, RecordSelector* selector)
       : file_(file),
         header_(header),
         file_name_(file_name),
         style_(style),
         out_(out),
-        problems_(problems) {}
+        problems_(problems),
+        selector_(selector) {}
 
   void run() {
     tell_header();
@@ -35,10 +36,14 @@ class Dumper {
     }
   }
 
-  void begin_buffer(const BufferFrame&) { now_ = 0; }
+  void begin_buffer(const BufferFrame& frame) {
+    now_ = 0;
+    if (selector_ != nullptr) selector_->begin_buffer(frame.pid, frame.tid, frame.first_tsc);
+  }
   void end_buffer(const BufferFrame&) {}
   void function(uint64_t offset, const FunctionRecord& record) {
     now_ += record.tsc_delta;
+    if (selector_ != nullptr && !selector_->function(record)) return;
     DumpLine(style_, offset, "Function", out_.block())
         .word("action", kActionNames[static_cast<size_t>(record.action)])
         .number("function_id", record.function_id)
@@ -47,6 +52,8 @@ class Dumper {
     out_.flush_if_full();
   }
   void metadata(const FdrRecord& record) {
+    follow_time(record.payload);
+    if (selector_ != nullptr && !selector_->metadata(record)) return;
     {
       DumpLine line(style_, record.offset, record_name(record.payload), out_.block());
       std::visit([&](const auto& payload) { tell(payload, line); }, record.payload);
@@ -54,6 +61,7 @@ class Dumper {
     out_.flush_if_full();
   }
   void skipped(const SkippedBytes& skipped) {
+    if (selector_ != nullptr && !selector_->here()) return;
     DumpLine(style_, skipped.offset, "Skipped", out_.block())
         .word("reason", kSkipReasons[static_cast<size_t>(skipped.reason)])
         .number("bytes", skipped.bytes.size());
@@ -61,10 +69,12 @@ class Dumper {
   }
   void problem(const Problem& problem) {
     problems_.add(problem);
+    if (selector_ != nullptr && !selector_->here()) return;
     dump_problem(problem, style_, out_);
   }
 
   void record(const BasicRecord& record) {
+    if (selector_ != nullptr && !selector_->basic(record)) return;
     {
       const bool call = record.type == BasicRecordType::normal;
       DumpLine line(style_, record.offset, call ? "BasicCall" : "BasicArgument", out_.block());
@@ -108,17 +118,26 @@ class Dumper {
     }
   }
 
+  // Deltas of events before version 5 are 0: those have a time of their own.
+  void follow_time(const FdrPayload& payload) {
+    if (const auto* cpu = std::get_if<NewCpuId>(&payload)) {
+      now_ = cpu->tsc;
+    } else if (const auto* wrap = std::get_if<TscWrap>(&payload)) {
+      now_ = wrap->tsc;
+    } else if (const auto* custom = std::get_if<CustomEvent>(&payload)) {
+      now_ += static_cast<uint64_t>(int64_t{custom->tsc_delta});
+    } else if (const auto* typed = std::get_if<TypedEvent>(&payload)) {
+      now_ += static_cast<uint64_t>(int64_t{typed->tsc_delta});
+    }
+  }
+
   void tell(const FunctionRecord&, DumpLine&) {}  // told by function()
   void tell(const NewBuffer& record, DumpLine& line) { line.number("tid", record.tid); }
   void tell(const EndOfBuffer&, DumpLine&) {}
   void tell(const NewCpuId& record, DumpLine& line) {
-    now_ = record.tsc;
     line.number("cpu", record.cpu).number("tsc", record.tsc);
   }
-  void tell(const TscWrap& record, DumpLine& line) {
-    now_ = record.tsc;
-    line.number("tsc", record.tsc);
-  }
+  void tell(const TscWrap& record, DumpLine& line) { line.number("tsc", record.tsc); }
   void tell(const WalltimeMarker& record, DumpLine& line) {
     line.number("seconds", record.seconds).number("microseconds", record.microseconds);
   }
@@ -126,7 +145,6 @@ class Dumper {
     const FdrLayout layout = fdr_layout(header_.version);
     line.number("size", event.payload_bytes);
     if (layout.event_time_is_delta) {
-      now_ += static_cast<uint64_t>(int64_t{event.tsc_delta});
       line.number("tsc_delta", event.tsc_delta).number("tsc", now_);
     } else {
       line.number("tsc", event.tsc);
@@ -137,7 +155,6 @@ class Dumper {
   void tell(const CallArgument& record, DumpLine& line) { line.number("value", record.value); }
   void tell(const BufferExtents& record, DumpLine& line) { line.number("bytes", record.bytes); }
   void tell(const TypedEvent& event, DumpLine& line) {
-    now_ += static_cast<uint64_t>(int64_t{event.tsc_delta});
     line.number("size", event.payload_bytes)
         .number("tsc_delta", event.tsc_delta)
         .number("tsc", now_)
@@ -152,12 +169,13 @@ class Dumper {
   DumpStyle style_;
   BlockWriter& out_;
   ProblemLog& problems_;
+  RecordSelector* selector_;
   uint64_t now_ = 0;  // ticks that the open buffer's deltas count from
 };
 
 // A YAML trace: its header, records and problems in order of place.
 void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle style,
-               const ProblemLog& problems, BlockWriter& out) {
+               const ProblemLog& problems, BlockWriter& out, RecordSelector* selector) {
   static constexpr std::array<std::string_view, 6> kKinds = {
       "enter", "exit", "tail_exit", "enter_args", "custom_event", "typed_event"};
   {
@@ -176,6 +194,7 @@ void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle s
   };
   for (const YamlRecord& record : trace.records) {
     tell_problems_before(record.offset);
+    if (selector != nullptr && !selector->yaml(record)) continue;
     const TimedEvent event = timed_event(trace, record);
     DumpLine line(style, record.offset, "YamlRecord", out.block());
     line.word("action", kKinds[static_cast<size_t>(record.kind)]);
@@ -195,19 +214,19 @@ void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle s
 }  // namespace
 
 Result<void> dump_trace(Bytes file, const std::string& file_name, DumpStyle style,
-                        const ByteSink& sink, ProblemLog& problems) {
+                        const ByteSink& sink, ProblemLog& problems, RecordSelector* selector) {
   BlockWriter out(sink);
   if (looks_like_yaml_trace(file)) {
     ProblemLog found;
     const Result<YamlTrace> trace = read_yaml_trace(file, file_name, found);
     problems.merge(found);
     if (!trace) return std::unexpected(trace.error());
-    dump_yaml(*trace, file_name, style, found, out);
+    dump_yaml(*trace, file_name, style, found, out, selector);
     return out.finish();
   }
   const Result<FileHeader> header = read_file_header(file);
   if (!header) return std::unexpected(header.error());
-  Dumper(file, *header, file_name, style, out, problems).run();
+  Dumper(file, *header, file_name, style, out, problems, selector).run();
   return out.finish();
 }
 

@@ -30,6 +30,10 @@ class HelpTest(unittest.TestCase):
                 self.assertEqual(shown.returncode, 0, shown.stderr)
                 self.assertEqual(shown.stdout, telltale(verb, "--help").stdout)
                 self.assertIn("--strict", shown.stdout)
+                self.assertIn("--json", shown.stdout)
+                if verb != "sites":  # it reads programs
+                    for option in ("--thread", "--time", "--function", "--depth"):
+                        self.assertIn(option, shown.stdout)
                 self.assertLessEqual(max(map(len, shown.stdout.splitlines())), 100)
 
     def test_what_makes_no_sense_is_named(self):

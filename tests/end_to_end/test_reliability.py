@@ -50,7 +50,8 @@ def reading_commands(folder):
     if "flame" in have:
         commands += [["flame", "-o", output + ".html", "@"], ["flame", "-o", output + ".svg", "@"]]
     if "dump" in have:
-        commands.append(["dump", "--json", "@"])
+        commands += [["dump", "--json", "@"], ["dump", "--depth", "1", "@"], ["check", "--time", "1us..1s", "@"],
+                     ["info", "--function", "*", "--depth", "2", "@"], ["flame", "--json", "-o", output, "@"]]
     if "diff" in have:
         commands.append(["diff", "@", "@"])
     if "convert" in have:

@@ -83,21 +83,29 @@ Violation::Kind kind_of(const Problem& problem) {
 // Plays an FDR file against the table of its version.
 class FdrChecker {
  public:
-  FdrChecker(Verdict& verdict, const GrammarTable& table) : verdict_(verdict), table_(table) {}
+  FdrChecker(Verdict& verdict, const GrammarTable& table, RecordSelector* selector)
+      : verdict_(verdict), table_(table), selector_(selector) {}
 
   void begin_buffer(const BufferFrame& frame) {
+    if (selector_ != nullptr) selector_->begin_buffer(frame.pid, frame.tid, frame.first_tsc);
     state_ = Symbol::buffer_begins;
     whole_ = !frame.torn;
   }
   void function(uint64_t offset, const FunctionRecord& record) {
-    step(offset, record.action == FunctionAction::enter_args ? Symbol::function_with_arguments
-                                                             : Symbol::function);
+    step(offset,
+         record.action == FunctionAction::enter_args ? Symbol::function_with_arguments
+                                                     : Symbol::function,
+         selector_ == nullptr || selector_->function(record));
   }
-  void metadata(const FdrRecord& record) { step(record.offset, symbol_of(record.payload)); }
+  void metadata(const FdrRecord& record) {
+    step(record.offset, symbol_of(record.payload),
+         selector_ == nullptr || selector_->metadata(record));
+  }
   void skipped(const SkippedBytes& skipped) {
     if (skipped.reason == SkippedBytes::Reason::damage) whole_ = false;
   }
   void end_buffer(const BufferFrame& frame) {
+    if (!here()) return;
     if (frame.torn && state_ == Symbol::end_of_buffer) {
       report(verdict_, {Violation::Kind::incomplete_buffer, frame.end, "Buffer",
                         fmt::format("is {} bytes long instead of buffer_size, {}",
@@ -110,14 +118,16 @@ class FdrChecker {
                                   names_in(after(state_)))});
   }
   void problem(const Problem& problem) {
+    if (!here()) return;
     report(verdict_, {kind_of(problem), problem.offset, problem.record, problem.message});
   }
 
  private:
   [[nodiscard]] SymbolSet after(Symbol symbol) const { return table_[static_cast<size_t>(symbol)]; }
-  void step(uint64_t offset, Symbol symbol) {
-    ++verdict_.records;
-    if (!allows(after(state_), symbol)) misplaced(offset, symbol);
+  [[nodiscard]] bool here() const { return selector_ == nullptr || selector_->here(); }
+  void step(uint64_t offset, Symbol symbol, bool chosen) {
+    verdict_.records += static_cast<uint64_t>(chosen);
+    if (chosen && !allows(after(state_), symbol)) misplaced(offset, symbol);
     state_ = symbol;
   }
   void misplaced(uint64_t offset, Symbol symbol) {
@@ -129,16 +139,19 @@ class FdrChecker {
 
   Verdict& verdict_;
   const GrammarTable& table_;
+  RecordSelector* selector_;
   Symbol state_ = Symbol::buffer_begins;
   bool whole_ = true;  // nothing of the open buffer is missing so far
 };
 
 class BasicChecker {
  public:
-  explicit BasicChecker(Verdict& verdict) : verdict_(verdict) {}
+  BasicChecker(Verdict& verdict, RecordSelector* selector)
+      : verdict_(verdict), selector_(selector) {}
 
   void record(const BasicRecord& record) {
-    ++verdict_.records;
+    chosen_ = selector_ == nullptr || selector_->basic(record);
+    verdict_.records += static_cast<uint64_t>(chosen_);
     const uint64_t thread = uint64_t{record.pid} << 32 | record.tid;
     if (record.type == BasicRecordType::argument) {
       check_argument(record, thread);
@@ -149,7 +162,7 @@ class BasicChecker {
     } else if (!arguments_allowed_.empty()) {
       arguments_allowed_.erase(thread);
     }
-    if (record.kind == BasicKind::tail_exit &&
+    if (chosen_ && record.kind == BasicKind::tail_exit &&
         !basic_layout(verdict_.header.version).has_tail_exit) {
       report(verdict_, {Violation::Kind::unknown_to_version, record.offset, "BasicCall",
                         "version 1 has no tail exits"});
@@ -158,6 +171,7 @@ class BasicChecker {
 
  private:
   void check_argument(const BasicRecord& record, uint64_t thread) {
+    if (!chosen_) return;
     const auto allowed = arguments_allowed_.find(thread);
     if (allowed != arguments_allowed_.end() && allowed->second == record.function_id) return;
     report(
@@ -169,11 +183,13 @@ class BasicChecker {
   }
 
   Verdict& verdict_;
+  RecordSelector* selector_;
+  bool chosen_ = true;
   std::unordered_map<uint64_t, int32_t> arguments_allowed_;  // by thread: the function just entered
 };
 
-void verify_basic(Bytes file, Verdict& verdict) {
-  BasicChecker checker(verdict);
+void verify_basic(Bytes file, Verdict& verdict, RecordSelector* selector) {
+  BasicChecker checker(verdict, selector);
   size_t at = kFileHeaderBytes;
   for (; at + kBasicRecordBytes <= file.size(); at += kBasicRecordBytes) {
     Cursor in(file.subspan(at, kBasicRecordBytes), verdict.header.order, at);
@@ -191,9 +207,9 @@ void verify_basic(Bytes file, Verdict& verdict) {
   }
 }
 
-void verify_fdr(Bytes file, Verdict& verdict) {
+void verify_fdr(Bytes file, Verdict& verdict, RecordSelector* selector) {
   const FdrFrames frames = frame_fdr_file(file, verdict.header, {});
-  FdrChecker checker(verdict, fdr_grammar(verdict.header.version));
+  FdrChecker checker(verdict, fdr_grammar(verdict.header.version), selector);
   walk_fdr_file(file, verdict.header, frames, {}, checker);
 }
 
@@ -256,12 +272,13 @@ uint64_t Verdict::violations() const {
   return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
-Result<Verdict> verify_trace(Bytes file) {
+Result<Verdict> verify_trace(Bytes file, RecordSelector* selector) {
   const Result<FileHeader> header = read_file_header(file);
   if (!header) return std::unexpected(header.error());
   Verdict verdict;
   verdict.header = *header;
-  header->type == LogType::fdr ? verify_fdr(file, verdict) : verify_basic(file, verdict);
+  header->type == LogType::fdr ? verify_fdr(file, verdict, selector)
+                               : verify_basic(file, verdict, selector);
   return verdict;
 }
 

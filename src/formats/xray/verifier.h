@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "bytes/cursor.h"
+#include "formats/xray/record_selector.h"
 #include "formats/xray/records.h"
 
 namespace telltale::xray {
@@ -85,7 +86,8 @@ struct Verdict {
 
 // Checks a whole binary trace against its own grammar; goes on after a violation and counts them
 // all. Errors: only what makes the file unreadable altogether (read_file_header). Memory does not
-// grow with the file, but for basic logs with the number of threads.
-Result<Verdict> verify_trace(Bytes file);
+// grow with the file, but for basic logs with the number of threads. The whole trace is checked,
+// but only records and violations at records that `selector` chooses are counted; null chooses all.
+Result<Verdict> verify_trace(Bytes file, RecordSelector* selector = nullptr);
 
 }  // namespace telltale::xray

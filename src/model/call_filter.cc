@@ -1,4 +1,4 @@
-#include "analysis/call_filter.h"
+#include "model/call_filter.h"
 
 #include <fnmatch.h>
 

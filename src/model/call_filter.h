@@ -33,6 +33,7 @@ struct CallFilter {
   [[nodiscard]] bool keeps_thread(const ThreadKey& thread) const;
   [[nodiscard]] bool matches(const FunctionInfo& function) const;
   [[nodiscard]] bool keeps_every_call() const;  // only whole threads are left out, if anything
+  [[nodiscard]] bool keeps_everything() const { return threads.empty() && keeps_every_call(); }
 };
 
 // Remembers per function whether its name matches; not thread-safe, one per worker.

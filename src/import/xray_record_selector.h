@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "formats/xray/record_selector.h"
+#include "model/clock.h"
+#include "model/record_filter.h"
+
+namespace telltale {
+
+// A call filter, for the records of an XRay trace. `filter` must outlive it.
+class XrayRecordSelector final : public xray::RecordSelector {
+ public:
+  // `file_clock`: of the file that the records are in, if the recording's own clock is another one
+  // and counts nanoseconds.
+  XrayRecordSelector(RecordFilter& filter, std::optional<Clock> file_clock)
+      : filter_(filter), file_clock_(std::move(file_clock)) {}
+
+  void begin_buffer(int64_t pid, int64_t tid, uint64_t tsc) override;
+  bool function(const xray::FunctionRecord& record) override;
+  bool metadata(const xray::FdrRecord& record) override;
+  bool basic(const xray::BasicRecord& record) override;
+  bool yaml(const xray::YamlRecord& record) override;
+  [[nodiscard]] bool here() const override;
+
+  // The time of the record told last, on the recording's clock.
+  [[nodiscard]] Ticks now() const { return to_ticks(tsc_); }
+
+ private:
+  [[nodiscard]] Ticks to_ticks(uint64_t tsc) const {
+    return file_clock_ ? file_clock_->to_ns(tsc) : tsc;
+  }
+  RecordFilter::Thread& at(int64_t pid, int64_t tid);
+
+  RecordFilter& filter_;
+  std::optional<Clock> file_clock_;
+  RecordFilter::Thread* thread_ = nullptr;
+  ThreadKey key_;
+  uint64_t tsc_ = 0;
+  bool last_call_chosen_ = false;  // its arguments are chosen with it
+};
+
+}  // namespace telltale

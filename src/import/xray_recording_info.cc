@@ -1,0 +1,231 @@
+// What `info` answers of an XRay recording.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "base/parallel.h"
+#include "import/xray_recording.h"
+
+namespace telltale {
+namespace {
+
+constexpr size_t kFdrKinds = std::variant_size_v<xray::FdrPayload>;
+constexpr std::array<std::string_view, 4> kActionNames = {"FunctionEnter", "FunctionExit",
+                                                          "FunctionTailExit", "FunctionEnterArgs"};
+
+// Counts records by kind, without going through the model.
+struct RecordCounter {
+  std::array<uint64_t, 4> functions{};
+  std::array<uint64_t, kFdrKinds> metadata_records{};
+  uint64_t basic_arguments = 0;
+
+  void function(uint64_t, const xray::FunctionRecord& record) {
+    ++functions[static_cast<size_t>(record.action)];
+  }
+  void metadata(const xray::FdrRecord& record) { ++metadata_records[record.payload.index()]; }
+  void record(const xray::BasicRecord& record) {
+    if (record.type == xray::BasicRecordType::argument) {
+      ++basic_arguments;
+    } else {
+      ++functions[static_cast<size_t>(record.kind)];
+    }
+  }
+  void merge(const RecordCounter& other) {
+    for (size_t i = 0; i < functions.size(); ++i) functions[i] += other.functions[i];
+    for (size_t i = 0; i < metadata_records.size(); ++i)
+      metadata_records[i] += other.metadata_records[i];
+    basic_arguments += other.basic_arguments;
+  }
+  [[nodiscard]] std::map<std::string_view, uint64_t> by_kind() const {
+    std::map<std::string_view, uint64_t> counts;
+    for (size_t i = 0; i < functions.size(); ++i) counts[kActionNames[i]] = functions[i];
+    counts["Argument"] = basic_arguments;
+    const auto add = [&]<size_t... I>(std::index_sequence<I...>) {
+      ((counts[xray::record_name(xray::FdrPayload(std::in_place_index<I>))] += metadata_records[I]),
+       ...);
+    };
+    add(std::make_index_sequence<kFdrKinds>());
+    return counts;
+  }
+};
+
+// Finds the time of the last event.
+struct LastTime : IgnoreEvents {
+  Ticks last = 0;
+  void enter(Ticks time, FunctionId) { last = std::max(last, time); }
+  void leave(Ticks time, FunctionId, LeaveKind) { last = std::max(last, time); }
+  void instant(const InstantEvent& event) { last = std::max(last, event.time); }
+  void cpu(Ticks time, uint32_t) { last = std::max(last, time); }
+};
+
+// Passes on to a counter what a filter chooses.
+struct ChosenCounter {
+  explicit ChosenCounter(XrayRecordSelector& with) : selector(with) {}
+  XrayRecordSelector& selector;
+  RecordCounter counter;
+  Ticks first = std::numeric_limits<Ticks>::max();
+  Ticks last = 0;
+
+  void function(uint64_t offset, const xray::FunctionRecord& record) {
+    if (!selector.function(record)) return;
+    counter.function(offset, record);
+    note_time();
+  }
+  void metadata(const xray::FdrRecord& record) {
+    if (!selector.metadata(record)) return;
+    counter.metadata(record);
+    note_time();
+  }
+  void record(const xray::BasicRecord& record) {
+    if (!selector.basic(record)) return;
+    counter.record(record);
+    note_time();
+  }
+  void note_time() {
+    first = std::min(first, selector.now());
+    last = std::max(last, selector.now());
+  }
+};
+
+}  // namespace
+
+// What was counted, and from when to when.
+struct XrayRecording::RecordCount {
+  RecordCounter counter;
+  Ticks first = std::numeric_limits<Ticks>::max();
+  Ticks last = 0;
+
+  void merge(const RecordCount& other) {
+    counter.merge(other.counter);
+    first = std::min(first, other.first);
+    last = std::max(last, other.last);
+  }
+  // Framed buffers have a BufferExtents record in front of them, which is in no chunk.
+  void add_extents() {
+    ++counter.metadata_records[xray::FdrPayload(xray::BufferExtents{}).index()];
+  }
+};
+
+XrayRecordSelector XrayRecording::selector(RecordFilter& filter, size_t file) const {
+  if (same_frequency_) return {filter, std::nullopt};
+  return {filter, Clock{.name = "TSC", .ticks_per_second = files_[file].header.cycle_frequency}};
+}
+
+bool XrayRecording::has_extents(const Chunk& chunk) const {
+  const xray::FileHeader& header = files_[chunk.file].header;
+  return header.type == xray::LogType::fdr && !chunk.inside_buffer &&
+         xray::fdr_layout(header.version).has_extents;
+}
+
+template <typename Visitor>
+void XrayRecording::walk(const Chunk& chunk, Visitor& visitor) const {
+  const File& file = files_[chunk.file];
+  if (file.header.type == xray::LogType::basic) {
+    xray::walk_basic_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
+  } else {
+    xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
+  }
+}
+
+// Every record, unit by unit; problems are those of all of them.
+XrayRecording::RecordCount XrayRecording::count_records(size_t workers,
+                                                        ProblemLog& problems) const {
+  std::vector<std::pair<size_t, size_t>> units;
+  for (size_t s = 0; s < streams_.size(); ++s) {
+    for (size_t u = 0; u < streams_[s].units; ++u) units.emplace_back(s, u);
+  }
+  struct Partial {
+    RecordCount count;
+    LastTime span;
+    ProblemLog problems;
+  };
+  std::vector<Partial> partials(worker_count(workers));
+  parallel_for(units.size(), partials.size(), [&](size_t item, size_t worker) {
+    Partial& partial = partials[worker];
+    const auto [s, u] = units[item];
+    play(s, u, partial.span, partial.problems);
+    const Stream& stream = chunks_[s];
+    for (size_t i = stream.unit_starts[u]; i < stream.unit_starts[u + 1]; ++i) {
+      walk(stream.chunks[i], partial.count.counter);
+      if (has_extents(stream.chunks[i])) partial.count.add_extents();
+    }
+  });
+  RecordCount total;
+  for (Partial& partial : partials) {
+    partial.count.first = first_time_;
+    partial.count.last = partial.span.last;
+    total.merge(partial.count);
+    problems.merge(partial.problems);
+  }
+  return total;
+}
+
+// The records that a filter chooses, thread by thread, since a call's depth follows from the calls
+// before it.
+XrayRecording::RecordCount XrayRecording::count_chosen(size_t workers,
+                                                       const CallFilter& filter) const {
+  std::vector<RecordCount> partials(worker_count(workers));
+  parallel_for(streams_.size(), partials.size(), [&](size_t s, size_t worker) {
+    RecordFilter records(filter, clock_, first_time_, *names_);
+    const ThreadKey& thread = streams_[s].thread;
+    for (const Chunk& chunk : chunks_[s].chunks) {
+      XrayRecordSelector chosen = selector(records, chunk.file);
+      chosen.begin_buffer(thread.pid, thread.tid,
+                          chunk.inside_buffer ? chunk.start_tsc : chunk.order_tsc);
+      RecordCount& count = partials[worker];
+      if (has_extents(chunk) && chosen.here()) count.add_extents();
+      ChosenCounter counter(chosen);
+      walk(chunk, counter);
+      count.merge({counter.counter, counter.first, counter.last});
+    }
+  });
+  RecordCount total;
+  for (const RecordCount& partial : partials) total.merge(partial);
+  return total;
+}
+
+RecordingInfo XrayRecording::info(size_t workers, const CallFilter& filter) const {
+  RecordingInfo info;
+  const xray::FileHeader& header = files_.front().header;
+  const bool fdr = header.type == xray::LogType::fdr;
+  info.format = fdr ? "xray-fdr" : "xray-basic";
+  info.version = std::to_string(header.version);
+  for (const File& file : files_) {
+    info.files.push_back(file.input.name());
+    info.bytes += file.input.bytes().size();
+  }
+  info.properties = {
+      {"byte order", header.order == std::endian::little ? "little-endian" : "big-endian"},
+      {"cycle frequency", clock_.known() ? fmt::format("{} Hz", header.cycle_frequency)
+                                         : "unknown; ticks are shown as nanoseconds"},
+      {"constant TSC", header.constant_tsc ? "yes" : "no"},
+      {"nonstop TSC", header.nonstop_tsc ? "yes" : "no"}};
+  if (fdr) info.properties.emplace_back("buffer size", fmt::format("{} bytes", header.buffer_size));
+  if (!files_.front().input.compression().empty()) {
+    info.properties.emplace_back("compression", files_.front().input.compression());
+  }
+  info.clock = clock_;
+  info.problems = problems_;
+  for (const EventStream& stream : streams_) {
+    if (filter.keeps_thread(stream.thread)) info.threads.push_back(stream.thread);
+  }
+  // Damage is told whole, whatever is asked for: it may be why something is not there.
+  RecordCount count = count_records(workers, info.problems);
+  if (!filter.keeps_everything()) count = count_chosen(workers, filter);
+  info.first_time = std::min(count.first, std::max(count.last, first_time_));
+  info.last_time = std::max(count.last, info.first_time);
+  for (const auto& [kind, number] : count.counter.by_kind()) {
+    if (number == 0) continue;
+    info.records_by_kind.emplace_back(kind, number);
+    info.records += number;
+  }
+  return info;
+}
+
+}  // namespace telltale

@@ -1,0 +1,145 @@
+#include "output/flame_data.h"
+
+#include <optional>
+#include <string_view>
+
+#include "model/function_map.h"
+#include "output/escape.h"
+
+namespace telltale {
+namespace {
+
+// Nodes are columns, so that a hundred thousand of them are quick to parse:
+//   {title, facts: [[name, value]...], functions: [[name, file, line, module]...], trees: [{title,
+//   pruned: {nodes, self_ns, share}, depth: [], function: [], calls: [], inside: [], total_ns: [],
+//   self_ns: []}...]}
+// The root's function is -1.
+class FlameData {
+ public:
+  FlameData(const Clock& clock, const FunctionNames& names, FlameText style, OutputFile& out)
+      : clock_(clock), names_(names), style_(style), out_(out) {}
+
+  Result<void> write(const FlameGraph& graph) {
+    text_ = "{\"title\":";
+    string(graph.title);
+    text_ += ",\"facts\":[";
+    for (const auto& [name, value] : graph.facts) {
+      text_ += text_.back() == '[' ? "[" : ",[";
+      string(name);
+      text_ += ',';
+      string(value);
+      text_ += ']';
+    }
+    text_ += "],\"trees\":[";
+    bool first = true;
+    for (const FlameGraph::Tree& tree : graph.trees) {
+      if (!first) text_ += ',';
+      first = false;
+      if (const Result<void> written = write_tree(tree); !written) return written;
+    }
+    text_ += "],\"functions\":[";
+    for (const FunctionId function : functions_) {
+      if (function != functions_.front()) text_ += ',';
+      write_function(names_.describe(function));
+      if (const Result<void> written = flush(); !written) return written;
+    }
+    text_ += "]}";
+    return flush();
+  }
+
+ private:
+  Result<void> write_tree(const FlameGraph::Tree& named) {
+    const FlameTree& tree = named.tree;
+    text_ += "{\"title\":";
+    string(named.title);
+    text_ += ",\"pruned\":{\"nodes\":" + std::to_string(tree.pruned_nodes) +
+             ",\"self_ns\":" + std::to_string(clock_.to_ns(tree.pruned_self)) +
+             ",\"share\":" + std::to_string(tree.widest_pruned) + "}";
+    column(tree, "depth", [](const FlameTree::Node& node) { return node.depth; });
+    text_ += ",\"function\":[-1";
+    for (size_t i = 1; i < tree.nodes.size(); ++i)
+      text_ += "," + std::to_string(number(tree.nodes[i].function));
+    text_ += ']';
+    column(tree, "calls", [](const FlameTree::Node& node) { return node.calls; });
+    column(tree, "inside", [](const FlameTree::Node& node) { return node.calls_inside; });
+    column(tree, "total_ns",
+           [this](const FlameTree::Node& node) { return clock_.to_ns(node.total); });
+    column(tree, "self_ns",
+           [this](const FlameTree::Node& node) { return clock_.to_ns(node.self); });
+    text_ += '}';
+    return flush();
+  }
+
+  template <typename Get>
+  void column(const FlameTree& tree, std::string_view name, Get get) {
+    text_ += ",\"";
+    text_ += name;
+    text_ += "\":[";
+    for (const FlameTree::Node& node : tree.nodes) {
+      text_ += std::to_string(get(node));
+      text_ += ',';
+    }
+    text_.back() = ']';
+  }
+
+  void write_function(const FunctionInfo& info) {
+    text_ += '[';
+    string(info.name);
+    text_ += ',';
+    string(info.file);
+    text_ += "," + std::to_string(info.line) + ",";
+    string(info.module);
+    text_ += ']';
+  }
+
+  // The page shows it as it is: so what would hide or reorder text is made visible here.
+  void string(std::string_view text) {
+    text_ += '"';
+    if (style_ == FlameText::for_page) {
+      append_json_for_script(text_, visible(text));
+    } else {
+      append_json(text_, text);
+    }
+    text_ += '"';
+  }
+
+  size_t number(FunctionId function) {
+    size_t& known = numbers_[function];
+    if (known == 0) {
+      functions_.push_back(function);
+      known = functions_.size();
+    }
+    return known - 1;
+  }
+
+  Result<void> flush() {
+    const Result<void> written = out_.write(text_);
+    text_.clear();
+    return written;
+  }
+
+  const Clock& clock_;
+  const FunctionNames& names_;
+  FlameText style_;
+  OutputFile& out_;
+  std::string text_;
+  FunctionMap<size_t> numbers_;  // place in functions_, from 1
+  std::vector<FunctionId> functions_;
+};
+
+}  // namespace
+
+Result<void> write_flame_data(const FlameGraph& graph, const Clock& clock,
+                              const FunctionNames& names, FlameText style, OutputFile& out) {
+  return FlameData(clock, names, style, out).write(graph);
+}
+
+Result<void> write_flame_json(const FlameGraph& graph, const Clock& clock,
+                              const FunctionNames& names, OutputFile& out) {
+  if (const Result<void> done = write_flame_data(graph, clock, names, FlameText::as_it_is, out);
+      !done)
+    return done;
+  return out.write("\n");
+}
+
+}  // namespace telltale
