@@ -26,7 +26,21 @@ RAW_INPUT_ALLOWED = {"bytes", "program", "output"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))')
 
 
+def runtime_complaints(source_dir):
+    """What is linked into other people's programs: its own files, the public headers, wire layouts and libc."""
+    runtime = source_dir / "runtime"
+    for path in sorted(runtime.rglob("*.h")) + sorted(runtime.rglob("*.cc")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = match.group(1) if match else None
+            if target is None or path.name.endswith("_test.cc") or (path.parent / target).is_file():
+                continue
+            if not re.fullmatch(r"formats/\w+/wire\.h", target):
+                yield f"{path.relative_to(source_dir)}:{number}: runtime/ may include its own folder and formats/*/wire.h"
+
+
 def complaints(source_dir):
+    yield from runtime_complaints(source_dir)
     src = source_dir / "src"
     for path in sorted(src.rglob("*.h")) + sorted(src.rglob("*.cc")):
         parts = path.relative_to(src).parts

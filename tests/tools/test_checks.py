@@ -46,6 +46,13 @@ class Includes(Scratch):
         self.write("src/analysis/a.cc", "#include <fstream>\n")
         self.assertIn("raw input", self.complaints()[0])
 
+    def test_the_runtime_knows_only_layouts(self):
+        self.write("runtime/r/a.h", "")
+        self.write("runtime/r/a.cc", '#include "a.h"\n#include "formats/x/wire.h"\n#include <telltale/x.hpp>\n#include "base/error.h"\n')
+        (self.root / "src").mkdir(parents=True, exist_ok=True)
+        self.assertEqual(self.complaints(),
+                         ["runtime/r/a.cc:4: runtime/ may include its own folder and formats/*/wire.h"])
+
     def test_an_unknown_folder_is_noticed(self):
         self.write("src/misc/a.cc", "")
         self.assertIn("no row", self.complaints()[0])

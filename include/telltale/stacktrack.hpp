@@ -1,0 +1,91 @@
+#pragma once
+
+// StackTrack: checkpoints in a program that leave a record each time they are passed. C++17.
+//
+//   int main() {
+//     telltale::st::sink_control::open({});        // ./<program>_<date>_<time>_<pid>_1.tlg
+//     TELLTALE_FUNCTION();                         // this function is entered, and left however it
+//     is left { TELLTALE_BLOCK("read the header"); ... }   // a named block TELLTALE_STEP("reply
+//     sent");                 // a moment TELLTALE_VALUE("bytes", n);                  // a moment
+//     and a value that can be streamed or formatted
+//   }
+//   TELLTALE_FILE_PROPERTY("owner=team-io");       // at namespace scope: what a reader should know
+//   about this file
+//
+// Link with telltale::stacktrack (static, recording is inlined) or telltale::stacktrack_shared
+// (programs whose instrumented parts come in several shared objects). `telltale info FILE.tlg` and
+// all other verbs read what is written. With TELLTALE_STACKTRACK_DISABLED defined every macro is
+// nothing at all; arguments are not evaluated.
+//
+// While no sink is open a checkpoint is one load and one branch. While one is, it stores 32 bytes
+// of its own thread's part of a mapped file: no lock, no allocation, no system call but once a
+// chunk. Checkpoints may be passed anywhere: in signal handlers, before main, in destructors of
+// statics and of threads, after fork; values of class type are formatted by their own code, which
+// may not be safe in a signal handler. docs/design/stacktrack-runtime.md has the rules.
+
+#include <telltale/stacktrack_control.hpp>
+
+#ifndef TELLTALE_STACKTRACK_DISABLED
+#include <telltale/stacktrack_value.hpp>
+
+namespace telltale::st {
+
+// Entered now, left when this object's life ends; also by an exception. Nothing is recorded at the
+// end unless it was at the beginning.
+class Scope {
+ public:
+  explicit Scope(Site& site) noexcept : site_(recording() ? &site : nullptr) {
+    if (site_ != nullptr) detail::hit(*site_, 0);
+  }
+  ~Scope() {
+    if (site_ != nullptr && recording()) detail::hit(*site_, detail::kExit);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Site* const site_;
+};
+
+namespace detail {
+struct FileProperty {
+  FileProperty(const char* file, const char* text) noexcept { telltale_st_property_v1(file, text); }
+};
+}  // namespace detail
+}  // namespace telltale::st
+
+#define TELLTALE_ST_JOIN_(a, b) a##b
+#define TELLTALE_ST_JOIN(a, b) TELLTALE_ST_JOIN_(a, b)
+#define TELLTALE_ST_SCOPE(id, style, name)                                                      \
+  static ::telltale::st::Site TELLTALE_ST_JOIN(telltale_st_site_, id){__FILE__, name, __LINE__, \
+                                                                      style,    0,    0};       \
+  const ::telltale::st::Scope TELLTALE_ST_JOIN(telltale_st_scope_,                              \
+                                               id)(TELLTALE_ST_JOIN(telltale_st_site_, id))
+
+#define TELLTALE_FUNCTION() \
+  TELLTALE_ST_SCOPE(__COUNTER__, ::telltale::st::kFunctionStyle, __PRETTY_FUNCTION__)
+#define TELLTALE_BLOCK(name) TELLTALE_ST_SCOPE(__COUNTER__, ::telltale::st::kBlockStyle, "" name)
+#define TELLTALE_STEP(name)                                                            \
+  do {                                                                                 \
+    static ::telltale::st::Site telltale_st_site{                                      \
+        __FILE__, "" name, __LINE__, ::telltale::st::kStepStyle, 0, 0};                \
+    if (::telltale::st::recording()) ::telltale::st::detail::hit(telltale_st_site, 0); \
+  } while (false)
+#define TELLTALE_VALUE(name, ...)                                        \
+  do {                                                                   \
+    static ::telltale::st::Site telltale_st_site{                        \
+        __FILE__, "" name, __LINE__, ::telltale::st::kValueStyle, 0, 0}; \
+    if (::telltale::st::recording())                                     \
+      ::telltale::st::detail::hit_value(telltale_st_site, __VA_ARGS__);  \
+  } while (false)
+#define TELLTALE_FILE_PROPERTY(text)                                  \
+  static const ::telltale::st::detail::FileProperty TELLTALE_ST_JOIN( \
+      telltale_st_property_, __COUNTER__)(__FILE__, "" text)
+
+#else
+#define TELLTALE_FUNCTION() static_assert(true)
+#define TELLTALE_BLOCK(name) static_assert(true)
+#define TELLTALE_STEP(name) ((void)0)
+#define TELLTALE_VALUE(name, ...) ((void)sizeof(__VA_ARGS__))
+#define TELLTALE_FILE_PROPERTY(text) static_assert(true)
+#endif

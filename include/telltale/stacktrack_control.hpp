@@ -1,0 +1,254 @@
+#pragma once
+
+// What <telltale/stacktrack.hpp> and the library share: sinks, and how one checkpoint is recorded.
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+#define TELLTALE_ST_API extern "C" __attribute__((visibility("default")))
+
+namespace telltale::st {
+
+enum class Layout : uint32_t {
+  wide = 0,  // 32 bytes a record, 32-bit ids
+  classic =
+      1,  // the 24 bytes of the specification: 16-bit ids, and what does not fit is counted as lost
+};
+enum class Sequence : uint32_t {
+  clock = 0,  // from the processor's counter: no thread waits for another
+  count = 1,  // 1, 2, 3 ... of one count in the process; always with Layout::classic
+};
+
+// A file, or a ring of `ring_bytes` (the newest records are kept).
+struct FileOptions {
+  const char* directory =
+      nullptr;  // for <program>_<date>_<time>_<pid>_<n>.tlg (UTC, hexadecimal pid); nullptr: "."
+  const char* path = nullptr;  // this very file instead; it must not exist; no rotation
+  uint64_t rotate_bytes =
+      0;  // go on in file n + 1 before one gets larger than this (64 KiB at least); 0: never
+  uint32_t keep_files =
+      0;  // with rotation: remove the oldest so that this many remain; 0: keep all
+  uint64_t ring_bytes = 0;       // > 0: a ring in a mapped file of this size (64 KiB at least)
+  Layout layout = Layout::wide;  // a ring is always wide
+  Sequence sequence = Sequence::clock;
+  uint32_t clock_every = 1;  // read the clock on every Nth event of a thread, 1 to 65536; for all
+                             // sinks: the last open() says
+  bool follow_fork = true;   // a forked child that passes a checkpoint gets a file of its own;
+                             // false: records nothing
+};
+
+struct RingOptions {
+  uint64_t bytes = 16U << 20;  // of memory; 64 KiB at least
+  const char* dump_on_crash =
+      nullptr;  // this file is written when a fatal signal arrives; it is replaced
+  uint32_t clock_every = 1;
+};
+
+// Called in the thread that passes a checkpoint, with `count` records of the layout; the records of
+// one checkpoint may come in several calls. Checkpoints inside the callback are not recorded
+// (counted as re-entered).
+using Callback = void (*)(const void* records, size_t count, void* user);
+struct CallbackOptions {
+  Callback callback = nullptr;
+  void* user = nullptr;
+  Layout layout = Layout::wide;
+  uint32_t clock_every = 1;
+};
+
+// Events that passed a checkpoint while a sink was open, and are not in it; summed over sinks since
+// the program began.
+struct Statistics {
+  uint64_t no_space = 0;     // disk, limit or memory full
+  uint64_t overwritten = 0;  // by later ones, in a ring
+  uint64_t reentered = 0;    // made inside the recorder's own callback
+  uint64_t unfit = 0;        // an id does not fit the classic layout
+  uint64_t cut_text = 0;     // texts that were cut; their events are recorded
+  uint64_t names = 0;        // context for which there was no place, or that does not fit
+};
+
+namespace detail {
+struct OpenRequest {
+  uint32_t size;  // of this struct: later versions append
+  uint32_t kind;  // 0 file, 1 ring in memory, 2 callback
+  FileOptions file;
+  RingOptions ring;
+  CallbackOptions callback;
+};
+}  // namespace detail
+
+TELLTALE_ST_API int telltale_st_open_v1(const detail::OpenRequest* request);
+TELLTALE_ST_API int telltale_st_close_v1(int sink);
+TELLTALE_ST_API int telltale_st_flush_v1(void);
+TELLTALE_ST_API void telltale_st_next_cycle_v1(void);
+TELLTALE_ST_API int telltale_st_dump_v1(int sink, const char* path);
+TELLTALE_ST_API const char* telltale_st_path_v1(int sink);
+TELLTALE_ST_API void telltale_st_statistics_v1(Statistics* result, size_t size);
+TELLTALE_ST_API void telltale_st_property_v1(const char* file, const char* text);
+
+// Opens and closes what checkpoints are recorded in; up to four sinks at once. A failure is a
+// negative errno value and leaves everything as it was. One thread at a time gets on; checkpoints
+// of other threads go on meanwhile. Not for signal handlers, but for dump().
+class sink_control {
+ public:
+  // Returns the sink's number, 0 to 3.
+  static int open(const FileOptions& options) {
+    return open(detail::OpenRequest{sizeof(detail::OpenRequest), 0, options, {}, {}});
+  }
+  static int open(const RingOptions& options) {
+    return open(detail::OpenRequest{sizeof(detail::OpenRequest), 1, {}, options, {}});
+  }
+  static int open(const CallbackOptions& options) {
+    return open(detail::OpenRequest{sizeof(detail::OpenRequest), 2, {}, {}, options});
+  }
+  // Nothing that begins after it is recorded in this sink (-1: in any). A classic file is put in
+  // order.
+  static int close(int sink = -1) { return telltale_st_close_v1(sink); }
+  // What is recorded now survives a loss of power too: waits for the disk.
+  static int flush() { return telltale_st_flush_v1(); }
+  // Begins a new write cycle: every checkpoint posts its context again when it is hit next, so that
+  // a reader that has only what comes from here on understands all of it.
+  static void next_cycle() { telltale_st_next_cycle_v1(); }
+  // Writes what a ring holds now to a new file. Async-signal-safe.
+  static int dump(int sink, const char* path) { return telltale_st_dump_v1(sink, path); }
+  // The file that a sink writes now; valid until the next call. nullptr: it has none.
+  static const char* path(int sink) { return telltale_st_path_v1(sink); }
+  static Statistics statistics() {
+    Statistics result;
+    telltale_st_statistics_v1(&result, sizeof(result));
+    return result;
+  }
+
+ private:
+  static int open(const detail::OpenRequest& request) { return telltale_st_open_v1(&request); }
+};
+
+inline constexpr uint16_t kFunctionStyle = 3;
+inline constexpr uint16_t kBlockStyle = 4;
+inline constexpr uint16_t kStepStyle = 5;
+inline constexpr uint16_t kValueStyle = 6;
+
+// One checkpoint in the source. Constant-initialised, so it costs nothing until it is hit.
+struct Site {
+  const char* file;
+  const char* name;
+  uint32_t line;
+  uint32_t style;
+  uint32_t index;  // scope index; 0 until it is hit the first time
+  uint32_t cycle;  // the write cycle in which its context was posted last; 0: never
+};
+
+namespace detail {
+
+constexpr uint32_t kExit = 0x0400;  // as in src/formats/stacktrack/wire.h; the library asserts that
+constexpr uint32_t kHeldTime = 0x0800;
+constexpr size_t kSlotBytes = 32;
+
+// Where a thread writes. It alone changes all but `limit`.
+struct alignas(64) Thread {
+  uint64_t next;       // address of the slot to take
+  uint64_t limit;      // end of the slots that it may take; 0: the library has to be asked
+  uint64_t head;       // the first 8 bytes of its records, without flags
+  uint64_t tid;        // in the upper 32 bits
+  uint64_t sequence;   // the last that it used
+  uint64_t when;       // the last time that it read
+  uint32_t countdown;  // events until the clock is read
+  uint32_t every;      // events from one reading to the next
+};
+
+// A page of its own.
+struct alignas(4096) Control {
+  uint32_t cycle;  // write cycle; 0: nothing is recorded
+};
+
+TELLTALE_ST_API void telltale_st_hit_v1(Site* site, uint32_t flags);  // does all of it
+TELLTALE_ST_API void telltale_st_hit_slow_v1(Site* site,
+                                             uint32_t flags);  // what the inlined code cannot do
+TELLTALE_ST_API void telltale_st_value_v1(Site* site, const char* text, size_t bytes);
+extern "C" {
+// A page that is zero in a forked child: whoever copies the process, it does not write to its
+// parent's file.
+extern Control telltale_st_control_v1 __attribute__((visibility("default")));
+extern __thread Thread* telltale_st_thread_v1
+    __attribute__((visibility("default"), tls_model("initial-exec")));
+}
+
+// Adds to a number of this thread in one instruction, so that a signal handler cannot come between;
+// not atomic for other threads, and without the cost of that. Returns the value before.
+inline uint64_t fetch_add_local(uint64_t& number, uint64_t add) noexcept {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+  __asm__ volatile("xaddq %0, %1" : "+r"(add), "+m"(number) : : "cc", "memory");
+  return add;
+#else
+  return __atomic_fetch_add(&number, add, __ATOMIC_RELAXED);
+#endif
+}
+
+// Fills in a slot; its first 8 bytes commit it.
+inline void store_slot(uint64_t slot, uint64_t head, uint64_t sequence, uint64_t when,
+                       uint64_t where) noexcept {
+  uint64_t* const words = reinterpret_cast<uint64_t*>(slot);
+  __atomic_store_n(words + 1, sequence, __ATOMIC_RELAXED);
+  __atomic_store_n(words + 2, when, __ATOMIC_RELAXED);
+  __atomic_store_n(words + 3, where, __ATOMIC_RELAXED);
+  __atomic_store_n(words, head, __ATOMIC_RELEASE);
+}
+
+#if (defined(__x86_64__) || defined(__aarch64__)) && !defined(TELLTALE_STACKTRACK_OUT_OF_LINE)
+#define TELLTALE_ST_INLINE 1
+
+inline uint64_t read_counter() noexcept {
+#if defined(__x86_64__)
+  return __rdtsc();
+#else
+  uint64_t ticks;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+  return ticks;
+#endif
+}
+
+inline void hit(Site& site, uint32_t flags) noexcept {
+  const uint32_t cycle = __atomic_load_n(&telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
+  if (__builtin_expect(__atomic_load_n(&site.cycle, __ATOMIC_ACQUIRE) != cycle, 0)) {
+    return telltale_st_hit_slow_v1(&site, flags);
+  }
+  Thread& thread = *telltale_st_thread_v1;
+  // The limit before and after, because a signal handler may come between and get another chunk.
+  const uint64_t limit = __atomic_load_n(&thread.limit, __ATOMIC_RELAXED);
+  const uint64_t slot = fetch_add_local(thread.next, kSlotBytes);
+  if (__builtin_expect(slot >= limit || limit != __atomic_load_n(&thread.limit, __ATOMIC_RELAXED),
+                       0)) {
+    return telltale_st_hit_slow_v1(&site, flags);
+  }
+  uint64_t sequence;
+  uint64_t when;
+  if (thread.countdown <= 1) {
+    when = read_counter();
+    const uint64_t last = thread.sequence;
+    sequence = when > last ? when : last + 1;
+    thread.sequence = sequence;
+    thread.when = when;
+    thread.countdown = thread.every;
+  } else {
+    --thread.countdown;
+    sequence = fetch_add_local(thread.sequence, 1) + 1;
+    when = thread.when;
+    flags |= kHeldTime;
+  }
+  store_slot(slot, thread.head | flags, sequence, when, thread.tid | site.index);
+}
+#else
+inline void hit(Site& site, uint32_t flags) noexcept { telltale_st_hit_v1(&site, flags); }
+#endif
+
+}  // namespace detail
+
+// Whether a checkpoint would be recorded now.
+inline bool recording() noexcept {
+  return __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED) != 0;
+}
+
+}  // namespace telltale::st

@@ -1,0 +1,282 @@
+// What a checkpoint does when the inlined code cannot: gives the thread a place to write, posts the
+// checkpoint's context, writes text, serves several sinks, callbacks and the classic layout.
+// Async-signal-safe, without locks.
+
+#include "emit.h"
+
+#include <cstring>
+
+#include "clock.h"
+#include "configure.h"
+#include "fork.h"
+#include "sinks.h"
+#include "threads.h"
+
+namespace telltale::st {
+
+namespace detail {
+extern "C" {
+Control telltale_st_control_v1;
+__thread Thread* telltale_st_thread_v1 __attribute__((tls_model("initial-exec"))) = &Threads::none;
+}
+}  // namespace detail
+
+namespace {
+
+__thread uint32_t depth __attribute__((tls_model("initial-exec"))) = 0;
+
+class Working {
+ public:
+  Working() : nested(depth++ != 0) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+  ~Working() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    --depth;
+  }
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+
+  const bool nested;
+
+ private:
+  const Inside inside_;
+};
+
+struct Event {
+  Site* site;
+  uint32_t flags;
+  const char* text;
+  size_t bytes;
+  Moment moment;
+  uint32_t tid;
+  uint16_t stream;
+};
+
+uint8_t* take(Stream& stream, size_t count) {
+  const size_t bytes = count * slot_bytes(stream.layout);
+  const uint64_t at = stream.next;
+  if (stream.limit == 0 || at + bytes > stream.limit) return nullptr;
+  stream.next = at + bytes;
+  return reinterpret_cast<uint8_t*>(at);
+}
+
+void drop_chunk(Stream& stream) {
+  if (stream.limit == 0) return;
+  const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
+  stream.limit = 0;
+  finish_chunk(stream.ring, stream.layout, stream.chunk, reinterpret_cast<const uint8_t*>(end));
+}
+
+// The inlined code must not touch the node while the library works on it: signal handlers then ask,
+// and get nested.
+void pull(Node& node) {
+  __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (node.fast != 0) node.streams[node.fast - 1].next = node.next;
+  node.fast = 0;
+}
+
+void push(Node& node, uint32_t generation) {
+  const uint32_t fast = __atomic_load_n(&settings.fast, __ATOMIC_RELAXED);
+  if (fast == 0) return;
+  const Stream& stream = node.streams[fast - 1];
+  if (stream.limit == 0) return;
+  node.next = stream.next;
+  node.fast = fast;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  __atomic_store_n(&node.limit, stream.limit, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&settings.generation, __ATOMIC_SEQ_CST) != generation) {
+    __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
+  }
+}
+
+Node* attach() {
+  bool inherited = false;
+  const uint32_t tid = thread_id();
+  Node* const node = Threads::attach(settings.pid, tid, &inherited);
+  if (node == nullptr) return nullptr;
+  if (inherited) pull(*node);
+  for (Stream& stream : node->streams) {
+    if (!inherited || stream.limit == 0 || stream.layout != Layout::wide) continue;
+    uint8_t* const slot = take(stream, 1);
+    if (slot != nullptr) store_stream(slot, settings.pid, tid, node->number, 0);
+    if (slot == nullptr) drop_chunk(stream);
+  }
+  node->every = settings.clock_every;
+  detail::telltale_st_thread_v1 = node;
+  return node;
+}
+
+Node* this_node(bool nested) {
+  detail::Thread* const thread = detail::telltale_st_thread_v1;
+  if (thread != &Threads::none) return static_cast<Node*>(thread);
+  return nested ? nullptr : attach();
+}
+
+Moment take_moment(Node* node) {
+  Moment moment{0, 0, false};
+  const bool counted = __atomic_load_n(&settings.counted, __ATOMIC_RELAXED) != 0;
+  if (counted) moment.sequence = __atomic_add_fetch(&settings.sequence, 1, __ATOMIC_RELAXED);
+  if (node == nullptr) {
+    moment.when = Clock::ticks();
+    if (!counted) moment.sequence = moment.when;
+    return moment;
+  }
+  moment.held = node->countdown > 1;
+  if (moment.held) {
+    --node->countdown;
+    moment.when = node->when;
+  } else {
+    moment.when = Clock::ticks();
+    node->when = moment.when;
+    node->countdown = node->every;
+  }
+  if (counted) return moment;
+  if (moment.held || moment.when <= node->sequence) {
+    moment.sequence = detail::fetch_add_local(node->sequence, 1) + 1;
+  } else {
+    moment.sequence = moment.when;
+    node->sequence = moment.when;
+  }
+  return moment;
+}
+
+uint64_t next_size(const Store& store, uint64_t wanted, size_t count) {
+  const uint64_t least = (count + 1) * slot_bytes(store.layout);
+  if (wanted < kSmallestChunk) wanted = kSmallestChunk;
+  // A file that is rotated is shared by more than one chunk.
+  if (store.most_bytes != 0 && wanted > store.most_bytes / 16) wanted = store.most_bytes / 16;
+  return wanted < least ? least : wanted;
+}
+
+// Another thread is making the next file. False: it did not.
+bool wait_for_rotation(const Sink& sink, const Store& store) {
+  constexpr int kPatience = 10000;
+  for (int i = 0; i < kPatience && __atomic_load_n(&sink.rotating, __ATOMIC_ACQUIRE) != 0; ++i)
+    yield_processor();
+  return __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE) != &store;
+}
+
+// Makes sure that the thread has `count` slots in this sink. False: there is no space, and the file
+// cannot be rotated; `again`: what is open has changed.
+bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t count, bool* again) {
+  if (stream.limit != 0 && stream.store != store.id) drop_chunk(stream);
+  const uint64_t needed = count * slot_bytes(store.layout);
+  if (stream.limit != 0 && stream.next + needed <= stream.limit) return true;
+  drop_chunk(stream);
+  Chunk chunk;
+  uint64_t overwritten = 0;
+  const uint64_t size = next_size(store, stream.wanted, count);
+  const int error = take_chunk(store, size, &chunk, &overwritten);
+  lose(sink, &store, LostReason::overwritten, overwritten);
+  if (error == -EFBIG) *again = rotate(sink) || wait_for_rotation(sink, store);
+  if (error != 0 || chunk.bytes < needed + detail::kSlotBytes) return false;
+  stream = {chunk,
+            store.chunk_bytes != 0 ? &store : nullptr,
+            reinterpret_cast<uintptr_t>(chunk.base),
+            0,
+            0,
+            store.id,
+            store.layout};
+  stream.wanted = size >= kLargestChunk / 4 ? kLargestChunk : size * 4;
+  stream.limit = stream.next + chunk.bytes;
+  if (store.layout == Layout::wide)
+    store_stream(take(stream, 1), store.pid, node.tid32, node.number, chunk.bytes);
+  refine_frequency(&store);
+  return true;
+}
+
+// A view in which the thread has room in every sink that can have some.
+View make_room_everywhere(Node& node, uint32_t cycle, size_t count) {
+  for (int attempt = 0;; ++attempt) {
+    View view = look(cycle, false);
+    bool again = false;
+    for (int i = 0; i < kMaxSinks; ++i) {
+      if (view.stores[i] != nullptr)
+        make_room(settings.sinks[i], *view.stores[i], node, node.streams[i], count, &again);
+    }
+    if (!again || attempt == 3) return view;
+  }
+}
+
+Payload hit_payload(Layout layout, const Event& event, uint32_t index) {
+  if (layout == Layout::wide)
+    return to_payload(stacktrack::wide::Hit{event.moment.when, index, event.tid});
+  return to_payload(stacktrack::classic::Hit{event.moment.when, static_cast<uint16_t>(index),
+                                             static_cast<uint16_t>(event.tid), 0});
+}
+
+void record(Sink& sink, Store* store, Node* node, Stream* stream, const Event& event) {
+  const uint32_t index = __atomic_load_n(&event.site->index, __ATOMIC_RELAXED);
+  if (sink.layout == Layout::classic && (index > 0xffff || event.tid > 0xffff)) {
+    return lose(sink, store, LostReason::unfit, 1);
+  }
+  const uint32_t bits = event.flags | (event.moment.held ? stacktrack::kHeldTime : 0);
+  const RecordHead head{type_flags(RecordType::hit, bits), event.stream, settings.pid,
+                        event.moment.sequence};
+  const Payload payload = hit_payload(sink.layout, event, index);
+  if (store == nullptr) {
+    const bool done = post(sink, store, head, payload, event.text, event.bytes, node == nullptr);
+    return lose(sink, store, LostReason::reentered, done ? 0 : 1);
+  }
+  const size_t count = 1 + info_records(event.bytes);
+  const bool own = stream != nullptr && stream->store == store->id;
+  uint8_t* slots = own ? take(*stream, count) : nullptr;
+  if (slots == nullptr && stream == nullptr) slots = take_shared_slots(*store, count);
+  if (slots == nullptr) return lose(sink, store, LostReason::no_space, 1);
+  store_group(store->layout, slots, head, payload, event.text, event.bytes);
+}
+
+void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
+  uint32_t cycle = __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_SEQ_CST);
+  if (cycle == 0) return;
+  const KeepErrno keep;
+  const Working working;
+  if (!working.nested && child_is_waiting()) {
+    if (!open_in_child()) return;
+    cycle = __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_SEQ_CST);
+  }
+  const uint32_t generation = __atomic_load_n(&settings.generation, __ATOMIC_SEQ_CST);
+  Node* const node = this_node(working.nested);
+  Node* const own = working.nested ? nullptr : node;
+  const bool cut = bytes > kMaxTextBytes;
+  if (cut) bytes = kMaxTextBytes;
+  if (own != nullptr) pull(*own);
+  const size_t count = 1 + info_records(bytes);
+  const View view = own != nullptr ? make_room_everywhere(*own, cycle, count) : look(cycle, true);
+  const Event event{site,
+                    flags,
+                    text,
+                    bytes,
+                    take_moment(node),
+                    node != nullptr ? node->tid32 : thread_id(),
+                    static_cast<uint16_t>(node != nullptr ? node->number : 0)};
+  if (__atomic_load_n(&site->cycle, __ATOMIC_ACQUIRE) != view.cycle)
+    post_context(*site, view, event.moment.sequence);
+  for (int i = 0; i < kMaxSinks; ++i) {
+    if (!view.open[i]) continue;
+    Sink& sink = settings.sinks[i];
+    if (cut) lose(sink, view.stores[i], LostReason::cut_text, 1);
+    record(sink, view.stores[i], own, own != nullptr ? &own->streams[i] : nullptr, event);
+  }
+  if (own != nullptr) push(*own, generation);
+}
+
+}  // namespace
+
+uint32_t depth_in_library() { return depth; }
+void forget_this_thread() { detail::telltale_st_thread_v1 = &Threads::none; }
+
+// Before the program's own constructors; its checkpoints record from the first on.
+__attribute__((constructor(101))) void begin() { open_from_environment(); }
+
+namespace detail {
+extern "C" {
+void telltale_st_hit_v1(Site* site, uint32_t flags) { hit(*site, flags); }
+void telltale_st_hit_slow_v1(Site* site, uint32_t flags) { emit(site, flags, nullptr, 0); }
+void telltale_st_value_v1(Site* site, const char* text, size_t bytes) {
+  emit(site, 0, text, bytes);
+}
+}
+}  // namespace detail
+
+}  // namespace telltale::st

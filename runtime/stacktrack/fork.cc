@@ -1,0 +1,94 @@
+#include "fork.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "configure.h"
+#include "emit.h"
+
+namespace telltale::st {
+namespace {
+
+enum Waiting : uint32_t { kNobody, kFirstEvent, kSomebodyOpens };
+uint32_t waiting = kNobody;
+
+// The event that a signal handler interrupted to fork is finished by both processes: the child's
+// goes nowhere.
+void detach_chunks() {
+  detail::Thread* const thread = detail::telltale_st_thread_v1;
+  if (thread == &Threads::none) return;
+  for (const Stream& stream : static_cast<Node*>(thread)->streams) {
+    if (stream.limit == 0) continue;
+    ::mmap(stream.chunk.base, stream.chunk.bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  }
+}
+
+// Runs in the child of fork(), before anything else of it. The parent's files stay the parent's.
+void become_child() {
+  const KeepErrno keep;
+  Configuring::reset();
+  detach_chunks();
+  forget_this_thread();
+  Threads::forget_all();
+  Inside::reset(depth_in_library());
+  settings.pid = process_id();
+  bool any = false;
+  bool any_waits = false;
+  for (Sink& sink : settings.sinks) {
+    if (sink.state != kOpen) continue;
+    sink.rotating = 0;
+    sink.callback_users = 0;
+    sink.store = nullptr;
+    if (sink.kind != SinkKind::callback)
+      sink.state = sink.plan.follow_fork ? kWaitingForChild : kClosed;
+    any = any || sink.state == kOpen;
+    any_waits = any_waits || sink.state == kWaitingForChild;
+  }
+  waiting = any_waits ? kFirstEvent : kNobody;
+  settle();
+  // The parent's number of the cycle went with the page; anything but 0 lets the first event ask.
+  announce(any || any_waits ? new_cycle() : 0);
+}
+
+}  // namespace
+
+void watch_forks() {
+  static bool watched = false;
+  if (watched) return;
+  watched = true;
+  // Whatever copies the process without asking anybody (clone, _Fork) leaves a child that records
+  // nothing.
+  ::madvise(&detail::telltale_st_control_v1, sizeof(detail::telltale_st_control_v1),
+            MADV_WIPEONFORK);
+  ::pthread_atfork(nullptr, nullptr, become_child);
+}
+
+bool child_is_waiting() { return __atomic_load_n(&waiting, __ATOMIC_ACQUIRE) != kNobody; }
+
+bool open_in_child() {
+  uint32_t expected = kFirstEvent;
+  if (!__atomic_compare_exchange_n(&waiting, &expected, kSomebodyOpens, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_RELAXED)) {
+    constexpr int kPatience = 100000;
+    for (int i = 0; i < kPatience && child_is_waiting(); ++i) yield_processor();
+    return !child_is_waiting();
+  }
+  const uint32_t cycle = new_cycle();
+  bool any = false;
+  for (Sink& sink : settings.sinks) {
+    if (sink.state == kWaitingForChild) {
+      name_files(sink.plan);
+      // A file that was named by the user is the parent's; the child's gets a name in that folder.
+      sink.plan.path[0] = 0;
+      if (start_sink(sink, cycle) != 0) sink.state = kClosed;
+    }
+    any = any || is_open(sink);
+  }
+  settle();
+  announce(any ? cycle : 0);
+  __atomic_store_n(&waiting, kNobody, __ATOMIC_RELEASE);
+  return any;
+}
+
+}  // namespace telltale::st

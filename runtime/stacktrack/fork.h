@@ -1,0 +1,12 @@
+#pragma once
+
+namespace telltale::st {
+
+// Once: prepares for the day when this process is copied.
+void watch_forks();
+// A forked child has sinks of its own to open before its first event.
+bool child_is_waiting();
+// Opens them, or waits until another thread has. False: nothing can be recorded.
+bool open_in_child();
+
+}  // namespace telltale::st

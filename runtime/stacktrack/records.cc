@@ -1,0 +1,36 @@
+#include "records.h"
+
+#include <cstring>
+
+namespace telltale::st {
+
+void store_record(Layout layout, uint8_t* slot, const RecordHead& head, const Payload& payload) {
+  uint64_t* const words = reinterpret_cast<uint64_t*>(slot);
+  if (layout == Layout::wide) {
+    const uint64_t first = head.flags | uint64_t{head.stream} << 16 | uint64_t{head.pid} << 32;
+    return detail::store_slot(reinterpret_cast<uintptr_t>(slot), first, head.sequence,
+                              payload.words[0], payload.words[1]);
+  }
+  const uint64_t first = head.flags | uint64_t{head.pid & 0xffff} << 16 | head.sequence << 32;
+  __atomic_store_n(words + 1, payload.words[0], __ATOMIC_RELAXED);
+  __atomic_store_n(words + 2, payload.words[1], __ATOMIC_RELAXED);
+  __atomic_store_n(words, first, __ATOMIC_RELEASE);
+}
+
+void store_group(Layout layout, uint8_t* slots, const RecordHead& head, const Payload& payload,
+                 const char* text, size_t bytes) {
+  const size_t count = info_records(bytes);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t at = i * stacktrack::kInfoBytes;
+    Payload part{};
+    std::memcpy(&part, text + at, bytes - at < sizeof(part) ? bytes - at : sizeof(part));
+    RecordHead info = head;
+    info.flags = type_flags(RecordType::info, i + 1 == count ? stacktrack::kInfoEnd : 0);
+    store_record(layout, slots + (i + 1) * slot_bytes(layout), info, part);
+  }
+  RecordHead leader = head;
+  if (count > 0) leader.flags |= stacktrack::kHasInfo;
+  store_record(layout, slots, leader, payload);
+}
+
+}  // namespace telltale::st

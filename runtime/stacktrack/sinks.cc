@@ -1,0 +1,329 @@
+#include "sinks.h"
+
+#include <cstring>
+
+#include "clock.h"
+
+namespace telltale::st {
+namespace {
+
+// Hands records to a callback, some at a time.
+class CallbackBatch {
+ public:
+  explicit CallbackBatch(const Sink& sink) : sink_(sink) {}
+  ~CallbackBatch() { hand_over(); }
+  CallbackBatch(const CallbackBatch&) = delete;
+  CallbackBatch& operator=(const CallbackBatch&) = delete;
+
+  void add(const RecordHead& head, const Payload& payload) {
+    const size_t bytes = slot_bytes(sink_.layout);
+    if ((count_ + 1) * bytes > sizeof(words_)) hand_over();
+    store_record(sink_.layout, reinterpret_cast<uint8_t*>(words_) + count_ * bytes, head, payload);
+    ++count_;
+  }
+
+ private:
+  void hand_over() {
+    if (count_ != 0) sink_.callback.callback(words_, count_, sink_.callback.user);
+    count_ = 0;
+  }
+
+  const Sink& sink_;
+  size_t count_ = 0;
+  uint64_t words_[96];
+};
+
+void call_back(const Sink& sink, RecordHead head, const Payload& payload, const char* text,
+               size_t bytes) {
+  CallbackBatch batch(sink);
+  if (bytes > 0) head.flags |= stacktrack::kHasInfo;
+  batch.add(head, payload);
+  for (size_t at = 0; at < bytes; at += stacktrack::kInfoBytes) {
+    const size_t left = bytes - at;
+    Payload part{};
+    std::memcpy(&part, text + at, left < sizeof(part) ? left : sizeof(part));
+    head.flags = type_flags(RecordType::info, left <= sizeof(part) ? stacktrack::kInfoEnd : 0);
+    batch.add(head, part);
+  }
+}
+
+template <typename Wide, typename Classic>
+Payload pick(Layout layout, const Wide& wide, const Classic& classic) {
+  return layout == Layout::wide ? to_payload(wide) : to_payload(classic);
+}
+
+constexpr uint64_t kClassicMost = 0x7fff;  // of numbers that the specification calls int16
+uint16_t narrow(uint64_t number) { return static_cast<uint16_t>(number); }
+
+Payload prologue(const Sink& sink, const Store* store) {
+  using namespace stacktrack;
+  const uint32_t ring_bytes = store == nullptr ? 0 : static_cast<uint32_t>(store->chunk_bytes);
+  return pick(sink.layout,
+              wide::Prologue{kMagic, kWideVersion, kInfoBytes, wide::kEntryBytes,
+                             wide::kPayloadOffset, 0, ring_bytes},
+              classic::Prologue{kMagic, kClassicVersion, kInfoBytes, classic::kEntryBytes,
+                                classic::kPayloadOffset});
+}
+
+// Slots for the rest of the first chunk: the counts of what is lost stand at fixed places from the
+// beginning.
+void post_lost_counts(Store& store) {
+  for (uint32_t reason = 1; reason <= stacktrack::kLostReasons; ++reason) {
+    uint8_t* const slot = take_shared_slots(store, 1);
+    if (slot == nullptr) return;
+    store_record(store.layout, slot, {type_flags(RecordType::lost), 0, store.pid, 0},
+                 to_payload(stacktrack::wide::Lost{0, reason, 0}));
+    store.lost[reason] = reinterpret_cast<uint64_t*>(slot + stacktrack::wide::kPayloadOffset);
+  }
+}
+
+void post_file(Sink& sink, Store* store, const SourceFile& file, const char* name,
+               uint64_t sequence, bool nested) {
+  using namespace stacktrack;
+  RecordHead head{type_flags(RecordType::file_location), 0, settings.pid, sequence};
+  const bool fits = sink.layout == Layout::wide || file.number <= kClassicMost;
+  if (!fits) return lose(sink, store, LostReason::names, 1);
+  const uint32_t count = __atomic_load_n(&file.property_count, __ATOMIC_RELAXED);
+  size_t bytes = std::strlen(name);
+  if (bytes > kMaxTextBytes) {
+    lose(sink, store, LostReason::cut_text, 1);
+    bytes = kMaxTextBytes;
+  }
+  if (!post(sink, store, head,
+            pick(sink.layout, wide::FileLocation{file.number, file.cycle, count, 0},
+                 classic::FileLocation{narrow(file.number), narrow(file.cycle), narrow(count)}),
+            name, bytes, nested)) {
+    lose(sink, store, LostReason::names, 1);
+  }
+  head.flags = type_flags(RecordType::file_property);
+  uint32_t number = 0;
+  for (const Property* property = __atomic_load_n(&file.properties, __ATOMIC_ACQUIRE);
+       property != nullptr; property = property->next) {
+    ++number;
+    if (!post(sink, store, head,
+              pick(sink.layout, wide::FileProperty{file.number, file.cycle, number, 0},
+                   classic::FileProperty{narrow(file.number), narrow(file.cycle), narrow(number)}),
+              property->text, property->bytes, nested)) {
+      lose(sink, store, LostReason::names, 1);
+    }
+  }
+}
+
+void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint32_t filenum,
+               uint64_t sequence, bool nested) {
+  using namespace stacktrack;
+  uint32_t line = site.line;
+  if (sink.layout == Layout::classic) {
+    if (index > 0xffff) return;  // its events are counted
+    if (line > kClassicMost || filenum > kClassicMost) lose(sink, store, LostReason::names, 1);
+    if (line > kClassicMost) line = 0;
+    if (filenum > kClassicMost) filenum = 0;
+  }
+  const uint32_t before = __atomic_load_n(&site.cycle, __ATOMIC_RELAXED);
+  Text name{site.name, std::strlen(site.name)};
+  if (site.style == kFunctionStyle) name = short_function_name(site.name);
+  if (name.bytes > kMaxTextBytes) {
+    lose(sink, store, LostReason::cut_text, 1);
+    name.bytes = kMaxTextBytes;
+  }
+  if (!post(sink, store, {type_flags(RecordType::source_location), 0, settings.pid, sequence},
+            pick(sink.layout,
+                 wide::SourceLocation{index, line, before, narrow(site.style), narrow(filenum)},
+                 classic::SourceLocation{narrow(index), narrow(site.style), narrow(line),
+                                         narrow(before), narrow(filenum)}),
+            name.begin, name.bytes, nested)) {
+    lose(sink, store, LostReason::names, 1);
+  }
+}
+
+// Appends; what does not fit is left out.
+char* append(char* at, char* end, const char* text) {
+  while (*text != 0 && at + 1 < end) *at++ = *text++;
+  *at = 0;
+  return at;
+}
+
+bool numbered_path(const FilePlan& plan, uint32_t number, char (&path)[kPathBytes]) {
+  char* const end = path + kPathBytes;
+  char* at = append(path, end, plan.directory);
+  at = append(at, end, "/");
+  at = append(at, end, plan.stem);
+  at = append(at, end, "_");
+  at += write_number(at, static_cast<size_t>(end - at), number);
+  at = append(at, end, ".tlg");
+  return at + 1 < end;
+}
+
+}  // namespace
+
+Settings settings;
+
+uint32_t scope_index(Site& site) {
+  static uint32_t last = 0;
+  uint32_t index = __atomic_load_n(&site.index, __ATOMIC_RELAXED);
+  if (index != 0) return index;
+  const uint32_t fresh = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+  return __atomic_compare_exchange_n(&site.index, &index, fresh, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED)
+             ? fresh
+             : index;
+}
+
+View look(uint32_t cycle, bool nested) {
+  View view{cycle, nested, {}, {}};
+  for (int i = 0; i < kMaxSinks; ++i) {
+    const Sink& sink = settings.sinks[i];
+    view.open[i] = is_open(sink);
+    view.stores[i] = view.open[i] ? __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE) : nullptr;
+    if (view.stores[i] == nullptr) {
+      view.open[i] = view.open[i] && sink.kind == SinkKind::callback;
+    } else if (view.stores[i]->cycle > view.cycle) {
+      view.cycle = view.stores[i]->cycle;
+    }
+  }
+  return view;
+}
+
+void lose(Sink& sink, Store* store, LostReason reason, uint64_t count) {
+  if (count == 0) return;
+  __atomic_fetch_add(&sink.lost[static_cast<uint32_t>(reason)], count, __ATOMIC_RELAXED);
+  if (store == nullptr) return;
+  uint64_t* const in_file = store->lost[static_cast<uint32_t>(reason)];
+  if (in_file != nullptr) __atomic_fetch_add(in_file, count, __ATOMIC_RELAXED);
+}
+
+bool post(Sink& sink, Store* store, const RecordHead& head, const Payload& payload,
+          const char* text, size_t bytes, bool nested) {
+  if (store == nullptr) {
+    if (nested) return false;
+    // Who closes it waits for us.
+    __atomic_fetch_add(&sink.callback_users, 1, __ATOMIC_SEQ_CST);
+    const bool there = sink.kind == SinkKind::callback && (is_open(sink) || head.sequence == 0);
+    if (there) call_back(sink, head, payload, text, bytes);
+    __atomic_fetch_sub(&sink.callback_users, 1, __ATOMIC_RELEASE);
+    return there;
+  }
+  uint8_t* const slots = take_shared_slots(*store, 1 + info_records(bytes));
+  if (slots == nullptr) return false;
+  store_group(store->layout, slots, head, payload, text, bytes);
+  return true;
+}
+
+void post_header(Sink& sink, Store* store, uint32_t cycle, bool first) {
+  using namespace stacktrack;
+  const uint32_t pid = settings.pid;
+  post(sink, store, {type_flags(RecordType::prologue), 0, pid, 0}, prologue(sink, store), nullptr,
+       0, false);
+  char program[kMaxTextBytes];
+  const int length =
+      sink.layout == Layout::wide ? read_link("/proc/self/exe", program, sizeof(program)) : 0;
+  post(sink, store, {type_flags(RecordType::process_info), 0, pid, 0},
+       pick(sink.layout, wide::ProcessInfo{pid, cycle, parent_process_id(), settings.clock_every},
+            classic::ProcessInfo{narrow(pid), narrow(cycle)}),
+       program, length < 0 ? 0 : static_cast<size_t>(length), false);
+  const uint16_t kind = Clock::is_counter() ? kTimeCounter : kTimeMonotonic;
+  const uint64_t frequency = Clock::frequency();
+  const RecordHead time_type{type_flags(RecordType::time_type), 0, pid, 0};
+  const Payload time_type_payload =
+      pick(sink.layout, wide::TimeType{frequency, kind}, classic::TimeType{frequency, kind});
+  uint8_t* const slot = first && store != nullptr ? take_shared_slots(*store, 1) : nullptr;
+  if (slot != nullptr) {
+    store_record(sink.layout, slot, time_type, time_type_payload);
+    const size_t at = sink.layout == Layout::wide ? wide::kPayloadOffset : classic::kPayloadOffset;
+    store->frequency = reinterpret_cast<uint64_t*>(slot + at);
+  } else {
+    post(sink, store, time_type, time_type_payload, nullptr, 0, false);
+  }
+  const Clock::Moment now = Clock::moment();
+  const uint32_t seconds = static_cast<uint32_t>(now.wall.tv_sec);
+  post(
+      sink, store, {type_flags(RecordType::time_info), 0, pid, 0},
+      pick(sink.layout, wide::TimeInfo{now.ticks, seconds, static_cast<uint32_t>(now.wall.tv_nsec)},
+           classic::TimeInfo{now.ticks, seconds}),
+      nullptr, 0, false);
+  if (first && store != nullptr && sink.layout == Layout::wide) post_lost_counts(*store);
+}
+
+void post_context(Site& site, const View& view, uint64_t sequence) {
+  const uint32_t index = scope_index(site);
+  SourceFile* const file = find_source_file(site.file);
+  const bool file_too =
+      file != nullptr && __atomic_load_n(&file->cycle, __ATOMIC_RELAXED) != view.cycle;
+  for (int i = 0; i < kMaxSinks; ++i) {
+    if (!view.open[i]) continue;
+    Sink& sink = settings.sinks[i];
+    Store* const store = view.stores[i];
+    if (file_too) post_file(sink, store, *file, site.file, sequence, view.nested);
+    if (file == nullptr) lose(sink, store, LostReason::names, 1);
+    post_site(sink, store, site, index, file == nullptr ? 0 : file->number, sequence, view.nested);
+  }
+  if (file_too) __atomic_store_n(&file->cycle, view.cycle, __ATOMIC_RELAXED);
+  __atomic_store_n(&site.cycle, view.cycle, __ATOMIC_RELEASE);
+}
+
+uint32_t new_cycle() { return __atomic_add_fetch(&settings.last_cycle, 1, __ATOMIC_RELAXED); }
+
+int make_file(Sink& sink, Store** store) {
+  FilePlan& plan = sink.plan;
+  int error = 0;
+  if (plan.path[0] != 0) {
+    *store = make_store(sink.layout, plan.path, plan.ring_bytes, 0, &error);
+    return error;
+  }
+  char path[kPathBytes];
+  constexpr int kTries = 1000;  // files of that name may be there already
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    if (!numbered_path(plan, ++plan.number, path)) return -ENAMETOOLONG;
+    *store = make_store(sink.layout, path, plan.ring_bytes, plan.rotate_bytes, &error);
+    if (error != -EEXIST) break;
+  }
+  if (error == 0 && plan.keep_files != 0 && plan.number > plan.keep_files &&
+      numbered_path(plan, plan.number - plan.keep_files, path)) {
+    remove_file(path);
+  }
+  return error;
+}
+
+void replace_store(Sink& sink, Store* store) {
+  Store* const old = __atomic_exchange_n(&sink.store, store, __ATOMIC_ACQ_REL);
+  __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST);
+  Threads::interrupt_all();
+  if (old != nullptr) retire_store(old);
+}
+
+void announce(uint32_t cycle) {
+  __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST);
+  Threads::interrupt_all();
+  // Last: who sees the new cycle in the inlined code has a place in the new stores, or asks.
+  __atomic_store_n(&detail::telltale_st_control_v1.cycle, cycle, __ATOMIC_SEQ_CST);
+}
+
+bool rotate(Sink& sink) {
+  uint32_t nobody = 0;
+  if (!__atomic_compare_exchange_n(&sink.rotating, &nobody, 1, false, __ATOMIC_ACQUIRE,
+                                   __ATOMIC_RELAXED))
+    return false;
+  refine_frequency(__atomic_load_n(&sink.store, __ATOMIC_ACQUIRE));
+  Store* store = nullptr;
+  const bool made = make_file(sink, &store) == 0;
+  if (made) {
+    store->cycle = new_cycle();
+    post_header(sink, store, store->cycle, true);
+    replace_store(sink, store);
+    // Unless recording ended meanwhile, or a later cycle began.
+    uint32_t cycle = __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
+    while (cycle != 0 && cycle < store->cycle &&
+           !__atomic_compare_exchange_n(&detail::telltale_st_control_v1.cycle, &cycle, store->cycle,
+                                        true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+    }
+  }
+  __atomic_store_n(&sink.rotating, 0, __ATOMIC_RELEASE);
+  return made;
+}
+
+void refine_frequency(Store* store) {
+  if (store == nullptr || store->frequency == nullptr || !Clock::is_counter()) return;
+  __atomic_store_n(store->frequency, Clock::frequency(), __ATOMIC_RELAXED);
+}
+
+}  // namespace telltale::st

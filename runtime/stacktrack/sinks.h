@@ -1,0 +1,105 @@
+#pragma once
+
+// The open sinks, and what is posted to them that belongs to no thread. Writing is
+// async-signal-safe and without locks; opening and closing are done by one thread at a time.
+
+#include <cstdint>
+#include <telltale/stacktrack_control.hpp>
+
+#include "names.h"
+#include "store.h"
+#include "threads.h"
+
+namespace telltale::st {
+
+enum class SinkKind : uint32_t { file, ring, callback };
+enum SinkState : uint32_t { kClosed, kOpen, kWaitingForChild, kOpening };
+
+// How a file is named and made; strings of the user are copied.
+struct FilePlan {
+  char directory[kPathBytes];  // absolute
+  char path[kPathBytes];       // absolute; empty: by name
+  char stem[300];              // <program>_<date>_<time>_<pid>
+  uint64_t rotate_bytes;
+  uint64_t ring_bytes;
+  uint32_t keep_files;
+  uint32_t number;  // of the last file
+  bool follow_fork;
+};
+
+struct Sink {
+  uint32_t state;
+  SinkKind kind;
+  Layout layout;
+  Sequence sequence;
+  uint32_t rotating;
+  Store* store;  // null: callback
+  CallbackOptions callback;
+  uint32_t callback_users;  // threads that are in it
+  FilePlan plan;
+  uint64_t lost[stacktrack::kLostReasons + 1];
+};
+
+struct Settings {
+  uint32_t generation;  // raised by every change of what is open
+  uint32_t fast;        // 1 + the only sink, if the inlined code can serve it; else 0
+  uint32_t counted;     // sequence numbers are counted
+  uint32_t clock_every;
+  uint32_t pid;
+  uint32_t last_cycle;  // of the write cycles that were begun
+  uint64_t sequence;    // the last counted sequence number
+  Sink sinks[kMaxSinks];
+};
+extern Settings settings;
+
+inline bool is_open(const Sink& sink) {
+  return __atomic_load_n(&sink.state, __ATOMIC_ACQUIRE) == kOpen;
+}
+
+struct Moment {
+  uint64_t sequence;
+  uint64_t when;
+  bool held;  // the clock was not read
+};
+
+// What is open, as one checkpoint sees it. Another thread may open, close and rotate meanwhile: the
+// stores stay as long as somebody is Inside, and a checkpoint's context and its event go to the
+// same ones.
+struct View {
+  uint32_t cycle;
+  bool nested;  // above an event of the same thread that is being recorded
+  bool open[kMaxSinks];
+  Store* stores[kMaxSinks];  // null: closed, or a callback
+};
+View look(uint32_t cycle, bool nested);
+
+void lose(Sink& sink, Store* store, LostReason reason, uint64_t count);
+
+// Posts a record with text where all threads' records stand, or (without a store) to the callback.
+// False: there was no place.
+bool post(Sink& sink, Store* store, const RecordHead& head, const Payload& payload,
+          const char* text, size_t bytes, bool nested);
+// PROLOGUE, PROCINFO, TIMETYPE and TIMEINFO; in a store's first chunk also the counts of what is
+// lost.
+void post_header(Sink& sink, Store* store, uint32_t cycle, bool first);
+// What a checkpoint needs to be understood, to all sinks.
+void post_context(Site& site, const View& view, uint64_t sequence);
+// The site's number, given when it is hit the first time.
+uint32_t scope_index(Site& site);
+
+// A number for a write cycle that begins now.
+uint32_t new_cycle();
+// From now on checkpoints see `store` (null: none) in this sink, and all threads notice. What was
+// there is let go.
+void replace_store(Sink& sink, Store* store);
+// All threads look again at what is open; then the write cycle is `cycle` (0: nothing is recorded).
+void announce(uint32_t cycle);
+
+// Makes the sink's next file by its plan; 0 or a negative errno value.
+int make_file(Sink& sink, Store** store);
+// Goes on in the next file, unless somebody else is at it or it cannot be made.
+bool rotate(Sink& sink);
+// A later, better measurement of the clock's frequency for the file.
+void refine_frequency(Store* store);
+
+}  // namespace telltale::st

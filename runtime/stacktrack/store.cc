@@ -1,0 +1,272 @@
+#include "store.h"
+
+#include <cstring>
+
+#include "clock.h"
+
+namespace telltale::st {
+namespace {
+
+enum ChunkState : uint32_t { kFree, kFilling, kFull, kPinned };
+
+uint64_t round_up(uint64_t number, uint64_t step) { return (number + step - 1) / step * step; }
+
+uint64_t whole_chunk(Layout layout, uint64_t bytes) {
+  return round_up(bytes, layout == Layout::wide ? kSmallestChunk : kClassicChunk);
+}
+
+uint64_t first_word(const uint8_t* slot) {
+  return __atomic_load_n(reinterpret_cast<const uint64_t*>(slot), __ATOMIC_ACQUIRE);
+}
+
+bool all_committed(Layout layout, const uint8_t* begin, const uint8_t* end) {
+  for (const uint8_t* slot = begin; slot < end; slot += slot_bytes(layout)) {
+    if (first_word(slot) == 0) return false;
+  }
+  return true;
+}
+
+// Extends the file by a chunk. The caller maps it.
+int extend(Store& store, uint64_t bytes, int* file, uint64_t* offset) {
+  *file = open_file(store.path, O_RDWR | O_NOFOLLOW);
+  if (*file < 0) return *file;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  int error = identify_file(*file, &device, &inode);
+  // Somebody may have put another file in its place.
+  if (error == 0 && (device != store.device || inode != store.inode)) error = -ESTALE;
+  if (error == 0) {
+    *offset = __atomic_load_n(&store.end, __ATOMIC_RELAXED);
+    do {
+      if (store.most_bytes != 0 && *offset + bytes > store.most_bytes) error = -EFBIG;
+    } while (error == 0 && !__atomic_compare_exchange_n(&store.end, offset, *offset + bytes, true,
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  }
+  if (error == 0) {
+    error = allocate_file(*file, *offset, bytes);
+    if (error != 0) {
+      // The place goes back if nobody took one behind it; otherwise it stays a hole, which readers
+      // step over.
+      uint64_t expected = *offset + bytes;
+      __atomic_compare_exchange_n(&store.end, &expected, *offset, false, __ATOMIC_RELAXED,
+                                  __ATOMIC_RELAXED);
+      if (error == -EFBIG) error = -ENOSPC;
+    }
+  }
+  if (error != 0) close_file(*file);
+  return error;
+}
+
+int take_from_file(Store& store, uint64_t bytes, Chunk* chunk) {
+  constexpr uint64_t kTriesPerSecond = 100;
+  if (__atomic_load_n(&store.full_until, __ATOMIC_RELAXED) > Clock::ticks()) return -ENOSPC;
+  int file = -1;
+  uint64_t offset = 0;
+  chunk->bytes = whole_chunk(store.layout, bytes);
+  int error = extend(store, chunk->bytes, &file, &offset);
+  if (error == 0) {
+    chunk->base = static_cast<uint8_t*>(map_file(file, offset, chunk->bytes, true));
+    if (chunk->base == nullptr) error = -ENOMEM;
+    close_file(file);
+  }
+  if (error != 0 && error != -EFBIG) {
+    __atomic_store_n(&store.full_until, Clock::ticks() + Clock::frequency() / kTriesPerSecond,
+                     __ATOMIC_RELAXED);
+  }
+  return error;
+}
+
+// Empties a chunk and counts the events that were in it. The head of the chunk goes first: from
+// then on no reader takes what is left for anything.
+uint64_t clear_chunk(const Chunk& chunk) {
+  uint64_t events = 0;
+  for (uint8_t* slot = chunk.base; slot < chunk.base + chunk.bytes; slot += detail::kSlotBytes) {
+    uint64_t* const word = reinterpret_cast<uint64_t*>(slot);
+    const uint64_t head = __atomic_load_n(word, __ATOMIC_RELAXED);
+    events += static_cast<uint64_t>(head != 0 &&
+                                    (head & stacktrack::kTypeMask) == type_flags(RecordType::hit));
+    __atomic_store_n(word, 0, __ATOMIC_RELAXED);
+  }
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  return events;
+}
+
+int take_from_ring(Store& store, ChunkState state, Chunk* chunk, uint64_t* overwritten) {
+  for (uint64_t attempt = 0; attempt < store.chunk_count; ++attempt) {
+    const uint64_t index = __atomic_fetch_add(&store.turn, 1, __ATOMIC_RELAXED) % store.chunk_count;
+    uint32_t* const place = store.chunk_states + index;
+    uint32_t before = __atomic_load_n(place, __ATOMIC_RELAXED);
+    if (before != kFree && before != kFull) continue;
+    if (!__atomic_compare_exchange_n(place, &before, kFilling, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED))
+      continue;
+    chunk->base = store.ring.base + index * store.chunk_bytes;
+    chunk->bytes = store.chunk_bytes;
+    if (before == kFull) *overwritten += clear_chunk(*chunk);
+    __atomic_store_n(place, state, __ATOMIC_RELAXED);
+    return 0;
+  }
+  return -ENOSPC;
+}
+
+bool fill_shared(Store& store, uint64_t bytes, SharedChunk* shared) {
+  uint64_t overwritten = 0;
+  const int error = store.chunk_bytes == 0
+                        ? take_from_file(store, bytes, &shared->chunk)
+                        : take_from_ring(store, kPinned, &shared->chunk, &overwritten);
+  if (overwritten != 0 && store.lost[2] != nullptr)
+    __atomic_fetch_add(store.lost[2], overwritten, __ATOMIC_RELAXED);
+  if (error != 0) return false;
+  if (store.layout == Layout::wide) {
+    store_stream(shared->chunk.base, store.pid, 0, 0, shared->chunk.bytes);
+    shared->used = detail::kSlotBytes;
+  }
+  return true;
+}
+
+void retire_shared(Store& store, SharedChunk* shared) {
+  if (shared == &store.first_shared) return;
+  const bool stays = store.chunk_bytes != 0;
+  shared->retired = {nullptr,
+                     {shared, stays ? nullptr : shared->chunk.base},
+                     {kSmallestChunk, shared->chunk.bytes}};
+  Inside::retire(&shared->retired);
+}
+
+int make_ring(Store& store, int file, uint64_t ring_bytes) {
+  const uint64_t bytes = round_up(ring_bytes, kSmallestRing);
+  // Many threads hold a chunk each: 256 of them, and more if they get large.
+  store.chunk_bytes = kSmallestChunk;
+  while (store.chunk_bytes < kSharedChunk && bytes / store.chunk_bytes > 256)
+    store.chunk_bytes *= 2;
+  store.chunk_count = bytes / store.chunk_bytes;
+  store.ring.bytes = store.chunk_count * store.chunk_bytes;
+  if (file >= 0) {
+    const int error = allocate_file(file, 0, store.ring.bytes);
+    if (error != 0) return error;
+    store.ring.base = static_cast<uint8_t*>(map_file(file, 0, store.ring.bytes, true));
+  } else {
+    store.ring.base = static_cast<uint8_t*>(map_memory(store.ring.bytes));
+  }
+  store.chunk_states = static_cast<uint32_t*>(
+      map_memory(round_up(store.chunk_count * sizeof(uint32_t), kSmallestChunk)));
+  return store.ring.base == nullptr || store.chunk_states == nullptr ? -ENOMEM : 0;
+}
+
+}  // namespace
+
+Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t most_bytes,
+                  int* error) {
+  const size_t own_bytes = round_up(sizeof(Store), kSmallestChunk);
+  Store* const store = static_cast<Store*>(map_memory(own_bytes));
+  if (store == nullptr) {
+    *error = -ENOMEM;
+    return nullptr;
+  }
+  static uint64_t last_id = 0;
+  store->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+  store->layout = layout;
+  store->pid = process_id();
+  store->most_bytes = most_bytes;
+  int file = -1;
+  *error = 0;
+  if (path != nullptr) {
+    std::strncpy(store->path, path, kPathBytes - 1);
+    file = open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
+    *error = file < 0 ? file : identify_file(file, &store->device, &store->inode);
+  }
+  if (*error == 0 && ring_bytes != 0) *error = make_ring(*store, file, ring_bytes);
+  if (*error == 0) {
+    store->shared = &store->first_shared;
+    if (!fill_shared(*store, layout == Layout::wide ? kSharedChunk / 4 : kClassicChunk,
+                     store->shared))
+      *error = -ENOSPC;
+  }
+  if (file >= 0) {
+    close_file(file);
+    if (*error != 0) remove_file(path);
+  }
+  if (*error == 0) return store;
+  if (store->ring.base != nullptr) unmap(store->ring.base, store->ring.bytes);
+  unmap(store, own_bytes);
+  return nullptr;
+}
+
+void retire_store(Store* store) {
+  retire_shared(*store, store->shared);
+  const bool stays = store->chunk_bytes != 0;
+  const Chunk& first = store->first_shared.chunk;
+  store->retired = {nullptr,
+                    {store, stays ? nullptr : first.base},
+                    {round_up(sizeof(Store), kSmallestChunk), first.bytes}};
+  if (stays) return;  // threads may look into a ring's description at any time
+  Inside::retire(&store->retired);
+}
+
+int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten) {
+  return store.chunk_bytes == 0 ? take_from_file(store, bytes, chunk)
+                                : take_from_ring(store, kFilling, chunk, overwritten);
+}
+
+void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end) {
+  if (!all_committed(layout, chunk.base, end)) return;
+  if (ring == nullptr) return unmap(chunk.base, chunk.bytes);
+  const uint64_t index = static_cast<uint64_t>(chunk.base - ring->ring.base) / ring->chunk_bytes;
+  __atomic_store_n(ring->chunk_states + index, kFull, __ATOMIC_RELEASE);
+}
+
+uint8_t* take_shared_slots(Store& store, size_t count) {
+  const uint64_t bytes = count * slot_bytes(store.layout);
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    SharedChunk* shared = __atomic_load_n(&store.shared, __ATOMIC_ACQUIRE);
+    const uint64_t at = __atomic_fetch_add(&shared->used, bytes, __ATOMIC_RELAXED);
+    if (at + bytes <= shared->chunk.bytes) return shared->chunk.base + at;
+    // It has a mapping of its own, that goes with the chunk.
+    SharedChunk* const next = static_cast<SharedChunk*>(map_memory(kSmallestChunk));
+    if (next == nullptr) return nullptr;
+    if (!fill_shared(store, kSharedChunk, next)) {
+      unmap(next, kSmallestChunk);
+      return nullptr;
+    }
+    if (__atomic_compare_exchange_n(&store.shared, &shared, next, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED)) {
+      retire_shared(store, shared);
+    } else {
+      retire_shared(store, next);  // somebody else was quicker; its chunk stays empty
+    }
+  }
+  return nullptr;
+}
+
+void store_stream(uint8_t* slot, uint32_t pid, uint32_t tid, uint32_t thread,
+                  uint64_t chunk_bytes) {
+  const stacktrack::wide::Stream fields{tid, static_cast<uint32_t>(chunk_bytes), thread, 0};
+  const RecordHead head{
+      type_flags(RecordType::stream, chunk_bytes != 0 ? stacktrack::kChunkStart : 0),
+      static_cast<uint16_t>(thread), pid, 0};
+  store_record(Layout::wide, slot, head, to_payload(fields));
+}
+
+int dump_ring(const Store& store, int file) {
+  constexpr size_t kWords = detail::kSlotBytes / sizeof(uint64_t);
+  uint64_t buffer[kSmallestChunk / 4 / sizeof(uint64_t)];
+  size_t filled = 0;
+  for (const uint8_t* slot = store.ring.base; slot < store.ring.base + store.ring.bytes;
+       slot += detail::kSlotBytes) {
+    const uint64_t* const words = reinterpret_cast<const uint64_t*>(slot);
+    uint64_t* const copy = buffer + filled;
+    for (size_t i = 0; i < kWords; ++i) copy[i] = __atomic_load_n(words + i, __ATOMIC_ACQUIRE);
+    // A record that was replaced meanwhile has another sequence number by now: leave an empty slot.
+    const bool same = copy[0] == __atomic_load_n(words, __ATOMIC_RELAXED) &&
+                      copy[1] == __atomic_load_n(words + 1, __ATOMIC_RELAXED);
+    if (!same) std::memset(copy, 0, detail::kSlotBytes);
+    filled += kWords;
+    if (filled < sizeof(buffer) / sizeof(buffer[0])) continue;
+    const int error = write_all(file, buffer, sizeof(buffer));
+    if (error != 0) return error;
+    filled = 0;
+  }
+  return 0;
+}
+
+}  // namespace telltale::st

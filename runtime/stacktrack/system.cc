@@ -1,0 +1,131 @@
+#include "system.h"
+
+#include <linux/falloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace telltale::st {
+namespace {
+
+// Keeps errno; syscall() is the one door, and no cancellation point.
+template <typename... Arguments>
+long call(long number, Arguments... arguments) {
+  const KeepErrno keep;
+  const long result = ::syscall(number, arguments...);
+  return result < 0 ? -errno : result;
+}
+
+int allocate_by_writing(int file, uint64_t offset, uint64_t bytes) {
+  static const char zeros[4096] = {};
+  while (bytes > 0) {
+    const long done =
+        call(SYS_pwrite64, file, zeros, bytes < sizeof(zeros) ? bytes : sizeof(zeros), offset);
+    if (done == -EINTR) continue;
+    if (done <= 0) return done == 0 ? -EIO : static_cast<int>(done);
+    offset += static_cast<uint64_t>(done);
+    bytes -= static_cast<uint64_t>(done);
+  }
+  return 0;
+}
+
+void* map(int file, uint64_t offset, size_t bytes, int flags) {
+  const KeepErrno keep;
+  void* const base =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, static_cast<off_t>(offset));
+  return base == MAP_FAILED ? nullptr : base;
+}
+
+}  // namespace
+
+int open_file(const char* path, int flags, unsigned mode) {
+  return static_cast<int>(call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOCTTY, mode));
+}
+
+void close_file(int file) { call(SYS_close, file); }
+
+int write_all(int file, const void* bytes, size_t count) {
+  const char* at = static_cast<const char*>(bytes);
+  while (count > 0) {
+    const long done = call(SYS_write, file, at, count);
+    if (done == -EINTR) continue;
+    if (done <= 0) return done == 0 ? -EIO : static_cast<int>(done);
+    at += done;
+    count -= static_cast<size_t>(done);
+  }
+  return 0;
+}
+
+int sync_file(int file) { return static_cast<int>(call(SYS_fdatasync, file)); }
+int read_link(const char* path, char* target, size_t bytes) {
+  return static_cast<int>(call(SYS_readlinkat, AT_FDCWD, path, target, bytes));
+}
+int remove_file(const char* path) {
+  return static_cast<int>(call(SYS_unlinkat, AT_FDCWD, path, 0));
+}
+int rename_file(const char* from, const char* to) {
+  return static_cast<int>(call(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0U));
+}
+
+int identify_file(int file, uint64_t* device, uint64_t* inode) {
+  struct stat status;
+  const KeepErrno keep;
+  if (::fstat(file, &status) != 0) return -errno;
+  *device = status.st_dev;
+  *inode = status.st_ino;
+  return S_ISREG(status.st_mode) ? 0 : -EINVAL;
+}
+
+int size_of_file(int file, uint64_t* bytes) {
+  struct stat status;
+  const KeepErrno keep;
+  if (::fstat(file, &status) != 0) return -errno;
+  *bytes = static_cast<uint64_t>(status.st_size);
+  return 0;
+}
+
+int allocate_file(int file, uint64_t offset, uint64_t bytes) {
+  struct rlimit limit;
+  // Beyond the limit the system call would send SIGXFSZ to a program that knows nothing of this
+  // file.
+  if (call(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) == 0 &&
+      limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur) {
+    return -EFBIG;
+  }
+  long result = -EINTR;
+  for (int attempt = 0; attempt < 16 && result == -EINTR; ++attempt)
+    result = call(SYS_fallocate, file, 0, offset, bytes);
+  if (result == -EOPNOTSUPP || result == -ENOSYS) return allocate_by_writing(file, offset, bytes);
+  return static_cast<int>(result);
+}
+
+void* map_file(int file, uint64_t offset, size_t bytes, bool populate) {
+  return map(file, offset, bytes, MAP_SHARED | (populate ? MAP_POPULATE : 0));
+}
+
+void* map_memory(size_t bytes) { return map(-1, 0, bytes, MAP_PRIVATE | MAP_ANONYMOUS); }
+
+void unmap(void* base, size_t bytes) { call(SYS_munmap, base, bytes); }
+
+uint32_t process_id() { return static_cast<uint32_t>(call(SYS_getpid)); }
+uint32_t parent_process_id() { return static_cast<uint32_t>(call(SYS_getppid)); }
+uint32_t thread_id() { return static_cast<uint32_t>(call(SYS_gettid)); }
+bool thread_is_gone(uint32_t pid, uint32_t tid) { return call(SYS_tgkill, pid, tid, 0) == -ESRCH; }
+void yield_processor() { call(SYS_sched_yield); }
+
+uint64_t monotonic_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<uint64_t>(now.tv_nsec);
+}
+
+timespec wall_time() {
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now;
+}
+
+}  // namespace telltale::st
