@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/escape.h"

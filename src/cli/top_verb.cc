@@ -6,7 +6,6 @@
 #include <string>
 
 #include "analysis/profile.h"
-#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/table.h"

@@ -1,0 +1,46 @@
+#pragma once
+
+// Buffers for threads: taken from the trace's cells and given back. Call with all signals blocked.
+
+#include "state.h"
+
+namespace telltale::recorder {
+
+// Gives the calling thread a Control with a buffer that has been opened at `now`: the one it had is
+// closed. Without a buffer to be had, the Control is of kind `starved`; null: not even a Control.
+Control* take_buffer(Control* had, uint64_t now);
+
+// A new Control for the calling thread without a buffer; null: none left.
+Control* take_control(ControlKind kind);
+
+// Closes its buffer, if it has one, and frees it.
+void release_control(Control* control);
+
+// The first free word behind events that interrupted code of this thread has claimed but not yet
+// added; adds their time to `last`. Null: the buffer is full or closed.
+std::byte* first_free(const Control& control, uint64_t& last);
+
+// Frees the Controls of threads that ended without a word. Needs the lock.
+void release_dead_threads();
+
+// Adds what filters left out of all threads' buffers to the side record.
+void tell_all_left_out();
+
+// Where cell `index` begins.
+std::byte* cell_begin(uint32_t index);
+
+// Events in the buffer, from what has been added.
+uint64_t events_in(const Control& control);
+
+// A metadata record of 16 bytes.
+struct Metadata {
+  uint64_t low;
+  uint64_t high;
+};
+Metadata metadata_record(xray::MetadataKind kind, uint64_t body, uint64_t body_high);
+Metadata new_cpu_record(uint32_t cpu, uint64_t ticks);
+void put(std::byte* at, const Metadata& record);
+
+uint32_t cpu_number();
+
+}  // namespace telltale::recorder

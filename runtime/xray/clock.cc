@@ -1,0 +1,160 @@
+#include "clock.h"
+
+#include <cpuid.h>
+#include <pthread.h>
+
+#include "record.h"
+#include "syscalls.h"
+
+namespace telltale::recorder {
+namespace {
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kFirstMeasureNs = 200'000;
+constexpr long kTickNs = 1'000'000;
+// What a processor's own figure is worth without a measurement; parts in 10^9.
+constexpr uint32_t kStatedUncertainty = 100'000;
+
+enum Source : uint32_t { kExact = 1, kStated = 2, kMeasured = 3 };
+
+bool invariant_counter() {
+  uint32_t a = 0;
+  uint32_t b = 0;
+  uint32_t c = 0;
+  uint32_t d = 0;
+  return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 && (d >> 8 & 1) != 0;
+}
+
+// Ticks per second as processor or hypervisor state them; 0: neither does.
+uint64_t stated_frequency() {
+  uint32_t a = 0;
+  uint32_t b = 0;
+  uint32_t c = 0;
+  uint32_t d = 0;
+  if (__get_cpuid(0x15, &a, &b, &c, &d) != 0 && a != 0 && b != 0 && c != 0)
+    return uint64_t{c} * b / a;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 31) == 0) return 0;
+  __cpuid(0x4000'0000, a, b, c, d);
+  if (a < 0x4000'0010) return 0;
+  __cpuid(0x4000'0010, a, b, c, d);
+  return uint64_t{a} * 1000;
+}
+
+// The counter and CLOCK_MONOTONIC_RAW read together: the tightest of a few tries.
+struct Pair {
+  uint64_t ticks;
+  uint64_t ns;
+  uint64_t bracket;  // ticks between the readings around the clock's
+};
+Pair read_pair() {
+  Pair best{0, 0, UINT64_MAX};
+  for (int i = 0; i < 5; ++i) {
+    const uint64_t before = read_counter();
+    const auto ns = static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC_RAW));
+    const uint64_t after = read_counter();
+    if (after - before < best.bracket) best = {before + (after - before) / 2, ns, after - before};
+  }
+  return best;
+}
+
+struct Measured {
+  uint64_t frequency = 0;
+  uint32_t uncertainty = 0;
+};
+Measured measure(const Pair& begin, const Pair& end) {
+  const uint64_t ticks = end.ticks - begin.ticks;
+  const uint64_t ns = end.ns - begin.ns;
+  if (ns == 0 || static_cast<int64_t>(ticks) <= 0) return {};
+  const auto frequency = static_cast<uint64_t>(static_cast<Wide>(ticks) * kSecond / ns);
+  // Each end is known to half its bracket; the clock itself to a nanosecond.
+  const uint64_t doubt = (begin.bracket + end.bracket) / 2 + 2 * ticks / ns + 2;
+  const auto parts = static_cast<uint64_t>(static_cast<Wide>(doubt) * kSecond / ticks);
+  return {frequency, static_cast<uint32_t>(least(parts + 1, UINT32_MAX))};
+}
+
+void tell(uint64_t frequency, uint32_t source, uint32_t uncertainty) {
+  state.side->frequency = frequency;
+  state.side->frequency_source = source;
+  state.side->frequency_uncertainty = uncertainty;
+  __atomic_store_n(&state.header->frequency, frequency, __ATOMIC_RELAXED);
+}
+
+void* tick(void*) {
+  while (state.recording) {
+    const timespec pause{0, kTickNs};
+    sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, static_cast<void*>(nullptr));
+    __atomic_store_n(&state.tick, state.tick + 1, __ATOMIC_RELAXED);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void choose_clock() {
+  state.clock = state.options.clock;
+  if (state.clock == ClockKind::automatic)
+    state.clock = invariant_counter() ? ClockKind::tsc : ClockKind::monotonic;
+  state.sparse_interval =
+      state.clock == ClockKind::sparse ? state.options.sparse_interval : uint32_t{0};
+}
+
+void start_clock() {
+  state.side->start_realtime_ns = static_cast<uint64_t>(sys::clock_ns(CLOCK_REALTIME));
+  state.side->start_monotonic_ns = static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC));
+  if (state.clock == ClockKind::monotonic) {
+    state.side->start_ticks = state.side->start_monotonic_ns;
+    tell(kSecond, kExact, 0);
+    return;
+  }
+  Pair begin = read_pair();
+  state.side->start_ticks = state.start_ticks = begin.ticks;
+  state.start_raw_ns = begin.ns;
+  state.start_bracket = begin.bracket;
+  state.next_calibration = begin.ticks;
+  const uint64_t stated = stated_frequency();
+  if (stated != 0) {
+    tell(stated, kStated, kStatedUncertainty);
+    return;
+  }
+  Pair end = begin;
+  while (end.ns - begin.ns < kFirstMeasureNs) end = read_pair();
+  const Measured measured = measure(begin, end);
+  tell(measured.frequency, kMeasured, measured.uncertainty);
+}
+
+void calibrate() {
+  if (state.clock == ClockKind::monotonic || state.start_raw_ns == 0) return;
+  const Measured measured =
+      measure({state.start_ticks, state.start_raw_ns, state.start_bracket}, read_pair());
+  if (measured.frequency != 0 && measured.uncertainty < state.side->frequency_uncertainty)
+    tell(measured.frequency, kMeasured, measured.uncertainty);
+}
+
+// Each time twice as far from the start as the time before.
+void calibrate_now_and_then() {
+  if (state.clock == ClockKind::monotonic) return;
+  const uint64_t now = read_counter();
+  if (now < state.next_calibration) return;
+  calibrate();
+  state.next_calibration = now + (now - state.start_ticks) / 2 + 1'000'000;
+}
+
+bool start_ticking() {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  const sys::BlockSignals blocked;
+  const bool done = pthread_create(&thread, &attributes, tick, nullptr) == 0;
+  pthread_attr_destroy(&attributes);
+  return done;
+}
+
+// The vDSO's clock; libc only finds it.
+TELLTALE_HOOK uint64_t monotonic_now() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace telltale::recorder

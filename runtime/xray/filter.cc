@@ -1,0 +1,180 @@
+#include "filter.h"
+
+#include "syscalls.h"
+
+namespace telltale::recorder {
+
+struct OpenCall {
+  uint64_t stack;
+  uint64_t entered;
+  uint64_t argument;
+  uint32_t function;
+  bool recorded;
+  bool left_out;  // too deep
+  bool has_argument;
+};
+// Calls deeper than there are places are recorded as they come.
+constexpr uint32_t kMostOpenCalls = 1U << 16;
+
+struct OpenCalls {
+  uint32_t depth;
+  uint32_t pending;  // calls from here on are not recorded yet, but for those left out
+  bool busy;
+  OpenCall calls[kMostOpenCalls];
+};
+
+namespace {
+
+using xray::FunctionAction;
+
+uint64_t now() { return state.clock == ClockKind::monotonic ? monotonic_now() : read_counter(); }
+
+OpenCalls* open_calls() {
+  if (thread_state.open_calls == nullptr)
+    thread_state.open_calls = static_cast<OpenCalls*>(sys::map_private(sizeof(OpenCalls)));
+  return thread_state.open_calls;
+}
+
+// As long as the thread has no buffer, record_slowly counts.
+void leave_out(uint64_t events) {
+  Control& control = *thread_state.current;
+  if (control.kind == ControlKind::recording || control.kind == ControlKind::ignored) {
+    control.count += events;
+  } else {
+    __atomic_fetch_add(&state.side->left_out, events, __ATOMIC_RELAXED);
+  }
+}
+
+void record_entry(OpenCall& call) {
+  if (call.has_argument) {
+    record_past_argument(head_of(call.function, FunctionAction::enter_args), call.argument,
+                         call.entered);
+  } else {
+    record_past(head_of(call.function, FunctionAction::enter), call.entered);
+  }
+  call.recorded = true;
+}
+
+// Records the entries of calls that have lasted long enough by now, the outermost first.
+void record_pending(OpenCalls& open, uint64_t time) {
+  for (; open.pending < open.depth; ++open.pending) {
+    OpenCall& call = open.calls[open.pending];
+    if (call.left_out || call.recorded) continue;
+    if (time - call.entered < state.min_ticks) break;
+    record_entry(call);
+  }
+}
+
+// An exception, or longjmp, ended calls whose place on the stack is in use again.
+void drop_ended(OpenCalls& open, uint64_t lowest_live) {
+  while (open.depth != 0 && open.calls[open.depth - 1].stack < lowest_live) {
+    const OpenCall& call = open.calls[--open.depth];
+    if (!call.recorded && !call.left_out) leave_out(1);
+  }
+  if (open.pending > open.depth) open.pending = open.depth;
+}
+
+void enter(OpenCalls& open, uint32_t function, uint64_t stack, bool has_argument,
+           uint64_t argument) {
+  const uint64_t time = now();
+  record_pending(open, time);
+  drop_ended(open, stack + 1);
+  const bool too_deep = state.options.depth != 0 && open.depth >= state.options.depth;
+  if (too_deep) leave_out(1);
+  if (open.depth == kMostOpenCalls) {
+    if (!too_deep) record_past(head_of(function, FunctionAction::enter), time);
+    return;
+  }
+  OpenCall& call = open.calls[open.depth++];
+  call = {stack, time, argument, function, false, too_deep, has_argument};
+  if (!too_deep && state.min_ticks == 0) record_entry(call);
+}
+
+void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction action) {
+  const uint64_t time = now();
+  drop_ended(open, stack);
+  OpenCall* const top = open.depth == 0 ? nullptr : &open.calls[open.depth - 1];
+  const bool same = top != nullptr && top->stack == stack && top->function == function;
+  if (!same) {
+    record_pending(open, time);
+    record_past(head_of(function, action), time);
+    return;
+  }
+  if (top->left_out) {
+    leave_out(1);
+  } else if (!top->recorded && time - top->entered < state.min_ticks) {
+    leave_out(2);
+  } else {
+    record_pending(open, time);
+    record_past(head_of(function, action), time);
+  }
+  --open.depth;
+  if (open.pending > open.depth) open.pending = open.depth;
+}
+
+// A signal handler that interrupts the bookkeeping is recorded unfiltered.
+class Bookkeeping {
+ public:
+  explicit Bookkeeping(OpenCalls& open) : open_(open) { set(true); }
+  ~Bookkeeping() { set(false); }
+  Bookkeeping(const Bookkeeping&) = delete;
+  Bookkeeping& operator=(const Bookkeeping&) = delete;
+
+ private:
+  void set(bool busy) {
+    asm volatile("" : : : "memory");
+    open_.busy = busy;
+    asm volatile("" : : : "memory");
+  }
+  OpenCalls& open_;
+};
+
+void leave_filtered(uint32_t function, uint64_t stack, FunctionAction action) {
+  OpenCalls* const open = open_calls();
+  if (open == nullptr || open->busy) {
+    record_slowly(head_of(function, action));
+    return;
+  }
+  const Bookkeeping bookkeeping(*open);
+  leave(*open, function, stack, action);
+}
+
+}  // namespace
+
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_enter(uint32_t function,
+                                                                           uint64_t stack) {
+  OpenCalls* const open = open_calls();
+  if (open == nullptr || open->busy) {
+    record_slowly(head_of(function, FunctionAction::enter));
+    return;
+  }
+  const Bookkeeping bookkeeping(*open);
+  enter(*open, function, stack, false, 0);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_argument(uint32_t function,
+                                                                              uint64_t stack,
+                                                                              uint64_t argument) {
+  OpenCalls* const open = open_calls();
+  if (open == nullptr || open->busy) {
+    record_argument_slowly(head_of(function, FunctionAction::enter_args), argument);
+    return;
+  }
+  const Bookkeeping bookkeeping(*open);
+  enter(*open, function, stack, true, argument);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_exit(uint32_t function,
+                                                                          uint64_t stack) {
+  leave_filtered(function, stack, FunctionAction::exit);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_tail_exit(uint32_t function,
+                                                                               uint64_t stack) {
+  leave_filtered(function, stack, FunctionAction::tail_exit);
+}
+
+void forget_open_calls() {
+  if (thread_state.open_calls == nullptr) return;
+  sys::call(SYS_munmap, thread_state.open_calls, sizeof(OpenCalls));
+  thread_state.open_calls = nullptr;
+}
+
+}  // namespace telltale::recorder

@@ -1,0 +1,19 @@
+#pragma once
+
+// Depth and duration filters. A thread's open calls are kept with the place of their return
+// address, so that calls that an exception or longjmp ended are known to be over, and an entry and
+// an exit are of one call only if function and place are the same.
+
+#include "hooks.h"
+
+namespace telltale::recorder {
+
+TELLTALE_HOOK void filtered_enter(uint32_t function, uint64_t stack);
+TELLTALE_HOOK void filtered_exit(uint32_t function, uint64_t stack);
+TELLTALE_HOOK void filtered_tail_exit(uint32_t function, uint64_t stack);
+TELLTALE_HOOK void filtered_argument(uint32_t function, uint64_t stack, uint64_t argument);
+
+// At the thread's end.
+void forget_open_calls();
+
+}  // namespace telltale::recorder

@@ -1,0 +1,23 @@
+#pragma once
+
+// The objects of the process: found, written to the side record, patched.
+
+#include <stdint.h>
+
+namespace telltale::recorder {
+
+// Looks at all loaded objects: new ones are recorded and, if they have sleds, patched by the
+// options; those that are gone are recorded as such. Call with `busy` set. Not async-signal-safe.
+void scan_objects();
+
+// Patches or unpatches all functions that the option `functions` chose, or those that match `glob`;
+// returns their number. Not async-signal-safe.
+int patch_functions(const char* glob, bool on);
+int patch_chosen(bool on);
+
+// Has the dynamic linker call on_loader_event whenever the list of objects has changed, before any
+// code of new ones runs. False: it cannot be done here.
+bool watch_loader();
+void on_loader_event();
+
+}  // namespace telltale::recorder

@@ -1,0 +1,85 @@
+#pragma once
+
+// What libc's memcpy and memset do, without their vector registers.
+
+#include <stdint.h>
+
+#include <cstddef>
+
+namespace telltale::recorder {
+
+__extension__ using Wide = unsigned __int128;
+
+inline void copy_bytes(void* to, const void* from, size_t bytes) {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+inline void fill_words(void* to, uint64_t word, size_t words) {
+  asm volatile("rep stosq" : "+D"(to), "+c"(words) : "a"(word) : "memory");
+}
+inline size_t text_length(const char* text) {
+  size_t length = 0;
+  while (text[length] != '\0') asm volatile("incq %0" : "+r"(length));
+  return length;
+}
+inline bool same_text(const char* a, const char* b) {
+  for (; *a != '\0' && *a == *b; ++a) ++b;
+  return *a == *b;
+}
+inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+inline uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+// Text of bounded length, always zero-terminated; what does not fit is cut.
+template <size_t Size>
+class Text {
+ public:
+  Text& add(const char* text) {
+    for (; *text != '\0' && length_ + 1 < Size; ++text) bytes_[length_++] = *text;
+    bytes_[length_] = '\0';
+    return *this;
+  }
+  Text& add(char letter) {
+    const char text[2] = {letter, '\0'};
+    return add(text);
+  }
+  Text& add(uint64_t number) {
+    char digits[21];
+    size_t at = sizeof(digits) - 1;
+    digits[at] = '\0';
+    do {
+      digits[--at] = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number != 0);
+    return add(digits + at);
+  }
+  void clear() { bytes_[length_ = 0] = '\0'; }
+  [[nodiscard]] const char* c_str() const { return bytes_; }
+  [[nodiscard]] size_t size() const { return length_; }
+  [[nodiscard]] bool full() const { return length_ + 1 >= Size; }
+
+ private:
+  char bytes_[Size] = {};
+  size_t length_ = 0;
+};
+
+// A lock for short work with all signals blocked. No allocation, no futex, no owner.
+class SpinLock {
+ public:
+  void lock();
+  void unlock() { __atomic_store_n(&taken_, 0, __ATOMIC_RELEASE); }
+  void reset() { unlock(); }
+
+ private:
+  int taken_ = 0;
+};
+class Locked {
+ public:
+  explicit Locked(SpinLock& lock) : lock_(lock) { lock_.lock(); }
+  ~Locked() { lock_.unlock(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  SpinLock& lock_;
+};
+
+}  // namespace telltale::recorder

@@ -1,0 +1,151 @@
+#pragma once
+
+// The hot path: how one function event gets into the buffer. Vector registers, errno and flags are
+// not touched (compiled with -mgeneral-regs-only).
+
+#include "state.h"
+
+namespace telltale::recorder {
+
+// Hooks are called from code that expects all its registers back.
+#define TELLTALE_HOOK __attribute__((no_caller_saved_registers))
+
+// An event that the hot path could not place: no buffer, no room, another CPU, a clock that jumped,
+// a fork. `head`: function id << 4 | action << 1.
+TELLTALE_HOOK __attribute__((noinline, cold)) void record_slowly(uint32_t head);
+TELLTALE_HOOK __attribute__((noinline, cold)) void record_argument_slowly(uint32_t head,
+                                                                          uint64_t argument);
+
+// Events of the past: `time` on the trace's clock, not 0; told no earlier than the thread's last
+// one.
+TELLTALE_HOOK __attribute__((noinline, cold)) void record_past(uint32_t head, uint64_t time);
+TELLTALE_HOOK __attribute__((noinline, cold)) void record_past_argument(uint32_t head,
+                                                                        uint64_t argument,
+                                                                        uint64_t time);
+
+inline uint64_t read_counter() {
+  uint32_t low;
+  uint32_t high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return uint64_t{high} << 32 | low;
+}
+inline uint32_t current_cpu() {
+  uint32_t cpu;
+  asm volatile("movl %%fs:(%1), %0" : "=r"(cpu) : "r"(state.rseq_cpu));
+  return cpu;
+}
+
+inline uint32_t head_of(uint32_t function, xray::FunctionAction action) {
+  return function << 4 | static_cast<uint32_t>(action) << 1;
+}
+
+// Puts `word` where `expected` stands, or says that something else stands there.
+inline bool claim(std::byte* at, uint64_t expected, uint64_t word) {
+  bool done;
+  auto* const place = reinterpret_cast<uint64_t*>(at);
+  asm volatile("cmpxchgq %3, %1"
+               : "=@cce"(done), "+m"(*place), "+a"(expected)
+               : "r"(word)
+               : "memory");
+  return done;
+}
+inline void add_to(std::byte* place, uint64_t value) {
+  asm volatile("addq %1, %0" : "+m"(*reinterpret_cast<uint64_t*>(place)) : "re"(value) : "memory");
+}
+inline void add_to(uint64_t& place, uint64_t value) {
+  add_to(reinterpret_cast<std::byte*>(&place), value);
+}
+inline void add_claimed(Control& control, std::byte* extents, uint64_t bytes, uint64_t ticks) {
+  asm volatile("addq %1, %0" : "+m"(control.next) : "re"(bytes) : "memory");
+  add_to(extents, bytes);
+  add_to(control.last, ticks);
+}
+
+// Every event with its time, `now` on the trace's clock.
+inline void record_at(uint32_t head, std::byte* at, Control& control, uint64_t now) {
+  std::byte* const extents = control.extents;
+  const uint64_t delta = now - control.last;
+  if (__builtin_expect(delta > kMostDelta || !claim(at, control.free_word, delta << 32 | head),
+                       0)) {
+    record_slowly(head);
+    return;
+  }
+  add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
+}
+inline void record_timed(uint32_t head) {
+  Control& control = *thread_state.current;
+  std::byte* const at = control.next;
+  if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
+    record_slowly(head);
+    return;
+  }
+  record_at(head, at, control, read_counter());
+}
+
+// Every N-th event with its time, and the first one behind a gap.
+inline void record_sparse(uint32_t head) {
+  Control& control = *thread_state.current;
+  std::byte* const at = control.next;
+  if (__builtin_expect(at >= control.limit, 0)) {
+    record_slowly(head);
+    return;
+  }
+  if (__builtin_expect(--control.sparse_left == 0 || state.tick != control.sparse_tick, 0)) {
+    control.sparse_left = state.sparse_interval;
+    control.sparse_tick = state.tick;
+    const uint64_t now = read_counter();
+    if (current_cpu() != control.cpu || now == control.last) {
+      record_slowly(head);
+    } else {
+      record_at(head, at, control, now);
+    }
+    return;
+  }
+  std::byte* const extents = control.extents;
+  if (__builtin_expect(!claim(at, control.free_word, head), 0)) {
+    record_slowly(head);
+    return;
+  }
+  asm volatile("addq $8, %0" : "+m"(control.next) : : "memory");
+  add_to(extents, xray::kFunctionRecordBytes);
+}
+
+// CLOCK_MONOTONIC in nanoseconds, from the vDSO.
+TELLTALE_HOOK uint64_t monotonic_now();
+inline void record_monotonic(uint32_t head) {
+  Control& control = *thread_state.current;
+  std::byte* const at = control.next;
+  if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
+    record_slowly(head);
+    return;
+  }
+  record_at(head, at, control, monotonic_now());
+}
+
+// An entry with one argument; its time is always read.
+inline void record_argument(uint32_t head, uint64_t argument) {
+  Control& control = *thread_state.current;
+  std::byte* const at = control.next;
+  constexpr uint64_t kBytes = xray::kFunctionRecordBytes + xray::kMetadataRecordBytes;
+  if (__builtin_expect(at >= control.limit || control.end - at < static_cast<int64_t>(kBytes) ||
+                           current_cpu() != control.cpu || state.clock == ClockKind::monotonic,
+                       0)) {
+    record_argument_slowly(head, argument);
+    return;
+  }
+  std::byte* const extents = control.extents;
+  const uint64_t delta = read_counter() - control.last;
+  if (__builtin_expect(delta - 1 >= kMostDelta || !claim(at, control.free_word, delta << 32 | head),
+                       0)) {
+    record_argument_slowly(head, argument);
+    return;
+  }
+  constexpr auto kKind = static_cast<uint64_t>(xray::MetadataKind::call_argument) << 1 | 1;
+  const uint64_t words[2] = {kKind | argument << 8, argument >> 56};
+  __builtin_memcpy(at + 8, &words[0], 8);
+  __builtin_memcpy(at + 16, &words[1], 8);
+  add_to(control.other_bytes, xray::kMetadataRecordBytes);
+  add_claimed(control, extents, kBytes, delta);
+}
+
+}  // namespace telltale::recorder

@@ -1,0 +1,218 @@
+#include "cells.h"
+#include "clock.h"
+#include "side_record.h"
+#include "state.h"
+#include "syscalls.h"
+#include "trace_file.h"
+
+namespace telltale::recorder {
+namespace {
+
+constexpr uint32_t kMostAttempts = 10000;
+constexpr size_t kSideMapped = size_t{64} << 20;
+constexpr size_t kSideFirst = size_t{16} << 10;
+// Allocation goes in steps, so that it costs little and a small program leaves a small reserve.
+constexpr uint64_t kLeastStep = uint64_t{1} << 20;
+constexpr uint64_t kMostStep = uint64_t{64} << 20;
+
+uint64_t trace_bytes(uint64_t cells) {
+  return xray::kFileHeaderBytes + cells * state.options.cell_bytes;
+}
+
+void add_program_name(Path& path) {
+  Text<512> link;
+  char target[400];
+  const long length =
+      sys::call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", target, sizeof(target) - 1);
+  if (sys::failed(length)) {
+    path.add("program");
+    return;
+  }
+  target[length] = '\0';
+  const char* name = target;
+  for (const char* at = target; *at != '\0'; ++at) {
+    if (*at == '/') name = at + 1;
+  }
+  path.add(name);
+}
+
+// Puts `.PID.N` in front of the last suffix of the name.
+void add_number(Path& path, uint32_t number) {
+  const Path before = path;
+  const char* const text = before.c_str();
+  size_t dot = before.size();
+  for (size_t i = before.size(); i > 0 && text[i - 1] != '/'; --i) {
+    if (text[i - 1] == '.') {
+      dot = i - 1;
+      break;
+    }
+  }
+  path.clear();
+  for (size_t i = 0; i < dot; ++i) path.add(text[i]);
+  path.add('.').add(static_cast<uint64_t>(state.pid)).add('.').add(uint64_t{number});
+  path.add(text + dot);
+}
+
+void write_trace_header(std::byte* at, bool in_file) {
+  auto* const header = reinterpret_cast<TraceHeader*>(at);
+  header->version = state.options.version;
+  header->type = static_cast<uint16_t>(xray::LogType::fdr);
+  header->bits = 3;
+  header->frequency = state.side->frequency;
+  header->buffer_bytes = state.options.cell_bytes;
+  header->mark = xray::kRecorderMark;
+  header->flags = in_file || state.options.version == 1 ? xray::kRecorderCells : 0;
+  header->sparse_interval = static_cast<uint8_t>(state.sparse_interval);
+  header->lost = 0;
+  state.header = header;
+}
+
+// Ring: who may be overwritten. False: no memory.
+bool make_ring_lists() {
+  if (state.options.mode == Mode::continuous) {
+    state.closed = nullptr;
+    state.cell_events = state.cell_opened = nullptr;
+    return true;
+  }
+  const size_t bytes = state.cells * (2 * sizeof(uint64_t) + sizeof(uint32_t));
+  auto* const memory = static_cast<std::byte*>(sys::map_private(bytes));
+  if (memory == nullptr) return false;
+  state.cell_events = reinterpret_cast<uint64_t*>(memory);
+  state.cell_opened = state.cell_events + state.cells;
+  state.closed = reinterpret_cast<uint32_t*>(state.cell_opened + state.cells);
+  return true;
+}
+
+bool open_memory() {
+  const size_t bytes = trace_bytes(state.cells);
+  auto* const memory = static_cast<std::byte*>(sys::map_private(bytes));
+  if (memory == nullptr) return false;
+  sys::call(SYS_madvise, memory, bytes, MADV_DONTFORK);
+  state.header = reinterpret_cast<TraceHeader*>(memory);
+  return true;
+}
+
+bool open_trace_file() {
+  for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    Path path;
+    if (!make_path(attempt, path)) return false;
+    // Whoever has the trace's name has the side record's: it is made first, and left if it is old.
+    if (sys::call(SYS_faccessat, AT_FDCWD, path.c_str(), 0) == 0) continue;
+    const uint64_t first = least(kLeastStep, trace_bytes(state.cells));
+    if (trace_file.create(path.c_str(), trace_bytes(state.cells), first) ||
+        trace_file.create(path.c_str(), trace_bytes(state.cells), trace_bytes(1))) {
+      trace_path = path;
+      return true;
+    }
+    if (sys::call(SYS_faccessat, AT_FDCWD, path.c_str(), 0) != 0) return false;
+  }
+  return false;
+}
+
+void write_side_header(SideHeader& side) {
+  copy_bytes(side.mark, "TTXRSIDE", sizeof(side.mark));
+  side.version = 1;
+  side.header_bytes = sizeof(SideHeader);
+  side.flags = state.options.mode == Mode::ring       ? kSideRing
+               : state.options.mode == Mode::snapshot ? kSideSnapshot
+                                                      : 0U;
+  side.pid = static_cast<uint32_t>(state.pid);
+  side.parent_pid = static_cast<uint32_t>(state.parent_pid);
+  side.sparse_interval = state.sparse_interval;
+  side.cell_bytes = static_cast<uint32_t>(state.options.cell_bytes);
+  side.committed = sizeof(SideHeader);
+}
+
+void open_side_file() {
+  state.spare_side = {};
+  state.side = &state.spare_side;
+  if (state.options.mode != Mode::snapshot) {
+    Path path = trace_path;
+    path.add(".side");
+    sys::call(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
+    if (side_file.create(path.c_str(), kSideMapped, kSideFirst))
+      state.side = reinterpret_cast<SideHeader*>(side_file.base());
+  }
+  write_side_header(*state.side);
+}
+
+}  // namespace
+
+bool make_path(uint32_t attempt, Path& path) {
+  path.clear();
+  const char* pattern = state.options.file;
+  bool numbered = false;
+  if (pattern[0] != '/') {
+    char folder[512];
+    if (sys::failed(sys::call(SYS_getcwd, folder, sizeof(folder)))) return false;
+    path.add(folder).add('/');
+  }
+  for (; *pattern != '\0'; ++pattern) {
+    if (*pattern != '%' || pattern[1] == '\0') {
+      path.add(*pattern);
+      continue;
+    }
+    switch (*++pattern) {
+      case 'p':
+        add_program_name(path);
+        break;
+      case 'i':
+        path.add(static_cast<uint64_t>(state.pid));
+        break;
+      case 'n':
+        path.add(uint64_t{attempt});
+        numbered = true;
+        break;
+      default:
+        path.add(*pattern);
+    }
+  }
+  if (!numbered && attempt > 0) add_number(path, attempt - 1);
+  return !path.full();
+}
+
+bool open_recording() {
+  choose_clock();
+  state.pid = sys::pid();
+  state.has_extents = state.options.version != 1;
+  // Version 1 says "unused" by EndOfBuffer, whose first byte is 3.
+  state.free_word = state.has_extents ? 0 : 3;
+  state.cells = static_cast<uint32_t>(
+      most(1, (state.options.size - xray::kFileHeaderBytes) / state.options.cell_bytes));
+  const bool in_file = state.options.mode != Mode::snapshot;
+  if (in_file ? !open_trace_file() : !open_memory()) return false;
+  if (in_file) {
+    state.header = reinterpret_cast<TraceHeader*>(trace_file.base());
+    state.cells = static_cast<uint32_t>((trace_file.mapped() - xray::kFileHeaderBytes) /
+                                        state.options.cell_bytes);
+  }
+  if (state.cells == 0 || !make_ring_lists()) return false;
+  open_side_file();
+  start_clock();
+  write_trace_header(reinterpret_cast<std::byte*>(state.header), in_file);
+  return true;
+}
+
+bool grow_trace(uint32_t cells) {
+  if (state.options.mode == Mode::snapshot) return true;
+  const uint64_t need = trace_bytes(cells);
+  if (need <= trace_file.allocated()) return true;
+  uint64_t step = trace_file.allocated() / 4;
+  step = step < kLeastStep ? kLeastStep : step > kMostStep ? kMostStep : step;
+  const uint64_t all = trace_bytes(state.cells);
+  return trace_file.grow(least(all, most(need, trace_file.allocated() + step))) ||
+         trace_file.grow(need);
+}
+
+void finish_files(bool exited) {
+  calibrate();
+  if (exited) __atomic_fetch_or(&state.side->flags, kSideExited, __ATOMIC_RELAXED);
+  {
+    const Locked locked(state.lock);
+    tell_all_left_out();
+    trace_file.cut(trace_bytes(state.cells_used));
+  }
+  cut_side_record();
+}
+
+}  // namespace telltale::recorder

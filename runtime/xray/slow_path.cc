@@ -1,0 +1,298 @@
+#include <pthread.h>
+
+#include "cells.h"
+#include "clock.h"
+#include "events.h"
+#include "fork.h"
+#include "record.h"
+#include "signals.h"
+#include "syscalls.h"
+
+namespace telltale::recorder {
+
+State state = {};
+Control unregistered = {};
+__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0};
+
+namespace {
+
+// How many events a thread without a buffer loses before it asks again.
+constexpr uint64_t kAskAgainAfter = 1024;
+
+// An event that stands outside the hot path.
+struct Event {
+  enum class Kind : uint8_t { plain, argument, custom, typed };
+  Kind kind = Kind::plain;
+  uint32_t head = 0;
+  uint64_t argument = 0;
+  const void* payload = nullptr;
+  uint64_t payload_bytes = 0;
+  uint64_t time = 0;  // 0: now
+  uint16_t type = 0;
+
+  [[nodiscard]] uint64_t bytes() const {
+    switch (kind) {
+      case Kind::plain:
+        return xray::kFunctionRecordBytes;
+      case Kind::argument:
+        return xray::kFunctionRecordBytes + xray::kMetadataRecordBytes;
+      default:
+        return xray::kMetadataRecordBytes + payload_bytes;
+    }
+  }
+};
+
+// In buffers that nothing interrupts: signals are blocked.
+class Appender {
+ public:
+  // `at`: the first free byte; `last`: the time there.
+  Appender(Control& control, std::byte* at, uint64_t last)
+      : control_(control), at_(at), last_(last), begun_at_(last) {}
+
+  void metadata(const Metadata& record) {
+    put(at_, record);
+    at_ += xray::kMetadataRecordBytes;
+    bytes_ += xray::kMetadataRecordBytes;
+    other_ += xray::kMetadataRecordBytes;
+  }
+  void set_time(uint64_t now) { last_ = now; }
+  void event(const Event& event, uint64_t now) {
+    const uint64_t delta = now - last_;
+    last_ = now;
+    switch (event.kind) {
+      case Event::Kind::plain:
+        word(delta << 32 | event.head);
+        break;
+      case Event::Kind::argument:
+        word(delta << 32 | event.head);
+        metadata(metadata_record(xray::MetadataKind::call_argument, event.argument, 0));
+        break;
+      case Event::Kind::custom:
+        if (state.has_extents) {
+          marker(metadata_record(xray::MetadataKind::custom_event_marker,
+                                 event.payload_bytes | delta << 32, delta >> 32),
+                 event);
+        } else {
+          marker(metadata_record(xray::MetadataKind::custom_event_marker,
+                                 event.payload_bytes | now << 32, now >> 32),
+                 event);
+          last_ -=
+              delta;  // before version 5 an event does not move the time that deltas count from
+        }
+        break;
+      case Event::Kind::typed:
+        marker(metadata_record(xray::MetadataKind::typed_event_marker,
+                               event.payload_bytes | delta << 32, event.type),
+               event);
+        break;
+    }
+  }
+  // The extents last: they never claim what is not there.
+  void finish() {
+    add_to(control_.other_bytes, other_);
+    asm volatile("" : : : "memory");
+    add_claimed(control_, control_.extents, bytes_, last_ - begun_at_);
+  }
+
+ private:
+  void word(uint64_t value) {
+    __builtin_memcpy(at_, &value, sizeof(value));
+    at_ += sizeof(value);
+    bytes_ += sizeof(value);
+  }
+  void marker(const Metadata& record, const Event& event) {
+    copy_bytes(at_ + xray::kMetadataRecordBytes, event.payload, event.payload_bytes);
+    std::byte* const behind = at_ + event.bytes();
+    if (!state.has_extents && event.bytes() % 8 != 0) {
+      fill_words(behind, state.free_word, static_cast<uint64_t>(control_.end - behind) / 8);
+      put(control_.end, {state.free_word, state.free_word});
+    }
+    put(at_, record);
+    at_ = behind;
+    bytes_ += event.bytes();
+    other_ += event.bytes() - xray::kFunctionRecordBytes;
+  }
+
+  Control& control_;
+  std::byte* at_;
+  uint64_t last_;
+  uint64_t begun_at_;
+  uint64_t bytes_ = 0;
+  uint64_t other_ = 0;
+};
+
+bool sampled_out() {
+  const Locked locked(state.lock);
+  return state.threads_seen++ % state.options.thread_every != 0;
+}
+
+// What the thread's end needs to be noticed.
+void watch_thread_end() {
+  if (state.options.mode == Mode::snapshot) give_signal_stack();
+  if (state.thread_key >= 0)
+    pthread_setspecific(static_cast<pthread_key_t>(state.thread_key), &thread_state);
+}
+
+// The thread's Control with room for `bytes`; null: there is none.
+Control* control_with_room(uint64_t bytes, uint64_t now, std::byte*& at, uint64_t& last) {
+  Control* control = thread_state.current;
+  if (control->kind == ControlKind::unregistered) {
+    watch_thread_end();
+    if (state.options.thread_every > 1 && sampled_out()) {
+      Control* const ignored = take_control(ControlKind::ignored);
+      if (ignored != nullptr) thread_state.current = ignored;
+      return ignored;
+    }
+  }
+  if (control->kind == ControlKind::recording) {
+    last = control->last;
+    at = first_free(*control, last);
+    if (at != nullptr && bytes <= static_cast<uint64_t>(control->end - at)) return control;
+  }
+  control = take_buffer(control, now);
+  thread_state.current = control == nullptr ? &unregistered : control;
+  if (control == nullptr || control->kind != ControlKind::recording) return control;
+  last = control->last;
+  at = control->next;
+  return control;
+}
+
+uint64_t read_clock() {
+  return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))
+                                             : read_counter();
+}
+
+void append(const Event& event) {
+  // Room for NewCPUId or TSCWrap in front of the event.
+  const uint64_t most_bytes = event.bytes() + xray::kMetadataRecordBytes;
+  if (most_bytes + 8 * xray::kMetadataRecordBytes > state.options.cell_bytes) {
+    count_lost(state.side->lost_too_large);
+    return;
+  }
+  uint64_t now = event.time != 0 ? event.time : read_clock();
+  std::byte* at = nullptr;
+  uint64_t last = 0;
+  Control* const control = control_with_room(most_bytes, now, at, last);
+  if (control == nullptr || control->kind == ControlKind::starved) {
+    count_lost(state.side->lost_no_space);
+    return;
+  }
+  if (control->kind == ControlKind::ignored) {
+    ++control->count;
+    return;
+  }
+  Appender to(*control, at, last);
+  const uint32_t cpu = current_cpu();
+  const bool goes_back = static_cast<int64_t>(now - last) < 0;
+  if (goes_back && event.time != 0) now = last;
+  if (goes_back && event.time == 0)
+    __atomic_fetch_add(&state.side->clock_anomalies, 1, __ATOMIC_RELAXED);
+  if (goes_back && last - now < kMostMarkerDelta) now = last;  // counters of CPUs that differ a bit
+  const uint64_t reach = event.kind == Event::Kind::plain || event.kind == Event::Kind::argument
+                             ? kMostDelta
+                             : kMostMarkerDelta;
+  if (cpu != control->cpu) {
+    to.metadata(new_cpu_record(cpu_number(), now));
+    to.set_time(now);
+    control->cpu = cpu;
+  } else if (now - last > reach) {
+    to.metadata(metadata_record(xray::MetadataKind::tsc_wrap, now, 0));
+    to.set_time(now);
+  }
+  // A delta of zero is an untimed event while the clock is sparse.
+  if (state.sparse_interval != 0 && now == last) ++now;
+  control->sparse_left = state.sparse_interval;
+  control->sparse_tick = state.tick;
+  to.event(event, now);
+  to.finish();
+}
+
+void append_blocked(const Event& event) {
+  if (__builtin_expect(!state.recording, 0)) return;
+  if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
+    if (thread_state.busy != 0) return;
+    const sys::BlockSignals blocked;
+    thread_state.busy = 1;
+    continue_in_child();
+    thread_state.busy = 0;
+    if (!state.recording) return;
+  }
+  Control& control = *thread_state.current;
+  if (control.kind == ControlKind::ignored) {
+    if ((++control.count & 1023) == 0) {
+      __atomic_fetch_add(&state.side->left_out, control.count, __ATOMIC_RELAXED);
+      control.count = 0;
+    }
+    return;
+  }
+  if (control.kind == ControlKind::starved && ++control.count % kAskAgainAfter != 0) {
+    count_lost(state.side->lost_no_space);
+    return;
+  }
+  if (thread_state.busy != 0) {
+    count_lost(state.side->lost_reentrant);
+    return;
+  }
+  const sys::BlockSignals blocked;
+  thread_state.busy = 1;
+  append(event);
+  thread_state.busy = 0;
+}
+
+}  // namespace
+
+// Hooks may come with a stack that is aligned for nothing.
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_slowly(uint32_t head) {
+  Event event;
+  event.head = head;
+  append_blocked(event);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_past(uint32_t head,
+                                                                        uint64_t time) {
+  Event event;
+  event.head = head;
+  event.time = time;
+  append_blocked(event);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_past_argument(uint32_t head,
+                                                                                 uint64_t argument,
+                                                                                 uint64_t time) {
+  Event event;
+  event.kind = Event::Kind::argument;
+  event.head = head;
+  event.argument = argument;
+  event.time = time;
+  append_blocked(event);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_argument_slowly(
+    uint32_t head, uint64_t argument) {
+  Event event;
+  event.kind = Event::Kind::argument;
+  event.head = head;
+  event.argument = argument;
+  append_blocked(event);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_custom(const void* payload,
+                                                                          size_t bytes) {
+  Event event;
+  event.kind = Event::Kind::custom;
+  event.payload = payload;
+  event.payload_bytes = bytes;
+  append_blocked(event);
+}
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_typed(size_t type,
+                                                                         const void* payload,
+                                                                         size_t bytes) {
+  if (!state.has_extents) {
+    if (state.recording) count_lost(state.side->lost_too_large);
+    return;
+  }
+  Event event;
+  event.kind = Event::Kind::typed;
+  event.payload = payload;
+  event.payload_bytes = bytes;
+  event.type = static_cast<uint16_t>(type);
+  append_blocked(event);
+}
+
+}  // namespace telltale::recorder

@@ -1,0 +1,139 @@
+#include "snapshot.h"
+
+#include "cells.h"
+#include "clock.h"
+#include "side_record.h"
+#include "state.h"
+#include "syscalls.h"
+#include "trace_file.h"
+
+namespace telltale::recorder {
+namespace {
+
+constexpr uint8_t kExtentsKind = static_cast<uint8_t>(xray::MetadataKind::buffer_extents) << 1 | 1;
+constexpr uint8_t kNewBufferKind = static_cast<uint8_t>(xray::MetadataKind::new_buffer) << 1 | 1;
+constexpr uint32_t kMostAttempts = 10000;
+
+class Output {
+ public:
+  explicit Output(const char* path)
+      : descriptor_(sys::call(SYS_openat, AT_FDCWD, path,
+                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
+  ~Output() {
+    if (is_open()) sys::call(SYS_close, descriptor_);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  [[nodiscard]] bool is_open() const { return !sys::failed(descriptor_); }
+  [[nodiscard]] bool exists() const { return descriptor_ == -EEXIST; }
+  [[nodiscard]] int64_t bytes() const { return bytes_; }
+  // False: not all of it could be written; what was is not counted.
+  bool write(const void* data, size_t bytes) {
+    const auto* from = static_cast<const std::byte*>(data);
+    int64_t at = bytes_;
+    while (bytes != 0) {
+      const long done = sys::call(SYS_pwrite64, descriptor_, from, bytes, at);
+      if (done == -EINTR) continue;
+      if (sys::failed(done) || done == 0) return false;
+      from += done;
+      at += done;
+      bytes -= static_cast<size_t>(done);
+    }
+    bytes_ = at;
+    return true;
+  }
+  void take_back(int64_t to) { bytes_ = to; }
+  void cut() { sys::call(SYS_ftruncate, descriptor_, bytes_); }
+
+ private:
+  long descriptor_;
+  int64_t bytes_ = 0;
+};
+
+// Bytes of the cell that are buffers; 0: it holds none.
+uint64_t used_bytes(const std::byte* cell) {
+  const auto first = static_cast<uint8_t>(*cell);
+  if (!state.has_extents) return first == kNewBufferKind ? state.options.cell_bytes : 0;
+  uint64_t used = 0;
+  while (used + 2 * xray::kMetadataRecordBytes <= state.options.cell_bytes &&
+         static_cast<uint8_t>(cell[used]) == kExtentsKind) {
+    uint64_t extents;
+    __builtin_memcpy(&extents, cell + used + 1, sizeof(extents));
+    if (extents > state.options.cell_bytes - used - xray::kMetadataRecordBytes) break;
+    used += xray::kMetadataRecordBytes + extents;
+  }
+  return used;
+}
+
+bool write_cells(Output& out) {
+  const uint32_t cells = __atomic_load_n(&state.cells_used, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < cells; ++i) {
+    const uint64_t opened =
+        state.cell_opened == nullptr ? 0 : __atomic_load_n(&state.cell_opened[i], __ATOMIC_ACQUIRE);
+    const int64_t before = out.bytes();
+    if (!out.write(cell_begin(i), used_bytes(cell_begin(i)))) return false;
+    // Used again while it was written: its events count as overwritten.
+    if (state.cell_opened != nullptr &&
+        __atomic_load_n(&state.cell_opened[i], __ATOMIC_ACQUIRE) != opened) {
+      out.take_back(before);
+    }
+  }
+  return true;
+}
+
+void write_side(const char* trace) {
+  Path path;
+  path.add(trace).add(".side");
+  sys::call(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
+  Output out(path.c_str());
+  if (!out.is_open()) return;
+  size_t bytes = 0;
+  const void* const records = side_records(bytes);
+  SideHeader header;
+  copy_bytes(&header, state.side, sizeof(header));
+  header.flags |= kSideSnapshot;
+  header.committed = sizeof(header) + bytes;
+  out.write(&header, sizeof(header));
+  out.write(records, bytes);
+}
+
+int64_t write_to(const char* path, bool& exists) {
+  Output out(path);
+  exists = out.exists();
+  if (!out.is_open()) return -1;
+  TraceHeader header;
+  copy_bytes(&header, state.header, sizeof(header));
+  if (state.has_extents) header.flags = 0;
+  const bool done = out.write(&header, sizeof(header)) && write_cells(out);
+  out.cut();
+  write_side(path);
+  return done ? out.bytes() : -1;
+}
+
+}  // namespace
+
+int64_t write_snapshot(const char* path) {
+  if (!state.recording || state.fork_mark->alive == 0) return -1;
+  static int under_way = 0;
+  if (__atomic_exchange_n(&under_way, 1, __ATOMIC_ACQUIRE) != 0) return -1;
+  calibrate();
+  tell_all_left_out();
+  bool exists = false;
+  int64_t bytes = -1;
+  if (path != nullptr) {
+    bytes = write_to(path, exists);
+  } else {
+    Path next;
+    for (uint32_t attempt = 0; attempt < kMostAttempts && make_path(attempt, next); ++attempt) {
+      bytes = write_to(next.c_str(), exists);
+      if (exists) continue;
+      if (bytes >= 0) trace_path = next;
+      break;
+    }
+  }
+  __atomic_store_n(&under_way, 0, __ATOMIC_RELEASE);
+  return bytes;
+}
+
+}  // namespace telltale::recorder

@@ -1,0 +1,206 @@
+#include <pthread.h>
+#include <stdlib.h>
+#include <telltale/xray_recorder.h>
+
+#include "cells.h"
+#include "clock.h"
+#include "events.h"
+#include "filter.h"
+#include "hooks.h"
+#include "loader.h"
+#include "options.h"
+#include "side_record.h"
+#include "signals.h"
+#include "snapshot.h"
+#include "syscalls.h"
+#include "trace_file.h"
+
+// glibc 2.35 and later: where the kernel keeps the thread's CPU number.
+extern "C" {
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned __rseq_size __attribute__((weak));
+}
+
+namespace telltale::recorder {
+namespace {
+
+constexpr int kNotUnderstood = -1;
+constexpr int kNotPossible = -2;
+constexpr size_t kPage = 4096;
+constexpr int kCpuInRseq = 4;
+
+uint64_t thread_pointer() {
+  uint64_t pointer;
+  asm("movq %%fs:0, %0" : "=r"(pointer));
+  return pointer;
+}
+
+void say(const char* what, const char* detail) {
+  Text<512> line;
+  line.add("telltale-xray: ").add(what).add(detail).add('\n');
+  sys::call(SYS_write, 2, line.c_str(), line.size());
+}
+
+// The thread's own end; also of later rounds, if destructors of others record events.
+void on_thread_end(void*) {
+  if (state.fork_mark->alive == 0) return;
+  const sys::BlockSignals blocked;
+  thread_state.busy = 1;
+  Control* const control = thread_state.current;
+  thread_state.current = &unregistered;
+  if (control->kind != ControlKind::unregistered) release_control(control);
+  if (thread_state.retired != nullptr) {
+    release_control(thread_state.retired);
+    thread_state.retired = nullptr;
+  }
+  forget_open_calls();
+  take_signal_stack();
+  thread_state.busy = 0;
+}
+
+// What a process needs once, whatever the number of recordings. False: no memory.
+bool prepare_process() {
+  if (state.controls != nullptr) return true;
+  const size_t bytes = kPage + kMostControls * sizeof(Control);
+  auto* const memory = static_cast<std::byte*>(sys::map_private(bytes));
+  if (memory == nullptr) return false;
+  sys::call(SYS_madvise, memory, bytes, MADV_WIPEONFORK);
+  state.fork_mark = reinterpret_cast<ForkMark*>(memory);
+  state.fork_mark->alive = 1;
+  pthread_key_t key;
+  state.thread_key = pthread_key_create(&key, on_thread_end) == 0 ? static_cast<int>(key) : -1;
+  const bool has_rseq = &__rseq_size != nullptr && __rseq_size != 0;
+  state.rseq_cpu = has_rseq
+                       ? __rseq_offset + kCpuInRseq
+                       : static_cast<int64_t>(reinterpret_cast<uint64_t>(&thread_state.same_cpu) -
+                                              thread_pointer());
+  state.controls = reinterpret_cast<Control*>(memory + kPage);
+  return true;
+}
+
+void reset_cells() {
+  state.threads_seen = 0;
+  state.cells_used = state.closed_first = state.closed_count = state.partial_count = 0;
+  state.space_gone = false;
+  state.header = &state.spare_header;
+  state.side = &state.spare_side;
+  trace_path.clear();
+}
+
+void set_filters() {
+  state.min_ticks = static_cast<uint64_t>(static_cast<Wide>(state.options.min_ns) *
+                                          state.side->frequency / 1'000'000'000);
+}
+
+int start(const char* text) {
+  static SpinLock lock;
+  const Locked locked(lock);
+  if (state.recording) return kNotPossible;
+  static Options options;
+  Text<256> complaint;
+  if (!parse_options(text, options, complaint)) {
+    say(complaint.c_str(), "");
+    return kNotUnderstood;
+  }
+  const uint32_t busy_before = thread_state.busy;
+  thread_state.busy = 1;
+  state.options = options;
+  reset_cells();
+  bool started = prepare_process() && open_recording();
+  if (started) {
+    set_filters();
+    rewrite_side();
+    state.recording = true;
+    if (state.sparse_interval != 0 && !start_ticking()) {
+      state.options.clock = state.clock = ClockKind::tsc;  // all events timed: as good as sparse
+    }
+    choose_hooks();
+    install_signals();
+    if (options.mode == Mode::snapshot) give_signal_stack();
+    scan_objects();
+    patch_chosen(true);
+    if (!watch_loader())
+      __atomic_fetch_or(&state.side->flags, kSideLoaderNotWatched, __ATOMIC_RELAXED);
+  }
+  thread_state.busy = busy_before;
+  return started ? 0 : kNotPossible;
+}
+
+void stop() {
+  if (!state.recording || state.fork_mark->alive == 0) return;
+  const uint32_t busy_before = thread_state.busy;
+  thread_state.busy = 1;
+  patch_chosen(false);
+  state.recording = false;
+  choose_hooks();
+  {
+    const sys::BlockSignals blocked;
+    finish_files(false);
+    // Events that are under way still go to the old buffers; then threads have none.
+    const Locked locked(state.lock);
+    for (uint32_t i = 0; i < state.controls_used; ++i) {
+      state.controls[i].limit = nullptr;
+      state.controls[i].kind = ControlKind::unregistered;
+    }
+    state.first_unused_control = 0;
+  }
+  thread_state.busy = busy_before;
+}
+
+// Before the program's own constructors, if the linker lets us.
+__attribute__((constructor(101))) void start_by_environment() {
+  const char* const text = getenv("TELLTALE_XRAY");
+  if (text == nullptr || same_text(text, "off") || same_text(text, "0")) return;
+  if (start(text) == kNotPossible) say("cannot write a trace; file=", state.options.file);
+}
+
+// The recording goes on: destructors and other threads may still have something to tell.
+__attribute__((destructor(101))) void end_by_exit() {
+  if (!state.recording || state.fork_mark->alive == 0) return;
+  const sys::BlockSignals blocked;
+  const uint32_t busy_before = thread_state.busy;
+  thread_state.busy = 1;
+  finish_files(true);
+  thread_state.busy = busy_before;
+}
+
+}  // namespace
+}  // namespace telltale::recorder
+
+using namespace telltale::recorder;
+
+int telltale_xray_start(const char* options) { return start(options); }
+void telltale_xray_stop(void) { stop(); }
+int telltale_xray_is_recording(void) { return state.recording ? 1 : 0; }
+int64_t telltale_xray_snapshot(const char* path) { return write_snapshot(path); }
+void telltale_xray_event(const void* payload, size_t bytes) { record_custom(payload, bytes); }
+void telltale_xray_typed_event(uint16_t type, const void* payload, size_t bytes) {
+  record_typed(type, payload, bytes);
+}
+const char* telltale_xray_file(void) { return trace_path.c_str(); }
+
+void telltale_xray_scan_objects(void) {
+  if (!state.recording) return;
+  const uint32_t busy_before = thread_state.busy;
+  thread_state.busy = 1;
+  scan_objects();
+  thread_state.busy = busy_before;
+}
+
+int telltale_xray_patch(const char* glob, int on) {
+  if (!state.recording || glob == nullptr) return 0;
+  const uint32_t busy_before = thread_state.busy;
+  thread_state.busy = 1;
+  const int patched = patch_functions(glob, on != 0);
+  thread_state.busy = busy_before;
+  return patched;
+}
+
+void telltale_xray_get_losses(struct telltale_xray_losses* losses) {
+  const SideHeader& side = *state.side;
+  losses->overwritten = side.lost_overwritten;
+  losses->no_space = side.lost_no_space;
+  losses->reentrant = side.lost_reentrant;
+  losses->too_large = side.lost_too_large;
+  losses->left_out = side.left_out;
+}

@@ -1,0 +1,199 @@
+#pragma once
+
+// What the recorder holds: one Control a recording thread, one State a process.
+//
+// How an event is recorded (record.h, slow_path.cc): a thread owns a buffer in the mapped trace.
+// Its words are free_word until an event claims the first free one with a compare-and-exchange that
+// is one instruction, so that it is atomic towards signal handlers of the same thread, which may
+// record too. Claimed bytes are then added to next, extents and last, each with one instruction:
+// whatever the order in which interrupted and interrupting events finish, the sums are right. No
+// atomic (locked) operation is needed, as no other thread writes there.
+
+#include <stdint.h>
+
+#include <cstddef>
+
+#include "formats/xray/wire.h"
+#include "plain.h"
+
+namespace telltale::recorder {
+
+constexpr size_t kControlBytes = 128;
+constexpr uint32_t kMostControls = 1U << 20;
+constexpr uint32_t kMostObjects = 4096;
+// Signed positive: what a delta may be for every reader.
+constexpr uint64_t kMostDelta = 0x7FFF'FFFF;
+// What event markers have room for in the word that claims them.
+constexpr uint64_t kMostMarkerDelta = 0xFF'FFFF;
+
+enum class ControlKind : uint8_t {
+  unregistered,  // the thread has no buffer yet
+  recording,
+  starved,  // there is no buffer for it; its events are counted
+  ignored,  // not sampled
+};
+
+// A thread's buffer. In a forked child all of them are zero (MADV_WIPEONFORK), which reads as "no
+// room", so that no child writes to what is its parent's.
+struct alignas(kControlBytes) Control {
+  std::byte* next;     // the first free word, or before it while an event is being added
+  std::byte* limit;    // a word fits if it begins below
+  uint64_t last;       // time of the last timed event
+  std::byte* extents;  // where the bytes of the buffer are counted: in the trace, or extents_here
+  uint64_t free_word;
+  uint32_t cpu;          // as rseq tells it
+  uint32_t sparse_left;  // events until the clock is read
+  uint32_t sparse_tick;  // tick at which it was read
+  ControlKind kind;
+  uint8_t pad[3];
+  uint64_t other_bytes;   // of the buffer's bytes, those that are not 8 an event
+  std::byte* begin;       // of the buffer, behind BufferExtents
+  std::byte* end;         // of the cell, less what must follow the last event
+  uint64_t extents_here;  // version 1
+  uint32_t cell;
+  int32_t tid;
+  uint64_t count;  // starved: events lost. Else: events left out and not yet told
+  uint32_t next_unused;
+  uint32_t index;
+};
+static_assert(sizeof(Control) == kControlBytes);
+
+enum class Mode : uint8_t { continuous, ring, snapshot };
+enum class ClockKind : uint8_t { automatic, tsc, monotonic, sparse };
+
+// TELLTALE_XRAY, understood.
+struct Options {
+  char file[1024] = "%p.%i.%n.xray";
+  char functions[4096] = "";
+  Mode mode = Mode::continuous;
+  ClockKind clock = ClockKind::automatic;
+  uint8_t sparse_interval = 16;
+  uint16_t version = 5;
+  uint64_t size = 0;
+  uint64_t cell_bytes = 64 * 1024;
+  uint32_t depth = 0;  // 0: no limit
+  uint64_t min_ns = 0;
+  uint32_t thread_every = 1;
+  int signal = 0;  // 0: none
+  bool follow_forks = true;
+};
+
+// The side record's header (docs/formats/xray-recorder.md).
+struct SideHeader {
+  char mark[8];
+  uint16_t version;
+  uint16_t header_bytes;
+  uint32_t flags;
+  uint64_t committed;
+  uint32_t pid;
+  uint32_t parent_pid;
+  uint64_t start_ticks;
+  uint64_t start_realtime_ns;
+  uint64_t start_monotonic_ns;
+  uint64_t frequency;
+  uint32_t frequency_source;
+  uint32_t frequency_uncertainty;  // parts in 10^9
+  uint32_t sparse_interval;
+  uint32_t cell_bytes;
+  uint64_t lost_overwritten;
+  uint64_t lost_no_space;
+  uint64_t lost_reentrant;
+  uint64_t lost_too_large;
+  uint64_t lost_in_snapshot;
+  uint64_t left_out;
+  uint64_t clock_anomalies;
+  uint64_t unnamed;
+  uint8_t zero[112];
+};
+static_assert(sizeof(SideHeader) == 256);
+enum SideFlags : uint32_t {
+  kSideExited = 1,
+  kSideRing = 2,
+  kSideSnapshot = 4,
+  kSideLoaderNotWatched = 8,
+  kSideNotAllPatched = 16,
+};
+
+// The trace's header.
+struct TraceHeader {
+  uint16_t version;
+  uint16_t type;
+  uint32_t bits;
+  uint64_t frequency;
+  uint64_t buffer_bytes;
+  uint16_t mark;
+  uint8_t flags;
+  uint8_t sparse_interval;
+  uint32_t lost;
+};
+static_assert(sizeof(TraceHeader) == xray::kFileHeaderBytes);
+
+// In memory that a forked child finds zeroed.
+struct ForkMark {
+  uint64_t alive;
+};
+
+struct State {
+  // What hot paths read.
+  int64_t rseq_cpu;  // offset from the thread pointer to a word that changes with the CPU
+  uint32_t tick;     // raised every millisecond while the clock is sparse
+  uint32_t sparse_interval;
+  bool recording;
+  bool has_extents;  // version 5
+
+  // Set at start.
+  Options options;
+  ClockKind clock;
+  uint64_t free_word;
+  ForkMark* fork_mark;
+  Control* controls;  // kMostControls of them
+  int thread_key;     // -1: none
+  uint64_t min_ticks;
+  int pid;
+  int parent_pid;
+  uint64_t start_ticks;
+  uint64_t start_raw_ns;
+  uint64_t start_bracket;  // ticks within which start_raw_ns was read
+  uint64_t next_calibration;
+
+  // Under the lock.
+  SpinLock lock;
+  uint32_t controls_used;
+  uint32_t first_unused_control;  // index + 1
+  uint32_t threads_seen;
+  uint32_t cells;       // there can be
+  uint32_t cells_used;  // begun at any time
+  uint32_t* closed;     // ring: cells that nobody owns, the oldest first; `cells` places
+  uint32_t closed_first;
+  uint32_t closed_count;
+  uint64_t* cell_events;  // ring: by cell, what overwriting it loses
+  uint64_t* cell_opened;  // ring: by cell, how often it was taken
+  uint32_t partial[64];   // cells with room behind the last buffer, which ended
+  std::byte* partial_at[64];
+  uint32_t partial_count;
+  bool space_gone;  // never again
+
+  SideHeader* side;  // never null: spare_side while there is no file
+  SideHeader spare_side;
+  TraceHeader* header;  // never null
+  TraceHeader spare_header;
+};
+
+extern State state;
+
+struct ThreadState {
+  Control* current;
+  Control* retired;              // left behind while an event in it was under way
+  struct OpenCalls* open_calls;  // filters; null until the first filtered event
+  void* signal_stack;            // snapshot mode: ours; null: the thread had one
+  uint32_t busy;                 // inside the slow path
+  uint32_t same_cpu;             // what rseq_cpu points at where there is no rseq
+};
+extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
+extern Control unregistered;
+
+// Sum `lost` counters of the side record through here: the trace's header shows their total.
+void count_lost(uint64_t& counter, uint64_t events);
+inline void count_lost(uint64_t& counter) { count_lost(counter, 1); }
+
+}  // namespace telltale::recorder

@@ -1,0 +1,136 @@
+#include "trace_file.h"
+
+#include "syscalls.h"
+
+namespace telltale::recorder {
+
+MappedFile trace_file;
+MappedFile side_file;
+Path trace_path;
+
+namespace {
+
+constexpr size_t kPage = 4096;
+constexpr size_t kLeastMapped = size_t{256} * 1024;
+// Out of the way of programs that count on low numbers for their own files.
+constexpr int kLeastDescriptor = 500;
+
+size_t whole_pages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+int high_descriptor(int descriptor) {
+  for (int least = kLeastDescriptor; least >= 16; least /= 2) {
+    const long moved = sys::call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least);
+    if (sys::failed(moved)) continue;
+    sys::call(SYS_close, descriptor);
+    return static_cast<int>(moved);
+  }
+  return descriptor;
+}
+
+}  // namespace
+
+bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes) {
+  const long opened = sys::call(SYS_openat, AT_FDCWD, path,
+                                O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (sys::failed(opened)) return false;
+  descriptor_ = high_descriptor(static_cast<int>(opened));
+  path_.clear();
+  path_.add(path);
+  struct stat status{};
+  sys::call(SYS_fstat, descriptor_, &status);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  allocated_ = 0;
+  for (mapped_ = whole_pages(most_bytes); mapped_ >= kLeastMapped || mapped_ >= most_bytes;
+       mapped_ = whole_pages(mapped_ / 2)) {
+    base_ = static_cast<std::byte*>(
+        sys::map(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0));
+    if (base_ != nullptr || mapped_ <= kPage) break;
+  }
+  // A child must not write to its parent's file.
+  if (base_ != nullptr && !sys::failed(sys::call(SYS_madvise, base_, mapped_, MADV_DONTFORK)) &&
+      grow(first_bytes)) {
+    return true;
+  }
+  sys::call(SYS_unlinkat, AT_FDCWD, path, 0);
+  if (base_ != nullptr) sys::call(SYS_munmap, base_, mapped_);
+  sys::call(SYS_close, descriptor_);
+  forget();
+  return false;
+}
+
+bool MappedFile::is_ours(int descriptor) const {
+  struct stat status{};
+  return descriptor >= 0 && !sys::failed(sys::call(SYS_fstat, descriptor, &status)) &&
+         status.st_dev == device_ && status.st_ino == inode_ &&
+         static_cast<size_t>(status.st_size) >= allocated_;
+}
+
+// The program may have closed our descriptor and even given its number to a file of its own.
+int MappedFile::descriptor() {
+  if (is_ours(descriptor_)) return descriptor_;
+  descriptor_ = -1;
+  const long opened =
+      sys::call(SYS_openat, AT_FDCWD, path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+  if (sys::failed(opened)) return -1;
+  if (is_ours(static_cast<int>(opened))) {
+    descriptor_ = high_descriptor(static_cast<int>(opened));
+    return descriptor_;
+  }
+  sys::call(SYS_close, static_cast<int>(opened));
+  return -1;
+}
+
+bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
+  // Over the limit the kernel would send SIGXFSZ, which is not for the program to see.
+  rlimit limit{};
+  sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit);
+  if (limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) return false;
+  const long done = sys::call(SYS_fallocate, descriptor, 0, from, bytes - from);
+  if (done != -EOPNOTSUPP) return !sys::failed(done);
+  // A file system without allocation: what has been written is there.
+  static const std::byte zeros[kPage] = {};
+  for (size_t at = from; at < bytes; at += kPage) {
+    const size_t part = least(kPage, bytes - at);
+    if (sys::call(SYS_pwrite64, descriptor, zeros, part, at) != static_cast<long>(part))
+      return false;
+  }
+  return true;
+}
+
+bool MappedFile::grow(size_t bytes) {
+  if (bytes <= allocated_) return true;
+  if (base_ == nullptr || bytes > mapped_) return false;
+  const int file = descriptor();
+  if (file < 0 || !allocate(file, allocated_, bytes)) return false;
+  // Faults pages in together, and finds out here if there is none to be had.
+  const size_t first = allocated_ / kPage * kPage;
+  const long touched = sys::call(SYS_madvise, base_ + first, whole_pages(bytes) - first,
+                                 23 /* MADV_POPULATE_WRITE */);
+  if (sys::failed(touched) && touched != -EINVAL && touched != -EINTR) return false;
+  allocated_ = bytes;
+  return true;
+}
+
+void MappedFile::cut(size_t bytes) {
+  if (base_ == nullptr || bytes >= allocated_) return;
+  const int file = descriptor();
+  if (file >= 0 && !sys::failed(sys::call(SYS_ftruncate, file, bytes))) allocated_ = bytes;
+}
+
+void MappedFile::forget() {
+  base_ = nullptr;
+  mapped_ = allocated_ = 0;
+  descriptor_ = -1;
+}
+
+bool MappedFile::replace_if_holds(const void* address) {
+  const auto* const at = static_cast<const std::byte*>(address);
+  if (base_ == nullptr || at < base_ || at >= base_ + mapped_) return false;
+  sys::map(base_, mapped_, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  sys::call(SYS_madvise, base_, mapped_, MADV_DONTFORK);
+  return true;
+}
+
+}  // namespace telltale::recorder

@@ -1,0 +1,69 @@
+#pragma once
+
+// The two files of a recording. All functions: async-signal-safe; system calls only.
+
+#include <stdint.h>
+
+#include <cstddef>
+
+#include "plain.h"
+
+namespace telltale::recorder {
+
+constexpr size_t kMostPath = 1200;
+using Path = Text<kMostPath>;
+
+// A file that is mapped as long as it may become, and whose blocks are allocated before they are
+// touched, so that a full disk is told here and never by SIGBUS.
+class MappedFile {
+ public:
+  // Creates `path`, which must not exist, mode 0600, and maps `most_bytes` of it; fewer if the
+  // address space has no room (bytes_mapped()). False: neither file nor mapping is left.
+  bool create(const char* path, size_t most_bytes, size_t first_bytes);
+  // Allocates the file's first `bytes` bytes. False: no space, over a limit, or the file is not
+  // what it was.
+  bool grow(size_t bytes);
+  // Gives back what is behind `bytes`.
+  void cut(size_t bytes);
+  // In a forked child, and after stop: the file is nothing to us any more.
+  void forget();
+  // Puts private memory in the mapping's place: the file went away under it. Returns whether
+  // `address` is in the mapping.
+  bool replace_if_holds(const void* address);
+
+  [[nodiscard]] std::byte* base() const { return base_; }
+  [[nodiscard]] size_t mapped() const { return mapped_; }
+  [[nodiscard]] size_t allocated() const { return allocated_; }
+
+ private:
+  [[nodiscard]] int descriptor();
+  [[nodiscard]] bool is_ours(int descriptor) const;
+  [[nodiscard]] bool allocate(int descriptor, size_t from, size_t bytes) const;
+
+  std::byte* base_ = nullptr;
+  size_t mapped_ = 0;
+  size_t allocated_ = 0;
+  int descriptor_ = -1;
+  uint64_t device_ = 0;
+  uint64_t inode_ = 0;
+  Path path_;
+};
+
+extern MappedFile trace_file;
+extern MappedFile side_file;
+// The trace's path; empty while there is none.
+extern Path trace_path;
+
+// Makes the trace and the side record, by state.options, and writes their headers. False: no trace
+// can be written; state is left as before.
+bool open_recording();
+// Makes the file hold `cells` cells. Needs the lock. False: there is no space for them.
+bool grow_trace(uint32_t cells);
+// What the process leaves at its end.
+void finish_files(bool exited);
+
+// The next file name after state.options.file that is not taken, as an absolute path.
+// `attempt`: from 0, raised by the caller while the name is taken. False: no more names.
+bool make_path(uint32_t attempt, Path& path);
+
+}  // namespace telltale::recorder
