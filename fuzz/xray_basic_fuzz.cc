@@ -31,10 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       count.records * kBasicRecordBytes + problems.lost_bytes() + kFileHeaderBytes == file.size(),
       "every byte is a record's or lost");
   fuzz::check_binary(file);
-  for (const char* to : {"basic1", "basic2", "basic3", "fdr2", "fdr5"})
-    fuzz::check_binary_conversion(file, to);
-  if (size < 512) fuzz::check_binary_conversion(file, "fdr1");
-  const std::string yaml = fuzz::check_conversion(file, "yaml");
-  fuzz::require(fuzz::check_conversion(fuzz::as_bytes(yaml), "yaml") == yaml, "YAML reads back");
+  static constexpr std::string_view kTargets[] = {"basic1", "basic2", "basic3", "fdr2",
+                                                  "fdr5",   "yaml",   "fdr1"};
+  // Version 1's fixed-size buffers are large: it comes last, so that it can be left out.
+  fuzz::check_one_conversion(file, std::span(kTargets).first(size < 512 ? 7 : 6));
   return 0;
 }

@@ -81,11 +81,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(events.end().offset == walk.offset, "and so do the events");
   }
   fuzz::check_binary(file);
-  for (const char* to : {"fdr2", "fdr3", "fdr4", "fdr5"}) fuzz::check_binary_conversion(file, to);
-  if (frames.buffers.size() <= 4 && header->buffer_size <= (uint64_t{1} << 20))
-    fuzz::check_binary_conversion(file, "fdr1");  // fixed-size buffers are large
-  fuzz::check_binary_conversion(file, "basic2");
-  const std::string yaml = fuzz::check_conversion(file, "yaml");
-  fuzz::require(fuzz::check_conversion(fuzz::as_bytes(yaml), "yaml") == yaml, "YAML reads back");
+  static constexpr std::string_view kTargets[] = {"fdr2", "fdr3",   "fdr4", "fdr5",
+                                                  "yaml", "basic2", "fdr1"};
+  // Version 1's fixed-size buffers are large: it comes last, so that it can be left out.
+  const bool small = frames.buffers.size() <= 4 && header->buffer_size <= (uint64_t{1} << 20);
+  fuzz::check_one_conversion(file, std::span(kTargets).first(small ? 7 : 6));
   return 0;
 }

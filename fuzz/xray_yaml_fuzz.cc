@@ -18,10 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(trace->data_of(record).size() <= size, "payloads are parts of the input");
   }
   if (!looks_like_yaml_trace(file)) return 0;
-  const std::string yaml = fuzz::check_conversion(file, "yaml");
-  fuzz::require(fuzz::check_conversion(fuzz::as_bytes(yaml), "yaml") == yaml, "YAML reads back");
-  fuzz::check_binary_conversion(file, "basic3");
-  fuzz::check_binary_conversion(file, "fdr5");
-  fuzz::check_binary_conversion(file, "fdr2");
+  static constexpr std::string_view kTargets[] = {"yaml", "basic3", "fdr5", "fdr2"};
+  fuzz::check_one_conversion(file, kTargets);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "api/export_calls.h"
 
 #include "analysis/call_tree.h"
+#include "api/answers.h"
 #include "output/perfetto_export.h"
 #include "output/text_calls.h"
 #include "output/tree_export.h"

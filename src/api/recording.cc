@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "analysis/profile.h"
+#include "api/answers.h"
 #include "api/export_calls.h"
 #include "import/open_recording.h"
 

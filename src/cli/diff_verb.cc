@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/recording_diff.h"
+#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/escape.h"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/flame_tree.h"
+#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/flame_graph.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/call_graph.h"
+#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/json_writer.h"

@@ -8,6 +8,7 @@
 
 #include "analysis/call_tree.h"
 #include "analysis/profile.h"
+#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/escape.h"

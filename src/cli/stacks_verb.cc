@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/escape.h"

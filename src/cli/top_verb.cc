@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/profile.h"
+#include "api/answers.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/table.h"
