@@ -1,0 +1,345 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "model/clock.h"
+#include "model/events.h"
+
+namespace telltale {
+
+// What a managed runtime (or any other program) tells beside calls: memory, collections, locks,
+// exceptions, samples, counters, what was loaded. Each is a small struct that is valid during the
+// call only, told as sink.on(event). A sink has an on() for what it cares about and nothing for the
+// rest: a source asks hears<Sink, Event>, at compile time, before it makes an event. Sources of
+// calls alone never say any of it.
+template <typename Sink, typename Event>
+concept hears = requires(Sink& sink, const Event& event) { sink.on(event); };
+
+// Tells an event to a sink that has ears for it.
+template <typename Sink, typename Event>
+[[gnu::always_inline]] inline void tell(Sink& sink, const Event& event) {
+  if constexpr (hears<Sink, Event>) sink.on(event);
+}
+
+// A type, as the recording names it (for Mono the address of a class, or of a class's vtable in one
+// domain, so that several ids can mean one type): TypeNames says what it means. Equal only to
+// itself as long as the recording does not unload it.
+enum class TypeId : uint64_t {};
+constexpr uint64_t to_number(TypeId id) { return static_cast<uint64_t>(id); }
+// Where an object stands in memory at that time; ObjectsMoved says when that changes.
+enum class ObjectId : uint64_t {};
+constexpr uint64_t to_number(ObjectId id) { return static_cast<uint64_t>(id); }
+
+// Calls that are open, outermost first. `known` is false when the event carries none: the stack is
+// then what the thread's own enter and leave events say, if it has any.
+struct RecordedStack {
+  bool known = false;
+  std::span<const FunctionId> functions;
+};
+
+// --- Memory
+// ---------------------------------------------------------------------------------------
+
+struct AllocationEvent {
+  Ticks time = 0;
+  TypeId type{};
+  ObjectId object{};
+  uint64_t bytes = 0;
+  RecordedStack stack;
+};
+
+struct ObjectsMoved {
+  struct Move {
+    ObjectId from{};
+    ObjectId to{};
+  };
+  Ticks time = 0;
+  std::span<const Move> moves;
+};
+
+// Steps of a collection, in the order in which they happen. The world is stopped from stopped to
+// restarting.
+enum class CollectionStep : uint8_t {
+  start,  // of the collection itself
+  mark_start,
+  mark_end,
+  reclaim_start,
+  reclaim_end,
+  end,
+  stopping_world,
+  stopped_world,
+  starting_world,
+  started_world,
+  stopping_world_locked,   // the collector has taken its lock
+  started_world_unlocked,  // and given it back
+};
+struct CollectionEvent {
+  Ticks time = 0;
+  CollectionStep step{};
+  uint8_t generation = 0;  // 0: nursery
+};
+
+struct HeapResized {
+  Ticks time = 0;
+  uint64_t bytes = 0;  // of the heap from now on
+};
+
+struct HandleEvent {
+  enum class Kind : uint8_t { weak, weak_with_resurrection, normal, pinned };
+  Ticks time = 0;
+  bool created = true;
+  Kind kind{};
+  uint64_t handle = 0;
+  ObjectId object{};  // of a created one
+  RecordedStack stack;
+};
+
+struct FinalizationEvent {
+  enum class Phase : uint8_t { start, end, object_start, object_end };
+  Ticks time = 0;
+  Phase phase{};
+  ObjectId object{};  // of the object phases
+};
+
+// --- Heap shots: all live objects at one time, between begin and end in one thread's events
+// ---------------------------------------------------------------------------------------
+
+struct HeapShotEvent {
+  Ticks time = 0;
+  bool begin = true;
+};
+
+struct HeapObjectEvent {
+  struct Reference {
+    uint64_t offset = 0;  // of the field, from the start of the object, bytes
+    ObjectId object{};
+  };
+  Ticks time = 0;
+  ObjectId object{};
+  TypeId type{};
+  uint64_t bytes = 0;  // 0: more references of an object that was told before
+  uint8_t generation = 0;
+  std::span<const Reference> references;
+};
+
+// Places from which objects are kept alive. Old recordings say what kind of place it is, new ones
+// its address, which lies in a HeapRootArea.
+struct HeapRootsEvent {
+  enum class Kind : uint8_t { unknown, stack, finalizer, handle, other, misc };
+  struct Root {
+    ObjectId object{};
+    uint64_t address = 0;  // of the place; 0: not recorded
+    Kind kind = Kind::unknown;
+    bool pinning = false;
+    bool weak = false;
+    bool interior = false;
+    uint64_t extra = 0;
+  };
+  Ticks time = 0;
+  std::span<const Root> roots;
+};
+
+struct HeapRootAreaEvent {
+  enum class Source : uint8_t {
+    external,
+    stack,
+    finalizer_queue,
+    statics,
+    thread_statics,
+    context_statics,
+    gc_handle,
+    jit,
+    threading,
+    domain,
+    reflection,
+    marshal,
+    thread_pool,
+    debugger,
+    handle,
+    ephemeron,
+    toggle_reference,
+  };
+  static constexpr uint8_t kSources = 17;
+  Ticks time = 0;
+  bool registered = true;
+  uint64_t start = 0;
+  uint64_t bytes = 0;
+  Source source{};   // may be a number that nobody knows: compare with kSources
+  uint64_t key = 0;  // what it belongs to: a vtable for statics, a thread for stacks ...
+  std::string_view name;
+};
+
+// --- Locks and exceptions
+// ---------------------------------------------------------------------------------------
+
+struct MonitorEvent {
+  enum class Kind : uint8_t { contended = 1, acquired = 2, failed = 3 };
+  Ticks time = 0;
+  Kind kind{};
+  ObjectId object{};  // that is locked
+  RecordedStack stack;
+};
+
+struct ThrowEvent {
+  Ticks time = 0;
+  ObjectId object{};
+  RecordedStack stack;
+};
+
+struct ClauseEvent {
+  enum class Kind : uint8_t { catches = 0, filter = 1, finally = 2, fault = 4 };
+  Ticks time = 0;
+  Kind kind{};  // may be a number that nobody knows
+  uint64_t index = 0;
+  FunctionId function{};
+  ObjectId object{};  // the exception; 0: not recorded
+};
+
+// --- Samples and counters
+// ---------------------------------------------------------------------------------------
+
+struct SampleEvent {
+  Ticks time = 0;
+  bool has_thread = false;  // else the thread is not recorded
+  int64_t thread = 0;       // that was running: often not the one whose stream tells of it
+  std::span<const uint64_t> addresses;  // of native code, innermost first
+  RecordedStack stack;                  // managed calls, outermost first
+  uint64_t kind = 0;  // old recordings: 1 cycles, 2 instructions, 3 and 4 cache misses and
+                      // references, 5 and 6 branches and misses
+};
+
+struct CounterDescribed {
+  Ticks time = 0;
+  uint64_t index = 0;  // what CounterEvent calls it
+  std::string_view section;
+  std::string_view name;
+  // As recorded; docs/formats/mono.md lists the numbers.
+  uint64_t section_number = 0;
+  uint64_t type = 0;
+  uint64_t unit = 0;
+  uint64_t variance = 0;
+  bool absolute = false;  // its numbers are values; else what is to be added to the last one
+};
+
+struct CounterEvent {
+  enum class Form : uint8_t { signed_number, unsigned_number, real, text };
+  Ticks time = 0;
+  uint64_t index = 0;
+  uint64_t type = 0;  // as in CounterDescribed
+  Form form{};
+  // A difference from the last number of this index, from 0 on, unless the counter is absolute.
+  // The type of signed numbers is two's complement.
+  uint64_t number = 0;
+  double real = 0;        // absolute
+  std::string_view text;  // absolute
+};
+
+// --- What is loaded
+// ---------------------------------------------------------------------------------------
+
+struct LoadEvent {
+  enum class Kind : uint8_t { type, type_in_domain, image, assembly, domain, thread, context };
+  enum class Action : uint8_t { named, loading, loaded, unloading, unloaded };
+  Ticks time = 0;
+  Kind kind{};
+  Action action{};
+  bool failed = false;
+  uint64_t id = 0;      // TypeId's number for types; otherwise as the recording has it
+  uint64_t type = 0;    // of type_in_domain: the type that it stands for
+  uint64_t image = 0;   // of a type or assembly; 0: unknown
+  uint64_t domain = 0;  // of type_in_domain and context
+  bool has_name = false;
+  std::string_view name;
+  std::string_view mvid;  // of an image
+};
+
+// Code that is ready to run: of a function, or a helper that the runtime made. For a function that
+// was compiled before the run, or not yet, address and bytes are 0.
+struct CompiledEvent {
+  Ticks time = 0;
+  FunctionId function{};
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  std::string_view name;
+};
+struct RuntimeCodeEvent {
+  Ticks time = 0;
+  uint64_t kind = 0;  // docs/formats/mono.md lists the numbers since version 14
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+  std::string_view name;
+};
+struct NativeSymbolEvent {
+  Ticks time = 0;
+  uint64_t address = 0;
+  uint64_t bytes = 0;  // 0: unknown
+  std::string_view name;
+};
+struct NativeBinaryEvent {
+  Ticks time = 0;
+  uint64_t address = 0;
+  uint64_t file_offset = 0;
+  uint64_t bytes = 0;
+  std::string_view name;
+};
+
+// --- Coverage
+// ---------------------------------------------------------------------------------------
+
+struct CoverageEvent {
+  enum class Kind : uint8_t { assembly, type, method, statement };
+  Ticks time = 0;
+  Kind kind{};
+  std::string_view assembly;
+  std::string_view type;
+  std::string_view name;  // of an assembly, type or method
+  std::string_view signature;
+  std::string_view file;
+  std::string_view guid;
+  // Of assemblies and types.
+  uint64_t methods = 0;
+  uint64_t fully_covered = 0;
+  uint64_t partially_covered = 0;
+  // Of methods and their statements.
+  uint64_t method = 0;
+  uint64_t token = 0;
+  uint64_t statements = 0;
+  uint64_t offset = 0;
+  uint64_t count = 0;
+  uint64_t line = 0;
+  uint64_t column = 0;
+};
+
+// --- Order
+// ---------------------------------------------------------------------------------------
+
+// All events that stand in the files before it, of any thread, happened before all that stand
+// behind it.
+struct SyncEvent {
+  enum class Kind : uint8_t { periodic, world_stopped, world_started };
+  Ticks time = 0;
+  Kind kind{};
+};
+
+// What a TypeId means. `type` is the same for all ids of one type. Names are never trusted.
+struct TypeInfo {
+  TypeId type{};
+  std::string_view name;   // "#" and the number in hexadecimal if the recording does not say
+  std::string_view image;  // file or assembly it comes from; empty: unknown
+  uint64_t domain = 0;
+  bool known = false;
+};
+class TypeNames {
+ public:
+  TypeNames() = default;
+  TypeNames(const TypeNames&) = delete;
+  TypeNames& operator=(const TypeNames&) = delete;
+  virtual ~TypeNames() = default;
+  // Safe to call from several threads; views are valid as long as the object.
+  [[nodiscard]] virtual TypeInfo describe(TypeId id) const = 0;
+};
+
+}  // namespace telltale
