@@ -40,8 +40,18 @@ Result<AnyRecording> open_xray_yaml(std::vector<InputFile> inputs, const OpenOpt
   return open_with_programs<XrayYamlRecording>(std::move(inputs.front()), options);
 }
 
+// The recording names its methods itself: programs have nothing to add.
+Result<AnyRecording> open_mono(std::vector<InputFile> inputs, const OpenOptions& options) {
+  if (!options.programs.empty())
+    return usage_error("a Mono recording names its methods itself; it takes no --program");
+  Result<MonoRecording> recording = MonoRecording::open(std::move(inputs));
+  if (!recording) return std::unexpected(recording.error());
+  return AnyRecording(std::move(*recording));
+}
+
 constexpr auto kFormats = std::to_array<Format>({
     {"xray", xray::looks_like_trace, open_xray},
+    {"mono", mono::looks_like_recording, open_mono},
     {"xray-yaml", xray::looks_like_yaml_trace, open_xray_yaml},
 });
 

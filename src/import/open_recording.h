@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "bytes/input_file.h"
+#include "import/mono_recording.h"
 #include "import/xray_recording.h"
 #include "import/xray_yaml_recording.h"
 
@@ -13,7 +14,7 @@ namespace telltale {
 
 // Any recording that telltale can read. Answers are templates over EventSource; std::visit picks
 // the format once. A new format is a member here and a line in the list in open_recording.cc.
-using AnyRecording = std::variant<XrayRecording, XrayYamlRecording>;
+using AnyRecording = std::variant<XrayRecording, XrayYamlRecording, MonoRecording>;
 
 struct OpenOptions {
   std::vector<std::string> files;     // several are one recording; "-" is standard input

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -327,8 +328,8 @@ struct SyncEvent {
 // What a TypeId means. `type` is the same for all ids of one type. Names are never trusted.
 struct TypeInfo {
   TypeId type{};
-  std::string_view name;   // "#" and the number in hexadecimal if the recording does not say
-  std::string_view image;  // file or assembly it comes from; empty: unknown
+  std::string name;   // "#0x..." if the recording does not say
+  std::string image;  // file it comes from; empty: unknown
   uint64_t domain = 0;
   bool known = false;
 };
@@ -338,7 +339,7 @@ class TypeNames {
   TypeNames(const TypeNames&) = delete;
   TypeNames& operator=(const TypeNames&) = delete;
   virtual ~TypeNames() = default;
-  // Safe to call from several threads; views are valid as long as the object.
+  // Safe to call from several threads.
   [[nodiscard]] virtual TypeInfo describe(TypeId id) const = 0;
 };
 

@@ -61,6 +61,15 @@ uint32_t word_at(Bytes file, uint64_t offset) {
 
 std::string_view event_name(EventKind kind) { return kEventNames[static_cast<size_t>(kind)]; }
 
+std::string_view counter_section_name(uint64_t section) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"Mono JIT", "Mono GC", "Mono Metadata", "Mono Generics", "Mono Security", "Mono Runtime",
+       "Mono System", "", "Mono Profiler"});
+  for (size_t i = 0; i < kNames.size(); ++i)
+    if (section == uint64_t{1} << (8 + i)) return kNames[i];
+  return {};
+}
+
 bool looks_like_recording(Bytes file) { return word_at(file, 0) == kFileId; }
 
 Result<FileHeader> read_file_header(Bytes file) {

@@ -15,6 +15,10 @@ namespace telltale::mono {
 
 std::string_view event_name(EventKind kind);  // "Alloc", "GcMove" ...
 
+// "Mono JIT" ...; empty for a number that nobody knows, and for performance counters, whose section
+// names itself.
+std::string_view counter_section_name(uint64_t section);
+
 // What all events have.
 struct EventHead {
   EventKind kind{};

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "bytes/cursor.h"
+#include "formats/mono/reader.h"
+
+namespace telltale::mono {
+
+// One thread's buffer as it stands in the file. Offsets are from the start of the file.
+struct BufferFrame {
+  uint64_t offset = 0;  // of its header
+  uint64_t begin = 0;   // of its first event
+  uint64_t end = 0;     // one past its last event byte in the file
+  BufferHeader header;
+  // The file ends, or the next buffer begins, before the end that the header says.
+  bool torn = false;
+
+  [[nodiscard]] Bytes events(Bytes file) const {
+    return file.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+  }
+};
+
+// Bytes that belong to no buffer.
+struct Gap {
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+};
+
+struct BufferFrames {
+  std::vector<BufferFrame> buffers;  // in file order
+  std::vector<Gap> gaps;             // in file order
+  ProblemLog problems;
+};
+
+// Finds the buffers of a file by hopping from header to header: O(buffers) for a sound file. A
+// buffer is believed when the next one, or the end of the file, stands where it ends; otherwise it
+// ends where the next place has the shape of a buffer header, if that comes before. Never fails;
+// what is missing is in `problems`. Safe on untrusted input; time and memory are linear in it.
+BufferFrames frame_file(Bytes file, const FileHeader& header, const std::string& file_name);
+
+// The problem that a decoding error amounts to: the rest of the buffer is lost.
+Problem decode_problem(const DecodeEnd& end, const BufferFrame& frame,
+                       const std::string& file_name);
+
+}  // namespace telltale::mono

@@ -1,0 +1,343 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "base/problem.h"
+#include "formats/mono/reader.h"
+#include "import/mono_methods.h"
+#include "model/events.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// A visitor that tells the events of one thread's buffers as model events. Lives for a unit, or
+// less. Addresses of several files (processes) are kept apart by `address_tag`.
+template <typename Sink>
+class MonoToEvents {
+ public:
+  // No event is told as earlier than `first`, and no call as earlier than `floor`.
+  MonoToEvents(Sink& sink, const MonoMethods& methods, const mono::Layout& layout,
+               uint64_t address_tag, Ticks first, Ticks floor)
+      : sink_(sink),
+        methods_(methods),
+        layout_(layout),
+        tag_(address_tag),
+        floor_(floor),
+        first_(first) {}
+
+  void calls(mono::CallRun& run) {
+    EventRun<Sink> to(sink_);
+    Ticks floor = floor_;
+    bool back = false;
+    MonoMethods::Lookup functions = methods_.lookup();
+    run.for_each([&](mono::Call::Action action, uint64_t time, uint64_t method) {
+      back |= time < floor;
+      floor = std::max(floor, time);
+      const FunctionId function = functions[method];
+      if (action == mono::Call::Action::enter) {
+        to.enter(floor, function);
+      } else {
+        to.leave(floor, function,
+                 action == mono::Call::Action::leave ? LeaveKind::normal : LeaveKind::exception);
+      }
+    });
+    to.end();
+    floor_ = floor;
+    went_back_ |= back;
+  }
+
+  void event(const mono::EventHead& head, const mono::Alloc& r)
+    requires hears<Sink, AllocationEvent>
+  {
+    sink_.on(AllocationEvent{advance(head), type(r.type), object(r.object), r.size,
+                             stack(r.has_backtrace, r.backtrace)});
+  }
+  void event(const mono::EventHead& head, const mono::GcMove& r)
+    requires hears<Sink, ObjectsMoved>
+  {
+    moves_.clear();
+    for (size_t i = 0; i + 1 < r.objects.size(); i += 2)
+      moves_.push_back({object(r.objects[i]), object(r.objects[i + 1])});
+    sink_.on(ObjectsMoved{advance(head), moves_});
+  }
+  void event(const mono::EventHead& head, const mono::GcEvent& r)
+    requires hears<Sink, CollectionEvent>
+  {
+    if (r.event > mono::kLastGcEvent) return;
+    sink_.on(CollectionEvent{advance(head), static_cast<CollectionStep>(r.event),
+                             static_cast<uint8_t>(std::min<uint64_t>(r.generation, 255))});
+  }
+  void event(const mono::EventHead& head, const mono::GcResize& r)
+    requires hears<Sink, HeapResized>
+  {
+    sink_.on(HeapResized{advance(head), r.heap_size});
+  }
+  void event(const mono::EventHead& head, const mono::GcHandle& r)
+    requires hears<Sink, HandleEvent>
+  {
+    if (r.type > mono::kLastHandleType) return;
+    sink_.on(HandleEvent{advance(head), r.created, static_cast<HandleEvent::Kind>(r.type), r.handle,
+                         r.created ? object(r.object) : ObjectId{},
+                         stack(r.has_backtrace, r.backtrace)});
+  }
+  void event(const mono::EventHead& head, const mono::GcFinalize& r)
+    requires hears<Sink, FinalizationEvent>
+  {
+    const bool one = r.phase >= mono::GcFinalize::Phase::object_start;
+    sink_.on(FinalizationEvent{advance(head), static_cast<FinalizationEvent::Phase>(r.phase),
+                               one ? object(r.object) : ObjectId{}});
+  }
+
+  void event(const mono::EventHead& head, const mono::Metadata& r)
+    requires hears<Sink, LoadEvent>
+  {
+    using Kind = LoadEvent::Kind;
+    constexpr Kind kKinds[] = {Kind::type,   Kind::image,   Kind::assembly,      Kind::domain,
+                               Kind::thread, Kind::context, Kind::type_in_domain};
+    const Kind kind = kKinds[static_cast<size_t>(r.kind) - 1];
+    const bool is_type = kind == Kind::type || kind == Kind::type_in_domain;
+    sink_.on(LoadEvent{advance(head), kind, static_cast<LoadEvent::Action>(r.action), r.load_error,
+                       is_type ? to_number(type(r.pointer)) : r.pointer,
+                       kind == Kind::type_in_domain ? to_number(type(r.type)) : 0, r.image,
+                       r.domain, r.has_name, r.name, r.mvid});
+  }
+  void event(const mono::EventHead& head, const mono::Jit& r)
+    requires hears<Sink, CompiledEvent>
+  {
+    sink_.on(
+        CompiledEvent{own_time(head.time), methods_.id(r.method), r.code, r.code_size, r.name});
+  }
+  void event(const mono::EventHead& head, const mono::JitHelper& r)
+    requires hears<Sink, RuntimeCodeEvent>
+  {
+    sink_.on(RuntimeCodeEvent{advance(head), r.type, r.code, r.size, r.name});
+  }
+
+  void event(const mono::EventHead& head, const mono::Throw& r)
+    requires hears<Sink, ThrowEvent>
+  {
+    sink_.on(ThrowEvent{advance(head), object(r.object), stack(r.has_backtrace, r.backtrace)});
+  }
+  void event(const mono::EventHead& head, const mono::Clause& r)
+    requires hears<Sink, ClauseEvent>
+  {
+    sink_.on(ClauseEvent{advance(head),
+                         static_cast<ClauseEvent::Kind>(std::min<uint64_t>(r.type, 255)), r.index,
+                         methods_.id(r.method), r.object == 0 ? ObjectId{} : object(r.object)});
+  }
+  void event(const mono::EventHead& head, const mono::Monitor& r)
+    requires hears<Sink, MonitorEvent>
+  {
+    if (r.action < 1 || r.action > 3) return;
+    sink_.on(MonitorEvent{advance(head), static_cast<MonitorEvent::Kind>(r.action),
+                          object(r.object), stack(r.has_backtrace, r.backtrace)});
+  }
+
+  void event(const mono::EventHead& head, const mono::HeapShot& r)
+    requires hears<Sink, HeapShotEvent>
+  {
+    sink_.on(HeapShotEvent{advance(head), r.begin});
+  }
+  void event(const mono::EventHead& head, const mono::HeapObject& r)
+    requires hears<Sink, HeapObjectEvent>
+  {
+    references_.clear();
+    for (const mono::HeapReference& reference : r.references)
+      references_.push_back({reference.offset, object(reference.object)});
+    sink_.on(HeapObjectEvent{advance(head), object(r.object), type(r.type), r.size, r.generation,
+                             references_});
+  }
+  void event(const mono::EventHead& head, const mono::HeapRoots& r)
+    requires hears<Sink, HeapRootsEvent>
+  {
+    roots_.clear();
+    for (const mono::HeapRoot& root : r.roots) {
+      roots_.push_back({.object = object(root.object),
+                        .address = root.slot,
+                        .kind = root_kind(root.type),
+                        .pinning = (root.type & mono::kRootPinning) != 0,
+                        .weak = (root.type & mono::kRootWeak) != 0,
+                        .interior = (root.type & mono::kRootInterior) != 0,
+                        .extra = root.extra});
+    }
+    sink_.on(HeapRootsEvent{advance(head), roots_});
+  }
+  void event(const mono::EventHead& head, const mono::HeapRootArea& r)
+    requires hears<Sink, HeapRootAreaEvent>
+  {
+    sink_.on(HeapRootAreaEvent{advance(head), r.registered, r.start, r.size,
+                               static_cast<HeapRootAreaEvent::Source>(r.source), r.key, r.name});
+  }
+
+  void event(const mono::EventHead& head, const mono::SampleHit& r)
+    requires hears<Sink, SampleEvent>
+  {
+    stack_.clear();
+    for (size_t i = r.frames.size(); i-- > 0;) stack_.push_back(methods_.id(r.frames[i].method));
+    // Before version 6 the time stamp counts in units of its own that nobody can use.
+    Ticks time = floor_;
+    if (layout_.every_event_has_time) {
+      time = head.time;
+    } else if (layout_.hit_has_frames) {
+      time = r.timestamp;
+    }
+    sink_.on(SampleEvent{own_time(time),
+                         layout_.hit_has_thread,
+                         static_cast<int64_t>(r.thread),
+                         r.addresses,
+                         {!stack_.empty(), stack_},
+                         r.type});
+  }
+  void event(const mono::EventHead& head, const mono::NativeSymbol& r)
+    requires hears<Sink, NativeSymbolEvent>
+  {
+    sink_.on(NativeSymbolEvent{advance(head), r.address, r.size, r.name});
+  }
+  void event(const mono::EventHead& head, const mono::NativeBinary& r)
+    requires hears<Sink, NativeBinaryEvent>
+  {
+    sink_.on(NativeBinaryEvent{advance(head), r.address, r.file_offset, r.size, r.name});
+  }
+  void event(const mono::EventHead& head, const mono::CounterDescriptions& r)
+    requires hears<Sink, CounterDescribed>
+  {
+    const Ticks time = advance(head);
+    for (const mono::CounterDescription& c : r.counters) {
+      sink_.on(CounterDescribed{
+          time, c.index,
+          c.section_name.empty() ? mono::counter_section_name(c.section) : c.section_name, c.name,
+          c.section, c.type, c.unit, c.variance, c.section == mono::kPerformanceCounters});
+    }
+  }
+  void event(const mono::EventHead& head, const mono::Counters& r)
+    requires hears<Sink, CounterEvent>
+  {
+    using Form = CounterEvent::Form;
+    const Ticks time = layout_.every_event_has_time ? advance(head)
+                                                    : own_time(first_ + r.timestamp_ms * 1'000'000);
+    for (const mono::CounterValue& value : r.values) {
+      Form form = Form::signed_number;
+      switch (static_cast<mono::CounterType>(value.type)) {
+        case mono::CounterType::uint32:
+        case mono::CounterType::uint64:
+          form = Form::unsigned_number;
+          break;
+        case mono::CounterType::f64:
+          form = Form::real;
+          break;
+        case mono::CounterType::text:
+          form = Form::text;
+          break;
+        default:
+          break;
+      }
+      sink_.on(
+          CounterEvent{time, value.index, value.type, form, value.number, value.real, value.text});
+    }
+  }
+
+  void event(const mono::EventHead& head, const mono::CoverageAssembly& r)
+    requires hears<Sink, CoverageEvent>
+  {
+    sink_.on(CoverageEvent{.time = advance(head),
+                           .kind = CoverageEvent::Kind::assembly,
+                           .assembly = r.name,
+                           .name = r.name,
+                           .file = r.file,
+                           .guid = r.guid,
+                           .methods = r.methods,
+                           .fully_covered = r.fully_covered,
+                           .partially_covered = r.partially_covered});
+  }
+  void event(const mono::EventHead& head, const mono::CoverageClass& r)
+    requires hears<Sink, CoverageEvent>
+  {
+    sink_.on(CoverageEvent{.time = advance(head),
+                           .kind = CoverageEvent::Kind::type,
+                           .assembly = r.assembly,
+                           .name = r.name,
+                           .methods = r.methods,
+                           .fully_covered = r.fully_covered,
+                           .partially_covered = r.partially_covered});
+  }
+  void event(const mono::EventHead& head, const mono::CoverageMethod& r)
+    requires hears<Sink, CoverageEvent>
+  {
+    sink_.on(CoverageEvent{.time = advance(head),
+                           .kind = CoverageEvent::Kind::method,
+                           .assembly = r.assembly,
+                           .type = r.type,
+                           .name = r.name,
+                           .signature = r.signature,
+                           .file = r.file,
+                           .method = r.id,
+                           .token = r.token,
+                           .statements = r.statements});
+  }
+  void event(const mono::EventHead& head, const mono::CoverageStatement& r)
+    requires hears<Sink, CoverageEvent>
+  {
+    sink_.on(CoverageEvent{.time = advance(head),
+                           .kind = CoverageEvent::Kind::statement,
+                           .method = r.method_id,
+                           .offset = r.offset,
+                           .count = r.counter,
+                           .line = r.line,
+                           .column = r.column});
+  }
+  void event(const mono::EventHead& head, const mono::SyncPoint& r)
+    requires hears<Sink, SyncEvent>
+  {
+    if (r.kind <= 2) sink_.on(SyncEvent{advance(head), static_cast<SyncEvent::Kind>(r.kind)});
+  }
+
+  [[nodiscard]] Ticks floor() const { return floor_; }
+  // Tells the sink that the rest of a buffer is missing.
+  void lose(uint64_t bytes, std::string_view reason) {
+    sink_.loss(LossEvent{floor_, bytes, reason});
+  }
+  // True, once, if a call was stamped earlier than the event before it.
+  bool take_went_back() { return std::exchange(went_back_, false); }
+
+ private:
+  Ticks advance(const mono::EventHead& head) {
+    floor_ = std::max(floor_, head.time);
+    return floor_;
+  }
+  // Events that another thread stamped: their time is told as it is.
+  [[nodiscard]] Ticks own_time(Ticks time) const { return std::max(time, first_); }
+  [[nodiscard]] TypeId type(uint64_t address) const { return TypeId{address ^ tag_}; }
+  [[nodiscard]] ObjectId object(uint64_t address) const { return ObjectId{address ^ tag_}; }
+  RecordedStack stack(bool known, mono::Backtrace backtrace) {
+    stack_.clear();
+    for (const uint64_t method : backtrace) stack_.push_back(methods_.id(method));
+    return {known, stack_};
+  }
+  [[nodiscard]] HeapRootsEvent::Kind root_kind(uint64_t type) const {
+    using Kind = HeapRootsEvent::Kind;
+    if (layout_.roots_are_slots) return Kind::unknown;
+    const uint64_t kind = type & 0xFF;
+    if (!layout_.root_type_is_flags) return kind <= 4 ? static_cast<Kind>(kind + 1) : Kind::unknown;
+    for (unsigned bit = 0; bit < 5; ++bit)
+      if ((kind & (1U << bit)) != 0) return static_cast<Kind>(bit + 1);
+    return Kind::unknown;
+  }
+
+  Sink& sink_;
+  const MonoMethods& methods_;
+  const mono::Layout& layout_;
+  uint64_t tag_;
+  Ticks floor_;
+  Ticks first_;
+  bool went_back_ = false;
+  std::vector<FunctionId> stack_;
+  std::vector<ObjectsMoved::Move> moves_;
+  std::vector<HeapObjectEvent::Reference> references_;
+  std::vector<HeapRootsEvent::Root> roots_;
+};
+
+}  // namespace telltale

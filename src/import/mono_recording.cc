@@ -1,0 +1,366 @@
+#include "import/mono_recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/parallel.h"
+
+namespace telltale {
+namespace {
+
+// What a unit costs to begin is small beside this many bytes of events; and recordings of some MB
+// have units enough for all cores.
+constexpr uint64_t kUnitBytes = uint64_t{1} << 20;
+// A thread whose buffer has this many calls is one that runs the program's code.
+constexpr uint64_t kManyCalls = 64;
+// Buffers that a worker reads at a time when it looks for names.
+constexpr size_t kBuffersAtATime = 64;
+
+// Collects names of methods and threads.
+struct NameCollector {
+  std::vector<MonoMethods::Found> methods;
+  std::vector<std::string_view> thread_names;
+  uint64_t calls_seen = 0;
+
+  void calls(mono::CallRun& run) {
+    run.for_each([&](mono::Call::Action, uint64_t, uint64_t) { ++calls_seen; });
+  }
+  void event(const mono::EventHead&, const mono::Jit& r) { methods.push_back({r.method, r.name}); }
+  void event(const mono::EventHead&, const mono::Metadata& r) {
+    if (r.kind == mono::MetadataKind::thread && r.has_name) thread_names.push_back(r.name);
+  }
+};
+
+// Collects every method that is mentioned, once, in order.
+class MethodCollector {
+ public:
+  void calls(mono::CallRun& run) {
+    run.for_each([&](mono::Call::Action, uint64_t, uint64_t method) {
+      uint64_t& recent = recent_[(method >> 3) % kRecent];
+      if (recent == method) [[likely]]
+        return;
+      recent = method;
+      add({method, {}});
+    });
+  }
+  void event(const mono::EventHead&, const mono::Jit& r) { add({r.method, r.name}); }
+  void event(const mono::EventHead&, const mono::Clause& r) { add({r.method, {}}); }
+  void event(const mono::EventHead&, const mono::SampleHit& r) {
+    for (const mono::SampleFrame& frame : r.frames) add({frame.method, {}});
+  }
+  template <typename Record>
+    requires requires(const Record& r) { r.backtrace; }
+  void event(const mono::EventHead&, const Record& r) {
+    for (const uint64_t method : r.backtrace) add({method, {}});
+  }
+
+  void add(const MonoMethods::Found& found) {
+    const auto [place, is_new] = index_.try_emplace(found.method, found_.size());
+    if (is_new) {
+      found_.push_back(found);
+    } else if (found_[place->second].name.empty()) {
+      found_[place->second].name = found.name;
+    }
+  }
+  [[nodiscard]] std::vector<MonoMethods::Found> take() { return std::move(found_); }
+
+ private:
+  static constexpr size_t kRecent = 1024;
+  std::vector<MonoMethods::Found> found_;
+  std::unordered_map<uint64_t, size_t> index_;
+  std::array<uint64_t, kRecent> recent_{};
+};
+
+struct VtableFinder {
+  bool found = false;
+  void event(const mono::EventHead&, const mono::Metadata& r) {
+    found = found || r.kind == mono::MetadataKind::vtable;
+  }
+};
+
+struct TypeCollector {
+  MonoTypes& types;
+  uint64_t address_tag;
+  void event(const mono::EventHead&, const mono::Metadata& r) { types.add(r, address_tag); }
+};
+
+// Counts events by kind and finds the last time.
+struct EventCounter {
+  std::array<uint64_t, mono::kEventKinds> kinds{};
+  std::array<uint64_t, 4> call_actions{};
+  uint64_t last_time = 0;
+
+  void calls(mono::CallRun& run) {
+    uint64_t enters = 0;
+    uint64_t leaves = 0;
+    uint64_t others = 0;
+    uint64_t last = last_time;
+    run.for_each([&](mono::Call::Action action, uint64_t time, uint64_t) {
+      enters += static_cast<uint64_t>(action == mono::Call::Action::enter);
+      leaves += static_cast<uint64_t>(action == mono::Call::Action::leave);
+      others += static_cast<uint64_t>(action == mono::Call::Action::exception_leave);
+      last = std::max(last, time);
+    });
+    call_actions[static_cast<size_t>(mono::Call::Action::enter)] += enters;
+    call_actions[static_cast<size_t>(mono::Call::Action::leave)] += leaves;
+    call_actions[static_cast<size_t>(mono::Call::Action::exception_leave)] += others;
+    last_time = last;
+  }
+  template <typename Record>
+  void event(const mono::EventHead& head, const Record&) {
+    ++kinds[static_cast<size_t>(head.kind)];
+    last_time = std::max(last_time, head.time);
+  }
+  void merge(const EventCounter& other) {
+    for (size_t i = 0; i < kinds.size(); ++i) kinds[i] += other.kinds[i];
+    for (size_t i = 0; i < call_actions.size(); ++i) call_actions[i] += other.call_actions[i];
+    last_time = std::max(last_time, other.last_time);
+  }
+  [[nodiscard]] std::map<std::string_view, uint64_t> by_kind() const {
+    std::map<std::string_view, uint64_t> counts;
+    for (size_t i = 0; i < kinds.size(); ++i)
+      counts[mono::event_name(static_cast<mono::EventKind>(i))] = kinds[i];
+    counts["Enter"] = call_actions[static_cast<size_t>(mono::Call::Action::enter)];
+    counts["Leave"] = call_actions[static_cast<size_t>(mono::Call::Action::leave)];
+    counts["ExceptionLeave"] =
+        call_actions[static_cast<size_t>(mono::Call::Action::exception_leave)];
+    return counts;
+  }
+};
+
+}  // namespace
+
+struct MonoRecording::LazyTypes {
+  std::once_flag once;
+  MonoTypes types;
+};
+
+// Reads headers, finds buffers, and puts them in order of thread.
+class MonoRecording::Builder {
+ public:
+  explicit Builder(MonoRecording& recording) : recording_(recording) {}
+
+  Result<void> add_file(InputFile input, bool one_of_many) {
+    Result<mono::FileHeader> header = mono::read_file_header(input.bytes());
+    if (!header) {
+      header.error().file = input.name();
+      return std::unexpected(header.error());
+    }
+    const size_t index = recording_.files_.size();
+    recording_.problems_.merge(input.problems());
+    mono::BufferFrames frames = mono::frame_file(input.bytes(), *header, input.name());
+    recording_.problems_.merge(frames.problems);
+    recording_.files_.push_back(
+        std::make_unique<File>(File{std::move(input), *header, mono::layout_of(header->version),
+                                    std::move(frames), uint64_t{index} << 48, nullptr}));
+    File& file = *recording_.files_.back();
+    if (header->version == 15 && header->major == 2 && !has_vtables(file))
+      file.layout = mono::layout_of(15, /*counters_only=*/true);
+    file.methods = std::make_unique<MonoMethods>(recording_.names_, one_of_many,
+                                                 [&file] { return find_all_methods(file); });
+    place_buffers(static_cast<uint32_t>(index));
+    find_names(file);
+    return {};
+  }
+
+  void finish() {
+    Ticks first = std::numeric_limits<Ticks>::max();
+    for (const auto& file : recording_.files_)
+      for (const mono::BufferFrame& frame : file->frames.buffers)
+        first = std::min(first, frame.header.time_base);
+    recording_.first_time_ = first == std::numeric_limits<Ticks>::max() ? 0 : first;
+    for (auto& [thread, own] : threads_) {
+      Stream stream{std::move(own.buffers), {0}};
+      uint64_t bytes = 0;
+      for (size_t i = 0; i < stream.buffers.size(); ++i) {
+        bytes += frame_of(stream.buffers[i]).end - frame_of(stream.buffers[i]).begin;
+        if (bytes >= kUnitBytes || i + 1 == stream.buffers.size()) {
+          stream.unit_starts.push_back(i + 1);
+          bytes = 0;
+        }
+      }
+      recording_.streams_.push_back({thread, std::move(own.name), stream.unit_starts.size() - 1});
+      recording_.buffers_.push_back(std::move(stream));
+    }
+  }
+
+ private:
+  struct Thread {
+    std::vector<Stream::Place> buffers;
+    std::string name;
+  };
+
+  [[nodiscard]] const mono::BufferFrame& frame_of(Stream::Place place) const {
+    return recording_.files_[place.file]->frames.buffers[place.buffer];
+  }
+  static ThreadKey thread_key(const File& file, const mono::BufferFrame& frame) {
+    return {file.header.pid, static_cast<int64_t>(frame.header.thread)};
+  }
+  static bool has_vtables(const File& file) {
+    VtableFinder finder;
+    for (const mono::BufferFrame& frame : file.frames.buffers) {
+      file.decode(frame, finder);
+      if (finder.found) return true;
+    }
+    return false;
+  }
+  void place_buffers(uint32_t index) {
+    const File& file = *recording_.files_[index];
+    for (uint32_t i = 0; i < file.frames.buffers.size(); ++i)
+      threads_[thread_key(file, file.frames.buffers[i])].buffers.push_back({index, i});
+  }
+
+  // Names of threads, and of the methods where the runtime's own thread writes them (since version
+  // 13); older recordings name methods anywhere, and are read whole.
+  void find_names(File& file) {
+    const bool anywhere = !file.layout.every_event_has_time;
+    std::unordered_set<uint64_t> busy_threads;
+    std::vector<MonoMethods::Found> methods;
+    for (const mono::BufferFrame& frame : file.frames.buffers) {
+      if (!anywhere && busy_threads.contains(frame.header.thread)) continue;
+      NameCollector names;
+      file.decode(frame, names);
+      if (names.calls_seen >= kManyCalls) busy_threads.insert(frame.header.thread);
+      methods.insert(methods.end(), names.methods.begin(), names.methods.end());
+      add_thread_names(threads_[thread_key(file, frame)], names.thread_names);
+    }
+    file.methods->add(methods);
+  }
+  // The system may give a thread's id to another one later.
+  static void add_thread_names(Thread& thread, const std::vector<std::string_view>& names) {
+    for (const std::string_view name : names) {
+      if (name.empty() || thread.name == name || thread.name.ends_with(fmt::format(", {}", name)))
+        continue;
+      if (!thread.name.empty()) thread.name += ", ";
+      thread.name += name;
+    }
+  }
+
+  MonoRecording& recording_;
+  std::map<ThreadKey, Thread> threads_;
+};
+
+Result<MonoRecording> MonoRecording::open(std::vector<InputFile> inputs) {
+  MonoRecording recording;
+  recording.names_ = std::make_shared<MonoFunctionNames>();
+  recording.types_ = std::make_shared<LazyTypes>();
+  Builder builder(recording);
+  const bool many = inputs.size() > 1;
+  for (InputFile& input : inputs) {
+    if (Result<void> added = builder.add_file(std::move(input), many); !added)
+      return std::unexpected(added.error());
+  }
+  builder.finish();
+  return recording;
+}
+
+std::vector<MonoMethods::Found> MonoRecording::find_all_methods(const File& file) {
+  const std::vector<mono::BufferFrame>& buffers = file.frames.buffers;
+  const size_t parts = (buffers.size() + kBuffersAtATime - 1) / kBuffersAtATime;
+  std::vector<std::vector<MonoMethods::Found>> found(parts);
+  parallel_for(parts, worker_count(0), [&](size_t part, size_t) {
+    MethodCollector collector;
+    const size_t end = std::min(buffers.size(), (part + 1) * kBuffersAtATime);
+    for (size_t i = part * kBuffersAtATime; i < end; ++i) file.decode(buffers[i], collector);
+    found[part] = collector.take();
+  });
+  MethodCollector all;
+  for (const auto& part : found)
+    for (const MonoMethods::Found& method : part) all.add(method);
+  return all.take();
+}
+
+const TypeNames& MonoRecording::types() const {
+  std::call_once(types_->once, [&] {
+    for (const auto& file : files_) {
+      TypeCollector collector{types_->types, file->address_tag};
+      for (const mono::BufferFrame& frame : file->frames.buffers) file->decode(frame, collector);
+    }
+  });
+  return types_->types;
+}
+
+uint64_t MonoRecording::unit_bytes(size_t stream, size_t unit) const {
+  const Stream& own = buffers_[stream];
+  uint64_t bytes = 0;
+  for (size_t i = own.unit_starts[unit]; i < own.unit_starts[unit + 1]; ++i) {
+    const mono::BufferFrame& frame =
+        files_[own.buffers[i].file]->frames.buffers[own.buffers[i].buffer];
+    bytes += frame.end - frame.begin;
+  }
+  return bytes;
+}
+
+Ticks MonoRecording::first_buffer_time() const {
+  const auto& buffers = files_.front()->frames.buffers;
+  return buffers.empty() ? 0 : buffers.front().header.time_base;
+}
+
+void MonoRecording::add_properties(RecordingInfo& info) const {
+  const File& file = *files_.front();
+  const mono::FileHeader& header = file.header;
+  info.format = "mono";
+  info.version = std::to_string(header.version);
+  info.properties = {{"profiler version", fmt::format("{}.{}", header.major, header.minor)},
+                     {"pointer size", fmt::format("{} bytes", header.pointer_size)}};
+  const auto add = [&info](std::string name, std::string value) {
+    info.properties.emplace_back(std::move(name), std::move(value));
+  };
+  if (header.startup_ms != 0) add("started", fmt::format("{} ms after 1970", header.startup_ms));
+  add("timer overhead", fmt::format("{} ns", header.timer_overhead_ns));
+  if (header.pid != 0) add("pid", std::to_string(header.pid));
+  if (header.port != 0) add("command port", std::to_string(header.port));
+  if (!header.arguments.empty()) add("options", std::string(header.arguments));
+  if (!header.architecture.empty())
+    add("program ran on", fmt::format("{}, {}", header.operating_system, header.architecture));
+  if (header.version == 15 && !file.layout.has_root_areas)
+    add("variant", "a version 15 with the events of version 14");
+  if (!file.input.compression().empty()) add("compression", std::string(file.input.compression()));
+}
+
+RecordingInfo MonoRecording::info(size_t workers) const {
+  RecordingInfo info;
+  add_properties(info);
+  info.clock = clock_;
+  info.first_time = info.last_time = first_time_;
+  info.problems = problems_;
+  for (const EventStream& stream : streams_) info.threads.push_back(stream.thread);
+  struct Partial {
+    EventCounter counter;
+    ProblemLog problems;
+  };
+  std::vector<Partial> partials(worker_count(workers));
+  EventCounter total;
+  for (const auto& file : files_) {
+    info.files.push_back(file->input.name());
+    info.bytes += file->input.bytes().size();
+    const auto& buffers = file->frames.buffers;
+    parallel_for(buffers.size(), partials.size(), [&](size_t item, size_t worker) {
+      const mono::DecodeEnd end = file->decode(buffers[item], partials[worker].counter);
+      if (!end.error) return;
+      partials[worker].problems.add(mono::decode_problem(end, buffers[item], file->input.name()));
+    });
+  }
+  for (const Partial& partial : partials) {
+    total.merge(partial.counter);
+    info.problems.merge(partial.problems);
+  }
+  info.last_time = std::max(info.last_time, total.last_time);
+  for (const auto& [kind, count] : total.by_kind()) {
+    if (count == 0) continue;
+    info.records_by_kind.emplace_back(kind, count);
+    info.records += count;
+  }
+  return info;
+}
+
+static_assert(EventSource<MonoRecording>);
+
+}  // namespace telltale

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "formats/mono/frames.h"
+#include "formats/mono/reader.h"
+#include "import/mono_events.h"
+#include "import/mono_methods.h"
+#include "import/mono_types.h"
+#include "model/clock.h"
+#include "model/event_source.h"
+#include "model/recording_info.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// One or several Mono log-profiler recordings (.mlpd) as one: an EventSource that also tells the
+// events of runtime_events.h. A stream is a thread, a unit a run of its buffers. Immutable once
+// opened; answers are the same for any number of workers.
+class MonoRecording {
+ public:
+  // `inputs` must have .mlpd headers. Errors: truncated or unknown header of any file.
+  static Result<MonoRecording> open(std::vector<InputFile> inputs);
+
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  [[nodiscard]] Ticks first_time() const { return first_time_; }
+  [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
+  [[nodiscard]] const FunctionNames& functions() const { return *names_; }
+  // What TypeIds mean. The first call reads the whole recording; sinks that hear LoadEvent can do
+  // without.
+  [[nodiscard]] const TypeNames& types() const;
+  // Size of a unit's events in the files, bytes: what working on it costs.
+  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
+  // What was found broken while the files were indexed; play() finds the rest.
+  [[nodiscard]] const ProblemLog& problems() const { return problems_; }
+  void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
+
+  // Header of a file, in the order in which they were given.
+  [[nodiscard]] const mono::FileHeader& header(size_t file = 0) const {
+    return files_[file]->header;
+  }
+  // Time base of the first buffer of the first file: what mprof-report counts seconds from.
+  [[nodiscard]] Ticks first_buffer_time() const;
+
+  template <typename Sink>
+  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
+
+  // Reads every event once, on `workers` threads.
+  [[nodiscard]] RecordingInfo info(size_t workers) const;
+
+ private:
+  struct File {
+    InputFile input;
+    mono::FileHeader header;
+    mono::Layout layout;
+    mono::BufferFrames frames;
+    uint64_t address_tag = 0;  // keeps addresses of several processes apart
+    std::unique_ptr<MonoMethods> methods;
+
+    template <typename Visitor>
+    mono::DecodeEnd decode(const mono::BufferFrame& frame, Visitor& visitor) const {
+      return mono::decode_buffer(frame.events(input.bytes()),
+                                 frame.header.bases(header.address_mask()), frame.begin, layout,
+                                 visitor);
+    }
+  };
+  // A thread's buffers in order; unit u is buffers[unit_starts[u]] up to
+  // buffers[unit_starts[u + 1]].
+  struct Stream {
+    struct Place {
+      uint32_t file = 0;
+      uint32_t buffer = 0;
+    };
+    std::vector<Place> buffers;
+    std::vector<size_t> unit_starts;
+  };
+  class Builder;
+  friend class Builder;
+  struct LazyTypes;
+
+  // All methods of a file, in its order. Reads it on all cores.
+  static std::vector<MonoMethods::Found> find_all_methods(const File& file);
+  void add_properties(RecordingInfo& info) const;
+
+  std::vector<std::unique_ptr<File>> files_;  // units refer to them
+  std::shared_ptr<MonoFunctionNames> names_;
+  std::shared_ptr<LazyTypes> types_;
+  Clock clock_{.name = "ns", .ticks_per_second = 1'000'000'000};
+  Ticks first_time_ = 0;
+  std::vector<Stream> buffers_;       // parallel to streams_
+  std::vector<EventStream> streams_;  // by (pid, tid)
+  ProblemLog problems_;
+};
+
+template <typename Sink>
+void MonoRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const {
+  const Stream& own = buffers_[stream];
+  Ticks floor = first_time_;
+  for (size_t i = own.unit_starts[unit]; i < own.unit_starts[unit + 1];) {
+    const File& file = *files_[own.buffers[i].file];
+    MonoToEvents<Sink> visitor(sink, *file.methods, file.layout, file.address_tag, first_time_,
+                               floor);
+    for (; i < own.unit_starts[unit + 1] && files_[own.buffers[i].file].get() == &file; ++i) {
+      const mono::BufferFrame& frame = file.frames.buffers[own.buffers[i].buffer];
+      const mono::DecodeEnd end = file.decode(frame, visitor);
+      if (visitor.take_went_back()) {
+        problems.add({Problem::Kind::oddity, frame.offset, file.input.name(), "Buffer",
+                      "times of calls go back; they are held until the clock has caught up", 0});
+      }
+      if (!end.error) continue;
+      Problem problem = mono::decode_problem(end, frame, file.input.name());
+      visitor.lose(problem.lost_bytes, problem.message);
+      problems.add(std::move(problem));
+    }
+    floor = visitor.floor();
+  }
+}
+
+}  // namespace telltale

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+
+#include "formats/mono/records.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// What TypeIds mean, from the metadata of a whole recording. Classes and vtables may be told after
+// their first use, so nothing is looked up before all is added.
+class MonoTypes final : public TypeNames {
+ public:
+  // Views of the recording's bytes. Later definitions of an address win over earlier ones.
+  void add(const mono::Metadata& metadata, uint64_t address_tag);
+  // Adds what `later` knows, which comes after this in the recording.
+  void merge(const MonoTypes& later);
+  [[nodiscard]] TypeInfo describe(TypeId id) const override;
+
+ private:
+  struct Class {
+    std::string_view name;
+    uint64_t image = 0;
+  };
+  struct Vtable {
+    uint64_t type = 0;
+    uint64_t domain = 0;
+  };
+  std::map<uint64_t, Class> classes_;
+  std::map<uint64_t, Vtable> vtables_;
+  std::map<uint64_t, std::string_view> images_;
+};
+
+}  // namespace telltale
