@@ -41,6 +41,8 @@ Result<void> for_each_file(
       [&](const auto& source) -> Result<void> {
         RecordFilter chosen(*filter, source.clock(), source.first_time(), source.functions());
         for (size_t i = 0; i < source.file_count(); ++i) {
+          if constexpr (requires { source.function_at(i, uint64_t{}); })
+            chosen.function_at = [&source, i](uint64_t at) { return source.function_at(i, at); };
           if (const Result<void> done = use_one(source.input(i), &chosen); !done) return done;
         }
         return {};

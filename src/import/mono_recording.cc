@@ -78,61 +78,10 @@ class MethodCollector {
   std::array<uint64_t, kRecent> recent_{};
 };
 
-struct VtableFinder {
-  bool found = false;
-  void event(const mono::EventHead&, const mono::Metadata& r) {
-    found = found || r.kind == mono::MetadataKind::vtable;
-  }
-};
-
 struct TypeCollector {
   MonoTypes& types;
   uint64_t address_tag;
   void event(const mono::EventHead&, const mono::Metadata& r) { types.add(r, address_tag); }
-};
-
-// Counts events by kind and finds the last time.
-struct EventCounter {
-  std::array<uint64_t, mono::kEventKinds> kinds{};
-  std::array<uint64_t, 4> call_actions{};
-  uint64_t last_time = 0;
-
-  void calls(mono::CallRun& run) {
-    uint64_t enters = 0;
-    uint64_t leaves = 0;
-    uint64_t others = 0;
-    uint64_t last = last_time;
-    run.for_each([&](mono::Call::Action action, uint64_t time, uint64_t) {
-      enters += static_cast<uint64_t>(action == mono::Call::Action::enter);
-      leaves += static_cast<uint64_t>(action == mono::Call::Action::leave);
-      others += static_cast<uint64_t>(action == mono::Call::Action::exception_leave);
-      last = std::max(last, time);
-    });
-    call_actions[static_cast<size_t>(mono::Call::Action::enter)] += enters;
-    call_actions[static_cast<size_t>(mono::Call::Action::leave)] += leaves;
-    call_actions[static_cast<size_t>(mono::Call::Action::exception_leave)] += others;
-    last_time = last;
-  }
-  template <typename Record>
-  void event(const mono::EventHead& head, const Record&) {
-    ++kinds[static_cast<size_t>(head.kind)];
-    last_time = std::max(last_time, head.time);
-  }
-  void merge(const EventCounter& other) {
-    for (size_t i = 0; i < kinds.size(); ++i) kinds[i] += other.kinds[i];
-    for (size_t i = 0; i < call_actions.size(); ++i) call_actions[i] += other.call_actions[i];
-    last_time = std::max(last_time, other.last_time);
-  }
-  [[nodiscard]] std::map<std::string_view, uint64_t> by_kind() const {
-    std::map<std::string_view, uint64_t> counts;
-    for (size_t i = 0; i < kinds.size(); ++i)
-      counts[mono::event_name(static_cast<mono::EventKind>(i))] = kinds[i];
-    counts["Enter"] = call_actions[static_cast<size_t>(mono::Call::Action::enter)];
-    counts["Leave"] = call_actions[static_cast<size_t>(mono::Call::Action::leave)];
-    counts["ExceptionLeave"] =
-        call_actions[static_cast<size_t>(mono::Call::Action::exception_leave)];
-    return counts;
-  }
 };
 
 }  // namespace
@@ -161,8 +110,7 @@ class MonoRecording::Builder {
         std::make_unique<File>(File{std::move(input), *header, mono::layout_of(header->version),
                                     std::move(frames), uint64_t{index} << 48, nullptr}));
     File& file = *recording_.files_.back();
-    if (header->version == 15 && header->major == 2 && !has_vtables(file))
-      file.layout = mono::layout_of(15, /*counters_only=*/true);
+    file.layout = mono::find_layout(file.input.bytes(), file.header, file.frames);
     file.methods = std::make_unique<MonoMethods>(recording_.names_, one_of_many,
                                                  [&file] { return find_all_methods(file); });
     place_buffers(static_cast<uint32_t>(index));
@@ -202,14 +150,6 @@ class MonoRecording::Builder {
   }
   static ThreadKey thread_key(const File& file, const mono::BufferFrame& frame) {
     return {file.header.pid, static_cast<int64_t>(frame.header.thread)};
-  }
-  static bool has_vtables(const File& file) {
-    VtableFinder finder;
-    for (const mono::BufferFrame& frame : file.frames.buffers) {
-      file.decode(frame, finder);
-      if (finder.found) return true;
-    }
-    return false;
   }
   void place_buffers(uint32_t index) {
     const File& file = *recording_.files_[index];
@@ -301,64 +241,6 @@ uint64_t MonoRecording::unit_bytes(size_t stream, size_t unit) const {
 Ticks MonoRecording::first_buffer_time() const {
   const auto& buffers = files_.front()->frames.buffers;
   return buffers.empty() ? 0 : buffers.front().header.time_base;
-}
-
-void MonoRecording::add_properties(RecordingInfo& info) const {
-  const File& file = *files_.front();
-  const mono::FileHeader& header = file.header;
-  info.format = "mono";
-  info.version = std::to_string(header.version);
-  info.properties = {{"profiler version", fmt::format("{}.{}", header.major, header.minor)},
-                     {"pointer size", fmt::format("{} bytes", header.pointer_size)}};
-  const auto add = [&info](std::string name, std::string value) {
-    info.properties.emplace_back(std::move(name), std::move(value));
-  };
-  if (header.startup_ms != 0) add("started", fmt::format("{} ms after 1970", header.startup_ms));
-  add("timer overhead", fmt::format("{} ns", header.timer_overhead_ns));
-  if (header.pid != 0) add("pid", std::to_string(header.pid));
-  if (header.port != 0) add("command port", std::to_string(header.port));
-  if (!header.arguments.empty()) add("options", std::string(header.arguments));
-  if (!header.architecture.empty())
-    add("program ran on", fmt::format("{}, {}", header.operating_system, header.architecture));
-  if (header.version == 15 && !file.layout.has_root_areas)
-    add("variant", "a version 15 with the events of version 14");
-  if (!file.input.compression().empty()) add("compression", std::string(file.input.compression()));
-}
-
-RecordingInfo MonoRecording::info(size_t workers) const {
-  RecordingInfo info;
-  add_properties(info);
-  info.clock = clock_;
-  info.first_time = info.last_time = first_time_;
-  info.problems = problems_;
-  for (const EventStream& stream : streams_) info.threads.push_back(stream.thread);
-  struct Partial {
-    EventCounter counter;
-    ProblemLog problems;
-  };
-  std::vector<Partial> partials(worker_count(workers));
-  EventCounter total;
-  for (const auto& file : files_) {
-    info.files.push_back(file->input.name());
-    info.bytes += file->input.bytes().size();
-    const auto& buffers = file->frames.buffers;
-    parallel_for(buffers.size(), partials.size(), [&](size_t item, size_t worker) {
-      const mono::DecodeEnd end = file->decode(buffers[item], partials[worker].counter);
-      if (!end.error) return;
-      partials[worker].problems.add(mono::decode_problem(end, buffers[item], file->input.name()));
-    });
-  }
-  for (const Partial& partial : partials) {
-    total.merge(partial.counter);
-    info.problems.merge(partial.problems);
-  }
-  info.last_time = std::max(info.last_time, total.last_time);
-  for (const auto& [kind, count] : total.by_kind()) {
-    if (count == 0) continue;
-    info.records_by_kind.emplace_back(kind, count);
-    info.records += count;
-  }
-  return info;
 }
 
 static_assert(EventSource<MonoRecording>);

@@ -15,6 +15,7 @@
 #include "import/mono_events.h"
 #include "import/mono_methods.h"
 #include "import/mono_types.h"
+#include "model/call_filter.h"
 #include "model/clock.h"
 #include "model/event_source.h"
 #include "model/recording_info.h"
@@ -53,8 +54,17 @@ class MonoRecording {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
 
-  // Reads every event once, on `workers` threads.
-  [[nodiscard]] RecordingInfo info(size_t workers) const;
+  // Reads every event once, on `workers` threads. Threads, records and span are those that the
+  // filter chooses.
+  [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
+
+  // The files, for what works record by record.
+  [[nodiscard]] size_t file_count() const { return files_.size(); }
+  [[nodiscard]] const InputFile& input(size_t file) const { return files_[file]->input; }
+  // The id of the method at an address of a file.
+  [[nodiscard]] FunctionId function_at(size_t file, uint64_t method) const {
+    return files_[file]->methods->id(method);
+  }
 
  private:
   struct File {
@@ -89,6 +99,9 @@ class MonoRecording {
   // All methods of a file, in its order. Reads it on all cores.
   static std::vector<MonoMethods::Found> find_all_methods(const File& file);
   void add_properties(RecordingInfo& info) const;
+  struct EventCount;
+  [[nodiscard]] EventCount count_events(size_t workers, ProblemLog& problems) const;
+  [[nodiscard]] EventCount count_chosen(size_t workers, const CallFilter& filter) const;
 
   std::vector<std::unique_ptr<File>> files_;  // units refer to them
   std::shared_ptr<MonoFunctionNames> names_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 
 #include "model/call_filter.h"
@@ -40,6 +42,10 @@ class RecordFilter {
   Thread& thread(const ThreadKey& key);
 
   [[nodiscard]] const Clock& clock() const { return clock_; }  // that times are told on
+
+  // For files that name functions by their addresses: the recording's id of the function at an
+  // address of the file that is being read. Set by who has the recording.
+  std::function<FunctionId(uint64_t address)> function_at;
 
  private:
   CallFilter filter_;

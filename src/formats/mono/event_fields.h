@@ -26,6 +26,7 @@ void backtrace_fields(Codec& c, Backtrace& frames) {
   if (!c.layout().backtrace_is_methods) {
     uint64_t flags = 0;
     c.uleb("backtrace_flags", flags);
+    if (flags != 0) c.reject("backtrace_flags");
   }
   const uint64_t n = c.count("frames", frames.size());
   const bool methods = c.layout().backtrace_is_methods;
@@ -283,6 +284,7 @@ void counter_value_fields(Codec& c, CounterValue& value) {
     case CounterType::text: {
       uint8_t present = value.has_text ? 1 : 0;
       c.byte("has_text", present);
+      if (present > 1) c.reject("has_text");
       value.has_text = present != 0;
       if (value.has_text) c.text("value", value.text);
       return;

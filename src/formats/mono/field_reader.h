@@ -35,6 +35,11 @@ struct ListRoom {
   std::vector<CounterValue>& of(const CounterValue*) { return values; }
 };
 
+// Numbers that were a negative int when they were written have their upper 33 bits set.
+constexpr uint64_t unsigned_int(uint64_t value) {
+  return (value >> 31) == (~uint64_t{0} >> 31) ? value & 0xFFFF'FFFF : value;
+}
+
 // The codec that reads (event_fields.h). Failures stick in the cursor.
 class FieldReader {
  public:
@@ -108,11 +113,6 @@ class FieldReader {
   void reject(const char* name) { in_.fail(LebCursor::Failure::rejected, name); }
 
  private:
-  // Numbers that were a negative int when they were written have their upper 33 bits set.
-  static uint64_t unsigned_int(uint64_t value) {
-    return (value >> 31) == (~uint64_t{0} >> 31) ? value & 0xFFFF'FFFF : value;
-  }
-
   LebCursor& in_;
   BufferBases& bases_;
   const Layout& layout_;

@@ -103,7 +103,26 @@ class Framer {
   BufferFrames frames_;
 };
 
+struct VtableFinder {
+  bool found = false;
+  void event(const EventHead&, const Metadata& r) {
+    found = found || r.kind == MetadataKind::vtable;
+  }
+};
+
 }  // namespace
+
+Layout find_layout(Bytes file, const FileHeader& header, const BufferFrames& frames) {
+  if (header.version != 15 || header.major != 2) return layout_of(header.version);
+  VtableFinder finder;
+  const Layout layout = layout_of(header.version);
+  for (const BufferFrame& frame : frames.buffers) {
+    decode_buffer(frame.events(file), frame.header.bases(header.address_mask()), frame.begin,
+                  layout, finder);
+    if (finder.found) return layout;
+  }
+  return layout_of(header.version, /*counters_only=*/true);
+}
 
 BufferFrames frame_file(Bytes file, const FileHeader& header, const std::string& file_name) {
   return Framer(file, file_name).run(header.bytes);

@@ -42,6 +42,10 @@ struct BufferFrames {
 // what is missing is in `problems`. Safe on untrusted input; time and memory are linear in it.
 BufferFrames frame_file(Bytes file, const FileHeader& header, const std::string& file_name);
 
+// The layout of a file's events: layout_of its version, except for a version 15 of profiler 2.0
+// that names no vtable anywhere, which is one with the events of version 14.
+Layout find_layout(Bytes file, const FileHeader& header, const BufferFrames& frames);
+
 // The problem that a decoding error amounts to: the rest of the buffer is lost.
 Problem decode_problem(const DecodeEnd& end, const BufferFrame& frame,
                        const std::string& file_name);

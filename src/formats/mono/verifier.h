@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "bytes/cursor.h"
+#include "formats/mono/reader.h"
+#include "formats/mono/record_selector.h"
+
+namespace telltale::mono {
+
+// One thing that the format forbids, where it stands.
+struct Violation {
+  enum class Kind : uint8_t {
+    torn_file,         // it ends inside a buffer or a buffer's header
+    stray_bytes,       // that belong to no buffer
+    wrong_length,      // of a buffer: the next one begins earlier
+    unreadable_event,  // the rest of its buffer is lost
+    time_goes_back,    // within a thread; not of events that another thread stamps
+    odd_moves,         // addresses of moved objects come in pairs
+    unknown_value,     // of an enumeration; the version's own list says which there are
+    set_flags,         // where flags must be 0
+    misplaced_event,   // heap objects outside a heap shot, ends without a beginning
+  };
+  static constexpr size_t kKinds = 9;
+  Kind kind = Kind::unreadable_event;
+  uint64_t offset = 0;  // in the file
+  std::string record;
+  std::string message;
+};
+std::string_view to_string(Violation::Kind kind);
+std::string to_string(const Violation& violation);  // with place
+
+struct Verdict {
+  FileHeader header;
+  uint64_t records = 0;  // that could be read; those of the selector, if there is one
+  std::array<uint64_t, Violation::kKinds> counts{};
+  std::optional<Violation> first;  // the one with the smallest offset
+  [[nodiscard]] bool valid() const { return !first.has_value(); }
+  [[nodiscard]] uint64_t violations() const;
+};
+
+// The values that a field of an event may have: 0 to `last`, without `except`. Data, so that the
+// page of the format and the tests can show them.
+struct ValueRule {
+  EventKind event;
+  std::string_view field;
+  uint64_t first;
+  uint64_t last;
+  uint64_t except;  // inside the range, but unused; ~0: none
+  uint8_t since;
+  uint8_t until;
+};
+std::span<const ValueRule> value_rules();
+
+// Holds a file against the grammar and the rules of its version. Violations of events that a
+// selector leaves out do not count; those of the file's structure always do. Errors: those of
+// read_file_header.
+Result<Verdict> verify_recording(Bytes file, RecordSelector* selector = nullptr);
+
+}  // namespace telltale::mono

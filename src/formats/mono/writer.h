@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/block_writer.h"
+#include "bytes/cursor.h"
+#include "formats/mono/reader.h"
+
+namespace telltale::mono {
+
+// Appends a file header in the layout of its major version.
+void write_file_header(const FileHeader& header, std::string& out);
+void write_buffer_header(const BufferHeader& header, std::string& out);
+
+// Reads a whole recording and writes it again event by event, gaps and damaged parts as they are:
+// the result is the input, byte for byte. Errors: those of read_file_header, and the sink's.
+Result<void> rewrite_recording(Bytes file, const ByteSink& sink);
+
+// What a conversion could not carry over.
+struct ConversionLoss {
+  enum class Reason : uint8_t {
+    header_strings,  // arguments, architecture, operating system, port
+    loads,           // of assemblies, domains, threads, contexts, vtables; module ids
+    handles,         // of the collector, and finalization
+    roots,           // of heap shots
+    samples,         // hits, symbols, binaries
+    counters,
+    runtime_code,  // that no method is compiled to
+    coverage,
+    marks,          // sync points, AOT ids, collector locks
+    event_parts,    // parts of events that stay: offsets of references, generations of
+                    // objects, objects of clauses, stacks of lock events
+    unknown_types,  // vtables that the recording does not explain
+  };
+  static constexpr size_t kReasons = 11;
+  std::array<uint64_t, kReasons> counts{};
+  [[nodiscard]] uint64_t count(Reason reason) const { return counts[static_cast<size_t>(reason)]; }
+};
+std::string_view loss_text(ConversionLoss::Reason reason);  // "... have no place there; dropped"
+
+// Writes a recording in another data version, kPublishedVersion or kLastVersion; the same version
+// is rewritten. Damaged parts are left out and told to `problems`. Errors: those of
+// read_file_header; usage for another target; the sink's.
+Result<ConversionLoss> convert_recording(Bytes file, const std::string& file_name,
+                                         uint8_t target_version, const ByteSink& sink,
+                                         ProblemLog& problems);
+
+}  // namespace telltale::mono
