@@ -13,6 +13,7 @@ namespace telltale {
 extern template Profile compute_profile(const XrayRecording&, const ProfileOptions&, ProblemLog&);
 extern template Profile compute_profile(const XrayYamlRecording&, const ProfileOptions&,
                                         ProblemLog&);
+extern template Profile compute_profile(const MonoRecording&, const ProfileOptions&, ProblemLog&);
 
 extern template Result<CallTreePartial> collect_call_tree(const XrayRecording&, const CallFilter&,
                                                           size_t, const CallTreeOptions&,
@@ -20,5 +21,8 @@ extern template Result<CallTreePartial> collect_call_tree(const XrayRecording&, 
 extern template Result<CallTreePartial> collect_call_tree(const XrayYamlRecording&,
                                                           const CallFilter&, size_t,
                                                           const CallTreeOptions&, ProblemLog&);
+extern template Result<CallTreePartial> collect_call_tree(const MonoRecording&, const CallFilter&,
+                                                          size_t, const CallTreeOptions&,
+                                                          ProblemLog&);
 
 }  // namespace telltale
