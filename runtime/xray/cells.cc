@@ -131,22 +131,21 @@ void open_buffer(Control& control, const Place& place, uint64_t now) {
   control.next = at;
 }
 
-// Ends the buffer. Events of interrupted code may still be added to it.
-void close_buffer(Control& control, bool thread_ends) {
-  uint64_t last = control.last;
-  std::byte* const free = first_free(control, last);
-  const bool pending = control.next < control.limit && free != control.next;
+// Ends the buffer. Interrupted code may still add what it has claimed.
+void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
   if (state.cell_events != nullptr) {
-    state.cell_events[control.cell] += events_in(control) + (pending ? 1 : 0);
+    state.cell_events[control.cell] +=
+        (static_cast<uint64_t>(tail.at - control.begin) - control.other_bytes) /
+        xray::kFunctionRecordBytes;
   }
-  const bool reusable = thread_ends && !pending && state.has_extents && free != nullptr &&
-                        static_cast<uint64_t>(control.end - free) >= kLeastPartialBytes &&
+  const bool reusable = thread_ends && !tail.pending && state.has_extents && tail.open &&
+                        static_cast<uint64_t>(control.end - tail.at) >= kLeastPartialBytes &&
                         state.partial_count < sizeof(state.partial) / sizeof(state.partial[0]);
   if (reusable) {
     state.partial[state.partial_count] = control.cell;
-    state.partial_at[state.partial_count++] = free;
+    state.partial_at[state.partial_count++] = tail.at;
   } else {
-    if (free != nullptr) claim(free, control.free_word, kClosed);
+    if (tail.open) claim(tail.at, control.free_word, kClosed);
     cell_is_free(control.cell);
   }
 }
@@ -193,10 +192,6 @@ std::byte* cell_begin(uint32_t index) {
          index * state.options.cell_bytes;
 }
 
-uint64_t events_in(const Control& control) {
-  return (word_at(control.extents) - control.other_bytes) / xray::kFunctionRecordBytes;
-}
-
 Metadata metadata_record(xray::MetadataKind kind, uint64_t body, uint64_t body_high) {
   return {(static_cast<uint64_t>(kind) << 1 | 1) | body << 8, body >> 56 | body_high << 8};
 }
@@ -215,27 +210,24 @@ uint32_t cpu_number() {
   return cpu;
 }
 
-std::byte* first_free(const Control& control, uint64_t& last) {
+Tail tail_of(const Control& control) {
   std::byte* at = control.next;
   while (at < control.limit) {
     const uint64_t word = word_at(at);
-    if (word == control.free_word) return at;
-    if (word == kClosed) return nullptr;
+    if (word == control.free_word) return {at, true, at != control.next};
     const auto kind = static_cast<xray::MetadataKind>((word & 0xFF) >> 1);
     if ((word & 1) == 0) {
-      last += word >> 32;
       const bool argument =
           (word >> 1 & 7) == static_cast<uint64_t>(xray::FunctionAction::enter_args);
       at += xray::kFunctionRecordBytes + (argument ? xray::kMetadataRecordBytes : 0);
-    } else if (kind == xray::MetadataKind::custom_event_marker ||
-               kind == xray::MetadataKind::typed_event_marker) {
-      last += word >> 40;
+    } else if (word != kClosed && (kind == xray::MetadataKind::custom_event_marker ||
+                                   kind == xray::MetadataKind::typed_event_marker)) {
       at += xray::kMetadataRecordBytes + (word >> 8 & 0xFFFF'FFFF);
     } else {
-      return nullptr;
+      break;
     }
   }
-  return nullptr;
+  return {at, false, at != control.next};
 }
 
 Control* take_control(ControlKind kind) {
@@ -254,14 +246,13 @@ Control* take_buffer(Control* had, uint64_t now) {
   Control* old = had->kind == ControlKind::recording ? had : nullptr;
   if (old != nullptr) {
     tell_left_out(*old);
-    uint64_t last = old->last;
-    const bool pending = first_free(*old, last) != old->next && old->next < old->limit;
-    close_buffer(*old, false);
+    const Tail tail = tail_of(*old);
+    close_buffer(*old, tail, false);
     // Interrupted code of this thread still adds to this Control: it is left alone until the next
     // change of buffers.
     if (thread_state.retired != nullptr) give_back(thread_state.retired);
-    thread_state.retired = pending ? old : nullptr;
-    if (!pending) give_back(old);
+    thread_state.retired = tail.pending ? old : nullptr;
+    if (!tail.pending) give_back(old);
   } else if (had->kind == ControlKind::starved) {
     give_back(had);
   }
@@ -281,7 +272,7 @@ Control* take_buffer(Control* had, uint64_t now) {
 void release_control(Control* control) {
   const Locked locked(state.lock);
   tell_left_out(*control);
-  if (control->kind == ControlKind::recording) close_buffer(*control, true);
+  if (control->kind == ControlKind::recording) close_buffer(*control, tail_of(*control), true);
   give_back(control);
 }
 
@@ -291,7 +282,7 @@ void release_dead_threads() {
     if (control.kind == ControlKind::unregistered) continue;
     if (sys::call(SYS_tgkill, state.pid, control.tid, 0) != -ESRCH) continue;
     tell_left_out(control);
-    if (control.kind == ControlKind::recording) close_buffer(control, true);
+    if (control.kind == ControlKind::recording) close_buffer(control, tail_of(control), true);
     give_back(&control);
   }
 }

@@ -16,9 +16,14 @@ Control* take_control(ControlKind kind);
 // Closes its buffer, if it has one, and frees it.
 void release_control(Control* control);
 
-// The first free word behind events that interrupted code of this thread has claimed but not yet
-// added; adds their time to `last`. Null: the buffer is full or closed.
-std::byte* first_free(const Control& control, uint64_t& last);
+// Where a buffer's records end.
+struct Tail {
+  std::byte* at;  // behind the last record
+  bool open;      // a word fits there
+  bool pending;   // code of this thread that is interrupted has claimed records before `at` and not
+                  // yet added them: neither `next` nor `last` can be relied on
+};
+Tail tail_of(const Control& control);
 
 // Frees the Controls of threads that ended without a word. Needs the lock.
 void release_dead_threads();
@@ -28,9 +33,6 @@ void tell_all_left_out();
 
 // Where cell `index` begins.
 std::byte* cell_begin(uint32_t index);
-
-// Events in the buffer, from what has been added.
-uint64_t events_in(const Control& control);
 
 // A metadata record of 16 bytes.
 struct Metadata {

@@ -50,7 +50,7 @@ void record_entry(OpenCall& call) {
     record_past_argument(head_of(call.function, FunctionAction::enter_args), call.argument,
                          call.entered);
   } else {
-    record_past(head_of(call.function, FunctionAction::enter), call.entered);
+    record_read(head_of(call.function, FunctionAction::enter), call.entered);
   }
   call.recorded = true;
 }
@@ -82,7 +82,7 @@ void enter(OpenCalls& open, uint32_t function, uint64_t stack, bool has_argument
   const bool too_deep = state.options.depth != 0 && open.depth >= state.options.depth;
   if (too_deep) leave_out(1);
   if (open.depth == kMostOpenCalls) {
-    if (!too_deep) record_past(head_of(function, FunctionAction::enter), time);
+    if (!too_deep) record_read(head_of(function, FunctionAction::enter), time);
     return;
   }
   OpenCall& call = open.calls[open.depth++];
@@ -97,7 +97,7 @@ void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction ac
   const bool same = top != nullptr && top->stack == stack && top->function == function;
   if (!same) {
     record_pending(open, time);
-    record_past(head_of(function, action), time);
+    record_read(head_of(function, action), time);
     return;
   }
   if (top->left_out) {
@@ -106,7 +106,7 @@ void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction ac
     leave_out(2);
   } else {
     record_pending(open, time);
-    record_past(head_of(function, action), time);
+    record_read(head_of(function, action), time);
   }
   --open.depth;
   if (open.pending > open.depth) open.pending = open.depth;

@@ -46,7 +46,7 @@ void choose_hooks() {
   if (!state.recording) {
     telltale_xray_enter_hook = telltale_xray_exit_hook = telltale_xray_tail_hook = no_function_hook;
     telltale_xray_argument_hook = no_argument_hook;
-  } else if (state.options.depth != 0 || state.min_ticks != 0) {
+  } else if (state.options.depth != 0 || state.options.min_ns != 0) {
     telltale_xray_enter_hook = filtered_enter;
     telltale_xray_exit_hook = filtered_exit;
     telltale_xray_tail_hook = filtered_tail_exit;

@@ -373,6 +373,14 @@ void scan_objects() {
   forget_gone();
 }
 
+bool has_sleds() {
+  const Locked locked(objects.lock);
+  bool any = false;
+  for (uint32_t i = 0; i < objects.count; ++i)
+    any = any || (objects.list[i].loaded && objects.list[i].sled_count != 0);
+  return any;
+}
+
 int patch_functions(const char* glob, bool on) {
   const Locked locked(objects.lock);
   int patched = 0;

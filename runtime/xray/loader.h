@@ -10,6 +10,9 @@ namespace telltale::recorder {
 // options; those that are gone are recorded as such. Call with `busy` set. Not async-signal-safe.
 void scan_objects();
 
+// Whether any loaded object has sleds.
+bool has_sleds();
+
 // Patches or unpatches all functions that the option `functions` chose, or those that match `glob`;
 // returns their number. Not async-signal-safe.
 int patch_functions(const char* glob, bool on);

@@ -26,7 +26,8 @@ TELLTALE_HOOK __attribute__((noinline, cold)) void record_past_argument(uint32_t
 inline uint64_t read_counter() {
   uint32_t low;
   uint32_t high;
-  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  // Loads stay on their side: a signal between them must not go unnoticed.
+  asm volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
   return uint64_t{high} << 32 | low;
 }
 inline uint32_t current_cpu() {
@@ -55,10 +56,11 @@ inline void add_to(std::byte* place, uint64_t value) {
 inline void add_to(uint64_t& place, uint64_t value) {
   add_to(reinterpret_cast<std::byte*>(&place), value);
 }
+// `next` last: whoever interrupts before that finds the claimed bytes in front of the free ones.
 inline void add_claimed(Control& control, std::byte* extents, uint64_t bytes, uint64_t ticks) {
-  asm volatile("addq %1, %0" : "+m"(control.next) : "re"(bytes) : "memory");
-  add_to(extents, bytes);
   add_to(control.last, ticks);
+  add_to(extents, bytes);
+  asm volatile("addq %1, %0" : "+m"(control.next) : "re"(bytes) : "memory");
 }
 
 // Every event with its time, `now` on the trace's clock.
@@ -68,6 +70,21 @@ inline void record_at(uint32_t head, std::byte* at, Control& control, uint64_t n
   if (__builtin_expect(delta > kMostDelta || !claim(at, control.free_word, delta << 32 | head),
                        0)) {
     record_slowly(head);
+    return;
+  }
+  add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
+}
+// An event whose time has been read already.
+inline void record_read(uint32_t head, uint64_t time) {
+  Control& control = *thread_state.current;
+  std::byte* const at = control.next;
+  asm volatile("" : : : "memory");
+  std::byte* const extents = control.extents;
+  const uint64_t delta = time - control.last;
+  if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu || delta == 0 ||
+                           delta > kMostDelta || !claim(at, control.free_word, delta << 32 | head),
+                       0)) {
+    record_past(head, time);
     return;
   }
   add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
@@ -106,8 +123,8 @@ inline void record_sparse(uint32_t head) {
     record_slowly(head);
     return;
   }
-  asm volatile("addq $8, %0" : "+m"(control.next) : : "memory");
   add_to(extents, xray::kFunctionRecordBytes);
+  asm volatile("addq $8, %0" : "+m"(control.next) : : "memory");
 }
 
 // CLOCK_MONOTONIC in nanoseconds, from the vDSO.
@@ -134,7 +151,8 @@ inline void record_argument(uint32_t head, uint64_t argument) {
     return;
   }
   std::byte* const extents = control.extents;
-  const uint64_t delta = read_counter() - control.last;
+  const uint64_t now = read_counter();
+  const uint64_t delta = now - control.last;
   if (__builtin_expect(delta - 1 >= kMostDelta || !claim(at, control.free_word, delta << 32 | head),
                        0)) {
     record_argument_slowly(head, argument);

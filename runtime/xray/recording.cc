@@ -63,7 +63,7 @@ void write_trace_header(std::byte* at, bool in_file) {
   header->mark = xray::kRecorderMark;
   header->flags = in_file || state.options.version == 1 ? xray::kRecorderCells : 0;
   header->sparse_interval = static_cast<uint8_t>(state.sparse_interval);
-  header->lost = 0;
+  header->lost = static_cast<uint32_t>(state.side->lost_reentrant);
   state.header = header;
 }
 
@@ -98,9 +98,8 @@ bool open_trace_file() {
     if (!make_path(attempt, path)) return false;
     // Whoever has the trace's name has the side record's: it is made first, and left if it is old.
     if (sys::call(SYS_faccessat, AT_FDCWD, path.c_str(), 0) == 0) continue;
-    const uint64_t first = least(kLeastStep, trace_bytes(state.cells));
-    if (trace_file.create(path.c_str(), trace_bytes(state.cells), first) ||
-        trace_file.create(path.c_str(), trace_bytes(state.cells), trace_bytes(1))) {
+    // No more than it needs at first: on a small disk the side record has to find room too.
+    if (trace_file.create(path.c_str(), trace_bytes(state.cells), trace_bytes(1))) {
       trace_path = path;
       return true;
     }
@@ -124,6 +123,8 @@ void write_side_header(SideHeader& side) {
 }
 
 void open_side_file() {
+  const uint32_t flags = state.spare_side.flags;
+  const uint64_t reentrant = state.spare_side.lost_reentrant;
   state.spare_side = {};
   state.side = &state.spare_side;
   if (state.options.mode != Mode::snapshot) {
@@ -134,6 +135,8 @@ void open_side_file() {
       state.side = reinterpret_cast<SideHeader*>(side_file.base());
   }
   write_side_header(*state.side);
+  state.side->flags |= flags & (kSideLoaderNotWatched | kSideNotAllPatched);
+  state.side->lost_reentrant = reentrant;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include <pthread.h>
 
+#include "begin.h"
 #include "cells.h"
 #include "clock.h"
 #include "events.h"
-#include "fork.h"
 #include "record.h"
 #include "signals.h"
 #include "syscalls.h"
@@ -18,6 +18,8 @@ namespace {
 
 // How many events a thread without a buffer loses before it asks again.
 constexpr uint64_t kAskAgainAfter = 1024;
+// For Control::cpu: the next record must bring its absolute time.
+constexpr uint32_t kTimeUnknown = 0xFFFF'FFF0;
 
 // An event that stands outside the hot path.
 struct Event {
@@ -45,9 +47,8 @@ struct Event {
 // In buffers that nothing interrupts: signals are blocked.
 class Appender {
  public:
-  // `at`: the first free byte; `last`: the time there.
-  Appender(Control& control, std::byte* at, uint64_t last)
-      : control_(control), at_(at), last_(last), begun_at_(last) {}
+  Appender(Control& control, std::byte* at)
+      : control_(control), at_(at), last_(control.last), begun_at_(control.last) {}
 
   void metadata(const Metadata& record) {
     put(at_, record);
@@ -134,7 +135,7 @@ void watch_thread_end() {
 }
 
 // The thread's Control with room for `bytes`; null: there is none.
-Control* control_with_room(uint64_t bytes, uint64_t now, std::byte*& at, uint64_t& last) {
+Control* control_with_room(uint64_t bytes, uint64_t now, Tail& tail) {
   Control* control = thread_state.current;
   if (control->kind == ControlKind::unregistered) {
     watch_thread_end();
@@ -145,21 +146,32 @@ Control* control_with_room(uint64_t bytes, uint64_t now, std::byte*& at, uint64_
     }
   }
   if (control->kind == ControlKind::recording) {
-    last = control->last;
-    at = first_free(*control, last);
-    if (at != nullptr && bytes <= static_cast<uint64_t>(control->end - at)) return control;
+    tail = tail_of(*control);
+    if (tail.open && bytes <= static_cast<uint64_t>(control->end - tail.at)) return control;
   }
   control = take_buffer(control, now);
   thread_state.current = control == nullptr ? &unregistered : control;
-  if (control == nullptr || control->kind != ControlKind::recording) return control;
-  last = control->last;
-  at = control->next;
+  if (control != nullptr) tail = {control->next, true, false};
   return control;
 }
 
 uint64_t read_clock() {
   return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))
                                              : read_counter();
+}
+
+// An event's time, no earlier than the one before if it is a past one, or the counters of two CPUs
+// differ a bit.
+uint64_t settle_time(const Event& event, uint64_t now, uint64_t last) {
+  if (static_cast<int64_t>(now - last) >= 0) return now;
+  if (event.time != 0) return last;
+  __atomic_fetch_add(&state.side->clock_anomalies, 1, __ATOMIC_RELAXED);
+  return last - now < kMostMarkerDelta ? last : now;
+}
+// What the event's delta has room for.
+uint64_t reach_of(const Event& event) {
+  return event.kind == Event::Kind::plain || event.kind == Event::Kind::argument ? kMostDelta
+                                                                                 : kMostMarkerDelta;
 }
 
 void append(const Event& event) {
@@ -170,9 +182,8 @@ void append(const Event& event) {
     return;
   }
   uint64_t now = event.time != 0 ? event.time : read_clock();
-  std::byte* at = nullptr;
-  uint64_t last = 0;
-  Control* const control = control_with_room(most_bytes, now, at, last);
+  Tail tail{};
+  Control* const control = control_with_room(most_bytes, now, tail);
   if (control == nullptr || control->kind == ControlKind::starved) {
     count_lost(state.side->lost_no_space);
     return;
@@ -181,23 +192,24 @@ void append(const Event& event) {
     ++control->count;
     return;
   }
-  Appender to(*control, at, last);
+  Appender to(*control, tail.at);
+  const uint64_t last = control->last;
   const uint32_t cpu = current_cpu();
-  const bool goes_back = static_cast<int64_t>(now - last) < 0;
-  if (goes_back && event.time != 0) now = last;
-  if (goes_back && event.time == 0)
-    __atomic_fetch_add(&state.side->clock_anomalies, 1, __ATOMIC_RELAXED);
-  if (goes_back && last - now < kMostMarkerDelta) now = last;  // counters of CPUs that differ a bit
-  const uint64_t reach = event.kind == Event::Kind::plain || event.kind == Event::Kind::argument
-                             ? kMostDelta
-                             : kMostMarkerDelta;
-  if (cpu != control->cpu) {
+  if (tail.pending || control->cpu == kTimeUnknown) {
+    // Until the interrupted code has added its time, each record's time is absolute.
     to.metadata(new_cpu_record(cpu_number(), now));
     to.set_time(now);
-    control->cpu = cpu;
-  } else if (now - last > reach) {
-    to.metadata(metadata_record(xray::MetadataKind::tsc_wrap, now, 0));
-    to.set_time(now);
+    control->cpu = tail.pending ? kTimeUnknown : cpu;
+  } else {
+    now = settle_time(event, now, last);
+    if (cpu != control->cpu) {
+      to.metadata(new_cpu_record(cpu_number(), now));
+      to.set_time(now);
+      control->cpu = cpu;
+    } else if (now - last > reach_of(event)) {
+      to.metadata(metadata_record(xray::MetadataKind::tsc_wrap, now, 0));
+      to.set_time(now);
+    }
   }
   // A delta of zero is an untimed event while the clock is sparse.
   if (state.sparse_interval != 0 && now == last) ++now;
@@ -210,10 +222,13 @@ void append(const Event& event) {
 void append_blocked(const Event& event) {
   if (__builtin_expect(!state.recording, 0)) return;
   if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
-    if (thread_state.busy != 0) return;
+    if (thread_state.busy != 0) {
+      count_lost(state.side->lost_reentrant);
+      return;
+    }
     const sys::BlockSignals blocked;
     thread_state.busy = 1;
-    continue_in_child();
+    begin_recording();
     thread_state.busy = 0;
     if (!state.recording) return;
   }

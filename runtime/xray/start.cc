@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <telltale/xray_recorder.h>
 
+#include "begin.h"
 #include "cells.h"
 #include "clock.h"
 #include "events.h"
@@ -35,9 +36,9 @@ uint64_t thread_pointer() {
   return pointer;
 }
 
-void say(const char* what, const char* detail) {
+void say(const char* what) {
   Text<512> line;
-  line.add("telltale-xray: ").add(what).add(detail).add('\n');
+  line.add("telltale-xray: ").add(what).add('\n');
   sys::call(SYS_write, 2, line.c_str(), line.size());
 }
 
@@ -66,7 +67,6 @@ bool prepare_process() {
   if (memory == nullptr) return false;
   sys::call(SYS_madvise, memory, bytes, MADV_WIPEONFORK);
   state.fork_mark = reinterpret_cast<ForkMark*>(memory);
-  state.fork_mark->alive = 1;
   pthread_key_t key;
   state.thread_key = pthread_key_create(&key, on_thread_end) == 0 ? static_cast<int>(key) : -1;
   const bool has_rseq = &__rseq_size != nullptr && __rseq_size != 0;
@@ -87,11 +87,6 @@ void reset_cells() {
   trace_path.clear();
 }
 
-void set_filters() {
-  state.min_ticks = static_cast<uint64_t>(static_cast<Wide>(state.options.min_ns) *
-                                          state.side->frequency / 1'000'000'000);
-}
-
 int start(const char* text) {
   static SpinLock lock;
   const Locked locked(lock);
@@ -99,18 +94,18 @@ int start(const char* text) {
   static Options options;
   Text<256> complaint;
   if (!parse_options(text, options, complaint)) {
-    say(complaint.c_str(), "");
+    say(complaint.c_str());
     return kNotUnderstood;
   }
   const uint32_t busy_before = thread_state.busy;
   thread_state.busy = 1;
   state.options = options;
   reset_cells();
-  bool started = prepare_process() && open_recording();
-  if (started) {
-    set_filters();
-    rewrite_side();
+  if (prepare_process()) {
+    choose_clock();
+    state.pid = sys::pid();
     state.recording = true;
+    state.fork_mark->beginning = state.fork_mark->alive = 0;
     if (state.sparse_interval != 0 && !start_ticking()) {
       state.options.clock = state.clock = ClockKind::tsc;  // all events timed: as good as sparse
     }
@@ -118,12 +113,14 @@ int start(const char* text) {
     install_signals();
     if (options.mode == Mode::snapshot) give_signal_stack();
     scan_objects();
+    const bool watched = watch_loader();
     patch_chosen(true);
-    if (!watch_loader())
-      __atomic_fetch_or(&state.side->flags, kSideLoaderNotWatched, __ATOMIC_RELAXED);
+    const sys::BlockSignals blocked;
+    if (has_sleds() && state.fork_mark->alive == 0) begin_recording();
+    if (!watched) __atomic_fetch_or(&state.side->flags, kSideLoaderNotWatched, __ATOMIC_RELAXED);
   }
   thread_state.busy = busy_before;
-  return started ? 0 : kNotPossible;
+  return state.recording ? 0 : kNotPossible;
 }
 
 void stop() {
@@ -151,7 +148,7 @@ void stop() {
 __attribute__((constructor(101))) void start_by_environment() {
   const char* const text = getenv("TELLTALE_XRAY");
   if (text == nullptr || same_text(text, "off") || same_text(text, "0")) return;
-  if (start(text) == kNotPossible) say("cannot write a trace; file=", state.options.file);
+  start(text);
 }
 
 // The recording goes on: destructors and other threads may still have something to tell.

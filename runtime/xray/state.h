@@ -130,7 +130,8 @@ static_assert(sizeof(TraceHeader) == xray::kFileHeaderBytes);
 
 // In memory that a forked child finds zeroed.
 struct ForkMark {
-  uint64_t alive;
+  uint64_t alive;      // the process's own files are open, or cannot be
+  uint64_t beginning;  // somebody is about to open them
 };
 
 struct State {

@@ -54,7 +54,6 @@ bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes)
   }
   sys::call(SYS_unlinkat, AT_FDCWD, path, 0);
   if (base_ != nullptr) sys::call(SYS_munmap, base_, mapped_);
-  sys::call(SYS_close, descriptor_);
   forget();
   return false;
 }
@@ -119,6 +118,7 @@ void MappedFile::cut(size_t bytes) {
 }
 
 void MappedFile::forget() {
+  if (descriptor_ >= 0 && is_ours(descriptor_)) sys::call(SYS_close, descriptor_);
   base_ = nullptr;
   mapped_ = allocated_ = 0;
   descriptor_ = -1;

@@ -1,0 +1,52 @@
+#include "begin.h"
+
+#include "hooks.h"
+#include "side_record.h"
+#include "state.h"
+#include "syscalls.h"
+#include "trace_file.h"
+
+namespace telltale::recorder {
+namespace {
+
+// Of what the parent had, only the process's memory is left: no mapping, no other threads.
+void forget_parent() {
+  thread_state.current = &unregistered;
+  thread_state.retired = nullptr;
+  state.lock.reset();
+  state.controls_used = state.first_unused_control = 0;
+  state.threads_seen = 0;
+  state.cells_used = state.closed_first = state.closed_count = state.partial_count = 0;
+  state.space_gone = false;
+  state.parent_pid = state.pid;
+  state.header = &state.spare_header;
+  state.side = &state.spare_side;
+  trace_file.forget();
+  side_file.forget();
+  trace_path.clear();
+  // The thread that ticks stayed with the parent.
+  if (state.options.clock == ClockKind::sparse) state.options.clock = ClockKind::tsc;
+}
+
+}  // namespace
+
+void begin_recording() {
+  if (__atomic_exchange_n(&state.fork_mark->beginning, 1, __ATOMIC_ACQUIRE) != 0) {
+    while (__atomic_load_n(&state.fork_mark->alive, __ATOMIC_ACQUIRE) == 0)
+      sys::call(SYS_sched_yield);
+    return;
+  }
+  const bool child = sys::pid() != state.pid;
+  if (child) forget_parent();
+  const bool begun = (!child || state.options.follow_forks) && open_recording();
+  if (begun) {
+    rewrite_side();
+    state.min_ticks =
+        static_cast<uint64_t>(Wide{state.options.min_ns} * state.side->frequency / 1'000'000'000);
+  }
+  state.recording = begun;
+  choose_hooks();
+  __atomic_store_n(&state.fork_mark->alive, 1, __ATOMIC_RELEASE);
+}
+
+}  // namespace telltale::recorder

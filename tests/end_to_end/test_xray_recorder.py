@@ -1,0 +1,194 @@
+"""Telltale's XRay recorder in real programs; what it writes is read with telltale itself, and compared with what the
+programs counted. The rows of the reliability goals are in test_xray_recorder_rows.py."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from own_recorder import (CLANGS, LIBRARY, Case, Run, all_events, build, build_static, calls_by_name, events,
+                          function_events, telltale, wait_for_calls, wait_until, work_dir)
+
+NEWEST = CLANGS[-1] if CLANGS else None
+
+
+class Recorder(Case):
+    def test_counts_and_names(self):
+        for clang in CLANGS:
+            for flags in ((), ("-no-pie", "-fno-pie")):
+                program = build("host", clang, *flags)
+                for options in ("", "version=1", "clock=monotonic", "clock=sparse", "buffer=4K,mode=ring,size=16M"):
+                    with self.subTest(clang=clang, flags=flags, options=options):
+                        run = Run(program, "calls", 4, 5000, options=options)
+                        self.check_calls(run, program, 4, 5000)
+                        side = run.side()
+                        self.assertEqual(sum(side.lost.values()), 0)
+                        self.assertEqual(side.flags & (1 | 8 | 16), 1)  # ended by exit; nothing missing
+
+    def test_time_is_true(self):
+        """`slow` sleeps two milliseconds, by every clock, without any file that says the counter's frequency."""
+        program = build("host", NEWEST)
+        for options in ("", "clock=monotonic", "clock=sparse:255", "version=1"):
+            run = Run(program, "calls", 1, 10, options=options)
+            (row,) = [row for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout)
+                      if row["function"].startswith("slow")]
+            self.assertGreaterEqual(row["sum_ns"], 1_990_000, options)
+            self.assertLess(row["sum_ns"], 2_000_000_000, options)
+            side = run.side()
+            self.assertEqual(side.source, 1 if "monotonic" in options else 3)
+            self.assertLess(side.uncertainty, 1_000_000)  # a thousandth
+            self.assertEqual(side.anomalies, 0)
+
+    def test_events(self):
+        """Custom and typed events, also where clang moves their arguments over one another."""
+        for clang in CLANGS:
+            run = Run(build("host", clang), "events")
+            told = [json.loads(line) for line in telltale("dump", "--json", run.path).stdout.splitlines()]
+            custom = [bytes.fromhex(row["data_hex"]) for row in told if row["record"] == "CustomEventMarker"]
+            typed = [(row["event_type"], bytes.fromhex(row["data_hex"])) for row in told
+                     if row["record"] == "TypedEventMarker"]
+            self.assertEqual(custom, [b"hello", b"across", b""])
+            self.assertEqual(typed, [(77, b"typed"), (1234, b"turned")])
+            events(run.path)
+            first = Run(build("host", clang), "events", options="version=1")
+            self.assertEqual(events(first.path)["CustomEventMarker"], 3)
+            self.assertEqual(first.side().lost["too_large"], 2)  # typed events have no place there
+
+    def test_filters(self):
+        program = build("host", NEWEST)
+        run = Run(program, "calls", 2, 1000, options="functions=leaf*;desc?nd;!desc[a-d]nd")
+        calls = calls_by_name(run.path, program)
+        self.assertEqual(calls, {"leaf": 2002, "descend": 1001})
+        run = Run(program, "calls", 2, 1000, options="functions=!leaf*;!descend*;!_Z6loggedl")
+        self.assertEqual(set(calls_by_name(run.path, program)), {"throw_below", "slow"})
+
+        run = Run(program, "calls", 2, 1000, options="depth=10")
+        calls = calls_by_name(run.path, program)
+        self.assertEqual((calls["leaf"], calls["descend"]), (2002, 10))
+        self.assertEqual(events(run.path)["FunctionEnter"], 2002 + 10 + 18 + 1)
+        self.assertEqual(run.side().left_out, 2 * 991)
+
+        run = Run(program, "calls", 2, 1000, options="min=1ms")
+        counts = events(run.path)
+        self.assertEqual(calls_by_name(run.path, program)["slow"], 1)
+        self.assertEqual(all_events(counts) + run.side().left_out,
+                         2 * (2000 + 2 + 1001 + 1 + 10) + 3 * 6)
+
+        run = Run(program, "calls", 8, 1000, options="threads=1/4")
+        # The main thread comes first; then every fourth.
+        self.assertEqual(calls_by_name(run.path, program)["leaf"], 2 + 2 * 1000)
+        self.assertEqual(run.side().left_out, 2 * 6 * 1000)
+
+    def test_duration_filter_compares_functions(self):
+        """A short call that an exception ended must not take the entry of another call with it."""
+        program = build("host", NEWEST)
+        run = Run(program, "calls", 1, 1, options="min=1us")
+        for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout):
+            self.assertEqual(row["orphan_exits"], 0, row)
+
+    def test_bad_options(self):
+        program = build("host", NEWEST)
+        for options in ("nonsense=1", "buffer=1", "clock=sundial", "min=5", "threads=2/3", "version=2", "depth=0", "mode=x"):
+            run = Run(program, "calls", 1, 10, options=options)
+            self.assertIn("telltale-xray: not an option: " + options, run.stderr)
+            self.assertEqual(run.traces(), [])
+
+    def test_names_of_files(self):
+        program = build("host", NEWEST)
+        folder = tempfile.mkdtemp(dir=work_dir())
+        for number in range(3):
+            run = Run(program, "calls", 1, 10, env={}, file="../" + os.path.basename(folder) + "/%p-%i-%%.%n.xray")
+        names = sorted(name for name in os.listdir(folder) if not name.endswith(".side"))
+        self.assertEqual(len(names), 3)
+        self.assertTrue(all(name.startswith(os.path.basename(program) + "-") and name.endswith("-%.0.xray")
+                            for name in names), names)
+        first = Run(program, "calls", 1, 10)
+        with open(first.path, "rb") as file:
+            before = file.read()
+        again = subprocess.run([program, "calls", "1", "10"], capture_output=True, check=True,
+                               env=dict(os.environ, LD_PRELOAD=LIBRARY, TELLTALE_XRAY="file=" + first.path))
+        pid = json.loads(again.stdout)["pid"]
+        with open(first.path, "rb") as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual([os.path.basename(path) for path in first.traces()], ["t.%d.0.xray" % pid, "t.xray"])
+
+    def test_programs_without_sleds_leave_no_file(self):
+        self.assertEqual(Run("/bin/true", check=False).traces(), [])
+
+    def test_snapshots(self):
+        program = build("host", NEWEST)
+        folder = tempfile.mkdtemp(dir=work_dir())
+        shared = os.path.join(folder, "t.shared")
+        with open(shared, "wb") as file:
+            file.truncate(4096)
+        child = subprocess.Popen([program, "until_killed", shared, "2"],
+                                 env=dict(os.environ, LD_PRELOAD=LIBRARY,
+                                          TELLTALE_XRAY="file=%s/s.%%n.xray,mode=snapshot,size=1M,buffer=16K" % folder))
+        try:
+            wait_for_calls(shared)
+            for number in range(3):
+                child.send_signal(signal.SIGUSR2)
+                path = "%s/s.%d.xray" % (folder, number)
+                wait_until(lambda: os.path.exists(path + ".side") and os.path.getsize(path + ".side") > 256)
+        finally:
+            child.kill()
+            child.wait()
+        for number in range(3):
+            path = "%s/s.%d.xray" % (folder, number)
+            counts = events(path)
+            self.assertGreater(function_events(counts), 10_000)
+            self.assertEqual(set(calls_by_name(path, program)), {"leaf"})
+
+
+class Linking(Case):
+    def test_r11_linked_in(self):
+        """The recorder as an archive and as a library of the program: events from static constructors on."""
+        for clang in CLANGS:
+            program = build_static(clang)
+            run = Run(program, "calls", 4, 5000, preload=False)
+            self.check_calls(run, program, 4, 5000)
+            shared = build("host", clang, "-Wl,--no-as-needed", LIBRARY, "-Wl,-rpath," + os.path.dirname(LIBRARY),
+                           output="shared-" + clang)
+            run = Run(shared, "calls", 4, 5000, preload=False)
+            self.check_calls(run, shared, 4, 5000)
+        whole = build_static(NEWEST, "-static")
+        run = Run(whole, "calls", 4, 5000, preload=False)
+        self.check_calls(run, whole, 4, 5000)
+
+    def test_stripped(self):
+        program = build("host", NEWEST)
+        stripped = os.path.join(work_dir(), "stripped")
+        subprocess.run(["strip", "-s", "-o", stripped, program], check=True)
+        run = Run(stripped, "calls", 4, 5000)
+        self.check_calls(run, program, 4, 5000)
+
+    def test_r12_inside_malloc(self):
+        program = build("allocator", NEWEST)
+        run = Run(program, timeout=60)
+        counts = events(run.path)
+        side = run.side()
+        self.assertGreaterEqual(counts["FunctionEnter"] + sum(side.lost.values()), run.said["calls"]["at_least"] / 2)
+        self.assertGreater(calls_by_name(run.path, program)["malloc"], 8000)
+
+
+class Tools(Case):
+    def test_valgrind(self):
+        if not shutil.which("valgrind"):
+            self.fail("valgrind is needed (tools/packages.txt)")
+        program = build_static(NEWEST, "-gdwarf-4")
+        run = Run(program, "calls", 2, 200, preload=False, options="size=16M,clock=monotonic", timeout=120,
+                  prefix=("valgrind", "-q", "--error-exitcode=9", "--smc-check=all"))
+        self.check_calls(run, program, 2, 200)
+        self.assertEqual(run.stderr, "")
+
+    def test_thread_sanitizer(self):
+        program = build_static(NEWEST, "-fsanitize=thread", "-fno-xray-link-deps", "-DWITHOUT_CLANGS_RUNTIME")
+        for options in ("", "clock=sparse", "mode=ring,size=256K,buffer=16K"):
+            run = Run(program, "calls", 4, 2000, preload=False, options=options, timeout=120)
+            self.assertEqual(run.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
