@@ -48,7 +48,9 @@ NOT_INSTRUMENTED int main(int argc, char** argv) {
   const unsigned n = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 22;
 #if defined(WITH_XRAY_FDR)
   __xray_log_select_mode("xray-fdr");
-  __xray_log_init_mode("xray-fdr", "func_duration_threshold_us=0 buffer_size=16384 buffer_max=100 no_file_flush=true");
+  __xray_log_init_mode(
+      "xray-fdr",
+      "func_duration_threshold_us=0 buffer_size=16384 buffer_max=100 no_file_flush=true");
   __xray_patch();
 #endif
   const double calls = static_cast<double>(2 * fib(n + 1) - 1);

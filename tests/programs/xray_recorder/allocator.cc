@@ -1,4 +1,5 @@
-// An instrumented malloc: events from inside the allocator, and from whatever calls it, the recorder's start too.
+// An instrumented malloc: events from inside the allocator, and from whatever calls it, the
+// recorder's start too.
 #include <cstdio>
 #include <cstring>
 #include <new>

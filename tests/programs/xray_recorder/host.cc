@@ -1,5 +1,6 @@
-// Programs that telltale's recorder is tried in, chosen by the first argument. Each prints one line of JSON: how often
-// it called which instrumented function ("calls"), and what else the test wants to know.
+// Programs that telltale's recorder is tried in, chosen by the first argument. Each prints one line
+// of JSON: how often it called which instrumented function ("calls"), and what else the test wants
+// to know.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -43,8 +44,10 @@ std::map<std::string, uint64_t> told;
 
 void print_told() {
   std::printf("{\"pid\": %d, \"calls\": {\"leaf\": %llu, \"handler\": %llu}", getpid(),
-              static_cast<unsigned long long>(leaf_calls), static_cast<unsigned long long>(handler_calls));
-  for (const auto& [key, value] : told) std::printf(", \"%s\": %llu", key.c_str(), static_cast<unsigned long long>(value));
+              static_cast<unsigned long long>(leaf_calls),
+              static_cast<unsigned long long>(handler_calls));
+  for (const auto& [key, value] : told)
+    std::printf(", \"%s\": %llu", key.c_str(), static_cast<unsigned long long>(value));
   std::printf("}\n");
   std::fflush(stdout);
 }
@@ -59,7 +62,8 @@ INSTRUMENTED int handler(int x) {
   asm volatile("" : "+r"(x));
   return x + 1;
 }
-[[clang::xray_always_instrument, clang::xray_log_args(1)]] __attribute__((noinline)) long logged(long x) {
+[[clang::xray_always_instrument, clang::xray_log_args(1)]] __attribute__((noinline)) long logged(
+    long x) {
   asm volatile("" : "+r"(x));
   return x + 1;
 }
@@ -81,10 +85,13 @@ INSTRUMENTED void slow() {
   nanosleep(&pause, nullptr);
 }
 INSTRUMENTED void say(const char* text, size_t bytes) { __xray_customevent(text, bytes); }
-// Arguments in other registers than the event wants them in, crosswise: clang moves them over one another.
+// Arguments in other registers than the event wants them in, crosswise: clang moves them over one
+// another.
 INSTRUMENTED void say_crosswise(size_t bytes, const char* text) { __xray_customevent(text, bytes); }
 INSTRUMENTED void type(const char* text, size_t bytes) { __xray_typedevent(77, text, bytes); }
-INSTRUMENTED void type_turned(const char* text, size_t bytes, size_t kind) { __xray_typedevent(kind, text, bytes); }
+INSTRUMENTED void type_turned(const char* text, size_t bytes, size_t kind) {
+  __xray_typedevent(kind, text, bytes);
+}
 INSTRUMENTED void overflow(volatile char* above) {
   volatile char here[4096];
   here[0] = above[0];
@@ -126,7 +133,8 @@ int events() {
   return 0;
 }
 
-// A timer for each of two threads that interrupts them ten thousand times a second, to call what is recorded too.
+// A timer for each of two threads that interrupts them ten thousand times a second, to call what is
+// recorded too.
 void on_timer(int) {
   handler(1);
   handler_calls.fetch_add(1, std::memory_order_relaxed);
@@ -145,7 +153,7 @@ void start_timer() {
   timer_settime(timer, 0, &often, nullptr);
 }
 int signals(uint64_t milliseconds) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_timer;
   action.sa_flags = SA_RESTART;
   sigaction(SIGRTMIN, &action, nullptr);
@@ -153,7 +161,8 @@ int signals(uint64_t milliseconds) {
     start_timer();
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t end = static_cast<uint64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000 + milliseconds;
+    const uint64_t end =
+        static_cast<uint64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000 + milliseconds;
     do {
       call_leaf(1000);
       clock_gettime(CLOCK_MONOTONIC, &now);
@@ -248,7 +257,8 @@ int forks(int children) {
   char name[] = "true";
   char* const arguments[] = {name, nullptr};
   pid_t spawned;
-  if (posix_spawn(&spawned, "/bin/true", nullptr, nullptr, arguments, environ) == 0) waitpid(spawned, nullptr, 0);
+  if (posix_spawn(&spawned, "/bin/true", nullptr, nullptr, arguments, environ) == 0)
+    waitpid(spawned, nullptr, 0);
   const pid_t borrowed = vfork();
   if (borrowed == 0) _exit(0);
   waitpid(borrowed, nullptr, 0);
@@ -264,7 +274,8 @@ int reuse_descriptors(const char* folder) {
   syscall(SYS_close_range, 3, ~0U, 0);
   std::vector<int> files;
   for (int i = 0; i < 600; ++i)
-    files.push_back(open((std::string(folder) + "/own." + std::to_string(i)).c_str(), O_RDWR | O_CREAT, 0600));
+    files.push_back(
+        open((std::string(folder) + "/own." + std::to_string(i)).c_str(), O_RDWR | O_CREAT, 0600));
   call_leaf(500'000);
   uint64_t changed = 0;
   for (const int file : files) changed += file < 0 || lseek(file, 0, SEEK_END) != 0;
@@ -371,16 +382,17 @@ void on_host_signal(int) { ++told["host_signals"]; }
 
 // What a program sees of signals that it handles, or does not, with a recorder in it.
 int host_signals() {
-  struct sigaction old {};
+  struct sigaction old{};
   uint64_t preset = 0;
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGUSR1, SIGTERM, SIGPIPE}) {
     sigaction(signal, nullptr, &old);
     preset += old.sa_handler != SIG_DFL;
   }
   told["preset"] = preset;
-  struct sigaction ours {};
+  struct sigaction ours{};
   ours.sa_handler = on_host_signal;
-  for (const int signal : {SIGUSR1, SIGUSR2, SIGBUS, SIGABRT, SIGTERM}) sigaction(signal, &ours, nullptr);
+  for (const int signal : {SIGUSR1, SIGUSR2, SIGBUS, SIGABRT, SIGTERM})
+    sigaction(signal, &ours, nullptr);
   call_leaf(10'000);
   for (const int signal : {SIGUSR1, SIGUSR2, SIGBUS, SIGABRT, SIGTERM}) raise(signal);
   sigset_t mask;

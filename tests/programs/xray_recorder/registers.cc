@@ -1,13 +1,15 @@
-// Whether an instrumented call leaves all registers alone: vector registers in full (of up to 64 bytes), mask registers,
-// general ones, MXCSR, x87 control, errno. Prints how many calls changed any.
-#include <cerrno>
+// Whether an instrumented call leaves all registers alone: vector registers in full (of up to 64
+// bytes), mask registers, general ones, MXCSR, x87 control, errno. Prints how many calls changed
+// any.
 #include <cpuid.h>
+#include <xmmintrin.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
-#include <xmmintrin.h>
 
 // Empty: what is in it is the sleds.
 extern "C" [[clang::xray_always_instrument, gnu::noinline]] void empty() { asm volatile(""); }
@@ -109,11 +111,12 @@ int main(int argc, char** argv) {
       if ((mask >> component & 1) == 0) continue;
       uint32_t size, offset;
       __cpuid_count(0xD, component, size, offset, c, d);
-      if (offset + size <= sizeof(in.area)) same = same && std::memcmp(in.area + offset, out.area + offset, size) == 0;
+      if (offset + size <= sizeof(in.area))
+        same = same && std::memcmp(in.area + offset, out.area + offset, size) == 0;
     }
     changed += !same;
     _mm_setcsr(0x1F80);
   }
-  std::printf("{\"calls\": {\"empty\": %d}, \"changed\": %d, \"components\": %llu}\n", rounds, changed,
-              static_cast<unsigned long long>(mask));
+  std::printf("{\"calls\": {\"empty\": %d}, \"changed\": %d, \"components\": %llu}\n", rounds,
+              changed, static_cast<unsigned long long>(mask));
 }
