@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
-from own_recorder import (CLANGS, LIBRARY, Case, Run, all_events, build, build_static, calls_by_name, events,
-                          function_events, telltale, wait_for_calls, wait_until, work_dir)
+from own_recorder import (ARCHIVE, CLANGS, LIBRARY, SOURCE_DIR, Case, Run, Side, all_events, build, build_static,
+                          calls_by_name, events, function_events, telltale, wait_for_calls, wait_until, work_dir)
 
 NEWEST = CLANGS[-1] if CLANGS else None
 
@@ -116,6 +116,26 @@ class Recorder(Case):
 
     def test_programs_without_sleds_leave_no_file(self):
         self.assertEqual(Run("/bin/true", check=False).traces(), [])
+
+    def test_interface(self):
+        program = build("api", NEWEST, "-I" + os.path.join(SOURCE_DIR, "include"), "-Wl,-u,telltale_xray_start", ARCHIVE,
+                        output="api")
+        folder = tempfile.mkdtemp(dir=work_dir())
+        done = subprocess.run([program, folder], capture_output=True, text=True, check=True, timeout=60)
+        said = json.loads(done.stdout)
+        first, second, copy = (os.path.join(folder, name + ".xray") for name in ("one", "two", "copy"))
+        overwritten = said.pop("overwritten")
+        self.assertEqual(said, {"bad": -1, "begun": 0, "twice": -2, "unpatched": 1, "patched": 1, "copied": 1, "again": -1,
+                                "between": 0, "second": 0, "file": first})
+        self.assertEqual(done.stderr, "telltale-xray: not an option: nonsense\n")
+        for path in (first, copy):
+            calls = calls_by_name(path, program)
+            self.assertGreaterEqual(min(calls["leaf"], calls["shop::other"]), 100)
+            counts = events(path)
+            self.assertEqual((counts["CustomEventMarker"], counts["TypedEventMarker"]), (1, 1))
+        self.assertEqual(set(calls_by_name(second, program)), {"leaf"})
+        self.assertEqual(function_events(events(second)) + overwritten, 2 * 20_000)
+        self.assertEqual(Side.read(second + ".side").lost["overwritten"], overwritten)
 
     def test_snapshots(self):
         program = build("host", NEWEST)

@@ -11,8 +11,8 @@ import tempfile
 import time
 import unittest
 
-from own_recorder import (ARCHIVE, CLANGS, LIBRARY, LONG, Case, Run, Side, build, calls_by_name, events, function_events,
-                          telltale, wait_for_calls, work_dir)
+from own_recorder import (ARCHIVE, CLANGS, LIBRARY, LONG, SOURCE_DIR, Case, Run, Side, build, calls_by_name, events,
+                          function_events, telltale, wait_for_calls, work_dir)
 
 NEWEST = CLANGS[-1] if CLANGS else None
 
@@ -173,8 +173,7 @@ class Objects(Case):
     def test_r5_objects_come_and_go(self):
         for clang in CLANGS:
             # Before LLVM 20, clang's own runtime knows nothing of sleds in shared objects; ours does not need it.
-            libraries = self.plugins(clang, ("-fxray-shared",) if clang == "22" else ("-fno-xray-link-deps",)
-                                     if clang != "19" else ())
+            libraries = self.plugins(clang, () if clang == "19" else ("-fxray-shared",))
             program = build("host", clang, "-rdynamic")
             times = 1000 if LONG else 40
             run = Run(program, "plugins", times, *libraries)
@@ -265,6 +264,23 @@ class Disks(Case):
                               env=dict(os.environ, LD_PRELOAD=LIBRARY, TELLTALE_XRAY="file=" + path))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertGreater(Side.read(path + ".side").lost["no_space"], 0)
+
+
+class Clocks(Case):
+    def test_r13_clocks_that_step(self):
+        include = ["-I" + os.path.join(SOURCE_DIR, folder) for folder in ("runtime/xray", "src", "include")]
+        program = build("clock_steps", NEWEST, *include, "-Wl,-u,telltale_xray_start", ARCHIVE, output="clock_steps")
+        run = Run(program, preload=False)
+        side = run.side()
+        self.assertEqual(side.anomalies, 2)
+        info = json.loads(telltale("info", "--json", run.path).stdout)
+        self.assertLessEqual({problem["kind"] for problem in info["problems"]}, {"oddity"})
+        telltale("check", run.path)
+        self.assertGreaterEqual(info["records_by_kind"]["NewCPUId"], run.said["cpus"])
+        (row,) = json.loads(telltale("top", "--json", run.path).stdout)
+        self.assertEqual((row["calls"], row["unwound"]), (run.said["calls"]["leaf"], 0))
+        # Monotone per thread: no call has a negative time, and all lie within the span.
+        self.assertLessEqual(row["sum_ns"], info["span_ns"])
 
 
 class Losses(Case):
