@@ -1,7 +1,7 @@
-// Budgets of the XRay recorder, as ratios to a counter read in the same run: a call (two events)
-// with its time <= 3 reads; with the clock on every 16th event <= 21 ns or, on another machine,
-// what 21 ns were to a read where that was set (1.31); <= 8 bytes an event. Beside it, in the same
-// rounds: clang's own FDR handler, uftrace, and the same calls unpatched and not instrumented.
+// Budgets of the XRay recorder: a call (two events) with its times <= 3 counter reads of the same
+// run; with the clock on every 16th event <= 21 ns (where a read takes 16 ns, so 1.31 reads; the
+// lesser demand counts); 8 bytes an event. Beside it, in the same rounds: clang's own FDR handler,
+// uftrace, and the same calls unpatched and not instrumented.
 #include <fmt/format.h>
 
 #include <optional>
@@ -16,6 +16,7 @@ using telltale::bench::run;
 constexpr int kRounds = 5;
 constexpr double kBudgetReads = 3.0;
 constexpr double kSparseBudgetReads = 21.0 / 16.1;
+constexpr double kSparseBudgetNs = 21.0;
 
 struct Way {
   std::string name;
@@ -47,6 +48,7 @@ std::optional<Said> run_once(const Way& way, const std::string& output) {
 // The recording must hold every call, with entry and exit, in 8 bytes an event.
 bool check(const Way& way, double calls, int chunks) {
   if (way.trace.empty()) return true;
+  if (::access(way.trace.c_str(), R_OK) != 0) return false;
   const telltale::api::Recording recording({{way.trace}, {}});
   const auto top = recording.top();
   uint64_t found = 0;
@@ -139,7 +141,10 @@ int main() {
     const double reads = telltale::bench::median(way.reads);
     fmt::print("{:>10.1f} {:>8.2f} {:>7}  {}\n", telltale::bench::median(way.call_ns), reads,
                way.budget == 0 ? "" : fmt::format("{:.2f}", way.budget), way.name);
-    if (way.budget != 0 && reads > way.budget) ++failures;
+    const bool quick_enough = way.budget == 0 || reads <= way.budget ||
+                              (way.budget == kSparseBudgetReads &&
+                               telltale::bench::median(way.call_ns) <= kSparseBudgetNs);
+    if (!quick_enough) ++failures;
   }
   return failures == 0 ? 0 : 1;
 }
