@@ -149,14 +149,13 @@ constexpr size_t kSlotBytes = 32;
 
 // Where a thread writes. It alone changes all but `limit`.
 struct alignas(64) Thread {
-  uint64_t next;       // address of the slot to take
-  uint64_t limit;      // end of the slots that it may take; 0: the library has to be asked
-  uint64_t head;       // the first 8 bytes of its records, without flags
-  uint64_t tid;        // in the upper 32 bits
-  uint64_t sequence;   // the last that it used
-  uint64_t when;       // the last time that it read
-  uint32_t countdown;  // events until the clock is read
-  uint32_t every;      // events from one reading to the next
+  uint64_t next;   // address of the slot to take
+  uint64_t limit;  // end of the slots that it may take; 0: the library has to be asked
+  uint64_t head;   // the first 8 bytes of its records, without flags
+  uint64_t tid;    // in the upper 32 bits
+  uint64_t base;   // a slot's number (address / kSlotBytes) and this make its sequence number
+  uint64_t when;   // the last time that it read; the clock is read again `every` numbers later
+  uint64_t every;
 };
 
 // A page of its own.
@@ -223,19 +222,16 @@ inline void hit(Site& site, uint32_t flags) noexcept {
                        0)) {
     return telltale_st_hit_slow_v1(&site, flags);
   }
-  uint64_t sequence;
-  uint64_t when;
-  if (thread.countdown <= 1) {
+  // Numbers grow with slots, so that one instruction gives an event both.
+  const uint64_t number = slot / kSlotBytes;
+  uint64_t sequence = thread.base + number;
+  uint64_t when = thread.when;
+  if (sequence - when >= thread.every) {
     when = read_counter();
-    const uint64_t last = thread.sequence;
-    sequence = when > last ? when : last + 1;
-    thread.sequence = sequence;
+    sequence = when > sequence ? when : sequence;
+    thread.base = sequence - number;
     thread.when = when;
-    thread.countdown = thread.every;
   } else {
-    --thread.countdown;
-    sequence = fetch_add_local(thread.sequence, 1) + 1;
-    when = thread.when;
     flags |= kHeldTime;
   }
   store_slot(slot, thread.head | flags, sequence, when, thread.tid | site.index);

@@ -68,11 +68,19 @@ void drop_chunk(Stream& stream) {
 
 // The inlined code must not touch the node while the library works on it: signal handlers then ask,
 // and get nested.
-void pull(Node& node) {
+void pull(Node& node, uint32_t generation) {
   __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (node.fast != 0) node.streams[node.fast - 1].next = node.next;
+  if (node.fast != 0) {
+    node.streams[node.fast - 1].next = node.next;
+    node.sequence = node.base + node.next / detail::kSlotBytes - 1;
+  }
   node.fast = 0;
+  if (node.generation == generation) return;
+  node.generation = generation;
+  node.every = settings.clock_every;
+  node.countdown = 0;
+  node.when = node.sequence + 2;  // the next event reads the clock
 }
 
 void push(Node& node, uint32_t generation) {
@@ -81,6 +89,7 @@ void push(Node& node, uint32_t generation) {
   const Stream& stream = node.streams[fast - 1];
   if (stream.limit == 0) return;
   node.next = stream.next;
+  node.base = node.sequence + 1 - stream.next / detail::kSlotBytes;
   node.fast = fast;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(&node.limit, stream.limit, __ATOMIC_SEQ_CST);
@@ -94,14 +103,14 @@ Node* attach() {
   const uint32_t tid = thread_id();
   Node* const node = Threads::attach(settings.pid, tid, &inherited);
   if (node == nullptr) return nullptr;
-  if (inherited) pull(*node);
+  if (inherited) pull(*node, 0);
   for (Stream& stream : node->streams) {
     if (!inherited || stream.limit == 0 || stream.layout != Layout::wide) continue;
     uint8_t* const slot = take(stream, 1);
     if (slot != nullptr) store_stream(slot, settings.pid, tid, node->number, 0);
     if (slot == nullptr) drop_chunk(stream);
   }
-  node->every = settings.clock_every;
+  node->generation = 0;
   detail::telltale_st_thread_v1 = node;
   return node;
 }
@@ -121,14 +130,14 @@ Moment take_moment(Node* node) {
     if (!counted) moment.sequence = moment.when;
     return moment;
   }
-  moment.held = node->countdown > 1;
+  moment.held = counted ? node->countdown > 1 : node->sequence + 1 - node->when < node->every;
   if (moment.held) {
-    --node->countdown;
+    if (counted) --node->countdown;
     moment.when = node->when;
   } else {
     moment.when = Clock::ticks();
     node->when = moment.when;
-    node->countdown = node->every;
+    node->countdown = static_cast<uint32_t>(node->every);
   }
   if (counted) return moment;
   if (moment.held || moment.when <= node->sequence) {
@@ -181,7 +190,7 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   stream.limit = stream.next + chunk.bytes;
   if (store.layout == Layout::wide)
     store_stream(take(stream, 1), store.pid, node.tid32, node.number, chunk.bytes);
-  refine_frequency(&store);
+  refine_frequency_now_and_then(&store);
   return true;
 }
 
@@ -240,7 +249,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
   Node* const own = working.nested ? nullptr : node;
   const bool cut = bytes > kMaxTextBytes;
   if (cut) bytes = kMaxTextBytes;
-  if (own != nullptr) pull(*own);
+  if (own != nullptr) pull(*own, generation);
   const size_t count = 1 + info_records(bytes);
   const View view = own != nullptr ? make_room_everywhere(*own, cycle, count) : look(cycle, true);
   const Event event{site,

@@ -321,6 +321,15 @@ bool rotate(Sink& sink) {
   return made;
 }
 
+void refine_frequency_now_and_then(Store* store) {
+  constexpr uint64_t kTimesPerSecond = 20;
+  const uint64_t now = Clock::ticks();
+  if (store->frequency == nullptr || now - store->refined < *store->frequency / kTimesPerSecond)
+    return;
+  store->refined = now;
+  refine_frequency(store);
+}
+
 void refine_frequency(Store* store) {
   if (store == nullptr || store->frequency == nullptr || !Clock::is_counter()) return;
   __atomic_store_n(store->frequency, Clock::frequency(), __ATOMIC_RELAXED);

@@ -101,5 +101,7 @@ int make_file(Sink& sink, Store** store);
 bool rotate(Sink& sink);
 // A later, better measurement of the clock's frequency for the file.
 void refine_frequency(Store* store);
+// If the last time is long ago.
+void refine_frequency_now_and_then(Store* store);
 
 }  // namespace telltale::st

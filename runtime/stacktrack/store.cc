@@ -135,10 +135,9 @@ void retire_shared(Store& store, SharedChunk* shared) {
 
 int make_ring(Store& store, int file, uint64_t ring_bytes) {
   const uint64_t bytes = round_up(ring_bytes, kSmallestRing);
-  // Many threads hold a chunk each: 256 of them, and more if they get large.
+  // Small enough that many threads can hold one each, large enough that changing it costs nothing.
   store.chunk_bytes = kSmallestChunk;
-  while (store.chunk_bytes < kSharedChunk && bytes / store.chunk_bytes > 256)
-    store.chunk_bytes *= 2;
+  while (store.chunk_bytes < kSharedChunk && bytes / store.chunk_bytes > 64) store.chunk_bytes *= 2;
   store.chunk_count = bytes / store.chunk_bytes;
   store.ring.bytes = store.chunk_count * store.chunk_bytes;
   if (file >= 0) {

@@ -58,6 +58,7 @@ struct Store {
   SharedChunk* shared;
   SharedChunk first_shared;                      // as long as the store: it holds the next two
   uint64_t* frequency;                           // TIMETYPE.tdiv in the first chunk; null: none
+  uint64_t refined;                              // ticks when it was measured last
   uint64_t* lost[stacktrack::kLostReasons + 1];  // counts in the first chunk; null: classic
 };
 

@@ -26,8 +26,10 @@ struct Stream {
 
 // What only the library looks at follows what the inlined code does.
 struct Node : detail::Thread {
+  uint64_t sequence;  // the last that it used, unless the inlined code goes on from `base`
   uint32_t tid32;
   uint32_t number;      // from 1, never used again in this process
+  uint32_t countdown;   // events until the clock is read, if sequence numbers are counted
   uint32_t generation;  // Settings::generation that it follows
   uint32_t fast;        // 1 + the sink whose stream Thread::next and limit stand for; 0: none
   uint32_t taken;       // a thread has it
