@@ -11,6 +11,20 @@
 
 #define TELLTALE_ST_API extern "C" __attribute__((visibility("default")))
 
+// ThreadSanitizer knows nothing of the system telling the library that a thread is gone, whose
+// place another gets.
+#if defined(__SANITIZE_THREAD__)
+#define TELLTALE_ST_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TELLTALE_ST_TSAN 1
+#endif
+#endif
+#ifdef TELLTALE_ST_TSAN
+extern "C" void __tsan_acquire(void* address);
+extern "C" void __tsan_release(void* address);
+#endif
+
 namespace telltale::st {
 
 enum class Layout : uint32_t {
@@ -146,6 +160,7 @@ namespace detail {
 constexpr uint32_t kExit = 0x0400;  // as in src/formats/stacktrack/wire.h; the library asserts that
 constexpr uint32_t kHeldTime = 0x0800;
 constexpr size_t kSlotBytes = 32;
+constexpr uint64_t kFarAway = 1U << 20;
 
 // Where a thread writes. It alone changes all but `limit`.
 struct alignas(64) Thread {
@@ -178,7 +193,7 @@ extern __thread Thread* telltale_st_thread_v1
 // Adds to a number of this thread in one instruction, so that a signal handler cannot come between;
 // not atomic for other threads, and without the cost of that. Returns the value before.
 inline uint64_t fetch_add_local(uint64_t& number, uint64_t add) noexcept {
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(TELLTALE_ST_TSAN)
   __asm__ volatile("xaddq %0, %1" : "+r"(add), "+m"(number) : : "cc", "memory");
   return add;
 #else
@@ -215,26 +230,33 @@ inline void hit(Site& site, uint32_t flags) noexcept {
     return telltale_st_hit_slow_v1(&site, flags);
   }
   Thread& thread = *telltale_st_thread_v1;
-  // The limit before and after, because a signal handler may come between and get another chunk.
+  // The limit before and after, because a signal handler may come between and get another chunk;
+  // what is read between belongs to the slot.
   const uint64_t limit = __atomic_load_n(&thread.limit, __ATOMIC_RELAXED);
   const uint64_t slot = fetch_add_local(thread.next, kSlotBytes);
+  uint64_t sequence = thread.base + slot / kSlotBytes;
+  uint64_t when = thread.when;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (__builtin_expect(slot >= limit || limit != __atomic_load_n(&thread.limit, __ATOMIC_RELAXED),
                        0)) {
     return telltale_st_hit_slow_v1(&site, flags);
   }
-  // Numbers grow with slots, so that one instruction gives an event both.
-  const uint64_t number = slot / kSlotBytes;
-  uint64_t sequence = thread.base + number;
-  uint64_t when = thread.when;
-  if (sequence - when >= thread.every) {
+  const uint64_t since = sequence - when;
+  if (since >= thread.every) {
+    // Far away: that is the base of another chunk, which a signal handler has got meanwhile.
+    if (since > kFarAway) sequence = 0;
     when = read_counter();
     sequence = when > sequence ? when : sequence;
-    thread.base = sequence - number;
+    thread.base = sequence - slot / kSlotBytes;
     thread.when = when;
   } else {
     flags |= kHeldTime;
   }
-  store_slot(slot, thread.head | flags, sequence, when, thread.tid | site.index);
+  store_slot(slot, thread.head | flags, sequence, when,
+             thread.tid | __atomic_load_n(&site.index, __ATOMIC_RELAXED));
+#ifdef TELLTALE_ST_TSAN
+  __tsan_release(&thread);
+#endif
 }
 #else
 inline void hit(Site& site, uint32_t flags) noexcept { telltale_st_hit_v1(&site, flags); }

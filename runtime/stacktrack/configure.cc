@@ -78,35 +78,37 @@ int plan_file(FilePlan& plan, const FileOptions& options) {
 }
 
 int plan_sink(Sink& sink, const detail::OpenRequest& request) {
-  sink.kind = static_cast<SinkKind>(request.kind);
+  const SinkKind kind = static_cast<SinkKind>(request.kind);
   sink.sequence = Sequence::clock;
-  sink.layout = Layout::wide;
+  Layout layout = Layout::wide;
   int error = 0;
   uint32_t every = 1;
-  if (sink.kind == SinkKind::file) {
+  if (kind == SinkKind::file) {
     error = plan_file(sink.plan, request.file);
-    sink.layout = request.file.layout;
+    layout = request.file.layout;
     sink.sequence =
         request.file.layout == Layout::classic ? Sequence::count : request.file.sequence;
     every = request.file.clock_every;
-  } else if (sink.kind == SinkKind::ring) {
+  } else if (kind == SinkKind::ring) {
     std::memset(static_cast<void*>(&sink.plan), 0, sizeof(sink.plan));
     sink.plan.ring_bytes = request.ring.bytes < kSmallestRing ? kSmallestRing : request.ring.bytes;
     sink.plan.follow_fork = true;
     every = request.ring.clock_every;
-  } else if (sink.kind == SinkKind::callback) {
+  } else if (kind == SinkKind::callback) {
     if (request.callback.callback == nullptr) return -EINVAL;
     sink.callback = request.callback;
-    sink.layout = request.callback.layout;
-    if (sink.layout == Layout::classic) sink.sequence = Sequence::count;
+    layout = request.callback.layout;
+    if (layout == Layout::classic) sink.sequence = Sequence::count;
     every = request.callback.clock_every;
   } else {
     return -EINVAL;
   }
   if (error != 0) return error;
   if (every == 0 || every > 65536) return -EINVAL;
-  if (sink.layout == Layout::classic && process_id() > 0xffff) return -EOVERFLOW;
-  settings.clock_every = every;
+  if (layout == Layout::classic && process_id() > 0xffff) return -EOVERFLOW;
+  __atomic_store_n(&sink.kind, request.kind, __ATOMIC_RELAXED);
+  __atomic_store_n(&sink.layout, static_cast<uint32_t>(layout), __ATOMIC_RELAXED);
+  __atomic_store_n(&settings.clock_every, every, __ATOMIC_RELAXED);
   return 0;
 }
 
@@ -154,7 +156,7 @@ int close_sink(Sink& sink) {
     const Inside inside;
     Store* const store = sink.store;
     refine_frequency(store);
-    const bool classic_file = store != nullptr && sink.layout == Layout::classic;
+    const bool classic_file = store != nullptr && layout_of(sink) == Layout::classic;
     if (classic_file) {
       post_classic_losses(sink, store);
       std::memcpy(path, store->path, sizeof(path));
@@ -166,7 +168,7 @@ int close_sink(Sink& sink) {
     if (!any) announce(0);
     replace_store(sink, nullptr);
   }
-  if (sink.kind == SinkKind::callback) wait_for_callbacks(sink);
+  if (kind_of(sink) == SinkKind::callback) wait_for_callbacks(sink);
   if (path[0] != 0) error = put_in_order(path);
   return error;
 }
@@ -196,6 +198,7 @@ __attribute__((destructor)) void refine_at_exit() {
 
 int open_sink(const detail::OpenRequest& request) {
   const Configuring configuring_now;
+  notice_copy();
   if (child_is_waiting()) open_in_child();
   int free = 0;
   while (free < kMaxSinks &&
@@ -205,7 +208,6 @@ int open_sink(const detail::OpenRequest& request) {
   Sink& sink = settings.sinks[free];
   const uint32_t every_before = settings.clock_every;
   Clock::start(false);
-  settings.pid = process_id();
   watch_forks();
   int error = plan_sink(sink, request);
   const uint32_t cycle = new_cycle();
@@ -214,12 +216,12 @@ int open_sink(const detail::OpenRequest& request) {
     error = start_sink(sink, cycle);
   }
   if (error != 0) {
-    settings.clock_every = every_before;
+    __atomic_store_n(&settings.clock_every, every_before, __ATOMIC_RELAXED);
     return error;
   }
   settle();
   announce(cycle);
-  if (sink.kind == SinkKind::ring && request.ring.dump_on_crash != nullptr)
+  if (kind_of(sink) == SinkKind::ring && request.ring.dump_on_crash != nullptr)
     dump_on_crash(free, request.ring.dump_on_crash);
   return free;
 }
@@ -258,14 +260,13 @@ void name_files(FilePlan& plan) {
 int start_sink(Sink& sink, uint32_t cycle) {
   Store* store = nullptr;
   int error = 0;
-  if (sink.kind == SinkKind::file) error = make_file(sink, &store);
-  if (sink.kind == SinkKind::ring)
-    store = make_store(sink.layout, nullptr, sink.plan.ring_bytes, 0, &error);
+  if (kind_of(sink) == SinkKind::file) error = make_file(sink, &store);
+  if (kind_of(sink) == SinkKind::ring)
+    store = make_store(layout_of(sink), nullptr, sink.plan.ring_bytes, 0, &error);
   if (error != 0) return error;
   if (store != nullptr) store->cycle = cycle;
   post_header(sink, store, cycle, true);
-  __atomic_store_n(&sink.store, store, __ATOMIC_RELEASE);
-  __atomic_store_n(&sink.state, kOpen, __ATOMIC_RELEASE);
+  publish(sink, store);
   return 0;
 }
 
@@ -277,7 +278,7 @@ void settle() {
     const Sink& sink = settings.sinks[i];
     if (!is_open(sink)) continue;
     ++open;
-    if (sink.kind != SinkKind::callback && sink.layout == Layout::wide) fast = i + 1;
+    if (kind_of(sink) != SinkKind::callback && layout_of(sink) == Layout::wide) fast = i + 1;
     if (sink.sequence == Sequence::count) counted = 1;
   }
   if (open != 1 || counted != 0 || !Clock::is_counter()) fast = 0;

@@ -78,18 +78,26 @@ void pull(Node& node, uint32_t generation) {
   node.fast = 0;
   if (node.generation == generation) return;
   node.generation = generation;
-  node.every = settings.clock_every;
+  node.every = __atomic_load_n(&settings.clock_every, __ATOMIC_RELAXED);
   node.countdown = 0;
   node.when = node.sequence + 2;  // the next event reads the clock
 }
 
-void push(Node& node, uint32_t generation) {
+// Not while a new store can be seen but its cycle has not begun: the inlined code compares with the
+// old one, in which checkpoints were posted elsewhere.
+void push(Node& node, uint32_t generation, uint32_t cycle) {
   const uint32_t fast = __atomic_load_n(&settings.fast, __ATOMIC_RELAXED);
-  if (fast == 0) return;
+  if (fast == 0 ||
+      __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_SEQ_CST) != cycle)
+    return;
   const Stream& stream = node.streams[fast - 1];
   if (stream.limit == 0) return;
   node.next = stream.next;
-  node.base = node.sequence + 1 - stream.next / detail::kSlotBytes;
+  // Within a chunk it never gets smaller: an event that was interrupted may use it for a slot that
+  // it took before.
+  const uint64_t base = node.sequence + 1 - stream.next / detail::kSlotBytes;
+  if (node.pushed != stream.limit || static_cast<int64_t>(base - node.base) > 0) node.base = base;
+  node.pushed = stream.limit;
   node.fast = fast;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(&node.limit, stream.limit, __ATOMIC_SEQ_CST);
@@ -121,7 +129,8 @@ Node* this_node(bool nested) {
   return nested ? nullptr : attach();
 }
 
-Moment take_moment(Node* node) {
+// A nested event always reads the clock: numbers next to the last one may be given out above it.
+Moment take_moment(Node* node, bool nested) {
   Moment moment{0, 0, false};
   const bool counted = __atomic_load_n(&settings.counted, __ATOMIC_RELAXED) != 0;
   if (counted) moment.sequence = __atomic_add_fetch(&settings.sequence, 1, __ATOMIC_RELAXED);
@@ -130,7 +139,8 @@ Moment take_moment(Node* node) {
     if (!counted) moment.sequence = moment.when;
     return moment;
   }
-  moment.held = counted ? node->countdown > 1 : node->sequence + 1 - node->when < node->every;
+  moment.held =
+      !nested && (counted ? node->countdown > 1 : node->sequence + 1 - node->when < node->every);
   if (moment.held) {
     if (counted) --node->countdown;
     moment.when = node->when;
@@ -215,14 +225,15 @@ Payload hit_payload(Layout layout, const Event& event, uint32_t index) {
 }
 
 void record(Sink& sink, Store* store, Node* node, Stream* stream, const Event& event) {
+  const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   const uint32_t index = __atomic_load_n(&event.site->index, __ATOMIC_RELAXED);
-  if (sink.layout == Layout::classic && (index > 0xffff || event.tid > 0xffff)) {
+  if (layout == Layout::classic && (index > 0xffff || event.tid > 0xffff)) {
     return lose(sink, store, LostReason::unfit, 1);
   }
   const uint32_t bits = event.flags | (event.moment.held ? stacktrack::kHeldTime : 0);
   const RecordHead head{type_flags(RecordType::hit, bits), event.stream, settings.pid,
                         event.moment.sequence};
-  const Payload payload = hit_payload(sink.layout, event, index);
+  const Payload payload = hit_payload(layout, event, index);
   if (store == nullptr) {
     const bool done = post(sink, store, head, payload, event.text, event.bytes, node == nullptr);
     return lose(sink, store, LostReason::reentered, done ? 0 : 1);
@@ -256,7 +267,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
                     flags,
                     text,
                     bytes,
-                    take_moment(node),
+                    take_moment(node, working.nested),
                     node != nullptr ? node->tid32 : thread_id(),
                     static_cast<uint16_t>(node != nullptr ? node->number : 0)};
   if (__atomic_load_n(&site->cycle, __ATOMIC_ACQUIRE) != view.cycle)
@@ -267,7 +278,10 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
     if (cut) lose(sink, view.stores[i], LostReason::cut_text, 1);
     record(sink, view.stores[i], own, own != nullptr ? &own->streams[i] : nullptr, event);
   }
-  if (own != nullptr) push(*own, generation);
+  if (own != nullptr) push(*own, generation, view.cycle);
+#ifdef TELLTALE_ST_TSAN
+  if (own != nullptr) __tsan_release(static_cast<detail::Thread*>(own));
+#endif
 }
 
 }  // namespace

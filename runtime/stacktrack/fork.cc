@@ -40,7 +40,7 @@ void become_child() {
     sink.rotating = 0;
     sink.callback_users = 0;
     sink.store = nullptr;
-    if (sink.kind != SinkKind::callback)
+    if (kind_of(sink) != SinkKind::callback)
       sink.state = sink.plan.follow_fork ? kWaitingForChild : kClosed;
     any = any || sink.state == kOpen;
     any_waits = any_waits || sink.state == kWaitingForChild;
@@ -62,6 +62,19 @@ void watch_forks() {
   ::madvise(&detail::telltale_st_control_v1, sizeof(detail::telltale_st_control_v1),
             MADV_WIPEONFORK);
   ::pthread_atfork(nullptr, nullptr, become_child);
+}
+
+void notice_copy() {
+  const uint32_t pid = process_id();
+  if (settings.pid == pid) return;
+  if (settings.pid != 0) {
+    become_child();
+    for (Sink& sink : settings.sinks) sink.state = kClosed;
+    waiting = kNobody;
+    settle();
+    announce(0);
+  }
+  settings.pid = pid;
 }
 
 bool child_is_waiting() { return __atomic_load_n(&waiting, __ATOMIC_ACQUIRE) != kNobody; }

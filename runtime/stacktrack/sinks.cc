@@ -10,15 +10,15 @@ namespace {
 // Hands records to a callback, some at a time.
 class CallbackBatch {
  public:
-  explicit CallbackBatch(const Sink& sink) : sink_(sink) {}
+  explicit CallbackBatch(const Sink& sink) : sink_(sink), layout_(layout_of(sink)) {}
   ~CallbackBatch() { hand_over(); }
   CallbackBatch(const CallbackBatch&) = delete;
   CallbackBatch& operator=(const CallbackBatch&) = delete;
 
   void add(const RecordHead& head, const Payload& payload) {
-    const size_t bytes = slot_bytes(sink_.layout);
+    const size_t bytes = slot_bytes(layout_);
     if ((count_ + 1) * bytes > sizeof(words_)) hand_over();
-    store_record(sink_.layout, reinterpret_cast<uint8_t*>(words_) + count_ * bytes, head, payload);
+    store_record(layout_, reinterpret_cast<uint8_t*>(words_) + count_ * bytes, head, payload);
     ++count_;
   }
 
@@ -29,6 +29,7 @@ class CallbackBatch {
   }
 
   const Sink& sink_;
+  const Layout layout_;
   size_t count_ = 0;
   uint64_t words_[96];
 };
@@ -57,8 +58,9 @@ uint16_t narrow(uint64_t number) { return static_cast<uint16_t>(number); }
 
 Payload prologue(const Sink& sink, const Store* store) {
   using namespace stacktrack;
+  const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   const uint32_t ring_bytes = store == nullptr ? 0 : static_cast<uint32_t>(store->chunk_bytes);
-  return pick(sink.layout,
+  return pick(layout,
               wide::Prologue{kMagic, kWideVersion, kInfoBytes, wide::kEntryBytes,
                              wide::kPayloadOffset, 0, ring_bytes},
               classic::Prologue{kMagic, kClassicVersion, kInfoBytes, classic::kEntryBytes,
@@ -80,18 +82,20 @@ void post_lost_counts(Store& store) {
 void post_file(Sink& sink, Store* store, const SourceFile& file, const char* name,
                uint64_t sequence, bool nested) {
   using namespace stacktrack;
+  const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   RecordHead head{type_flags(RecordType::file_location), 0, settings.pid, sequence};
-  const bool fits = sink.layout == Layout::wide || file.number <= kClassicMost;
+  const bool fits = layout == Layout::wide || file.number <= kClassicMost;
   if (!fits) return lose(sink, store, LostReason::names, 1);
   const uint32_t count = __atomic_load_n(&file.property_count, __ATOMIC_RELAXED);
+  const uint32_t before = __atomic_load_n(&file.cycle, __ATOMIC_RELAXED);
   size_t bytes = std::strlen(name);
   if (bytes > kMaxTextBytes) {
     lose(sink, store, LostReason::cut_text, 1);
     bytes = kMaxTextBytes;
   }
   if (!post(sink, store, head,
-            pick(sink.layout, wide::FileLocation{file.number, file.cycle, count, 0},
-                 classic::FileLocation{narrow(file.number), narrow(file.cycle), narrow(count)}),
+            pick(layout, wide::FileLocation{file.number, before, count, 0},
+                 classic::FileLocation{narrow(file.number), narrow(before), narrow(count)}),
             name, bytes, nested)) {
     lose(sink, store, LostReason::names, 1);
   }
@@ -101,8 +105,8 @@ void post_file(Sink& sink, Store* store, const SourceFile& file, const char* nam
        property != nullptr; property = property->next) {
     ++number;
     if (!post(sink, store, head,
-              pick(sink.layout, wide::FileProperty{file.number, file.cycle, number, 0},
-                   classic::FileProperty{narrow(file.number), narrow(file.cycle), narrow(number)}),
+              pick(layout, wide::FileProperty{file.number, before, number, 0},
+                   classic::FileProperty{narrow(file.number), narrow(before), narrow(number)}),
               property->text, property->bytes, nested)) {
       lose(sink, store, LostReason::names, 1);
     }
@@ -112,8 +116,9 @@ void post_file(Sink& sink, Store* store, const SourceFile& file, const char* nam
 void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint32_t filenum,
                uint64_t sequence, bool nested) {
   using namespace stacktrack;
+  const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   uint32_t line = site.line;
-  if (sink.layout == Layout::classic) {
+  if (layout == Layout::classic) {
     if (index > 0xffff) return;  // its events are counted
     if (line > kClassicMost || filenum > kClassicMost) lose(sink, store, LostReason::names, 1);
     if (line > kClassicMost) line = 0;
@@ -127,7 +132,7 @@ void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint3
     name.bytes = kMaxTextBytes;
   }
   if (!post(sink, store, {type_flags(RecordType::source_location), 0, settings.pid, sequence},
-            pick(sink.layout,
+            pick(layout,
                  wide::SourceLocation{index, line, before, narrow(site.style), narrow(filenum)},
                  classic::SourceLocation{narrow(index), narrow(site.style), narrow(line),
                                          narrow(before), narrow(filenum)}),
@@ -169,19 +174,31 @@ uint32_t scope_index(Site& site) {
              : index;
 }
 
-View look(uint32_t cycle, bool nested) {
+namespace {
+View look_once(uint32_t cycle, bool nested) {
   View view{cycle, nested, {}, {}};
   for (int i = 0; i < kMaxSinks; ++i) {
     const Sink& sink = settings.sinks[i];
     view.open[i] = is_open(sink);
     view.stores[i] = view.open[i] ? __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE) : nullptr;
     if (view.stores[i] == nullptr) {
-      view.open[i] = view.open[i] && sink.kind == SinkKind::callback;
+      view.open[i] = view.open[i] && kind_of(sink) == SinkKind::callback;
     } else if (view.stores[i]->cycle > view.cycle) {
       view.cycle = view.stores[i]->cycle;
     }
   }
   return view;
+}
+}  // namespace
+
+View look(uint32_t cycle, bool nested) {
+  // Not half of one state and half of the next: then a checkpoint would count as posted in a cycle
+  // whose store it missed.
+  for (;;) {
+    const uint32_t before = __atomic_load_n(&settings.generation, __ATOMIC_SEQ_CST);
+    const View view = look_once(cycle, nested);
+    if (__atomic_load_n(&settings.generation, __ATOMIC_SEQ_CST) == before) return view;
+  }
 }
 
 void lose(Sink& sink, Store* store, LostReason reason, uint64_t count) {
@@ -198,7 +215,7 @@ bool post(Sink& sink, Store* store, const RecordHead& head, const Payload& paylo
     if (nested) return false;
     // Who closes it waits for us.
     __atomic_fetch_add(&sink.callback_users, 1, __ATOMIC_SEQ_CST);
-    const bool there = sink.kind == SinkKind::callback && (is_open(sink) || head.sequence == 0);
+    const bool there = kind_of(sink) == SinkKind::callback && (is_open(sink) || head.sequence == 0);
     if (there) call_back(sink, head, payload, text, bytes);
     __atomic_fetch_sub(&sink.callback_users, 1, __ATOMIC_RELEASE);
     return there;
@@ -211,37 +228,37 @@ bool post(Sink& sink, Store* store, const RecordHead& head, const Payload& paylo
 
 void post_header(Sink& sink, Store* store, uint32_t cycle, bool first) {
   using namespace stacktrack;
+  const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   const uint32_t pid = settings.pid;
   post(sink, store, {type_flags(RecordType::prologue), 0, pid, 0}, prologue(sink, store), nullptr,
        0, false);
   char program[kMaxTextBytes];
   const int length =
-      sink.layout == Layout::wide ? read_link("/proc/self/exe", program, sizeof(program)) : 0;
+      layout == Layout::wide ? read_link("/proc/self/exe", program, sizeof(program)) : 0;
   post(sink, store, {type_flags(RecordType::process_info), 0, pid, 0},
-       pick(sink.layout, wide::ProcessInfo{pid, cycle, parent_process_id(), settings.clock_every},
+       pick(layout, wide::ProcessInfo{pid, cycle, parent_process_id(), settings.clock_every},
             classic::ProcessInfo{narrow(pid), narrow(cycle)}),
        program, length < 0 ? 0 : static_cast<size_t>(length), false);
   const uint16_t kind = Clock::is_counter() ? kTimeCounter : kTimeMonotonic;
   const uint64_t frequency = Clock::frequency();
   const RecordHead time_type{type_flags(RecordType::time_type), 0, pid, 0};
   const Payload time_type_payload =
-      pick(sink.layout, wide::TimeType{frequency, kind}, classic::TimeType{frequency, kind});
+      pick(layout, wide::TimeType{frequency, kind}, classic::TimeType{frequency, kind});
   uint8_t* const slot = first && store != nullptr ? take_shared_slots(*store, 1) : nullptr;
   if (slot != nullptr) {
-    store_record(sink.layout, slot, time_type, time_type_payload);
-    const size_t at = sink.layout == Layout::wide ? wide::kPayloadOffset : classic::kPayloadOffset;
+    store_record(layout, slot, time_type, time_type_payload);
+    const size_t at = layout == Layout::wide ? wide::kPayloadOffset : classic::kPayloadOffset;
     store->frequency = reinterpret_cast<uint64_t*>(slot + at);
   } else {
     post(sink, store, time_type, time_type_payload, nullptr, 0, false);
   }
   const Clock::Moment now = Clock::moment();
   const uint32_t seconds = static_cast<uint32_t>(now.wall.tv_sec);
-  post(
-      sink, store, {type_flags(RecordType::time_info), 0, pid, 0},
-      pick(sink.layout, wide::TimeInfo{now.ticks, seconds, static_cast<uint32_t>(now.wall.tv_nsec)},
-           classic::TimeInfo{now.ticks, seconds}),
-      nullptr, 0, false);
-  if (first && store != nullptr && sink.layout == Layout::wide) post_lost_counts(*store);
+  post(sink, store, {type_flags(RecordType::time_info), 0, pid, 0},
+       pick(layout, wide::TimeInfo{now.ticks, seconds, static_cast<uint32_t>(now.wall.tv_nsec)},
+            classic::TimeInfo{now.ticks, seconds}),
+       nullptr, 0, false);
+  if (first && store != nullptr && layout == Layout::wide) post_lost_counts(*store);
 }
 
 void post_context(Site& site, const View& view, uint64_t sequence) {
@@ -267,14 +284,14 @@ int make_file(Sink& sink, Store** store) {
   FilePlan& plan = sink.plan;
   int error = 0;
   if (plan.path[0] != 0) {
-    *store = make_store(sink.layout, plan.path, plan.ring_bytes, 0, &error);
+    *store = make_store(layout_of(sink), plan.path, plan.ring_bytes, 0, &error);
     return error;
   }
   char path[kPathBytes];
   constexpr int kTries = 1000;  // files of that name may be there already
   for (int attempt = 0; attempt < kTries; ++attempt) {
     if (!numbered_path(plan, ++plan.number, path)) return -ENAMETOOLONG;
-    *store = make_store(sink.layout, path, plan.ring_bytes, plan.rotate_bytes, &error);
+    *store = make_store(layout_of(sink), path, plan.ring_bytes, plan.rotate_bytes, &error);
     if (error != -EEXIST) break;
   }
   if (error == 0 && plan.keep_files != 0 && plan.number > plan.keep_files &&
@@ -284,18 +301,39 @@ int make_file(Sink& sink, Store** store) {
   return error;
 }
 
+// Before what is open is changed and again after: look() notices either.
+static void raise_generation() { __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST); }
+
 void replace_store(Sink& sink, Store* store) {
-  Store* const old = __atomic_exchange_n(&sink.store, store, __ATOMIC_ACQ_REL);
-  __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST);
+  raise_generation();
+  Store* const old = __atomic_exchange_n(&sink.store, store, __ATOMIC_SEQ_CST);
+  raise_generation();
   Threads::interrupt_all();
   if (old != nullptr) retire_store(old);
 }
 
+void publish(Sink& sink, Store* store) {
+  raise_generation();
+  __atomic_store_n(&sink.store, store, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&sink.state, kOpen, __ATOMIC_SEQ_CST);
+  raise_generation();
+}
+
+// Unless recording ended meanwhile, or a later cycle began.
+static void begin_cycle(uint32_t cycle) {
+  uint32_t now = __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
+  while (now < cycle &&
+         !__atomic_compare_exchange_n(&detail::telltale_st_control_v1.cycle, &now, cycle, true,
+                                      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
+  }
+}
+
 void announce(uint32_t cycle) {
-  __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST);
+  raise_generation();
   Threads::interrupt_all();
   // Last: who sees the new cycle in the inlined code has a place in the new stores, or asks.
-  __atomic_store_n(&detail::telltale_st_control_v1.cycle, cycle, __ATOMIC_SEQ_CST);
+  if (cycle != 0) return begin_cycle(cycle);
+  __atomic_store_n(&detail::telltale_st_control_v1.cycle, 0, __ATOMIC_SEQ_CST);
 }
 
 bool rotate(Sink& sink) {
@@ -310,12 +348,8 @@ bool rotate(Sink& sink) {
     store->cycle = new_cycle();
     post_header(sink, store, store->cycle, true);
     replace_store(sink, store);
-    // Unless recording ended meanwhile, or a later cycle began.
-    uint32_t cycle = __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
-    while (cycle != 0 && cycle < store->cycle &&
-           !__atomic_compare_exchange_n(&detail::telltale_st_control_v1.cycle, &cycle, store->cycle,
-                                        true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
-    }
+    if (__atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED) != 0)
+      begin_cycle(store->cycle);
   }
   __atomic_store_n(&sink.rotating, 0, __ATOMIC_RELEASE);
   return made;
@@ -324,9 +358,11 @@ bool rotate(Sink& sink) {
 void refine_frequency_now_and_then(Store* store) {
   constexpr uint64_t kTimesPerSecond = 20;
   const uint64_t now = Clock::ticks();
-  if (store->frequency == nullptr || now - store->refined < *store->frequency / kTimesPerSecond)
+  if (store->frequency == nullptr) return;
+  const uint64_t frequency = __atomic_load_n(store->frequency, __ATOMIC_RELAXED);
+  if (now - __atomic_load_n(&store->refined, __ATOMIC_RELAXED) < frequency / kTimesPerSecond)
     return;
-  store->refined = now;
+  __atomic_store_n(&store->refined, now, __ATOMIC_RELAXED);
   refine_frequency(store);
 }
 

@@ -29,8 +29,8 @@ struct FilePlan {
 
 struct Sink {
   uint32_t state;
-  SinkKind kind;
-  Layout layout;
+  uint32_t kind;    // SinkKind
+  uint32_t layout;  // Layout
   Sequence sequence;
   uint32_t rotating;
   Store* store;  // null: callback
@@ -54,6 +54,15 @@ extern Settings settings;
 
 inline bool is_open(const Sink& sink) {
   return __atomic_load_n(&sink.state, __ATOMIC_ACQUIRE) == kOpen;
+}
+
+// A sink's place may be used again for another while somebody looks at it: what they read at most
+// is the other's.
+inline Layout layout_of(const Sink& sink) {
+  return static_cast<Layout>(__atomic_load_n(&sink.layout, __ATOMIC_RELAXED));
+}
+inline SinkKind kind_of(const Sink& sink) {
+  return static_cast<SinkKind>(__atomic_load_n(&sink.kind, __ATOMIC_RELAXED));
 }
 
 struct Moment {
@@ -92,7 +101,10 @@ uint32_t new_cycle();
 // From now on checkpoints see `store` (null: none) in this sink, and all threads notice. What was
 // there is let go.
 void replace_store(Sink& sink, Store* store);
-// All threads look again at what is open; then the write cycle is `cycle` (0: nothing is recorded).
+// From now on checkpoints see this sink.
+void publish(Sink& sink, Store* store);
+// All threads look again at what is open; then the write cycle is `cycle` or a later one (0:
+// nothing is recorded).
 void announce(uint32_t cycle);
 
 // Makes the sink's next file by its plan; 0 or a negative errno value.

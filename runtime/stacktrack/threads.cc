@@ -67,6 +67,9 @@ Node* Threads::attach(uint32_t pid, uint32_t tid, bool* inherited) {
   *inherited = node != nullptr;
   if (node == nullptr) node = make_node();
   if (node == nullptr) return nullptr;
+#ifdef TELLTALE_ST_TSAN
+  __tsan_acquire(node);
+#endif
   node->number = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
   node->tid = uint64_t{tid} << 32;
   node->head = uint64_t{node->number & 0xffff} << 16 | uint64_t{pid} << 32;

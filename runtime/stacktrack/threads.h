@@ -27,6 +27,7 @@ struct Stream {
 // What only the library looks at follows what the inlined code does.
 struct Node : detail::Thread {
   uint64_t sequence;  // the last that it used, unless the inlined code goes on from `base`
+  uint64_t pushed;    // the last limit that the inlined code was given
   uint32_t tid32;
   uint32_t number;      // from 1, never used again in this process
   uint32_t countdown;   // events until the clock is read, if sequence numbers are counted

@@ -1,0 +1,12 @@
+// A plugin with checkpoints of its own; built twice, with other names at the same places.
+
+#include <telltale/stacktrack.hpp>
+
+#ifndef MODULE_NAME
+#define MODULE_NAME "first"
+#endif
+
+extern "C" __attribute__((visibility("default"))) void work() {
+  TELLTALE_BLOCK("block of the " MODULE_NAME " module");
+  TELLTALE_VALUE("value of the " MODULE_NAME " module", 42);
+}

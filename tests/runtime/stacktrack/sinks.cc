@@ -1,0 +1,175 @@
+// What sinks promise: layouts, rotation, cycles, rings, callbacks, several at once.
+
+#include <atomic>
+
+#include "recorded.h"
+
+namespace {
+
+using recorded::fail;
+using telltale::st::sink_control;
+
+struct Point {
+  int x;
+  friend std::ostream& operator<<(std::ostream& out, const Point& point) {
+    return out << "point " << point.x;
+  }
+};
+enum class Colour { red = 7 };
+
+template <typename T>
+T worker(T value) {
+  TELLTALE_FUNCTION();
+  return value;
+}
+
+struct Server {
+  void serve(int request) {
+    TELLTALE_FUNCTION();
+    if (request == 2) throw request;
+    TELLTALE_VALUE("request", request);
+  }
+};
+
+// Everything that a program can record, once.
+void record_all() {
+  TELLTALE_FUNCTION();
+  Server server;
+  for (int i = 0; i < 4; ++i) {
+    try {
+      server.serve(i);
+    } catch (int) {
+      TELLTALE_STEP("refused");
+    }
+  }
+  worker(1.5);
+  TELLTALE_BLOCK("values");
+  TELLTALE_VALUE("bool", true);
+  TELLTALE_VALUE("char", 'c');
+  TELLTALE_VALUE("negative", -5L);
+  TELLTALE_VALUE("largest", UINT64_MAX);
+  TELLTALE_VALUE("half", 0.5);
+  TELLTALE_VALUE("string", std::string("a string of 32 bytes: 0123456789"));
+  TELLTALE_VALUE("literal", "\xC3\xA4 & <b>");
+  TELLTALE_VALUE("null", static_cast<const char*>(nullptr));
+  TELLTALE_VALUE("empty", "");
+  TELLTALE_VALUE("streamed", Point{3});
+  TELLTALE_VALUE("enumerator", Colour::red);
+  TELLTALE_VALUE("long", std::string(3000, 'l'));
+}
+TELLTALE_FILE_PROPERTY("owner=tests");
+TELLTALE_FILE_PROPERTY("a property that is longer than one record=yes");
+
+// Prints the path, for a test that decodes the file.
+void make(const char* layout, const char* folder) {
+  telltale::st::FileOptions options;
+  options.directory = folder;
+  if (std::strcmp(layout, "classic") == 0) options.layout = telltale::st::Layout::classic;
+  if (std::strcmp(layout, "counted") == 0) options.sequence = telltale::st::Sequence::count;
+  if (std::strcmp(layout, "sparse") == 0) options.clock_every = 16;
+  const int sink = sink_control::open(options);
+  if (sink < 0) fail("open: %s", std::strerror(-sink));
+  const std::string path = sink_control::path(sink);
+  record_all();
+  if (sink_control::close() != 0) fail("close");
+  if (sink_control::statistics().cut_text != 1)
+    fail("%zu texts were cut", size_t{sink_control::statistics().cut_text});
+  std::printf("%s\n", path.c_str());
+}
+
+void cycles() {
+  const recorded::Folder folder;
+  recorded::open_file(folder);
+  for (int cycle = 0; cycle < 3; ++cycle) {
+    TELLTALE_STEP("step");
+    TELLTALE_STEP("step");
+    if (cycle == 1) TELLTALE_STEP("only in the second");
+    if (cycle < 2) sink_control::next_cycle();
+  }
+  const recorded::File file = recorded::read_file(folder.files().at(0));
+  if (file.headers != 3) fail("%zu headers", size_t{file.headers});
+  // Two checkpoints are hit in all three cycles: the last time they were posted before was in
+  // cycle 2.
+  int in_all = 0;
+  int once = 0;
+  for (const auto& [scope, cycle] : file.cycles) {
+    in_all += file.names.at(scope) == "step" && cycle == 2 ? 1 : 0;
+    once += file.names.at(scope) == "only in the second" && cycle == 0 ? 1 : 0;
+  }
+  if (in_all != 2 || once != 1) fail("write counts: %d and %d", in_all, once);
+  sink_control::close();
+}
+
+void rings() {
+  const recorded::Folder folder;
+  telltale::st::RingOptions options;
+  options.bytes = 1U << 18;
+  const int ring = sink_control::open(options);
+  constexpr uint64_t kEvents = 100'000;
+  for (uint64_t i = 0; i < kEvents; ++i) TELLTALE_STEP("step");
+  const std::string dump = folder.path + "/dump.tlg";
+  if (sink_control::dump(ring, dump.c_str()) != 0) fail("dump");
+  if (sink_control::dump(ring, dump.c_str()) != -EEXIST) fail("a dump is written over");
+  const recorded::File file = recorded::read_file(dump);
+  if (file.hits.size() + file.lost.at(2) != kEvents || file.hits.size() < 5000) {
+    fail("%zu in the ring, %zu overwritten", file.hits.size(), size_t{file.lost.at(2)});
+  }
+  // The newest are there, without a gap.
+  for (size_t i = 1; i < file.hits.size(); ++i) {
+    if (file.hits[i].sequence <= file.hits[i - 1].sequence) fail("order");
+  }
+  if (file.unnamed != 0) fail("a ring forgets names");
+  sink_control::close();
+}
+
+std::atomic<uint64_t> called{0};
+void call(const void*, size_t count, void* user) {
+  called += count;
+  *static_cast<bool*>(user) = true;
+  TELLTALE_STEP("inside the callback");
+}
+
+void several() {
+  const recorded::Folder folder;
+  bool touched = false;
+  telltale::st::CallbackOptions callback;
+  callback.callback = call;
+  callback.user = &touched;
+  telltale::st::FileOptions classic;
+  classic.layout = telltale::st::Layout::classic;
+  classic.directory = folder.path.c_str();
+  const int file = recorded::open_file(folder);
+  const std::string path = sink_control::path(file);
+  const int back = sink_control::open(callback);
+  const int ring = sink_control::open(telltale::st::RingOptions{});
+  const int old = sink_control::open(classic);
+  if (file < 0 || back < 0 || ring < 0 || old < 0) fail("open");
+  if (sink_control::open(callback) != -EMFILE) fail("a fifth sink");
+  for (int i = 0; i < 100; ++i) TELLTALE_STEP("step");
+  const std::string dump = folder.path + "/dump.tlg";
+  if (sink_control::dump(ring, dump.c_str()) != 0) fail("dump");
+  sink_control::close();
+  TELLTALE_STEP("after all is closed");
+  // In the file and the ring also what the callback passed; the callback does not see that.
+  const size_t in_file = recorded::read_file(path).hits.size();
+  const size_t in_ring = recorded::read_file(dump).hits.size();
+  const uint64_t nested = sink_control::statistics().reentered;
+  if (!touched || in_file != 100 + nested || in_ring > in_file || in_ring < 200) {
+    fail("%zu in the file, %zu in the ring, %zu nested", in_file, in_ring, size_t{nested});
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "make") {
+    make(argv[2], argv[3]);
+    return 0;
+  }
+  if (what == "cycles") cycles();
+  if (what == "rings") rings();
+  if (what == "several") several();
+  std::printf("ok %s\n", what.c_str());
+  return 0;
+}
