@@ -287,6 +287,8 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
 }  // namespace
 
 uint32_t depth_in_library() { return depth; }
+InLibrary::InLibrary() { ++depth; }
+InLibrary::~InLibrary() { --depth; }
 void forget_this_thread() { detail::telltale_st_thread_v1 = &Threads::none; }
 
 // Before the program's own constructors; its checkpoints record from the first on.

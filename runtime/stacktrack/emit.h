@@ -6,6 +6,15 @@ namespace telltale::st {
 
 // Whether this thread is inside the library now (0: no), and how deep.
 uint32_t depth_in_library();
+// While it lives, checkpoints of this thread are nested in the library: callbacks are not called
+// for them.
+class InLibrary {
+ public:
+  InLibrary();
+  ~InLibrary();
+  InLibrary(const InLibrary&) = delete;
+  InLibrary& operator=(const InLibrary&) = delete;
+};
 // In a forked child: its thread has no node, whatever its parent's had.
 void forget_this_thread();
 

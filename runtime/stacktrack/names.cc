@@ -131,7 +131,7 @@ Text short_function_name(const char* pretty) {
   const char* end = pretty + whole.bytes;
   // Closures and operators have brackets in their names.
   if (std::strstr(pretty, "lambda") != nullptr || std::strstr(pretty, "operator") != nullptr ||
-      std::strchr(pretty, '{') != nullptr || std::strstr(pretty, "decltype") != nullptr) {
+      std::strstr(pretty, "{lambda") != nullptr || std::strstr(pretty, "decltype") != nullptr) {
     return whole;
   }
   if (end > pretty && end[-1] == ']') {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "clock.h"
+#include "emit.h"
 
 namespace telltale::st {
 namespace {
@@ -216,7 +217,10 @@ bool post(Sink& sink, Store* store, const RecordHead& head, const Payload& paylo
     // Who closes it waits for us.
     __atomic_fetch_add(&sink.callback_users, 1, __ATOMIC_SEQ_CST);
     const bool there = kind_of(sink) == SinkKind::callback && (is_open(sink) || head.sequence == 0);
-    if (there) call_back(sink, head, payload, text, bytes);
+    if (there) {
+      const InLibrary in_library;
+      call_back(sink, head, payload, text, bytes);
+    }
     __atomic_fetch_sub(&sink.callback_users, 1, __ATOMIC_RELEASE);
     return there;
   }

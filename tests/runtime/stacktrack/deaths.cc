@@ -109,10 +109,10 @@ void kill_loops(long loops) {
   }
 }
 
-[[gnu::noinline]] int overflow(volatile char* outer) {
+[[gnu::noinline]] int overflow(volatile char* outer, long depth) {
   volatile char here[4096];
   here[0] = outer[0];
-  return overflow(here) + here[0];
+  return depth == 0 ? 0 : overflow(here, depth - 1) + here[0];
 }
 
 void die(const std::string& how) {
@@ -121,7 +121,8 @@ void die(const std::string& how) {
   if (how == "exec") execl("/bin/true", "true", nullptr);
   if (how == "abort") std::abort();
   if (how == "SIGTERM") raise(SIGTERM);
-  if (how == "SIGSEGV") *reinterpret_cast<volatile int*>(8) = 1;
+  if (how == "SIGSEGV")
+    *reinterpret_cast<volatile int*>((uintptr_t{progress->events[0]} & 1U) * 8 + 8) = 1;
   if (how == "SIGBUS") raise(SIGBUS);
   if (how == "SIGFPE") raise(SIGFPE);
   if (how == "SIGILL") __builtin_trap();
@@ -129,7 +130,7 @@ void die(const std::string& how) {
   if (how == "terminate") std::terminate();
   if (how == "overflow") {
     volatile char first = 0;
-    overflow(&first);
+    overflow(&first, 1L << 40);
   }
 }
 
@@ -179,8 +180,8 @@ int main(int argc, char** argv) {
   progress = static_cast<Progress*>(
       mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (progress == MAP_FAILED) fail("no memory");
-  if (what == "kill") kill_loops(recorded::environment("TELLTALE_KILL_LOOPS", 150));
-  if (what == "kinds") death_kinds(recorded::environment("TELLTALE_DEATHS", 3));
+  if (what == "kill") kill_loops(recorded::environment("TELLTALE_KILL_LOOPS", 60));
+  if (what == "kinds") death_kinds(recorded::environment("TELLTALE_DEATHS", 2));
   if (what == "crash_dump") crash_dumps();
   std::printf("ok %s\n", what.c_str());
   return 0;

@@ -122,9 +122,9 @@ void rings() {
   sink_control::close();
 }
 
-std::atomic<uint64_t> called{0};
-void call(const void*, size_t count, void* user) {
-  called += count;
+std::atomic<uint64_t> calls{0};
+void call(const void*, size_t, void* user) {
+  ++calls;
   *static_cast<bool*>(user) = true;
   TELLTALE_STEP("inside the callback");
 }
@@ -154,7 +154,7 @@ void several() {
   const size_t in_file = recorded::read_file(path).hits.size();
   const size_t in_ring = recorded::read_file(dump).hits.size();
   const uint64_t nested = sink_control::statistics().reentered;
-  if (!touched || in_file != 100 + nested || in_ring > in_file || in_ring < 200) {
+  if (!touched || in_file != 100 + calls || nested < 100 || in_ring > in_file || in_ring < 200) {
     fail("%zu in the file, %zu in the ring, %zu nested", in_file, in_ring, size_t{nested});
   }
 }

@@ -90,10 +90,11 @@ void short_threads(long count) {
     fail("%zu KiB after %ld threads, %zu before", after, count, before);
 }
 
-std::atomic<bool> leave{false};
+pthread_rwlock_t gate = PTHREAD_RWLOCK_INITIALIZER;
 void* stay(void*) {
   TELLTALE_STEP("stays");
-  while (!leave) usleep(1000);
+  pthread_rwlock_rdlock(&gate);
+  pthread_rwlock_unlock(&gate);
   TELLTALE_STEP("leaves");
   return nullptr;
 }
@@ -104,11 +105,12 @@ void live_threads(long count) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, 32768);
+  pthread_rwlock_wrlock(&gate);
   std::vector<pthread_t> threads(static_cast<size_t>(count));
   for (pthread_t& thread : threads) {
     if (pthread_create(&thread, &attributes, stay, nullptr) != 0) fail("pthread_create");
   }
-  leave = true;
+  pthread_rwlock_unlock(&gate);
   for (const pthread_t thread : threads) pthread_join(thread, nullptr);
   sink_control::close();
   expect_all(folder, static_cast<uint64_t>(count) * 2, "live threads");

@@ -1,0 +1,217 @@
+"""The StackTrack recorder in programs of all kinds (tests/runtime/stacktrack): what it records, and rows R1 to R5, R10 to R12 and
+R15 of its reliability goals. Long form: TELLTALE_KILL_LOOPS, TELLTALE_DEATHS, TELLTALE_FORKS, TELLTALE_SCALE."""
+import collections
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import stacktrack_file
+
+BUILD = os.environ["TELLTALE_BINARY_DIR"]
+SOURCE = os.environ["TELLTALE_SOURCE_DIR"]
+PROGRAMS = os.path.join(BUILD, "tests", "runtime")
+LIBRARIES = ("stacktrack", "stacktrack_shared")
+SANITIZED = "fsanitize" in open(os.path.join(BUILD, "build.ninja")).read()
+
+# What an event or a crash may call: system calls, and what only computes. Opening a sink may also look at the environment.
+ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_location", "memcpy", "memset", "memmove", "memchr", "memcmp",
+           "strlen", "strchr", "strcspn", "strncpy", "strstr", "sigaction", "sigemptyset", "sigaltstack", "raise",
+           "getenv", "getcwd", "pthread_atfork", "__register_atfork", "program_invocation_short_name", "__progname",
+           "__udivti3", "__divti3", "_GLOBAL_OFFSET_TABLE_", "__tls_get_addr", "__stack_chk_fail", "__dso_handle", "__cxa_finalize", "__gmon_start__",
+           "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable"}
+
+
+def run(*command, **environment):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
+    assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+class Rows(unittest.TestCase):
+    def each(self, program, *words, libraries=LIBRARIES):
+        for library in libraries:
+            with self.subTest(library=library):
+                self.assertIn("ok", run(os.path.join(PROGRAMS, f"{library}_{program}"), *words))
+
+    def test_r1_nothing_but_what_is_safe_is_called(self):
+        for name in ("libtelltale_stacktrack.so", "libtelltale_stacktrack.a"):
+            symbols = run("nm", "-u", os.path.join(BUILD, "runtime", "stacktrack", name))
+            used = {line.split()[-1].split("@")[0] for line in symbols.splitlines() if " U " in line or " w " in line}
+            # An archive's members also name one another.
+            if not SANITIZED:
+                self.assertEqual({s for s in used - ALLOWED if "telltale" not in s}, set(), name)
+
+    def test_r1_events_do_not_allocate(self):
+        self.each("hosts", "allocation_free")
+
+    def test_r1_signals(self):
+        self.each("threads", "signals", libraries=LIBRARIES[:1])
+
+    def test_r2_sigkill(self):
+        self.each("deaths", "kill", libraries=LIBRARIES[:1])
+
+    def test_r2_every_kind_of_death(self):
+        self.each("deaths", "kinds", libraries=LIBRARIES[:1])
+
+    def test_r2_a_ring_in_memory_is_dumped_by_a_crash(self):
+        self.each("deaths", "crash_dump")
+
+    def test_r3_children(self):
+        self.each("forks", "kinds")
+
+    def test_r3_forks_in_the_middle_of_events(self):
+        self.each("forks", "storm", libraries=LIBRARIES[:1])
+
+    def test_r3_descriptors(self):
+        self.each("forks", "descriptors")
+
+    def test_r4_threads_that_come_and_go(self):
+        self.each("threads", "short")
+        self.each("threads", "live")
+        self.each("threads", "cancelled")
+
+    def test_r5_modules(self):
+        modules = [os.path.join(PROGRAMS, f"stacktrack_module_{name}.so") for name in ("first", "second")]
+        self.each("hosts", "modules", *modules, libraries=LIBRARIES[1:])
+
+    def test_r10_limits(self):
+        self.each("hosts", "disk")
+        self.each("hosts", "replaced")
+
+    def test_r10_a_full_disk(self):
+        with tempfile.TemporaryDirectory() as folder:
+            mount = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=1m none "$1" && shift && "$@"', "sh", folder]
+            if subprocess.run(mount + ["true"], capture_output=True).returncode != 0:
+                self.skipTest("no file system can be mounted here")
+            done = subprocess.run(mount + [os.path.join(PROGRAMS, "stacktrack_hosts"), "disk", folder], capture_output=True,
+                                  text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "ok disk\n", ""))
+
+    def test_r10_where_no_file_can_be(self):
+        for folder in ("/nowhere", "/proc"):
+            done = subprocess.run([os.path.join(PROGRAMS, "stacktrack_sinks"), "make", "wide", folder], capture_output=True,
+                                  text=True, timeout=60)
+            self.assertIn("FAILED: open: ", done.stderr)
+
+    def test_r11_before_main_and_after_it(self):
+        for library in LIBRARIES:
+            with self.subTest(library=library), tempfile.TemporaryDirectory() as folder:
+                path = run(os.path.join(PROGRAMS, f"{library}_hosts"), "order", TELLTALE_STACKTRACK="dir=" + folder).strip()
+                names = collections.Counter(hit[2] for hit in stacktrack_file.File(path).hits)
+                for name in ("constructor of a static", "destructor of a static", "atexit"):
+                    self.assertEqual(names[name], 1, names)
+                self.assertGreater(names["thread that outlives main"], 0)
+
+    def test_r12_inside_the_allocator(self):
+        self.each("hosts", "inside_malloc")
+
+    def test_r15_accounting(self):
+        self.each("threads", "accounting")
+
+    def test_sinks_that_change_while_threads_record(self):
+        self.each("threads", "reconfigured")
+
+    def test_sinks(self):
+        for what in ("cycles", "rings", "several"):
+            self.each("sinks", what)
+
+
+class Content(unittest.TestCase):
+    """What a program records is what stands in its file."""
+
+    def check(self, library, kind):
+        with tempfile.TemporaryDirectory() as folder:
+            path = run(os.path.join(PROGRAMS, f"{library}_sinks"), "make", kind, folder).strip()
+            self.assertRegex(os.path.basename(path), r"^%s_sinks_\d{8}_\d{6}_[0-9A-F]{4,8}_1\.tlg$" % library)
+            file = stacktrack_file.File(path)
+        self.assertEqual((file.torn, file.unnamed), (0, 0))
+        self.assertEqual([os.path.basename(name) for name in file.files.values()], ["sinks.cc"])
+        properties = list(file.properties.values())[0]
+        self.assertEqual(sorted(properties.values()), ["a property that is longer than one record=yes", "owner=tests"])
+        served = []
+        for i in range(4):
+            inside = [("refused", False, None)] if i == 2 else []
+            value = [] if i == 2 else [("request", False, str(i))]
+            served += [("::Server::serve", False, None), *value, ("::Server::serve", True, None), *inside]
+        values = [("bool", "true"), ("char", "c"), ("negative", "-5"), ("largest", str(2**64 - 1)), ("half", "0.5"),
+                  ("string", "a string of 32 bytes: 0123456789"), ("literal", "\u00e4 & <b>"), ("null", "(null)"), ("empty", None),
+                  ("streamed", "point 3"), ("enumerator", "7"), ("long", "l" * 2000)]
+        expected = [("::record_all", False, None), *served, ("::worker", False, None), ("::worker", True, None),
+                    ("values", False, None), *[(name, False, text) for name, text in values],
+                    ("values", True, None), ("::record_all", True, None)]
+        found = [(re.sub(r"^(\{anonymous\}|\(anonymous namespace\))", "", name), left, text)
+                 for _, _, name, left, text, _, _ in file.hits]
+        self.assertEqual(found, expected)
+        styles = {name: style for name, style, _, _, _ in file.names.values()}
+        self.assertEqual((styles["values"], styles["refused"], styles["bool"]), (4, 5, 6))
+        times = [hit[5] for hit in file.hits]
+        self.assertEqual(times, sorted(times))
+        return file
+
+    def test_wide(self):
+        for library in LIBRARIES:
+            file = self.check(library, "wide")
+            self.assertEqual(sum(hit[6] for hit in file.hits), 0)
+            self.assertEqual(file.lost[5], 1)
+
+    def test_counted(self):
+        file = self.check("stacktrack", "counted")
+        self.assertEqual([hit[0] for hit in file.hits], list(range(1, len(file.hits) + 1)))
+
+    def test_sparse(self):
+        file = self.check("stacktrack", "sparse")
+        held = sum(hit[6] for hit in file.hits)
+        self.assertGreater(held, len(file.hits) * 3 // 4)
+        self.assertLess(held, len(file.hits))
+
+    def test_classic(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = run(os.path.join(PROGRAMS, "stacktrack_sinks"), "make", "classic", folder).strip()
+            file = stacktrack_file.File(path)
+            size = os.path.getsize(path)
+        # No empty slots, and all of it in order of capture, so that any reader of the specification can read it.
+        self.assertEqual(size, 24 * len(file.records))
+        self.assertEqual(file.records[0].flags & 0xFF, stacktrack_file.PROLOGUE)
+        sequences = [record.sequence for record in file.records]
+        self.assertEqual(sequences, sorted(sequences))
+        known = set()
+        for record in file.records:
+            if record.flags & 0xFF == stacktrack_file.SLOC:
+                known.add(int.from_bytes(record.payload[:2], "little"))
+            if record.flags & 0xFF == stacktrack_file.HIT:
+                self.assertIn(int.from_bytes(record.payload[8:10], "little"), known)
+        # What is lost is a logged variable there.
+        self.assertEqual([(hit[2], hit[4]) for hit in file.hits if hit[2].startswith("telltale.")], [("telltale.lost.cut_text", "1")])
+        self.assertEqual([hit[0] for hit in file.hits], list(range(1, len(file.hits) + 1)))
+
+
+@unittest.skipUnless(shutil.which("valgrind"), "valgrind is not installed")
+@unittest.skipIf(SANITIZED, "a sanitized program does not run under valgrind")
+class Valgrind(unittest.TestCase):
+    def test_clean(self):
+        for program, what in (("threads", "reconfigured"), ("sinks", "cycles"), ("sinks", "rings"), ("sinks", "several")):
+            with self.subTest(what):
+                run("valgrind", "-q", "--error-exitcode=9", os.path.join(PROGRAMS, f"stacktrack_{program}"), what)
+
+
+@unittest.skipUnless(shutil.which("clang++-19"), "clang++-19 is not installed")
+class ThreadSanitizer(unittest.TestCase):
+    def test_clean(self):
+        sources = [os.path.join(SOURCE, "runtime", "stacktrack", name)
+                   for name in os.listdir(os.path.join(SOURCE, "runtime", "stacktrack"))
+                   if name.endswith(".cc") and not name.endswith("_test.cc")]
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "threads")
+            run("clang++-19", "-std=c++17", "-O1", "-g", "-fsanitize=thread", "-I" + os.path.join(SOURCE, "include"),
+                "-I" + os.path.join(SOURCE, "src"), os.path.join(SOURCE, "tests", "runtime", "stacktrack", "threads.cc"),
+                *sources, "-o", program, "-pthread")
+            for what in ("cancelled", "signals", "accounting", "reconfigured"):
+                with self.subTest(what):
+                    run(program, what)
+
+
+if __name__ == "__main__":
+    unittest.main()
