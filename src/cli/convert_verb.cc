@@ -10,6 +10,7 @@
 #include "bytes/input_file.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
+#include "formats/mono/writer.h"
 #include "formats/xray/convert.h"
 #include "output/export_format.h"
 #include "output/json_writer.h"
@@ -77,6 +78,53 @@ int run_calls(const ConvertOptions& options, ExportFormat format) {
   return report_outcome(options, format, outcome);
 }
 
+using Losses = std::vector<std::pair<std::string, uint64_t>>;
+
+// Losses by reason, in words.
+template <typename Loss, typename Text>
+Losses list_losses(const Loss& loss, Text text) {
+  Losses losses;
+  for (size_t i = 0; i < Loss::kReasons; ++i) {
+    const auto reason = static_cast<typename Loss::Reason>(i);
+    if (loss.count(reason) != 0) losses.emplace_back(text(reason), loss.count(reason));
+  }
+  return losses;
+}
+
+Result<Losses> write_mono(const InputFile& input, ExportFormat format, const ByteSink& sink,
+                          ProblemLog& problems) {
+  const uint8_t version =
+      format == ExportFormat::mono1 ? mono::kPublishedVersion : mono::kLastVersion;
+  const Result<mono::ConversionLoss> loss =
+      mono::convert_recording(input.bytes(), input.name(), version, sink, problems);
+  if (!loss) return std::unexpected(loss.error());
+  return list_losses(*loss, mono::loss_text);
+}
+
+Result<Losses> write_xray(const InputFile& input, const OpenOptions& open, ExportFormat format,
+                          const ByteSink& sink, ProblemLog& problems) {
+  const std::string name =
+      format == ExportFormat::llvm_xray_yaml ? "yaml" : std::string(export_format_name(format));
+  std::optional<xray::ConvertTarget> target = xray::parse_convert_target(name);
+  if (!target) return usage_error("no such format: " + name);
+  std::optional<AnyRecording>
+      names;  // what knows the functions' names, for the one form with names
+  if (format == ExportFormat::llvm_xray_yaml && !open.programs.empty()) {
+    Result<AnyRecording> recording = open_recording(open);
+    if (!recording) return std::unexpected(recording.error());
+    names.emplace(std::move(*recording));
+    target->function_name = [&names](uint32_t id) {
+      return std::visit(
+          [id](const auto& source) { return source.functions().describe(FunctionId{id}).name; },
+          *names);
+    };
+  }
+  const Result<xray::ConversionLoss> loss =
+      xray::convert_trace(input.bytes(), input.name(), *target, sink, problems);
+  if (!loss) return std::unexpected(loss.error());
+  return list_losses(*loss, xray::loss_text);
+}
+
 // Whole recordings, record by record: no filter, one input.
 int run_records(const ConvertOptions& options, ExportFormat format) {
   const Result<CallFilter> filter = options.reading.filter();
@@ -87,38 +135,24 @@ int run_records(const ConvertOptions& options, ExportFormat format) {
         usage_error("recording formats take one recording, whole: no filters, no second file")
             .error());
   }
-  const std::string name =
-      format == ExportFormat::llvm_xray_yaml ? "yaml" : std::string(export_format_name(format));
-  std::optional<xray::ConvertTarget> target = xray::parse_convert_target(name);
-  if (!target) return report_error(usage_error("no such format: " + name).error());
   const OpenOptions open = options.reading.open_options();
   const Result<InputFile> input = InputFile::open(open.files[0], open.limits);
   if (!input) return report_error(input.error());
-  std::optional<AnyRecording>
-      names;  // what knows the functions' names, for the one form with names
-  if (format == ExportFormat::llvm_xray_yaml && !open.programs.empty()) {
-    Result<AnyRecording> recording = open_recording(open);
-    if (!recording) return report_error(recording.error());
-    names.emplace(std::move(*recording));
-    target->function_name = [&names](uint32_t id) {
-      return std::visit(
-          [id](const auto& source) { return source.functions().describe(FunctionId{id}).name; },
-          *names);
-    };
+  const bool to_mono = is_mono_format(format);
+  if (to_mono != mono::looks_like_recording(input->bytes())) {
+    return report_error(usage_error(fmt::format("{} is no recording that {} can be made of",
+                                                input->name(), export_format_name(format)))
+                            .error());
   }
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
   Outcome outcome{.losses = {}, .problems = input->problems()};
-  const Result<xray::ConversionLoss> loss = xray::convert_trace(
-      input->bytes(), input->name(), *target,
-      [&out](std::string_view block) { return out->write(block); }, outcome.problems);
-  if (!loss) return report_error(loss.error());
+  const ByteSink sink = [&out](std::string_view block) { return out->write(block); };
+  Result<Losses> losses = to_mono ? write_mono(*input, format, sink, outcome.problems)
+                                  : write_xray(*input, open, format, sink, outcome.problems);
+  if (!losses) return report_error(losses.error());
   if (const Result<void> finished = out->finish(); !finished) return report_error(finished.error());
-  for (size_t i = 0; i < xray::ConversionLoss::kReasons; ++i) {
-    const auto reason = static_cast<xray::ConversionLoss::Reason>(i);
-    if (loss->count(reason) == 0) continue;
-    outcome.losses.emplace_back(xray::loss_text(reason), loss->count(reason));
-  }
+  outcome.losses = std::move(*losses);
   return report_outcome(options, format, outcome);
 }
 

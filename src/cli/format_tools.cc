@@ -2,12 +2,13 @@
 
 #include <array>
 
+#include "cli/mono_tools.h"
 #include "cli/xray_tools.h"
 
 namespace telltale::cli {
 
 Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions&) {
-  static const std::array kAll = {&kXrayTools};
+  static const std::array kAll = {&kXrayTools, &kMonoTools};
   for (const FormatTools* tools : kAll) {
     if (tools->recognises(file.bytes())) return tools;
   }

@@ -62,6 +62,12 @@ class DumpLine {
     if (json_) out_ += '"';
     return *this;
   }
+  // A value that is spelled for the style already.
+  DumpLine& raw(std::string_view key, std::string_view value) {
+    begin(key);
+    out_ += value;
+    return *this;
+  }
   // Text that came from outside.
   DumpLine& text(std::string_view key, std::string_view value) {
     begin(key);

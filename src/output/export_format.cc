@@ -36,6 +36,8 @@ constexpr auto kFormats = std::to_array<Description>({
     {ExportFormat::basic3, "basic3", "", "version 3"},
     {ExportFormat::llvm_xray_yaml, "llvm-xray-yaml", ".yaml .yml",
      "what llvm-xray convert -f yaml writes"},
+    {ExportFormat::mono1, "mono1", "", "Mono log profiler, data version 1"},
+    {ExportFormat::mono17, "mono17", ".mlpd", "data version 17"},
 });
 
 template <typename Use>
@@ -74,6 +76,7 @@ std::optional<ExportFormat> export_format_of_path(std::string_view path) {
 }
 
 bool is_recording_format(ExportFormat format) { return format >= ExportFormat::fdr1; }
+bool is_mono_format(ExportFormat format) { return format >= ExportFormat::mono1; }
 
 std::string_view export_format_name(ExportFormat format) {
   return std::ranges::find(kFormats, format, &Description::format)->name;
