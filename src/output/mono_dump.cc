@@ -33,6 +33,9 @@ class FieldPrinter {
   void uleb(const char* name, uint64_t& value) { add(name, std::to_string(value)); }
   void own_time(const char* name, uint64_t& value) { add(name, std::to_string(value)); }
   void int_uleb(const char* name, uint64_t& value) { add(name, std::to_string(value)); }
+  void accumulated(const char* name, uint64_t& value, uint64_t) {
+    add(name, std::to_string(value));
+  }
   void sleb(const char* name, int64_t& value) { add(name, std::to_string(value)); }
   void byte(const char* name, uint8_t& value) { add(name, std::to_string(value)); }
   void small(const char* name, uint64_t& value, bool) { add(name, std::to_string(value)); }

@@ -13,6 +13,7 @@ namespace telltale::mono {
 //   layout(), info()            the version; the upper four bits of the first byte
 //   uleb, sleb, byte            plain numbers
 //   int_uleb                    a number that went through a 32-bit int in the writer
+//   accumulated(name, value, last)     an int_uleb that is added to `last`
 //   small(name, value, byte?)   one byte or a uleb
 //   pointer, object, method     addresses: from ptr_base; shifted, from obj_base; from the last
 //                               method of the buffer
@@ -179,12 +180,8 @@ void fields(Codec& c, HeapObject& r) {
   const bool offsets = c.layout().references_have_offsets;
   uint64_t last = 0;
   c.items("reference", r.references, n, [&](HeapReference& reference) {
-    if (offsets) {
-      uint64_t step = reference.offset - last;
-      c.int_uleb("offset", step);
-      reference.offset = last + step;
-      last = reference.offset;
-    }
+    if (offsets) c.accumulated("offset", reference.offset, last);
+    last = reference.offset;
     c.object("object", reference.object);
   });
 }
@@ -342,7 +339,7 @@ void fields(Codec& c, CoverageMethod& r) {
 template <typename Codec>
 void fields(Codec& c, CoverageStatement& r) {
   c.int_uleb("method_id", r.method_id);
-  c.int_uleb("offset", r.offset);
+  c.int_uleb("il_offset", r.offset);
   c.int_uleb("counter", r.counter);
   c.int_uleb("line", r.line);
   c.int_uleb("column", r.column);

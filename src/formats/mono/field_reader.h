@@ -56,6 +56,9 @@ class FieldReader {
   [[gnu::always_inline]] void int_uleb(const char* name, uint64_t& value) {
     value = unsigned_int(in_.uleb(name));
   }
+  void accumulated(const char* name, uint64_t& value, uint64_t last) {
+    value = last + unsigned_int(in_.uleb(name));
+  }
   void sleb(const char* name, int64_t& value) { value = in_.sleb(name); }
   void byte(const char* name, uint8_t& value) { value = in_.byte(name); }
   void small(const char* name, uint64_t& value, bool is_byte) {

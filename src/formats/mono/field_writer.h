@@ -38,6 +38,7 @@ class FieldWriter {
   void uleb(const char*, uint64_t& value) { write_uleb(value, false); }
   void own_time(const char*, uint64_t& value) { write_uleb(value, false); }
   void int_uleb(const char*, uint64_t& value) { write_uleb(value, true); }
+  void accumulated(const char*, uint64_t& value, uint64_t last) { write_uleb(value - last, true); }
   void sleb(const char*, int64_t& value) {
     const size_t begin = pattern_.position();
     if (pattern_.sleb("") == value && copy(begin)) return;

@@ -53,8 +53,11 @@ class Checker {
   template <typename Record>
   void event(const EventHead& head, const Record& record) {
     if (!chosen(selector_ == nullptr || selector_->other(head.time))) return;
-    // These are stamped by the thread that compiled or was sampled, and written by another.
-    constexpr bool kForeignTime = std::is_same_v<Record, Jit> || std::is_same_v<Record, SampleHit>;
+    // These are stamped by the thread that compiled or was sampled, and written by another; or, for
+    // counters, before they were collected.
+    constexpr bool kForeignTime = std::is_same_v<Record, Jit> ||
+                                  std::is_same_v<Record, SampleHit> ||
+                                  std::is_same_v<Record, Counters>;
     if constexpr (!kForeignTime) {
       if (layout_.events.has_time[head.first_byte] && !thread_->foreign)
         check_time(head.offset, head.time, event_name(head.kind));

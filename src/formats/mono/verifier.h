@@ -21,11 +21,11 @@ struct Violation {
     stray_bytes,       // that belong to no buffer
     wrong_length,      // of a buffer: the next one begins earlier
     unreadable_event,  // the rest of its buffer is lost
-    time_goes_back,    // within a thread; not of events that another thread stamps
-    odd_moves,         // addresses of moved objects come in pairs
-    unknown_value,     // of an enumeration; the version's own list says which there are
-    set_flags,         // where flags must be 0
-    misplaced_event,   // heap objects outside a heap shot, ends without a beginning
+    time_goes_back,  // within a thread; methods, hits and counters are stamped elsewhere or earlier
+    odd_moves,       // addresses of moved objects come in pairs
+    unknown_value,   // of an enumeration; the version's own list says which there are
+    set_flags,       // where flags must be 0
+    misplaced_event,  // heap objects outside a heap shot, ends without a beginning
   };
   static constexpr size_t kKinds = 9;
   Kind kind = Kind::unreadable_event;

@@ -1,0 +1,144 @@
+#include "formats/mono/verifier.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "formats/mono/frames.h"
+#include "support/mono_samples.h"
+
+namespace telltale::mono {
+namespace {
+
+using testing::MonoBuilder;
+using testing::mono_samples::buffer_header;
+using testing::mono_samples::kMethods;
+using testing::mono_samples::kObjects;
+using Kind = Violation::Kind;
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+// The kinds of violations that a file has.
+std::vector<Kind> violations(const std::string& file) {
+  const auto verdict = verify_recording(as_bytes(file));
+  EXPECT_TRUE(verdict);
+  std::vector<Kind> kinds;
+  for (size_t i = 0; i < Violation::kKinds; ++i)
+    if (verdict->counts[i] != 0) kinds.push_back(static_cast<Kind>(i));
+  EXPECT_EQ(kinds.empty(), verdict->valid());
+  return kinds;
+}
+std::vector<Kind> only(Kind kind) { return {kind}; }
+
+MonoBuilder open_buffer(uint8_t version = 17) {
+  MonoBuilder file(version);
+  file.buffer(buffer_header(1, 1000));
+  return file;
+}
+
+TEST(MonoVerifier, SamplesAreValid) {
+  for (const testing::MonoSample& sample : testing::valid_mono_samples())
+    EXPECT_EQ(violations(sample.bytes), std::vector<Kind>()) << sample.name;
+}
+
+TEST(MonoVerifier, TimesOfAThreadNeverGoBack) {
+  EXPECT_EQ(violations(open_buffer().enter(5, kMethods).leave(~uint64_t{0}, kMethods).bytes()),
+            only(Kind::time_goes_back));
+  EXPECT_EQ(violations(open_buffer()
+                           .enter(5, kMethods)
+                           .buffer(buffer_header(1, 1004))
+                           .leave(9, kMethods)
+                           .bytes()),
+            only(Kind::time_goes_back));
+  // Another thread's times do not matter, nor those of events that another thread stamps.
+  EXPECT_EQ(
+      violations(
+          open_buffer().enter(5, kMethods).buffer(buffer_header(2, 4)).leave(9, kMethods).bytes()),
+      std::vector<Kind>());
+  EXPECT_EQ(violations(
+                open_buffer().jit(5, kMethods, "a").jit(~uint64_t{0} - 100, kMethods, "b").bytes()),
+            std::vector<Kind>());
+}
+
+TEST(MonoVerifier, MovesComeInPairs) {
+  const std::array<uint64_t, 3> odd = {kObjects, kObjects + 8, kObjects + 16};
+  EXPECT_EQ(
+      violations(open_buffer().event(Group::gc, info::kGcMove, 1, GcMove{.objects = odd}).bytes()),
+      only(Kind::odd_moves));
+}
+
+TEST(MonoVerifier, ValuesAreThoseOfTheVersion) {
+  const auto collected = [](uint8_t version, uint64_t event, uint64_t generation) {
+    return violations(
+        open_buffer(version)
+            .event(Group::gc, info::kGcEvent, 1, GcEvent{.event = event, .generation = generation})
+            .bytes());
+  };
+  EXPECT_EQ(collected(17, 11, 2), std::vector<Kind>());
+  EXPECT_EQ(collected(12, 11, 2), only(Kind::unknown_value));
+  EXPECT_EQ(collected(17, 12, 0), only(Kind::unknown_value));
+  EXPECT_EQ(collected(17, 0, 3), only(Kind::unknown_value));
+  EXPECT_EQ(violations(open_buffer()
+                           .event(Group::exception, info::kExceptionClause, 1, Clause{.type = 3})
+                           .bytes()),
+            only(Kind::unknown_value));
+  EXPECT_EQ(
+      violations(
+          open_buffer().event(Group::monitor, 0, 1, Monitor{.action = 4, .object = 8}).bytes()),
+      only(Kind::unknown_value));
+}
+
+TEST(MonoVerifier, FlagsAreZero) {
+  EXPECT_EQ(violations(open_buffer(1)
+                           .event(Group::metadata, info::kMetadataEndLoad, 1,
+                                  Metadata{.kind = MetadataKind::image, .flags = 2, .name = "a"})
+                           .bytes()),
+            only(Kind::set_flags));
+  MonoBuilder file(17);
+  file.header().flags = 1;
+  EXPECT_EQ(violations(file.bytes()), only(Kind::set_flags));
+}
+
+TEST(MonoVerifier, HeapObjectsStandInHeapShots) {
+  EXPECT_EQ(violations(open_buffer()
+                           .event(Group::heap, info::kHeapObject, 1, HeapObject{.object = kObjects})
+                           .bytes()),
+            only(Kind::misplaced_event));
+  EXPECT_EQ(violations(open_buffer().event(Group::heap, info::kHeapEnd, 1, HeapShot{}).bytes()),
+            only(Kind::misplaced_event));
+}
+
+TEST(MonoVerifier, DamageIsNamed) {
+  const std::string whole = open_buffer().enter(5, kMethods).leave(6, kMethods).bytes();
+  EXPECT_EQ(violations(whole.substr(0, whole.size() - 1)), only(Kind::torn_file));
+  EXPECT_EQ(violations(whole + "abc"), only(Kind::stray_bytes));
+  EXPECT_EQ(violations(open_buffer().raw_event("\xFF").bytes()), only(Kind::unreadable_event));
+  // The first of two buffers says that it is longer than it is.
+  const std::string header = MonoBuilder(17).bytes();
+  const std::string other = MonoBuilder(17).buffer(buffer_header(2, 1000)).bytes();
+  std::string two = whole + other.substr(header.size());
+  two[header.size() + 4] = static_cast<char>(two[header.size() + 4] + 1);
+  EXPECT_EQ(violations(two), only(Kind::wrong_length));
+}
+
+TEST(MonoFrames, ADamagedLengthCostsNothingOfItsNeighbours) {
+  const std::string header = MonoBuilder(17).bytes();
+  const std::string one = open_buffer().enter(5, kMethods).bytes();
+  std::string file = one;
+  for (int i = 0; i < 3; ++i) file += one.substr(header.size());
+  const size_t size = one.size() - header.size();
+  for (const uint32_t wrong : {0U, 2U, 40U, 60U, 0xFFFFFFFFU}) {
+    std::string damaged = file;
+    std::memcpy(damaged.data() + header.size() + size + 4, &wrong, sizeof wrong);
+    const auto read = read_file_header(as_bytes(damaged));
+    ASSERT_TRUE(read);
+    const BufferFrames frames = frame_file(as_bytes(damaged), *read, "f");
+    EXPECT_GT(frames.problems.count(), 0U) << wrong;
+    ASSERT_GE(frames.buffers.size(), 4U) << wrong;
+    EXPECT_EQ(frames.buffers.back().offset, file.size() - size) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace telltale::mono

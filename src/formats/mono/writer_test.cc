@@ -1,0 +1,200 @@
+#include "formats/mono/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "formats/mono/frames.h"
+#include "formats/mono/verifier.h"
+#include "support/golden.h"
+#include "support/mono_samples.h"
+
+namespace telltale::mono {
+namespace {
+
+using testing::MonoBuilder;
+using testing::mono_samples::buffer_header;
+using testing::mono_samples::kMethods;
+using testing::mono_samples::kObjects;
+using testing::mono_samples::kPointers;
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+ByteSink into(std::string& out) {
+  return [&out](std::string_view block) -> Result<void> {
+    out += block;
+    return {};
+  };
+}
+
+std::string rewritten(std::string_view file) {
+  std::string out;
+  const auto done = rewrite_recording(as_bytes(file), into(out));
+  EXPECT_TRUE(done);
+  return out;
+}
+
+struct Converted {
+  std::string bytes;
+  ConversionLoss loss;
+  ProblemLog problems;
+};
+Converted converted(std::string_view file, uint8_t version) {
+  Converted out;
+  const auto loss = convert_recording(as_bytes(file), "f", version, into(out.bytes), out.problems);
+  EXPECT_TRUE(loss);
+  if (loss) out.loss = *loss;
+  return out;
+}
+
+// Everything that a recording says, in order.
+struct Facts {
+  std::map<EventKind, uint64_t> kinds;
+  std::vector<uint64_t> words;
+  template <typename Record>
+  void event(const EventHead& head, const Record& record) {
+    ++kinds[head.kind];
+    if constexpr (requires { record.size; }) words.push_back(record.size);
+    if constexpr (requires { record.object; }) words.push_back(record.object);
+    if constexpr (requires { record.method; }) words.push_back(record.method);
+    if constexpr (requires { record.backtrace; })
+      words.insert(words.end(), record.backtrace.begin(), record.backtrace.end());
+    if constexpr (std::is_same_v<Record, Alloc>) words.push_back(record.type);
+    if constexpr (std::is_same_v<Record, Call>) words.push_back(head.time);
+  }
+};
+Facts facts_of(std::string_view text) {
+  const Bytes file = as_bytes(text);
+  const auto header = read_file_header(file);
+  EXPECT_TRUE(header);
+  const BufferFrames frames = frame_file(file, *header, "f");
+  Facts facts;
+  for (const BufferFrame& frame : frames.buffers) {
+    const DecodeEnd end =
+        decode_buffer(frame.events(file), frame.header.bases(header->address_mask()), frame.begin,
+                      find_layout(file, *header, frames), facts);
+    EXPECT_FALSE(end.error);
+  }
+  return facts;
+}
+
+TEST(MonoWriter, GoldenFilesAreWhatTheWriterMakes) {
+  for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
+    const std::string path = "mono/" + sample.name;
+    EXPECT_TRUE(testing::golden(path, sample.bytes) == sample.bytes) << path;
+  }
+}
+
+TEST(MonoWriter, WhatIsNotChangedKeepsItsBytes) {
+  for (const testing::MonoSample& sample : testing::valid_mono_samples())
+    EXPECT_TRUE(rewritten(sample.bytes) == sample.bytes) << sample.name;
+}
+
+TEST(MonoWriter, LongSpellingsOfNumbersAreKept) {
+  using namespace std::string_literals;
+  const std::string file =
+      MonoBuilder(17)
+          .buffer(buffer_header(1, 1))
+          .raw_event("\x23\x81\x80\x00\x88\x80\x80\x00"s)          // enter
+          .raw_event("\x00\x81\x00\x80\x00\x82\x00\x98\x80\x00"s)  // alloc
+          .raw_event(
+              "\x06\x80\x00\x26\x81\x00\x82\x00\x83\x00\x84\x00\x01\x81\x00\x90\x00\x84\x00"s)
+          .bytes();
+  EXPECT_EQ(rewritten(file), file);
+  Facts facts = facts_of(file);
+  EXPECT_EQ(facts.kinds[EventKind::heap_object], 1U);
+  EXPECT_EQ(facts.words.front(), kMethods + 8);
+}
+
+TEST(MonoWriter, DamageAndGapsAreKept) {
+  const std::string whole = testing::every_mono_event(17).bytes();
+  MonoBuilder file(12);
+  file.raw("stray").buffer(buffer_header(1, 1)).enter(1, kMethods).raw_event("\xFF\x01\x02");
+  file.raw("more").buffer(buffer_header(2, 1)).enter(1, kMethods);
+  const std::string damaged = file.bytes();
+  EXPECT_EQ(rewritten(damaged), damaged);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const std::string_view cut = std::string_view(whole).substr(0, size);
+    std::string out;
+    if (rewrite_recording(as_bytes(cut), into(out))) {
+      ASSERT_EQ(out, cut) << size;
+    }
+  }
+}
+
+TEST(MonoWriter, FlippedBitsNeverChangeWhatRewritingGives) {
+  for (const auto version : std::to_array<uint8_t>({1, 11, 13, 17})) {
+    std::string file = testing::every_mono_event(version).bytes();
+    for (size_t bit = 0; bit < 8 * file.size(); bit += 3) {
+      const char old = file[bit / 8];
+      file[bit / 8] = static_cast<char>(old ^ (1 << (bit % 8)));
+      std::string out;
+      if (rewrite_recording(as_bytes(file), into(out))) {
+        ASSERT_EQ(out, file) << int{version} << " bit " << bit;
+      }
+      file[bit / 8] = old;
+    }
+  }
+}
+
+TEST(MonoWriter, EveryVersionConvertsToBothAndIsValidThere) {
+  for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
+    for (const uint8_t target : {kPublishedVersion, kLastVersion}) {
+      const Converted out = converted(sample.bytes, target);
+      EXPECT_EQ(out.problems.count(), 0U) << sample.name;
+      const auto verdict = verify_recording(as_bytes(out.bytes));
+      ASSERT_TRUE(verdict) << sample.name;
+      EXPECT_EQ(verdict->header.version, target);
+      EXPECT_TRUE(verdict->valid())
+          << sample.name << " as " << int{target} << ": " << to_string(*verdict->first);
+      Facts before = facts_of(sample.bytes);
+      Facts after = facts_of(out.bytes);
+      for (const EventKind kind : {EventKind::alloc, EventKind::call, EventKind::jit,
+                                   EventKind::gc_move, EventKind::heap_object, EventKind::monitor,
+                                   EventKind::exception_throw, EventKind::exception_clause})
+        EXPECT_EQ(before.kinds[kind], after.kinds[kind]) << sample.name << " " << event_name(kind);
+    }
+  }
+}
+
+// Up and down again: what version 1 can say survives version 17.
+TEST(MonoWriter, TheVersionsThereAndBackAgain) {
+  MonoBuilder file(1);
+  const std::array<uint64_t, 2> stack = {kMethods + 8, kMethods - 64};
+  file.buffer(buffer_header(3, 10)).enter(1, kMethods);
+  file.event(Group::alloc, info::kAllocBacktrace, 1,
+             Alloc{.type = kPointers + 8, .object = kObjects, .size = 24, .backtrace = stack});
+  file.leave(7, kMethods);
+  const std::string original = file.bytes();
+  const Converted up = converted(original, kLastVersion);
+  const Converted down = converted(up.bytes, kPublishedVersion);
+  EXPECT_EQ(down.bytes, original);
+  EXPECT_EQ(up.loss.counts, ConversionLoss().counts);
+  // The vtable that version 17 needs is the only thing that does not come back.
+  EXPECT_EQ(down.loss.count(ConversionLoss::Reason::loads), 1U);
+}
+
+TEST(MonoWriter, LossIsCountedByReason) {
+  const Converted out = converted(testing::every_mono_event(17).bytes(), kPublishedVersion);
+  using enum ConversionLoss::Reason;
+  for (const auto reason :
+       {header_strings, loads, handles, roots, samples, counters, runtime_code, marks, event_parts})
+    EXPECT_GT(out.loss.count(reason), 0U) << loss_text(reason);
+  EXPECT_EQ(out.loss.count(handles), 8U);
+  EXPECT_EQ(out.loss.count(unknown_types), 0U);
+}
+
+TEST(MonoWriter, AChangedEventIsWrittenAnew) {
+  const std::string raw("\x23\x81\x80\x00\x05", 5);
+  const Layout layout = layout_of(17);
+  BufferBases bases{.time = 10, .method = 100};
+  std::string out;
+  write_event(EventHead{.first_byte = kEnterByte, .time = 11}, Call{.method = 164}, layout, bases,
+              as_bytes(raw), out);
+  EXPECT_EQ(out, std::string("\x23\x81\x80\x00\xC0\x00", 6));  // the time as it was
+  EXPECT_EQ(bases.method, 164U);
+}
+
+}  // namespace
+}  // namespace telltale::mono
