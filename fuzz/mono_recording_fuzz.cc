@@ -1,12 +1,18 @@
 // Mono recordings: no crash, and two ways to the same answer: the fast lane for calls, and one
 // event after the other.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "formats/mono/frames.h"
 #include "formats/mono/reader.h"
+#include "formats/mono/verifier.h"
+#include "formats/mono/writer.h"
+#include "output/mono_dump.h"
 
 namespace {
 
@@ -58,6 +64,57 @@ struct OneByOne : Summary {
   }
 };
 
+ByteSink into(std::string& out) {
+  return [&out](std::string_view block) -> Result<void> {
+    out += block;
+    return {};
+  };
+}
+
+void check_rewriting(Bytes file) {
+  std::string again;
+  require(rewrite_recording(file, into(again)).has_value(), "what has a header can be rewritten");
+  require(std::ranges::equal(std::as_bytes(std::span(again.data(), again.size())), file),
+          "rewriting gives the same bytes");
+}
+
+void check_conversion(Bytes file, uint8_t version) {
+  std::string out;
+  ProblemLog problems;
+  require(convert_recording(file, "f", version, into(out), problems).has_value(), "conversion");
+  const Bytes converted = std::as_bytes(std::span(out.data(), out.size()));
+  if (std::ranges::equal(converted, file)) return;
+  const Result<FileHeader> header = read_file_header(converted);
+  require(header.has_value(), "a converted file has a header");
+  const BufferFrames frames = frame_file(converted, *header, "f");
+  require(frames.problems.count() == 0, "and whole buffers");
+  OneByOne visitor;
+  for (const BufferFrame& frame : frames.buffers) {
+    visitor.end = frame.begin;
+    require(!decode_buffer(frame.events(converted), frame.header.bases(header->address_mask()),
+                           frame.begin, layout_of(version), visitor)
+                 .error,
+            "and whole events");
+  }
+}
+
+void check_dump(Bytes file) {
+  std::string text;
+  std::string json;
+  ProblemLog problems;
+  ProblemLog json_problems;
+  require(dump_recording(file, "f", DumpStyle::text, into(text), problems).has_value(), "dump");
+  require(dump_recording(file, "f", DumpStyle::json, into(json), json_problems).has_value(),
+          "dump --json");
+  require(std::ranges::count(text, '\n') == std::ranges::count(json, '\n'), "the same lines");
+  for (const char c : text)
+    require(c == '\n' || static_cast<unsigned char>(c) >= 0x20, "no control characters");
+  const Result<Verdict> verdict = verify_recording(file);
+  require(verdict.has_value(), "check");
+  require(verdict->valid() == (verdict->violations() == 0), "the first violation is counted");
+  require(!verdict->valid() || problems.count() == 0, "a valid file has no problems");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -67,7 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const BufferFrames frames = frame_file(file, *header, "f");
   for (const Problem& problem : frames.problems.kept())
     require(problem.offset <= size, "a problem is placed inside the input");
-  const Layout layout = layout_of(header->version);
+  const Layout layout = find_layout(file, *header, frames);
   uint64_t at = header->bytes;
   for (const BufferFrame& frame : frames.buffers) {
     require(frame.offset >= at && frame.begin <= frame.end && frame.end <= size,
@@ -84,5 +141,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
             "and end alike");
     require(one.error.has_value() || one.offset == frame.end, "what has no error is read whole");
   }
+  check_rewriting(file);
+  check_conversion(file, kPublishedVersion);
+  check_conversion(file, kLastVersion);
+  check_dump(file);
   return 0;
 }

@@ -1,12 +1,19 @@
-// Writes every file of support/xray_samples.h to the folder that is the only argument.
+// Writes every file of support/xray_samples.h and support/mono_samples.h to the folder that is the
+// only argument.
 
 #include <fstream>
 
+#include "support/mono_samples.h"
 #include "support/xray_samples.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   for (const telltale::testing::Sample& sample : telltale::testing::all_samples()) {
+    std::ofstream file(std::string(argv[1]) + "/" + sample.name, std::ios::binary);
+    file << sample.bytes;
+    if (!file) return 1;
+  }
+  for (const telltale::testing::MonoSample& sample : telltale::testing::valid_mono_samples()) {
     std::ofstream file(std::string(argv[1]) + "/" + sample.name, std::ios::binary);
     file << sample.bytes;
     if (!file) return 1;

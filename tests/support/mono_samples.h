@@ -281,8 +281,31 @@ inline MonoBuilder every_mono_event(uint8_t version, uint8_t pointer_size = 8,
   return file;
 }
 
+// What docs/formats/mono.md takes apart: a program that makes one object.
+inline std::string worked_mono_example() {
+  using namespace mono_samples;
+  MonoBuilder file(1);
+  file.header().startup_ms = 0;
+  file.header().timer_overhead_ns = 0;
+  file.header().pid = 0;
+  file.buffer({.time_base = 1'000'000,
+               .pointer_base = 0x10000,
+               .object_base = 0x20000 >> mono::kObjectShift,
+               .thread = 7,
+               .method_base = 0x30000});
+  file.event(
+      mono::Group::metadata, mono::info::kMetadataEndLoad, 5,
+      mono::Metadata{
+          .kind = mono::MetadataKind::type, .pointer = 0x10200, .image = 0x10100, .name = "Node"});
+  file.jit(7, 0x30008, "P:Main ()").enter(10, 0x30008);
+  file.event(mono::Group::alloc, 0, 300,
+             mono::Alloc{.type = 0x10200, .object = 0x1FFF8, .size = 24});
+  return file.leave(900, 0x30008).bytes();
+}
+
 inline std::vector<MonoSample> valid_mono_samples() {
   std::vector<MonoSample> samples;
+  samples.push_back({"worked_example.mlpd", worked_mono_example()});
   for (uint8_t version = 1; version <= mono::kLastVersion; ++version) {
     samples.push_back({"v" + std::to_string(version) + ".mlpd", every_mono_event(version).bytes()});
   }

@@ -1,0 +1,212 @@
+#include "import/mono_recording.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/mono_samples.h"
+
+namespace telltale {
+namespace {
+
+using testing::MonoBuilder;
+using testing::mono_samples::buffer_header;
+using testing::mono_samples::kMethods;
+using testing::mono_samples::kObjects;
+using testing::mono_samples::kPointers;
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+MonoRecording open(const std::vector<std::string_view>& files) {
+  std::vector<InputFile> inputs;
+  for (const std::string_view file : files)
+    inputs.push_back(InputFile::from_memory("f" + std::to_string(inputs.size()), as_bytes(file)));
+  Result<MonoRecording> recording = MonoRecording::open(std::move(inputs));
+  EXPECT_TRUE(recording) << to_string(recording.error());
+  return std::move(*recording);
+}
+
+// Everything that is told, in a few words each.
+struct Hears : IgnoreEvents {
+  const FunctionNames& names;
+  std::vector<std::string> told;
+  explicit Hears(const FunctionNames& functions) : names(functions) {}
+  [[nodiscard]] std::string stack(const RecordedStack& stack) const {
+    std::string text;
+    for (const FunctionId function : stack.functions) text += " > " + names.describe(function).name;
+    return stack.known ? text : " no stack";
+  }
+  void enter(Ticks time, FunctionId function) {
+    told.push_back("enter " + names.describe(function).name + " " + std::to_string(time));
+  }
+  void leave(Ticks time, FunctionId function, LeaveKind how) {
+    told.push_back("leave " + names.describe(function).name + " " + std::to_string(time) +
+                   (how == LeaveKind::exception ? " thrown" : ""));
+  }
+  void loss(const LossEvent& event) { told.push_back("lost " + std::to_string(event.bytes)); }
+  void on(const AllocationEvent& event) {
+    told.push_back("alloc " + std::to_string(event.bytes) + stack(event.stack));
+  }
+  void on(const MonitorEvent& event) {
+    told.push_back("monitor " + std::to_string(static_cast<int>(event.kind)) + stack(event.stack));
+  }
+  void on(const SampleEvent& event) {
+    told.push_back("sample " + std::to_string(event.addresses.size()) + stack(event.stack));
+  }
+  void on(const HeapObjectEvent& event) {
+    told.push_back("object " + std::to_string(event.bytes) + " " +
+                   std::to_string(event.references.size()));
+  }
+  void on(const ObjectsMoved& event) {
+    told.push_back("moved " + std::to_string(event.moves.size()));
+  }
+};
+
+std::vector<std::string> play_all(const MonoRecording& recording, ProblemLog& problems) {
+  Hears hears(recording.functions());
+  for (size_t s = 0; s < recording.streams().size(); ++s)
+    for (size_t u = 0; u < recording.streams()[s].units; ++u) recording.play(s, u, hears, problems);
+  return hears.told;
+}
+
+TEST(MonoRecording, EveryVersionTellsTheSameStory) {
+  std::vector<std::string> expected;
+  for (uint8_t version = 17; version >= 6; --version) {
+    const std::string file = testing::every_mono_event(version).bytes();
+    const MonoRecording recording = open({file});
+    ProblemLog problems;
+    std::vector<std::string> told = play_all(recording, problems);
+    EXPECT_EQ(problems.count(), 0U) << int{version};
+    EXPECT_EQ(recording.streams().size(), 2U);
+    EXPECT_EQ(recording.streams()[0].thread_name, "Main");
+    EXPECT_EQ(recording.types().describe(TypeId{kPointers + 0x200}).image, "corlib.dll");
+    const uint64_t type = kPointers + (version >= 15 ? 0x240 : 0x200);
+    EXPECT_EQ(recording.types().describe(TypeId{type}).name, "System.\"Object\"\x1b[31m");
+    if (version == 17) {
+      expected = told;
+      continue;
+    }
+    // Before 13 some events have no time of their own, so that those behind them are earlier.
+    const auto without_time = [](std::vector<std::string> all) {
+      for (std::string& text : all)
+        if (text.starts_with("enter") || text.starts_with("leave"))
+          text = text.substr(0, text.find(')'));
+      return all;
+    };
+    EXPECT_EQ(without_time(told), without_time(expected)) << int{version};
+  }
+  EXPECT_NE(std::ranges::find(expected, "alloc 24 no stack"), expected.end());
+  EXPECT_NE(
+      std::ranges::find(expected, "alloc 2147483648 > Program:Main (string[]) > Program:Work ()"),
+      expected.end());
+  EXPECT_NE(std::ranges::find(expected, "sample 2 > Program:Main (string[]) > Program:Work ()"),
+            expected.end());
+}
+
+TEST(MonoRecording, AMethodThatIsNeverNamedIsItsAddressWhoeverAsksFirst) {
+  MonoBuilder file(17);
+  file.buffer(buffer_header(1, 10)).jit(1, kMethods, "P:A ()");
+  file.buffer(buffer_header(2, 20));
+  for (int i = 0; i < 70; ++i) file.enter(1, kMethods).leave(1, kMethods);
+  file.buffer(buffer_header(2, 900)).enter(1, kMethods + 8).leave(1, kMethods + 8);
+  file.buffer(buffer_header(3, 20)).enter(1, kMethods + 16).leave(1, kMethods + 16);
+  const std::string bytes = file.bytes();
+  std::vector<uint32_t> ids[2];
+  for (const bool backwards : {false, true}) {
+    const MonoRecording recording = open({bytes});
+    struct Ids : IgnoreEvents {
+      void enter(Ticks, FunctionId function) { seen.push_back(to_number(function)); }
+      std::vector<uint32_t> seen;
+    };
+    Ids sink;
+    ProblemLog problems;
+    for (size_t i = 0; i < 3; ++i) {
+      const size_t stream = backwards ? 2 - i : i;
+      recording.play(stream, 0, sink, problems);
+    }
+    std::ranges::sort(sink.seen);
+    ids[backwards ? 1 : 0] = sink.seen;
+    EXPECT_EQ(recording.functions().describe(FunctionId{0}).name, "P:A ()");
+    EXPECT_EQ(recording.functions().describe(FunctionId{1}).name, "#0x70000008");
+    EXPECT_EQ(recording.functions().describe(FunctionId{2}).name, "#0x70000010");
+  }
+  EXPECT_EQ(ids[0], ids[1]);
+  EXPECT_EQ(ids[0].back(), 2U);
+}
+
+TEST(MonoRecording, SeveralFilesShareNamesButNotAddresses) {
+  MonoBuilder one(17);
+  MonoBuilder two(17);
+  two.header().pid = 9;
+  one.buffer(buffer_header(1, 10)).jit(1, kMethods, "P:A ()").enter(1, kMethods);
+  two.buffer(buffer_header(1, 5)).jit(1, kMethods, "P:B ()").jit(1, kMethods + 8, "P:A ()");
+  two.enter(1, kMethods + 8).enter(1, kMethods);
+  const std::string first = one.bytes();
+  const std::string second = two.bytes();
+  const MonoRecording recording = open({first, second});
+  EXPECT_EQ(recording.first_time(), 5U);
+  ASSERT_EQ(recording.streams().size(), 2U);
+  EXPECT_EQ(recording.streams()[0].thread.pid, 9);
+  ProblemLog problems;
+  EXPECT_EQ(play_all(recording, problems),
+            (std::vector<std::string>{"enter P:A () 8", "enter P:B () 9", "enter P:A () 12"}));
+  EXPECT_EQ(recording.function_at(0, kMethods), recording.function_at(1, kMethods + 8));
+  EXPECT_EQ(recording.info(1).records, 6U);
+}
+
+TEST(MonoRecording, ClockThatGoesBackIsHeldAndTold) {
+  MonoBuilder file(17);
+  file.buffer(buffer_header(1, 100)).jit(0, kMethods, "A").enter(5, kMethods);
+  file.leave(~uint64_t{0} - 9, kMethods).enter(20, kMethods);
+  const std::string bytes = file.bytes();
+  ProblemLog problems;
+  EXPECT_EQ(play_all(open({bytes}), problems),
+            (std::vector<std::string>{"enter A 105", "leave A 105", "enter A 115"}));
+  EXPECT_EQ(problems.count(), 1U);
+  EXPECT_FALSE(problems.damaged());
+}
+
+// Every prefix of every sample gives what is whole in it and says what is missing.
+TEST(MonoRecording, EveryPrefix) {
+  for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
+    const auto header = mono::read_file_header(as_bytes(sample.bytes));
+    ASSERT_TRUE(header);
+    std::vector<uint64_t> ends = {header->bytes};
+    for (const auto& frame : mono::frame_file(as_bytes(sample.bytes), *header, "f").buffers)
+      ends.push_back(frame.end);
+    uint64_t records_before = 0;
+    for (uint64_t size = header->bytes; size <= sample.bytes.size(); ++size) {
+      const std::string_view cut = std::string_view(sample.bytes).substr(0, size);
+      const MonoRecording recording = open({cut});
+      const RecordingInfo info = recording.info(1);
+      ASSERT_GE(info.records, records_before) << sample.name << " cut at " << size;
+      records_before = info.records;
+      const bool whole = std::ranges::find(ends, size) != ends.end();
+      ASSERT_EQ(info.problems.damaged(), !whole) << sample.name << " cut at " << size;
+      for (const Problem& problem : info.problems.kept()) ASSERT_LE(problem.offset, size);
+      ProblemLog problems;
+      play_all(recording, problems);
+    }
+  }
+}
+
+TEST(MonoRecording, InfoTakesFilters) {
+  const std::string file = testing::every_mono_event(17).bytes();
+  const MonoRecording recording = open({file});
+  CallFilter filter;
+  filter.threads.push_back({std::nullopt, 0x5000'0002});
+  const RecordingInfo info = recording.info(1, filter);
+  EXPECT_EQ(info.threads.size(), 1U);
+  const auto kind = [&info](std::string_view name) {
+    for (const auto& [known, count] : info.records_by_kind)
+      if (known == name) return count;
+    return uint64_t{0};
+  };
+  EXPECT_EQ(kind("Enter"), 3U);
+  EXPECT_EQ(kind("Alloc"), 0U);
+}
+
+}  // namespace
+}  // namespace telltale
