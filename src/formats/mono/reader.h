@@ -95,14 +95,6 @@ template <typename Tell>
   return in.ok();
 }
 
-// LEB128 by words: what up to eight bytes hold.
-[[gnu::always_inline]] inline uint64_t squeeze(uint64_t groups) {
-  groups &= 0x7F7F'7F7F'7F7F'7F7F;
-  groups = (groups & 0x007F'007F'007F'007F) | ((groups & 0x7F00'7F00'7F00'7F00) >> 1);
-  groups = (groups & 0x0000'3FFF'0000'3FFF) | ((groups & 0x3FFF'0000'3FFF'0000) >> 2);
-  return (groups & 0x0FFF'FFFF) | ((groups & 0x0FFF'FFFF'0000'0000) >> 4);
-}
-
 }  // namespace detail
 
 // Entries and exits side by side. A visitor that keeps its state in local variables around
@@ -124,29 +116,23 @@ class CallRun {
       const uint8_t first = *at;
       if (!is_call(first)) break;
       if (std::endian::native == std::endian::little && end - at > 8) [[likely]] {
-        // Both numbers mostly fit the next eight bytes. No branch depends on their lengths, which
-        // nobody can predict.
         uint64_t word;
         std::memcpy(&word, at + 1, sizeof word);
-        const uint64_t ends = ~word & 0x8080'8080'8080'8080;  // a bit per number's last byte
-        const uint64_t later_ends = ends & (ends - 1);
-        if (later_ends != 0) [[likely]] {
-          const uint64_t time_bits = ends ^ (ends - 1);  // up to and including the first end
-          const uint64_t both_bits = later_ends ^ (later_ends - 1);
-          const unsigned time_size = static_cast<unsigned>(std::countr_zero(ends) + 1);
-          const unsigned both_size = static_cast<unsigned>(std::countr_zero(later_ends) + 1);
-          time += detail::squeeze(word & time_bits);
-          const unsigned unused = 64 - (both_size - time_size) / 8 * 7;
-          const uint64_t step = detail::squeeze((word & both_bits) >> time_size);
+        // Calls take 128 ns to 16 us between events, as a rule: two bytes. The method is mostly
+        // near the last one: one byte or two, which nobody can predict, so no branch depends on it.
+        if ((word & 0x8080) == 0x0080 && (word & 0x8080'0000) != 0x8080'0000) [[likely]] {
+          time += (word & 0x7F) | (word >> 1 & 0x3F80);
+          const uint64_t longer = word >> 23 & 1;
+          const uint64_t step = (word >> 16 & 0x7F) | (word >> 17 & 0x3F80 & (0 - longer));
+          const unsigned unused = 57 - static_cast<unsigned>(7 * longer);
           method += static_cast<uint64_t>(static_cast<int64_t>(step << unused) >> unused);
-          at += 1 + both_size / 8;
+          at += 4 + longer;
           use(static_cast<Call::Action>(first >> 4), time, method & mask);
           continue;
         }
       }
-      in_.seek_to(at);
-      if (!slow(time, method)) return;
-      at = in_.data();
+      at = longer_event(at, time, method);
+      if (at == nullptr) return;
       use(static_cast<Call::Action>(first >> 4), time, method & mask);
     }
     in_.seek_to(at);
@@ -160,9 +146,11 @@ class CallRun {
   }
 
  private:
-  // Reads the call event at the cursor. False if that fails; the bases then have its time and
-  // method as they were.
-  [[gnu::noinline]] bool slow(uint64_t& time, uint64_t& method) {
+  // Reads the call event at `at`, whatever its length; returns what follows it. Null if it cannot
+  // be read: the cursor then stands at it, and the bases have the time and method before it.
+  [[gnu::noinline]] const uint8_t* longer_event(const uint8_t* at, uint64_t& time,
+                                                uint64_t& method) {
+    in_.seek_to(at);
     bases_.time = time;
     bases_.method = method;
     const size_t begin = in_.position();
@@ -171,13 +159,11 @@ class CallRun {
     const uint64_t step = static_cast<uint64_t>(in_.sleb("method"));
     if (!in_.ok()) {
       in_.seek(begin);
-      return false;
+      return nullptr;
     }
     time += time_step;
     method += step;
-    bases_.time = time;
-    bases_.method = method;
-    return true;
+    return in_.data();
   }
 
   LebCursor& in_;
