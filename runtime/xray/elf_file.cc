@@ -1,10 +1,10 @@
 #include "elf_file.h"
 
-#include <stdlib.h>
-
 #include "plain.h"
 #include "syscalls.h"
 
+// Of <stdlib.h>, which in C++ comes with long double, which clang has not with -mgeneral-regs-only.
+extern "C" void free(void* memory);
 // There in every program that uses the C++ library; plain names are all there is elsewhere.
 extern "C" __attribute__((weak)) char* __cxa_demangle(const char* name, char* buffer, size_t* bytes,
                                                       int* status);

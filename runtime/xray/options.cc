@@ -149,7 +149,7 @@ bool parse_options(const char* text, Options& options, Text<256>& complaint) {
   if (text == nullptr || same_text(text, "on") || same_text(text, "1")) text = "";
   while (*text != '\0') {
     Text<64> key;
-    static Text<4096> value;  // too large for a small thread's stack
+    static Text<4096> value{Text<4096>::Zeros{}};  // too large for a small thread's stack
     value.clear();
     const char* const begin = text;
     while (*text != '\0' && *text != ',' && *text != '=') key.add(*text++);

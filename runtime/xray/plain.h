@@ -32,6 +32,19 @@ inline uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 template <size_t Size>
 class Text {
  public:
+  // Nothing here is for the compiler to make a call of memset or memcpy of: hooks come this way.
+  Text() : length_(0) { bytes_[0] = '\0'; }
+  Text(const Text& other) : Text() { add(other.c_str()); }
+  Text& operator=(const Text& other) {
+    if (this == &other) return *this;
+    clear();
+    return add(other.c_str());
+  }
+  ~Text() = default;
+  // For static objects, which must be ready before any constructor runs.
+  struct Zeros {};
+  constexpr explicit Text(Zeros) : bytes_{}, length_(0) {}
+
   Text& add(const char* text) {
     for (; *text != '\0' && length_ + 1 < Size; ++text) bytes_[length_++] = *text;
     bytes_[length_] = '\0';
@@ -57,8 +70,8 @@ class Text {
   [[nodiscard]] bool full() const { return length_ + 1 >= Size; }
 
  private:
-  char bytes_[Size] = {};
-  size_t length_ = 0;
+  char bytes_[Size];
+  size_t length_;
 };
 
 // A lock for short work with all signals blocked. No allocation, no futex, no owner.

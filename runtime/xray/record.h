@@ -9,6 +9,9 @@ namespace telltale::recorder {
 
 // Hooks are called from code that expects all its registers back.
 #define TELLTALE_HOOK __attribute__((no_caller_saved_registers))
+// Clang does not put functions without that attribute into those with it unless told to, and jumps
+// to them as if registers did not matter; so sibling calls are switched off, too (CMakeLists.txt).
+#define TELLTALE_HOT __attribute__((always_inline)) inline
 
 // An event that the hot path could not place: no buffer, no room, another CPU, a clock that jumped,
 // a fork. `head`: function id << 4 | action << 1.
@@ -64,7 +67,7 @@ inline void add_claimed(Control& control, std::byte* extents, uint64_t bytes, ui
 }
 
 // Every event with its time, `now` on the trace's clock.
-inline void record_at(uint32_t head, std::byte* at, Control& control, uint64_t now) {
+TELLTALE_HOT void record_at(uint32_t head, std::byte* at, Control& control, uint64_t now) {
   std::byte* const extents = control.extents;
   const uint64_t delta = now - control.last;
   if (__builtin_expect(delta > kMostDelta || !claim(at, control.free_word, delta << 32 | head),
@@ -75,7 +78,7 @@ inline void record_at(uint32_t head, std::byte* at, Control& control, uint64_t n
   add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
 }
 // An event whose time has been read already.
-inline void record_read(uint32_t head, uint64_t time) {
+TELLTALE_HOT void record_read(uint32_t head, uint64_t time) {
   Control& control = *thread_state.current;
   std::byte* const at = control.next;
   asm volatile("" : : : "memory");
@@ -89,7 +92,7 @@ inline void record_read(uint32_t head, uint64_t time) {
   }
   add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
 }
-inline void record_timed(uint32_t head) {
+TELLTALE_HOT void record_timed(uint32_t head) {
   Control& control = *thread_state.current;
   std::byte* const at = control.next;
   if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
@@ -100,7 +103,7 @@ inline void record_timed(uint32_t head) {
 }
 
 // Every N-th event with its time, and the first one behind a gap.
-inline void record_sparse(uint32_t head) {
+TELLTALE_HOT void record_sparse(uint32_t head) {
   Control& control = *thread_state.current;
   std::byte* const at = control.next;
   if (__builtin_expect(at >= control.limit, 0)) {
@@ -129,7 +132,7 @@ inline void record_sparse(uint32_t head) {
 
 // CLOCK_MONOTONIC in nanoseconds, from the vDSO.
 TELLTALE_HOOK uint64_t monotonic_now();
-inline void record_monotonic(uint32_t head) {
+TELLTALE_HOT void record_monotonic(uint32_t head) {
   Control& control = *thread_state.current;
   std::byte* const at = control.next;
   if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
@@ -140,7 +143,7 @@ inline void record_monotonic(uint32_t head) {
 }
 
 // An entry with one argument; its time is always read.
-inline void record_argument(uint32_t head, uint64_t argument) {
+TELLTALE_HOT void record_argument(uint32_t head, uint64_t argument) {
   Control& control = *thread_state.current;
   std::byte* const at = control.next;
   constexpr uint64_t kBytes = xray::kFunctionRecordBytes + xray::kMetadataRecordBytes;

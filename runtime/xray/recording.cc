@@ -20,7 +20,6 @@ uint64_t trace_bytes(uint64_t cells) {
 }
 
 void add_program_name(Path& path) {
-  Text<512> link;
   char target[400];
   const long length =
       sys::call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", target, sizeof(target) - 1);
@@ -125,7 +124,7 @@ void write_side_header(SideHeader& side) {
 void open_side_file() {
   const uint32_t flags = state.spare_side.flags;
   const uint64_t reentrant = state.spare_side.lost_reentrant;
-  state.spare_side = {};
+  fill_words(&state.spare_side, 0, sizeof(SideHeader) / sizeof(uint64_t));
   state.side = &state.spare_side;
   if (state.options.mode != Mode::snapshot) {
     Path path = trace_path;

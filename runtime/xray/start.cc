@@ -1,5 +1,4 @@
 #include <pthread.h>
-#include <stdlib.h>
 #include <telltale/xray_recorder.h>
 
 #include "begin.h"
@@ -15,6 +14,9 @@
 #include "snapshot.h"
 #include "syscalls.h"
 #include "trace_file.h"
+
+// Of <stdlib.h>, which in C++ comes with long double, which clang has not with -mgeneral-regs-only.
+extern "C" char* getenv(const char* name);
 
 // glibc 2.35 and later: where the kernel keeps the thread's CPU number.
 extern "C" {

@@ -1,7 +1,7 @@
-// From a sled to a hook. The hooks keep all registers but flags; what the stubs use they keep
-// themselves. Entry and tail-exit sleds call, exit sleds jump here: the function's own return
-// address then lies one word lower than in the other two. Custom and typed events stand in the
-// middle of a function, where flags may matter.
+// From a sled to a hook. The hooks keep all registers but flags and, if clang compiled them, their
+// own parameters; those and what the stubs use the stubs keep. Entry and tail-exit sleds call, exit
+// sleds jump here: the function's own return address then lies one word lower than in the other
+// two. Custom and typed events stand in the middle of a function, where flags may matter.
 
 #if !defined(__x86_64__)
 #error "telltale's XRay recorder is for x86-64"
@@ -53,22 +53,28 @@ asm(".text\n.p2align 4\n"
     "ret\n.cfi_endproc\n"
     ".size telltale_xray_argument_stub, . - telltale_xray_argument_stub\n");
 
-#define EVENT_STUB(name)                   \
-  asm(".text\n.p2align 4\n"                \
-      ".globl telltale_xray_" name         \
-      "_stub\n"                            \
-      ".hidden telltale_xray_" name        \
-      "_stub\n"                            \
-      ".type telltale_xray_" name          \
-      "_stub, @function\n"                 \
-      "telltale_xray_" name                \
-      "_stub:\n"                           \
-      ".cfi_startproc\n"                   \
-      "pushfq\n.cfi_adjust_cfa_offset 8\n" \
-      "call telltale_xray_" name           \
-      "_hook\n"                            \
-      "popfq\n.cfi_adjust_cfa_offset -8\n" \
-      "ret\n.cfi_endproc\n"                \
+#define EVENT_STUB(name)                      \
+  asm(".text\n.p2align 4\n"                   \
+      ".globl telltale_xray_" name            \
+      "_stub\n"                               \
+      ".hidden telltale_xray_" name           \
+      "_stub\n"                               \
+      ".type telltale_xray_" name             \
+      "_stub, @function\n"                    \
+      "telltale_xray_" name                   \
+      "_stub:\n"                              \
+      ".cfi_startproc\n"                      \
+      "pushfq\n.cfi_adjust_cfa_offset 8\n"    \
+      "push %rdi\n.cfi_adjust_cfa_offset 8\n" \
+      "push %rsi\n.cfi_adjust_cfa_offset 8\n" \
+      "push %rdx\n.cfi_adjust_cfa_offset 8\n" \
+      "call telltale_xray_" name              \
+      "_hook\n"                               \
+      "pop %rdx\n.cfi_adjust_cfa_offset -8\n" \
+      "pop %rsi\n.cfi_adjust_cfa_offset -8\n" \
+      "pop %rdi\n.cfi_adjust_cfa_offset -8\n" \
+      "popfq\n.cfi_adjust_cfa_offset -8\n"    \
+      "ret\n.cfi_endproc\n"                   \
       ".size telltale_xray_" name "_stub, . - telltale_xray_" name "_stub\n")
 
 EVENT_STUB("custom");

@@ -4,9 +4,9 @@
 
 namespace telltale::recorder {
 
-MappedFile trace_file;
-MappedFile side_file;
-Path trace_path;
+constinit MappedFile trace_file;
+constinit MappedFile side_file;
+constinit Path trace_path{Path::Zeros{}};
 
 namespace {
 
@@ -36,8 +36,8 @@ bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes)
   descriptor_ = high_descriptor(static_cast<int>(opened));
   path_.clear();
   path_.add(path);
-  struct stat status{};
-  sys::call(SYS_fstat, descriptor_, &status);
+  struct stat status;
+  if (sys::failed(sys::call(SYS_fstat, descriptor_, &status))) status.st_ino = status.st_dev = 0;
   device_ = status.st_dev;
   inode_ = status.st_ino;
   allocated_ = 0;
@@ -59,7 +59,7 @@ bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes)
 }
 
 bool MappedFile::is_ours(int descriptor) const {
-  struct stat status{};
+  struct stat status;
   return descriptor >= 0 && !sys::failed(sys::call(SYS_fstat, descriptor, &status)) &&
          status.st_dev == device_ && status.st_ino == inode_ &&
          static_cast<size_t>(status.st_size) >= allocated_;
@@ -82,8 +82,11 @@ int MappedFile::descriptor() {
 
 bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
   // Over the limit the kernel would send SIGXFSZ, which is not for the program to see.
-  rlimit limit{};
-  sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit);
+  rlimit limit;
+  if (sys::failed(
+          sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit))) {
+    limit.rlim_cur = RLIM_INFINITY;
+  }
   if (limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) return false;
   const long done = sys::call(SYS_fallocate, descriptor, 0, from, bytes - from);
   if (done != -EOPNOTSUPP) return !sys::failed(done);

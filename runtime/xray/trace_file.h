@@ -46,7 +46,7 @@ class MappedFile {
   int descriptor_ = -1;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
-  Path path_;
+  Path path_{Path::Zeros{}};
 };
 
 extern MappedFile trace_file;
