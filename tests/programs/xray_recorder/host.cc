@@ -319,7 +319,7 @@ int threads(int alive, int short_ones) {
         [](void* stop_flag) -> void* {
           call_leaf(3);
           ++begun;
-          while (!*static_cast<std::atomic<bool>*>(stop_flag)) usleep(20'000);
+          while (!*static_cast<std::atomic<bool>*>(stop_flag)) usleep(300'000);
           call_leaf(2);
           return nullptr;
         },
