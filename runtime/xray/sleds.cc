@@ -79,7 +79,7 @@ void write_instruction(uint8_t* at, uint8_t opcode, uint8_t to, uint8_t from) {
 }
 
 // Clang moves an event's arguments to their registers one after the other, even where one move
-// destroys the next one's source (seen in clang 14 to 22). Orders them so that none does; cycles
+// destroys the next one's source (seen in clang 19 and 22). Orders them so that none does; cycles
 // become exchanges. `code`: `count` moves of three bytes each.
 void order_moves(uint8_t* code, Move* moves, size_t count) {
   constexpr uint8_t kMove = 0x89;

@@ -194,6 +194,21 @@ class Objects(Case):
             self.assertEqual((by_name.get("plugins::first(int)"), by_name.get("plugins::second(int)")), (times / 2, times / 2))
 
 
+    def test_objects_do_not_alias(self):
+        """Clang's ids have room for sixteen objects in an FDR file; ours for as many as there are."""
+        library = self.plugins(NEWEST, ("-fxray-shared",))[0]
+        copies = [library + ".%d.so" % number for number in range(40)]
+        for copy in copies:
+            shutil.copy(library, copy)
+        run = Run(build("host", NEWEST, "-rdynamic"), "plugins", 2 * len(copies), *copies)
+        objects = run.side().objects()
+        self.assertEqual(len({objects[copy] for copy in copies}), len(copies))
+        calls = {row["id"]: row["calls"] for row in json.loads(telltale("top", "--json", run.path).stdout)}
+        for copy in copies:
+            base, functions = objects[copy]
+            self.assertEqual([calls.get(base + 1 + i) for i in range(functions)], [2], copy)
+
+
 class Disks(Case):
     def setUp(self):
         super().setUp()
