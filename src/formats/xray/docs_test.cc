@@ -7,6 +7,7 @@
 #include <string>
 
 #include "formats/xray/conversion_loss.h"
+#include "formats/xray/side_record.h"
 #include "formats/xray/verifier.h"
 #include "support/golden.h"
 #include "support/xray_builder.h"
@@ -80,6 +81,29 @@ TEST(XrayDocs, ShowWhatTheCodeSays) {
               ::testing::HasSubstr(
                   "```\n" + testing::read_source_file("tests/golden/xray/worked_example.fdr.txt") +
                   "```\n"));
+}
+
+TEST(XrayRecorderDocs, TheWorkedExampleIsTheFile) {
+  const std::string page = testing::read_source_file("docs/formats/xray-recorder.md");
+  const std::string example =
+      testing::read_source_file("tests/golden/xray_recorder/worked_example.side");
+  EXPECT_THAT(page, ::testing::HasSubstr(hex_dump(example)));
+  ProblemLog problems;
+  const Result<SideRecord> record =
+      read_side_record(testing::as_bytes(example), "example", problems);
+  ASSERT_TRUE(record) << to_string(record.error());
+  EXPECT_EQ(problems.count(), 0U);
+  EXPECT_TRUE(record->ended);
+  EXPECT_EQ(record->start_realtime_ns, 1'700'000'100'000'000'000U);
+  EXPECT_EQ(record->lost_no_space, 3U);
+  EXPECT_EQ(record->left_out, 10U);
+  ASSERT_EQ(record->objects.size(), 1U);
+  EXPECT_EQ(record->objects[0].build_id, "c0ffee0123456789");
+  EXPECT_EQ(record->objects[0].path, "/usr/bin/orders");
+  const SideFunction* function = record->find_assigned(kFirstAssignedId + 1);
+  ASSERT_NE(function, nullptr);
+  EXPECT_EQ(function->address - record->objects[function->object].load_bias, 0x11c0U);
+  EXPECT_THAT(record->threads, ::testing::ElementsAre(::testing::Pair(77U, "orders")));
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "base/range_map.h"
+#include "bytes/cursor.h"
+
+namespace telltale::xray {
+
+// What telltale's recorder says beside a trace (docs/formats/xray-recorder.md, "The side record").
+// Times are on the trace's clock. Text is never trusted.
+
+// Functions that have ids of their own in no object's map begin here.
+constexpr uint32_t kFirstAssignedId = uint32_t{1} << 27;
+
+// A program or shared object that was loaded.
+struct SideObject {
+  uint32_t number = 0;
+  bool is_program = false;
+  uint64_t load_bias = 0;  // run-time address minus link-time address
+  uint64_t begin = 0;      // run-time addresses
+  uint64_t end = 0;
+  uint32_t id_base = 0;    // function f of its map (1, 2 ...) has id id_base + f
+  uint32_t functions = 0;  // in its map; 0: it has none
+  uint64_t loaded = 0;
+  uint64_t file_bytes = 0;
+  uint64_t modified_ns = 0;  // since 1970
+  std::string build_id;      // lower-case hex digits; empty: none
+  std::string path;          // absolute
+  uint64_t offset = 0;       // of the record in the file
+};
+
+// A function that was numbered when it was first called.
+struct SideFunction {
+  uint32_t id = 0;
+  uint64_t address = 0;  // where it ran
+  size_t object = 0;     // index into SideRecord::objects, or kNoObject
+};
+constexpr size_t kNoObject = static_cast<size_t>(-1);
+
+enum class FrequencySource : uint8_t { unknown = 0, exact = 1, told = 2, measured = 3 };
+
+struct SideRecord {
+  bool ended = false;  // the process ended by exit
+  bool ring = false;
+  bool snapshot = false;
+  bool objects_may_be_missing = false;
+  bool some_sleds_unpatched = false;
+  uint32_t pid = 0;
+  uint32_t parent_pid = 0;  // of the recorded process that forked this one; 0: none
+  uint64_t start = 0;
+  uint64_t start_realtime_ns = 0;  // since 1970
+  uint64_t start_monotonic_ns = 0;
+  uint64_t cycle_frequency = 0;
+  FrequencySource frequency_source = FrequencySource::unknown;
+  uint32_t uncertainty_ppb = 0;  // of the frequency, upper bound
+  uint32_t sparse_interval = 0;
+  // Events that are not in the trace, exactly.
+  uint64_t lost_overwritten = 0;
+  uint64_t lost_no_space = 0;
+  uint64_t lost_reentrant = 0;
+  uint64_t lost_too_large = 0;
+  uint64_t lost_in_snapshot = 0;
+  uint64_t left_out = 0;  // by filters; no loss
+  uint64_t clock_anomalies = 0;
+  uint64_t unnamed = 0;
+  std::vector<SideObject> objects;                        // in the order of the file
+  std::vector<SideFunction> functions;                    // by id
+  std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name, as last said
+
+  RangeMap object_by_id;  // function ids to indexes in objects
+
+  // The function that was numbered `id`; null when there is none.
+  [[nodiscard]] const SideFunction* find_assigned(uint32_t id) const;
+};
+
+// True for the mark that opens a side record.
+bool looks_like_side_record(Bytes file);
+// Reads a side record. Every whole record before the first impossible one is kept; what follows is
+// said as a problem. Memory is at most about 20 times the file's size. Safe on untrusted input.
+// Errors: truncated, bad_magic, unsupported_version; placed, without the file's name.
+Result<SideRecord> read_side_record(Bytes file, const std::string& file_name, ProblemLog& problems);
+
+}  // namespace telltale::xray

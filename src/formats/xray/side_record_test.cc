@@ -1,0 +1,152 @@
+#include "formats/xray/side_record.h"
+
+#include <gmock/gmock.h>
+
+#include "support/side_builder.h"
+#include "support/xray_builder.h"
+
+namespace telltale::xray {
+namespace {
+
+using testing::as_bytes;
+using ::testing::HasSubstr;
+using testing::SideBuilder;
+
+SideBuilder sample() {
+  SideBuilder side;
+  side.flags = 1 | 2;
+  side.counters = {1, 2, 3, 4, 5, 6, 7, 8};
+  side.object({.number = 0,
+               .is_program = true,
+               .load_bias = 0x5000,
+               .begin = 0x5000,
+               .end = 0x9000,
+               .functions = 10,
+               .build_id = "\xde\xad\x01",
+               .path = "/usr/bin/orders"});
+  side.object({.number = 1, .begin = 0xa000, .end = 0xb000, .path = "/lib/old.so"});
+  side.assigned(kFirstAssignedId, {0xa100, 0x6000, 0x1});
+  side.unload(1).record(77, "of a later version");
+  side.object({.number = 2,
+               .begin = 0xa000,
+               .end = 0xb000,
+               .id_base = 10,
+               .functions = 5,
+               .path = "/lib/new.so"});
+  side.assigned(kFirstAssignedId + 3, {0xa100}).thread(9, "worker");
+  return side;
+}
+
+Result<SideRecord> read(const std::string& file, ProblemLog& problems) {
+  return read_side_record(as_bytes(file), "side", problems);
+}
+
+TEST(SideRecord, EveryFieldIsRead) {
+  ProblemLog problems;
+  const std::string file = sample().bytes();
+  EXPECT_TRUE(looks_like_side_record(as_bytes(file)));
+  const Result<SideRecord> record = read(file, problems);
+  ASSERT_TRUE(record) << to_string(record.error());
+  EXPECT_EQ(problems.count(), 0U);
+  EXPECT_TRUE(record->ended);
+  EXPECT_TRUE(record->ring);
+  EXPECT_FALSE(record->snapshot);
+  EXPECT_EQ(record->pid, 7U);
+  EXPECT_EQ(record->start, 1000U);
+  EXPECT_EQ(record->cycle_frequency, 2'000'000'000U);
+  EXPECT_EQ(record->frequency_source, FrequencySource::measured);
+  EXPECT_EQ(record->uncertainty_ppb, 12'500U);
+  EXPECT_EQ(record->lost_overwritten, 1U);
+  EXPECT_EQ(record->lost_in_snapshot, 5U);
+  EXPECT_EQ(record->left_out, 6U);
+  EXPECT_EQ(record->unnamed, 8U);
+  ASSERT_EQ(record->objects.size(), 3U);
+  EXPECT_EQ(record->objects[0].build_id, "dead01");
+  EXPECT_EQ(record->objects[0].path, "/usr/bin/orders");
+  EXPECT_TRUE(record->objects[0].is_program);
+  EXPECT_EQ(record->objects[2].id_base, 10U);
+  ASSERT_EQ(record->threads.size(), 1U);
+  EXPECT_EQ(record->threads[0].second, "worker");
+}
+
+TEST(SideRecord, IdsAndAddressesBelongToTheObjectRecordedLastBefore) {
+  ProblemLog problems;
+  const Result<SideRecord> record = read(sample().bytes(), problems);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->object_by_id.find(0), std::nullopt);
+  EXPECT_EQ(record->object_by_id.find(1), 0U);
+  EXPECT_EQ(record->object_by_id.find(10), 0U);
+  EXPECT_EQ(record->object_by_id.find(11), 2U);
+  EXPECT_EQ(record->object_by_id.find(16), std::nullopt);
+  const auto object_of = [&](uint32_t id) { return record->find_assigned(id)->object; };
+  EXPECT_EQ(object_of(kFirstAssignedId), 1U);
+  EXPECT_EQ(object_of(kFirstAssignedId + 1), 0U);
+  EXPECT_EQ(object_of(kFirstAssignedId + 2), kNoObject);
+  EXPECT_EQ(object_of(kFirstAssignedId + 3), 2U) << "the same address, other code";
+  EXPECT_EQ(record->find_assigned(kFirstAssignedId + 4), nullptr);
+  EXPECT_EQ(record->find_assigned(1), nullptr);
+}
+
+TEST(SideRecord, EveryPrefixGivesWhatIsWholeInIt) {
+  const std::string file = sample().bytes();
+  for (size_t length = 0; length <= file.size(); ++length) {
+    ProblemLog problems;
+    const std::string cut = file.substr(0, length);
+    const Result<SideRecord> record = read(cut, problems);
+    if (length < 256) {
+      ASSERT_FALSE(record) << length;
+      EXPECT_TRUE(record.error().offset);
+      continue;
+    }
+    ASSERT_TRUE(record) << length;
+    EXPECT_LE(record->objects.size(), 3U);
+    EXPECT_EQ(problems.damaged(), length != file.size()) << length;
+  }
+}
+
+TEST(SideRecord, EveryFlippedByteIsReadOrSaid) {
+  const std::string file = sample().bytes();
+  for (size_t at = 0; at < file.size(); ++at) {
+    for (const char flip : {'\x01', '\x80', '\xff'}) {
+      std::string bad = file;
+      bad[at] = static_cast<char>(bad[at] ^ flip);
+      ProblemLog problems;
+      const Result<SideRecord> record = read(bad, problems);
+      if (!record) continue;
+      for (const SideFunction& function : record->functions)
+        EXPECT_TRUE(function.object == kNoObject || function.object < record->objects.size());
+    }
+  }
+}
+
+TEST(SideRecord, HostileNumbersCostNothing) {
+  for (const uint64_t committed : {uint64_t{0}, uint64_t{255}, uint64_t{1} << 40, ~uint64_t{0}}) {
+    std::string file = sample().bytes();
+    file.replace(16, 8, reinterpret_cast<const char*>(&committed), 8);
+    ProblemLog problems;
+    ASSERT_TRUE(read(file, problems));
+    EXPECT_TRUE(problems.damaged());
+  }
+  SideBuilder side;
+  side.raw(std::string("\x03\0\0\0\x18\0\0\0\0\0\0\0\xff\xff\xff\xff\0\0\0\0\0\0\0\0", 24));
+  side.object({.id_base = 0xffff'fff0, .functions = 0x100, .path = "/x"});
+  side.object({.number = 3, .path = "/kept"});
+  ProblemLog problems;
+  const Result<SideRecord> record = read(side.bytes(), problems);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->objects.size(), 1U);
+  EXPECT_EQ(problems.damage_count(), 2U);
+}
+
+TEST(SideRecord, WhatIsNoSideRecordIsRefused) {
+  ProblemLog problems;
+  std::string file = sample().bytes();
+  EXPECT_THAT(to_string(read("TTXRSID", problems).error()), HasSubstr("mark"));
+  file[8] = 2;
+  EXPECT_THAT(to_string(read(file, problems).error()), HasSubstr("version 2"));
+  file[0] = 'X';
+  EXPECT_THAT(to_string(read(file, problems).error()), HasSubstr("no side record"));
+}
+
+}  // namespace
+}  // namespace telltale::xray
