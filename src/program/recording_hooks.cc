@@ -1,0 +1,45 @@
+#include "program/recording_hooks.h"
+
+#include <elf.h>
+
+#include "bytes/input_file.h"
+
+namespace telltale {
+namespace {
+
+// The hook that -finstrument-functions calls at each entry (gcc manual, "Program Instrumentation
+// Options").
+constexpr std::string_view kEnterHook = "__cyg_profile_func_enter";
+
+bool asks_for_hook(const ElfImage& image, const ElfSection& table) {
+  const uint64_t entry = image.is_64_bit() ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+  const uint64_t count = image.bytes(table).size() / entry;
+  for (uint64_t i = 1; i < count; ++i) {
+    const Result<ElfSymbol> symbol = image.symbol(table, static_cast<uint32_t>(i));
+    if (symbol && symbol->name == kEnterHook) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+RecordingHooks find_recording_hooks(const ElfImage& image) {
+  RecordingHooks hooks;
+  for (const ElfSection& section : image.sections()) {
+    if (section.name == "xray_instr_map" && section.size != 0) hooks.xray = true;
+    if (section.name == ".interp") hooks.loads_libraries = true;
+    if (section.type == SHT_DYNSYM || section.type == SHT_SYMTAB)
+      hooks.function_calls = hooks.function_calls || asks_for_hook(image, section);
+  }
+  return hooks;
+}
+
+Result<RecordingHooks> find_recording_hooks(const std::string& path) {
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return std::unexpected(input.error());
+  const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
+  if (!image) return std::unexpected(image.error());
+  return find_recording_hooks(*image);
+}
+
+}  // namespace telltale
