@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "import/program_function_names.h"
+#include "import/xray_side_record.h"
 
 namespace telltale {
 namespace {
@@ -30,8 +31,22 @@ Result<AnyRecording> open_with_programs(Inputs inputs, const OpenOptions& option
   return AnyRecording(std::move(*recording));
 }
 
+// Traces of telltale's own recorder have side records, which say what ids mean.
 Result<AnyRecording> open_xray(std::vector<InputFile> inputs, const OpenOptions& options) {
-  return open_with_programs<XrayRecording>(std::move(inputs), options);
+  ProblemLog problems;
+  Result<XraySideRecords> sides =
+      open_side_records(inputs, options.programs, options.limits, problems);
+  if (!sides) return std::unexpected(sides.error());
+  if (sides->names == nullptr) {
+    auto names = open_function_names(options.programs, problems);
+    if (!names) return std::unexpected(names.error());
+    sides->names = *std::move(names);
+  }
+  Result<XrayRecording> recording = XrayRecording::open(std::move(inputs), sides->names);
+  if (!recording) return std::unexpected(recording.error());
+  recording->set_contexts(std::move(sides->contexts));
+  recording->add_problems(problems);
+  return AnyRecording(std::move(*recording));
 }
 
 Result<AnyRecording> open_xray_yaml(std::vector<InputFile> inputs, const OpenOptions& options) {

@@ -23,7 +23,8 @@ bool XrayRecordSelector::here() const { return thread_ == nullptr || thread_->ot
 
 bool XrayRecordSelector::function(const xray::FunctionRecord& record) {
   tsc_ += record.tsc_delta;
-  const FunctionId function{record.function_id};
+  const FunctionId in_file{record.function_id};
+  const FunctionId function = ids_ == nullptr ? in_file : (*ids_)(in_file);
   switch (record.action) {
     case xray::FunctionAction::enter:
     case xray::FunctionAction::enter_args:

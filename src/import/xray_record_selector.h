@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "formats/xray/record_selector.h"
+#include "import/id_map.h"
 #include "model/clock.h"
 #include "model/record_filter.h"
 
@@ -13,9 +14,11 @@ namespace telltale {
 class XrayRecordSelector final : public xray::RecordSelector {
  public:
   // `file_clock`: of the file that the records are in, if the recording's own clock is another one
-  // and counts nanoseconds.
-  XrayRecordSelector(RecordFilter& filter, std::optional<Clock> file_clock)
-      : filter_(filter), file_clock_(std::move(file_clock)) {}
+  // and counts nanoseconds. `ids`: what the file's ids are in the recording, if not the same; must
+  // outlive it.
+  XrayRecordSelector(RecordFilter& filter, std::optional<Clock> file_clock,
+                     const IdMap* ids = nullptr)
+      : filter_(filter), file_clock_(std::move(file_clock)), ids_(ids) {}
 
   void begin_buffer(int64_t pid, int64_t tid, uint64_t tsc) override;
   bool function(const xray::FunctionRecord& record) override;
@@ -35,6 +38,7 @@ class XrayRecordSelector final : public xray::RecordSelector {
 
   RecordFilter& filter_;
   std::optional<Clock> file_clock_;
+  const IdMap* ids_;
   RecordFilter::Thread* thread_ = nullptr;
   ThreadKey key_;
   uint64_t tsc_ = 0;

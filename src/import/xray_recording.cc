@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/parallel.h"
+#include "import/sparse_times.h"
 
 namespace telltale {
 namespace {
@@ -33,16 +33,20 @@ struct BufferCutter {
   uint64_t piece_begin;
   uint64_t tsc = 0;
   bool timed = false;
+  bool moved = false;  // the time, with the last record
 
   explicit BufferCutter(uint64_t begin) : piece_begin(begin) {}
   void function(uint64_t offset, const xray::FunctionRecord& record) {
-    if (timed && offset - piece_begin >= kUnitBytes) {
+    // Behind a record with a time of its own, so that no estimate needs both pieces.
+    if (timed && moved && offset - piece_begin >= kUnitBytes) {
       cuts.push_back({offset, tsc});
       piece_begin = offset;
     }
     tsc += record.tsc_delta;
+    moved = record.tsc_delta != 0;
   }
   void metadata(const xray::FdrRecord& record) {
+    moved = false;
     if (const auto* cpu = std::get_if<xray::NewCpuId>(&record.payload)) {
       tsc = cpu->tsc;
       timed = true;
@@ -184,6 +188,17 @@ Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
   return recording;
 }
 
+void XrayRecording::set_contexts(std::vector<FileContext> contexts) {
+  for (size_t i = 0; i < files_.size(); ++i) {
+    files_[i].context = std::move(contexts[i]);
+    const uint32_t lost = files_[i].header.recorder.lost_events;
+    if (lost == 0 || files_[i].context.has_side_record) continue;
+    problems_.add({Problem::Kind::loss, xray::kRecorderMarkOffset, files_[i].input.name(), "header",
+                   fmt::format("{} event{} lost, says the recorder", lost, lost == 1 ? "" : "s"),
+                   0});
+  }
+}
+
 uint64_t XrayRecording::unit_bytes(size_t stream, size_t unit) const {
   const Stream& chunks = chunks_[stream];
   uint64_t bytes = 0;
@@ -191,6 +206,31 @@ uint64_t XrayRecording::unit_bytes(size_t stream, size_t unit) const {
     bytes += chunks.chunks[i].end - chunks.chunks[i].begin;
   }
   return bytes;
+}
+
+uint64_t XrayRecording::limit_of(const Stream& stream, size_t i) {
+  if (i + 1 == stream.chunks.size() || stream.chunks[i + 1].file != stream.chunks[i].file)
+    return std::numeric_limits<uint64_t>::max();
+  const Chunk& next = stream.chunks[i + 1];
+  return next.inside_buffer ? next.start_tsc : next.order_tsc;
+}
+
+void XrayRecording::play_adapted(const Chunk& chunk, Progress& progress, EventReceiver& sink,
+                                 ProblemLog& problems) const {
+  const File& file = files_[chunk.file];
+  const Clock own{.name = "TSC", .ticks_per_second = file.header.cycle_frequency};
+  const auto scale = [this, &own](uint64_t tsc) { return same_frequency_ ? tsc : own.to_ns(tsc); };
+  MappedIds<EventReceiver> mapped(sink, file.context.ids);
+  if (file.header.recorder.sparse_interval == 0) {
+    play_chunk(chunk, progress, mapped, scale, problems);
+    return;
+  }
+  SparseTimes times(mapped, file.header.recorder.sparse_interval, progress.pace);
+  if (chunk.inside_buffer) times.start_inside(scale(chunk.start_tsc));
+  play_chunk(chunk, progress, times, scale, problems);
+  times.end_buffer(scale(progress.limit_tsc));
+  progress.pace = times.pace();
+  progress.estimated += times.estimated();
 }
 
 static_assert(EventSource<XrayRecording>);

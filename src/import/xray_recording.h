@@ -13,10 +13,12 @@
 #include "formats/xray/basic_runs.h"
 #include "formats/xray/fdr_walk.h"
 #include "formats/xray/records.h"
+#include "import/id_map.h"
 #include "import/xray_events.h"
 #include "import/xray_record_selector.h"
 #include "model/call_filter.h"
 #include "model/clock.h"
+#include "model/event_receiver.h"
 #include "model/event_source.h"
 #include "model/function_names.h"
 #include "model/recording_info.h"
@@ -55,10 +57,26 @@ class XrayRecording {
   [[nodiscard]] size_t file_count() const { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const { return files_[file].input; }
 
+  // What goes with one of the files: what its ids are in the recording, and what a side record
+  // says.
+  struct FileContext {
+    IdMap ids;
+    std::vector<std::pair<std::string, std::string>> properties;
+    bool has_side_record = false;
+  };
+  // Before the first play(). REQUIRES: as many as there are files.
+  void set_contexts(std::vector<FileContext> contexts);
+
  private:
   struct File {
     InputFile input;
     xray::FileHeader header;
+    FileContext context = {};
+
+    // Events need more than decoding: times that were not read, or other ids.
+    [[nodiscard]] bool adapted() const {
+      return header.recorder.sparse_interval != 0 || !context.ids.is_identity();
+    }
   };
   // Bytes of one file with consecutive events of one thread.
   struct Chunk {
@@ -79,10 +97,22 @@ class XrayRecording {
   };
   class Builder;
 
-  // Returns the latest time told, on the file's clock; none is earlier than `floor_tsc`.
+  // What of a unit's chunks goes on from one to the next.
+  struct Progress {
+    uint64_t latest_tsc = 0;  // told, on the file's clock: nothing after it is earlier
+    Ticks pace = 0;           // of a sparse clock
+    uint64_t limit_tsc = 0;   // when the next chunk begins, on the file's clock
+    uint64_t estimated = 0;   // calls' records without a time of their own
+  };
   template <typename Sink, typename Scale>
-  uint64_t play_chunk(const Chunk& chunk, uint64_t floor_tsc, Sink& sink, Scale scale,
-                      ProblemLog& problems) const;
+  void play_chunk(const Chunk& chunk, Progress& progress, Sink& sink, Scale scale,
+                  ProblemLog& problems) const;
+  // The same for what is rarer and need not be as fast: times that were not read, ids and
+  // frequencies that differ from file to file. One loop for all sinks.
+  void play_adapted(const Chunk& chunk, Progress& progress, EventReceiver& sink,
+                    ProblemLog& problems) const;
+  // When the chunk behind number i of a stream begins, if it is of the same file.
+  static uint64_t limit_of(const Stream& stream, size_t i);
   template <typename Visitor>
   void walk(const Chunk& chunk, Visitor& visitor) const;
   // Chooses records of one of the files. `filter` must outlive it.
@@ -105,33 +135,37 @@ class XrayRecording {
 template <typename Sink>
 void XrayRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const {
   const Stream& chunks = chunks_[stream];
-  uint64_t latest_tsc = 0;  // of the chunk before, if it is of the same file
+  Progress progress;
   for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1]; ++i) {
     const Chunk& chunk = chunks.chunks[i];
-    if (i != chunks.unit_starts[unit] && chunks.chunks[i - 1].file != chunk.file &&
-        !same_frequency_)
-      latest_tsc = 0;
-    if (same_frequency_) {
-      latest_tsc = play_chunk(chunk, latest_tsc, sink, [](uint64_t tsc) { return tsc; }, problems);
+    if (i != chunks.unit_starts[unit] && chunks.chunks[i - 1].file != chunk.file) {
+      progress.pace = 0;
+      if (!same_frequency_) progress.latest_tsc = 0;
+    }
+    if (same_frequency_ && !files_[chunk.file].adapted()) {
+      play_chunk(chunk, progress, sink, [](uint64_t tsc) { return tsc; }, problems);
     } else {
-      const Clock own{.name = "TSC", .ticks_per_second = files_[chunk.file].header.cycle_frequency};
-      latest_tsc = play_chunk(
-          chunk, latest_tsc, sink, [&own](uint64_t tsc) { return own.to_ns(tsc); }, problems);
+      progress.limit_tsc = limit_of(chunks, i);
+      ReceiverOf<Sink> receiver(sink);
+      play_adapted(chunk, progress, receiver, problems);
     }
   }
+  if constexpr (requires { sink.estimated_calls(uint64_t{}); })
+    sink.estimated_calls(progress.estimated);
 }
 
 template <typename Sink, typename Scale>
-uint64_t XrayRecording::play_chunk(const Chunk& chunk, uint64_t floor_tsc, Sink& sink, Scale scale,
-                                   ProblemLog& problems) const {
+void XrayRecording::play_chunk(const Chunk& chunk, Progress& progress, Sink& sink, Scale scale,
+                               ProblemLog& problems) const {
   const File& file = files_[chunk.file];
   if (file.header.type == xray::LogType::basic) {
-    BasicToEvents<Sink, Scale> visitor(sink, scale, floor_tsc);
+    BasicToEvents<Sink, Scale> visitor(sink, scale, progress.latest_tsc);
     xray::walk_basic_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
-    return visitor.latest_tsc();
+    progress.latest_tsc = visitor.latest_tsc();
+    return;
   }
-  FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, floor_tsc, file.input.name(),
-                                   problems);
+  FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, progress.latest_tsc,
+                                   file.input.name(), problems);
   if (chunk.inside_buffer) visitor.start_at(chunk.start_tsc);
   const xray::WalkEnd end =
       xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
@@ -142,7 +176,7 @@ uint64_t XrayRecording::play_chunk(const Chunk& chunk, uint64_t floor_tsc, Sink&
     visitor.lose(problem.lost_bytes, problem.message);
     problems.add(std::move(problem));
   }
-  return visitor.latest_tsc();
+  progress.latest_tsc = visitor.latest_tsc();
 }
 
 }  // namespace telltale

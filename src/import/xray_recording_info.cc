@@ -62,6 +62,8 @@ struct LastTime : IgnoreEvents {
   void leave(Ticks time, FunctionId, LeaveKind) { last = std::max(last, time); }
   void instant(const InstantEvent& event) { last = std::max(last, event.time); }
   void cpu(Ticks time, uint32_t) { last = std::max(last, time); }
+  uint64_t estimated = 0;
+  void estimated_calls(uint64_t count) { estimated += count; }
 };
 
 // Passes on to a counter what a filter chooses.
@@ -93,6 +95,11 @@ struct ChosenCounter {
   }
 };
 
+std::string sparse_words(uint32_t interval, uint64_t estimated) {
+  return fmt::format("read on every {}th event and after gaps; {} records have estimated times",
+                     interval, estimated);
+}
+
 }  // namespace
 
 // What was counted, and from when to when.
@@ -100,8 +107,10 @@ struct XrayRecording::RecordCount {
   RecordCounter counter;
   Ticks first = std::numeric_limits<Ticks>::max();
   Ticks last = 0;
+  uint64_t estimated = 0;  // calls' records without a time of their own
 
   void merge(const RecordCount& other) {
+    estimated += other.estimated;
     counter.merge(other.counter);
     first = std::min(first, other.first);
     last = std::max(last, other.last);
@@ -113,8 +122,10 @@ struct XrayRecording::RecordCount {
 };
 
 XrayRecordSelector XrayRecording::selector(RecordFilter& filter, size_t file) const {
-  if (same_frequency_) return {filter, std::nullopt};
-  return {filter, Clock{.name = "TSC", .ticks_per_second = files_[file].header.cycle_frequency}};
+  const File& of = files_[file];
+  const IdMap* ids = of.context.ids.is_identity() ? nullptr : &of.context.ids;
+  if (same_frequency_) return {filter, std::nullopt, ids};
+  return {filter, Clock{.name = "TSC", .ticks_per_second = of.header.cycle_frequency}, ids};
 }
 
 bool XrayRecording::has_extents(const Chunk& chunk) const {
@@ -160,6 +171,7 @@ XrayRecording::RecordCount XrayRecording::count_records(size_t workers,
   for (Partial& partial : partials) {
     partial.count.first = first_time_;
     partial.count.last = partial.span.last;
+    partial.count.estimated = partial.span.estimated;
     total.merge(partial.count);
     problems.merge(partial.problems);
   }
@@ -182,7 +194,7 @@ XrayRecording::RecordCount XrayRecording::count_chosen(size_t workers,
       if (has_extents(chunk) && chosen.here()) count.add_extents();
       ChosenCounter counter(chosen);
       walk(chunk, counter);
-      count.merge({counter.counter, counter.first, counter.last});
+      count.merge({counter.counter, counter.first, counter.last, 0});
     }
   });
   RecordCount total;
@@ -210,6 +222,12 @@ RecordingInfo XrayRecording::info(size_t workers, const CallFilter& filter) cons
   if (!files_.front().input.compression().empty()) {
     info.properties.emplace_back("compression", files_.front().input.compression());
   }
+  for (const File& file : files_) {
+    for (const auto& [name, value] : file.context.properties) {
+      info.properties.emplace_back(
+          files_.size() == 1 ? name : fmt::format("{} {}", file.input.name(), name), value);
+    }
+  }
   info.clock = clock_;
   info.problems = problems_;
   for (const EventStream& stream : streams_) {
@@ -217,6 +235,12 @@ RecordingInfo XrayRecording::info(size_t workers, const CallFilter& filter) cons
   }
   // Damage is told whole, whatever is asked for: it may be why something is not there.
   RecordCount count = count_records(workers, info.problems);
+  for (const File& file : files_) {
+    if (file.header.recorder.sparse_interval == 0) continue;
+    info.properties.emplace_back(
+        "sparse clock", sparse_words(file.header.recorder.sparse_interval, count.estimated));
+    break;
+  }
   if (!filter.keeps_everything()) count = count_chosen(workers, filter);
   info.first_time = std::min(count.first, std::max(count.last, first_time_));
   info.last_time = std::max(count.last, info.first_time);

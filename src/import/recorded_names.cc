@@ -1,0 +1,178 @@
+#include "import/recorded_names.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "program/demangle.h"
+#include "program/recorded_program.h"
+
+namespace telltale {
+namespace {
+
+// A program that --program names, and who it is.
+struct GivenProgram {
+  ProgramObject object;
+  std::string build_id;
+};
+
+Result<std::vector<GivenProgram>> read_given(const std::vector<std::string>& programs) {
+  std::vector<GivenProgram> given;
+  for (const std::string& text : programs) {
+    Result<ProgramObject> object = parse_program_object(text);
+    if (!object) return std::unexpected(object.error());
+    Result<std::string> build_id = read_build_id(object->path);
+    if (!build_id) return std::unexpected(build_id.error());
+    given.push_back({*std::move(object), *std::move(build_id)});
+  }
+  return given;
+}
+
+Problem problem_with(const std::string& path, std::string message) {
+  return {Problem::Kind::loss, 0, path, {}, std::move(message), 0};
+}
+
+}  // namespace
+
+// Finds and checks the files that a recording's objects were.
+class RecordedNames::Opener {
+ public:
+  Opener(std::vector<GivenProgram> given, ProblemLog& problems)
+      : given_(std::move(given)), problems_(problems) {}
+
+  // Null when there is no such file; that is said once for each file.
+  std::shared_ptr<Program> open(const xray::SideObject& object) {
+    const auto [place, is_new] = opened_.try_emplace(std::pair(object.path, object.build_id));
+    if (is_new && opened_.size() <= kMaxPrograms) {
+      place->second = find(object);
+    } else if (is_new && opened_.size() == kMaxPrograms + 1) {
+      problems_.add(problem_with(
+          object.path, fmt::format("the recording has more than {} programs", kMaxPrograms)));
+    }
+    const std::shared_ptr<Program>& program = place->second;
+    if (program != nullptr && object.functions != 0 && !program->map) read_map(*program);
+    return program;
+  }
+
+ private:
+  std::shared_ptr<Program> find(const xray::SideObject& object) {
+    const ProgramIdentity identity{object.path, object.build_id, object.file_bytes,
+                                   static_cast<int64_t>(object.modified_ns)};
+    if (const GivenProgram* given = choose_given(object)) {
+      if (given->build_id != object.build_id) {
+        problems_.add(problem_with(
+            given->object.path,
+            fmt::format("is taken for {}, but its build-id is {}, not {}: names may be wrong",
+                        object.path, given->build_id, object.build_id)));
+      }
+      return use(given->object.path);
+    }
+    if (!may_open_recorded_path(object.path)) {
+      problems_.add(problem_with(object.path,
+                                 "the program that was recorded is not there; its "
+                                 "functions have no names (--program names it)"));
+      return nullptr;
+    }
+    if (const Result<void> same = check_recorded_program(identity, object.path); !same) {
+      problems_.add(
+          problem_with(object.path, same.error().detail + "; its functions have no names"));
+      return nullptr;
+    }
+    return use(object.path);
+  }
+
+  static std::shared_ptr<Program> use(const std::string& path) {
+    auto program = std::make_shared<Program>();
+    program->path = path;
+    program->code = std::make_unique<Symbolizer>(path);
+    return program;
+  }
+
+  void read_map(Program& program) {
+    Result<ProgramNames> map = ProgramNames::open({{0, program.path}}, {}, problems_);
+    if (map) {
+      program.map = *std::move(map);
+    } else {
+      problems_.add(problem_with(program.path, map.error().detail));
+    }
+  }
+
+  const GivenProgram* choose_given(const xray::SideObject& object) const {
+    for (const GivenProgram& program : given_) {
+      if (!object.build_id.empty() && program.build_id == object.build_id) return &program;
+    }
+    for (const GivenProgram& program : given_) {
+      if (program.object.object == object.number) return &program;
+    }
+    return nullptr;
+  }
+
+  std::vector<GivenProgram> given_;
+  ProblemLog& problems_;
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<Program>> opened_;
+};
+
+Result<std::shared_ptr<const RecordedNames>> RecordedNames::open(
+    xray::SideRecord record, const std::vector<std::string>& programs, ProblemLog& problems) {
+  Result<std::vector<GivenProgram>> given = read_given(programs);
+  if (!given) return std::unexpected(given.error());
+  Opener opener(*std::move(given), problems);
+  std::shared_ptr<RecordedNames> names(new RecordedNames(std::move(record)));
+  const std::vector<xray::SideObject>& objects = names->record_.objects;
+  std::vector<bool> asked_for(objects.size());
+  for (const xray::SideFunction& function : names->record_.functions) {
+    if (function.object != xray::kNoObject) asked_for[function.object] = true;
+  }
+  for (size_t i = 0; i < objects.size(); ++i) {
+    const bool needed = asked_for[i] || objects[i].functions != 0;
+    names->programs_.push_back(needed ? opener.open(objects[i]) : nullptr);
+  }
+  return names;
+}
+
+const FunctionInfo& RecordedNames::describe(FunctionId id) const {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = described_.try_emplace(id);
+  if (is_new) place->second = look_up(to_number(id));
+  return place->second;
+}
+
+FunctionInfo RecordedNames::look_up(uint32_t id) const {
+  if (const xray::SideFunction* function = record_.find_assigned(id))
+    return describe_address(*function);
+  FunctionInfo info;
+  info.name = fmt::format("#{}", id);
+  const std::optional<size_t> index = record_.object_by_id.find(id);
+  if (!index) return info;
+  const xray::SideObject& object = record_.objects[*index];
+  info.module = object.path;
+  const Program* program = programs_[*index].get();
+  if (program == nullptr || !program->map) return info;
+  const ProgramFunction& function = program->map->describe(id - object.id_base);
+  // A number that the map does not have is not the recording's number.
+  if (function.address == 0 && function.linkage_name.empty()) return info;
+  return {function.name, function.linkage_name, function.file, function.line, function.module};
+}
+
+FunctionInfo RecordedNames::describe_address(const xray::SideFunction& function) const {
+  FunctionInfo info;
+  uint64_t address = function.address;
+  if (function.object != xray::kNoObject) {
+    const xray::SideObject& object = record_.objects[function.object];
+    address -= object.load_bias;
+    info.module = object.path;
+    if (const Program* program = programs_[function.object].get()) {
+      CodeName code = program->code->find(address);
+      info.module = program->path;
+      info.name = demangle(code.linkage_name);
+      info.linkage_name = std::move(code.linkage_name);
+      info.file = std::move(code.file);
+      info.line = code.line;
+    }
+  }
+  if (info.name.empty()) info.name = fmt::format("@{:#x}", address);
+  return info;
+}
+
+}  // namespace telltale

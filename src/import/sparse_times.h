@@ -1,0 +1,154 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/events.h"
+
+namespace telltale {
+
+// An EventSink in front of another for recordings whose writer read the clock on some events only
+// (docs/formats/xray-recorder.md, "Sparse clock"; what it means for answers:
+// docs/analysis/sparse-clock.md). Calls that come with the time of the event before have no time of
+// their own: they are held until the next time is known, and then told at estimated times, in their
+// order. Of k held events between readings A and B, the i-th is told at
+//   A + (B - A) * i / (k + 1)                      when k is interval - 1, the writer's usual row
+//   A + i * min(pace, (B - A) / (k + 1))           when the clock was read early
+//   min(A + i * pace, limit)                       when no reading follows; limit: see end_buffer()
+// where pace is (B - A) / (k + 1) of the last usual row, 0 before there was one.
+template <typename Sink>
+class SparseTimes {
+ public:
+  // More events than this without a time are not held; no writer leaves so many.
+  static constexpr size_t kMaxHeld = size_t{1} << 16;
+
+  // `interval`: at most interval - 1 events stand between two readings. `pace`: of the thread's
+  // buffer before.
+  SparseTimes(Sink& sink, uint32_t interval, Ticks pace = 0)
+      : sink_(sink), interval_(interval), pace_(pace) {}
+  // The first event is inside a buffer; `time` is the last reading before it.
+  void start_inside(Ticks time) {
+    last_ = time;
+    next_is_timed_ = false;
+  }
+
+  void enter(Ticks time, FunctionId function) { take(time, {.kind = Kind::enter, .id = function}); }
+  void leave(Ticks time, FunctionId function, LeaveKind how) {
+    take(time, {.kind = Kind::leave, .how = how, .id = function});
+  }
+  void instant(const InstantEvent& event) {
+    settle(event.time);  // it has a reading of its own
+    sink_.instant(event);
+    last_ = event.time;
+    next_is_timed_ = false;
+  }
+  // Of the entry before: goes where that goes.
+  void argument(uint64_t value) {
+    if (held_.empty()) {
+      sink_.argument(value);
+    } else {
+      held_.push_back({.kind = Kind::argument, .value = value});
+    }
+  }
+  void cpu(Ticks time, uint32_t number) {
+    settle(time);
+    sink_.cpu(time, number);
+    last_ = time;
+    // This record was made by reading the clock for the next event.
+    next_is_timed_ = true;
+  }
+  void loss(const LossEvent& event) {
+    end_buffer(last_);
+    sink_.loss(event);
+  }
+
+  // No reading follows what is held; the thread's next one is at `limit` or later.
+  void end_buffer(Ticks limit) {
+    tell_held(last_, [&](uint64_t number) {
+      const Ticks room = limit > last_ ? limit - last_ : 0;
+      return pace_ != 0 && number > room / pace_ ? room : number * pace_;
+    });
+  }
+  // Calls told so far that had no time of their own.
+  [[nodiscard]] uint64_t estimated() const { return estimated_; }
+  [[nodiscard]] Ticks pace() const { return pace_; }
+
+ private:
+  enum class Kind : uint8_t { enter, leave, argument };
+  struct Held {
+    Kind kind = Kind::enter;
+    LeaveKind how = LeaveKind::normal;
+    FunctionId id{};
+    uint64_t value = 0;
+  };
+
+  void take(Ticks time, const Held& event) {
+    if (time != last_ || next_is_timed_) {
+      settle(time);
+      tell(time, event);
+      last_ = time;
+      next_is_timed_ = false;
+      return;
+    }
+    if (timeless_ == kMaxHeld) end_buffer(last_);
+    held_.push_back(event);
+    ++timeless_;
+    ++estimated_;
+  }
+
+  // Tells what is held, now that the next reading is known.
+  void settle(Ticks until) {
+    if (held_.empty()) return;
+    const Ticks span = until > last_ ? until - last_ : 0;
+    const uint64_t parts = timeless_ + 1;
+    if (parts == interval_) {
+      pace_ = span / parts;
+      tell_held(last_, [&](uint64_t number) {
+        return span / parts * number + span % parts * number / parts;
+      });
+    } else {
+      const Ticks step = std::min(pace_, span / parts);
+      tell_held(last_, [&](uint64_t number) { return step * number; });
+    }
+  }
+
+  // Tells the held events, the i-th at start + after(i), i counted from 1.
+  template <typename After>
+  void tell_held(Ticks start, After after) {
+    Ticks time = start;
+    uint64_t number = 0;
+    for (const Held& event : held_) {
+      if (event.kind != Kind::argument) time = start + after(++number);
+      tell(time, event);
+    }
+    held_.clear();
+    timeless_ = 0;
+  }
+
+  void tell(Ticks time, const Held& event) {
+    switch (event.kind) {
+      case Kind::enter:
+        sink_.enter(time, event.id);
+        break;
+      case Kind::leave:
+        sink_.leave(time, event.id, event.how);
+        break;
+      case Kind::argument:
+        sink_.argument(event.value);
+        break;
+    }
+  }
+
+  Sink& sink_;
+  uint32_t interval_;
+  std::vector<Held> held_;
+  size_t timeless_ = 0;  // events in held_; arguments do not count
+  Ticks last_ = 0;       // the last time that was read from the clock
+  Ticks pace_ = 0;
+  bool next_is_timed_ = true;
+  uint64_t estimated_ = 0;
+};
+
+}  // namespace telltale

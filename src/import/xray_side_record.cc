@@ -1,0 +1,206 @@
+#include "import/xray_side_record.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "formats/xray/side_record.h"
+#include "import/merged_names.h"
+#include "import/recorded_names.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kSuffix = ".side";
+constexpr std::array<std::string_view, 2> kCompressed = {".gz", ".zst"};
+
+std::optional<std::string> find_path(const std::string& trace_path) {
+  if (trace_path == "-") return std::nullopt;
+  std::vector<std::string> candidates = {trace_path + std::string(kSuffix)};
+  for (const std::string_view ending : kCompressed) {
+    if (!trace_path.ends_with(ending)) continue;
+    const std::string plain = trace_path.substr(0, trace_path.size() - ending.size());
+    candidates.push_back(plain + std::string(kSuffix));
+    candidates.push_back(plain + std::string(kSuffix) + std::string(ending));
+  }
+  for (const std::string& path : candidates) {
+    std::error_code failure;
+    if (std::filesystem::is_regular_file(path, failure)) return path;
+  }
+  return std::nullopt;
+}
+
+// A side record that was found beside a trace.
+struct FoundSideRecord {
+  std::string path;
+  xray::SideRecord record;
+};
+
+struct Loss {
+  uint64_t events;
+  std::string_view reason;
+};
+
+std::array<Loss, 5> losses_of(const xray::SideRecord& record) {
+  return {{{record.lost_overwritten, "overwritten by later ones in the ring"},
+           {record.lost_no_space, "there was no buffer for (size, disk or memory)"},
+           {record.lost_reentrant, "came from inside the recorder"},
+           {record.lost_too_large, "fit no buffer, or could not be read"},
+           {record.lost_in_snapshot, "overwritten while the snapshot was written"}}};
+}
+
+// Whether a function has two numbers: its object was unloaded and loaded again.
+bool numbers_twice(const xray::SideRecord& record) {
+  std::set<std::tuple<std::string_view, std::string_view, uint64_t>> seen;
+  for (const xray::SideFunction& function : record.functions) {
+    if (function.object == xray::kNoObject) continue;
+    const xray::SideObject& object = record.objects[function.object];
+    if (!seen.emplace(object.path, object.build_id, function.address - object.load_bias).second)
+      return true;
+  }
+  return false;
+}
+
+std::string events(uint64_t count) {
+  return fmt::format("{} event{}", count, count == 1 ? "" : "s");
+}
+
+void add_losses(const FoundSideRecord& side, ProblemLog& problems) {
+  for (const Loss& loss : losses_of(side.record)) {
+    if (loss.events == 0) continue;
+    problems.add({Problem::Kind::loss, 0, side.path, "SideRecord",
+                  fmt::format("{} lost: {}", events(loss.events), loss.reason), 0});
+  }
+  if (side.record.clock_anomalies != 0) {
+    problems.add({Problem::Kind::oddity, 0, side.path, "SideRecord",
+                  fmt::format("the clock went back {} times", side.record.clock_anomalies), 0});
+  }
+}
+
+std::string clock_words(const xray::SideRecord& record) {
+  const std::string within =
+      fmt::format(", within {:g} parts in a million", record.uncertainty_ppb / 1000.0);
+  switch (record.frequency_source) {
+    case xray::FrequencySource::exact:
+      return "monotonic clock, in nanoseconds";
+    case xray::FrequencySource::told:
+      return fmt::format("time stamp counter, {} Hz as the processor says{}",
+                         record.cycle_frequency, within);
+    case xray::FrequencySource::measured:
+      return fmt::format("time stamp counter, {} Hz measured against the monotonic clock{}",
+                         record.cycle_frequency, within);
+    case xray::FrequencySource::unknown:
+      break;
+  }
+  return fmt::format("{} Hz, nobody says how precise", record.cycle_frequency);
+}
+
+std::string object_words(const xray::SideObject& object, size_t called) {
+  std::string words = fmt::format("{}, build-id {}, at {:#x}", object.path,
+                                  object.build_id.empty() ? "none" : object.build_id, object.begin);
+  if (object.functions != 0) words += fmt::format(", {} functions with sleds", object.functions);
+  if (called != 0) words += fmt::format(", {} functions called", called);
+  return words;
+}
+
+std::string start_words(const xray::SideRecord& record) {
+  const auto seconds = static_cast<std::time_t>(record.start_realtime_ns / 1'000'000'000);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+}
+
+std::optional<FoundSideRecord> find_side_record(const std::string& trace_path,
+                                                const InputLimits& limits, ProblemLog& problems) {
+  const std::optional<std::string> path = find_path(trace_path);
+  if (!path) return std::nullopt;
+  const Result<InputFile> input = InputFile::open(*path, limits);
+  Result<xray::SideRecord> record = input ? xray::read_side_record(input->bytes(), *path, problems)
+                                          : std::unexpected(input.error());
+  if (!record) {
+    problems.add({Problem::Kind::corruption, record.error().offset.value_or(0), *path, "SideRecord",
+                  record.error().detail + "; functions have no names", 0});
+    return std::nullopt;
+  }
+  problems.merge(input->problems());
+  FoundSideRecord found{*path, *std::move(record)};
+  add_losses(found, problems);
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record) {
+  std::vector<std::pair<std::string, std::string>> properties;
+  properties.emplace_back(
+      "recorder", fmt::format("telltale, {}; {}",
+                              record.snapshot ? "snapshot"
+                              : record.ring   ? "ring"
+                                              : "continuous",
+                              record.ended ? "the process ended by exit"
+                                           : "the process had not ended, or ended otherwise"));
+  properties.emplace_back("started", start_words(record));
+  if (record.parent_pid != 0)
+    properties.emplace_back("forked by", fmt::format("process {}", record.parent_pid));
+  properties.emplace_back("clock", clock_words(record));
+  std::vector<size_t> called(record.objects.size());
+  for (const xray::SideFunction& function : record.functions) {
+    if (function.object != xray::kNoObject) ++called[function.object];
+  }
+  constexpr size_t kShownObjects = 100;
+  std::set<uint32_t> shown;  // an object that is loaded again keeps its number
+  for (size_t i = 0; i < record.objects.size() && shown.size() < kShownObjects; ++i) {
+    const xray::SideObject& object = record.objects[i];
+    if (!shown.insert(object.number).second) continue;
+    properties.emplace_back(fmt::format("object {}", object.number),
+                            object_words(object, called[i]));
+  }
+  properties.emplace_back("loads", std::to_string(record.objects.size()));
+  if (record.objects_may_be_missing)
+    properties.emplace_back("loaded later", "objects may be missing");
+  if (record.some_sleds_unpatched)
+    properties.emplace_back("sleds", "some functions could not be patched");
+  uint64_t lost = 0;
+  for (const Loss& loss : losses_of(record)) lost += loss.events;
+  properties.emplace_back("lost", events(lost));
+  properties.emplace_back("left out", events(record.left_out) + " by filters");
+  return properties;
+}
+
+Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
+                                          const std::vector<std::string>& programs,
+                                          const InputLimits& limits, ProblemLog& problems) {
+  XraySideRecords sides;
+  std::vector<std::shared_ptr<const RecordedNames>> names;
+  bool any = false;
+  for (const InputFile& input : inputs) {
+    XrayRecording::FileContext& context = sides.contexts.emplace_back();
+    std::shared_ptr<const RecordedNames>& own = names.emplace_back();
+    std::optional<FoundSideRecord> found = find_side_record(input.name(), limits, problems);
+    if (!found) continue;
+    any = true;
+    context.has_side_record = true;
+    context.properties = side_properties(found->record);
+    auto opened = RecordedNames::open(std::move(found->record), programs, problems);
+    if (!opened) return std::unexpected(opened.error());
+    own = *std::move(opened);
+  }
+  if (!any) return sides;
+  if (inputs.size() == 1 && !numbers_twice(names.front()->record())) {
+    sides.names = names.front();
+    return sides;
+  }
+  auto merged = std::make_shared<MergedNames>();
+  for (size_t i = 0; i < inputs.size(); ++i) sides.contexts[i].ids = merged->add(names[i]);
+  sides.names = std::move(merged);
+  return sides;
+}
+
+}  // namespace telltale

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "formats/xray/side_record.h"
+#include "import/xray_recording.h"
+#include "model/function_names.h"
+
+namespace telltale {
+
+// What the side records of a recording's files say together.
+struct XraySideRecords {
+  std::shared_ptr<const FunctionNames> names;        // null: no file has a side record
+  std::vector<XrayRecording::FileContext> contexts;  // one a file
+};
+
+// Reads the side records of `inputs`: the side record of TRACE is the file TRACE.side, or for
+// TRACE.gz and TRACE.zst also TRACE.side and TRACE.side.gz. One that cannot be read is said as a
+// problem, and so is what a side record says was lost. Errors: those of RecordedNames::open.
+Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
+                                          const std::vector<std::string>& programs,
+                                          const InputLimits& limits, ProblemLog& problems);
+
+// What `info` shows of a side record: names and values, in order.
+std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record);
+
+}  // namespace telltale
