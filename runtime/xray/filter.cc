@@ -171,6 +171,15 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_tail_exit(u
   leave_filtered(function, stack, FunctionAction::tail_exit);
 }
 
+uint64_t place_of_open_call(uint32_t function, uint64_t place) {
+  const OpenCalls* const open = thread_state.open_calls;
+  if (open == nullptr || open->busy) return place;
+  for (uint32_t i = open->depth; i-- > 0;) {
+    if (open->calls[i].function == function) return open->calls[i].stack;
+  }
+  return place;
+}
+
 void forget_open_calls() {
   if (thread_state.open_calls == nullptr) return;
   sys::call(SYS_munmap, thread_state.open_calls, sizeof(OpenCalls));

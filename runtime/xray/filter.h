@@ -13,6 +13,10 @@ TELLTALE_HOOK void filtered_exit(uint32_t function, uint64_t stack);
 TELLTALE_HOOK void filtered_tail_exit(uint32_t function, uint64_t stack);
 TELLTALE_HOOK void filtered_argument(uint32_t function, uint64_t stack, uint64_t argument);
 
+// Where the innermost open call of `function` was entered, for exits that do not know it; `place`
+// if there is none.
+uint64_t place_of_open_call(uint32_t function, uint64_t place);
+
 // At the thread's end.
 void forget_open_calls();
 

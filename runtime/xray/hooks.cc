@@ -2,6 +2,7 @@
 
 #include "events.h"
 #include "filter.h"
+#include "instrument_functions.h"
 
 namespace telltale::recorder {
 namespace {
@@ -58,6 +59,7 @@ void choose_hooks() {
   } else {
     set_hooks<record_timed>();
   }
+  choose_call_hooks();
 }
 
 }  // namespace telltale::recorder

@@ -4,6 +4,7 @@
 
 #include "cells.h"
 #include "elf_file.h"
+#include "instrument_functions.h"
 #include "record.h"
 #include "side_record.h"
 #include "sleds.h"
@@ -45,6 +46,7 @@ struct Object {
   std::byte* jumps;
   bool loaded;
   bool seen;
+  bool unchosen_left_out;  // of functions that are known by address
 };
 
 struct Objects {
@@ -326,6 +328,8 @@ int see_object(dl_phdr_info* info, size_t, void*) {
     object.record.file_bytes = file.file_bytes();
     object.record.modified_ns = file.modified_ns();
     find_sleds(file, object);
+    object.unchosen_left_out =
+        leave_out_unchosen(file, object.record.bias, state.options.functions);
   }
   if (object.sled_count != 0) {
     uint64_t low;
@@ -349,6 +353,7 @@ void forget_gone() {
     Object& object = objects.list[i];
     if (!object.loaded || object.seen) continue;
     object.loaded = false;
+    forget_called_functions(object.record.begin, object.record.end);
     if (object.jumps != nullptr) sys::call(SYS_munmap, object.jumps, kPage);
     object.jumps = nullptr;
     struct {
@@ -379,6 +384,29 @@ bool has_sleds() {
   for (uint32_t i = 0; i < objects.count; ++i)
     any = any || (objects.list[i].loaded && objects.list[i].sled_count != 0);
   return any;
+}
+
+bool is_function_chosen(uint64_t address) {
+  const char* const list = state.options.functions;
+  if (*list == '\0') return true;
+  const Locked locked(objects.lock);
+  for (uint32_t i = 0; i < objects.count; ++i) {
+    const Object& object = objects.list[i];
+    if (!object.loaded || address < object.record.begin || address >= object.record.end) continue;
+    if (object.unchosen_left_out) return true;
+    const ElfFile file(object.record.flags != 0 ? "/proc/self/exe" : object.path.c_str());
+    bool known = false;
+    bool chosen = false;
+    if (file.valid()) {
+      file.for_each_function([&](const char* name, uint64_t at) {
+        if (known || at + object.record.bias != address) return;
+        known = true;
+        chosen = is_chosen(list, name);
+      });
+    }
+    if (known) return chosen;
+  }
+  return *list == '!';
 }
 
 int patch_functions(const char* glob, bool on) {

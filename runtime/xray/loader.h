@@ -18,6 +18,11 @@ bool has_sleds();
 int patch_functions(const char* glob, bool on);
 int patch_chosen(bool on);
 
+// Whether the option `functions` chooses the function at a run-time address. Inlined functions of
+// an object may have their address in another one, which was not built to be recorded. Call with
+// all signals blocked.
+bool is_function_chosen(uint64_t address);
+
 // Has the dynamic linker call on_loader_event whenever the list of objects has changed, before any
 // code of new ones runs. False: it cannot be done here.
 bool watch_loader();

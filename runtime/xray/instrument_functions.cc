@@ -1,0 +1,120 @@
+#include "instrument_functions.h"
+
+#include "filter.h"
+#include "function_ids.h"
+#include "hooks.h"
+#include "loader.h"
+#include "side_record.h"
+#include "syscalls.h"
+
+namespace telltale::recorder {
+namespace {
+
+using xray::FunctionAction;
+
+// How calls are recorded: chosen when recording starts, read at each call.
+enum class Way : uint32_t { not_at_all, timed, sparse, other };
+
+Way way = Way::not_at_all;
+FunctionIds ids = {};
+
+__attribute__((noinline, cold)) uint32_t id_of_new(uint64_t address) {
+  const sys::BlockSignals blocked;
+  const uint32_t busy = thread_state.busy;
+  thread_state.busy = 1;
+  const uint32_t id = ids.assign(address, [address] {
+    return is_function_chosen(address) ? assign_function_id(address) : FunctionIds::kSkipped;
+  });
+  thread_state.busy = busy;
+  return id;
+}
+
+// A function's first call, or one that is not to be recorded: 0 then.
+__attribute__((noinline, cold)) uint32_t id_or_none(uint32_t known, uint64_t address) {
+  const uint32_t id = known == FunctionIds::kUnknown ? id_of_new(address) : known;
+  if (id == FunctionIds::kUnknown) {
+    count_lost(state.side->lost_no_space);
+    __atomic_fetch_add(&state.side->unnamed, 1, __ATOMIC_RELAXED);
+  }
+  return id == FunctionIds::kSkipped ? FunctionIds::kUnknown : id;
+}
+
+__attribute__((noinline)) void record_otherwise(uint32_t id, FunctionAction action,
+                                                uint64_t place) {
+  if (action == FunctionAction::enter) {
+    telltale_xray_enter_hook(id, place);
+  } else {
+    // The compiler may have taken the function's frame away already: the place is that of its
+    // entry.
+    telltale_xray_exit_hook(id, place_of_open_call(id, place));
+  }
+}
+
+__attribute__((always_inline)) inline void record(void* function, FunctionAction action,
+                                                  void* place) {
+  const Way how = __atomic_load_n(&way, __ATOMIC_RELAXED);
+  if (how == Way::not_at_all) return;
+  const auto address = reinterpret_cast<uint64_t>(function);
+  uint32_t id = ids.find(address);
+  if (__builtin_expect(id > xray::kMaxFdrFunctionId || id == FunctionIds::kUnknown, 0)) {
+    id = id_or_none(id, address);
+    if (id == FunctionIds::kUnknown) return;
+  }
+  if (how == Way::timed) {
+    record_timed(head_of(id, action));
+  } else if (how == Way::sparse) {
+    record_sparse(head_of(id, action));
+  } else {
+    record_otherwise(id, action, reinterpret_cast<uint64_t>(place));
+  }
+}
+
+// Only objects that were built for it name the hook, with or without a version behind it.
+bool calls_hook(const ElfFile& file) {
+  constexpr char kHook[] = "__cyg_profile_func_enter";
+  bool calls = false;
+  file.for_each_function([&](const char* name, uint64_t) {
+    size_t same = 0;
+    while (kHook[same] != '\0' && name[same] == kHook[same]) ++same;
+    calls = calls || kHook[same] == '\0';
+  });
+  return calls;
+}
+
+}  // namespace
+
+void choose_call_hooks() {
+  Way chosen = Way::other;
+  if (!state.recording || !ids.reserve()) {
+    chosen = Way::not_at_all;
+  } else if (state.options.depth == 0 && state.options.min_ns == 0 &&
+             state.clock != ClockKind::monotonic) {
+    chosen = state.clock == ClockKind::sparse ? Way::sparse : Way::timed;
+  }
+  __atomic_store_n(&way, chosen, __ATOMIC_RELEASE);
+}
+
+bool leave_out_unchosen(const ElfFile& file, uint64_t bias, const char* functions) {
+  if (*functions == '\0' || !file.valid() || !ids.reserve() || !calls_hook(file)) return false;
+  file.for_each_function([&](const char* name, uint64_t address) {
+    if (!is_chosen(functions, name))
+      ids.assign(bias + address, [] { return FunctionIds::kSkipped; });
+  });
+  return true;
+}
+
+void forget_called_functions(uint64_t begin, uint64_t end) { ids.forget(begin, end); }
+
+}  // namespace telltale::recorder
+
+using namespace telltale::recorder;
+
+// As gcc's manual has them, "Program Instrumentation Options".
+extern "C" {
+__attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function, void*) {
+  record(function, telltale::xray::FunctionAction::enter, __builtin_dwarf_cfa());
+}
+__attribute__((visibility("default"))) void __cyg_profile_func_exit(void* function, void*) {
+  record(function, telltale::xray::FunctionAction::exit, __builtin_dwarf_cfa());
+}
+}
