@@ -26,6 +26,7 @@ void add_verbs(CLI::App& app, int& status) {
   add_check_verb(app, status);
   add_convert_verb(app, status);
   add_sites_verb(app, status);
+  add_run_verb(app, status);
   add_help_verbs(app, status);  // the last: they know those before them
 }
 

@@ -67,8 +67,9 @@ const std::array<ExitStatusWords, 5> kExitStatusWords = {{
 }};
 
 bool OptionWords::takes_file() const {
-  static constexpr std::string_view kNoFiles[] = {"N",    "P",   "[PID:]TID", "FROM..TO", "GLOB",
-                                                  "UINT", "INT", "FLOAT",     "VERB"};
+  static constexpr std::string_view kNoFiles[] = {"N",    "P",    "[PID:]TID", "FROM..TO", "GLOB",
+                                                  "UINT", "INT",  "FLOAT",     "VERB",     "SIZE",
+                                                  "NAME", "TIME", "KEY=VALUE"};
   return !is_flag() && choices.empty() && std::ranges::find(kNoFiles, value) == std::end(kNoFiles);
 }
 

@@ -1,0 +1,155 @@
+"""Programs built with -finstrument-functions: the same recorder, files and verbs as for XRay."""
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import Recorded, calls, expected_calls, info, telltale, top
+
+# longjmp out of two calls, a constructor before main, a deep recursion, calls in a signal handler.
+ODD = r"""
+#include <csetjmp>
+#include <csignal>
+#include <cstdlib>
+namespace shop {
+static std::jmp_buf back;
+[[gnu::noinline]] void inner() { std::longjmp(back, 1); }
+[[gnu::noinline]] void outer() { inner(); }
+[[gnu::noinline]] int deep(int n) { return n == 0 ? 0 : deep(n - 1) + 1; }
+[[gnu::noinline]] int early() { return 1; }
+static const int before_main = early();
+[[gnu::noinline]] void handled() { asm volatile(""); }
+void handler(int) { handled(); }
+}
+int main() {
+  for (int i = 0; i < 3; ++i) if (setjmp(shop::back) == 0) shop::outer();
+  std::signal(SIGUSR1, shop::handler);
+  for (int i = 0; i < 4; ++i) std::raise(SIGUSR1);
+  return shop::deep(10000) == 10000 ? shop::before_main - 1 : 1;
+}
+"""
+
+PLUGIN = r"""namespace shop { [[gnu::noinline]] int NAME(int n) { asm volatile(""); return n + 1; } }
+extern "C" int run(int n) { return shop::NAME(n); }
+"""
+LOADS = r"""
+#include <dlfcn.h>
+#include <cstdlib>
+int main(int, char** argv) {
+  for (int i = 0; i < std::atoi(argv[1]); ++i) {
+    void* plugin = dlopen(argv[2 + i % 2], RTLD_NOW);
+    if (plugin == nullptr) return 2;
+    reinterpret_cast<int (*)(int)>(dlsym(plugin, "run"))(i);
+    dlclose(plugin);
+  }
+}
+"""
+
+
+@unittest.skipUnless(shutil.which("g++"), "needs g++")
+class GccRecorderTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = programs.build("g++", *programs.CALL_FLAGS)
+
+    def test_calls_of_two_threads_are_counted_and_named(self):
+        for flags in (("-O0",), ("-O2",), ("-O2", "-fno-pie", "-no-pie")):
+            with self.subTest(flags=flags):
+                run = Recorded(programs.build("g++", *programs.CALL_FLAGS, *flags), 20)
+                self.assertEqual(run.done.returncode, 0)
+                self.assertIn(f"telltale: recorded {run.file.name} (", run.done.stderr)
+                self.assertEqual(calls(run.file), expected_calls(20))
+        rows = top(run.file)
+        self.assertEqual(pathlib.Path(rows["shop::price(int)"]["file"]).name, "source.cc")
+        self.assertGreater(rows["shop::price(int)"]["line"], 0)
+        self.assertEqual(rows["shop::refuse(int)"]["unwound"], 0, "the compiler calls the exit hook for exceptions too")
+
+    def test_every_verb_reads_it(self):
+        run = Recorded(self.program, 5)
+        self.assertEqual(telltale("check", run.file).returncode, 0)
+        for verb in (["info"], ["top"], ["report"], ["stacks"], ["graph"], ["dump"], ["flame", "-o", "-"],
+                     ["convert", "--to", "chrome", "-o", "-"], ["diff", run.file]):
+            with self.subTest(verb=verb):
+                done = telltale(verb[0], run.file, *verb[1:])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if verb[0] not in ("info", "dump", "diff"):
+                    self.assertIn("shop::order(int)", done.stdout)
+        self.assertIn("functions called", info(run.file)["properties"]["object 0"])
+
+    def test_clang_and_c_programs_too(self):
+        if programs.CLANG:
+            run = Recorded(programs.build(programs.CLANG, *programs.CALL_FLAGS), 7)
+            self.assertEqual(calls(run.file), expected_calls(7))
+
+    def test_sparse_clock_filters_and_ring(self):
+        sparse = Recorded(self.program, 100, options=["--sparse", 16])
+        self.assertEqual(calls(sparse.file), expected_calls(100))
+        self.assertIn("estimated", info(sparse.file)["properties"]["sparse clock"])
+        only = Recorded(self.program, 10, options=["--function", "shop::fib*", "--function", "shop::price*"])
+        self.assertEqual(calls(only.file, prefix=""), {"shop::price(int)": 20, "shop::fib(int)": 300})
+        without = Recorded(self.program, 10, options=["--without", "shop::fib*"])
+        self.assertEqual({name for name in expected_calls(10) if name not in calls(without.file)}, {"shop::fib(int)"})
+        ring = Recorded(self.program, 3000, options=["--mode", "ring", "--size", "256K", "--set", "buffer=4K"])
+        self.assertRegex(str(info(ring.file)["problems"]), r"\d+ events lost: overwritten")
+
+    def test_depth_and_duration(self):
+        program = programs.build("g++", *programs.CALL_FLAGS, "-O2")
+        shallow = Recorded(program, 10, options=["--function", "shop::*", "--depth", 2])
+        self.assertEqual(calls(shallow.file), {"shop::work(int)": 2, "shop::order(int)": 20})
+        long = Recorded(program, 10, options=["--min", "1ns"])
+        self.assertEqual(calls(long.file), expected_calls(10))
+        none = Recorded(program, 10, options=["--function", "shop::*", "--min", "100s"])
+        self.assertEqual([calls(file) for file in none.files], [{}] * len(none.files), "nothing is as long as that")
+
+    def test_what_was_recorded_survives_any_death(self):
+        for end in ("kill", "term", "abort"):
+            with self.subTest(end=end):
+                run = Recorded(self.program, 30, end)
+                self.assertEqual(calls(run.file), expected_calls(30))
+
+    def test_longjmp_constructors_recursion_and_handlers(self):
+        for flags in (("-O0",), ("-O2", "-fno-optimize-sibling-calls")):
+            with self.subTest(flags=flags):
+                run = Recorded(programs.build("g++", *programs.CALL_FLAGS, *flags, source=ODD))
+                self.assertEqual(run.done.returncode, 0, run.done.stderr)
+                rows = top(run.file)
+                self.assertEqual(rows["shop::outer()"]["calls"], 3)
+                self.assertEqual(rows["shop::inner()"]["unwound"], 3)
+                self.assertEqual(rows["shop::deep(int)"]["calls"], 10001)
+                self.assertEqual(rows["shop::early()"]["calls"], 1)
+                self.assertEqual(rows["shop::handled()"]["calls"], 4)
+
+    def test_other_code_at_the_same_address_has_its_own_name(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        for name in ("alpha", "beta"):
+            (place / f"{name}.cc").write_text(PLUGIN.replace("NAME", name))
+            subprocess.run(["g++", "-O1", "-g", *programs.CALL_FLAGS, "-fPIC", "-shared", f"{name}.cc", "-o",
+                            f"{name}.so"], cwd=place, check=True, timeout=60)
+        loads = programs.build("g++", *programs.CALL_FLAGS, source=LOADS)
+        run = Recorded(loads, 200, place / "alpha.so", place / "beta.so")
+        self.assertEqual(run.done.returncode, 0, run.done.stderr)
+        self.assertEqual(calls(run.file, prefix="shop::"), {"shop::alpha(int)": 100, "shop::beta(int)": 100})
+
+    def test_a_forked_childs_ids_are_its_own(self):
+        run = Recorded(self.program, 10, "fork")
+        self.assertEqual(len(run.files), 2, run.done.stderr)
+        self.assertEqual(sorted(calls(file)["shop::order(int)"] for file in run.files), [3, 20])
+        self.assertEqual(calls(*run.files)["shop::order(int)"], 23)
+
+    def test_a_changed_program_is_said(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        program = place / "program"
+        shutil.copy(self.program, program)
+        run = Recorded(program, 5)
+        shutil.copy(programs.build("g++", *programs.CALL_FLAGS, "-O2"), program)
+        done = telltale("top", run.file)
+        self.assertIn("is not the program that was recorded", done.stderr)
+        self.assertNotIn("shop::", done.stdout)
+        self.assertTrue(re.search(r"@0x[0-9a-f]+", done.stdout))
+
+
+if __name__ == "__main__":
+    unittest.main()

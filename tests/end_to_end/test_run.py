@@ -1,0 +1,252 @@
+"""`telltale run`: programs are recorded, and what they left is read without being told what it is."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import Recorded, calls, expected_calls, info, telltale, top
+
+SHARED = r"""
+namespace shop { [[gnu::noinline, gnu::visibility("default")]] int ship(int n) { asm volatile(""); return n + 1; } }
+"""
+USES_SHARED = r"""
+namespace shop { int ship(int n); [[gnu::noinline]] int pack(int n) { return ship(n) + ship(n + 1); } }
+int main() { int sum = 0; for (int i = 0; i < 5; ++i) sum += shop::pack(i); return sum == 0; }
+"""
+
+CHECKPOINTS = r"""
+#include <telltale/stacktrack.hpp>
+static int price(int n) { TELLTALE_FUNCTION(); TELLTALE_VALUE("n", n); return n * 3; }
+int main() { TELLTALE_FUNCTION(); int sum = 0; for (int i = 0; i < 4; ++i) sum += price(i); return sum == 18 ? 0 : 1; }
+"""
+
+
+class RunStacktrackTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        library = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "runtime" / "stacktrack" / "libtelltale_stacktrack.a"
+        cls.program = programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include",
+                                     source=CHECKPOINTS, after=(str(library),))
+
+    def test_checkpoints_are_recorded_and_named(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        done = telltale("run", "--stacktrack", "--", self.program, cwd=place)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        left = list(place.glob("*.tlg"))
+        self.assertEqual(len(left), 1, done.stderr)
+        self.assertIn(f"telltale: recorded {left[0].name} (", done.stderr)
+        named = telltale("run", "--stacktrack", "-o", "mine.tlg", "--", self.program, cwd=place)
+        self.assertTrue((place / "mine.tlg").exists(), named.stderr)
+
+    def test_the_example_server_is_recorded_both_ways(self):
+        source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "examples" / "request_server" / "request_server.cc"
+        library = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "runtime" / "stacktrack" / "libtelltale_stacktrack.a"
+        server = programs.build("g++", *programs.CALL_FLAGS, f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include",
+                                source=source.read_text(), after=(str(library),))
+        functions = Recorded(server, 200)
+        self.assertIn("200 requests", functions.done.stdout)
+        by_name = {name.split("(")[0]: count for name, count in calls(functions.file, prefix="server::").items()}
+        self.assertEqual((by_name["server::serve"], by_name["server::answer"]), (2, 200))
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        done = telltale("run", "--stacktrack", "--", server, 200, cwd=place)
+        self.assertIn("telltale: recorded ", done.stderr)
+        self.assertEqual(len(list(place.glob("*.tlg"))), 1)
+
+    def test_what_is_for_xray_is_refused(self):
+        done = telltale("run", "--stacktrack", "--depth", 3, "--", self.program)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("for --xray", done.stderr)
+
+
+@unittest.skipUnless(programs.CLANG, "needs clang")
+class RunTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = programs.build(programs.CLANG, *programs.XRAY_FLAGS)
+
+    def test_a_recording_names_itself_and_its_functions(self):
+        run = Recorded(self.program, 20)
+        self.assertEqual((run.done.returncode, run.done.stdout), (0, ""))
+        self.assertIn(f"telltale: recorded {run.file.name} (", run.done.stderr)
+        self.assertEqual(calls(run.file), expected_calls(20))
+        rows = top(run.file)
+        self.assertEqual(pathlib.Path(rows["shop::price(int)"]["file"]).name, "source.cc")
+        self.assertEqual(rows["shop::refuse(int)"]["unwound"], 20)
+        said = info(run.file)
+        self.assertEqual(said["problems"], [])
+        self.assertEqual(len(said["threads"]), 3)
+        self.assertRegex(said["properties"]["object 0"], r"/program, build-id [0-9a-f]{40}, at 0x[0-9a-f]+, \d+ functions")
+        self.assertIn("continuous; the process ended by exit", said["properties"]["recorder"])
+        self.assertRegex(said["properties"]["clock"], "within|nanoseconds")
+        self.assertEqual(telltale("check", run.file).returncode, 0)
+
+    def test_the_programs_end_is_passed_on(self):
+        self.assertEqual(Recorded(self.program, 1, "seven").done.returncode, 7)
+        for end, number in (("term", signal.SIGTERM), ("abort", signal.SIGABRT), ("kill", signal.SIGKILL)):
+            with self.subTest(end=end):
+                run = Recorded(self.program, 10, end)
+                self.assertEqual(run.done.returncode, -number)
+                self.assertEqual(calls(run.file), expected_calls(10))
+
+    def test_signals_reach_the_program(self):
+        place = tempfile.mkdtemp(dir=programs.folder())
+        with subprocess.Popen([programs.TELLTALE, "run", "--", self.program, "5", "wait"], cwd=place, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            self.assertEqual(run.stdout.readline(), "ready\n")
+            run.send_signal(signal.SIGTERM)
+            _, said = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, -signal.SIGTERM)
+        self.assertIn("telltale: recorded ", said)
+
+    def test_arguments_and_standard_streams_are_the_programs(self):
+        run = Recorded(self.program, 1, "echo", "--help", "-o", "a b", input="line\n")
+        self.assertEqual(run.done.stdout, "[--help][-o][a b]line\n")
+
+    def test_what_cannot_be_run_is_said_as_shells_do(self):
+        for program, status in (("/no/such/program", 127), ("no-such-program-anywhere", 127), ("/etc/hostname", 126)):
+            with self.subTest(program=program):
+                run = Recorded(program)
+                self.assertEqual(run.done.returncode, status)
+                self.assertIn("cannot be run", run.done.stderr)
+
+    def test_a_program_that_was_not_built_for_it_is_told_so(self):
+        plain = programs.build("g++", "-DPLAIN")
+        run = Recorded(plain, 1)
+        self.assertEqual((run.done.returncode, run.files), (0, []))
+        self.assertIn("was built without clang's -fxray-instrument", run.done.stderr)
+        static = programs.build("g++", "-static")
+        self.assertIn("statically linked", Recorded(static, 1).done.stderr)
+
+    def test_output_name_and_what_exists(self):
+        run = Recorded(self.program, 2, options=["-o", "mine.xray", "--quiet"])
+        self.assertEqual((run.file.name, run.done.stderr), ("mine.xray", ""))
+        again = telltale("run", "-o", run.file, "--", self.program, 2)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("exists", again.stderr)
+
+    def test_filters(self):
+        only = Recorded(self.program, 10, options=["--function", "*shop::p*", "--function", "*shop::order*"])
+        self.assertEqual(calls(only.file), {"shop::price(int)": 20, "shop::order(int)": 20})
+        without = Recorded(self.program, 10, options=["--without", "*fib*"])
+        self.assertNotIn("shop::fib(int)", calls(without.file))
+        self.assertEqual(calls(without.file)["shop::price(int)"], 20)
+        shallow = Recorded(self.program, 10, options=["--function", "*shop*", "--depth", 2])
+        self.assertEqual(calls(shallow.file), {"shop::work(int)": 2, "shop::order(int)": 20})
+        self.assertNotEqual(info(shallow.file)["properties"]["left out"], "0 events by filters")
+        long = Recorded(self.program, 10, options=["--min", "10s"])
+        self.assertEqual([calls(file) for file in long.files], [{}] * len(long.files))
+
+    def test_a_sparse_clock_keeps_counts_and_says_what_is_estimated(self):
+        run = Recorded(self.program, 200, options=["--sparse", 16])
+        self.assertEqual(calls(run.file), expected_calls(200))
+        said = info(run.file)
+        self.assertRegex(said["properties"]["sparse clock"], r"every 16th event .*; \d+ records have estimated times")
+        estimated = int(said["properties"]["sparse clock"].split("; ")[1].split()[0])
+        self.assertGreater(estimated, said["records"] * 3 // 4)
+        self.assertLess(estimated, said["records"])
+        dense = Recorded(self.program, 200)
+        self.assertNotIn("sparse clock", info(dense.file)["properties"])
+
+    def test_what_a_ring_overwrote_is_counted(self):
+        run = Recorded(self.program, 3000, options=["--mode", "ring", "--size", "256K", "--set", "buffer=4K"])
+        said = info(run.file)
+        self.assertIn("ring", said["properties"]["recorder"])
+        lost = [problem["message"] for problem in said["problems"] if problem["kind"] == "loss"]
+        self.assertRegex(" ".join(lost), r"\d+ events lost: overwritten")
+        self.assertEqual(telltale("info", "--strict", run.file).returncode, 4)
+        recorded = sum(said["records_by_kind"].get(kind, 0) for kind in ("FunctionEnter", "FunctionExit", "FunctionTailExit"))
+        everything = Recorded(self.program, 3000)
+        by_kind = info(everything.file)["records_by_kind"]
+        emitted = sum(by_kind.get(kind, 0) for kind in ("FunctionEnter", "FunctionExit", "FunctionTailExit"))
+        self.assertEqual(recorded + int(lost[0].split("events lost")[0].split()[-1]), emitted)
+
+    def test_version_1(self):
+        run = Recorded(self.program, 10, options=["--fdr-version", 1])
+        self.assertEqual(info(run.file)["version"], "1")
+        self.assertEqual(calls(run.file), expected_calls(10))
+
+    def test_a_forked_child_has_a_recording_of_its_own(self):
+        run = Recorded(self.program, 10, "fork")
+        self.assertEqual(len(run.files), 2, run.done.stderr)
+        counts = sorted(calls(file)["shop::order(int)"] for file in run.files)
+        self.assertEqual(counts, [3, 20])
+        self.assertEqual(calls(*run.files), {**expected_calls(10), "shop::work(int)": 3, "shop::order(int)": 23,
+                                             "shop::price(int)": 23, "shop::refuse(int)": 23,
+                                             "shop::fib(int)": 23 * programs.FIB5_CALLS})
+        alone = Recorded(self.program, 10, "fork", options=["--no-fork"])
+        self.assertEqual(calls(alone.file), expected_calls(10))
+
+    def test_functions_of_shared_objects_have_names(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        (place / "shared.cc").write_text(SHARED)
+        (place / "main.cc").write_text(USES_SHARED)
+        compile_ = [programs.CLANG, "-O1", "-g", *programs.XRAY_FLAGS]
+        subprocess.run([*compile_, "-fPIC", "-shared", "-fxray-shared", "shared.cc", "-o", "libshop.so"], cwd=place, check=True)
+        subprocess.run([*compile_, "main.cc", "-L.", "-lshop", f"-Wl,-rpath,{place}", "-o", "main"], cwd=place, check=True)
+        run = Recorded(place / "main")
+        self.assertEqual(calls(run.file), {"shop::pack(int)": 5, "shop::ship(int)": 10})
+
+    def test_a_changed_program_is_said_and_names_nothing(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        program = place / "program"
+        shutil.copy(self.program, program)
+        run = Recorded(program, 5)
+        other = programs.build(programs.CLANG, *programs.XRAY_FLAGS, "-DOTHER", "-O2")
+        shutil.copy(other, program)
+        done = telltale("top", run.file)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("is not the program that was recorded", done.stderr)
+        self.assertNotIn("shop::", done.stdout)
+        self.assertEqual(calls(run.file, options=["--program", self.program]), expected_calls(5))
+        program.unlink()
+        self.assertIn("is not there", telltale("top", run.file).stderr)
+
+    def test_what_recording_costs_is_measured(self):
+        run = Recorded(self.program, 50, options=["--overhead", 2])
+        self.assertEqual(calls(run.file), expected_calls(50))
+        self.assertRegex(run.done.stderr, r"total overhead: +(\d+\.\d\d times|no ratio) elapsed, ")
+
+    def test_an_installed_telltale_finds_its_recorder(self):
+        prefix = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        for folder, file in (("bin", programs.TELLTALE), ("lib", programs.RECORDER)):
+            (prefix / folder).mkdir()
+            shutil.copy(file, prefix / folder)
+        done = subprocess.run([prefix / "bin" / "telltale", "run", "-o", prefix / "x.xray", "--", self.program, "3"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(calls(prefix / "x.xray"), expected_calls(3))
+        (prefix / "lib" / programs.RECORDER.name).unlink()
+        done = subprocess.run([prefix / "bin" / "telltale", "run", "--", self.program, "3"], capture_output=True,
+                              text=True, timeout=60)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("the recorder is not there", done.stderr)
+
+    def test_a_torn_or_hostile_side_record_costs_names_only(self):
+        run = Recorded(self.program, 10)
+        side = run.file.with_name(run.file.name + ".side")
+        whole = side.read_bytes()
+        for cut in (0, 7, 100, 255, 256, 300, len(whole) - 1):
+            with self.subTest(cut=cut):
+                side.write_bytes(whole[:cut])
+                done = telltale("top", "--json", run.file)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(".side", done.stderr)
+                self.assertEqual(telltale("top", "--strict", run.file).returncode, 4)
+        side.unlink()
+        done = telltale("top", run.file)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("#1", done.stdout)
+
+    def test_compressed_recordings_keep_their_side_record(self):
+        run = Recorded(self.program, 10)
+        subprocess.run(["gzip", run.file], check=True)
+        self.assertEqual(calls(f"{run.file}.gz"), expected_calls(10))
+
+
+if __name__ == "__main__":
+    unittest.main()
