@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# ./dev demo: records telltale's own decoder at work with clang's XRay, and looks at the recording.
+# ./dev demo: records telltale's own decoder at work with telltale's XRay recorder, and looks at the recording.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 telltale=build/release/bin/telltale
@@ -23,29 +23,29 @@ cat examples/traced_decoder/*.cc src/{base,bytes,formats/xray,model,analysis}/*.
 
 say "running it: it reads a trace, and leaves one of itself"
 build/release/bin/make_trace "$out/input.xray" 8000
-rm -f "$out"/run.*
-# XRay's own remarks, about a clock that this machine may not describe, go to the log.
-XRAY_OPTIONS="xray_logfile_base=$out/run." "$program" "$out/input.xray" 2>"$out/xray.log"
-mv "$out"/run.* "$recording"
+rm -f "$recording" "$recording.side"
+run $telltale run -o "$recording" -- "$program" "$out/input.xray"
 
 say "what is this file?"
 run $telltale info "$recording"
 
 say "where did the time go?"
-run $telltale top --limit 10 --program "$program" "$recording" | cut -c1-160
+run $telltale top --limit 10 "$recording" | cut -c1-160
 
 say "a flame graph: one page, for any browser"
-run $telltale flame --program "$program" "$recording" -o "$out/decoder.html"
+run $telltale flame "$recording" -o "$out/decoder.html"
 ls -l "$out/decoder.html"
 
 say "a timeline for ui.perfetto.dev"
-run $telltale convert --program "$program" "$recording" -o "$out/decoder.perfetto-trace"
+run $telltale convert "$recording" -o "$out/decoder.perfetto-trace"
 ls -l "$out/decoder.perfetto-trace"
 
 say "what next?"
 cat <<TEXT
   open $out/decoder.html                 click a box to go deeper
   open https://ui.perfetto.dev           and drop $out/decoder.perfetto-trace on the page
+  $telltale run --overhead 5 -- $program $out/input.xray    what does recording cost?
+  $telltale run --sparse 16 --function '*decode*' -- $program $out/input.xray
   $telltale dump $recording | less       every record with its place in the file
   $telltale check $recording             is it valid by its own grammar?
   $telltale sites $program | less        the functions that XRay can watch

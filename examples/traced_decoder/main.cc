@@ -1,10 +1,7 @@
 // A program worth recording: telltale's own decoder and profiler, compiled with clang's
-// -fxray-instrument, reads a trace while XRay's flight data recorder watches.
+// -fxray-instrument, reads a trace. It knows nothing of being recorded:
 //
-// Usage: traced_decoder TRACE    writes its own recording as $XRAY_OPTIONS' xray_logfile_base says
-#include <xray/xray_interface.h>
-#include <xray/xray_log_interface.h>
-
+//   telltale run -o decoder.xray -- traced_decoder TRACE
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -19,24 +16,6 @@
 #include "import/xray_recording.h"
 
 namespace {
-
-// Flight data recorder: every call, in a ring of buffers that holds the whole run.
-constexpr const char* kRecorder = "xray-fdr";
-constexpr const char* kRecorderOptions =
-    "func_duration_threshold_us=0 buffer_size=65536 buffer_max=400";
-
-bool start_recording() {
-  return __xray_log_select_mode(kRecorder) == XRayLogRegisterStatus::XRAY_REGISTRATION_OK &&
-         __xray_log_init_mode(kRecorder, kRecorderOptions) ==
-             XRayLogInitStatus::XRAY_LOG_INITIALIZED &&
-         __xray_patch() == XRayPatchingStatus::SUCCESS;
-}
-
-bool stop_recording() {
-  return __xray_unpatch() == XRayPatchingStatus::SUCCESS &&
-         __xray_log_finalize() == XRayLogInitStatus::XRAY_LOG_FINALIZED &&
-         __xray_log_flushLog() == XRayLogFlushStatus::XRAY_LOG_FLUSHED;
-}
 
 // Writes what both threads found; one line each.
 void say(const char* what, size_t number, const telltale::ProblemLog& problems) {
@@ -77,15 +56,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: traced_decoder TRACE\n");
     return 2;
   }
-  if (!start_recording()) {
-    std::fprintf(stderr, "traced_decoder: XRay does not start; was this compiled without it?\n");
-    return 1;
-  }
   const telltale::Result<void> done = work(argv[1]);
-  if (!stop_recording()) {
-    std::fprintf(stderr, "traced_decoder: XRay's recording could not be written\n");
-    return 1;
-  }
   if (!done) {
     std::fprintf(stderr, "traced_decoder: %s\n", telltale::to_string(done.error()).c_str());
     return 1;
