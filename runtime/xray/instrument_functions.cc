@@ -1,5 +1,6 @@
 #include "instrument_functions.h"
 
+#include "begin.h"
 #include "filter.h"
 #include "function_ids.h"
 #include "hooks.h"
@@ -41,6 +42,15 @@ __attribute__((noinline, cold)) uint32_t id_or_none(uint32_t known, uint64_t add
 
 __attribute__((noinline)) void record_otherwise(uint32_t id, FunctionAction action,
                                                 uint64_t place) {
+  if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
+    // Filters need what is known only then: how long a tick is.
+    const sys::BlockSignals blocked;
+    const uint32_t busy = thread_state.busy;
+    thread_state.busy = 1;
+    begin_recording();
+    thread_state.busy = busy;
+    if (!state.recording) return;
+  }
   if (action == FunctionAction::enter) {
     telltale_xray_enter_hook(id, place);
   } else {

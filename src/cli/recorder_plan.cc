@@ -176,8 +176,8 @@ Built how_built(const std::string& program) {
   return hooks ? Built{*hooks, true} : Built{};
 }
 
-std::string why_nothing(const Built& built, const std::string& program, bool xray) {
-  if (!xray) return program + " has no StackTrack checkpoints that were reached";
+std::string why_nothing(const Built& built, const std::string& program, bool asked, bool xray) {
+  if (!xray && asked) return program + " has no StackTrack checkpoints that were reached";
   if (!built.is_elf)
     return program + " is no ELF program; if it runs others, none of them left a recording";
   if (!built.hooks.loads_libraries) {
@@ -186,7 +186,8 @@ std::string why_nothing(const Built& built, const std::string& program, bool xra
   }
   if (!built.hooks.xray && !built.hooks.function_calls) {
     return program +
-           " was built without clang's -fxray-instrument and without -finstrument-functions";
+           " was built without clang's -fxray-instrument and without -finstrument-functions" +
+           (asked ? "" : ", and has no StackTrack checkpoints that were reached");
   }
   return "the recorder could not start, or no function was called that it watches";
 }
@@ -241,7 +242,7 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
                                             : std::string(kStacktrackSuffix);
   if (!output.empty() && output.extension().empty()) plan.suffix = output.filename().string();
   plan.before = recordings_in(plan);
-  plan.why_nothing = why_nothing(built, program, xray);
+  plan.why_nothing = why_nothing(built, program, options.xray || options.stacktrack, xray);
 
   const Result<std::string> settings =
       xray ? xray_settings(options, folder) : stacktrack_settings(options, folder);
