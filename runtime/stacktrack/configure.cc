@@ -65,6 +65,13 @@ int plan_file(FilePlan& plan, const FileOptions& options) {
   if (options.path != nullptr && !make_absolute(options.path, plan.path)) return -ENAMETOOLONG;
   const char* const directory = options.directory == nullptr ? "" : options.directory;
   if (!make_absolute(directory, plan.directory)) return -ENAMETOOLONG;
+  // A forked child's file is named by rule, and stands beside.
+  if (plan.path[0] != 0) {
+    std::memcpy(plan.directory, plan.path, sizeof(plan.path));
+    size_t end = std::strlen(plan.directory);
+    while (end > 1 && plan.directory[end] != '/') --end;
+    plan.directory[end] = 0;
+  }
   if (options.layout == Layout::classic && options.ring_bytes != 0) return -EINVAL;
   if (options.clock_every == 0 || options.clock_every > 65536) return -EINVAL;
   constexpr uint64_t kLeast = 1U << 16;

@@ -73,6 +73,21 @@ class InstallTest(unittest.TestCase):
                      (kind in "VWu" and "std::" in name)]
         self.assertEqual(strangers, [])
 
+    def test_a_program_with_checkpoints(self):
+        """Both forms of the recorder, and none: what is disabled is nothing, and needs no library."""
+        folder = os.path.dirname(self.program)
+        for name in ("uses_stacktrack", "uses_stacktrack_shared"):
+            path = run(os.path.join(folder, name), self.folder.name).split()[0]
+            with open(path, "rb") as file:
+                data = file.read()
+            for text in (b"stranger's block", b"stranger's value", b"37.5"):
+                self.assertIn(text, data, name)
+            needed = run("readelf", "-d", os.path.join(folder, name))
+            self.assertEqual("libtelltale_stacktrack.so" in needed, name == "uses_stacktrack_shared")
+        disabled = os.path.join(folder, "uses_no_stacktrack")
+        self.assertEqual(run(disabled, self.folder.name).split(), ["none"])
+        self.assertNotIn("telltale", run("nm", "-C", disabled))
+
     def test_the_installed_program_runs(self):
         self.assertIn("valid", run(os.path.join(self.prefix, "bin", "telltale"), "check", os.path.join(ORDERS, "orders.yaml")))
         headers = os.listdir(os.path.join(self.prefix, "include"))
