@@ -134,8 +134,8 @@ void post_classic_losses(Sink& sink, Store* store) {
     const uint64_t count = __atomic_load_n(&sink.lost[reason], __ATOMIC_RELAXED);
     if (count == 0) continue;
     site.name = kNames[reason];
-    const uint16_t index = static_cast<uint16_t>(
-        0xffff - reason);  // numbers from the other end, told in the format's page
+    // Behind those of checkpoints, as the format's page has it.
+    const uint16_t index = static_cast<uint16_t>(kLastClassicScope + reason);
     const uint64_t sequence = __atomic_add_fetch(&settings.sequence, 1, __ATOMIC_RELAXED);
     post(sink, store, {type_flags(RecordType::source_location), 0, settings.pid, sequence},
          to_payload(stacktrack::classic::SourceLocation{index, kValueStyle, 0, 0, 0}), site.name,

@@ -227,7 +227,8 @@ Payload hit_payload(Layout layout, const Event& event, uint32_t index) {
 void record(Sink& sink, Store* store, Node* node, Stream* stream, const Event& event) {
   const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   const uint32_t index = __atomic_load_n(&event.site->index, __ATOMIC_RELAXED);
-  if (layout == Layout::classic && (index > 0xffff || event.tid > 0xffff)) {
+  if (layout == Layout::classic && (index > kLastClassicScope || event.tid > 0xffff ||
+                                    event.moment.sequence > kLastClassicSequence)) {
     return lose(sink, store, LostReason::unfit, 1);
   }
   const uint32_t bits = event.flags | (event.moment.held ? stacktrack::kHeldTime : 0);

@@ -42,6 +42,10 @@ void store_record(Layout layout, uint8_t* slot, const RecordHead& head, const Pa
 void store_group(Layout layout, uint8_t* slots, const RecordHead& head, const Payload& payload,
                  const char* text, size_t bytes);
 
+// The last scope index of a classic file; those above tell what is lost.
+constexpr uint32_t kLastClassicScope = 0xffff - stacktrack::kLostReasons - 1;
+constexpr uint64_t kLastClassicSequence = UINT32_MAX;
+
 // A payload struct of wire.h as words.
 template <typename T>
 Payload to_payload(const T& fields) {

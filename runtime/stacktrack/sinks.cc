@@ -55,7 +55,10 @@ Payload pick(Layout layout, const Wide& wide, const Classic& classic) {
 }
 
 constexpr uint64_t kClassicMost = 0x7fff;  // of numbers that the specification calls int16
-uint16_t narrow(uint64_t number) { return static_cast<uint16_t>(number); }
+// What is too large stays the largest there is; ids that are too large never get here.
+uint16_t narrow(uint64_t number) {
+  return static_cast<uint16_t>(number > 0xffff ? 0xffff : number);
+}
 
 Payload prologue(const Sink& sink, const Store* store) {
   using namespace stacktrack;
@@ -85,7 +88,8 @@ void post_file(Sink& sink, Store* store, const SourceFile& file, const char* nam
   using namespace stacktrack;
   const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   RecordHead head{type_flags(RecordType::file_location), 0, settings.pid, sequence};
-  const bool fits = layout == Layout::wide || file.number <= kClassicMost;
+  const bool fits =
+      layout == Layout::wide || (file.number <= kClassicMost && sequence <= kLastClassicSequence);
   if (!fits) return lose(sink, store, LostReason::names, 1);
   const uint32_t count = __atomic_load_n(&file.property_count, __ATOMIC_RELAXED);
   const uint32_t before = __atomic_load_n(&file.cycle, __ATOMIC_RELAXED);
@@ -120,7 +124,8 @@ void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint3
   const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   uint32_t line = site.line;
   if (layout == Layout::classic) {
-    if (index > 0xffff) return;  // its events are counted
+    if (index > kLastClassicScope || sequence > kLastClassicSequence)
+      return;  // its events are counted
     if (line > kClassicMost || filenum > kClassicMost) lose(sink, store, LostReason::names, 1);
     if (line > kClassicMost) line = 0;
     if (filenum > kClassicMost) filenum = 0;
