@@ -45,7 +45,7 @@ class LebCursor {
     if (at_ != end_ && *at_ < 0x80) [[likely]]
       return static_cast<int64_t>(static_cast<uint64_t>(*at_++) << 57) >> 57;
     const Leb leb = long_leb(field);
-    if (leb.bits >= 64) return static_cast<int64_t>(leb.value);
+    if (leb.bits == 0 || leb.bits >= 64) return static_cast<int64_t>(leb.value);  // 0: failed
     return static_cast<int64_t>(leb.value << (64 - leb.bits)) >> (64 - leb.bits);
   }
   // Up to a zero byte, which is passed and not part of it. A view of the input.

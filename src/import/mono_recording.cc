@@ -43,10 +43,10 @@ class MethodCollector {
  public:
   void calls(mono::CallRun& run) {
     run.for_each([&](mono::Call::Action, uint64_t, uint64_t method) {
-      uint64_t& recent = recent_[(method >> 3) % kRecent];
-      if (recent == method) [[likely]]
+      Recent& recent = recent_[(method >> 3) % kRecent];
+      if (recent.method == method && recent.known) [[likely]]
         return;
-      recent = method;
+      recent = {method, true};
       add({method, {}});
     });
   }
@@ -75,7 +75,11 @@ class MethodCollector {
   static constexpr size_t kRecent = 1024;
   std::vector<MonoMethods::Found> found_;
   std::unordered_map<uint64_t, size_t> index_;
-  std::array<uint64_t, kRecent> recent_{};
+  struct Recent {
+    uint64_t method = 0;
+    bool known = false;
+  };
+  std::array<Recent, kRecent> recent_{};
 };
 
 struct TypeCollector {
