@@ -6,8 +6,10 @@
 // Of <stdlib.h>, which in C++ comes with long double, which clang has not with -mgeneral-regs-only.
 extern "C" void free(void* memory);
 // There in every program that uses the C++ library; plain names are all there is elsewhere.
+// NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): its name is what it is
 extern "C" __attribute__((weak)) char* __cxa_demangle(const char* name, char* buffer, size_t* bytes,
                                                       int* status);
+// NOLINTEND(*-reserved-identifier,*-identifier-naming)
 
 namespace telltale::recorder {
 

@@ -19,10 +19,12 @@
 extern "C" char* getenv(const char* name);
 
 // glibc 2.35 and later: where the kernel keeps the thread's CPU number.
+// NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): their names are what they are
 extern "C" {
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned __rseq_size __attribute__((weak));
 }
+// NOLINTEND(*-reserved-identifier,*-identifier-naming)
 
 namespace telltale::recorder {
 namespace {

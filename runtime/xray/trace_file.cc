@@ -36,8 +36,11 @@ bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes)
   descriptor_ = high_descriptor(static_cast<int>(opened));
   path_.clear();
   path_.add(path);
-  struct stat status;
-  if (sys::failed(sys::call(SYS_fstat, descriptor_, &status))) status.st_ino = status.st_dev = 0;
+  struct stat status;  // not set to zeros as a whole: that would be a call of memset
+  status.st_dev = 0;
+  status.st_ino = 0;
+  status.st_size = 0;
+  sys::call(SYS_fstat, descriptor_, &status);
   device_ = status.st_dev;
   inode_ = status.st_ino;
   allocated_ = 0;
@@ -59,7 +62,10 @@ bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes)
 }
 
 bool MappedFile::is_ours(int descriptor) const {
-  struct stat status;
+  struct stat status;  // not set to zeros as a whole: that would be a call of memset
+  status.st_dev = 0;
+  status.st_ino = 0;
+  status.st_size = 0;
   return descriptor >= 0 && !sys::failed(sys::call(SYS_fstat, descriptor, &status)) &&
          status.st_dev == device_ && status.st_ino == inode_ &&
          static_cast<size_t>(status.st_size) >= allocated_;
@@ -83,18 +89,16 @@ int MappedFile::descriptor() {
 bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
   // Over the limit the kernel would send SIGXFSZ, which is not for the program to see.
   rlimit limit;
-  if (sys::failed(
-          sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit))) {
-    limit.rlim_cur = RLIM_INFINITY;
-  }
+  limit.rlim_cur = RLIM_INFINITY;
+  sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit);
   if (limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) return false;
   const long done = sys::call(SYS_fallocate, descriptor, 0, from, bytes - from);
   if (done != -EOPNOTSUPP) return !sys::failed(done);
   // A file system without allocation: what has been written is there.
-  static const std::byte zeros[kPage] = {};
+  static const std::byte kZeros[kPage] = {};
   for (size_t at = from; at < bytes; at += kPage) {
     const size_t part = least(kPage, bytes - at);
-    if (sys::call(SYS_pwrite64, descriptor, zeros, part, at) != static_cast<long>(part))
+    if (sys::call(SYS_pwrite64, descriptor, kZeros, part, at) != static_cast<long>(part))
       return false;
   }
   return true;
