@@ -140,10 +140,8 @@ class sink_control {
   static int open(const detail::OpenRequest& request) { return telltale_st_open_v1(&request); }
 };
 
-inline constexpr uint16_t kFunctionStyle = 3;
-inline constexpr uint16_t kBlockStyle = 4;
-inline constexpr uint16_t kStepStyle = 5;
-inline constexpr uint16_t kValueStyle = 6;
+// What a checkpoint is, as in the specification's example where that says it.
+enum Style : uint32_t { kFunctionStyle = 3, kBlockStyle = 4, kStepStyle = 5, kValueStyle = 6 };
 
 // One checkpoint in the source. Constant-initialised, so it costs nothing until it is hit.
 struct Site {
@@ -157,10 +155,11 @@ struct Site {
 
 namespace detail {
 
-constexpr uint32_t kExit = 0x0400;  // as in src/formats/stacktrack/wire.h; the library asserts that
-constexpr uint32_t kHeldTime = 0x0800;
-constexpr size_t kSlotBytes = 32;
-constexpr uint64_t kFarAway = 1U << 20;
+inline constexpr uint32_t kExit =
+    0x0400;  // as in src/formats/stacktrack/wire.h; the library asserts that
+inline constexpr uint32_t kHeldTime = 0x0800;
+inline constexpr size_t kSlotBytes = 32;
+inline constexpr uint64_t kFarAway = 1U << 20;
 
 // Where a thread writes. It alone changes all but `limit`.
 struct alignas(64) Thread {
