@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -294,12 +295,12 @@ struct CoverageEvent {
   enum class Kind : uint8_t { assembly, type, method, statement };
   Ticks time = 0;
   Kind kind{};
-  std::string_view assembly;
-  std::string_view type;
-  std::string_view name;  // of an assembly, type or method
-  std::string_view signature;
-  std::string_view file;
-  std::string_view guid;
+  std::string_view assembly = {};
+  std::string_view type = {};
+  std::string_view name = {};  // of an assembly, type or method
+  std::string_view signature = {};
+  std::string_view file = {};
+  std::string_view guid = {};
   // Of assemblies and types.
   uint64_t methods = 0;
   uint64_t fully_covered = 0;
@@ -316,6 +317,16 @@ struct CoverageEvent {
 
 // --- Order
 // ---------------------------------------------------------------------------------------
+
+// What a unit tells from here on, until the next of these, stands in one piece of the input (for
+// Mono: a buffer) that one thread wrote. Told first in each piece.
+struct PieceEvent {
+  Ticks time = 0;       // of the piece's beginning
+  uint64_t offset = 0;  // of its first byte, from the start of the input: pieces by their offset
+                        // are the order of the input across threads
+  size_t stream = 0;   // index into EventSource::streams()
+  int64_t thread = 0;  // as in ThreadKey::tid
+};
 
 // All events that stand in the files before it, of any thread, happened before all that stand
 // behind it.
