@@ -38,7 +38,7 @@ void ProfileTable::merge(ProfileTable& other) {
                             from.all_durations.end());
     from.all_durations = {};
   }
-  other = ProfileTable(other.exact_);
+  other = ProfileTable(other.exact_, other.exact_ || other.histogram_);
 }
 
 Profile ProfileTable::finish() {
@@ -47,7 +47,8 @@ Profile ProfileTable::finish() {
   for (Entry& entry : entries_) {
     // Entries are also made for functions that are only asked about.
     if (entry.calls == 0 && entry.unfinished == 0 && entry.orphan_exits == 0) continue;
-    const auto quantile = [&](double fraction) {
+    const auto quantile = [&](double fraction) -> Ticks {
+      if (!exact_ && !histogram_) return 0;
       // A bucket's middle may lie outside of what was seen.
       return exact_ ? exact_quantile(entry.all_durations, fraction)
                     : std::clamp(entry.durations.quantile(fraction), std::min(entry.min, entry.max),

@@ -68,7 +68,9 @@ class ProfileTable {
     std::vector<Ticks> all_durations;  // with ProfileOptions::exact
   };
 
-  explicit ProfileTable(bool exact = false) : exact_(exact) {}
+  // `quantiles`: durations are kept at all; without them, FunctionProfile's median and above are 0.
+  explicit ProfileTable(bool exact = false, bool quantiles = true)
+      : exact_(exact), histogram_(quantiles && !exact) {}
   [[gnu::always_inline]] Entry& operator[](FunctionId function) {
     Entry*& entry = by_function_[function];
     if (entry == nullptr) [[unlikely]]
@@ -85,10 +87,10 @@ class ProfileTable {
     if (duration > entry.max) entry.max = duration;
     if (how == CloseKind::unwound) [[unlikely]]
       ++entry.unwound;
-    if (exact_) [[unlikely]] {
-      entry.all_durations.push_back(duration);
-    } else {
+    if (histogram_) [[likely]] {
       entry.durations.add(duration);
+    } else if (exact_) {
+      entry.all_durations.push_back(duration);
     }
   }
   void merge(ProfileTable& other);  // empties `other`
@@ -98,6 +100,7 @@ class ProfileTable {
   Entry& add(FunctionId function);
 
   bool exact_;
+  bool histogram_;
   FunctionMap<Entry*> by_function_;
   std::deque<Entry> entries_;
 };

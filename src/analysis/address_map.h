@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace telltale {
+
+// A value per 64-bit key that is mostly an address, value-initialised when first asked for: open
+// addressing, so that a look-up is one or two reads. A reference is valid until the next new key.
+// Iteration is in the order in which keys came.
+template <typename Value>
+class AddressMap {
+ public:
+  struct Item {
+    uint64_t key = 0;
+    Value value{};
+  };
+
+  [[gnu::always_inline]] Value& operator[](uint64_t key) {
+    if (!slots_.empty()) [[likely]] {
+      for (size_t slot = place_of(key);; slot = (slot + 1) & (slots_.size() - 1)) {
+        const uint32_t index = slots_[slot];
+        if (index == 0) break;
+        if (items_[index - 1].key == key) [[likely]]
+          return items_[index - 1].value;
+      }
+    }
+    return add(key);
+  }
+  [[nodiscard]] const Value* find(uint64_t key) const {
+    if (slots_.empty()) return nullptr;
+    for (size_t slot = place_of(key);; slot = (slot + 1) & (slots_.size() - 1)) {
+      const uint32_t index = slots_[slot];
+      if (index == 0) return nullptr;
+      if (items_[index - 1].key == key) return &items_[index - 1].value;
+    }
+  }
+  [[nodiscard]] Value* find(uint64_t key) {
+    return const_cast<Value*>(std::as_const(*this).find(key));
+  }
+
+  [[nodiscard]] size_t size() const { return items_.size(); }
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] auto begin() const { return items_.begin(); }
+  [[nodiscard]] auto end() const { return items_.end(); }
+  [[nodiscard]] auto begin() { return items_.begin(); }
+  [[nodiscard]] auto end() { return items_.end(); }
+  void clear() {
+    slots_.clear();
+    items_.clear();
+  }
+
+ private:
+  [[nodiscard]] size_t place_of(uint64_t key) const {
+    // Fibonacci hashing: the upper bits of the product depend on all bits of the key.
+    return static_cast<size_t>((key * 0x9E37'79B9'7F4A'7C15) >> shift_);
+  }
+  [[gnu::noinline]] Value& add(uint64_t key) {
+    if ((items_.size() + 1) * 2 > slots_.size()) grow();
+    items_.push_back({key, Value()});
+    insert(key, static_cast<uint32_t>(items_.size()));
+    return items_.back().value;
+  }
+  void insert(uint64_t key, uint32_t index) {
+    size_t slot = place_of(key);
+    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = index;
+  }
+  void grow() {
+    const size_t size = slots_.empty() ? 64 : slots_.size() * 2;
+    slots_.assign(size, 0);
+    shift_ = 64;
+    for (size_t rest = size; rest > 1; rest /= 2) --shift_;
+    for (size_t i = 0; i < items_.size(); ++i) insert(items_[i].key, static_cast<uint32_t>(i + 1));
+  }
+
+  std::vector<Item> items_;
+  std::vector<uint32_t> slots_;  // 1 + index into items_; 0: free
+  unsigned shift_ = 64;
+};
+
+}  // namespace telltale

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/function_map.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// What the runtime compiled. docs/analysis/mono.md, "jit". A part: append() puts pieces together in
+// any order.
+class CompiledCode {
+ public:
+  struct Method {
+    FunctionId function{};
+    uint64_t address = 0;  // of the last compilation in the file; 0: none has code
+    uint64_t bytes = 0;
+    uint64_t compilations = 0;
+  };
+
+  void on(const PieceEvent& event) { place_ = event.offset; }
+  void on(const CompiledEvent& event);
+  void on(const RuntimeCodeEvent& event) {
+    ++helpers_;
+    helper_bytes_ += event.bytes;
+  }
+  void append(const CompiledCode& next);
+
+  // All methods that have code, by function.
+  [[nodiscard]] std::vector<Method> methods() const;
+  [[nodiscard]] uint64_t helpers() const { return helpers_; }
+  [[nodiscard]] uint64_t helper_bytes() const { return helper_bytes_; }
+
+ private:
+  struct Last {
+    uint64_t place = 0;
+    Method method;
+  };
+  uint64_t place_ = 0;
+  std::vector<Last> compiled_;         // a line a method
+  FunctionMap<uint32_t> by_function_;  // 1 + index into compiled_
+  uint64_t helpers_ = 0;
+  uint64_t helper_bytes_ = 0;
+};
+
+}  // namespace telltale

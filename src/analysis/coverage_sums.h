@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// Which code ran at all, from the coverage events of data versions 10 to 15. docs/analysis/mono.md,
+// "coverage". A part: append() puts pieces together in any order.
+class CoverageSums {
+ public:
+  struct Group {  // an assembly or a type
+    std::string assembly;
+    std::string name;
+    uint64_t methods = 0;
+    uint64_t fully = 0;
+    uint64_t partially = 0;
+  };
+  struct Method {
+    std::string assembly;
+    std::string type;
+    std::string name;
+    std::string signature;
+    std::string file;
+    uint64_t id = 0;
+    uint64_t statements = 0;  // as the method's own event says
+    uint64_t told = 0;        // statement events
+    uint64_t covered = 0;     // of these, that ran
+  };
+
+  void on(const CoverageEvent& event) {
+    switch (event.kind) {
+      case CoverageEvent::Kind::assembly:
+      case CoverageEvent::Kind::type: {
+        auto& to = event.kind == CoverageEvent::Kind::type ? types_ : assemblies_;
+        to.push_back({std::string(event.assembly), std::string(event.name), event.methods,
+                      event.fully_covered, event.partially_covered});
+        return;
+      }
+      case CoverageEvent::Kind::method:
+        methods_.push_back({std::string(event.assembly), std::string(event.type),
+                            std::string(event.name), std::string(event.signature),
+                            std::string(event.file), event.method, event.statements, 0, 0});
+        return;
+      case CoverageEvent::Kind::statement: {
+        auto& [told, covered] = statements_[event.method];
+        ++told;
+        if (event.count != 0) ++covered;
+        return;
+      }
+    }
+  }
+  void append(const CoverageSums& next) {
+    const auto add = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    add(assemblies_, next.assemblies_);
+    add(types_, next.types_);
+    add(methods_, next.methods_);
+    for (const auto& [method, theirs] : next.statements_) {
+      auto& [told, covered] = statements_[method];
+      told += theirs.first;
+      covered += theirs.second;
+    }
+  }
+
+  [[nodiscard]] const std::vector<Group>& assemblies() const { return assemblies_; }
+  [[nodiscard]] const std::vector<Group>& types() const { return types_; }
+  [[nodiscard]] std::vector<Method> methods() const {
+    std::vector<Method> all = methods_;
+    for (Method& method : all) {
+      const auto found = statements_.find(method.id);
+      if (found != statements_.end()) std::tie(method.told, method.covered) = found->second;
+    }
+    return all;
+  }
+
+ private:
+  std::vector<Group> assemblies_;
+  std::vector<Group> types_;
+  std::vector<Method> methods_;
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> statements_;  // by method: told, covered
+};
+
+}  // namespace telltale

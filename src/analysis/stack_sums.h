@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/address_map.h"
+#include "analysis/stack_table.h"
+
+namespace telltale {
+
+// What happened where, as sums by an owner (a type, a lock, a method ...) and the stack of calls.
+// Stacks are numbers of a StackTable that goes with it.
+class StackSums {
+ public:
+  struct Sum {
+    uint64_t count = 0;
+    uint64_t value = 0;  // bytes, say
+  };
+  struct Line {
+    std::vector<FunctionId> functions;  // outermost first
+    Sum sum;
+  };
+
+  void add(uint64_t owner, StackTable::Id stack, uint64_t value) {
+    Sum& sum = by_owner_[owner][static_cast<uint32_t>(stack)];
+    ++sum.count;
+    sum.value += value;
+  }
+  // `here`: what stacks of `other` are called here (StackTable::merge).
+  void merge(const StackSums& other, const std::vector<StackTable::Id>& here);
+  [[nodiscard]] const AddressMap<AddressMap<Sum>>& by_owner() const { return by_owner_; }
+
+ private:
+  AddressMap<AddressMap<Sum>> by_owner_;
+};
+
+// Which of a stack's frames are shown, when there are too many.
+enum class KeepFrames : uint8_t { innermost, outermost };
+
+// An owner's lines, with stacks cut to `max_frames` and those that are then equal put together;
+// those with the largest value first, equal ones by their functions. Sums of empty stacks are left
+// out.
+std::vector<StackSums::Line> stack_lines(const AddressMap<StackSums::Sum>& sums,
+                                         const StackTable& stacks, size_t max_frames,
+                                         KeepFrames keep);
+
+}  // namespace telltale
