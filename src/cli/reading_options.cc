@@ -45,6 +45,14 @@ std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
     if (!thread.pid) return std::nullopt;
     text.remove_prefix(colon + 1);
   }
+  if (text.starts_with("0x")) {  // as recordings that name threads by address show them
+    text.remove_prefix(2);
+    uint64_t tid = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tid, 16);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    thread.tid = static_cast<int64_t>(tid);
+    return thread;
+  }
   const auto tid = parse_number<int64_t>(text);
   if (!tid) return std::nullopt;
   thread.tid = *tid;
@@ -71,14 +79,18 @@ Result<CallFilter> ReadingOptions::filter() const {
   }
   if (!time.empty()) {
     const size_t dots = time.find("..");
+    const size_t dash = time.find('-');
     const std::string_view all = time;
     std::optional<uint64_t> from = 0;
     std::optional<uint64_t> to = filter.to_ns;
-    if (dots != std::string::npos) {
+    if (dots == std::string::npos && dash != std::string::npos) {  // mprof-report's way: seconds
+      from = parse_duration(time.substr(0, dash) + "s");
+      to = parse_duration(time.substr(dash + 1) + "s");
+    } else if (dots != std::string::npos) {
       if (dots != 0) from = parse_duration(all.substr(0, dots));
       if (dots + 2 != all.size()) to = parse_duration(all.substr(dots + 2));
     }
-    if (dots == std::string::npos || !from || !to || *from > *to) {
+    if ((dots == std::string::npos && dash == std::string::npos) || !from || !to || *from > *to) {
       return usage_error("--time wants FROM..TO, such as 1.5ms..2s, not " + time);
     }
     filter.from_ns = *from;

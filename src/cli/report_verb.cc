@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "analysis/call_tree.h"
 #include "analysis/profile.h"
 #include "api/answers.h"
+#include "cli/mono_report.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
@@ -20,6 +22,7 @@ namespace {
 
 struct ReportOptions {
   ReadingOptions reading;
+  MonoReportOptions mono;
   size_t rows = 10;
 };
 
@@ -206,9 +209,19 @@ int answer(const Source& source, const ReportOptions& options, const CallFilter&
 }
 
 int run(const ReportOptions& options) {
-  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
-    return answer(source, options, filter);
-  });
+  return answer_recording(
+      options.reading, [&]<typename Source>(const Source& source, const CallFilter& filter) {
+        if constexpr (std::is_same_v<Source, MonoRecording>) {
+          return report_mono(source, options.reading, options.mono, filter);
+        } else {
+          if (options.mono.any() || options.reading.csv) {
+            return report_error(usage_error("--reports, --traces, --verbose, --like-mprof, "
+                                            "--track, --find and --csv are for Mono recordings")
+                                    .error());
+          }
+          return answer(source, options, filter);
+        }
+      });
 }
 
 }  // namespace
@@ -218,8 +231,15 @@ void add_report_verb(CLI::App& app, int& status) {
       "report", "a summary: where the time went by function, stack and thread, and what is odd");
   const auto options = std::make_shared<ReportOptions>();
   add_reading_options(*verb, options->reading);
-  verb->add_option("--rows", options->rows, "rows of each table")->capture_default_str();
-  verb->callback([options, &status] { status = run(*options); });
+  add_csv_option(*verb, options->reading);
+  CLI::Option* rows =
+      verb->add_option("--rows", options->rows, "rows of each table; of Mono's reports: all")
+          ->capture_default_str();
+  add_mono_report_options(*verb, options->mono);
+  verb->callback([options, rows, &status] {
+    if (rows->count() != 0) options->mono.rows = options->rows;
+    status = run(*options);
+  });
 }
 
 }  // namespace telltale::cli

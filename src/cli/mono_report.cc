@@ -1,0 +1,180 @@
+#include "cli/mono_report.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/event_stacks.h"
+#include "analysis/mprof_calls.h"
+#include "analysis/runtime_facts.h"
+#include "cli/mono_objects.h"
+#include "cli/mono_sections.h"
+#include "cli/verbs.h"
+#include "output/section.h"
+
+namespace telltale::cli {
+namespace {
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    if (comma != at) parts.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return parts;
+}
+
+// The reports to make, in the order in which they are asked for. `with_tables`: REPORT.TABLE names
+// a report, too.
+Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options,
+                                                bool with_tables) {
+  const std::vector<std::string>& all = MonoSections::names();
+  std::vector<std::string> wanted;
+  for (std::string name : split(options.reports)) {
+    if (with_tables) name = name.substr(0, name.find('.'));
+    if (std::ranges::find(all, name) == all.end()) return usage_error("there is no report " + name);
+    wanted.push_back(std::move(name));
+  }
+  if (!wanted.empty()) return wanted;
+  // Coverage is only in old recordings: it is told when asked for.
+  wanted.assign(all.begin(), all.end() - 1);
+  return wanted;
+}
+
+bool wants(const std::vector<std::string>& reports, const std::string& name) {
+  return std::ranges::find(reports, name) != reports.end();
+}
+
+MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& reading,
+                            const MonoReportOptions& options, const CallFilter& filter,
+                            const std::vector<std::string>& reports, ProblemLog& problems) {
+  const Ticks zero = source.first_buffer_time();
+  const bool calls = wants(reports, "call");
+  const bool at_once = calls && !options.like_mprof && filter.keeps_every_call();
+  const RuntimeFactsOptions facts_options{
+      .filter = filter,
+      .zero = zero,
+      .workers = reading.jobs,
+      .references = options.traces && wants(reports, "heapshot"),
+      .all_counters = options.verbose,
+      .like_mprof = options.like_mprof};
+  RuntimeAnswer answer = collect_runtime_facts(source, facts_options, at_once, problems);
+  MonoSections::Input input{
+      source, options, filter, std::move(answer.facts), std::move(answer.calls), {}, {}};
+  ProblemLog same_again;  // later passes find the same problems
+  if (calls && options.like_mprof) {
+    input.mprof_calls = compute_mprof_calls(source, filter, zero, reading.jobs, same_again);
+  } else if (calls && !at_once) {
+    CallFilter from_first = filter;  // compute_profile counts from the first event
+    const uint64_t ahead = zero - source.first_time();
+    from_first.from_ns += ahead;
+    if (from_first.to_ns < ~ahead) from_first.to_ns += ahead;
+    input.calls = compute_profile(source, {from_first, reading.jobs, /*exact=*/false}, same_again);
+  }
+  if (options.traces) {
+    input.stacks = collect_event_stacks(source,
+                                        {.filter = filter,
+                                         .zero = zero,
+                                         .workers = reading.jobs,
+                                         .calls = calls,
+                                         .like_mprof = options.like_mprof},
+                                        same_again);
+  }
+  return input;
+}
+
+}  // namespace
+
+bool MonoReportOptions::any() const {
+  return !reports.empty() || traces || verbose || like_mprof || !track.empty() || !find.empty();
+}
+
+void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
+  const std::string group = "Mono recordings";
+  verb.add_option("--reports", options.reports,
+                  "only these, separated by commas: header jit gc sample alloc call metadata "
+                  "exception monitor thread domain context heapshot counters coverage; with --csv, "
+                  "REPORT.TABLE")
+      ->type_name("LIST")
+      ->group(group);
+  verb.add_flag("--traces", options.traces, "also by stack, and who refers to what in heap shots")
+      ->group(group);
+  verb.add_option("--maxframes", options.max_frames, "frames of a stack that are told apart")
+      ->type_name("N")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--method-sort", options.method_sort, "order of methods")
+      ->check(CLI::IsMember({"total", "self", "calls"}))
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--alloc-sort", options.alloc_sort, "order of types")
+      ->check(CLI::IsMember({"bytes", "count"}))
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--counters-sort", options.counters_sort, "order of counters, with --verbose")
+      ->check(CLI::IsMember({"time", "category"}))
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--track", options.track,
+                  "only what happened to the objects at these addresses, separated by commas")
+      ->type_name("OBJECT,...")
+      ->group(group);
+  verb.add_option(
+          "--find", options.find,
+          "only what happened to objects of this size or more, or whose type's name has this part")
+      ->type_name("S:SIZE|T:PART")
+      ->group(group);
+  verb.add_flag("--verbose", options.verbose,
+                "all methods, samples, classes of heap shots, names and values of counters")
+      ->group(group);
+  verb.add_flag("--like-mprof", options.like_mprof,
+                "mprof-report's own numbers, its errors included")
+      ->group(group);
+}
+
+namespace {
+
+// Prints the sections in the form that was asked for.
+int print_sections(const std::vector<Section>& sections, const ReadingOptions& reading,
+                   const std::string& which) {
+  if (reading.csv) {
+    const Result<std::string> csv = section_to_csv(sections, which);
+    if (!csv) return report_error(csv.error());
+    print(*csv);
+  } else {
+    print(reading.json ? sections_to_json(sections) : sections_to_text(sections));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+int report_mono(const MonoRecording& source, const ReadingOptions& reading,
+                const MonoReportOptions& options, const CallFilter& filter) {
+  const auto reports = wanted_reports(options, reading.csv);
+  if (!reports) return report_error(reports.error());
+  ProblemLog problems = source.problems();
+  if (!options.track.empty() || !options.find.empty()) {
+    Result<Section> objects = track_objects(source, options);
+    if (!objects) return report_error(objects.error());
+    const int printed = print_sections({*std::move(objects)}, reading, {});
+    return printed == kDone ? report_problems(reading, problems) : printed;
+  }
+  MonoSections sections(collect(source, reading, options, filter, *reports, problems));
+  std::vector<Section> made;
+  for (const std::string& name : *reports) {
+    made.push_back(sections.make(name));
+    // What is empty is left out, unless it was asked for.
+    const auto has_rows = [](const Section::NamedTable& named) { return named.table.rows() != 0; };
+    if (options.reports.empty() && made.back().facts.empty() &&
+        std::ranges::none_of(made.back().tables, has_rows))
+      made.pop_back();
+  }
+  const int printed = print_sections(made, reading, options.reports);
+  return printed == kDone ? report_problems(reading, problems) : printed;
+}
+
+}  // namespace telltale::cli

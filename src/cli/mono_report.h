@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "cli/reading_options.h"
+#include "import/mono_recording.h"
+
+namespace telltale::cli {
+
+// What `report` takes for Mono recordings: mprof-report's options, and the ways to differ from it.
+struct MonoReportOptions {
+  std::string reports;  // comma-separated; empty: all
+  bool traces = false;
+  size_t max_frames = 6;
+  std::string method_sort = "total";
+  std::string alloc_sort = "bytes";
+  std::string counters_sort = "time";
+  std::string track;
+  std::string find;
+  bool verbose = false;
+  bool like_mprof = false;
+  std::optional<size_t> rows;  // of each table; none: all
+
+  [[nodiscard]] bool any() const;  // something was asked that only Mono recordings have
+};
+
+void add_mono_report_options(CLI::App& verb, MonoReportOptions& options);
+
+// Answers with every report of mprof-report; docs/analysis/mono.md defines each figure.
+int report_mono(const MonoRecording& source, const ReadingOptions& reading,
+                const MonoReportOptions& options, const CallFilter& filter);
+
+}  // namespace telltale::cli

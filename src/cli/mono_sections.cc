@@ -1,0 +1,213 @@
+#include "cli/mono_sections.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace telltale::cli {
+
+std::string hex(uint64_t number) { return fmt::format("0x{:x}", number); }
+
+MonoSections::MonoSections(Input input)
+    : in_(std::move(input)),
+      zero_(in_.source.first_buffer_time()),
+      has_vtables_(in_.source.header().version >= 15) {}
+
+const std::vector<std::string>& MonoSections::names() {
+  static const std::vector<std::string> kNames = {
+      "header",  "jit",    "gc",     "sample",  "alloc",    "call",     "metadata", "exception",
+      "monitor", "thread", "domain", "context", "heapshot", "counters", "coverage"};
+  return kNames;
+}
+
+Section MonoSections::make(const std::string& name) {
+  if (name == "header") return header();
+  if (name == "jit") return jit();
+  if (name == "gc") return gc();
+  if (name == "sample") return sample();
+  if (name == "alloc") return alloc();
+  if (name == "call") return call();
+  if (name == "metadata") return metadata();
+  if (name == "exception") return exception();
+  if (name == "monitor") return monitor();
+  if (name == "thread") return thread();
+  if (name == "domain") return domain();
+  if (name == "context") return context();
+  if (name == "heapshot") return heapshot();
+  if (name == "counters") return counters();
+  return coverage();
+}
+
+Section MonoSections::header() const {
+  const mono::FileHeader& header = in_.source.header();
+  Section section{"header", "Recording", {}, {}};
+  section.add("profiler_version", "Profiler version",
+              fmt::format("{}.{}", header.major, header.minor));
+  section.add("data_version", "Data version", uint64_t{header.version});
+  section.add("pointer_bytes", "Bytes of a pointer", uint64_t{header.pointer_size});
+  if (header.major >= 1) {
+    section.add("arguments", "Arguments", std::string(header.arguments), Show::text);
+    section.add("architecture", "Architecture", std::string(header.architecture), Show::text);
+    section.add("operating_system", "Operating system", std::string(header.operating_system),
+                Show::text);
+  }
+  section.add("timer_overhead_ns", "Mean timer overhead", uint64_t{header.timer_overhead_ns},
+              Show::duration);
+  section.add("startup_ms", "Program startup, ms since 1970", header.startup_ms);
+  if (header.startup_ms != 0) {
+    const auto seconds = static_cast<std::time_t>(
+        std::min<uint64_t>(header.startup_ms / 1000, 253'402'300'799));  // the year 9999
+    section.add("startup", "Program startup",
+                fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds)), Show::text);
+  }
+  if (header.pid != 0) section.add("pid", "Program id", uint64_t{header.pid});
+  if (header.port != 0) section.add("port", "Server listening on", uint64_t{header.port});
+  return section;
+}
+
+Section MonoSections::jit() const {
+  Section section{"jit", "JIT", {}, {}};
+  uint64_t bytes = 0;
+  uint64_t again = 0;
+  const auto methods = in_.facts.code.methods();
+  for (const CompiledCode::Method& method : methods) {
+    bytes += method.bytes;
+    again += method.compilations - 1;
+  }
+  section.add("methods", "Compiled methods", uint64_t{methods.size()});
+  section.add("bytes", "Generated code, bytes", bytes);
+  if (!in_.options.like_mprof) section.add("recompilations", "Compiled again", again);
+  section.add("helpers", "JIT helpers", in_.facts.code.helpers());
+  section.add("helper_bytes", "JIT helpers' code, bytes", in_.facts.code.helper_bytes());
+  return section;
+}
+
+Section MonoSections::gc() const {
+  const GcCollections& gc = in_.facts.gc;
+  const bool like = in_.options.like_mprof;
+  Section section{"gc", "Garbage collection", {}, {}};
+  section.add("resizes", "Heap resizes", gc.resizes());
+  section.add("max_heap_bytes", "Largest heap, bytes", gc.max_heap_bytes());
+  section.add("moved_objects", "Objects moved", gc.moved_objects());
+  const auto time = [&](const char* key, const char* title) {
+    return Table::Column{fmt::format("{}_{}", key, like ? "us" : "ns"), title,
+                         like ? Show::plain : Show::duration};
+  };
+  Table generations({{"generation", "GENERATION"},
+                     {"collections", "COLLECTIONS"},
+                     time("max", like ? "MAX US" : "MAX"),
+                     time("total", like ? "TOTAL US" : "TOTAL"),
+                     time("average", like ? "AVERAGE US" : "AVERAGE")});
+  for (size_t i = 0; i < GcCollections::kGenerations; ++i) {
+    const GcCollections::Generation& generation = gc.generations()[i];
+    if (generation.collections == 0) continue;
+    const uint64_t unit = like ? 1000 : 1;
+    generations.add_row({uint64_t{i}, generation.collections, generation.max / unit,
+                         generation.total / unit,
+                         generation.total / generation.collections / unit});
+  }
+  section.add("generations", "", std::move(generations));
+
+  static constexpr std::array<const char*, GcHandles::kKinds> kKinds = {"weak", "weaktrack",
+                                                                        "normal", "pinned"};
+  Table handles({{"kind", "HANDLES", Show::text},
+                 {"created", "CREATED"},
+                 {"destroyed", "DESTROYED"},
+                 {"most", "MOST AT ONCE"}});
+  Table traces({{"kind", "HANDLES", Show::text},
+                {"change", "CHANGE", Show::text},
+                {"handles", "COUNT"},
+                {"stack", "STACK", Show::text}});
+  const auto kinds = in_.facts.handles.kinds();
+  for (size_t i = 0; i < kinds.size() - (like ? 1 : 0); ++i) {  // mprof-report forgets the last
+    if (kinds[i].created == 0 && kinds[i].destroyed == 0) continue;
+    const std::string kind = kKinds[i];
+    handles.add_row({kind, kinds[i].created, kinds[i].destroyed, kinds[i].most});
+    if (!in_.stacks) continue;
+    add_traces(traces, {kind, std::string("created")}, in_.stacks->handles_created[i], 0);
+    add_traces(traces, {kind, std::string("destroyed")}, in_.stacks->handles_destroyed[i], 0);
+  }
+  section.add("handles", "", std::move(handles));
+  if (in_.stacks) section.add("traces", "Handles by stack", std::move(traces));
+  return section;
+}
+
+Section MonoSections::sample() const {
+  Section section{"sample", "Samples", {}, {}};
+  static constexpr std::array<const char*, 7> kTypes = {"cycles",
+                                                        "cycles",
+                                                        "instructions retired",
+                                                        "cache misses",
+                                                        "cache references",
+                                                        "executed branches",
+                                                        "unpredicted branches"};
+  const NativeSamples& samples = in_.facts.samples;
+  if (samples.empty()) return section;
+  const uint64_t kind = samples.first_kind();
+  const NativeSamples::Resolved resolved = samples.resolve(in_.facts.all_code.methods());
+  section.add("type", "Sample type", kind < kTypes.size() ? kTypes[kind] : "unknown", Show::text);
+  section.add("samples", "Samples", resolved.samples());
+  section.add("unmanaged", "Unmanaged hits", resolved.unmanaged);
+  section.add("managed", "Managed hits", resolved.managed);
+  section.add("unresolved", "Unresolved hits", resolved.unresolved);
+  Table table({{"hits", "HITS"},
+               {"share", "%", Show::percent},
+               {"kind", "KIND", Show::text},
+               {"name", "NAME", Show::text}});
+  static constexpr std::array<const char*, 4> kKinds = {"method", "symbol", "binary", "unknown"};
+  for (const NativeSamples::Line& line : resolved.lines) {
+    const double share = static_cast<double>(line.hits) / static_cast<double>(resolved.samples());
+    if ((!in_.options.verbose && share < 0.001) || table.rows() >= limit()) break;
+    const bool unknown = line.kind == NativeSamples::Line::Kind::unknown;
+    if (unknown && in_.options.like_mprof) continue;
+    std::string name = unknown ? "(unknown)" : line.name;
+    if (line.kind == NativeSamples::Line::Kind::method) name = function_name(line.function);
+    table.add_row({line.hits, share, kKinds[static_cast<size_t>(line.kind)], std::move(name)});
+  }
+  section.add("lines", "", std::move(table));
+  return section;
+}
+
+MonoSections::TypeKey MonoSections::type_key(uint64_t type) const {
+  // To mprof-report a vtable that is used before it is told of has no class, for ever.
+  if (in_.options.like_mprof && has_vtables_ && in_.facts.early_types.used_early(type))
+    return {0, "unresolved class (nil)"};
+  const LoadedTypes::Type known = in_.facts.types.describe(type);
+  if (known.type == 0) return {type, type_name(type)};
+  return {known.type, type_name(known.type)};
+}
+
+std::string MonoSections::type_name(uint64_t key) const {
+  const std::string_view name = in_.facts.types.class_name(key);
+  return name.empty() ? "unresolved class " + hex(key) : std::string(name);
+}
+
+void MonoSections::add_lines(Table& table, const std::vector<Cell>& first,
+                             const std::vector<StackSums::Line>& lines) const {
+  for (const StackSums::Line& line : lines) {
+    std::vector<Cell> cells = first;
+    cells.emplace_back(line.sum.value);
+    std::string stack;
+    for (const FunctionId function : line.functions) {
+      if (!stack.empty()) stack += " > ";
+      stack += function_name(function);
+    }
+    cells.emplace_back(std::move(stack));
+    table.add_row(std::move(cells));
+  }
+}
+
+void MonoSections::add_traces(Table& table, const std::vector<Cell>& first, const StackSums& sums,
+                              uint64_t owner) const {
+  const auto* of_owner = sums.by_owner().find(owner);
+  if (of_owner == nullptr) return;
+  // mprof-report cuts the wrong end off stacks that were recorded.
+  const bool outermost = in_.options.like_mprof && in_.stacks->recorded;
+  add_lines(table, first,
+            stack_lines(*of_owner, in_.stacks->stacks, in_.options.max_frames,
+                        outermost ? KeepFrames::outermost : KeepFrames::innermost));
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/event_stacks.h"
+#include "analysis/mprof_calls.h"
+#include "analysis/profile.h"
+#include "analysis/runtime_facts.h"
+#include "cli/mono_report.h"
+#include "import/mono_recording.h"
+#include "output/section.h"
+
+namespace telltale::cli {
+
+// Makes the sections of a report out of what was collected. docs/analysis/mono.md has a paragraph a
+// section.
+class MonoSections {
+ public:
+  struct Input {
+    const MonoRecording& source;
+    const MonoReportOptions& options;
+    CallFilter filter;
+    RuntimeFacts facts;
+    std::optional<Profile> calls;
+    std::optional<MprofCalls> mprof_calls;  // with --like-mprof, instead of calls
+    std::optional<EventStacks> stacks;      // with --traces
+  };
+  explicit MonoSections(Input input);
+
+  // Names of all reports, in the order in which they are printed by default.
+  static const std::vector<std::string>& names();
+  // REQUIRES: one of names().
+  Section make(const std::string& name);
+
+ private:
+  using Cell = Table::Cell;
+  using Show = Table::Show;
+  // A type as it is told apart: its class, or an id that nothing is known of.
+  struct TypeKey {
+    uint64_t id = 0;
+    std::string name;
+  };
+  // Time of a call in each way of counting.
+  struct CallRow {
+    FunctionId function{};
+    uint64_t calls = 0;
+    uint64_t total = 0;
+    uint64_t self = 0;
+    uint64_t unwound = 0;
+    uint64_t unfinished = 0;
+    uint64_t orphan_exits = 0;
+  };
+
+  Section header() const;
+  Section jit() const;
+  Section gc() const;
+  Section sample() const;
+  Section alloc() const;
+  Section call() const;
+  Section metadata() const;
+  Section exception() const;
+  Section monitor() const;
+  Section thread() const;
+  Section domain() const;
+  Section context() const;
+  Section heapshot();
+  Section counters() const;
+  Section coverage() const;
+
+  [[nodiscard]] TypeKey type_key(uint64_t type) const;
+  [[nodiscard]] std::string type_name(uint64_t key) const;
+  [[nodiscard]] const std::string& function_name(FunctionId function) const {
+    return in_.source.functions().describe(function).name;
+  }
+  [[nodiscard]] std::vector<CallRow> call_rows() const;
+  [[nodiscard]] Table heap_classes(const std::vector<HeapShots::Shot>& shots) const;
+  [[nodiscard]] Table heap_references(const std::vector<HeapShots::Shot>& shots) const;
+  // Nanoseconds since the time that seconds are counted from.
+  [[nodiscard]] int64_t since_zero(Ticks time) const { return static_cast<int64_t>(time - zero_); }
+  [[nodiscard]] size_t limit() const { return in_.options.rows.value_or(~size_t{0}); }
+  // Rows "value, stack" of an owner's stacks, after `first` cells.
+  void add_traces(Table& table, const std::vector<Cell>& first, const StackSums& sums,
+                  uint64_t owner) const;
+  void add_lines(Table& table, const std::vector<Cell>& first,
+                 const std::vector<StackSums::Line>& lines) const;
+
+  Input in_;
+  Ticks zero_;
+  bool has_vtables_;
+};
+
+std::string hex(uint64_t number);  // "0x1f"
+
+}  // namespace telltale::cli

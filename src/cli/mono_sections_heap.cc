@@ -1,0 +1,156 @@
+// Heap shots: what was alive, and what held it.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "cli/mono_sections.h"
+
+namespace telltale::cli {
+namespace {
+
+constexpr size_t kShownClasses = 30;  // without --verbose, as mprof-report
+
+int64_t difference(uint64_t now, uint64_t before) {
+  return static_cast<int64_t>(now) - static_cast<int64_t>(before);
+}
+
+}  // namespace
+
+// A line a class and shot: the largest of each shot.
+Table MonoSections::heap_classes(const std::vector<HeapShots::Shot>& shots) const {
+  Table table({{"shot", "SHOT"},
+               {"bytes", "BYTES"},
+               {"objects", "OBJECTS"},
+               {"average", "AVERAGE"},
+               {"delta_bytes", "BYTES +"},
+               {"delta_objects", "OBJECTS +"},
+               {"type", "TYPE", Show::text},
+               {"class", "CLASS", Show::text}});
+  const bool like = in_.options.like_mprof;
+  const bool by_count = in_.options.alloc_sort == "count";
+  const size_t shown = in_.options.rows.value_or(in_.options.verbose ? ~size_t{0} : kShownClasses);
+  std::map<uint64_t, HeapShots::Sum> before;
+  for (size_t i = 0; i < shots.size(); ++i) {
+    std::map<uint64_t, HeapShots::Sum> now;
+    std::map<uint64_t, std::string> names;
+    for (const auto& [id, sum] : shots[i].by_type) {
+      const TypeKey key = type_key(id);
+      names[key.id] = key.name;
+      now[key.id].bytes += sum.bytes;
+      now[key.id].objects += sum.objects;
+    }
+    if (!like) {  // what is gone is told, too
+      for (const auto& [key, sum] : before) now.try_emplace(key);
+    }
+    std::vector<std::pair<uint64_t, HeapShots::Sum>> rows(now.begin(), now.end());
+    std::ranges::sort(rows, [&](const auto& a, const auto& b) {
+      const auto key = [&](const auto& row) {
+        const auto& [id, sum] = row;
+        return std::tuple(by_count ? ~sum.objects : ~sum.bytes,
+                          by_count ? ~sum.bytes : ~sum.objects, names[id], id);
+      };
+      return key(a) < key(b);
+    });
+    size_t live = 0;
+    for (const auto& [id, sum] : rows) {
+      if (sum.objects != 0 && ++live > shown) continue;
+      const auto old = before.find(id);
+      std::vector<Cell> cells = {uint64_t{i}, sum.bytes, sum.objects,
+                                 sum.objects == 0 ? 0 : sum.bytes / sum.objects};
+      if (old != before.end()) {
+        cells.insert(cells.end(), {difference(sum.bytes, old->second.bytes),
+                                   difference(sum.objects, old->second.objects)});
+      } else {
+        cells.insert(cells.end(), {Cell(), Cell()});
+      }
+      cells.insert(cells.end(), {sum.objects == 0 ? type_name(id) : names[id], hex(id)});
+      table.add_row(std::move(cells));
+    }
+    std::erase_if(now, [](const auto& row) { return row.second.objects == 0; });
+    before = std::move(now);
+  }
+  return table;
+}
+
+// Who refers to the objects of a class: other classes, and roots.
+Table MonoSections::heap_references(const std::vector<HeapShots::Shot>& shots) const {
+  Table table({{"shot", "SHOT"},
+               {"type", "TYPE", Show::text},
+               {"class", "CLASS", Show::text},
+               {"references", "REFERENCES"},
+               {"pinning", "PINNING"},
+               {"from", "FROM", Show::text},
+               {"from_class", "FROM CLASS", Show::text}});
+  struct Roots {
+    uint64_t all = 0;
+    uint64_t pinning = 0;
+  };
+  for (size_t i = 0; i < shots.size(); ++i) {
+    const HeapShots::Shot& shot = shots[i];
+    AddressMap<uint64_t> type_of;  // by object
+    for (const HeapShots::Object& object : shot.all)
+      type_of[to_number(object.object)] = to_number(object.type);
+    std::map<uint64_t, std::map<uint64_t, uint64_t>> references;  // class, from class
+    for (const HeapShots::Reference& reference : shot.references) {
+      const uint64_t* type = type_of.find(to_number(reference.to));
+      if (type == nullptr) continue;  // not in this shot
+      ++references[type_key(*type).id][type_key(to_number(reference.from)).id];
+    }
+    std::map<uint64_t, Roots> roots;  // by class
+    for (const HeapShots::Root& root : in_.options.like_mprof ? shot.roots_since : shot.roots) {
+      const uint64_t* type = type_of.find(to_number(root.object));
+      if (type == nullptr) continue;
+      Roots& sum = roots[type_key(*type).id];
+      ++sum.all;
+      if (root.pinning) ++sum.pinning;
+      references.try_emplace(type_key(*type).id);
+    }
+    const auto name_of = [&](uint64_t key) {
+      return key == 0 ? std::string("unresolved class (nil)") : type_name(key);
+    };
+    for (const auto& [key, from] : references) {
+      const auto of_roots = roots.find(key);
+      if (of_roots != roots.end()) {
+        table.add_row({uint64_t{i}, name_of(key), hex(key), of_roots->second.all,
+                       of_roots->second.pinning, std::string("(roots)"), Cell()});
+      }
+      std::vector<std::pair<uint64_t, uint64_t>> sorted(from.begin(), from.end());
+      std::ranges::stable_sort(sorted, std::greater(), &std::pair<uint64_t, uint64_t>::second);
+      for (const auto& [from_key, count] : sorted) {
+        table.add_row(
+            {uint64_t{i}, name_of(key), hex(key), count, Cell(), name_of(from_key), hex(from_key)});
+      }
+    }
+  }
+  return table;
+}
+
+Section MonoSections::heapshot() {
+  Section section{"heapshot", "Heap shots", {}, {}};
+  const std::vector<HeapShots::Shot> shots = in_.facts.shots.take_shots();
+  if (shots.empty()) return section;
+  Table table({{"shot", "SHOT"},
+               {"at_ns", "AT", Show::duration},
+               {"bytes", "BYTES"},
+               {"objects", "OBJECTS"},
+               {"classes", "CLASSES"},
+               {"roots", "ROOTS"}});
+  for (size_t i = 0; i < shots.size(); ++i) {
+    std::map<uint64_t, bool> classes;
+    for (const auto& [id, sum] : shots[i].by_type) classes[type_key(id).id] = true;
+    Cell roots;  // only known with --traces
+    if (in_.options.traces) {
+      roots =
+          uint64_t{in_.options.like_mprof ? shots[i].roots_since.size() : shots[i].roots.size()};
+    }
+    table.add_row({uint64_t{i}, since_zero(shots[i].begin), shots[i].bytes, shots[i].objects,
+                   uint64_t{classes.size()}, roots});
+  }
+  section.add("shots", "", std::move(table));
+  section.add("classes", "Types", heap_classes(shots));
+  if (in_.options.traces) section.add("references", "References", heap_references(shots));
+  return section;
+}
+
+}  // namespace telltale::cli
