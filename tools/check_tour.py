@@ -3,7 +3,7 @@
 
 Blocks that open with ```console are checked: a line that begins with "$ " is a command, the lines up to the next
 command are exactly what it must print (standard output and error together). The commands of one file run in order, by
-bash, in one folder that holds a copy of examples/orders, with telltale in the PATH. Nothing is normalised: the
+bash, in one folder that holds copies of examples/orders and examples/sessions, with telltale in the PATH. Nothing is normalised: the
 recordings there are fixed, so the output is.
 
 Usage: check_tour.py [--update] TELLTALE [FILE.md ...]
@@ -42,8 +42,9 @@ def check(path, telltale, update):
     wrong = 0
     replaced = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in os.listdir(SOURCE_DIR / "examples" / "orders"):
-            shutil.copy(SOURCE_DIR / "examples" / "orders" / name, folder)
+        for example in ("orders", "sessions"):
+            for name in os.listdir(SOURCE_DIR / "examples" / example):
+                shutil.copy(SOURCE_DIR / "examples" / example / name, folder)
         for start, command, end in shown:
             done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, timeout=60)

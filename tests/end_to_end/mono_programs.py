@@ -1,0 +1,86 @@
+"""Compiles the programs of tests/programs/mono and records them with Mono's log profiler.
+
+Alone: mono_programs.py FOLDER [NAME...] puts the recordings of RECORDINGS (or those named) into FOLDER.
+"""
+
+import atexit
+import concurrent.futures
+import functools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE_DIR = os.environ.get("TELLTALE_SOURCE_DIR") or os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+TELLTALE = os.environ.get("TELLTALE") or os.path.join(SOURCE_DIR, "build/release/bin/telltale")
+HAVE_MONO = all(shutil.which(tool) for tool in ("mono", "mcs", "mprof-report"))
+
+_GC = "gc,gcalloc,gcmove,gcroot,gchandle,finalization"
+
+# Name -> (profiler options, program, its arguments). Together they have every event that data version 17 can hold.
+RECORDINGS = {
+    "everything": ("nodefaults,%s,exception,monitor,counter,jit,heapshot,maxframes=16" % _GC, "everything", []),
+    # Enter and leave events; stacks are rebuilt from them, so other events carry no backtrace.
+    "calls": (
+        "nodefaults,calls,gcalloc,monitor,exception,gchandle",
+        "everything",
+        "calls exceptions fault handles monitors threads domains contexts".split(),
+    ),
+    "samples": ("nodefaults,sample=1000,counter", "everything", ["busy"]),
+    # As a user would call it: exceptions, counters and roots at every collection come with it.
+    "plain": ("alloc,heapshot=ondemand,heapshot-on-shutdown", "everything", ["handles", "heap"]),
+    "heap": ("nodefaults,gcalloc,gcmove,gcroot,heapshot,maxframes=4", "everything", ["heap"]),
+    "zipped": ("nodefaults,exception,monitor,zip", "everything", ["exceptions", "monitors"]),
+}
+
+
+@functools.cache
+def work_dir():
+    """A folder for this test process; removed when it ends."""
+    path = tempfile.mkdtemp(prefix="telltale-mono-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+@functools.cache
+def compile_program(name):
+    """Path of tests/programs/mono/NAME.cs, compiled."""
+    program = os.path.join(work_dir(), name + ".exe")
+    source = os.path.join(SOURCE_DIR, "tests/programs/mono", name + ".cs")
+    subprocess.run(["mcs", "-out:" + program, source], check=True, capture_output=True, timeout=120)
+    return program
+
+
+def record(path, options, program, arguments):
+    """Runs a program under the log profiler; returns what it said on standard output."""
+    command = ["mono", "--profile=log:%s,output=%s" % (options, path), compile_program(program), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode != 0:
+        raise RuntimeError("%s ended with %d: %s" % (command, done.returncode, done.stderr))
+    return done.stdout
+
+
+@functools.cache
+def recordings(*names):
+    """Name -> path, for the named RECORDINGS (all of them by default); made side by side: mono waits at its end."""
+    names = names or tuple(RECORDINGS)
+    paths = {name: os.path.join(work_dir(), name + ".mlpd") for name in names}
+    for name in names:
+        compile_program(RECORDINGS[name][1])
+    with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(lambda name: record(paths[name], *RECORDINGS[name]), names))
+    return paths
+
+
+def main(folder, *names):
+    os.makedirs(folder, exist_ok=True)
+    for name, path in recordings(*names).items():
+        shutil.copy(path, os.path.join(folder, name + ".mlpd"))
+        print(name, os.path.getsize(path))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
