@@ -324,8 +324,8 @@ struct PieceEvent {
   Ticks time = 0;       // of the piece's beginning
   uint64_t offset = 0;  // of its first byte, from the start of the input: pieces by their offset
                         // are the order of the input across threads
-  size_t stream = 0;   // index into EventSource::streams()
-  int64_t thread = 0;  // as in ThreadKey::tid
+  size_t stream = 0;    // index into EventSource::streams()
+  int64_t thread = 0;   // as in ThreadKey::tid
 };
 
 // All events that stand in the files before it, of any thread, happened before all that stand
