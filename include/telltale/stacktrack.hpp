@@ -38,7 +38,8 @@ class Scope {
     if (site_ != nullptr) detail::hit(*site_, 0);
   }
   ~Scope() {
-    if (site_ != nullptr && recording()) detail::hit(*site_, detail::kExit);
+    // If recording has ended meanwhile the library finds out: no need to look twice.
+    if (site_ != nullptr) detail::hit(*site_, detail::kExit);
   }
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
