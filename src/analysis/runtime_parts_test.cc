@@ -71,7 +71,7 @@ TEST(RuntimeParts, AWaitEndsWithTheNextOutcomeOfItsThread) {
 TEST(RuntimeParts, HandlesAreCountedAlongTheFile) {
   const auto change = [](bool created) {
     return [=](GcHandles& handles) {
-      handles.on(HandleEvent{.created = created, .kind = HandleEvent::Kind::normal});
+      handles.on(HandleEvent{.created = created, .kind = HandleEvent::Kind::normal, .stack = {}});
     };
   };
   const std::vector<std::function<void(GcHandles&)>> events = {
@@ -87,7 +87,7 @@ TEST(RuntimeParts, HandlesAreCountedAlongTheFile) {
 TEST(RuntimeParts, CountersAddUpInTime) {
   const auto value = [](Ticks time, uint64_t number) {
     return [=](CounterValues& counters) {
-      counters.on(CounterEvent{.time = time, .index = 3, .number = number});
+      counters.on(CounterEvent{.time = time, .index = 3, .number = number, .text = {}});
     };
   };
   const std::vector<std::function<void(CounterValues&)>> events = {
@@ -111,7 +111,8 @@ TEST(RuntimeParts, CountersAddUpInTime) {
 TEST(RuntimeParts, AHeapShotStretchesOverPieces) {
   const auto object = [](uint64_t address, uint64_t type, uint64_t bytes) {
     return [=](HeapShots& shots) {
-      shots.on(HeapObjectEvent{.object = ObjectId{address}, .type = TypeId{type}, .bytes = bytes});
+      shots.on(HeapObjectEvent{
+          .object = ObjectId{address}, .type = TypeId{type}, .bytes = bytes, .references = {}});
     };
   };
   const std::vector<std::function<void(HeapShots&)>> events = {
