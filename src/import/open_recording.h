@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "bytes/input_file.h"
 #include "import/mono_recording.h"
+#include "import/stacktrack_recording.h"
 #include "import/xray_recording.h"
 #include "import/xray_yaml_recording.h"
 

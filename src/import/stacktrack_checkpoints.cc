@@ -1,0 +1,161 @@
+#include "import/stacktrack_checkpoints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "formats/stacktrack/wire.h"
+
+namespace telltale {
+namespace {
+
+// The entry of a sorted range that counts for `place`: the last before it in its file, the first
+// behind it there, or the nearest in another file. `range` is not empty.
+template <typename Iterator, typename PlaceOf>
+Iterator choose(Iterator begin, Iterator end, StacktrackCheckpoints::Place place,
+                PlaceOf place_of) {
+  const Iterator after = std::partition_point(
+      begin, end, [&](const auto& entry) { return place_of(entry) <= place; });
+  if (after != begin) {
+    const Iterator before = std::prev(after);
+    const bool same_file_behind = after != end && place_of(*after).file == place.file;
+    if (place_of(*before).file == place.file || !same_file_behind) return before;
+  }
+  return after;
+}
+
+uint32_t to_line(uint64_t line) {
+  return line > std::numeric_limits<uint32_t>::max() ? 0 : static_cast<uint32_t>(line);
+}
+
+}  // namespace
+
+void StacktrackCheckpoints::name_file(int64_t pid, uint64_t file_number, Place place,
+                                      std::string name) {
+  std::map<Place, std::string>& names = processes_[pid].files[file_number];
+  if (!names.empty() && names.rbegin()->second == name && names.rbegin()->first.file == place.file)
+    return;
+  names.emplace(place, std::move(name));
+}
+
+void StacktrackCheckpoints::define(int64_t pid, uint64_t scope, Definition definition) {
+  std::vector<Definition>& known = processes_[pid].scopes[scope].definitions;
+  const auto content = [](const Definition& d) {
+    return std::tie(d.place.file, d.style, d.line, d.file_number, d.name);
+  };
+  if (!known.empty() && content(known.back()) == content(definition)) return;
+  known.push_back(std::move(definition));
+}
+
+void StacktrackCheckpoints::hit(int64_t pid, uint64_t scope, bool exit, bool with_text) {
+  Scope& known = processes_[pid].scopes[scope];
+  known.exits = known.exits || exit;
+  known.has_text = known.has_text || with_text;
+}
+
+bool StacktrackCheckpoints::may_be_scope(int64_t pid, uint64_t scope) const {
+  const Process* known = process(pid);
+  if (known == nullptr) return true;
+  const auto found = known->scopes.find(scope);
+  if (found == known->scopes.end() || found->second.definitions.empty()) return true;
+  const auto style = static_cast<stacktrack::Style>(found->second.definitions.back().style);
+  return style != stacktrack::Style::step && style != stacktrack::Style::value;
+}
+
+const StacktrackCheckpoints::Process* StacktrackCheckpoints::process(int64_t pid) const {
+  const auto found = processes_.find(pid);
+  return found == processes_.end() ? nullptr : &found->second;
+}
+
+std::string StacktrackCheckpoints::file_name(const Process& process,
+                                             const Definition& definition) const {
+  const auto found = process.files.find(definition.file_number);
+  if (found == process.files.end()) return {};
+  return choose(found->second.begin(), found->second.end(), definition.place,
+                [](const auto& entry) { return entry.first; })
+      ->second;
+}
+
+uint32_t StacktrackCheckpoints::intern(std::string name, std::string file, uint32_t line,
+                                       CheckpointKind kind) {
+  // Lengths in front: no two contents share a key.
+  const std::string key = fmt::format("{} {} {} {} {}{}", static_cast<int>(kind), line, name.size(),
+                                      file.size(), name, file);
+  const auto [found, fresh] =
+      by_content_.try_emplace(key, static_cast<uint32_t>(checkpoints_.size()));
+  if (fresh) {
+    checkpoints_.push_back({{.name = std::move(name),
+                             .linkage_name = {},
+                             .file = std::move(file),
+                             .line = line,
+                             .module = {}},
+                            kind});
+  }
+  return found->second;
+}
+
+void StacktrackCheckpoints::finish() {
+  for (auto& [pid, process] : processes_) {
+    // In order of scope index, so that ids do not depend on a hash table.
+    std::vector<std::pair<uint64_t, Scope*>> ordered;
+    ordered.reserve(process.scopes.size());
+    for (auto& [index, scope] : process.scopes) ordered.emplace_back(index, &scope);
+    std::ranges::sort(ordered);
+    for (auto& [index, scope] : ordered) {
+      const CheckpointKind shown = scope->exits      ? CheckpointKind::scope
+                                   : scope->has_text ? CheckpointKind::variable
+                                                     : CheckpointKind::step;
+      // Texts end in another order than their records begin.
+      std::ranges::stable_sort(scope->definitions, {}, &Definition::place);
+      for (Definition& definition : scope->definitions) {
+        CheckpointKind kind = shown;
+        switch (static_cast<stacktrack::Style>(definition.style)) {
+          case stacktrack::Style::function:
+          case stacktrack::Style::block:
+            kind = CheckpointKind::scope;
+            break;
+          case stacktrack::Style::step:
+            kind = CheckpointKind::step;
+            break;
+          case stacktrack::Style::value:
+            kind = CheckpointKind::variable;
+            break;
+        }
+        std::string name = definition.name.empty() ? fmt::format("#{}", index) : definition.name;
+        definition.checkpoint = intern(std::move(name), file_name(process, definition),
+                                       to_line(definition.line), kind);
+      }
+      if (scope->definitions.empty()) {
+        scope->only = intern(fmt::format("#{}", index), {}, 0, shown);
+      } else if (std::ranges::all_of(scope->definitions, [&](const Definition& definition) {
+                   return definition.checkpoint == scope->definitions.front().checkpoint;
+                 })) {
+        scope->only = scope->definitions.front().checkpoint;
+        scope->definitions.clear();
+      }
+    }
+  }
+  by_content_.clear();
+}
+
+FunctionId StacktrackCheckpoints::find(int64_t pid, uint64_t scope, Place place) const {
+  const Process* known = process(pid);
+  if (known == nullptr) return FunctionId{~0U};
+  const auto found = known->scopes.find(scope);
+  if (found == known->scopes.end()) return FunctionId{~0U};
+  const Scope& entry = found->second;
+  if (entry.definitions.empty()) return FunctionId{entry.only};
+  return FunctionId{choose(entry.definitions.begin(), entry.definitions.end(), place,
+                           [](const Definition& definition) { return definition.place; })
+                        ->checkpoint};
+}
+
+const FunctionInfo& StacktrackCheckpoints::describe(FunctionId id) const {
+  if (to_number(id) < checkpoints_.size()) return checkpoints_[to_number(id)].info;
+  return unknown_;
+}
+
+}  // namespace telltale

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/function_names.h"
+
+namespace telltale {
+
+enum class CheckpointKind : uint8_t { scope, step, variable };
+
+// What StackTrack's context records say: which checkpoint a scope index of a process means.
+// Checkpoints that agree in name, file, line and style are one, in all processes; its FunctionId
+// counts them in order of appearance. Built while a recording is opened, constant afterwards.
+class StacktrackCheckpoints final : public FunctionNames {
+ public:
+  // A place in the recording's files.
+  struct Place {
+    uint32_t file = 0;
+    uint64_t offset = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  // --- while records are read, in file order
+  void name_file(int64_t pid, uint64_t file_number, Place place, std::string name);
+  struct Definition {
+    Place place;
+    uint64_t style = 0;
+    uint64_t line = 0;
+    uint64_t file_number = 0;
+    std::string name;
+    uint32_t checkpoint = 0;  // set by finish()
+  };
+  void define(int64_t pid, uint64_t scope, Definition definition);
+  // A HIT. What has no definition, or one of an unknown style, is a scope if it is ever left, a
+  // variable if it ever has a value, a step otherwise.
+  void hit(int64_t pid, uint64_t scope, bool exit, bool with_text);
+  // Whether HITs of this scope may be entries, as far as is known now.
+  [[nodiscard]] bool may_be_scope(int64_t pid, uint64_t scope) const;
+  void finish();
+
+  // --- afterwards
+  // The checkpoint that a HIT at `place` means: by the last definition before it in its own file,
+  // or the first behind it, or the nearest of another file.
+  [[nodiscard]] FunctionId find(int64_t pid, uint64_t scope, Place place) const;
+  [[nodiscard]] CheckpointKind kind(FunctionId id) const {
+    return to_number(id) < checkpoints_.size() ? checkpoints_[to_number(id)].kind
+                                               : CheckpointKind::step;
+  }
+  [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override;
+  [[nodiscard]] size_t size() const { return checkpoints_.size(); }
+
+ private:
+  struct Scope {
+    std::vector<Definition> definitions;  // finish() puts them in order of place
+    bool exits = false;
+    bool has_text = false;
+    uint32_t only = 0;  // the checkpoint, where there is at most one definition
+  };
+  struct Process {
+    std::unordered_map<uint64_t, Scope> scopes;
+    std::map<uint64_t, std::map<Place, std::string>> files;
+  };
+  struct Checkpoint {
+    FunctionInfo info;
+    CheckpointKind kind = CheckpointKind::scope;
+  };
+  [[nodiscard]] uint32_t intern(std::string name, std::string file, uint32_t line,
+                                CheckpointKind kind);
+  [[nodiscard]] std::string file_name(const Process& process, const Definition& definition) const;
+  [[nodiscard]] const Process* process(int64_t pid) const;
+
+  std::map<int64_t, Process> processes_;
+  std::vector<Checkpoint> checkpoints_;
+  std::unordered_map<std::string, uint32_t> by_content_;  // only until finish()
+  FunctionInfo unknown_{.name = "#?", .linkage_name = {}, .file = {}, .line = 0, .module = {}};
+};
+
+}  // namespace telltale

@@ -1,0 +1,276 @@
+#include "import/stacktrack_indexer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+#include "formats/stacktrack/wire.h"
+
+namespace telltale {
+
+using stacktrack::Record;
+using stacktrack::RecordKind;
+using stacktrack::Role;
+
+namespace {
+
+// A run is not longer than this, so that units of a useful size can be made of runs.
+constexpr uint64_t kRunBytes = uint64_t{256} << 10;
+// Records of other threads that a run may hold between two of its own: reading past them is cheaper
+// than an entry in the index.
+constexpr uint64_t kMaxBetween = 16;
+constexpr std::string_view kLossVariable = "telltale.lost.";
+
+std::string loss_text(uint64_t reason, uint64_t count) {
+  static constexpr std::array<std::string_view, stacktrack::kLostReasons> kTexts = {
+      "events, for want of disk space or memory",
+      "events, overwritten by later ones in the ring",
+      "events that were made inside the recorder itself",
+      "events with an id that does not fit the layout",
+      "texts were cut",
+      "names and places of checkpoints, for want of space"};
+  if (reason == 0 || reason > kTexts.size())
+    return fmt::format("the recorder lost {} events for reason {}", count, reason);
+  return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
+}
+
+uint64_t to_count(std::string_view text) {
+  uint64_t count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
+}
+
+}  // namespace
+
+void StacktrackRecording::Indexer::problem(Problem::Kind kind, const Record& record,
+                                           std::string message, uint64_t bytes) {
+  const stacktrack::TypeLayout* type = record.type();
+  recording_.problems_.add({kind, record.offset(), recording_.files_[file_].input.name(),
+                            type == nullptr ? "record" : type->tag, std::move(message), bytes});
+}
+
+void StacktrackRecording::Indexer::add_file(uint32_t index) {
+  file_ = index;
+  File& file = recording_.files_[index];
+  recording_.problems_.merge(file.input.problems());
+  ring_ = {};
+  open_.clear();
+  exits_are_marked_ = false;
+  has_holes_ = false;
+  thread_ = nullptr;
+  const auto tell_whole = [this](const Record& head, std::string_view text, Ending ending,
+                                 bool adjoining) { whole(head, text, ending, adjoining); };
+  stacktrack::walk_stream(file.input.bytes(), file.format, *this);
+  texts_.finish(tell_whole);
+  file.sorted_by_sequence =
+      file.format.description.has(RecordKind::stream) || exits_are_marked_ || has_holes_;
+}
+
+void StacktrackRecording::Indexer::skipped(const stacktrack::SkippedBytes& skipped) {
+  const InputFile& input = recording_.files_[file_].input;
+  if (is_damage(skipped.reason)) {
+    recording_.problems_.add(problem_of(skipped, input.name()));
+  } else if (skipped.offset + skipped.bytes.size() != input.bytes().size()) {
+    has_holes_ = true;
+  }
+}
+
+void StacktrackRecording::Indexer::record(const Record& record) {
+  const auto kind = record.kind();
+  kind ? ++kinds_[static_cast<size_t>(*kind)] : ++other_kinds_;
+  if (!ring_.keeps(record)) {
+    ++overwritten_;
+    return;
+  }
+  if (kind == RecordKind::hit) hit(record);
+  texts_.feed(
+      record,
+      [this](const Record& head, std::string_view text, Ending ending, bool adjoining) {
+        whole(head, text, ending, adjoining);
+      },
+      [this](const Record& orphan) {
+        problem(Problem::Kind::loss, orphan, "text of a record that is not in the stream",
+                orphan.raw().size());
+      });
+}
+
+bool StacktrackRecording::Indexer::tell_exit_by_sequence(const Record& record,
+                                                         const OpenScope& hit) {
+  // The text: records carry the sequence count at the time their checkpoint was entered. So a second
+  // HIT of a scope with one sequence number is its exit.
+  if (!recording_.checkpoints_->may_be_scope(hit.pid, hit.scope)) return false;
+  if (open_.insert(hit).second) return false;
+  open_.erase(hit);
+  File& file = recording_.files_[file_];
+  const uint64_t number =
+      (record.offset() - file.format.first_record) / file.format.description.entry_size;
+  if (file.exits.size() <= number) {
+    const uint64_t all = file.input.bytes().size() / file.format.description.entry_size;
+    file.exits.resize(all + 1);
+  }
+  file.exits[number] = true;
+  return true;
+}
+
+void StacktrackRecording::Indexer::hit(const Record& record) {
+  const ThreadKey thread{static_cast<int64_t>(record.pid()),
+                         static_cast<int64_t>(record.number(RecordKind::hit, Role::thread_id))};
+  const uint64_t scope = record.number(RecordKind::hit, Role::scope_index);
+  bool exit = record.is_exit();
+  if (exit && !exits_are_marked_) {
+    exits_are_marked_ = true;
+    open_.clear();
+  }
+  if (!exits_are_marked_ && !recording_.files_[file_].format.description.has(RecordKind::stream))
+    exit = tell_exit_by_sequence(record, {thread.pid, thread.tid, scope, record.sequence()});
+  recording_.checkpoints_->hit(thread.pid, scope, exit, record.has_info());
+  extend_run(record, thread);
+}
+
+void StacktrackRecording::Indexer::extend_run(const Record& record, const ThreadKey& thread) {
+  if (thread_ == nullptr || thread_key_ != thread) {
+    thread_ = &threads_[thread];
+    thread_key_ = thread;
+  }
+  const uint64_t sequence = record.sequence();
+  const uint64_t entry = record.raw().size();
+  const auto reading =
+      stacktrack::to_ticks(record.time(RecordKind::hit, Role::when), record.description());
+  if (!thread_->runs.empty()) {
+    Run& run = thread_->runs.back();
+    if (run.file == file_ && record.offset() - run.end <= kMaxBetween * entry &&
+        record.offset() - run.begin < kRunBytes) {
+      run.in_order = run.in_order && sequence >= run.high_sequence;
+      if (sequence < run.low_sequence) {
+        run.low_sequence = sequence;
+        run.low_time = reading.value_or(0);
+        run.low_time_held = record.held_time();
+      }
+      run.high_sequence = std::max(run.high_sequence, sequence);
+      run.end = record.offset() + entry;
+      return;
+    }
+  }
+  thread_->runs.push_back({.begin = record.offset(),
+                           .end = record.offset() + entry,
+                           .low_sequence = sequence,
+                           .high_sequence = sequence,
+                           .low_time = reading.value_or(0),
+                           .low_time_held = record.held_time(),
+                           .in_order = true,
+                           .file = file_});
+}
+
+void StacktrackRecording::Indexer::whole(const Record& head, std::string_view text, Ending ending,
+                                         bool adjoining) {
+  if (ending == Ending::cut) {
+    problem(Problem::Kind::torn_tail, head, "the end of its text is not in the stream");
+  }
+  const auto kind = head.kind();
+  if (!kind) return;
+  const auto pid = static_cast<int64_t>(head.pid());
+  const StacktrackCheckpoints::Place place{file_, head.offset()};
+  switch (*kind) {
+    case RecordKind::hit: {
+      if (ending == Ending::no_text) return;
+      if (ending == Ending::cut || !adjoining)
+        recording_.files_[file_].texts.emplace(head.offset(), text);
+      if (variable_losses_.empty()) return;
+      const auto loss =
+          variable_losses_.find({pid, head.number(RecordKind::hit, Role::scope_index)});
+      if (loss == variable_losses_.end()) return;
+      loss->second.count = to_count(text);
+      loss->second.offset = head.offset();
+      loss->second.file = file_;
+      return;
+    }
+    case RecordKind::file_location:
+      recording_.checkpoints_->name_file(
+          pid, head.number(RecordKind::file_location, Role::file_number), place,
+          std::string(text));
+      return;
+    case RecordKind::file_property:
+      ++recording_.file_properties_;
+      return;
+    case RecordKind::source_location: {
+      const uint64_t scope = head.number(RecordKind::source_location, Role::scope_index);
+      if (text.starts_with(kLossVariable))
+        variable_losses_[{pid, scope}].name = text.substr(kLossVariable.size());
+      recording_.checkpoints_->define(
+          pid, scope,
+          {.place = place,
+           .style = head.number(RecordKind::source_location, Role::style),
+           .line = head.number(RecordKind::source_location, Role::line),
+           .file_number = head.number(RecordKind::source_location, Role::file_number),
+           .name = std::string(text)});
+      return;
+    }
+    case RecordKind::process_info:
+      if (!text.empty()) recording_.programs_[std::to_string(pid)] = std::string(text);
+      process_record(head);
+      return;
+    case RecordKind::lost:
+      lost(head);
+      return;
+    case RecordKind::time_info:
+    case RecordKind::time_type:
+      process_record(head);
+      return;
+    case RecordKind::prologue:
+    case RecordKind::stream:
+    case RecordKind::info:
+      return;
+  }
+}
+
+void StacktrackRecording::Indexer::process_record(const Record& record) {
+  ProcessTime& process = recording_.processes_[static_cast<int64_t>(record.pid())];
+  process.file = file_;
+  if (record.is(RecordKind::process_info)) {
+    recording_.cycles_ = std::max(recording_.cycles_,
+                                  record.number(RecordKind::process_info, Role::write_count));
+    recording_.sparse_clock_ = std::max(
+        recording_.sparse_clock_, record.number(RecordKind::process_info, Role::clock_every));
+  } else if (record.is(RecordKind::time_type)) {
+    process.divisor = record.time(RecordKind::time_type, Role::divisor);
+    process.time_type = record.number(RecordKind::time_type, Role::time_type);
+  } else if (!process.start_hires) {  // later cycles post the time at which they begin
+    process.start_hires = record.time(RecordKind::time_info, Role::start_hires);
+    process.start = static_cast<int64_t>(record.number(RecordKind::time_info, Role::start));
+    process.start_ns = record.number(RecordKind::time_info, Role::start_ns);
+  }
+}
+
+void StacktrackRecording::Indexer::lost(const Record& record) {
+  const uint64_t count = record.number(RecordKind::lost, Role::count);
+  if (count == 0) return;
+  problem(Problem::Kind::loss, record,
+          loss_text(record.number(RecordKind::lost, Role::reason), count));
+}
+
+void StacktrackRecording::Indexer::finish() {
+  for (const auto& [key, loss] : variable_losses_) {
+    if (loss.count == 0) continue;
+    recording_.problems_.add({Problem::Kind::loss, loss.offset,
+                              recording_.files_[loss.file].input.name(), "HIT",
+                              fmt::format("the recorder lost {} ({})", loss.count, loss.name), 0});
+  }
+  recording_.checkpoints_->finish();
+  recording_.choose_clock();
+  for (auto& [key, thread] : threads_) {
+    recording_.make_units(thread);
+    recording_.streams_.push_back({key, {}, thread.units.size()});
+    recording_.threads_.push_back(std::move(thread));
+  }
+  for (size_t i = 0; i < kinds_.size(); ++i) {
+    if (kinds_[i] != 0)
+      recording_.kinds_[std::string(tag_of(static_cast<RecordKind>(i)))] = kinds_[i];
+  }
+  if (other_kinds_ != 0) recording_.kinds_["other"] = other_kinds_;
+  recording_.overwritten_ = overwritten_;
+}
+
+}  // namespace telltale

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "formats/stacktrack/info_assembler.h"
+#include "formats/stacktrack/reader.h"
+#include "formats/stacktrack/ring_filter.h"
+#include "import/stacktrack_recording.h"
+
+namespace telltale {
+
+// Reads the records of a recording's files once, file by file: collects what is said about
+// processes and checkpoints, and where each thread's HITs stand.
+class StacktrackRecording::Indexer {
+ public:
+  explicit Indexer(StacktrackRecording& recording) : recording_(recording) {}
+
+  void add_file(uint32_t index);
+  // Orders threads and their HITs.
+  void finish();
+
+  // For walk_stream.
+  void record(const stacktrack::Record& record);
+  void skipped(const stacktrack::SkippedBytes& skipped);
+
+ private:
+  using Ending = stacktrack::InfoAssembler::Ending;
+  // A scope that was entered, by thread, scope index and sequence number.
+  struct OpenScope {
+    int64_t pid = 0;
+    int64_t tid = 0;
+    uint64_t scope = 0;
+    uint64_t sequence = 0;
+    bool operator==(const OpenScope&) const = default;
+  };
+  struct OpenScopeHash {
+    size_t operator()(const OpenScope& open) const {
+      uint64_t mixed = open.sequence * 0x9E3779B97F4A7C15U;
+      mixed ^= static_cast<uint64_t>(open.tid + 1) * 0xC2B2AE3D27D4EB4FU;
+      mixed ^= (open.scope + 1) * 0x165667B19E3779F9U + static_cast<uint64_t>(open.pid);
+      return static_cast<size_t>(mixed ^ (mixed >> 31));
+    }
+  };
+
+  void hit(const stacktrack::Record& record);
+  bool tell_exit_by_sequence(const stacktrack::Record& record, const OpenScope& hit);
+  void extend_run(const stacktrack::Record& record, const ThreadKey& thread);
+  void whole(const stacktrack::Record& head, std::string_view text, Ending ending, bool adjoining);
+  void process_record(const stacktrack::Record& record);
+  void lost(const stacktrack::Record& record);
+  void problem(Problem::Kind kind, const stacktrack::Record& record, std::string message,
+               uint64_t bytes = 0);
+
+  StacktrackRecording& recording_;
+  uint32_t file_ = 0;
+  stacktrack::InfoAssembler texts_;
+  stacktrack::RingFilter ring_;
+  std::unordered_set<OpenScope, OpenScopeHash> open_;
+  bool exits_are_marked_ = false;
+  bool has_holes_ = false;
+  uint64_t overwritten_ = 0;  // records of chunks that were being used again
+  std::map<ThreadKey, Thread> threads_;
+  Thread* thread_ = nullptr;  // the latest
+  ThreadKey thread_key_;
+  std::array<uint64_t, stacktrack::kRecordKinds> kinds_{};
+  uint64_t other_kinds_ = 0;
+  // Losses told as logged variables (classic): their names, and the last value of each.
+  struct VariableLoss {
+    std::string name;
+    uint64_t count = 0;
+    uint64_t offset = 0;
+    uint32_t file = 0;
+  };
+  std::map<std::pair<int64_t, uint64_t>, VariableLoss> variable_losses_;  // by pid, scope index
+};
+
+}  // namespace telltale

@@ -1,0 +1,297 @@
+#include "import/stacktrack_recording.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "import/stacktrack_indexer.h"
+
+namespace telltale {
+
+using stacktrack::FormatDescription;
+using stacktrack::RawTime;
+using stacktrack::Record;
+using stacktrack::RecordKind;
+using stacktrack::Role;
+using stacktrack::TimeForm;
+
+namespace {
+
+constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
+constexpr uint64_t kNs = 1'000'000'000;
+
+// Nanoseconds as a tick; what cannot be one (negative, not a number, too large) at the nearest end.
+Ticks to_tick(double ns) {
+  if (!(ns > 0)) return 0;
+  return ns < 1.8e19 ? static_cast<Ticks>(ns + 0.5) : std::numeric_limits<Ticks>::max();
+}
+
+// Two calibrations of one counter.
+bool nearly_equal(uint64_t a, uint64_t b) {
+  return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 1000;
+}
+
+}  // namespace
+
+Result<StacktrackRecording> StacktrackRecording::open(
+    std::vector<InputFile> inputs, const std::optional<FormatDescription>& platform) {
+  StacktrackRecording recording;
+  recording.checkpoints_ = std::make_shared<StacktrackCheckpoints>();
+  for (InputFile& input : inputs) {
+    Result<stacktrack::StreamFormat> format =
+        platform ? stacktrack::recognise(input.bytes(), *platform)
+                 : stacktrack::recognise(input.bytes());
+    if (!format) {
+      format.error().file = input.name();
+      return std::unexpected(format.error());
+    }
+    recording.files_.push_back({std::move(input), std::move(*format), false, {}, {}});
+  }
+  Indexer indexer(recording);
+  for (uint32_t i = 0; i < recording.files_.size(); ++i) indexer.add_file(i);
+  indexer.finish();
+  return recording;
+}
+
+Record StacktrackRecording::record_at(uint32_t file, uint64_t offset) const {
+  const File& from = files_[file];
+  const FormatDescription& description = from.format.description;
+  return {description,
+          from.input.bytes().subspan(static_cast<size_t>(offset), description.entry_size), offset};
+}
+
+bool StacktrackRecording::is_exit(const Record& record, uint32_t file) const {
+  if (record.is_exit()) return true;
+  const File& from = files_[file];
+  const uint64_t number =
+      (record.offset() - from.format.first_record) / from.format.description.entry_size;
+  return number < from.exits.size() && from.exits[number];
+}
+
+std::string StacktrackRecording::text_of(const Record& hit, uint32_t file) const {
+  if (!hit.has_info()) return {};
+  const File& from = files_[file];
+  if (const auto found = from.texts.find(hit.offset()); found != from.texts.end())
+    return found->second;
+  std::string text;
+  const uint64_t entry = hit.raw().size();
+  for (uint64_t at = hit.offset() + entry; at + entry <= from.input.bytes().size(); at += entry) {
+    const Record info = record_at(file, at);
+    if (!info.is(RecordKind::info)) break;
+    text += info.text();
+    if (info.info_end()) break;
+  }
+  return text;
+}
+
+// --- time
+
+void StacktrackRecording::choose_clock() {
+  std::set<uint64_t> frequencies;
+  raw_ticks_ = true;
+  for (const auto& [pid, process] : processes_) {
+    if (!process.divisor) continue;
+    const FormatDescription& description = files_[process.file].format.description;
+    const auto divisor = stacktrack::to_ticks(*process.divisor, description);
+    if (!divisor) {
+      raw_ticks_ = false;
+    } else if (*divisor != 0) {
+      frequencies.insert(*divisor);
+    }
+  }
+  for (const File& file : files_)
+    raw_ticks_ = raw_ticks_ && file.format.description.time_form != TimeForm::real;
+  if (raw_ticks_ && !frequencies.empty() &&
+      !nearly_equal(*frequencies.begin(), *frequencies.rbegin()))
+    raw_ticks_ = false;
+  bool any_start = false;
+  for (const auto& [pid, process] : processes_) {
+    if (!process.start_hires) continue;
+    first_start_ = any_start ? std::min(first_start_, process.start) : process.start;
+    any_start = true;
+  }
+  clock_ = raw_ticks_
+               ? Clock{"ticks", frequencies.empty() ? 0 : *frequencies.rbegin()}
+               : Clock{"nanoseconds", kNs};
+  // No event is earlier than the first HIT or the start that a process names.
+  first_time_ = std::numeric_limits<Ticks>::max();
+  for (const auto& [pid, process] : processes_) {
+    if (process.start_hires)
+      first_time_ = std::min(first_time_, to_ticks(*process.start_hires, process.file, pid));
+  }
+}
+
+Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, int64_t pid) const {
+  const FormatDescription& description = files_[file].format.description;
+  const auto ticks = stacktrack::to_ticks(time, description);
+  if (raw_ticks_) return ticks.value_or(0);
+  const auto found = processes_.find(pid);
+  const ProcessTime* process = found == processes_.end() ? nullptr : &found->second;
+  if (ticks) {
+    const auto divisor = process != nullptr && process->divisor
+                             ? stacktrack::to_ticks(*process->divisor, description)
+                             : std::nullopt;
+    return Clock{"ticks", divisor.value_or(kNs)}.to_ns(*ticks);
+  }
+  double divisor = 1;
+  double start = 0;
+  double shift = 0;  // between processes, as far as whole seconds tell
+  if (process != nullptr && process->divisor)
+    divisor = stacktrack::to_double(*process->divisor, description);
+  if (process != nullptr && process->start_hires) {
+    start = stacktrack::to_double(*process->start_hires, description);
+    shift = static_cast<double>(process->start) - static_cast<double>(first_start_);
+  }
+  if (!(divisor > 0)) divisor = 1;
+  return to_tick(((stacktrack::to_double(time, description) - start) / divisor + shift) * 1e9);
+}
+
+// --- order
+
+void StacktrackRecording::make_units(Thread& thread) const {
+  std::ranges::stable_sort(thread.runs, [this](const Run& a, const Run& b) {
+    if (a.file != b.file) return a.file < b.file;
+    return files_[a.file].sorted_by_sequence ? a.low_sequence < b.low_sequence
+                                             : a.begin < b.begin;
+  });
+  Unit unit;
+  uint64_t bytes = 0;
+  uint64_t high = 0;
+  for (size_t i = 0; i < thread.runs.size(); ++i) {
+    const Run& run = thread.runs[i];
+    const bool sorted = files_[run.file].sorted_by_sequence;
+    const bool new_file = i != 0 && thread.runs[i - 1].file != run.file;
+    const bool overlaps = !new_file && sorted && i != unit.first_run && run.low_sequence <= high;
+    // A unit begins with a reading of the clock, and what is in it is earlier than the next one.
+    if (bytes >= kUnitBytes && !overlaps && !run.low_time_held) {
+      unit.last_run = i;
+      unit.next_time = new_file ? std::nullopt : std::optional(run.low_time);
+      thread.units.push_back(unit);
+      unit = {.first_run = i, .last_run = i, .in_order = true, .next_time = {}};
+      bytes = 0;
+      high = 0;
+    }
+    unit.in_order = unit.in_order && !overlaps && (run.in_order || !sorted);
+    bytes += run.end - run.begin;
+    high = new_file ? run.high_sequence : std::max(high, run.high_sequence);
+  }
+  if (thread.runs.empty()) return;
+  unit.last_run = thread.runs.size();
+  thread.units.push_back(unit);
+}
+
+uint64_t StacktrackRecording::unit_bytes(size_t stream, size_t unit_index) const {
+  const Thread& thread = threads_[stream];
+  const Unit& unit = thread.units[unit_index];
+  uint64_t bytes = 0;
+  for (size_t i = unit.first_run; i < unit.last_run; ++i)
+    bytes += thread.runs[i].end - thread.runs[i].begin;
+  return bytes;
+}
+
+std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t stream,
+                                                                       const Unit& unit) const {
+  const Thread& thread = threads_[stream];
+  const ThreadKey& key = streams_[stream].thread;
+  std::vector<Place> places;
+  for (size_t i = unit.first_run; i < unit.last_run; ++i) {
+    const Run& run = thread.runs[i];
+    const uint64_t entry = files_[run.file].format.description.entry_size;
+    for (uint64_t at = run.begin; at < run.end; at += entry) {
+      const Record record = record_at(run.file, at);
+      if (!record.is(RecordKind::hit) || record.pid() != static_cast<uint64_t>(key.pid) ||
+          record.number(RecordKind::hit, Role::thread_id) != static_cast<uint64_t>(key.tid))
+        continue;
+      places.push_back({record.sequence(), at, run.file});
+    }
+  }
+  if (!unit.in_order) {
+    std::ranges::stable_sort(places, [](const Place& a, const Place& b) {
+      return a.file != b.file ? a.file < b.file : a.sequence < b.sequence;
+    });
+  }
+  return places;
+}
+
+std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& places,
+                                                 const Unit& unit, int64_t pid) const {
+  std::vector<Ticks> times(places.size());
+  size_t held_from = 0;  // events since the last reading
+  const auto spread = [&](size_t end, std::optional<Ticks> next) {
+    const size_t held = end - held_from;
+    if (held_from == 0 || held == 0 || !next) return;
+    const Ticks before = times[held_from - 1];
+    if (*next <= before) return;
+    const Ticks span = *next - before;
+    // In steps of one part each: span * i could pass 64 bits.
+    for (size_t i = 1; i <= held; ++i) {
+      times[held_from + i - 1] =
+          before + span / (held + 1) * i + span % (held + 1) * i / (held + 1);
+    }
+  };
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Record record = record_at(places[i].file, places[i].offset);
+    times[i] = to_ticks(record.time(RecordKind::hit, Role::when), places[i].file, pid);
+    if (record.held_time()) continue;
+    spread(i, times[i]);
+    held_from = i + 1;
+  }
+  if (unit.next_time && raw_ticks_) spread(places.size(), *unit.next_time);
+  return times;
+}
+
+// --- info
+
+RecordingInfo StacktrackRecording::info(size_t /*workers*/) const {
+  RecordingInfo info;
+  const FormatDescription& description = files_.front().format.description;
+  info.format = "stacktrack";
+  info.version = std::to_string(description.version);
+  for (const File& file : files_) {
+    info.files.push_back(file.input.name());
+    info.bytes += file.input.bytes().size();
+  }
+  info.properties = {
+      {"layout", fmt::format("{}, records of {} bytes", layout_name(description),
+                             description.entry_size)},
+      {"byte order", description.order == std::endian::little ? "little-endian" : "big-endian"},
+      {"clock", clock_.known() ? fmt::format("{} ticks a second", clock_.ticks_per_second)
+                               : "unknown; ticks are shown as nanoseconds"}};
+  if (sparse_clock_ > 1)
+    info.properties.emplace_back("clock read", fmt::format("on every {}th event", sparse_clock_));
+  if (first_start_ > 0) {
+    info.properties.emplace_back(
+        "started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<time_t>(
+                                                               first_start_))));
+  }
+  for (const auto& [pid, program] : programs_)
+    info.properties.emplace_back("program " + pid, program);
+  info.properties.emplace_back("checkpoints", std::to_string(checkpoints_->size()));
+  if (cycles_ > 1) info.properties.emplace_back("write cycles", std::to_string(cycles_));
+  if (file_properties_ != 0)
+    info.properties.emplace_back("file properties", std::to_string(file_properties_));
+  if (overwritten_ != 0)
+    info.properties.emplace_back("left out", fmt::format("{} records of chunks that the ring was "
+                                                         "using again",
+                                                         overwritten_));
+  if (!files_.front().input.compression().empty())
+    info.properties.emplace_back("compression", files_.front().input.compression());
+  info.clock = clock_;
+  info.first_time = first_time_;
+  info.last_time = std::max(first_time_, last_time_);
+  info.problems = problems_;
+  for (const EventStream& stream : streams_) info.threads.push_back(stream.thread);
+  for (const auto& [kind, count] : kinds_) {
+    info.records_by_kind.emplace_back(kind, count);
+    info.records += count;
+  }
+  return info;
+}
+
+static_assert(EventSource<StacktrackRecording>);
+
+}  // namespace telltale

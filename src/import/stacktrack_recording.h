@@ -1,0 +1,171 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "formats/stacktrack/format_description.h"
+#include "formats/stacktrack/recognise.h"
+#include "formats/stacktrack/records.h"
+#include "import/stacktrack_checkpoints.h"
+#include "model/clock.h"
+#include "model/event_source.h"
+#include "model/recording_info.h"
+
+namespace telltale {
+
+// One or several StackTrack streams as one recording: an EventSource. Scopes are calls; steps and
+// logged variables are instants ("step" with the step's name, "variable" with "name=value").
+// Everything but the events themselves is read when it is opened: memory grows with the checkpoints,
+// the threads, and (24 to 80 bytes) with every 256 KiB of records or change of thread.
+class StacktrackRecording {
+ public:
+  // `platform`: the layout of all inputs; none: that of each is found out. Errors: an input that is
+  // no StackTrack stream, or of a platform that is not known.
+  static Result<StacktrackRecording> open(
+      std::vector<InputFile> inputs,
+      const std::optional<stacktrack::FormatDescription>& platform = {});
+
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+  [[nodiscard]] Ticks first_time() const { return first_time_; }
+  [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
+  [[nodiscard]] const FunctionNames& functions() const { return *checkpoints_; }
+  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
+  [[nodiscard]] const ProblemLog& problems() const { return problems_; }
+  void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
+
+  template <typename Sink>
+  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
+
+  [[nodiscard]] RecordingInfo info(size_t workers) const;
+
+ private:
+  // Part of a file in which one thread's HITs stand, perhaps among others'.
+  struct Run {
+    uint64_t begin = 0;  // offset of its first HIT
+    uint64_t end = 0;    // behind its last HIT
+    uint64_t low_sequence = 0;
+    uint64_t high_sequence = 0;
+    uint64_t low_time = 0;  // of the HIT with the lowest sequence number: raw ticks ...
+    bool low_time_held = false;  // ... that were not read for it
+    bool in_order = true;        // sequence numbers never fall
+    uint32_t file = 0;
+  };
+  struct Unit {
+    size_t first_run = 0;
+    size_t last_run = 0;  // one past
+    bool in_order = true;
+    std::optional<uint64_t> next_time;  // the reading that the next unit begins with
+  };
+  struct Thread {
+    std::vector<Run> runs;
+    std::vector<Unit> units;
+  };
+  struct File {
+    InputFile input;
+    stacktrack::StreamFormat format;
+    bool sorted_by_sequence = false;
+    // Of HITs whose text does not simply stand behind them.
+    std::unordered_map<uint64_t, std::string> texts;
+    // By record, counted from the first: exits that only their sequence number tells.
+    std::vector<bool> exits;
+  };
+  // What a process says of its clock.
+  struct ProcessTime {
+    std::optional<stacktrack::RawTime> divisor;
+    std::optional<stacktrack::RawTime> start_hires;
+    int64_t start = 0;  // seconds since 1970
+    uint64_t start_ns = 0;
+    uint64_t time_type = 0;
+    uint32_t file = 0;
+  };
+  // A HIT in its thread's true order.
+  struct Place {
+    uint64_t sequence = 0;
+    uint64_t offset = 0;
+    uint32_t file = 0;
+  };
+  class Indexer;
+
+  [[nodiscard]] stacktrack::Record record_at(uint32_t file, uint64_t offset) const;
+  [[nodiscard]] std::vector<Place> places_of(size_t stream, const Unit& unit) const;
+  [[nodiscard]] std::vector<Ticks> times_of(const std::vector<Place>& places, const Unit& unit,
+                                            int64_t pid) const;
+  [[nodiscard]] bool is_exit(const stacktrack::Record& record, uint32_t file) const;
+  // The text in the HIT's INFO records.
+  [[nodiscard]] std::string text_of(const stacktrack::Record& hit, uint32_t file) const;
+  [[nodiscard]] Ticks to_ticks(stacktrack::RawTime time, uint32_t file, int64_t pid) const;
+  void choose_clock();
+  void make_units(Thread& thread) const;
+
+  std::vector<File> files_;
+  std::shared_ptr<StacktrackCheckpoints> checkpoints_;
+  std::map<int64_t, ProcessTime> processes_;
+  bool raw_ticks_ = false;  // all files count the same integer ticks; otherwise times are told in ns
+  int64_t first_start_ = 0;  // the earliest of all processes, seconds since 1970
+  Clock clock_;
+  Ticks first_time_ = 0;
+  Ticks last_time_ = 0;
+  std::vector<EventStream> streams_;
+  std::vector<Thread> threads_;  // parallel to streams_
+  ProblemLog problems_;
+  std::map<std::string, uint64_t> kinds_;
+  std::map<std::string, std::string> programs_;
+  uint64_t cycles_ = 0;
+  uint64_t file_properties_ = 0;
+  uint64_t sparse_clock_ = 0;  // the largest clock_every
+  uint64_t overwritten_ = 0;   // records that were left out
+};
+
+template <typename Sink>
+void StacktrackRecording::play(size_t stream, size_t unit_index, Sink& sink,
+                               ProblemLog& problems) const {
+  const Unit& unit = threads_[stream].units[unit_index];
+  const int64_t pid = streams_[stream].thread.pid;
+  const std::vector<Place> places = places_of(stream, unit);
+  const std::vector<Ticks> times = times_of(places, unit, pid);
+  Ticks latest = 0;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Place& place = places[i];
+    const stacktrack::Record hit = record_at(place.file, place.offset);
+    if (times[i] < latest) {
+      problems.add({Problem::Kind::oddity, place.offset, files_[place.file].input.name(), "HIT",
+                    "the clock goes back; time is held until it has caught up", 0});
+    }
+    latest = std::max(latest, times[i]);
+    const uint64_t scope =
+        hit.number(stacktrack::RecordKind::hit, stacktrack::Role::scope_index);
+    const FunctionId id = checkpoints_->find(pid, scope, {place.file, place.offset});
+    switch (checkpoints_->kind(id)) {
+      case CheckpointKind::scope:
+        if (is_exit(hit, place.file)) {
+          sink.leave(latest, id, LeaveKind::normal);
+        } else {
+          sink.enter(latest, id);
+        }
+        break;
+      case CheckpointKind::step: {
+        const std::string& name = checkpoints_->describe(id).name;
+        sink.instant({latest, "step", 0, std::as_bytes(std::span(name))});
+        break;
+      }
+      case CheckpointKind::variable: {
+        const std::string text = checkpoints_->describe(id).name + "=" + text_of(hit, place.file);
+        sink.instant({latest, "variable", 0, std::as_bytes(std::span(text))});
+        break;
+      }
+    }
+  }
+}
+
+}  // namespace telltale
