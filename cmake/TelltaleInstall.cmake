@@ -1,4 +1,10 @@
 install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The programs that published texts name: each is telltale under another name.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/libexec/telltale)
+foreach(tool expand_events)
+  file(CREATE_LINK ../../${CMAKE_INSTALL_BINDIR}/telltale ${PROJECT_BINARY_DIR}/libexec/telltale/${tool} SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/libexec/telltale/${tool} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/telltale)
+endforeach()
 include(CMakePackageConfigHelpers)
 install(TARGETS telltale_shared EXPORT telltale
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)

@@ -2,8 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <exception>
+#include <filesystem>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 #include "cli/help_text.h"
 #include "cli/reading_options.h"
@@ -25,10 +30,14 @@ void add_verbs(CLI::App& app, int& status) {
   add_dump_verb(app, status);
   add_check_verb(app, status);
   add_convert_verb(app, status);
+  add_expand_events_verb(app, status);
   add_sites_verb(app, status);
   add_run_verb(app, status);
   add_help_verbs(app, status);  // the last: they know those before them
 }
+
+// The verbs that are also programs, in libexec/telltale/ (cmake/TelltaleInstall.cmake).
+constexpr auto kTools = std::to_array<std::string_view>({"expand_events"});
 
 // What is wrong, and where to read how it is right.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
@@ -47,6 +56,13 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 int run_command_line(int argc, char** argv, const std::string& version) {
+  // Under another program's name telltale is that program: its arguments are one verb's.
+  std::vector<char*> words(argv, argv + argc);
+  std::string tool = argc == 0 ? "" : std::filesystem::path(argv[0]).filename().string();
+  if (std::ranges::find(kTools, tool) != kTools.end()) {
+    words.insert(words.begin() + 1, tool.data());
+    argc = static_cast<int>(words.size());
+  }
   CLI::App app("telltale: what a program did, from the evidence that its run left", "telltale");
   app.formatter(std::make_shared<CLI::FormatterLambda>(
       [](const CLI::App* asked, const std::string&, CLI::AppFormatMode) {
@@ -59,7 +75,7 @@ int run_command_line(int argc, char** argv, const std::string& version) {
   add_verbs(app, status);
   if (argc < 2) return print(app.help()) ? kUsage : kUnreadable;
   try {
-    app.parse(argc, argv);
+    app.parse(argc, words.data());
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return report_usage(app, error);
     app.exit(error);  // --help, --version

@@ -3,12 +3,14 @@
 #include <array>
 
 #include "cli/mono_tools.h"
+#include "cli/stacktrack_tools.h"
 #include "cli/xray_tools.h"
 
 namespace telltale::cli {
 
-Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions&) {
-  static const std::array kAll = {&kXrayTools, &kMonoTools};
+Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions& options) {
+  static const std::array kAll = {&kXrayTools, &kMonoTools, &kStacktrackTools};
+  if (!options.format_description.empty()) return &kStacktrackTools;
   for (const FormatTools* tools : kAll) {
     if (tools->recognises(file.bytes())) return tools;
   }

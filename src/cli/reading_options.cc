@@ -62,7 +62,7 @@ std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
 }  // namespace
 
 OpenOptions ReadingOptions::open_options() const {
-  OpenOptions open{files, programs, {}};
+  OpenOptions open{files, programs, {}, format_description};
   if (max_decompressed_bytes != 0) {
     open.limits.max_decompressed_bytes = max_decompressed_bytes;
     open.limits.max_ratio = 0;
@@ -130,6 +130,7 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
                   "object with that number")
       ->type_name("BIN")
       ->allow_extra_args(false);
+  add_format_description_option(verb, options);
   verb.add_flag("--strict", options.strict,
                 "exit status 4 when something in the input was damaged or lost");
   verb.add_flag("--json", options.json, "print JSON with stable keys");
@@ -140,6 +141,13 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
           "read compressed input up to this size, whatever its ratio (default: 4 GiB, ratio 200)")
       ->type_name("N");
   add_filter_options(verb, options);
+}
+
+void add_format_description_option(CLI::App& verb, ReadingOptions& options) {
+  verb.add_option("--format-description", options.format_description,
+                  "StackTrack: what expand_events --show_format prints on the platform that the "
+                  "recordings are from")
+      ->type_name("FILE");
 }
 
 void add_csv_option(CLI::App& verb, ReadingOptions& options) {

@@ -24,6 +24,7 @@ struct ReadingOptions {
   std::vector<std::string> functions;
   size_t depth = 0;                     // 0: no limit
   size_t jobs = 0;                      // 0: all cores
+  std::string format_description;       // of a StackTrack platform
   uint64_t max_decompressed_bytes = 0;  // 0: the default limits
   bool strict = false;
   bool json = false;
@@ -37,6 +38,8 @@ struct ReadingOptions {
 // FILE..., --program, --strict, --json, --jobs, --max-decompressed-bytes, --thread, --time,
 // --function, --depth.
 void add_reading_options(CLI::App& verb, ReadingOptions& options);
+// --format-description; part of the above.
+void add_format_description_option(CLI::App& verb, ReadingOptions& options);
 // --csv.
 void add_csv_option(CLI::App& verb, ReadingOptions& options);
 

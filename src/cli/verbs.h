@@ -22,6 +22,7 @@ void add_info_verb(CLI::App& app, int& status);
 void add_diff_verb(CLI::App& app, int& status);
 void add_dump_verb(CLI::App& app, int& status);
 void add_check_verb(CLI::App& app, int& status);
+void add_expand_events_verb(CLI::App& app, int& status);
 void add_report_verb(CLI::App& app, int& status);
 void add_run_verb(CLI::App& app, int& status);
 void add_sites_verb(CLI::App& app, int& status);

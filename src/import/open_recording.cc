@@ -2,9 +2,12 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "formats/stacktrack/format_description_xml.h"
+#include "formats/stacktrack/recognise.h"
 #include "import/program_function_names.h"
 #include "import/xray_side_record.h"
 
@@ -64,15 +67,30 @@ Result<AnyRecording> open_mono(std::vector<InputFile> inputs, const OpenOptions&
   return AnyRecording(std::move(*recording));
 }
 
+Result<AnyRecording> open_stacktrack(std::vector<InputFile> inputs, const OpenOptions& options) {
+  std::optional<stacktrack::FormatDescription> platform;
+  if (!options.format_description.empty()) {
+    Result<stacktrack::FormatDescription> given =
+        open_format_description(options.format_description);
+    if (!given) return std::unexpected(given.error());
+    platform = *std::move(given);
+  }
+  Result<StacktrackRecording> recording = StacktrackRecording::open(std::move(inputs), platform);
+  if (!recording) return std::unexpected(recording.error());
+  return AnyRecording(std::move(*recording));
+}
+
 constexpr auto kFormats = std::to_array<Format>({
     {"xray", xray::looks_like_trace, open_xray},
     {"mono", mono::looks_like_recording, open_mono},
     {"xray-yaml", xray::looks_like_yaml_trace, open_xray_yaml},
+    {"stacktrack", stacktrack::looks_like_records, open_stacktrack},
 });
 
-const Format* find_format(Bytes bytes) {
+const Format* find_format(Bytes bytes, const OpenOptions& options) {
   for (const Format& format : kFormats) {
-    if (format.recognises(bytes)) return &format;
+    if (options.format_description.empty() ? format.recognises(bytes) : format.name == "stacktrack")
+      return &format;
   }
   return nullptr;
 }
@@ -88,13 +106,21 @@ std::unexpected<Error> unknown_format(const std::string& file_name, Bytes bytes)
             0});
 }
 
+Result<stacktrack::FormatDescription> open_format_description(const std::string& path) {
+  const Result<InputFile> file = InputFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  Result<stacktrack::FormatDescription> read = stacktrack::read_format_description(file->bytes());
+  if (!read) read.error().file = path;
+  return read;
+}
+
 Result<AnyRecording> open_recording(const OpenOptions& options) {
   std::vector<InputFile> inputs;
   const Format* format = nullptr;
   for (const std::string& path : options.files) {
     Result<InputFile> input = InputFile::open(path, options.limits);
     if (!input) return std::unexpected(input.error());
-    const Format* found = find_format(input->bytes());
+    const Format* found = find_format(input->bytes(), options);
     if (found == nullptr) {
       return unknown_format(path, input->bytes());
     }

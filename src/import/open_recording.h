@@ -15,18 +15,25 @@ namespace telltale {
 
 // Any recording that telltale can read. Answers are templates over EventSource; std::visit picks
 // the format once. A new format is a member here and a line in the list in open_recording.cc.
-using AnyRecording = std::variant<XrayRecording, XrayYamlRecording, MonoRecording>;
+using AnyRecording =
+    std::variant<XrayRecording, XrayYamlRecording, MonoRecording, StacktrackRecording>;
 
 struct OpenOptions {
   std::vector<std::string> files;     // several are one recording; "-" is standard input
   std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": what says what ids mean
   InputLimits limits;
+  // File with the RAW_FORMAT description of the platform that the recordings, StackTrack then, are
+  // from; empty: they are recognised by content.
+  std::string format_description;
 };
 
 // Recognises the format by content and opens it. Errors: what the files' readers say, with the
 // file's name; bad_magic if no format knows the first file; usage if the files are of different
 // formats.
 Result<AnyRecording> open_recording(const OpenOptions& options);
+
+// Reads a RAW_FORMAT description. Errors: io, and those of read_format_description.
+Result<stacktrack::FormatDescription> open_format_description(const std::string& path);
 
 // What is said of a file that no format knows.
 std::unexpected<Error> unknown_format(const std::string& file_name, Bytes bytes);

@@ -17,8 +17,8 @@ namespace {
 template <typename Iterator, typename PlaceOf>
 Iterator choose(Iterator begin, Iterator end, StacktrackCheckpoints::Place place,
                 PlaceOf place_of) {
-  const Iterator after = std::partition_point(
-      begin, end, [&](const auto& entry) { return place_of(entry) <= place; });
+  const Iterator after =
+      std::partition_point(begin, end, [&](const auto& entry) { return place_of(entry) <= place; });
   if (after != begin) {
     const Iterator before = std::prev(after);
     const bool same_file_behind = after != end && place_of(*after).file == place.file;
@@ -54,15 +54,6 @@ void StacktrackCheckpoints::hit(int64_t pid, uint64_t scope, bool exit, bool wit
   Scope& known = processes_[pid].scopes[scope];
   known.exits = known.exits || exit;
   known.has_text = known.has_text || with_text;
-}
-
-bool StacktrackCheckpoints::may_be_scope(int64_t pid, uint64_t scope) const {
-  const Process* known = process(pid);
-  if (known == nullptr) return true;
-  const auto found = known->scopes.find(scope);
-  if (found == known->scopes.end() || found->second.definitions.empty()) return true;
-  const auto style = static_cast<stacktrack::Style>(found->second.definitions.back().style);
-  return style != stacktrack::Style::step && style != stacktrack::Style::value;
 }
 
 const StacktrackCheckpoints::Process* StacktrackCheckpoints::process(int64_t pid) const {
@@ -125,8 +116,8 @@ void StacktrackCheckpoints::finish() {
             break;
         }
         std::string name = definition.name.empty() ? fmt::format("#{}", index) : definition.name;
-        definition.checkpoint = intern(std::move(name), file_name(process, definition),
-                                       to_line(definition.line), kind);
+        definition.checkpoint =
+            intern(std::move(name), file_name(process, definition), to_line(definition.line), kind);
       }
       if (scope->definitions.empty()) {
         scope->only = intern(fmt::format("#{}", index), {}, 0, shown);

@@ -39,8 +39,6 @@ class StacktrackCheckpoints final : public FunctionNames {
   // A HIT. What has no definition, or one of an unknown style, is a scope if it is ever left, a
   // variable if it ever has a value, a step otherwise.
   void hit(int64_t pid, uint64_t scope, bool exit, bool with_text);
-  // Whether HITs of this scope may be entries, as far as is known now.
-  [[nodiscard]] bool may_be_scope(int64_t pid, uint64_t scope) const;
   void finish();
 
   // --- afterwards

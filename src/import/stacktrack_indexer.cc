@@ -57,16 +57,16 @@ void StacktrackRecording::Indexer::add_file(uint32_t index) {
   File& file = recording_.files_[index];
   recording_.problems_.merge(file.input.problems());
   ring_ = {};
-  open_.clear();
-  exits_are_marked_ = false;
+  exits_ = {};
   has_holes_ = false;
   thread_ = nullptr;
+  process_ = nullptr;
   const auto tell_whole = [this](const Record& head, std::string_view text, Ending ending,
                                  bool adjoining) { whole(head, text, ending, adjoining); };
   stacktrack::walk_stream(file.input.bytes(), file.format, *this);
   texts_.finish(tell_whole);
   file.sorted_by_sequence =
-      file.format.description.has(RecordKind::stream) || exits_are_marked_ || has_holes_;
+      file.format.description.has(RecordKind::stream) || exits_.marked() || has_holes_;
 }
 
 void StacktrackRecording::Indexer::skipped(const stacktrack::SkippedBytes& skipped) {
@@ -85,7 +85,8 @@ void StacktrackRecording::Indexer::record(const Record& record) {
     ++overwritten_;
     return;
   }
-  if (kind == RecordKind::hit) hit(record);
+  const bool exit = exits_.is_exit(record);
+  if (kind == RecordKind::hit) hit(record, exit);
   texts_.feed(
       record,
       [this](const Record& head, std::string_view text, Ending ending, bool adjoining) {
@@ -97,37 +98,42 @@ void StacktrackRecording::Indexer::record(const Record& record) {
       });
 }
 
-bool StacktrackRecording::Indexer::tell_exit_by_sequence(const Record& record,
-                                                         const OpenScope& hit) {
-  // The text: records carry the sequence count at the time their checkpoint was entered. So a second
-  // HIT of a scope with one sequence number is its exit.
-  if (!recording_.checkpoints_->may_be_scope(hit.pid, hit.scope)) return false;
-  if (open_.insert(hit).second) return false;
-  open_.erase(hit);
+// Remembers an exit that the record itself does not tell.
+void StacktrackRecording::Indexer::mark_exit(const Record& record) {
   File& file = recording_.files_[file_];
   const uint64_t number =
       (record.offset() - file.format.first_record) / file.format.description.entry_size;
-  if (file.exits.size() <= number) {
-    const uint64_t all = file.input.bytes().size() / file.format.description.entry_size;
-    file.exits.resize(all + 1);
-  }
+  if (file.exits.empty())
+    file.exits.resize(file.input.bytes().size() / file.format.description.entry_size + 1);
   file.exits[number] = true;
-  return true;
 }
 
-void StacktrackRecording::Indexer::hit(const Record& record) {
+void StacktrackRecording::Indexer::hit(const Record& record, bool exit) {
   const ThreadKey thread{static_cast<int64_t>(record.pid()),
                          static_cast<int64_t>(record.number(RecordKind::hit, Role::thread_id))};
   const uint64_t scope = record.number(RecordKind::hit, Role::scope_index);
-  bool exit = record.is_exit();
-  if (exit && !exits_are_marked_) {
-    exits_are_marked_ = true;
-    open_.clear();
-  }
-  if (!exits_are_marked_ && !recording_.files_[file_].format.description.has(RecordKind::stream))
-    exit = tell_exit_by_sequence(record, {thread.pid, thread.tid, scope, record.sequence()});
+  if (exit && !record.is_exit()) mark_exit(record);
   recording_.checkpoints_->hit(thread.pid, scope, exit, record.has_info());
+  note_time(record, thread.pid);
   extend_run(record, thread);
+}
+
+void StacktrackRecording::Indexer::note_time(const Record& record, int64_t pid) {
+  if (process_ == nullptr || process_pid_ != pid) {
+    process_ = &recording_.processes_[pid];
+    process_pid_ = pid;
+  }
+  const stacktrack::FormatDescription& description = record.description();
+  const stacktrack::RawTime time = record.time(RecordKind::hit, Role::when);
+  const auto earlier = [&](stacktrack::RawTime a, stacktrack::RawTime b) {
+    const auto x = stacktrack::to_ticks(a, description);
+    const auto y = stacktrack::to_ticks(b, description);
+    if (x && y) return *x < *y;
+    return stacktrack::to_double(a, description) < stacktrack::to_double(b, description);
+  };
+  if (!process_->first_hit || earlier(time, *process_->first_hit)) process_->first_hit = time;
+  if (!process_->last_hit || earlier(*process_->last_hit, time)) process_->last_hit = time;
+  process_->file = file_;
 }
 
 void StacktrackRecording::Indexer::extend_run(const Record& record, const ThreadKey& thread) {
@@ -189,8 +195,7 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
     }
     case RecordKind::file_location:
       recording_.checkpoints_->name_file(
-          pid, head.number(RecordKind::file_location, Role::file_number), place,
-          std::string(text));
+          pid, head.number(RecordKind::file_location, Role::file_number), place, std::string(text));
       return;
     case RecordKind::file_property:
       ++recording_.file_properties_;
@@ -230,10 +235,10 @@ void StacktrackRecording::Indexer::process_record(const Record& record) {
   ProcessTime& process = recording_.processes_[static_cast<int64_t>(record.pid())];
   process.file = file_;
   if (record.is(RecordKind::process_info)) {
-    recording_.cycles_ = std::max(recording_.cycles_,
-                                  record.number(RecordKind::process_info, Role::write_count));
-    recording_.sparse_clock_ = std::max(
-        recording_.sparse_clock_, record.number(RecordKind::process_info, Role::clock_every));
+    recording_.cycles_ =
+        std::max(recording_.cycles_, record.number(RecordKind::process_info, Role::write_count));
+    recording_.sparse_clock_ = std::max(recording_.sparse_clock_,
+                                        record.number(RecordKind::process_info, Role::clock_every));
   } else if (record.is(RecordKind::time_type)) {
     process.divisor = record.time(RecordKind::time_type, Role::divisor);
     process.time_type = record.number(RecordKind::time_type, Role::time_type);

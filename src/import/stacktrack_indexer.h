@@ -5,10 +5,9 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
+#include "formats/stacktrack/exit_rule.h"
 #include "formats/stacktrack/info_assembler.h"
 #include "formats/stacktrack/reader.h"
 #include "formats/stacktrack/ring_filter.h"
@@ -32,25 +31,9 @@ class StacktrackRecording::Indexer {
 
  private:
   using Ending = stacktrack::InfoAssembler::Ending;
-  // A scope that was entered, by thread, scope index and sequence number.
-  struct OpenScope {
-    int64_t pid = 0;
-    int64_t tid = 0;
-    uint64_t scope = 0;
-    uint64_t sequence = 0;
-    bool operator==(const OpenScope&) const = default;
-  };
-  struct OpenScopeHash {
-    size_t operator()(const OpenScope& open) const {
-      uint64_t mixed = open.sequence * 0x9E3779B97F4A7C15U;
-      mixed ^= static_cast<uint64_t>(open.tid + 1) * 0xC2B2AE3D27D4EB4FU;
-      mixed ^= (open.scope + 1) * 0x165667B19E3779F9U + static_cast<uint64_t>(open.pid);
-      return static_cast<size_t>(mixed ^ (mixed >> 31));
-    }
-  };
-
-  void hit(const stacktrack::Record& record);
-  bool tell_exit_by_sequence(const stacktrack::Record& record, const OpenScope& hit);
+  void hit(const stacktrack::Record& record, bool exit);
+  void mark_exit(const stacktrack::Record& record);
+  void note_time(const stacktrack::Record& record, int64_t pid);
   void extend_run(const stacktrack::Record& record, const ThreadKey& thread);
   void whole(const stacktrack::Record& head, std::string_view text, Ending ending, bool adjoining);
   void process_record(const stacktrack::Record& record);
@@ -62,13 +45,14 @@ class StacktrackRecording::Indexer {
   uint32_t file_ = 0;
   stacktrack::InfoAssembler texts_;
   stacktrack::RingFilter ring_;
-  std::unordered_set<OpenScope, OpenScopeHash> open_;
-  bool exits_are_marked_ = false;
+  stacktrack::ExitRule exits_;
   bool has_holes_ = false;
   uint64_t overwritten_ = 0;  // records of chunks that were being used again
   std::map<ThreadKey, Thread> threads_;
   Thread* thread_ = nullptr;  // the latest
   ThreadKey thread_key_;
+  ProcessTime* process_ = nullptr;  // the latest
+  int64_t process_pid_ = 0;
   std::array<uint64_t, stacktrack::kRecordKinds> kinds_{};
   uint64_t other_kinds_ = 0;
   // Losses told as logged variables (classic): their names, and the last value of each.

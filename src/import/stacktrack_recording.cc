@@ -9,6 +9,7 @@
 #include <set>
 
 #include "import/stacktrack_indexer.h"
+#include "import/stacktrack_record_chooser.h"
 
 namespace telltale {
 
@@ -30,6 +31,18 @@ Ticks to_tick(double ns) {
   return ns < 1.8e19 ? static_cast<Ticks>(ns + 0.5) : std::numeric_limits<Ticks>::max();
 }
 
+// Counts what a filter chooses.
+struct KindCounter {
+  StacktrackRecordChooser& chooser;
+  std::map<std::string, uint64_t>& kinds;
+  void record(const Record& record) {
+    if (!chooser.keeps(record)) return;
+    const auto kind = record.kind();
+    ++kinds[kind ? std::string(tag_of(*kind)) : "other"];
+  }
+  void skipped(const stacktrack::SkippedBytes&) {}
+};
+
 // Two calibrations of one counter.
 bool nearly_equal(uint64_t a, uint64_t b) {
   return std::max(a, b) - std::min(a, b) <= std::max(a, b) / 1000;
@@ -42,9 +55,9 @@ Result<StacktrackRecording> StacktrackRecording::open(
   StacktrackRecording recording;
   recording.checkpoints_ = std::make_shared<StacktrackCheckpoints>();
   for (InputFile& input : inputs) {
-    Result<stacktrack::StreamFormat> format =
-        platform ? stacktrack::recognise(input.bytes(), *platform)
-                 : stacktrack::recognise(input.bytes());
+    Result<stacktrack::StreamFormat> format = platform
+                                                  ? stacktrack::recognise(input.bytes(), *platform)
+                                                  : stacktrack::recognise(input.bytes());
     if (!format) {
       format.error().file = input.name();
       return std::unexpected(format.error());
@@ -114,15 +127,19 @@ void StacktrackRecording::choose_clock() {
     first_start_ = any_start ? std::min(first_start_, process.start) : process.start;
     any_start = true;
   }
-  clock_ = raw_ticks_
-               ? Clock{"ticks", frequencies.empty() ? 0 : *frequencies.rbegin()}
-               : Clock{"nanoseconds", kNs};
+  clock_ = raw_ticks_ ? Clock{"ticks", frequencies.empty() ? 0 : *frequencies.rbegin()}
+                      : Clock{"nanoseconds", kNs};
   // No event is earlier than the first HIT or the start that a process names.
   first_time_ = std::numeric_limits<Ticks>::max();
   for (const auto& [pid, process] : processes_) {
-    if (process.start_hires)
-      first_time_ = std::min(first_time_, to_ticks(*process.start_hires, process.file, pid));
+    for (const auto& time : {process.start_hires, process.first_hit, process.last_hit}) {
+      if (!time) continue;
+      const Ticks ticks = to_ticks(*time, process.file, pid);
+      first_time_ = std::min(first_time_, ticks);
+      last_time_ = std::max(last_time_, ticks);
+    }
   }
+  first_time_ = std::min(first_time_, last_time_);
 }
 
 Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, int64_t pid) const {
@@ -155,8 +172,7 @@ Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, int64_t pid) co
 void StacktrackRecording::make_units(Thread& thread) const {
   std::ranges::stable_sort(thread.runs, [this](const Run& a, const Run& b) {
     if (a.file != b.file) return a.file < b.file;
-    return files_[a.file].sorted_by_sequence ? a.low_sequence < b.low_sequence
-                                             : a.begin < b.begin;
+    return files_[a.file].sorted_by_sequence ? a.low_sequence < b.low_sequence : a.begin < b.begin;
   });
   Unit unit;
   uint64_t bytes = 0;
@@ -217,8 +233,8 @@ std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t st
   return places;
 }
 
-std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& places,
-                                                 const Unit& unit, int64_t pid) const {
+std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& places, const Unit& unit,
+                                                 int64_t pid) const {
   std::vector<Ticks> times(places.size());
   size_t held_from = 0;  // events since the last reading
   const auto spread = [&](size_t end, std::optional<Ticks> next) {
@@ -246,7 +262,48 @@ std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& place
 
 // --- info
 
-RecordingInfo StacktrackRecording::info(size_t /*workers*/) const {
+StacktrackRecording::Chosen StacktrackRecording::choose(RecordFilter& filter) const {
+  Chosen chosen;
+  chosen.hits.resize(files_.size());
+  bool any = false;
+  for (size_t s = 0; s < streams_.size(); ++s) {
+    const ThreadKey& key = streams_[s].thread;
+    RecordFilter::Thread& thread = filter.thread(key);
+    if (!thread.kept()) continue;
+    Ticks latest = 0;
+    for (const Unit& unit : threads_[s].units) {
+      const std::vector<Place> places = places_of(s, unit);
+      const std::vector<Ticks> times = times_of(places, unit, key.pid);
+      for (size_t i = 0; i < places.size(); ++i) {
+        const Record hit = record_at(places[i].file, places[i].offset);
+        latest = std::max(latest, times[i]);
+        if (!keeps(hit, places[i], latest, thread)) continue;
+        chosen.hits[places[i].file].push_back(places[i].offset);
+        chosen.first = any ? std::min(chosen.first, latest) : latest;
+        chosen.last = std::max(chosen.last, latest);
+        any = true;
+      }
+    }
+  }
+  for (std::vector<uint64_t>& hits : chosen.hits) std::ranges::sort(hits);
+  return chosen;
+}
+
+bool StacktrackRecording::keeps(const Record& hit, const Place& place, Ticks time,
+                                RecordFilter::Thread& thread) const {
+  const FunctionId id = checkpoint_of(hit, place);
+  if (checkpoints_->kind(id) != CheckpointKind::scope) return thread.other(time);
+  return is_exit(hit, place.file) ? thread.leave(time, id, LeaveKind::normal)
+                                  : thread.enter(time, id);
+}
+
+FunctionId StacktrackRecording::checkpoint_of(const Record& hit, const Place& place) const {
+  return checkpoints_->find(static_cast<int64_t>(hit.pid()),
+                            hit.number(RecordKind::hit, Role::scope_index),
+                            {place.file, place.offset});
+}
+
+RecordingInfo StacktrackRecording::info(size_t /*workers*/, const CallFilter& filter) const {
   RecordingInfo info;
   const FormatDescription& description = files_.front().format.description;
   info.format = "stacktrack";
@@ -256,8 +313,8 @@ RecordingInfo StacktrackRecording::info(size_t /*workers*/) const {
     info.bytes += file.input.bytes().size();
   }
   info.properties = {
-      {"layout", fmt::format("{}, records of {} bytes", layout_name(description),
-                             description.entry_size)},
+      {"layout",
+       fmt::format("{}, records of {} bytes", layout_name(description), description.entry_size)},
       {"byte order", description.order == std::endian::little ? "little-endian" : "big-endian"},
       {"clock", clock_.known() ? fmt::format("{} ticks a second", clock_.ticks_per_second)
                                : "unknown; ticks are shown as nanoseconds"}};
@@ -265,8 +322,8 @@ RecordingInfo StacktrackRecording::info(size_t /*workers*/) const {
     info.properties.emplace_back("clock read", fmt::format("on every {}th event", sparse_clock_));
   if (first_start_ > 0) {
     info.properties.emplace_back(
-        "started", fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<time_t>(
-                                                               first_start_))));
+        "started",
+        fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<time_t>(first_start_))));
   }
   for (const auto& [pid, program] : programs_)
     info.properties.emplace_back("program " + pid, program);
@@ -281,11 +338,26 @@ RecordingInfo StacktrackRecording::info(size_t /*workers*/) const {
   if (!files_.front().input.compression().empty())
     info.properties.emplace_back("compression", files_.front().input.compression());
   info.clock = clock_;
-  info.first_time = first_time_;
-  info.last_time = std::max(first_time_, last_time_);
   info.problems = problems_;
-  for (const EventStream& stream : streams_) info.threads.push_back(stream.thread);
-  for (const auto& [kind, count] : kinds_) {
+  for (const EventStream& stream : streams_) {
+    if (filter.keeps_thread(stream.thread)) info.threads.push_back(stream.thread);
+  }
+  info.first_time = first_time_;
+  info.last_time = last_time_;
+  std::map<std::string, uint64_t> kinds = kinds_;
+  if (!filter.keeps_everything()) {
+    RecordFilter records(filter, clock_, first_time_, *checkpoints_);
+    const Chosen chosen = choose(records);
+    kinds.clear();
+    for (size_t i = 0; i < files_.size(); ++i) {
+      StacktrackRecordChooser chooser(chosen.hits[i], chooses_context(filter));
+      KindCounter counter{chooser, kinds};
+      stacktrack::walk_stream(files_[i].input.bytes(), files_[i].format, counter);
+    }
+    info.first_time = chosen.first;
+    info.last_time = chosen.last;
+  }
+  for (const auto& [kind, count] : kinds) {
     info.records_by_kind.emplace_back(kind, count);
     info.records += count;
   }

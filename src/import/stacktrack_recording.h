@@ -20,14 +20,15 @@
 #include "import/stacktrack_checkpoints.h"
 #include "model/clock.h"
 #include "model/event_source.h"
+#include "model/record_filter.h"
 #include "model/recording_info.h"
 
 namespace telltale {
 
 // One or several StackTrack streams as one recording: an EventSource. Scopes are calls; steps and
 // logged variables are instants ("step" with the step's name, "variable" with "name=value").
-// Everything but the events themselves is read when it is opened: memory grows with the checkpoints,
-// the threads, and (24 to 80 bytes) with every 256 KiB of records or change of thread.
+// Everything but the events themselves is read when it is opened: memory grows with the
+// checkpoints, the threads, and (24 to 80 bytes) with every 256 KiB of records or change of thread.
 class StacktrackRecording {
  public:
   // `platform`: the layout of all inputs; none: that of each is found out. Errors: an input that is
@@ -47,7 +48,21 @@ class StacktrackRecording {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
 
-  [[nodiscard]] RecordingInfo info(size_t workers) const;
+  // Properties, size and problems are the whole recording's; the rest is what the filter chooses.
+  [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
+
+  [[nodiscard]] size_t file_count() const { return files_.size(); }
+  [[nodiscard]] const InputFile& input(size_t file) const { return files_[file].input; }
+  [[nodiscard]] const stacktrack::StreamFormat& format(size_t file) const {
+    return files_[file].format;
+  }
+  // Chooses each file's HITs, thread by thread in true order; offsets, ascending.
+  struct Chosen {
+    std::vector<std::vector<uint64_t>> hits;  // by file
+    Ticks first = 0;                          // of the chosen ones; 0 if there are none
+    Ticks last = 0;
+  };
+  [[nodiscard]] Chosen choose(RecordFilter& filter) const;
 
  private:
   // Part of a file in which one thread's HITs stand, perhaps among others'.
@@ -56,7 +71,7 @@ class StacktrackRecording {
     uint64_t end = 0;    // behind its last HIT
     uint64_t low_sequence = 0;
     uint64_t high_sequence = 0;
-    uint64_t low_time = 0;  // of the HIT with the lowest sequence number: raw ticks ...
+    uint64_t low_time = 0;       // of the HIT with the lowest sequence number: raw ticks ...
     bool low_time_held = false;  // ... that were not read for it
     bool in_order = true;        // sequence numbers never fall
     uint32_t file = 0;
@@ -87,6 +102,8 @@ class StacktrackRecording {
     int64_t start = 0;  // seconds since 1970
     uint64_t start_ns = 0;
     uint64_t time_type = 0;
+    std::optional<stacktrack::RawTime> first_hit;
+    std::optional<stacktrack::RawTime> last_hit;
     uint32_t file = 0;
   };
   // A HIT in its thread's true order.
@@ -97,6 +114,9 @@ class StacktrackRecording {
   };
   class Indexer;
 
+  [[nodiscard]] bool keeps(const stacktrack::Record& hit, const Place& place, Ticks time,
+                           RecordFilter::Thread& thread) const;
+  [[nodiscard]] FunctionId checkpoint_of(const stacktrack::Record& hit, const Place& place) const;
   [[nodiscard]] stacktrack::Record record_at(uint32_t file, uint64_t offset) const;
   [[nodiscard]] std::vector<Place> places_of(size_t stream, const Unit& unit) const;
   [[nodiscard]] std::vector<Ticks> times_of(const std::vector<Place>& places, const Unit& unit,
@@ -111,7 +131,8 @@ class StacktrackRecording {
   std::vector<File> files_;
   std::shared_ptr<StacktrackCheckpoints> checkpoints_;
   std::map<int64_t, ProcessTime> processes_;
-  bool raw_ticks_ = false;  // all files count the same integer ticks; otherwise times are told in ns
+  bool raw_ticks_ =
+      false;  // all files count the same integer ticks; otherwise times are told in ns
   int64_t first_start_ = 0;  // the earliest of all processes, seconds since 1970
   Clock clock_;
   Ticks first_time_ = 0;
@@ -143,9 +164,7 @@ void StacktrackRecording::play(size_t stream, size_t unit_index, Sink& sink,
                     "the clock goes back; time is held until it has caught up", 0});
     }
     latest = std::max(latest, times[i]);
-    const uint64_t scope =
-        hit.number(stacktrack::RecordKind::hit, stacktrack::Role::scope_index);
-    const FunctionId id = checkpoints_->find(pid, scope, {place.file, place.offset});
+    const FunctionId id = checkpoint_of(hit, place);
     switch (checkpoints_->kind(id)) {
       case CheckpointKind::scope:
         if (is_exit(hit, place.file)) {

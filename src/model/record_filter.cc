@@ -15,6 +15,7 @@ RecordFilter::RecordFilter(const CallFilter& filter, const Clock& clock, Ticks f
                            const FunctionNames& names)
     : filter_(filter),
       clock_(clock),
+      first_time_(first_time),
       functions_(filter_, names),
       // Without a beginning, also what has no time at all.
       from_(filter.from_ns == 0 ? 0 : add_saturating(first_time, clock.from_ns(filter.from_ns))),

@@ -42,6 +42,8 @@ class RecordFilter {
   Thread& thread(const ThreadKey& key);
 
   [[nodiscard]] const Clock& clock() const { return clock_; }  // that times are told on
+  [[nodiscard]] const CallFilter& call_filter() const { return filter_; }
+  [[nodiscard]] Ticks first_time() const { return first_time_; }
 
   // For files that name functions by their addresses: the recording's id of the function at an
   // address of the file that is being read. Set by who has the recording.
@@ -50,6 +52,7 @@ class RecordFilter {
  private:
   CallFilter filter_;
   Clock clock_;
+  Ticks first_time_;
   FunctionFilter functions_;
   Ticks from_;
   Ticks to_;

@@ -89,10 +89,21 @@ bool is_time_size(uint32_t size, TimeForm form) {
   return false;
 }
 
+// Names go into XML, JSON and text as they are, so they are C identifiers and not long. A char[]
+// may be a member's type.
+bool is_name(std::string_view name) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  return !name.empty() && name.size() <= 64 &&
+         name.find_first_not_of(kLetters) == std::string_view::npos &&
+         (name[0] < '0' || name[0] > '9');
+}
+
 // `bytes`: of what the member is part of.
 Result<void> check_member(Member& member, uint32_t bytes, TimeForm time_form,
                           const std::string& of) {
   member.form = form_of(member);
+  if (!is_name(member.name)) return senseless("a member of " + of + " has no proper name");
   if (member.size == 0 || member.size > bytes || member.offset > bytes - member.size) {
     return senseless(fmt::format("member {} of {} lies outside of it", member.name, of));
   }
@@ -165,6 +176,7 @@ constexpr auto kNeeded = std::to_array<std::pair<RecordKind, Role>>({
 Result<void> compile_type(FormatDescription& description, size_t position) {
   FormatDescription::Compiled& made = description.compiled;
   TypeLayout& type = description.types[position];
+  if (!is_name(type.tag)) return senseless("a type has no proper uname");
   if (type.index > 0xff || made.position[type.index] >= 0)
     return senseless(fmt::format("type {} has an index that is taken or too large", type.tag));
   if (type.size > description.payload_size || type.members.size() > kMaxMembers)
