@@ -14,32 +14,10 @@
 #include "formats/xray/convert.h"
 #include "formats/xray/verifier.h"
 #include "formats/xray/writer.h"
+#include "fuzz_checks.h"
 #include "output/xray_dump.h"
 
 namespace telltale::fuzz {
-
-inline void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
-
-inline Bytes as_bytes(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-inline ByteSink into(std::string& out) {
-  return [&out](std::string_view block) -> Result<void> {
-    out += block;
-    return {};
-  };
-}
-
-inline void require_placed(const ProblemLog& problems, Bytes file) {
-  for (const Problem& problem : problems.kept()) {
-    require(problem.offset <= file.size(), "a problem is placed inside the input");
-  }
-}
 
 // Dump, check and rewriting of a binary trace whose header could be read.
 inline void check_binary(Bytes file) {

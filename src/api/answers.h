@@ -14,6 +14,8 @@ extern template Profile compute_profile(const XrayRecording&, const ProfileOptio
 extern template Profile compute_profile(const XrayYamlRecording&, const ProfileOptions&,
                                         ProblemLog&);
 extern template Profile compute_profile(const MonoRecording&, const ProfileOptions&, ProblemLog&);
+extern template Profile compute_profile(const StacktrackRecording&, const ProfileOptions&,
+                                        ProblemLog&);
 
 extern template Result<CallTreePartial> collect_call_tree(const XrayRecording&, const CallFilter&,
                                                           size_t, const CallTreeOptions&,
@@ -24,5 +26,8 @@ extern template Result<CallTreePartial> collect_call_tree(const XrayYamlRecordin
 extern template Result<CallTreePartial> collect_call_tree(const MonoRecording&, const CallFilter&,
                                                           size_t, const CallTreeOptions&,
                                                           ProblemLog&);
+extern template Result<CallTreePartial> collect_call_tree(const StacktrackRecording&,
+                                                          const CallFilter&, size_t,
+                                                          const CallTreeOptions&, ProblemLog&);
 
 }  // namespace telltale

@@ -8,10 +8,9 @@
 #include "analysis/call_tree.h"
 #include "api/export_calls.h"
 #include "bytes/input_file.h"
+#include "cli/format_tools.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
-#include "formats/mono/writer.h"
-#include "formats/xray/convert.h"
 #include "output/export_format.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
@@ -23,13 +22,14 @@ struct ConvertOptions {
   ReadingOptions reading;
   std::string output;
   std::string to;
+  std::string output_description;
   bool compress = false;
 };
 
 // What was written, and what did not fit into it.
 struct Outcome {
-  std::vector<std::pair<std::string, uint64_t>> losses;  // in words, with how many
-  ProblemLog problems;                                   // of the input
+  RecordLosses losses;
+  ProblemLog problems;  // of the input
 };
 
 std::string to_json(const ConvertOptions& options, ExportFormat format, const Outcome& outcome) {
@@ -78,53 +78,6 @@ int run_calls(const ConvertOptions& options, ExportFormat format) {
   return report_outcome(options, format, outcome);
 }
 
-using Losses = std::vector<std::pair<std::string, uint64_t>>;
-
-// Losses by reason, in words.
-template <typename Loss, typename Text>
-Losses list_losses(const Loss& loss, Text text) {
-  Losses losses;
-  for (size_t i = 0; i < Loss::kReasons; ++i) {
-    const auto reason = static_cast<typename Loss::Reason>(i);
-    if (loss.count(reason) != 0) losses.emplace_back(text(reason), loss.count(reason));
-  }
-  return losses;
-}
-
-Result<Losses> write_mono(const InputFile& input, ExportFormat format, const ByteSink& sink,
-                          ProblemLog& problems) {
-  const uint8_t version =
-      format == ExportFormat::mono1 ? mono::kPublishedVersion : mono::kLastVersion;
-  const Result<mono::ConversionLoss> loss =
-      mono::convert_recording(input.bytes(), input.name(), version, sink, problems);
-  if (!loss) return std::unexpected(loss.error());
-  return list_losses(*loss, mono::loss_text);
-}
-
-Result<Losses> write_xray(const InputFile& input, const OpenOptions& open, ExportFormat format,
-                          const ByteSink& sink, ProblemLog& problems) {
-  const std::string name =
-      format == ExportFormat::llvm_xray_yaml ? "yaml" : std::string(export_format_name(format));
-  std::optional<xray::ConvertTarget> target = xray::parse_convert_target(name);
-  if (!target) return usage_error("no such format: " + name);
-  std::optional<AnyRecording>
-      names;  // what knows the functions' names, for the one form with names
-  if (format == ExportFormat::llvm_xray_yaml && !open.programs.empty()) {
-    Result<AnyRecording> recording = open_recording(open);
-    if (!recording) return std::unexpected(recording.error());
-    names.emplace(std::move(*recording));
-    target->function_name = [&names](uint32_t id) {
-      return std::visit(
-          [id](const auto& source) { return source.functions().describe(FunctionId{id}).name; },
-          *names);
-    };
-  }
-  const Result<xray::ConversionLoss> loss =
-      xray::convert_trace(input.bytes(), input.name(), *target, sink, problems);
-  if (!loss) return std::unexpected(loss.error());
-  return list_losses(*loss, xray::loss_text);
-}
-
 // Whole recordings, record by record: no filter, one input.
 int run_records(const ConvertOptions& options, ExportFormat format) {
   const Result<CallFilter> filter = options.reading.filter();
@@ -138,21 +91,17 @@ int run_records(const ConvertOptions& options, ExportFormat format) {
   const OpenOptions open = options.reading.open_options();
   const Result<InputFile> input = InputFile::open(open.files[0], open.limits);
   if (!input) return report_error(input.error());
-  const bool to_mono = is_mono_format(format);
-  if (to_mono != mono::looks_like_recording(input->bytes())) {
-    return report_error(usage_error(fmt::format("{} is no recording that {} can be made of",
-                                                input->name(), export_format_name(format)))
-                            .error());
-  }
+  const Result<const FormatTools*> tools = find_format_tools(*input, open);
+  if (!tools) return report_error(tools.error());
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
   Outcome outcome{.losses = {}, .problems = input->problems()};
-  const ByteSink sink = [&out](std::string_view block) { return out->write(block); };
-  Result<Losses> losses = to_mono ? write_mono(*input, format, sink, outcome.problems)
-                                  : write_xray(*input, open, format, sink, outcome.problems);
+  Result<RecordLosses> losses = (*tools)->convert(
+      *input, open, {format, options.output_description},
+      [&out](std::string_view block) { return out->write(block); }, outcome.problems);
   if (!losses) return report_error(losses.error());
   if (const Result<void> finished = out->finish(); !finished) return report_error(finished.error());
-  outcome.losses = std::move(*losses);
+  outcome.losses = *std::move(losses);
   return report_outcome(options, format, outcome);
 }
 
@@ -186,6 +135,10 @@ void add_convert_verb(CLI::App& app, int& status) {
   verb->add_option("--to", options->to, "format; default: by the output's extension")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(export_format_names()));
+  verb->add_option("--output-description", options->output_description,
+                   "stacktrack: what expand_events --show_format prints on the platform to write "
+                   "for")
+      ->type_name("FILE");
   verb->add_flag("--compress", options->compress, "perfetto: compress packets inside the trace");
   verb->footer(describe_export_formats());
   verb->callback([options, &status] { status = run(*options); });

@@ -16,6 +16,7 @@
 #include "import/open_recording.h"
 #include "model/record_filter.h"
 #include "output/dump_line.h"
+#include "output/export_format.h"
 
 namespace telltale::cli {
 
@@ -39,14 +40,36 @@ struct FileCheck {
   bool valid = false;
 };
 
-// What dump and check call for files of one family of formats. The last argument chooses records
-// (of the recording that its clock is of); null: all.
+// What `convert` is to write, record by record.
+struct RecordsTarget {
+  ExportFormat format{};           // one that is_recording_format()
+  std::string output_description;  // file with the RAW_FORMAT of StackTrack's target; may be empty
+};
+// What it could not carry over: in words, with how many.
+using RecordLosses = std::vector<std::pair<std::string, uint64_t>>;
+
+// What dump, check and convert call for files of one family of formats. A RecordFilter chooses
+// records (of the recording that its clock is of); null: all.
 struct FormatTools {
   bool (*recognises)(Bytes);
   Result<void> (*dump)(const InputFile&, const OpenOptions&, DumpStyle, const ByteSink&,
                        ProblemLog&, RecordFilter*);
   Result<FileCheck> (*check)(const InputFile&, const OpenOptions&, RecordFilter*);
+  // Errors: usage, for a target that is of another family.
+  Result<RecordLosses> (*convert)(const InputFile&, const OpenOptions&, const RecordsTarget&,
+                                  const ByteSink&, ProblemLog&);
 };
+
+// A conversion's losses in words; `Loss` is a format's ConversionLoss.
+template <typename Loss>
+RecordLosses losses_of(const Loss& loss) {
+  RecordLosses losses;
+  for (size_t i = 0; i < Loss::kReasons; ++i) {
+    const auto reason = static_cast<typename Loss::Reason>(i);
+    if (loss.count(reason) != 0) losses.emplace_back(loss_text(reason), loss.count(reason));
+  }
+  return losses;
+}
 
 // Errors: bad_magic if no format knows the file.
 Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions& options);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "formats/mono/verifier.h"
+#include "formats/mono/writer.h"
 #include "import/mono_record_selector.h"
 #include "output/mono_dump.h"
 
@@ -47,8 +48,21 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   return checked;
 }
 
+Result<RecordLosses> convert(const InputFile& file, const OpenOptions&, const RecordsTarget& wanted,
+                             const ByteSink& sink, ProblemLog& problems) {
+  if (wanted.format != ExportFormat::mono1 && wanted.format != ExportFormat::mono17)
+    return usage_error(
+        fmt::format("a Mono recording cannot be written as {}", export_format_name(wanted.format)));
+  const uint8_t version =
+      wanted.format == ExportFormat::mono1 ? mono::kPublishedVersion : mono::kLastVersion;
+  const Result<mono::ConversionLoss> loss =
+      mono::convert_recording(file.bytes(), file.name(), version, sink, problems);
+  if (!loss) return std::unexpected(loss.error());
+  return losses_of(*loss);
+}
+
 }  // namespace
 
-const FormatTools kMonoTools = {mono::looks_like_recording, dump, check};
+const FormatTools kMonoTools = {mono::looks_like_recording, dump, check, convert};
 
 }  // namespace telltale::cli

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "formats/stacktrack/convert.h"
 #include "formats/stacktrack/verifier.h"
 #include "import/stacktrack_record_chooser.h"
 #include "import/stacktrack_recording.h"
@@ -72,6 +73,37 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions& options, Recor
   return checked;
 }
 
+Result<RecordLosses> convert(const InputFile& file, const OpenOptions& options,
+                             const RecordsTarget& wanted, const ByteSink& sink,
+                             ProblemLog& problems) {
+  const Result<StreamFormat> format = stacktrack_format(file, options);
+  if (!format) return std::unexpected(format.error());
+  stacktrack::FormatDescription target = format->description;
+  switch (wanted.format) {
+    case ExportFormat::stacktrack:
+      if (!wanted.output_description.empty()) {
+        Result<stacktrack::FormatDescription> given =
+            open_format_description(wanted.output_description);
+        if (!given) return std::unexpected(given.error());
+        target = *std::move(given);
+      }
+      break;
+    case ExportFormat::stacktrack_classic:
+      target = stacktrack::known_layout(stacktrack::Layout::classic);
+      break;
+    case ExportFormat::stacktrack_wide:
+      target = stacktrack::known_layout(stacktrack::Layout::wide);
+      break;
+    default:
+      return usage_error(fmt::format("a StackTrack stream cannot be written as {}",
+                                     export_format_name(wanted.format)));
+  }
+  const Result<stacktrack::ConversionLoss> loss =
+      stacktrack::convert_stream(file.bytes(), file.name(), *format, target, sink, problems);
+  if (!loss) return std::unexpected(loss.error());
+  return losses_of(*loss);
+}
+
 }  // namespace
 
 Result<StreamFormat> stacktrack_format(const InputFile& file, const OpenOptions& options) {
@@ -82,6 +114,6 @@ Result<StreamFormat> stacktrack_format(const InputFile& file, const OpenOptions&
   return stacktrack::recognise(file.bytes(), *platform);
 }
 
-const FormatTools kStacktrackTools = {stacktrack::looks_like_records, dump, check};
+const FormatTools kStacktrackTools = {stacktrack::looks_like_records, dump, check, convert};
 
 }  // namespace telltale::cli

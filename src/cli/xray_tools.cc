@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "formats/xray/convert.h"
 #include "formats/xray/verifier.h"
 #include "formats/xray/yaml_trace.h"
 #include "import/xray_record_selector.h"
@@ -76,8 +77,34 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   return checked;
 }
 
+Result<RecordLosses> convert(const InputFile& file, const OpenOptions& options,
+                             const RecordsTarget& wanted, const ByteSink& sink,
+                             ProblemLog& problems) {
+  const bool yaml = wanted.format == ExportFormat::llvm_xray_yaml;
+  std::optional<xray::ConvertTarget> target =
+      xray::parse_convert_target(yaml ? "yaml" : export_format_name(wanted.format));
+  if (!target)
+    return usage_error(
+        fmt::format("an XRay trace cannot be written as {}", export_format_name(wanted.format)));
+  std::optional<AnyRecording> names;  // what knows functions' names, for the one form with names
+  if (yaml && !options.programs.empty()) {
+    Result<AnyRecording> recording = open_recording(options);
+    if (!recording) return std::unexpected(recording.error());
+    names.emplace(std::move(*recording));
+    target->function_name = [&names](uint32_t id) {
+      return std::visit(
+          [id](const auto& source) { return source.functions().describe(FunctionId{id}).name; },
+          *names);
+    };
+  }
+  const Result<xray::ConversionLoss> loss =
+      xray::convert_trace(file.bytes(), file.name(), *target, sink, problems);
+  if (!loss) return std::unexpected(loss.error());
+  return losses_of(*loss);
+}
+
 }  // namespace
 
-const FormatTools kXrayTools = {recognises, dump, check};
+const FormatTools kXrayTools = {recognises, dump, check, convert};
 
 }  // namespace telltale::cli

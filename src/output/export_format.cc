@@ -38,6 +38,10 @@ constexpr auto kFormats = std::to_array<Description>({
      "what llvm-xray convert -f yaml writes"},
     {ExportFormat::mono1, "mono1", "", "Mono log profiler, data version 1"},
     {ExportFormat::mono17, "mono17", ".mlpd", "data version 17"},
+    {ExportFormat::stacktrack, "stacktrack", ".tlg",
+     "StackTrack, of the platform of --output-description or else the input's"},
+    {ExportFormat::stacktrack_classic, "stacktrack-classic", "", "its layout of 2005"},
+    {ExportFormat::stacktrack_wide, "stacktrack-wide", "", "telltale's layout"},
 });
 
 template <typename Use>
@@ -76,8 +80,6 @@ std::optional<ExportFormat> export_format_of_path(std::string_view path) {
 }
 
 bool is_recording_format(ExportFormat format) { return format >= ExportFormat::fdr1; }
-bool is_mono_format(ExportFormat format) { return format >= ExportFormat::mono1; }
-
 std::string_view export_format_name(ExportFormat format) {
   return std::ranges::find(kFormats, format, &Description::format)->name;
 }

@@ -30,11 +30,13 @@ enum class ExportFormat : uint8_t {
   llvm_xray_yaml,
   mono1,
   mono17,
+  stacktrack,
+  stacktrack_classic,
+  stacktrack_wide,
 };
 
 // The formats that recordings themselves have: written from records, not from calls.
 bool is_recording_format(ExportFormat format);
-bool is_mono_format(ExportFormat format);  // of these, Mono's
 
 std::optional<ExportFormat> export_format_of_name(std::string_view name);
 // By the file's extension, or "callgrind.out" at the start of its name.

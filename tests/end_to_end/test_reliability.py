@@ -500,7 +500,11 @@ class Reliability(unittest.TestCase):
         for index, words in enumerate(commands):
             with self.subTest(words=words):
                 count = -(-1500 // sum(other[0] == words[0] for other in commands))
-                statuses = self.mutate(words, self.sample_files, count, seed=1400 + index)
+                good = self.sample_files
+                if words[0] == "convert":  # a family's own formats are written from its recordings only
+                    stacktrack = words[2].startswith("stacktrack")
+                    good = [path for path in good if path.endswith(".tlg") == stacktrack]
+                statuses = self.mutate(words, good, count, seed=1400 + index)
                 self.assertEqual(sum(statuses), count)
                 self.assertGreater(statuses[0] + statuses[1], count // 5)  # many mutants are still read
 

@@ -7,16 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "support/sample.h"
 #include "support/xray_builder.h"
 
 namespace telltale::testing {
-
-struct Sample {
-  std::string
-      name;  // a file name: letters, digits, underscores, dots; the extension is fdr or basic
-  std::string bytes;
-  bool valid = true;  // by the letter of the format's grammar
-};
 
 namespace samples {
 

@@ -177,7 +177,7 @@ struct FormatDescription {
 
 // The layouts that telltale knows by itself (wire.h), compiled.
 enum class Layout : uint8_t { classic, wide };
-FormatDescription known_layout(Layout layout, std::endian order = std::endian::little);
+const FormatDescription& known_layout(Layout layout, std::endian order = std::endian::little);
 
 // The same bytes mean the same.
 bool same_meaning(const FormatDescription& a, const FormatDescription& b);

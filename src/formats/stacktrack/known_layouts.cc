@@ -1,5 +1,6 @@
 // The two layouts of wire.h as descriptions. Names, types and words of the classic one are those
 // that the specification prints; sizes and offsets are the compiler's.
+#include <array>
 #include <initializer_list>
 
 #include "formats/stacktrack/format_description.h"
@@ -193,14 +194,19 @@ FormatDescription wide_layout() {
 
 }  // namespace
 
-FormatDescription known_layout(Layout layout, std::endian order) {
-  FormatDescription made = layout == Layout::classic ? classic_layout() : wide_layout();
-  made.magic = kMagic;
-  made.order = order;
-  const Result<void> done = made.compile();
-  // Cannot fail: tests compile both.
-  if (!done) made = {};
-  return made;
+const FormatDescription& known_layout(Layout layout, std::endian order) {
+  const auto make = [](Layout which, std::endian own_order) {
+    FormatDescription made = which == Layout::classic ? classic_layout() : wide_layout();
+    made.magic = kMagic;
+    made.order = own_order;
+    // Cannot fail: tests compile all four.
+    if (!made.compile()) made = {};
+    return made;
+  };
+  static const std::array kKnown = {
+      make(Layout::classic, std::endian::little), make(Layout::classic, std::endian::big),
+      make(Layout::wide, std::endian::little), make(Layout::wide, std::endian::big)};
+  return kKnown[2 * static_cast<size_t>(layout) + (order == std::endian::big ? 1 : 0)];
 }
 
 }  // namespace telltale::stacktrack

@@ -50,14 +50,14 @@ void walk_entries(Bytes file, const FormatDescription& description, uint64_t beg
   for (uint64_t at = begin; at < end; at += step) {
     const Bytes raw = file.subspan(static_cast<size_t>(at), static_cast<size_t>(step));
     const Record record(description, raw, at);
-    if (record.is_unused() &&
-        std::ranges::all_of(raw, [](std::byte byte) { return byte == std::byte{0}; }))
+    const bool empty = record.pid() == 0;  // no process has this number
+    if (empty && std::ranges::all_of(raw, [](std::byte byte) { return byte == std::byte{0}; }))
       continue;
     tell_unused(at);
     unused_from = at + step;
-    if (record.is_unused() && description.has(RecordKind::stream)) {
+    if (empty && description.has(RecordKind::stream) && record.is_unused()) {
       visitor.skipped(SkippedBytes{at, raw, SkippedBytes::Reason::unfinished});
-    } else if (record.is_unused() || record.type() == nullptr) {
+    } else if (empty || record.type() == nullptr) {
       visitor.skipped(SkippedBytes{at, raw, SkippedBytes::Reason::damage});
     } else {
       visitor.record(record);

@@ -100,11 +100,11 @@ std::optional<StreamFormat> find_format(Bytes file) {
   std::optional<StreamFormat> found;
   for (const Layout layout : {Layout::classic, Layout::wide}) {
     for (const std::endian order : kOrders) {
-      FormatDescription description = known_layout(layout, order);
+      const FormatDescription& description = known_layout(layout, order);
       const std::optional<uint64_t> prologue = find_prologue(file, description);
       // The first PROLOGUE of any layout decides.
       if (!prologue || (found && found->first_record <= *prologue)) continue;
-      found = StreamFormat{std::move(description), *prologue, true};
+      found = StreamFormat{description, *prologue, true};
     }
   }
   if (found) {
@@ -114,8 +114,8 @@ std::optional<StreamFormat> find_format(Bytes file) {
   if (foreign_prologue(file)) return std::nullopt;
   for (const Layout layout : {Layout::wide, Layout::classic}) {
     for (const std::endian order : kOrders) {
-      FormatDescription description = known_layout(layout, order);
-      if (makes_sense(file, description)) return StreamFormat{std::move(description), 0, false};
+      const FormatDescription& description = known_layout(layout, order);
+      if (makes_sense(file, description)) return StreamFormat{description, 0, false};
     }
   }
   return std::nullopt;

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/block_writer.h"
+#include "bytes/cursor.h"
+#include "formats/stacktrack/recognise.h"
+
+namespace telltale::stacktrack {
+
+// What a conversion could not carry over, counted by reason.
+struct ConversionLoss {
+  enum class Reason : uint8_t {
+    number,         // a record with a number (process, thread, line ...) too large for the target
+    kind,           // a record of which the target has no kind
+    field,          // a number other than 0 for which the target has no place
+    exit,           // an exit without entry, where the target cannot mark exits: dropped
+    damaged_bytes,  // bytes, not records: what could not be read
+  };
+  static constexpr size_t kReasons = 5;
+  std::array<uint64_t, kReasons> counts{};
+  void add(Reason reason, uint64_t n = 1) { counts[static_cast<size_t>(reason)] += n; }
+  [[nodiscard]] uint64_t count(Reason reason) const { return counts[static_cast<size_t>(reason)]; }
+};
+std::string_view loss_text(ConversionLoss::Reason reason);
+
+// Writes a stream as another platform's: layout, byte order, width of texts and form of times
+// (docs/formats/stacktrack.md, "Conversion"). A stream of the target's own platform is copied
+// whole, damage included. From the wide layout records are put in order, context first, and their
+// sequence numbers counted anew; into it they go in chunks of all threads. Memory: 24 bytes a
+// record if they have to be put in order; otherwise it grows with checkpoints and threads only.
+// What is wrong with the input goes to `problems`. Errors: the sink's.
+Result<ConversionLoss> convert_stream(Bytes file, const std::string& file_name,
+                                      const StreamFormat& from, const FormatDescription& to,
+                                      const ByteSink& sink, ProblemLog& problems);
+
+}  // namespace telltale::stacktrack

@@ -1,0 +1,45 @@
+// docs/formats/stacktrack.md shows a worked example and tables that come from the code; this
+// compares them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "formats/stacktrack/convert.h"
+#include "formats/stacktrack/verifier.h"
+#include "support/golden.h"
+
+namespace telltale::stacktrack {
+namespace {
+
+// Three lines an entry: header, and the two halves of the payload.
+std::string hex_dump(const std::string& file) {
+  std::string text = "```\n";
+  for (size_t at = 0; at < file.size(); at += 8) {
+    text += at % 24 == 0 ? fmt::format("{:>6} ", at) : std::string();
+    for (size_t i = at; i < at + 8; ++i)
+      text += fmt::format(" {:02x}", static_cast<unsigned char>(file[i]));
+    text += at % 24 == 16 ? "\n" : " ";
+  }
+  return text + "```\n";
+}
+
+TEST(StacktrackDocs, ShowWhatTheCodeSays) {
+  const std::string page = testing::read_source_file("docs/formats/stacktrack.md");
+  const std::string example =
+      testing::read_source_file("tests/golden/stacktrack/specification.tlg");
+  ASSERT_GE(example.size(), 12U * 24);
+  EXPECT_THAT(page, ::testing::HasSubstr(hex_dump(example.substr(0, 12 * 24))));
+  for (size_t i = 0; i < ConversionLoss::kReasons; ++i) {
+    EXPECT_THAT(page, ::testing::HasSubstr(fmt::format(
+                          "| {} |\n", loss_text(static_cast<ConversionLoss::Reason>(i)))));
+  }
+  for (size_t i = 0; i < Violation::kKinds; ++i) {
+    EXPECT_THAT(page, ::testing::HasSubstr(
+                          fmt::format("`{}`", to_string(static_cast<Violation::Kind>(i)))));
+  }
+}
+
+}  // namespace
+}  // namespace telltale::stacktrack

@@ -1,0 +1,186 @@
+#include "import/stacktrack_recording.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/stacktrack_samples.h"
+
+namespace telltale {
+namespace {
+
+using testing::StacktrackBuilder;
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+StacktrackRecording opened(const std::vector<std::string>& files) {
+  std::vector<InputFile> inputs;
+  for (const std::string& file : files)
+    inputs.push_back(InputFile::from_memory("f.tlg", as_bytes(file)));
+  Result<StacktrackRecording> recording = StacktrackRecording::open(std::move(inputs));
+  EXPECT_TRUE(recording) << to_string(recording.error());
+  return *std::move(recording);
+}
+
+// Events as lines: "7:9 100 > name", "<", "step name", "variable name=value".
+struct Lines : IgnoreEvents {
+  const FunctionNames& names;
+  Ticks start;
+  std::string thread;
+  std::vector<std::string> lines;
+  Lines(const FunctionNames& known, Ticks first) : names(known), start(first) {}
+  void put(Ticks time, std::string_view what) {
+    lines.push_back(fmt::format("{} {} {}", thread, time - start, what));
+  }
+  void enter(Ticks time, FunctionId id) { put(time, "> " + names.describe(id).name); }
+  void leave(Ticks time, FunctionId id, LeaveKind) { put(time, "< " + names.describe(id).name); }
+  void instant(const InstantEvent& event) {
+    put(event.time,
+        fmt::format("{} {}", event.category,
+                    std::string_view(reinterpret_cast<const char*>(event.payload.data()),
+                                     event.payload.size())));
+  }
+};
+
+std::vector<std::string> lines_of(const StacktrackRecording& recording) {
+  Lines all(recording.functions(), recording.first_time());
+  ProblemLog problems;
+  for (size_t s = 0; s < recording.streams().size(); ++s) {
+    const EventStream& stream = recording.streams()[s];
+    all.thread = fmt::format("{}:{}", stream.thread.pid, stream.thread.tid);
+    for (size_t u = 0; u < stream.units; ++u) recording.play(s, u, all, problems);
+  }
+  EXPECT_EQ(problems.count(), 0U);
+  return all.lines;
+}
+
+using ::testing::ElementsAre;
+
+TEST(StacktrackRecording, ClassicWithExitsMarkedOrNot) {
+  for (const bool marked : {true, false}) {
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+      const std::string file = testing::samples::classic_stream(order, marked).bytes();
+      const StacktrackRecording recording = opened({file});
+      EXPECT_THAT(lines_of(recording),
+                  ElementsAre("1800:2320 24 > outer(int)", "1800:2320 40 > sixteen letters.",
+                              "1800:2320 56 variable name=a value in pieces \x1b[31m<&>\"'",
+                              "1800:2320 72 < sixteen letters.", "1800:2320 88 < outer(int)",
+                              "1800:2321 57 step step"));
+      EXPECT_EQ(recording.clock().ticks_per_second, 0x01020304U);
+      EXPECT_EQ(recording.problems().count(), 0U);
+      const FunctionInfo& outer = recording.functions().describe(FunctionId{2});
+      EXPECT_EQ(outer.name, "outer(int)");
+      EXPECT_EQ(outer.file, "src/a directory/file_of_a_long_name.cpp");
+      EXPECT_EQ(outer.line, 0x0506U);
+    }
+  }
+}
+
+// Out of order in the file, held times between readings, a text behind another record, losses.
+TEST(StacktrackRecording, Wide) {
+  const std::string file = testing::samples::wide_stream(std::endian::little).bytes();
+  const StacktrackRecording recording = opened({file});
+  EXPECT_THAT(lines_of(recording),
+              ElementsAre("16909060:11259374 8192 > late()", "16909060:11259374 8448 < late()",
+                          "16909060:11259375 4096 > serve(Request const&)",
+                          "16909060:11259375 4096 > parse",
+                          "16909060:11259375 4096 variable url=/index.html?of=a&long=query",
+                          "16909060:11259375 4128 step sent", "16909060:11259375 4160 < parse",
+                          "16909060:11259375 4192 < serve(Request const&)"));
+  ASSERT_EQ(recording.problems().count(), 1U);
+  EXPECT_EQ(recording.problems().kept()[0].kind, Problem::Kind::loss);
+  const RecordingInfo info = recording.info(1);
+  EXPECT_EQ(info.version, "512");
+  EXPECT_EQ(info.threads.size(), 2U);
+  EXPECT_EQ(info.span_ns(), 8448U);
+}
+
+TEST(StacktrackRecording, ChunkThatIsBeingClearedIsLeftOut) {
+  constexpr size_t kPage = stacktrack::wide::kPageBytes;
+  std::string ring = testing::samples::wide_stream(std::endian::little, kPage).bytes();
+  EXPECT_EQ(opened({ring}).streams().size(), 2U);
+  ring.replace(kPage, 64, std::string(64, '\0'));
+  EXPECT_TRUE(opened({ring}).streams().empty());
+}
+
+// A piece of a stream: what came before is unknown until the next cycle posts it again.
+TEST(StacktrackRecording, BeginsInTheMiddle) {
+  using enum stacktrack::Style;
+  StacktrackBuilder b(false);
+  b.process(5).at(90).exit(100, 1, 6).at(91).hit(110, 2, 6).at(92).hit(120, 3, 6);
+  b.at(93).value(125, 4, 6, "v").prologue().process_info(2).time_type(1000);
+  b.at(94).scope(2, step, 1, 1, 0, "named later").hit(130, 2, 6);
+  const StacktrackRecording recording = opened({b.bytes()});
+  EXPECT_THAT(lines_of(recording),
+              ElementsAre("5:6 0 < #1", "5:6 10 step named later", "5:6 20 step #3",
+                          "5:6 25 variable #4=v", "5:6 30 step named later"));
+}
+
+// The same scope index means another thing in another process, in another file, or later on.
+TEST(StacktrackRecording, ContextIsTheProcesssAndTheFiles) {
+  using enum stacktrack::Style;
+  const auto stream = [](uint32_t pid, std::string_view name, uint64_t when) {
+    StacktrackBuilder b(false);
+    b.process(pid).prologue().time_type(1000).at(1).scope(1, step, 1, 0, 0, name);
+    b.hit(when, 1, pid);
+    return b.bytes();
+  };
+  const StacktrackRecording two = opened({stream(1, "one", 10) + stream(2, "two", 20)});
+  EXPECT_THAT(lines_of(two), ElementsAre("1:1 0 step one", "2:2 10 step two"));
+  const StacktrackRecording files = opened({stream(1, "one", 10), stream(1, "another", 20)});
+  EXPECT_THAT(lines_of(files), ElementsAre("1:1 0 step one", "1:1 10 step another"));
+}
+
+TEST(StacktrackRecording, LossesToldAsVariables) {
+  using enum stacktrack::Style;
+  StacktrackBuilder b(false);
+  b.prologue().at(1).scope(1, value, 0, 0, 0, "telltale.lost.no_space").value(1, 1, 1, "4");
+  b.at(2).value(2, 1, 1, "7");
+  const StacktrackRecording recording = opened({b.bytes()});
+  ASSERT_EQ(recording.problems().count(), 1U);
+  EXPECT_EQ(recording.problems().kept()[0].message, "the recorder lost 7 (no_space)");
+}
+
+// Threads that take turns, more than a unit of records: nothing is lost between runs and units.
+TEST(StacktrackRecording, ManyUnits) {
+  StacktrackBuilder b(true);
+  b.chunk(0, 0, 4096).prologue().time_type(1'000'000'000);
+  uint64_t sequence = 10;
+  b.at(sequence).scope(1, stacktrack::Style::function, 1, 0, 0, "f");
+  constexpr size_t kCalls = 100'000;
+  for (size_t i = 0; i < kCalls; ++i) {
+    const auto tid = static_cast<uint32_t>(1 + i / 1000 % 2);
+    b.stream(static_cast<uint16_t>(tid));
+    b.at(++sequence).hit(sequence, 1, tid).at(++sequence).exit(sequence, 1, tid);
+  }
+  const StacktrackRecording recording = opened({b.bytes()});
+  struct Count : IgnoreEvents {
+    size_t enters = 0;
+    size_t leaves = 0;
+    Ticks last = 0;
+    void enter(Ticks time, FunctionId) { ++enters, check(time); }
+    void leave(Ticks time, FunctionId, LeaveKind) { ++leaves, check(time); }
+    void check(Ticks time) {
+      EXPECT_GT(time, last);
+      last = time;
+    }
+  };
+  ProblemLog problems;
+  size_t enters = 0;
+  for (size_t s = 0; s < recording.streams().size(); ++s) {
+    Count count;
+    uint64_t bytes = 0;
+    EXPECT_EQ(recording.streams()[s].units, 1U);
+    for (size_t u = 0; u < recording.streams()[s].units; ++u) {
+      recording.play(s, u, count, problems);
+      bytes += recording.unit_bytes(s, u);
+    }
+    EXPECT_EQ(count.enters, count.leaves);
+    EXPECT_EQ(bytes, kCalls * 32);
+    enters += count.enters;
+  }
+  EXPECT_EQ(enters, kCalls);
+}
+
+}  // namespace
+}  // namespace telltale
