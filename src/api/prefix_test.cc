@@ -8,9 +8,11 @@
 
 #include "analysis/profile.h"
 #include "api/export_calls.h"
+#include "formats/stacktrack/recognise.h"
 #include "formats/xray/convert.h"
 #include "formats/xray/fdr_frames.h"
 #include "import/id_names.h"
+#include "support/stacktrack_samples.h"
 #include "support/xray_samples.h"
 
 namespace telltale {
@@ -99,6 +101,32 @@ TEST(Prefix, OfYamlGivesTheWholeRecordsBeforeTheCut) {
       ASSERT_GE(info.records, records_before) << where;
       records_before = info.records;
       for (const Problem& problem : info.problems.kept()) ASSERT_LE(problem.offset, size) << where;
+      play_everything(AnyRecording(std::move(*recording)), where);
+    }
+  }
+}
+
+TEST(Prefix, OfStackTrackStreamsGivesTheWholeRecordsBeforeTheCut) {
+  for (const testing::Sample& sample : testing::stacktrack_samples()) {
+    const stacktrack::StreamFormat format = *stacktrack::recognise(testing::as_bytes(sample.bytes));
+    const uint64_t entry = format.description.entry_size;
+    uint64_t records_before = 0;
+    for (size_t size = format.first_record + entry; size <= sample.bytes.size(); size += 7) {
+      const std::string where = sample.name + " cut at " + std::to_string(size) + ": ";
+      const std::string_view cut = std::string_view(sample.bytes).substr(0, size);
+      std::vector<InputFile> inputs;
+      inputs.push_back(InputFile::from_memory("sample", testing::as_bytes(cut)));
+      Result<StacktrackRecording> recording =
+          StacktrackRecording::open(std::move(inputs), format.description);
+      ASSERT_TRUE(recording) << where << to_string(recording.error());
+      const RecordingInfo info = recording->info(1);
+      ASSERT_GE(info.records, records_before) << where;
+      records_before = info.records;
+      for (const Problem& problem : info.problems.kept()) ASSERT_LE(problem.offset, size) << where;
+      if ((size - format.first_record) % entry != 0) {
+        ASSERT_TRUE(info.problems.damaged()) << where;
+        ASSERT_GT(info.problems.lost_bytes(), 0U) << where;
+      }
       play_everything(AnyRecording(std::move(*recording)), where);
     }
   }

@@ -68,6 +68,9 @@ Result<AnyRecording> open_mono(std::vector<InputFile> inputs, const OpenOptions&
 }
 
 Result<AnyRecording> open_stacktrack(std::vector<InputFile> inputs, const OpenOptions& options) {
+  if (!options.programs.empty())
+    return usage_error(
+        "a StackTrack recording names its checkpoints itself; it takes no --program");
   std::optional<stacktrack::FormatDescription> platform;
   if (!options.format_description.empty()) {
     Result<stacktrack::FormatDescription> given =

@@ -196,7 +196,7 @@ class StraightRoad : public Road {
   StraightRoad(const StreamFormat& from, const FormatDescription& to, const std::string& file_name,
                bool exits_by_sequence, BlockWriter& out, ConversionLoss& loss, ProblemLog& problems)
       : Road(from, to, file_name, loss, problems),
-        renumber_(exits_by_sequence && to.compiled.exit != 0),
+        renumber_(exits_by_sequence && to.has(RecordKind::stream)),
         out_(out) {
     if (to.has(RecordKind::stream) && !from.description.has(RecordKind::stream))
       chunks_.emplace(to);
@@ -204,8 +204,12 @@ class StraightRoad : public Road {
 
   void record(const Record& record) {
     const bool exit = exits_.is_exit(record);
-    Placing placing{record.sequence(), record.stream(), exit};
-    if (renumber_) placing.sequence = renumbered(record, exit);
+    // Where order in the file counts, exits stay as they are told.
+    Placing placing{record.sequence(), record.stream(), renumber_ ? exit : record.is_exit()};
+    if (renumber_) {
+      if ((record.sequence() >> (64 - kExitBits)) != 0) return loss_.add(Reason::number);
+      placing.sequence = renumbered(record, exit);
+    }
     if (record.is(RecordKind::hit)) {
       if (chunks_) placing.stream = thread_number(record);
       if (to_.compiled.exit == 0 && !tell_by_sequence(record, exit, placing)) return;

@@ -2,6 +2,7 @@
 // that the specification prints; sizes and offsets are the compiler's.
 #include <array>
 #include <initializer_list>
+#include <utility>
 
 #include "formats/stacktrack/format_description.h"
 #include "formats/stacktrack/wire.h"
@@ -74,6 +75,41 @@ void add_checkpoint_types(std::vector<TypeLayout>& types, const char* number) {
             TELLTALE_MEMBER(SourceLocation, filenum, "filenum", "int16", "file number")}));
 }
 
+// What both layouts say of processes and clocks.
+template <typename Prologue, typename ProcessInfo, typename TimeInfo, typename TimeType>
+void add_process_types(std::vector<TypeLayout>& types) {
+  types.push_back(
+      type(RecordType::prologue, "PROLOGUE", "prologue", sizeof(Prologue), "~", "Prologue data",
+           {TELLTALE_MEMBER(Prologue, magic, "_12345678", "uns32", "magic identifier"),
+            TELLTALE_MEMBER(Prologue, version, "version", "uns32", "stacktrack format version"),
+            TELLTALE_MEMBER(Prologue, info_len, "info_len", "char", "length of _info field"),
+            TELLTALE_MEMBER(Prologue, entry_size, "entry_size", "char", "size of entry"),
+            TELLTALE_MEMBER(Prologue, payload_offset, "payload_offset", "char",
+                            "offset of payload in entry")}));
+  types.push_back(type(
+      RecordType::process_info, "PROCINFO", "procinfo", sizeof(ProcessInfo), "~", "Process data",
+      {TELLTALE_MEMBER(ProcessInfo, pid, "pid", "st_pid_t", "proccess ID"),
+       TELLTALE_MEMBER(ProcessInfo, write_count, "writeCount", "wcount_t", "write count")}));
+  types.push_back(
+      type(RecordType::time_info, "TIMEINFO", "timeinfo", sizeof(TimeInfo), "~",
+           "Time info (start time) data",
+           {TELLTALE_MEMBER(TimeInfo, start_hires, "start_hires", "hitime_t",
+                            "start time in raw hi-res form"),
+            TELLTALE_MEMBER(TimeInfo, start, "start", "sctime_t", "start time in CTIME form")}));
+  types.push_back(type(RecordType::time_type, "TIMETYPE", "timetype", sizeof(TimeType), "~",
+                       "time conversion data",
+                       {TELLTALE_MEMBER(TimeType, tdiv, "tdiv", "hitime_t", "time divisor"),
+                        TELLTALE_MEMBER(TimeType, timetype, "timetype", "uns16", "time type")}));
+}
+
+// Members that only the wide layout has, behind those that both have.
+void add_members(std::vector<TypeLayout>& types, RecordType index, std::initializer_list<M> list) {
+  for (TypeLayout& layout : types) {
+    if (layout.index != static_cast<uint32_t>(index)) continue;
+    for (Member& member : members(list)) layout.members.push_back(std::move(member));
+  }
+}
+
 TypeLayout info_type() {
   return {"INFO",
           "info",
@@ -108,28 +144,7 @@ FormatDescription classic_layout() {
                TELLTALE_MEMBER(Head, pid, "_pid", "st_pid_t", "process ID"),
                TELLTALE_MEMBER(Head, sequence, "_sequence", "sequence_t", "sequence number")});
   add_checkpoint_types<Hit, FileLocation, FileProperty, SourceLocation>(made.types, "int16");
-  made.types.push_back(
-      type(RecordType::prologue, "PROLOGUE", "prologue", sizeof(Prologue), "~", "Prologue data",
-           {TELLTALE_MEMBER(Prologue, magic, "_12345678", "uns32", "magic identifier"),
-            TELLTALE_MEMBER(Prologue, version, "version", "uns32", "stacktrack format version"),
-            TELLTALE_MEMBER(Prologue, info_len, "info_len", "char", "length of _info field"),
-            TELLTALE_MEMBER(Prologue, entry_size, "entry_size", "char", "size of entry"),
-            TELLTALE_MEMBER(Prologue, payload_offset, "payload_offset", "char",
-                            "offset of payload in entry")}));
-  made.types.push_back(type(
-      RecordType::process_info, "PROCINFO", "procinfo", sizeof(ProcessInfo), "~", "Process data",
-      {TELLTALE_MEMBER(ProcessInfo, pid, "pid", "st_pid_t", "proccess ID"),
-       TELLTALE_MEMBER(ProcessInfo, write_count, "writeCount", "wcount_t", "write count")}));
-  made.types.push_back(
-      type(RecordType::time_info, "TIMEINFO", "timeinfo", sizeof(TimeInfo), "~",
-           "Time info (start time) data",
-           {TELLTALE_MEMBER(TimeInfo, start_hires, "start_hires", "hitime_t",
-                            "start time in raw hi-res form"),
-            TELLTALE_MEMBER(TimeInfo, start, "start", "sctime_t", "start time in CTIME form")}));
-  made.types.push_back(type(
-      RecordType::time_type, "TIMETYPE", "timetype", sizeof(TimeType), "~", "time conversion data",
-      {TELLTALE_MEMBER(TimeType, tdiv, "tdiv", "hitime_t", "time divisor"),
-       TELLTALE_MEMBER(TimeType, timetype, "timetype", "uns16", "time type")}));
+  add_process_types<Prologue, ProcessInfo, TimeInfo, TimeType>(made.types);
   made.types.push_back(info_type());
   made.flags = shared_flags(made.types);
   return made;
@@ -148,33 +163,16 @@ FormatDescription wide_layout() {
                TELLTALE_MEMBER(Head, pid, "_pid", "st_pid_t", "process ID"),
                TELLTALE_MEMBER(Head, sequence, "_sequence", "sequence_t", "sequence number")});
   add_checkpoint_types<Hit, FileLocation, FileProperty, SourceLocation>(made.types, "int32");
-  made.types.push_back(
-      type(RecordType::prologue, "PROLOGUE", "prologue", sizeof(Prologue), "~", "Prologue data",
-           {TELLTALE_MEMBER(Prologue, magic, "_12345678", "uns32", "magic identifier"),
-            TELLTALE_MEMBER(Prologue, version, "version", "uns32", "stacktrack format version"),
-            TELLTALE_MEMBER(Prologue, info_len, "info_len", "char", "length of _info field"),
-            TELLTALE_MEMBER(Prologue, entry_size, "entry_size", "char", "size of entry"),
-            TELLTALE_MEMBER(Prologue, payload_offset, "payload_offset", "char",
-                            "offset of payload in entry"),
-            TELLTALE_MEMBER(Prologue, ring_bytes, "ring_bytes", "uns32", "chunk size of a ring")}));
-  made.types.push_back(type(
-      RecordType::process_info, "PROCINFO", "procinfo", sizeof(ProcessInfo), "~", "Process data",
-      {TELLTALE_MEMBER(ProcessInfo, pid, "pid", "st_pid_t", "proccess ID"),
-       TELLTALE_MEMBER(ProcessInfo, write_count, "writeCount", "wcount_t", "write count"),
-       TELLTALE_MEMBER(ProcessInfo, parent, "parent", "st_pid_t", "parent process ID"),
-       TELLTALE_MEMBER(ProcessInfo, clock_every, "clock_every", "uns32",
-                       "events of a thread per reading of the clock")}));
-  made.types.push_back(
-      type(RecordType::time_info, "TIMEINFO", "timeinfo", sizeof(TimeInfo), "~",
-           "Time info (start time) data",
-           {TELLTALE_MEMBER(TimeInfo, start_hires, "start_hires", "hitime_t",
-                            "start time in raw hi-res form"),
-            TELLTALE_MEMBER(TimeInfo, start, "start", "sctime_t", "start time in CTIME form"),
-            TELLTALE_MEMBER(TimeInfo, start_ns, "start_ns", "uns32", "nanoseconds of start")}));
-  made.types.push_back(type(
-      RecordType::time_type, "TIMETYPE", "timetype", sizeof(TimeType), "~", "time conversion data",
-      {TELLTALE_MEMBER(TimeType, tdiv, "tdiv", "hitime_t", "time divisor"),
-       TELLTALE_MEMBER(TimeType, timetype, "timetype", "uns16", "time type")}));
+  add_process_types<Prologue, ProcessInfo, TimeInfo, TimeType>(made.types);
+  add_members(
+      made.types, RecordType::prologue,
+      {TELLTALE_MEMBER(Prologue, ring_bytes, "ring_bytes", "uns32", "chunk size of a ring")});
+  add_members(made.types, RecordType::process_info,
+              {TELLTALE_MEMBER(ProcessInfo, parent, "parent", "st_pid_t", "parent process ID"),
+               TELLTALE_MEMBER(ProcessInfo, clock_every, "clock_every", "uns32",
+                               "events of a thread per reading of the clock")});
+  add_members(made.types, RecordType::time_info,
+              {TELLTALE_MEMBER(TimeInfo, start_ns, "start_ns", "uns32", "nanoseconds of start")});
   made.types.push_back(
       type(RecordType::stream, "STREAM", "stream", sizeof(Stream), "~", "whose records follow",
            {TELLTALE_MEMBER(Stream, tid, "tid", "st_tid_t", "thread, 0: any"),
