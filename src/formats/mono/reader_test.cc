@@ -70,7 +70,7 @@ TEST(MonoReader, EveryVersionHasEveryEventOfItsTable) {
       EXPECT_FALSE(end.error) << sample.name << ": " << to_string(*end.error);
       EXPECT_EQ(end.offset, frame.end);
     }
-    if (frames.buffers.empty()) continue;
+    if (!sample.name.starts_with('v')) continue;  // not one that has everything
     for (unsigned byte = 0; byte < 256; ++byte) {
       const uint8_t kind = layout.events.kind[byte];
       if (kind == EventTable::kNone) continue;
