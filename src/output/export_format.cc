@@ -39,7 +39,7 @@ constexpr auto kFormats = std::to_array<Description>({
     {ExportFormat::mono1, "mono1", "", "Mono log profiler, data version 1"},
     {ExportFormat::mono17, "mono17", ".mlpd", "data version 17"},
     {ExportFormat::stacktrack, "stacktrack", ".tlg",
-     "StackTrack, of the platform of --output-description or else the input's"},
+     "StackTrack, laid out as --output-description says"},
     {ExportFormat::stacktrack_classic, "stacktrack-classic", "", "its layout of 2005"},
     {ExportFormat::stacktrack_wide, "stacktrack-wide", "", "telltale's layout"},
 });
