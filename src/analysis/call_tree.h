@@ -77,9 +77,14 @@ class CallTreePartial {
     unwound_ += static_cast<uint64_t>(how == CloseKind::unwound);
     unfinished_ += static_cast<uint64_t>(how == CloseKind::unfinished);
   }
+  // For trees of other things than calls: `count` of them, `total` of what they weigh.
+  void add_weight(uint32_t node, uint64_t count, uint64_t total) {
+    nodes_[node].calls += count;
+    nodes_[node].total += total;
+  }
   // For calls whose callee's time is not theirs: flattened ones.
   void subtract_time(uint32_t node, Ticks ticks) { nodes_[node].total -= ticks; }
-  void add_flattened() { ++flattened_; }
+  void add_flattened(uint64_t calls = 1) { flattened_ += calls; }
   void add_orphan_exit() { ++orphan_exits_; }
 
   // Adds what the other found. REQUIRES: same options, same recording.

@@ -20,6 +20,11 @@ namespace telltale {
 template <typename Sink, typename Event>
 concept hears = requires(Sink& sink, const Event& event) { sink.on(event); };
 
+// Sources that tell any of these say so by a member kTellsRuntimeEvents; there is no need to read
+// others.
+template <typename Source>
+constexpr bool tells_runtime_events = requires { Source::kTellsRuntimeEvents; };
+
 // Tells an event to a sink that has ears for it.
 template <typename Sink, typename Event>
 [[gnu::always_inline]] inline void tell(Sink& sink, const Event& event) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "model/event_source.h"
+#include "model/runtime_events.h"
 
 namespace telltale::testing {
 
@@ -92,6 +93,26 @@ class ScriptedSource {
     return add(Loss{time, bytes, std::move(reason)});
   }
 
+  // --- What a runtime tells beside calls. Spans and views that events refer to come from kept().
+  // ---
+  using RuntimeEvent = std::variant<AllocationEvent, ThrowEvent, MonitorEvent, CollectionEvent,
+                                    HeapResized, HeapShotEvent, HeapObjectEvent, HeapRootsEvent,
+                                    HeapRootAreaEvent, LoadEvent, SampleEvent, CompiledEvent,
+                                    NativeSymbolEvent, CounterDescribed, CounterEvent, PieceEvent>;
+  ScriptedSource& on(RuntimeEvent event) { return add(Runtime{std::move(event)}); }
+  // As long as the source, or a copy of it, lives.
+  template <typename T>
+  std::span<const T> kept(std::vector<T> values) {
+    auto owned = std::make_shared<const std::vector<T>>(std::move(values));
+    kept_.push_back(owned);
+    return *owned;
+  }
+  RecordedStack stack(const std::vector<uint32_t>& outermost_first) {
+    std::vector<FunctionId> functions;
+    for (const uint32_t id : outermost_first) functions.push_back(FunctionId{id});
+    return {true, kept(std::move(functions))};
+  }
+
   // --- EventSource ---
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Ticks first_time() const { return first_time_; }
@@ -144,12 +165,19 @@ class ScriptedSource {
     std::string reason;
     void tell(auto& sink) const { sink.loss(LossEvent{time, bytes, reason}); }
   };
-  using Event = std::variant<Enter, Argument, Leave, Cpu, Instant, Loss>;
+  struct Runtime {
+    RuntimeEvent event;
+    void tell(auto& sink) const {
+      std::visit([&sink](const auto& e) { telltale::tell(sink, e); }, event);
+    }
+  };
+  using Event = std::variant<Enter, Argument, Leave, Cpu, Instant, Loss, Runtime>;
   ScriptedSource& add(Event event) {
     events_.back().back().push_back(std::move(event));
     return *this;
   }
 
+  std::vector<std::shared_ptr<const void>> kept_;
   Clock clock_;
   Ticks first_time_ = 0;
   std::shared_ptr<ScriptedNames> names_ = std::make_shared<ScriptedNames>();

@@ -1,0 +1,136 @@
+#include "analysis/weighted_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+// A symbol names what stands this far behind its address, at most.
+constexpr uint64_t kSymbolReach = 4096;
+
+// Says what owners are called, and whether they have a frame at all.
+class OwnerNames {
+ public:
+  OwnerNames(const WeightedStacks& stacks, Weighed weighed) : stacks_(stacks), weighed_(weighed) {
+    if (weighed != Weighed::samples) return;
+    code_ = stacks.code.methods();
+    std::ranges::sort(code_, {}, &CompiledCode::Method::address);
+  }
+
+  [[nodiscard]] std::optional<std::string> name(uint64_t owner) const {
+    switch (weighed_) {
+      case Weighed::allocations:
+        return type_name(owner);
+      case Weighed::throws:
+        if (owner == 0) return std::nullopt;
+        return type_name(owner);
+      case Weighed::samples:
+        return owner == 0 || is_managed(owner) ? std::nullopt : std::optional(symbol_name(owner));
+      case Weighed::waits:
+        break;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::string type_name(uint64_t id) const {
+    const LoadedTypes::Type type = stacks_.types.describe(id);
+    return type.name.empty() ? fmt::format("#0x{:x}", type.type == 0 ? id : type.type)
+                             : std::string(type.name);
+  }
+  [[nodiscard]] bool is_managed(uint64_t address) const {
+    auto after = std::ranges::upper_bound(code_, address, {}, &CompiledCode::Method::address);
+    return after != code_.begin() && address - std::prev(after)->address < std::prev(after)->bytes;
+  }
+  [[nodiscard]] std::string symbol_name(uint64_t address) const {
+    const auto after = stacks_.symbols.upper_bound(address);
+    if (after == stacks_.symbols.begin() || address - std::prev(after)->first > kSymbolReach)
+      return "[native code]";
+    return std::prev(after)->second.name;
+  }
+
+  const WeightedStacks& stacks_;
+  Weighed weighed_;
+  std::vector<CompiledCode::Method> code_;  // by address
+};
+
+// A frame a name, in order of the names: ids must not depend on who found an owner first.
+std::map<std::string, FunctionId> number_owners(const WeightedStacks& stacks,
+                                                const OwnerNames& owners, FrameNames& names) {
+  std::map<std::string, FunctionId> frames;
+  for (const auto& [stream, sums] : stacks.by_stream)
+    for (const auto& [owner, by_stack] : sums.by_owner())
+      if (auto name = owners.name(owner)) frames.try_emplace(*std::move(name));
+  frames.try_emplace("[no stack]");
+  for (auto& [name, id] : frames) id = names.add(name);
+  return frames;
+}
+
+}  // namespace
+
+FunctionId FrameNames::add(const std::string& name) {
+  const auto [place, fresh] = by_name_.try_emplace(name);
+  if (fresh) {
+    frames_.emplace_back().name = name;
+    place->second = FunctionId{static_cast<uint32_t>(kFirst + frames_.size() - 1)};
+  }
+  return place->second;
+}
+
+std::vector<LiveType> last_live_types(WeightedStacks& stacks, FrameNames& names) {
+  const std::vector<HeapShots::Shot> shots = stacks.shots.take_shots();
+  if (shots.empty()) return {};
+  const OwnerNames owners(stacks, Weighed::allocations);
+  std::map<std::string, LiveType> by_name;
+  for (const auto& [type, sum] : shots.back().by_type) {
+    LiveType& live = by_name[*owners.name(type)];
+    live.objects += sum.objects;
+    live.bytes += sum.bytes;
+  }
+  std::vector<LiveType> all;
+  for (auto& [name, live] : by_name) {
+    live.frame = names.add(name);
+    all.push_back(live);
+  }
+  return all;
+}
+
+CallTreePartial weighted_tree(const WeightedStacks& stacks, Weighed weighed, WeightOf weight,
+                              const CallTreeOptions& options, FrameNames& names) {
+  CallTreeOptions by_thread = options;
+  by_thread.by_thread = true;
+  CallTreePartial tree(by_thread);
+  const OwnerNames owners(stacks, weighed);
+  const std::map<std::string, FunctionId> frames = number_owners(stacks, owners, names);
+  const FunctionId no_stack = frames.at("[no stack]");
+  for (const auto& [stream, sums] : stacks.by_stream) {
+    const uint32_t root = tree.root(stream);
+    for (const auto& [owner, by_stack] : sums.by_owner()) {
+      const std::optional<std::string> name = owners.name(owner);
+      for (const auto& [stack, sum] : by_stack) {
+        std::vector<FunctionId> path = stacks.stacks.functions(static_cast<StackTable::Id>(stack));
+        if (name) path.push_back(frames.at(*name));
+        if (path.empty()) path.push_back(no_stack);
+        if (path.size() > tree.options().max_depth) {
+          path[tree.options().max_depth - 1] = path.back();
+          path.resize(tree.options().max_depth);
+          tree.add_flattened(sum.count);
+        }
+        const uint64_t value = weight == WeightOf::count ? sum.count : sum.value;
+        uint32_t node = root;
+        for (size_t i = 0; i < path.size(); ++i) {
+          node = tree.child(node, path[i]);
+          tree.add_weight(node, i + 1 == path.size() ? sum.count : 0, value);
+        }
+      }
+    }
+  }
+  return tree;
+}
+
+}  // namespace telltale
