@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/address_map.h"
+#include "analysis/loaded_types.h"
+#include "analysis/play_threads.h"
+#include "base/problem.h"
+#include "model/call_filter.h"
+#include "model/event_source.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// The objects of one heap shot, who refers to whom, and from where they are kept alive.
+// docs/analysis/heap.md. Memory: 32 bytes an object, 8 a reference, of one shot.
+struct HeapGraph {
+  struct Object {
+    uint64_t object = 0;  // its address
+    uint64_t type = 0;    // TypeId's number
+    uint64_t bytes = 0;
+    uint32_t first_reference = 0;  // index into references; those of the next object end its own
+  };
+  struct Reference {
+    uint32_t to = 0;      // index into objects
+    uint32_t offset = 0;  // of the field in the object, bytes
+  };
+  struct Root {
+    uint32_t object = 0;  // index into objects
+    std::string name;     // "static fields of Cache", "stack", ...
+    bool weak = false;
+  };
+  Ticks begin = 0;
+  size_t stream = 0;
+  std::vector<Object> objects;  // in the order of the recording
+  std::vector<Reference> references;
+  std::vector<Root> roots;
+  uint64_t dangling = 0;  // references and roots to what is no object of the shot
+  LoadedTypes types;
+
+  [[nodiscard]] std::pair<size_t, size_t> references_of(size_t object) const {
+    return {objects[object].first_reference,
+            object + 1 < objects.size() ? objects[object + 1].first_reference : references.size()};
+  }
+  // "#0x..." for types that the recording does not name.
+  [[nodiscard]] std::string type_name(uint64_t type) const;
+};
+
+// Hears all units of one thread; keeps the last heap shot that begins in a window.
+class HeapGraphSink : public IgnoreEvents {
+ public:
+  struct Area {  // where roots lie, as it was registered
+    uint64_t place = 0;
+    bool registered = true;
+    uint64_t start = 0;
+    uint64_t bytes = 0;
+    HeapRootAreaEvent::Source source{};
+    uint64_t key = 0;
+    std::string name;
+  };
+  // A shot as it is told.
+  struct Shot {
+    struct Reference {
+      uint32_t from = 0;
+      uint32_t offset = 0;
+      uint64_t to = 0;
+    };
+    Ticks begin = 0;
+    size_t stream = 0;
+    uint64_t end_place = ~uint64_t{0};
+    std::vector<HeapGraph::Object> objects;
+    std::vector<Reference> references;
+    AddressMap<uint32_t> index;  // 1 + index of an object's address
+    std::vector<HeapRootsEvent::Root> roots;
+  };
+  struct Found {
+    std::optional<Shot> shot;
+    std::vector<Area> areas;
+    LoadedTypes types;
+    void append(Found&& next);
+  };
+
+  explicit HeapGraphSink(PlayedWindow window) : window_(window) {}
+
+  void on(const PieceEvent& event) {
+    place_ = event.offset;
+    stream_ = event.stream;
+    found_.types.on(event);
+  }
+  void on(const LoadEvent& event) { found_.types.on(event); }
+  void on(const HeapShotEvent& event);
+  void on(const HeapObjectEvent& event);
+  void on(const HeapRootsEvent& event);
+  void on(const HeapRootAreaEvent& event) {
+    found_.areas.push_back({place_, event.registered, event.start, event.bytes, event.source,
+                            event.key, std::string(event.name)});
+  }
+  Found take() { return std::move(found_); }
+
+ private:
+  PlayedWindow window_;
+  uint64_t place_ = 0;
+  size_t stream_ = 0;
+  bool inside_ = false;  // a shot that is kept
+  std::vector<HeapRootsEvent::Root> roots_before_;
+  Found found_;
+};
+
+// Puts together what was found. Null if there was no shot.
+std::optional<HeapGraph> make_heap_graph(HeapGraphSink::Found found,
+                                         std::span<const EventStream> streams);
+
+// The last heap shot that begins in the filter's window. Threads side by side; the result does not
+// depend on the number of workers.
+template <EventSource Source>
+std::optional<HeapGraph> last_heap_graph(const Source& source, const CallFilter& filter,
+                                         size_t workers, ProblemLog& problems) {
+  const PlayedWindow window = window_of(source, filter);
+  HeapGraphSink::Found all;
+  play_threads(
+      source, workers, [&](size_t) { return HeapGraphSink(window); },
+      [&all](HeapGraphSink::Found&& part) { all.append(std::move(part)); }, problems);
+  return make_heap_graph(std::move(all), source.streams());
+}
+
+}  // namespace telltale

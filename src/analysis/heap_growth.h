@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/heap_shots.h"
+#include "analysis/loaded_types.h"
+
+namespace telltale {
+
+// How a type's live objects changed over the heap shots of a recording. docs/analysis/heap.md.
+struct TypeGrowth {
+  std::string type;                      // name; types of one name are one
+  std::vector<HeapShots::Sum> by_shot;   // as many as there are shots
+  size_t steps_up = 0;                   // from one shot to the next: more bytes than before
+  size_t steps_down = 0;                 // fewer
+  [[nodiscard]] int64_t bytes() const {  // last less first
+    return static_cast<int64_t>(by_shot.back().bytes - by_shot.front().bytes);
+  }
+  [[nodiscard]] int64_t objects() const {
+    return static_cast<int64_t>(by_shot.back().objects - by_shot.front().objects);
+  }
+  // It never got less and got more at least once, over three shots or more.
+  [[nodiscard]] bool grows_steadily() const {
+    return by_shot.size() > 2 && steps_down == 0 && steps_up > 0;
+  }
+};
+
+// All types that ever lived in a shot: those that won most bytes first, equal ones by name.
+std::vector<TypeGrowth> heap_growth(std::span<const HeapShots::Shot> shots,
+                                    const LoadedTypes& types);
+
+}  // namespace telltale
