@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "analysis/flame_tree.h"
-#include "api/answers.h"
+#include "api/measured_tree.h"
+#include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/flame_graph.h"
@@ -19,6 +20,7 @@ namespace {
 struct FlameOptions {
   ReadingOptions reading;
   std::string output;
+  std::string measure;
   double min_percent = 0.01;
   size_t max_nodes = 100'000;
   size_t max_stack = 1000;
@@ -27,6 +29,7 @@ struct FlameOptions {
 constexpr size_t kMaxThreadTrees = 200;
 
 std::string thread_title(const CallTree::Root& root) {
+  if (root.thread == ThreadKey() && root.thread_name.empty()) return "all threads";
   std::string title = root.thread.pid == 0 ? fmt::format("thread {}", root.thread.tid)
                                            : fmt::format("thread {} of process {}", root.thread.tid,
                                                          root.thread.pid);
@@ -79,7 +82,7 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
   fact("span",
        show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time))));
   fact("threads", fmt::format("{}", info.threads.size()));
-  fact("calls", fmt::format("{}", tree.calls));
+  fact(std::string(graph.units.counted), fmt::format("{}", tree.calls));
   if (!info.clock.known()) fact("clock", "of unknown frequency; a tick is shown as 1 ns");
   count("calls without an exit of their own", tree.unwound);
   count("calls open at the end", tree.unfinished);
@@ -108,32 +111,37 @@ auto writer_of(const FlameOptions& options) {
 template <EventSource Source>
 int answer(const Source& source, const FlameOptions& options, const CallFilter& filter) {
   ProblemLog problems = source.problems();
-  const Result<CallTreePartial> partial =
-      collect_call_tree(source, filter, options.reading.jobs,
-                        {.by_thread = true, .max_depth = options.max_stack}, problems);
-  if (!partial) return report_error(partial.error());
-  const CallTree by_thread = partial->finish(source.streams());
+  const Result<MeasuredTree> measured =
+      measure_paths(source, measure_of_option(options.measure), filter, options.reading.jobs,
+                    options.max_stack, problems);
+  if (!measured) return report_error(measured.error());
+  const CallTreePartial& partial = measured->partial;
+  const ExportContext context = measured_context(source, *measured);
+  const CallTree by_thread = partial.finish(source.streams());
   FlameGraph graph;
+  graph.units = measured->units;
   const RecordingInfo info = source.info(options.reading.jobs);
   graph.title = info.files.empty() ? "recording" : info.files.front();
   graph.title = graph.title.substr(graph.title.find_last_of('/') + 1);
   if (info.files.size() > 1) graph.title += fmt::format(" and {} more", info.files.size() - 1);
   add_facts(graph, options.reading, info, by_thread);
-  add_trees(graph, partial->without_threads().finish(source.streams()), by_thread, options);
+  add_trees(graph, partial.without_threads().finish(source.streams()), by_thread, options);
 
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done = writer_of(options)(graph, source.clock(), source.functions(), *out);
+  Result<void> done = writer_of(options)(graph, context.clock, context.functions, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   const FlameTree& shown = graph.trees.front().tree;
   if (shown.pruned_nodes != 0) {
-    fmt::print(
-        stderr,
-        "telltale: {} of {} paths are not in the page: each has at most {:.4f} % of the time "
-        "and of the calls (--min-percent, --max-nodes)\n",
-        shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1, 100 * shown.widest_pruned);
+    fmt::print(stderr,
+               "telltale: {} of {} paths are not in the page: each has at most {:.4f} % of the {} "
+               "and of the {} (--min-percent, --max-nodes)\n",
+               shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
+               100 * shown.widest_pruned,
+               graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
   }
+  if (by_thread.roots.empty()) remark_nothing_measured(options.measure);
   return report_problems(options.reading, problems);
 }
 
@@ -157,6 +165,7 @@ void add_flame_verb(CLI::App& app, int& status) {
           ".json; - is standard output")
       ->type_name("FILE")
       ->required();
+  add_measure_option(*verb, options->measure, {"time"}, "what makes a box wide: time of calls");
   verb->add_option("--min-percent", options->min_percent,
                    "leave out what has less than this share of the time and of the calls")
       ->check(CLI::Range(0.0, 100.0))

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <cctype>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "api/answers.h"
+#include "api/measured_tree.h"
+#include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
@@ -27,15 +29,24 @@ StackMeasure measure_of(const std::string& name) {
   return name == "total" ? StackMeasure::total : StackMeasure::self;
 }
 
+std::string upper(std::string text) {
+  for (char& c : text)
+    c = c == '_' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
 // A row a path; `stack` is written as in folded stacks.
 Table make_table(const CallTree& tree, const ExportContext& context, bool by_thread) {
   using Show = Table::Show;
+  const TreeUnits& units = context.units;
+  const std::string counted(units.counted);
+  const Show show = units.is_time() ? Show::duration : Show::plain;
   std::vector<Table::Column> columns;
   if (by_thread) columns = {{"pid", "PID"}, {"tid", "TID"}};
   columns.insert(columns.end(), {{"depth", "DEPTH"},
-                                 {"calls", "CALLS"},
-                                 {"total_ns", "TOTAL", Show::duration},
-                                 {"self_ns", "SELF", Show::duration},
+                                 {counted, upper(counted)},
+                                 {fmt::format("total_{}", units.suffix), "TOTAL", show},
+                                 {fmt::format("self_{}", units.suffix), "SELF", show},
                                  {"stack", "STACK", Show::text}});
   Table table(std::move(columns));
   std::string path;
@@ -66,24 +77,29 @@ Table make_table(const CallTree& tree, const ExportContext& context, bool by_thr
 template <EventSource Source>
 int answer(const Source& source, const StacksOptions& options, const CallFilter& filter) {
   ProblemLog problems = source.problems();
-  const Result<CallTree> tree = build_call_tree(source, filter, options.reading.jobs,
-                                                {.by_thread = options.by_thread}, problems);
-  if (!tree) return report_error(tree.error());
-  const ExportContext context = export_context(source);
+  const Result<MeasuredTree> measured =
+      measure_paths(source, measure_of_option(options.measure), filter, options.reading.jobs,
+                    CallTreeOptions().max_depth, problems);
+  if (!measured) return report_error(measured.error());
+  const CallTree tree =
+      (options.by_thread ? measured->partial : measured->partial.without_threads())
+          .finish(source.streams());
+  const ExportContext context = measured_context(source, *measured);
   if (options.reading.json || options.reading.csv) {
-    const Table table = make_table(*tree, context, options.by_thread);
+    const Table table = make_table(tree, context, options.by_thread);
     print(options.reading.json ? table.to_json() : table.to_csv());
   } else {
     Result<OutputFile> out = OutputFile::open("-");
     if (!out) return report_error(out.error());
     Result<void> done =
-        write_folded(*tree, context, *out, measure_of(options.measure), options.by_thread);
+        write_folded(tree, context, *out, measure_of(options.measure), options.by_thread);
     if (done) done = out->finish();
     if (!done) return report_error(done.error());
   }
-  if (tree->flattened != 0)
-    fmt::print(stderr, "telltale: {} calls are too deep to be told apart by path\n",
-               tree->flattened);
+  if (tree.flattened != 0)
+    fmt::print(stderr, "telltale: {} {} are too deep to be told apart by path\n", tree.flattened,
+               context.units.counted);
+  if (tree.roots.empty()) remark_nothing_measured(options.measure);
   return report_problems(options.reading, problems);
 }
 
@@ -101,10 +117,8 @@ void add_stacks_verb(CLI::App& app, int& status) {
   const auto options = std::make_shared<StacksOptions>();
   add_reading_options(*verb, options->reading);
   add_csv_option(*verb, options->reading);
-  verb->add_option("--measure", options->measure,
-                   "the number of a line: nanoseconds of self or total time, or calls")
-      ->check(CLI::IsMember({"self", "total", "calls"}))
-      ->capture_default_str();
+  add_measure_option(*verb, options->measure, {"self", "total", "calls"},
+                     "the number of a line: nanoseconds of self or total time, calls");
   verb->add_flag("--by-thread", options->by_thread, "threads apart; the thread is the first frame");
   verb->callback([options, &status] { status = run(*options); });
 }

@@ -28,6 +28,8 @@ namespace telltale {
 // opened; answers are the same for any number of workers.
 class MonoRecording {
  public:
+  static constexpr bool kTellsRuntimeEvents = true;  // those of runtime_events.h
+
   // `inputs` must have .mlpd headers. Errors: truncated or unknown header of any file.
   static Result<MonoRecording> open(std::vector<InputFile> inputs);
 

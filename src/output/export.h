@@ -11,6 +11,7 @@
 #include "model/clock.h"
 #include "model/event_source.h"
 #include "model/function_names.h"
+#include "output/tree_units.h"
 
 namespace telltale {
 
@@ -20,11 +21,12 @@ struct ExportContext {
   Ticks first_time = 0;  // is shown as time 0
   std::span<const EventStream> streams;
   const FunctionNames& functions;
+  TreeUnits units = {};  // of a tree's numbers
 };
 
 template <EventSource Source>
 ExportContext export_context(const Source& source) {
-  return {source.clock(), source.first_time(), source.streams(), source.functions()};
+  return {source.clock(), source.first_time(), source.streams(), source.functions(), {}};
 }
 
 // An export that writes call by call. Its sinks encode units side by side; what they made is

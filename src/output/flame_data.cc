@@ -10,9 +10,10 @@ namespace telltale {
 namespace {
 
 // Nodes are columns, so that a hundred thousand of them are quick to parse:
-//   {title, facts: [[name, value]...], functions: [[name, file, line, module]...], trees: [{title,
-//   pruned: {nodes, self_ns, share}, depth: [], function: [], calls: [], inside: [], total_ns: [],
-//   self_ns: []}...]}
+//   {title, facts: [[name, value]...], units: {counted, measured, suffix}, functions: [[name, file,
+//   line, module]...], trees: [{title, pruned: {nodes, self_ns, share}, depth: [], function: [],
+//   calls: [], inside: [], total_ns: [], self_ns: []}...]}   (_bytes or _count in place of _ns:
+//   units.suffix)
 // The root's function is -1.
 class FlameData {
  public:
@@ -30,7 +31,14 @@ class FlameData {
       string(value);
       text_ += ']';
     }
-    text_ += "],\"trees\":[";
+    units_ = graph.units;
+    text_ += "],\"units\":{\"counted\":";
+    string(units_.counted);
+    text_ += ",\"measured\":";
+    string(units_.is_time() && units_.measured == "wall" ? "time" : units_.measured);
+    text_ += ",\"suffix\":";
+    string(units_.suffix);
+    text_ += "},\"trees\":[";
     bool first = true;
     for (const FlameGraph::Tree& tree : graph.trees) {
       if (!first) text_ += ',';
@@ -52,8 +60,8 @@ class FlameData {
     const FlameTree& tree = named.tree;
     text_ += "{\"title\":";
     string(named.title);
-    text_ += ",\"pruned\":{\"nodes\":" + std::to_string(tree.pruned_nodes) +
-             ",\"self_ns\":" + std::to_string(clock_.to_ns(tree.pruned_self)) +
+    text_ += ",\"pruned\":{\"nodes\":" + std::to_string(tree.pruned_nodes) + "," + key("self") +
+             ":" + std::to_string(clock_.to_ns(tree.pruned_self)) +
              ",\"share\":" + std::to_string(tree.widest_pruned) + "}";
     column(tree, "depth", [](const FlameTree::Node& node) { return node.depth; });
     text_ += ",\"function\":[-1";
@@ -62,12 +70,16 @@ class FlameData {
     text_ += ']';
     column(tree, "calls", [](const FlameTree::Node& node) { return node.calls; });
     column(tree, "inside", [](const FlameTree::Node& node) { return node.calls_inside; });
-    column(tree, "total_ns",
+    column(tree, "total_" + std::string(units_.suffix),
            [this](const FlameTree::Node& node) { return clock_.to_ns(node.total); });
-    column(tree, "self_ns",
+    column(tree, "self_" + std::string(units_.suffix),
            [this](const FlameTree::Node& node) { return clock_.to_ns(node.self); });
     text_ += '}';
     return flush();
+  }
+
+  [[nodiscard]] std::string key(std::string_view name) const {
+    return "\"" + std::string(name) + "_" + std::string(units_.suffix) + "\"";
   }
 
   template <typename Get>
@@ -120,6 +132,7 @@ class FlameData {
 
   const Clock& clock_;
   const FunctionNames& names_;
+  TreeUnits units_;
   FlameText style_;
   OutputFile& out_;
   std::string text_;

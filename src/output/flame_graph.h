@@ -10,6 +10,7 @@
 #include "model/clock.h"
 #include "model/function_names.h"
 #include "output/output_file.h"
+#include "output/tree_units.h"
 
 namespace telltale {
 
@@ -23,6 +24,7 @@ struct FlameGraph {
   std::string title;  // of the page
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<Tree> trees;  // at least one
+  TreeUnits units = {};     // of all trees
 };
 
 // An interactive page that needs nothing but itself: no network, no inline event handlers, a

@@ -111,11 +111,11 @@ class Drawing {
     const double all = std::max(1.0, static_cast<double>(tree_.nodes.front().total));
     text_ += "<g><title>";
     append_xml(text_, label);
-    text_ += fmt::format(": {} calls, total {} ({:.2f} %), self {}",
-                         is_root ? node.calls_inside : node.calls,
-                         show_duration(clock_.to_ns_f(static_cast<double>(node.total))),
+    text_ += fmt::format(": {} {}, total {} ({:.2f} %), self {}",
+                         is_root ? node.calls_inside : node.calls, graph_.units.counted,
+                         graph_.units.show(clock_.to_ns_f(static_cast<double>(node.total))),
                          100 * static_cast<double>(node.total) / all,
-                         show_duration(clock_.to_ns_f(static_cast<double>(node.self))));
+                         graph_.units.show(clock_.to_ns_f(static_cast<double>(node.self))));
     if (!info.file.empty()) {
       append_xml(text_, visible(", " + info.file));
       if (info.line != 0) text_ += fmt::format(":{}", info.line);

@@ -128,6 +128,7 @@ ProtoMessage describe_functions(const std::map<FunctionId, uint64_t>& ids,
 
 ProtoMessage thread_labels(const CallTree::Root& root, Strings& strings) {
   ProtoMessage labels;
+  if (root.thread == ThreadKey() && root.thread_name.empty()) return labels;  // of all threads
   const auto add = [&](const ProtoMessage& one) { labels.message(sample::kLabel, one); };
   const std::string title =
       root.thread_name.empty() ? std::to_string(root.thread.tid) : root.thread_name;
@@ -139,14 +140,23 @@ ProtoMessage thread_labels(const CallTree::Root& root, Strings& strings) {
 
 }  // namespace
 
-Result<void> write_pprof(const CallTree& tree, const ExportContext& context, OutputFile& out) {
+Result<void> write_pprof(const CallTree& tree, const ExportContext& context, OutputFile& out,
+                         std::span<const LiveType> live) {
   GzipWriter gzip(out);
   Strings strings;
   std::map<FunctionId, uint64_t> ids;
   ProtoMessage head;
-  head.message(profile::kSampleType, sample_type(strings, "calls", "count"));
-  head.message(profile::kSampleType, sample_type(strings, "wall", "nanoseconds"));
-  head.varint(profile::kDefaultSampleType, strings("wall"));
+  const TreeUnits& units = context.units;
+  // A value that is the count itself is told once.
+  const bool is_count = units.unit == "count";
+  head.message(profile::kSampleType, sample_type(strings, units.counted, "count"));
+  if (!is_count)
+    head.message(profile::kSampleType, sample_type(strings, units.measured, units.unit));
+  if (!live.empty()) {
+    head.message(profile::kSampleType, sample_type(strings, "inuse_objects", "count"));
+    head.message(profile::kSampleType, sample_type(strings, "inuse_space", "bytes"));
+  }
+  head.varint(profile::kDefaultSampleType, strings(is_count ? units.counted : units.measured));
   if (const Result<void> written = gzip.write(head.encoded()); !written) return written;
   for (const CallTree::Root& root : tree.roots) {
     const ProtoMessage labels = thread_labels(root, strings);
@@ -155,8 +165,11 @@ Result<void> write_pprof(const CallTree& tree, const ExportContext& context, Out
       const CallTree::Node& node = tree.nodes[i];
       path.resize(node.depth - 1);
       path.push_back(ids.try_emplace(node.function, ids.size() + 1).first->second);
-      const uint64_t values[] = {node.calls, context.clock.to_ns(node.self)};
-      if (values[0] == 0 && values[1] == 0) continue;
+      const uint64_t self = context.clock.to_ns(node.self);
+      if (node.calls == 0 && self == 0) continue;
+      std::vector<uint64_t> values = {node.calls};
+      if (!is_count) values.push_back(self);
+      if (!live.empty()) values.insert(values.end(), {0, 0});
       ProtoMessage one;
       one.packed(sample::kLocationId, std::vector<uint64_t>(path.rbegin(), path.rend()))
           .packed(sample::kValue, values);
@@ -164,6 +177,15 @@ Result<void> write_pprof(const CallTree& tree, const ExportContext& context, Out
           ProtoMessage().bytes(profile::kSample, one.encoded() + labels.encoded());
       if (const Result<void> written = gzip.write(whole.encoded()); !written) return written;
     }
+  }
+  for (const LiveType& type : live) {
+    const uint64_t location[] = {ids.try_emplace(type.frame, ids.size() + 1).first->second};
+    std::vector<uint64_t> values(is_count ? 1 : 2);
+    values.insert(values.end(), {type.objects, type.bytes});
+    ProtoMessage one;
+    one.packed(sample::kLocationId, location).packed(sample::kValue, values);
+    const ProtoMessage whole = ProtoMessage().message(profile::kSample, one);
+    if (const Result<void> written = gzip.write(whole.encoded()); !written) return written;
   }
   ProtoMessage tail;
   tail.message(profile::kMapping, ProtoMessage()

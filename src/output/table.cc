@@ -65,6 +65,19 @@ std::string show_duration(double ns) {
   return fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
+std::string show_bytes(double bytes) {
+  static constexpr std::array<const char*, 5> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  if (!std::isfinite(bytes)) return "-";
+  size_t unit = 0;
+  double value = bytes;
+  while (unit + 1 < kUnits.size() && std::fabs(value) >= 1023.5) {
+    value /= 1024;
+    ++unit;
+  }
+  return std::fabs(value) >= 999.95 ? fmt::format("{:.0f} {}", value, kUnits[unit])
+                                    : fmt::format("{:.4g} {}", value, kUnits[unit]);
+}
+
 std::string Table::to_text() const {
   std::vector<std::vector<std::string>> lines(rows_.size() + 1);
   std::vector<size_t> widths(columns_.size());

@@ -92,7 +92,8 @@ Result<void> write_speedscope(const CallTree& tree, const ExportContext& context
   for (const CallTree::Root& root : tree.roots) {
     const size_t end = tree.nodes[root.node].end;
     json.begin_object().member("type", "sampled").member("name", thread_title(root));
-    json.member("unit", "nanoseconds").member("startValue", 0).key("samples").begin_array();
+    json.member("unit", context.units.unit == "count" ? "none" : context.units.unit);
+    json.member("startValue", 0).key("samples").begin_array();
     std::vector<size_t> path;
     std::vector<uint64_t> weights;
     uint64_t total = 0;
@@ -130,9 +131,13 @@ Result<void> write_speedscope(const CallTree& tree, const ExportContext& context
 Result<void> write_callgrind(const CallTree& tree, const ExportContext& context, OutputFile& out) {
   const CallGraph graph = make_call_graph(tree);
   const auto ns = [&context](Ticks ticks) { return context.clock.to_ns(ticks); };
-  std::string text =
-      "# callgrind format\nversion: 1\ncreator: telltale\npositions: line\n"
-      "event: Ns : wall-clock nanoseconds\nevents: Ns\n";
+  std::string text = "# callgrind format\nversion: 1\ncreator: telltale\npositions: line\n";
+  if (context.units.measured == "wall") {
+    text += "event: Ns : wall-clock nanoseconds\nevents: Ns\n";
+  } else {
+    text += fmt::format("event: {0} : {0}, {1}\nevents: {0}\n", context.units.measured,
+                        context.units.unit);
+  }
   uint64_t sum = 0;
   for (const CallGraph::Function& function : graph.functions) sum += ns(function.self);
   text += fmt::format("summary: {}\n", sum);
@@ -174,14 +179,15 @@ Result<void> write_dot(const CallTree& tree, const ExportContext& context, Outpu
   const PrunedGraph pruned = prune_call_graph(graph, min_share);
   const double all = graph.total == 0 ? 1 : static_cast<double>(graph.total);
   const auto show = [&context](Ticks ticks) {
-    return show_duration(static_cast<double>(context.clock.to_ns(ticks)));
+    return context.units.show(static_cast<double>(context.clock.to_ns(ticks)));
   };
   std::string text = "digraph calls {\n";
   if (pruned.functions + pruned.edges != 0) {
     text += fmt::format(
-        "  label=\"left out: {} functions and {} edges with less than {:.4g} % of the time and of "
-        "the calls\";\n",
-        pruned.functions, pruned.edges, 100 * min_share);
+        "  label=\"left out: {} functions and {} edges with less than {:.4g} % of the {} and of "
+        "the {}\";\n",
+        pruned.functions, pruned.edges, 100 * min_share,
+        context.units.is_time() ? "time" : context.units.measured, context.units.counted);
   }
   text += "  node [shape=box, fontname=\"sans-serif\"];\n";
   for (size_t number = 0; number < graph.functions.size(); ++number) {
@@ -190,9 +196,11 @@ Result<void> write_dot(const CallTree& tree, const ExportContext& context, Outpu
     text += fmt::format("  f{} [label=", number);
     append_dot(text, info.name);
     text += fmt::format(
-        ", tooltip=\"{} calls, self {}, total {}\", calls=\"{}\", self_ns=\"{}\", total_ns=\"{}\"",
-        function.calls, show(function.self), show(function.total), function.calls,
-        context.clock.to_ns(function.self), context.clock.to_ns(function.total));
+        ", tooltip=\"{0} {6}, self {1}, total {2}\", {6}=\"{0}\", self_{5}=\"{3}\", "
+        "total_{5}=\"{4}\"",
+        function.calls, show(function.self), show(function.total),
+        context.clock.to_ns(function.self), context.clock.to_ns(function.total),
+        context.units.suffix, context.units.counted);
     if (!info.file.empty()) {
       text += ", file=";
       append_dot(text, info.file);
@@ -201,9 +209,9 @@ Result<void> write_dot(const CallTree& tree, const ExportContext& context, Outpu
     text += "];\n";
   }
   for (const CallGraph::Edge& edge : graph.edges) {
-    text += fmt::format("  f{} -> f{} [label=\"{}\", penwidth=\"{:.2f}\", total_ns=\"{}\"];\n",
+    text += fmt::format("  f{} -> f{} [label=\"{}\", penwidth=\"{:.2f}\", total_{}=\"{}\"];\n",
                         edge.caller, edge.callee, edge.calls,
-                        0.5 + 6 * static_cast<double>(edge.total) / all,
+                        0.5 + 6 * static_cast<double>(edge.total) / all, context.units.suffix,
                         context.clock.to_ns(edge.total));
   }
   text += "}\n";

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "analysis/call_tree.h"
+#include "analysis/weighted_tree.h"
 #include "base/error.h"
 #include "output/export.h"
 #include "output/output_file.h"
@@ -18,9 +20,11 @@ enum class StackMeasure : uint8_t { self, total, calls };
 // threads, or with `name_lone_thread`, gets the thread as its outermost frame.
 Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out,
                           StackMeasure measure = StackMeasure::self, bool name_lone_thread = false);
-// pprof's profile.proto, gzipped: calls/count and self/nanoseconds a path, leaf first, the thread
-// as labels. REQUIRES: a tree by thread.
-Result<void> write_pprof(const CallTree& tree, const ExportContext& context, OutputFile& out);
+// pprof's profile.proto, gzipped: count and self value a path (by default calls/count and
+// wall/nanoseconds), leaf first, the thread as labels; with `live`, inuse_objects and inuse_space,
+// too. REQUIRES: a tree by thread.
+Result<void> write_pprof(const CallTree& tree, const ExportContext& context, OutputFile& out,
+                         std::span<const LiveType> live = {});
 // speedscope's JSON, a sampled profile a thread. REQUIRES: a tree by thread.
 Result<void> write_speedscope(const CallTree& tree, const ExportContext& context, OutputFile& out);
 // callgrind's profile format: self time a function, calls and inclusive time an edge.

@@ -2,6 +2,7 @@
 // The trees of the page's data, laid out. A node is an index: callers come before callees, a subtree is [node, end[node]).
 
 const data = JSON.parse(document.getElementById('data').textContent);
+const {units} = data;
 
 class Tree {
   constructor(raw) {
@@ -11,8 +12,8 @@ class Tree {
     this.depth = Int32Array.from(raw.depth);
     this.fn = Int32Array.from(raw.function);
     this.calls = Float64Array.from(raw.calls);
-    this.self = Float64Array.from(raw.self_ns);
-    this.widths = {time: Float64Array.from(raw.total_ns), calls: Float64Array.from(raw.inside)};
+    this.self = Float64Array.from(raw[`self_${units.suffix}`]);
+    this.widths = {time: Float64Array.from(raw[`total_${units.suffix}`]), calls: Float64Array.from(raw.inside)};
     this.starts = {};
     this.parent = new Int32Array(this.size);
     this.end = new Int32Array(this.size).fill(this.size);
@@ -60,6 +61,15 @@ function showTime(ns) {
   const value = ns / unit[1];
   return (value >= 9999.5 ? value.toFixed(0) : String(Number(value.toPrecision(4)))) + ' ' + unit[0];
 }
+function showBytes(bytes) {
+  const names = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  for (; unit + 1 < names.length && Math.abs(bytes) >= 1023.5; unit++) bytes /= 1024;
+  return `${Math.abs(bytes) >= 999.95 ? bytes.toFixed(0) : Number(bytes.toPrecision(4))} ${names[unit]}`;
+}
+const showValue = value => units.suffix === 'ns' ? showTime(value) : units.suffix === 'bytes' ? showBytes(value) : showCount(value);
+const counted = units.counted.replaceAll('_', ' ');
+const measured = units.measured.replaceAll('_', ' ');
 const showCount = count => count.toLocaleString('en-US');
 function showShare(part, whole) {
   const percent = whole > 0 ? 100 * part / whole : 0;

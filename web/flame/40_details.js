@@ -13,13 +13,13 @@ function rowsOf(view, node) {
   const time = tree.widths.time;
   const inView = node => showShare(view.width[node], view.width[view.zoomed]) + ' of the view';
   const rows = [
-    ['calls', showCount(node === 0 ? tree.widths.calls[0] : tree.calls[node])],
-    ['total', `${showTime(time[node])} \u00b7 ${showShare(time[node], time[0])} of all`],
-    ['self', `${showTime(tree.self[node])} \u00b7 ${showShare(tree.self[node], time[0])} of all`],
+    [counted, showCount(node === 0 ? tree.widths.calls[0] : tree.calls[node])],
+    ['total', `${showValue(time[node])} \u00b7 ${showShare(time[node], time[0])} of all`],
+    ['self', `${showValue(tree.self[node])} \u00b7 ${showShare(tree.self[node], time[0])} of all`],
   ];
-  if (node !== 0 && tree.calls[node] > 1) rows.push(['mean', showTime(time[node] / tree.calls[node])]);
+  if (node !== 0 && tree.calls[node] > 1) rows.push(['mean', showValue(time[node] / tree.calls[node])]);
   if (view.zoomed !== 0) rows.push(['width', inView(node)]);
-  if (view.measure === 'calls') rows.push(['calls inside', `${showCount(tree.widths.calls[node])} \u00b7 ${showShare(tree.widths.calls[node], tree.widths.calls[0])} of all`]);
+  if (view.measure === 'calls') rows.push([`${counted} inside`, `${showCount(tree.widths.calls[node])} \u00b7 ${showShare(tree.widths.calls[node], tree.widths.calls[0])} of all`]);
   if (info && info[1]) rows.push(['file', info[2] ? `${info[1]}:${info[2]}` : info[1]]);
   if (info && info[3]) rows.push(['module', info[3]]);
   rows.push(['depth', String(tree.depth[node])]);
@@ -57,7 +57,7 @@ class Details {
     if (node < 0) {
       const {pruned} = view.tree;
       const left = pruned.nodes === 0 ? 'no path left out'
-        : `${showCount(pruned.nodes)} paths left out, each at most ${showShare(pruned.share, 1)}, together ${showTime(pruned.self_ns)} of self time`;
+        : `${showCount(pruned.nodes)} paths left out, each at most ${showShare(pruned.share, 1)}, together ${showValue(pruned[`self_${units.suffix}`])} of self ${measured}`;
       this.foot.textContent = `${showCount(view.tree.size - 1)} paths, ${showCount(view.tree.deepest)} deep \u00b7 ${left}`;
       return;
     }

@@ -192,6 +192,10 @@ function listen() {
     view.redraw();
   });
   byId('tree').addEventListener('change', event => showTree(Number(event.target.value)));
+  const [byValue, byCount] = byId('measure').options;
+  byValue.textContent = measured;
+  byCount.textContent = counted;
+  byId('colour').querySelector('[value=self]').textContent = `self ${measured}`;
   byId('measure').addEventListener('change', event => {
     view.measure = event.target.value;
     view.layOut();

@@ -1,0 +1,110 @@
+#include "api/measured_tree.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/heap_retention.h"
+#include "api/answers.h"
+#include "import/open_recording.h"
+
+namespace telltale {
+namespace {
+
+struct Description {
+  Measure measure;
+  std::string_view name;
+  TreeUnits units;
+};
+
+constexpr auto kMeasures = std::to_array<Description>({
+    {Measure::time, "time", {}},
+    {Measure::alloc_bytes, "alloc-bytes", {"alloc_objects", "alloc_space", "bytes", "bytes"}},
+    {Measure::alloc_count, "alloc-count", {"alloc_objects", "objects", "count", "count"}},
+    {Measure::samples, "samples", {"samples", "hits", "count", "count"}},
+    {Measure::throws, "throws", {"throws", "exceptions", "count", "count"}},
+    {Measure::blocked, "blocked", {"contentions", "delay", "nanoseconds", "ns"}},
+    {Measure::live_bytes, "live-bytes", {"inuse_objects", "inuse_space", "bytes", "bytes"}},
+    {Measure::live_count, "live-count", {"inuse_objects", "objects", "count", "count"}},
+});
+
+}  // namespace
+
+std::optional<Measure> measure_of_name(std::string_view name) {
+  const auto found = std::ranges::find(kMeasures, name, &Description::name);
+  if (found == kMeasures.end()) return std::nullopt;
+  return found->measure;
+}
+
+std::vector<std::string> measure_names() {
+  std::vector<std::string> names;
+  for (const Description& one : kMeasures)
+    if (one.measure != Measure::time) names.emplace_back(one.name);
+  return names;
+}
+
+TreeUnits units_of(Measure measure) {
+  return std::ranges::find(kMeasures, measure, &Description::measure)->units;
+}
+
+namespace {
+
+template <EventSource Source>
+MeasuredTree measure_events(const Source& source, Measure measure, const CallFilter& filter,
+                            size_t workers, const CallTreeOptions& options, ProblemLog& problems) {
+  Weighed weighed = Weighed::allocations;
+  if (measure == Measure::samples) weighed = Weighed::samples;
+  if (measure == Measure::throws) weighed = Weighed::throws;
+  if (measure == Measure::blocked) weighed = Weighed::waits;
+  WeightedStacks stacks = collect_weighted_stacks(source, weighed, filter, workers, problems);
+  auto names = std::make_unique<FrameNames>(source.functions());
+  const WeightOf weight = measure == Measure::alloc_count ? WeightOf::count : WeightOf::value;
+  CallTreePartial partial = weighted_tree(stacks, weighed, weight, options, *names);
+  std::vector<LiveType> live = last_live_types(stacks, *names);
+  return {std::move(partial), std::move(names),
+          measure == Measure::blocked ? source.clock() : Clock{.name = "count"}, units_of(measure),
+          std::move(live)};
+}
+
+template <EventSource Source>
+MeasuredTree measure_heap(const Source& source, Measure measure, const CallFilter& filter,
+                          size_t workers, const CallTreeOptions& options, ProblemLog& problems) {
+  auto names = std::make_unique<FrameNames>(source.functions());
+  CallTreePartial partial(options);
+  if (const auto graph = last_heap_graph(source, filter, workers, problems)) {
+    const WeightOf weight = measure == Measure::live_count ? WeightOf::count : WeightOf::value;
+    partial =
+        retention_tree(explain_heap(*graph, options.max_depth, *names), weight, options.max_depth);
+  }
+  return {std::move(partial), std::move(names), Clock{.name = "count"}, units_of(measure), {}};
+}
+
+}  // namespace
+
+template <EventSource Source>
+Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const CallFilter& filter,
+                                   size_t workers, size_t max_depth, ProblemLog& problems) {
+  const CallTreeOptions options{.by_thread = true, .max_depth = max_depth};
+  if (measure == Measure::time) {
+    Result<CallTreePartial> calls = collect_call_tree(source, filter, workers, options, problems);
+    if (!calls) return std::unexpected(calls.error());
+    return MeasuredTree{*std::move(calls), nullptr, source.clock(), units_of(measure), {}};
+  }
+  if constexpr (tells_runtime_events<Source>) {
+    if (measure == Measure::live_bytes || measure == Measure::live_count)
+      return measure_heap(source, measure, filter, workers, options, problems);
+    return measure_events(source, measure, filter, workers, options, problems);
+  } else {
+    return MeasuredTree{
+        CallTreePartial(options), nullptr, Clock{.name = "count"}, units_of(measure), {}};
+  }
+}
+
+// A line a format.
+template Result<MeasuredTree> measure_paths(const XrayRecording&, Measure, const CallFilter&,
+                                            size_t, size_t, ProblemLog&);
+template Result<MeasuredTree> measure_paths(const XrayYamlRecording&, Measure, const CallFilter&,
+                                            size_t, size_t, ProblemLog&);
+template Result<MeasuredTree> measure_paths(const MonoRecording&, Measure, const CallFilter&,
+                                            size_t, size_t, ProblemLog&);
+
+}  // namespace telltale

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/call_tree.h"
+#include "analysis/weighted_stacks.h"
+#include "analysis/weighted_tree.h"
+#include "model/call_filter.h"
+#include "output/export.h"
+#include "output/tree_units.h"
+
+namespace telltale {
+
+// What a flame graph, stacks or a profile measure. docs/analysis/weighted-stacks.md.
+enum class Measure : uint8_t {
+  time,
+  alloc_bytes,
+  alloc_count,
+  samples,
+  throws,
+  blocked,
+  live_bytes,  // of the last heap shot, by what keeps objects alive
+  live_count,
+};
+
+// "alloc-bytes" ...; measure_names() leaves out time, which verbs have names of their own for.
+std::optional<Measure> measure_of_name(std::string_view name);
+std::vector<std::string> measure_names();
+TreeUnits units_of(Measure measure);
+
+// A tree of paths with what its numbers mean. Nothing in it refers to anything but the recording
+// and the object that `names` holds.
+struct MeasuredTree {
+  CallTreePartial partial;
+  std::unique_ptr<FrameNames> names;  // null: the recording's
+  Clock clock;
+  TreeUnits units;
+  std::vector<LiveType> live = {};  // of allocations: what lived in the last heap shot
+};
+
+// The paths of a recording by a measure, by thread, in one or two readings of it on `workers`
+// threads (0: all cores). Adds what could not be read to `problems`. Errors: what build_call_tree
+// gives.
+template <EventSource Source>
+Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const CallFilter& filter,
+                                   size_t workers, size_t max_depth, ProblemLog& problems);
+
+// What exports need to know; valid as long as both.
+template <EventSource Source>
+ExportContext measured_context(const Source& source, const MeasuredTree& measured) {
+  return {measured.clock, source.first_time(), source.streams(),
+          measured.names ? *measured.names : source.functions(), measured.units};
+}
+
+}  // namespace telltale

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace telltale {
+
+// What the numbers of a CallTree's nodes are, in the words of profile formats. Times are ticks of
+// the tree's clock; bytes and counts go with a clock of unknown frequency, which leaves them as
+// they are. Static storage.
+struct TreeUnits {
+  std::string_view counted = "calls";     // what Node::calls counts
+  std::string_view measured = "wall";     // what Node::total and self measure
+  std::string_view unit = "nanoseconds";  // of it: nanoseconds, bytes or count
+  std::string_view suffix = "ns";         // of it, in keys: ns, bytes or count
+
+  [[nodiscard]] bool is_time() const { return suffix == "ns"; }
+  // A value for people: "1.5 ms", "12 KiB", "17".
+  [[nodiscard]] std::string show(double value) const;
+};
+
+}  // namespace telltale
