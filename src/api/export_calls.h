@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "api/measured_tree.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "import/open_recording.h"
@@ -14,12 +15,14 @@ namespace telltale {
 
 struct ExportOptions {
   CallFilter filter;
-  size_t jobs = 0;        // 0: one per core
-  bool compress = false;  // perfetto: compress packets inside the trace
+  size_t jobs = 0;                  // 0: one per core
+  Measure measure = Measure::time;  // of exports by path
+  bool compress = false;            // perfetto: compress packets inside the trace
 };
 
 struct ExportRemarks {
   uint64_t flattened = 0;  // calls that were too deep for their nesting to be kept
+  bool nothing = false;    // a tree without paths
 };
 
 // Writes a recording's calls to `out`, which the caller finishes. Adds what could not be read to

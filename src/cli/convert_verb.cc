@@ -9,6 +9,7 @@
 #include "api/export_calls.h"
 #include "bytes/input_file.h"
 #include "cli/format_tools.h"
+#include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/export_format.h"
@@ -24,6 +25,7 @@ struct ConvertOptions {
   std::string to;
   std::string output_description;
   bool compress = false;
+  std::string measure;
 };
 
 // What was written, and what did not fit into it.
@@ -65,15 +67,19 @@ int run_calls(const ConvertOptions& options, ExportFormat format) {
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
   Outcome outcome;
-  const Result<ExportRemarks> remarks = export_calls(
-      *recording, {.filter = *filter, .jobs = options.reading.jobs, .compress = options.compress},
-      format, *out, outcome.problems);
+  const Result<ExportRemarks> remarks = export_calls(*recording,
+                                                     {.filter = *filter,
+                                                      .jobs = options.reading.jobs,
+                                                      .measure = measure_of_option(options.measure),
+                                                      .compress = options.compress},
+                                                     format, *out, outcome.problems);
   if (!remarks) return report_error(remarks.error());
   if (remarks->flattened != 0) {
     outcome.losses.emplace_back(
         fmt::format("calls deeper than {}; their nesting is left out", CallTreeOptions().max_depth),
         remarks->flattened);
   }
+  if (remarks->nothing) remark_nothing_measured(options.measure);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_outcome(options, format, outcome);
 }
@@ -82,10 +88,11 @@ int run_calls(const ConvertOptions& options, ExportFormat format) {
 int run_records(const ConvertOptions& options, ExportFormat format) {
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
-  if (!filter->threads.empty() || !filter->keeps_every_call() ||
-      options.reading.files.size() != 1) {
+  if (measure_of_option(options.measure) != Measure::time || !filter->threads.empty() ||
+      !filter->keeps_every_call() || options.reading.files.size() != 1) {
     return report_error(
-        usage_error("recording formats take one recording, whole: no filters, no second file")
+        usage_error(
+            "recording formats take one recording, whole: no filters, no measure, no second file")
             .error());
   }
   const OpenOptions open = options.reading.open_options();
@@ -139,6 +146,10 @@ void add_convert_verb(CLI::App& app, int& status) {
                    "stacktrack: what expand_events --show_format prints on the platform to write "
                    "for")
       ->type_name("FILE");
+  add_measure_option(
+      *verb, options->measure, {"time"},
+      "what the exports by path (speedscope, pprof, folded, callgrind, dot) measure: "
+      "time of calls");
   verb->add_flag("--compress", options->compress, "perfetto: compress packets inside the trace");
   verb->footer(describe_export_formats());
   verb->callback([options, &status] { status = run(*options); });

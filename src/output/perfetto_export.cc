@@ -8,48 +8,13 @@
 #include <utility>
 
 #include "output/escape.h"
+#include "output/perfetto_fields.h"
 
 namespace telltale {
-namespace {
 
-// Field numbers of protos/perfetto/trace/*.proto; tests/schemas/perfetto_subset.proto has the
-// messages.
-namespace trace {
-constexpr uint32_t kPacket = 1;
-}
-namespace packet {
-constexpr uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11,
-                   kInternedData = 12, kSequenceFlags = 13, kCompressedPackets = 50, kDefaults = 59,
-                   kTrackDescriptor = 60, kFirstOnSequence = 87;
-constexpr uint64_t kStateCleared = 1, kNeedsState = 2;
-}  // namespace packet
-namespace event {
-constexpr uint32_t kDebugAnnotations = 4, kType = 9, kNameIid = 10, kCategories = 22, kName = 23,
-                   kSourceLocationIid = 34;
-constexpr uint64_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3;
-}  // namespace event
-namespace annotation {
-constexpr uint32_t kUint = 3, kString = 6, kName = 10;
-}
-namespace defaults {
-constexpr uint32_t kTrackEvent = 11, kTrackUuid = 11, kClockId = 58;
-}
-namespace clocks {
-constexpr uint32_t kClock = 1, kPrimary = 2;                     // ClockSnapshot
-constexpr uint32_t kId = 1, kTimestamp = 2, kIsIncremental = 3;  // ClockSnapshot.Clock
-constexpr uint64_t kBoottime = 6;                                // builtin
-constexpr uint64_t kStepping = 64;  // ours: the first that belongs to a sequence
-}  // namespace clocks
-namespace track {
-constexpr uint32_t kUuid = 1, kProcess = 3, kThread = 4;  // TrackDescriptor
-constexpr uint32_t kPid = 1, kTid = 2,
-                   kThreadName = 5;  // ThreadDescriptor; kPid also of ProcessDescriptor
-}  // namespace track
-namespace interned {
-constexpr uint32_t kEventNames = 2, kSourceLocations = 4;
-constexpr uint32_t kIid = 1, kName = 2;                  // EventName
-constexpr uint32_t kFile = 2, kFunction = 3, kLine = 4;  // SourceLocation
-}  // namespace interned
+using namespace perfetto;
+
+namespace {
 
 constexpr size_t kPieceBytes = size_t{256} << 10;  // of packets that are compressed together
 constexpr size_t kWideLength = 4;                  // bytes of a length that is filled in later
@@ -57,21 +22,6 @@ constexpr size_t kMaxWideLength = (size_t{1} << (7 * kWideLength)) - 1;
 constexpr int kCompressionLevel = 1;
 
 char tag(uint32_t field, uint32_t wire_type) { return static_cast<char>((field << 3) | wire_type); }
-
-// Track ids are global in a trace; any scheme without clashes will do.
-uint64_t thread_uuid(size_t stream) { return 2 * stream + 3; }
-uint64_t process_uuid(size_t first_stream) { return 2 * first_stream + 2; }
-
-// Perfetto's ids are positive 31-bit numbers; 0 is the kernel's idle task. What does not fit gets
-// the stream's number.
-int64_t shown_tid(const EventStream& stream, size_t index) {
-  const int64_t tid = stream.thread.tid;
-  return tid > 0 && tid <= std::numeric_limits<int32_t>::max() ? tid
-                                                               : static_cast<int64_t>(index) + 1;
-}
-int64_t shown_pid(int64_t pid) {
-  return pid > 0 && pid <= std::numeric_limits<int32_t>::max() ? pid : 1;
-}
 
 // A varint of always kWideLength bytes, as the wire format allows.
 void put_wide_length(char* place, size_t length) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -32,6 +33,13 @@ class ProtoMessage {
   // Signed fields of type int32 and int64 are varints of the sign-extended value.
   ProtoMessage& int64(uint32_t field, int64_t value) {
     return varint(field, static_cast<uint64_t>(value));
+  }
+  // A field of type double.
+  ProtoMessage& real(uint32_t field, double value) {
+    tag(field, 1);
+    auto bits = std::bit_cast<uint64_t>(value);
+    for (int i = 0; i < 8; ++i, bits >>= 8) bytes_ += static_cast<char>(bits & 0xFF);
+    return *this;
   }
   ProtoMessage& bytes(uint32_t field, std::string_view value) {
     tag(field, 2);

@@ -139,7 +139,15 @@ class ChromeExport : public TextExport {
     return sink;
   }
   Result<void> finish(const UnitContext& unit, Sink& sink);
-  Result<void> end() { return out_.write("\n]}\n"); }
+  // Entries that follow those of the calls, each after a comma.
+  void add_entries(std::string entries) { entries_ += entries; }
+  Result<void> end() {
+    const Result<void> written = write_entries(entries_);
+    return written ? out_.write("\n]}\n") : written;
+  }
+
+ private:
+  std::string entries_;
 };
 
 class RowsExport : public TextExport {
