@@ -9,8 +9,10 @@
 #include "analysis/event_stacks.h"
 #include "analysis/mprof_calls.h"
 #include "analysis/runtime_facts.h"
+#include "cli/growth_gate.h"
 #include "cli/mono_objects.h"
 #include "cli/mono_sections.h"
+#include "cli/runtime_sections.h"
 #include "cli/verbs.h"
 #include "output/section.h"
 
@@ -27,6 +29,10 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+bool wants(const std::vector<std::string>& reports, const std::string& name) {
+  return std::ranges::find(reports, name) != reports.end();
+}
+
 // The reports to make, in the order in which they are asked for. `with_tables`: REPORT.TABLE names
 // a report, too.
 Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options,
@@ -35,17 +41,14 @@ Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options
   std::vector<std::string> wanted;
   for (std::string name : split(options.reports)) {
     if (with_tables) name = name.substr(0, name.find('.'));
-    if (std::ranges::find(all, name) == all.end()) return usage_error("there is no report " + name);
+    if (!wants(all, name) && !wants(RuntimeSections::names(), name))
+      return usage_error("there is no report " + name);
     wanted.push_back(std::move(name));
   }
   if (!wanted.empty()) return wanted;
   // Coverage is only in old recordings: it is told when asked for.
   wanted.assign(all.begin(), all.end() - 1);
   return wanted;
-}
-
-bool wants(const std::vector<std::string>& reports, const std::string& name) {
-  return std::ranges::find(reports, name) != reports.end();
 }
 
 MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& reading,
@@ -86,18 +89,33 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
   return input;
 }
 
+RuntimeSections runtime_sections(const MonoRecording& source, const ReadingOptions& reading,
+                                 const MonoReportOptions& options, const CallFilter& filter,
+                                 ProblemLog& problems) {
+  const bool for_programs = reading.json || reading.csv;
+  constexpr size_t kShownRows = 30;
+  return {source,
+          {.filter = filter,
+           .workers = reading.jobs,
+           .rows = options.rows || for_programs ? options.rows : kShownRows,
+           .long_tables = for_programs},
+          problems};
+}
+
 }  // namespace
 
 bool MonoReportOptions::any() const {
-  return !reports.empty() || traces || verbose || like_mprof || !track.empty() || !find.empty();
+  return !gate.empty() || !reports.empty() || traces || verbose || like_mprof || !track.empty() ||
+         !find.empty();
 }
 
 void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
   const std::string group = "Mono recordings";
   verb.add_option("--reports", options.reports,
                   "only these, separated by commas: header jit gc sample alloc call metadata "
-                  "exception monitor thread domain context heapshot counters coverage; with --csv, "
-                  "REPORT.TABLE")
+                  "exception monitor thread domain context heapshot counters coverage; and on "
+                  "request pauses "
+                  "growth retention contention hotspots timelines series; with --csv, REPORT.TABLE")
       ->type_name("LIST")
       ->group(group);
   verb.add_flag("--traces", options.traces, "also by stack, and who refers to what in heap shots")
@@ -130,6 +148,12 @@ void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
   verb.add_flag("--verbose", options.verbose,
                 "all methods, samples, classes of heap shots, names and values of counters")
       ->group(group);
+  verb.add_option(
+          "--gate", options.gate,
+          "exit status 1 if a type's live objects won more than BYTES, or N%, from the first "
+          "heap shot to the last, without losing any on the way: growth=BYTES, growth=N%")
+      ->type_name("GATE")
+      ->group(group);
   verb.add_flag("--like-mprof", options.like_mprof,
                 "mprof-report's own numbers, its errors included")
       ->group(group);
@@ -156,6 +180,12 @@ int report_mono(const MonoRecording& source, const ReadingOptions& reading,
                 const MonoReportOptions& options, const CallFilter& filter) {
   const auto reports = wanted_reports(options, reading.csv);
   if (!reports) return report_error(reports.error());
+  std::optional<GrowthGate> gate;
+  if (!options.gate.empty()) {
+    const Result<GrowthGate> parsed = GrowthGate::parse(options.gate);
+    if (!parsed) return report_error(parsed.error());
+    gate = *parsed;
+  }
   ProblemLog problems = source.problems();
   if (!options.track.empty() || !options.find.empty()) {
     Result<Section> objects = track_objects(source, options);
@@ -163,18 +193,29 @@ int report_mono(const MonoRecording& source, const ReadingOptions& reading,
     const int printed = print_sections({*std::move(objects)}, reading, {});
     return printed == kDone ? report_problems(reading, problems) : printed;
   }
-  MonoSections sections(collect(source, reading, options, filter, *reports, problems));
+  const auto is_more = [](const std::string& name) {
+    return wants(RuntimeSections::names(), name);
+  };
+  std::optional<MonoSections> sections;  // what only these need is not collected for the others
+  if (!std::ranges::all_of(*reports, is_more))
+    sections.emplace(collect(source, reading, options, filter, *reports, problems));
+  ProblemLog same_again;  // a later reading finds the same problems
+  RuntimeSections more =
+      runtime_sections(source, reading, options, filter, sections ? same_again : problems);
   std::vector<Section> made;
   for (const std::string& name : *reports) {
-    made.push_back(sections.make(name));
+    made.push_back(is_more(name) ? more.make(name) : sections->make(name));
     // What is empty is left out, unless it was asked for.
     const auto has_rows = [](const Section::NamedTable& named) { return named.table.rows() != 0; };
     if (options.reports.empty() && made.back().facts.empty() &&
         std::ranges::none_of(made.back().tables, has_rows))
       made.pop_back();
   }
-  const int printed = print_sections(made, reading, options.reports);
-  return printed == kDone ? report_problems(reading, problems) : printed;
+  if (const int printed = print_sections(made, reading, options.reports); printed != kDone)
+    return printed;
+  const size_t grown = gate ? gate->complain(more.growth()) : 0;
+  const int status = report_problems(reading, problems);
+  return status == kDone && grown != 0 ? kFinding : status;
 }
 
 }  // namespace telltale::cli

@@ -22,6 +22,7 @@ struct MonoReportOptions {
   std::string find;
   bool verbose = false;
   bool like_mprof = false;
+  std::string gate;            // empty: none
   std::optional<size_t> rows;  // of each table; none: all
 
   [[nodiscard]] bool any() const;  // something was asked that only Mono recordings have

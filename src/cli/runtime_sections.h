@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/heap_growth.h"
+#include "analysis/runtime_timeline.h"
+#include "base/problem.h"
+#include "import/mono_recording.h"
+#include "model/call_filter.h"
+#include "output/section.h"
+
+namespace telltale::cli {
+
+struct RuntimeSectionsOptions {
+  CallFilter filter;
+  size_t workers = 0;          // 0: all cores
+  std::optional<size_t> rows;  // of each table; none: all
+  size_t max_frames = 12;      // of a stack that is shown, the innermost
+  bool long_tables = false;    // those that are for programs: every value of every counter, ...
+};
+
+// The reports of a managed runtime's recording that mprof-report does not have. docs/analysis:
+// runtime-timeline.md, heap.md, weighted-stacks.md.
+class RuntimeSections {
+ public:
+  // `source` and `problems` outlive this; the first reading of the recording adds to `problems`.
+  RuntimeSections(const MonoRecording& source, RuntimeSectionsOptions options, ProblemLog& problems)
+      : source_(source), options_(std::move(options)), problems_(problems) {}
+
+  // pauses, growth, retention, contention, hotspots, timelines, series.
+  static const std::vector<std::string>& names();
+  // REQUIRES: one of names().
+  Section make(const std::string& name);
+  // What `growth` is made from; empty with less than two shots.
+  const std::vector<TypeGrowth>& growth();
+
+ private:
+  struct Shots {
+    std::vector<HeapShots::Shot> shots;
+    std::vector<TypeGrowth> growth;
+  };
+  Section pauses();
+  Section growth_section();
+  Section retention();
+  Section contention();
+  Section hotspots();
+  Section timelines();
+  Section series();
+
+  const RuntimeTimeline& timeline();
+  const Shots& shots();
+  [[nodiscard]] bool in_window(Ticks time) const;
+  [[nodiscard]] bool keeps(size_t stream) const {
+    return options_.filter.keeps_thread(source_.streams()[stream].thread);
+  }
+  [[nodiscard]] uint64_t since_start(Ticks time) const { return time - source_.first_time(); }
+  [[nodiscard]] size_t limit() const { return options_.rows.value_or(~size_t{0}); }
+  [[nodiscard]] std::string thread_name(size_t stream) const;
+  // "outer > inner", and the function that the runtime's own frames are called by.
+  [[nodiscard]] std::string stack_text(const StackTable& stacks, StackTable::Id stack) const;
+  [[nodiscard]] std::string site(const StackTable& stacks, StackTable::Id stack,
+                                 std::string_view runtime_type) const;
+
+  const MonoRecording& source_;
+  RuntimeSectionsOptions options_;
+  // Where a reading tells its problems: later ones find the same as the first.
+  ProblemLog& log() { return std::exchange(read_, true) ? same_again_ : problems_; }
+
+  ProblemLog& problems_;
+  ProblemLog same_again_;
+  bool read_ = false;
+  std::optional<RuntimeTimeline> timeline_;
+  std::optional<Shots> shots_;
+};
+
+}  // namespace telltale::cli
