@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace telltale {
 
@@ -32,7 +33,9 @@ std::vector<TypeGrowth> heap_growth(std::span<const HeapShots::Shot> shots,
     }
     all.push_back(std::move(growth));
   }
-  std::ranges::stable_sort(all, std::greater(), &TypeGrowth::bytes);
+  std::ranges::stable_sort(all, std::greater(), [](const TypeGrowth& type) {
+    return std::pair(type.grows_steadily(), type.bytes());
+  });
   return all;
 }
 

@@ -154,7 +154,7 @@ TEST(HeapGrowth, TellsEveryTypeThatEverLived) {
   EXPECT_TRUE(growth[0].grows_steadily());
   EXPECT_EQ(growth[1].steps_down, 1u);
   EXPECT_FALSE(growth[1].grows_steadily());
-  EXPECT_TRUE(growth[2].grows_steadily());  // new in the last shot
+  EXPECT_FALSE(growth[2].grows_steadily());  // new in the last shot
   EXPECT_EQ(growth[3].bytes(), -50);        // gone
 }
 

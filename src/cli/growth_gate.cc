@@ -27,7 +27,7 @@ size_t GrowthGate::complain(std::span<const TypeGrowth> types) const {
   constexpr size_t kShown = 20;
   size_t found = 0;
   for (const TypeGrowth& type : types) {
-    if (type.steps_down != 0 || type.bytes() <= 0) continue;
+    if (!type.grows_steadily()) continue;
     const auto first = static_cast<double>(type.by_shot.front().bytes);
     const double allowed = percent ? first * limit / 100 : limit;
     if (static_cast<double>(type.bytes()) <= allowed) continue;

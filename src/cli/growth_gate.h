@@ -16,7 +16,7 @@ struct GrowthGate {
 
   // Of "growth=10%" or "growth=100000". Errors: usage.
   static Result<GrowthGate> parse(std::string_view text);
-  // Names on standard error the types that won more and never lost on the way; how many there are.
+  // Names on standard error the types that grow steadily and won more; how many there are.
   [[nodiscard]] size_t complain(std::span<const TypeGrowth> types) const;
 };
 

@@ -148,10 +148,10 @@ void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
   verb.add_flag("--verbose", options.verbose,
                 "all methods, samples, classes of heap shots, names and values of counters")
       ->group(group);
-  verb.add_option(
-          "--gate", options.gate,
-          "exit status 1 if a type's live objects won more than BYTES, or N%, from the first "
-          "heap shot to the last, without losing any on the way: growth=BYTES, growth=N%")
+  verb.add_option("--gate", options.gate,
+                  "exit status 1 if a type's live objects grow steadily, and by more than BYTES or "
+                  "N% from the "
+                  "first heap shot to the last: growth=BYTES, growth=N%")
       ->type_name("GATE")
       ->group(group);
   verb.add_flag("--like-mprof", options.like_mprof,
