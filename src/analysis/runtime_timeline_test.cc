@@ -155,7 +155,7 @@ TEST(HeapGrowth, TellsEveryTypeThatEverLived) {
   EXPECT_EQ(growth[1].steps_down, 1u);
   EXPECT_FALSE(growth[1].grows_steadily());
   EXPECT_FALSE(growth[2].grows_steadily());  // new in the last shot
-  EXPECT_EQ(growth[3].bytes(), -50);        // gone
+  EXPECT_EQ(growth[3].bytes(), -50);         // gone
 }
 
 }  // namespace
