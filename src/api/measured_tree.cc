@@ -106,5 +106,7 @@ template Result<MeasuredTree> measure_paths(const XrayYamlRecording&, Measure, c
                                             size_t, size_t, ProblemLog&);
 template Result<MeasuredTree> measure_paths(const MonoRecording&, Measure, const CallFilter&,
                                             size_t, size_t, ProblemLog&);
+template Result<MeasuredTree> measure_paths(const StacktrackRecording&, Measure, const CallFilter&,
+                                            size_t, size_t, ProblemLog&);
 
 }  // namespace telltale
