@@ -33,6 +33,7 @@ void add_verbs(CLI::App& app, int& status) {
   add_expand_events_verb(app, status);
   add_sites_verb(app, status);
   add_run_verb(app, status);
+  add_heapshot_verb(app, status);
   add_help_verbs(app, status);  // the last: they know those before them
 }
 

@@ -9,20 +9,38 @@
 namespace telltale::cli {
 namespace {
 
-int run(const ReadingOptions& options) {
+Result<void> print_block(std::string_view block) {
+  if (print(block)) return {};
+  return io_error("standard output", "cannot write", errno);
+}
+
+int dump(const ReadingOptions& options, const ByteSink& sink) {
   const DumpStyle style = options.json ? DumpStyle::json : DumpStyle::text;
-  const ByteSink to_output = [](std::string_view block) -> Result<void> {
-    if (print(block)) return {};
-    return io_error("standard output", "cannot write", errno);
-  };
   ProblemLog problems;
   const Result<void> done = for_each_file(
       options, [&](const InputFile& file, const FormatTools& tools, RecordFilter* chosen) {
         problems.merge(file.problems());
-        return tools.dump(file, options.open_options(), style, to_output, problems, chosen);
+        return tools.dump(file, options.open_options(), style, sink, problems, chosen);
       });
   if (!done) return report_error(done.error());
   return report_problems(options, problems);
+}
+
+// Only what is new is printed each time.
+int dump_growing(const ReadingOptions& options) {
+  NewLines lines;
+  const int status = answer_and_follow(options, [&](std::vector<int64_t>& writers) {
+    if (const Result<AnyRecording> recording = open_recording(options.open_options()))
+      writers = writers_of(*recording);
+    lines.restart();
+    return dump(options, [&](std::string_view block) { return print_block(lines.take(block)); });
+  });
+  print(lines.rest());
+  return status;
+}
+
+int run(const ReadingOptions& options) {
+  return options.follow ? dump_growing(options) : dump(options, print_block);
 }
 
 }  // namespace
@@ -31,6 +49,7 @@ void add_dump_verb(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand("dump", "every record, one a line, with its offset");
   const auto options = std::make_shared<ReadingOptions>();
   add_reading_options(*verb, *options);
+  add_follow_option(*verb, *options);
   verb->callback([options, &status] { status = run(*options); });
 }
 

@@ -158,6 +158,7 @@ void add_flame_verb(CLI::App& app, int& status) {
       "flame", "a flame graph: an interactive page in one file, or an SVG drawing");
   const auto options = std::make_shared<FlameOptions>();
   add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
   verb->get_option("--json")->description("write the page's data as JSON, with stable keys");
   verb->add_option(
           "-o,--output", options->output,

@@ -101,6 +101,7 @@ void add_graph_verb(CLI::App& app, int& status) {
       app.add_subcommand("graph", "who calls whom, as a DOT graph (or --json, --csv of the edges)");
   const auto options = std::make_shared<GraphOptions>();
   add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   verb->add_option("-o,--output", options->output, "file to write; - is standard output")
       ->capture_default_str()

@@ -123,6 +123,7 @@ void add_info_verb(CLI::App& app, int& status) {
       "info", "what a recording is: format, threads, span, records by kind, problems");
   const auto options = std::make_shared<ReadingOptions>();
   add_reading_options(*verb, *options);
+  add_follow_option(*verb, *options);
   verb->callback([options, &status] { status = run(*options); });
 }
 

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstdio>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "cli/verbs.h"
 #include "output/escape.h"
@@ -57,6 +59,23 @@ std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
   if (!tid) return std::nullopt;
   thread.tid = *tid;
   return thread;
+}
+
+// The first few, a line each.
+std::string describe_problems(const ProblemLog& problems) {
+  constexpr size_t kShown = 5;
+  std::string text;
+  size_t shown = 0;
+  for (const Problem& problem : problems.kept()) {
+    if (problem.kind == Problem::Kind::oddity || shown == kShown) continue;
+    text += fmt::format("telltale: {}\n", visible(to_string(problem)));
+    ++shown;
+  }
+  if (problems.damage_count() > shown) {
+    text += fmt::format("telltale: and {} more; `telltale info` lists them\n",
+                        problems.damage_count() - shown);
+  }
+  return text;
 }
 
 }  // namespace
@@ -150,6 +169,11 @@ void add_format_description_option(CLI::App& verb, ReadingOptions& options) {
       ->type_name("FILE");
 }
 
+void add_follow_option(CLI::App& verb, ReadingOptions& options) {
+  verb.add_flag("--follow", options.follow,
+                "the recording is still being written: answer again whenever it has grown");
+}
+
 void add_csv_option(CLI::App& verb, ReadingOptions& options) {
   verb.add_flag("--csv", options.csv, "print CSV")->excludes("--json");
 }
@@ -159,21 +183,38 @@ int report_error(const Error& error) {
   return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
 }
 
+std::vector<int64_t> writers_of(const AnyRecording& recording) {
+  return std::visit(
+      [](const auto& source) {
+        std::set<int64_t> pids;
+        for (const EventStream& stream : source.streams()) pids.insert(stream.thread.pid);
+        return std::vector<int64_t>(pids.begin(), pids.end());
+      },
+      recording);
+}
+
+int answer_and_follow(const ReadingOptions& options,
+                      const std::function<int(std::vector<int64_t>& writers)>& answer) {
+  std::vector<int64_t> writers;
+  if (!options.follow) return answer(writers);
+  if (std::ranges::find(options.files, "-") != options.files.end())
+    return report_error(usage_error("--follow needs files, not standard input").error());
+  options.follower->begin(options.files);
+  int status = answer(writers);
+  while (options.follower->more(writers)) status = answer(writers);
+  fmt::print(stderr, "{}", options.follower->complaints());
+  return status == kDone ? options.follower->held_status() : status;
+}
+
 int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
-  if (!problems.damaged()) return kDone;
-  constexpr size_t kShown = 5;
-  const std::vector<Problem> kept = problems.kept();
-  size_t shown = 0;
-  for (const Problem& problem : kept) {
-    if (problem.kind == Problem::Kind::oddity || shown == kShown) continue;
-    fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
-    ++shown;
+  std::string complaints = describe_problems(problems);
+  const int status = options.strict && problems.damaged() ? kDamaged : kDone;
+  if (options.follow) {
+    options.follower->hold_back(std::move(complaints), status);
+    return kDone;
   }
-  if (problems.damage_count() > shown) {
-    fmt::print(stderr, "telltale: and {} more; `telltale info` lists them\n",
-               problems.damage_count() - shown);
-  }
-  return options.strict ? kDamaged : kDone;
+  fmt::print(stderr, "{}", complaints);
+  return status;
 }
 
 bool print(std::string_view text) {

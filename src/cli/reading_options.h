@@ -3,13 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/error.h"
 #include "base/problem.h"
+#include "cli/follow.h"
 #include "import/open_recording.h"
 #include "model/call_filter.h"
 
@@ -29,6 +33,8 @@ struct ReadingOptions {
   bool strict = false;
   bool json = false;
   bool csv = false;
+  bool follow = false;
+  std::shared_ptr<Follower> follower = std::make_shared<Follower>();  // at work if `follow`
 
   [[nodiscard]] OpenOptions open_options() const;
   // Errors: usage, for a filter that cannot be understood.
@@ -40,20 +46,33 @@ struct ReadingOptions {
 void add_reading_options(CLI::App& verb, ReadingOptions& options);
 // --format-description; part of the above.
 void add_format_description_option(CLI::App& verb, ReadingOptions& options);
+// --follow, for verbs that answer through answer_recording or answer_and_follow.
+void add_follow_option(CLI::App& verb, ReadingOptions& options);
 // --csv.
 void add_csv_option(CLI::App& verb, ReadingOptions& options);
 
 // Prints "telltale: ..." to standard error and returns the exit status that fits the error.
 int report_error(const Error& error);
+// Processes that the recording is of; 0 where it does not say.
+std::vector<int64_t> writers_of(const AnyRecording& recording);
+// Calls answer(writers), an exit status, once; with --follow again whenever there is more to be
+// read, and says in the end what report_problems held back. The answer sets `writers`.
+int answer_and_follow(const ReadingOptions& options,
+                      const std::function<int(std::vector<int64_t>& writers)>& answer);
 // Opens the recording of the options and returns what answer(source, filter) does, an exit status;
-// `source` is an EventSource.
+// `source` is an EventSource. With --follow again and again.
 template <typename Answer>
 int answer_recording(const ReadingOptions& options, Answer answer) {
   const Result<CallFilter> filter = options.filter();
   if (!filter) return report_error(filter.error());
-  const Result<AnyRecording> recording = open_recording(options.open_options());
-  if (!recording) return report_error(recording.error());
-  return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
+  bool again = false;
+  return answer_and_follow(options, [&](std::vector<int64_t>& writers) {
+    if (std::exchange(again, true)) part_answers();
+    const Result<AnyRecording> recording = open_recording(options.open_options());
+    if (!recording) return report_error(recording.error());
+    writers = writers_of(*recording);
+    return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
+  });
 }
 // Says on standard error what was damaged, if anything, and returns kDone, or kDamaged with
 // --strict.

@@ -231,6 +231,7 @@ void add_report_verb(CLI::App& app, int& status) {
       "report", "a summary: where the time went by function, stack and thread, and what is odd");
   const auto options = std::make_shared<ReportOptions>();
   add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   CLI::Option* rows =
       verb->add_option("--rows", options->rows, "rows of each table; of Mono's reports: all")

@@ -116,6 +116,7 @@ void add_stacks_verb(CLI::App& app, int& status) {
       app.add_subcommand("stacks", "folded stacks: what each path of calls took, a line a path");
   const auto options = std::make_shared<StacksOptions>();
   add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   add_measure_option(*verb, options->measure, {"self", "total", "calls"},
                      "the number of a line: nanoseconds of self or total time, calls");

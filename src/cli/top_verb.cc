@@ -153,6 +153,7 @@ void add_top_verb(CLI::App& app, int& status) {
       app.add_subcommand("top", "per function: calls, total, self, min, median, p90, p99, max");
   const auto options = std::make_shared<TopOptions>();
   add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
   add_csv_option(*verb, options->reading);
   std::vector<std::string> keys = {"id"};
   for (const auto& [key, member] : kSortKeys) keys.push_back(key);

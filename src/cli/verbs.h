@@ -23,6 +23,7 @@ void add_diff_verb(CLI::App& app, int& status);
 void add_dump_verb(CLI::App& app, int& status);
 void add_check_verb(CLI::App& app, int& status);
 void add_expand_events_verb(CLI::App& app, int& status);
+void add_heapshot_verb(CLI::App& app, int& status);
 void add_report_verb(CLI::App& app, int& status);
 void add_run_verb(CLI::App& app, int& status);
 void add_sites_verb(CLI::App& app, int& status);

@@ -1,0 +1,124 @@
+"""Recordings that are still being written: --follow, and heap shots asked for through the command port of Mono's profiler."""
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+import mono_programs
+
+TELLTALE = os.environ["TELLTALE"]
+GOLDEN = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"], "tests/golden/xray")
+
+
+def telltale(*words):
+    return subprocess.run([TELLTALE, *map(str, words)], capture_output=True, text=True, timeout=60)
+
+
+def start(*words):
+    return subprocess.Popen([TELLTALE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def documents(text):
+    """JSON values one after the other."""
+    decoder = json.JSONDecoder()
+    found = []
+    text = text.strip()
+    while text:
+        value, end = decoder.raw_decode(text)
+        found.append(value)
+        text = text[end:].strip()
+    return found
+
+
+@unittest.skipUnless(mono_programs.HAVE_MONO, "needs mono")
+class LiveMonoTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = os.path.join(self.folder.name, "live.mlpd")
+        self.program = subprocess.Popen(
+            ["mono", f"--profile=log:nodefaults,calls,heapshot=ondemand,output={self.file}",
+             mono_programs.compile_program("growing")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.end_program)
+        self.assertEqual(self.program.stdout.readline(), "ready\n")
+        deadline = time.monotonic() + 30
+        while not (os.path.exists(self.file) and os.path.getsize(self.file) > 4096):  # flushed once a second
+            self.assertLess(time.monotonic(), deadline, "nothing is written")
+            time.sleep(0.1)
+
+    def end_program(self):
+        if self.program.poll() is None:
+            self.program.kill()
+        self.program.wait()
+        self.program.stdin.close()
+        self.program.stdout.close()
+
+    def keep(self, count):
+        self.program.stdin.write(f"{count}\n")
+        self.program.stdin.flush()
+        return int(self.program.stdout.readline())
+
+    def test_follow_and_heap_shots(self):
+        following = [start("info", "--follow", "--json", self.file), start("dump", "--follow", self.file)]
+        self.assertEqual(self.keep(1000), 1000)
+        first = telltale("heapshot", "--json", self.file)
+        self.assertEqual((first.returncode, first.stderr), (0, ""))
+        self.assertEqual(json.loads(first.stdout), {"heap_shots": 1})
+        self.assertEqual(self.keep(500), 1500)
+        second = telltale("heapshot", self.file)
+        self.assertEqual((second.returncode, second.stderr), (0, ""))
+        self.assertIn("heap shot 2 ", second.stdout)
+
+        self.program.stdin.close()
+        self.assertEqual(self.program.wait(timeout=60), 0)
+        (infos, complaints), (dump, dump_complaints) = [each.communicate(timeout=60) for each in following]
+        self.assertEqual(([each.returncode for each in following], complaints, dump_complaints), ([0, 0], "", ""))
+        infos = documents(infos)
+        self.assertGreater(len(infos), 2)
+        sizes = [info["bytes"] for info in infos]
+        self.assertEqual(sizes, sorted(sizes))
+        self.assertEqual(infos[-1], json.loads(telltale("info", "--json", self.file).stdout))
+        self.assertEqual(infos[-1]["records_by_kind"]["HeapShot"], 4)
+        self.assertEqual(dump, telltale("dump", self.file).stdout)
+
+    def test_a_port_that_does_not_answer_is_said(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+            done = telltale("heapshot", self.file, "--port", taken.getsockname()[1])
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("command port", done.stderr)
+
+
+class FollowTest(unittest.TestCase):
+    def test_what_grows_is_followed_and_what_ends_torn_is_said(self):
+        whole = (GOLDEN / "calls.fdr").read_bytes()
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "growing.fdr")
+            file.write_bytes(whole[:-20])
+            following = start("dump", "--follow", file)
+            torn = start("info", "--follow", "--json", "--strict", shutil.copy(file, folder + "/torn.fdr"))
+            time.sleep(1)
+            file.write_bytes(whole)
+            out, complaints = following.communicate(timeout=60)
+            self.assertEqual((following.returncode, complaints), (0, ""))
+            self.assertEqual(out, telltale("dump", GOLDEN / "calls.fdr").stdout)
+            out, complaints = torn.communicate(timeout=60)
+            self.assertEqual((torn.returncode, len(documents(out))), (4, 1))
+
+    def test_standard_input_cannot_be_followed(self):
+        done = subprocess.run([TELLTALE, "top", "--follow", "-"], input=b"", capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+
+    def test_heap_shots_are_of_mono_recordings(self):
+        done = telltale("heapshot", GOLDEN / "calls.fdr")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("Mono", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
