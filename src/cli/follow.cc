@@ -24,7 +24,35 @@ constexpr auto kLeastInterval = 1s;  // between the beginnings of two answers
 constexpr auto kQuietAfterEnd = 500ms;
 constexpr auto kQuietUnknown = 5s;
 
-bool has_ended(int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Is one of the files in a folder of links of a process, such as its open descriptors? No answer if
+// we may not look.
+std::optional<bool> links_to(const std::filesystem::path& folder, const struct stat& file) {
+  std::error_code error;
+  std::filesystem::directory_iterator link(folder, error);
+  if (error) return std::nullopt;
+  for (; !error && link != std::filesystem::directory_iterator(); link.increment(error)) {
+    struct stat target = {};
+    if (::stat(link->path().c_str(), &target) == 0 && same_file(target, file)) return true;
+  }
+  return false;
+}
+
+// A number of a process may be another one's by now, or of another machine: a writer has the file
+// open, or mapped.
+bool has_ended(int64_t pid, const std::vector<std::string>& files) {
+  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
+  const std::filesystem::path process = "/proc/" + std::to_string(pid);
+  return std::ranges::none_of(files, [&process](const std::string& name) {
+    struct stat file = {};
+    if (::stat(name.c_str(), &file) != 0) return false;
+    return links_to(process / "fd", file).value_or(true) ||
+           links_to(process / "map_files", file).value_or(true);
+  });
+}
 
 }  // namespace
 

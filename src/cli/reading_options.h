@@ -66,7 +66,7 @@ int answer_recording(const ReadingOptions& options, Answer answer) {
   const Result<CallFilter> filter = options.filter();
   if (!filter) return report_error(filter.error());
   bool again = false;
-  return answer_and_follow(options, [&](std::vector<int64_t>& writers) {
+  return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
     if (std::exchange(again, true)) part_answers();
     const Result<AnyRecording> recording = open_recording(options.open_options());
     if (!recording) return report_error(recording.error());
