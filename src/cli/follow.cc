@@ -108,11 +108,17 @@ void part_answers() { std::fputs(::isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" 
 void NewLines::restart() {
   line_ = 0;
   half_.clear();
+  torn_.clear();
   held_.clear();
   held_lines_ = 0;
 }
 
 void NewLines::take_line(std::string_view line, std::string& out) {
+  if (line.find("Problem kind=torn_tail ") < 16 ||
+      line.find(R"("record":"Problem","kind":"torn_tail")") < 48) {
+    torn_ += line;  // stands before the whole records of what is torn
+    return;
+  }
   if (line_++ < told_) return;
   const bool may_change = line.find(" Problem ") < 16 || line.find(" Skipped ") < 16 ||
                           line.find(R"("record":"Problem")") < 48 ||
@@ -142,7 +148,7 @@ std::string NewLines::take(std::string_view piece) {
 std::string NewLines::rest() {
   told_ += held_lines_;
   held_lines_ = 0;
-  return std::exchange(held_, {}) + std::exchange(half_, {});
+  return std::exchange(torn_, {}) + std::exchange(held_, {}) + std::exchange(half_, {});
 }
 
 }  // namespace telltale::cli

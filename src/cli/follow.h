@@ -59,6 +59,7 @@ class NewLines {
   uint64_t told_ = 0;  // lines let through, over all makings
   uint64_t line_ = 0;  // of this making
   std::string half_;   // a line's beginning
+  std::string torn_;   // lines that say that something is unfinished
   std::string held_;   // lines that may still change
   uint64_t held_lines_ = 0;
 };
