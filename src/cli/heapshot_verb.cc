@@ -36,8 +36,9 @@ struct ShotState {
 };
 
 Result<ShotState> read_state(const std::string& file) {
-  const Result<AnyRecording> recording =
-      open_recording({.files = {file}, .programs = {}, .limits = {}});
+  OpenOptions open;
+  open.files = {file};
+  const Result<AnyRecording> recording = open_recording(open);
   if (!recording) return std::unexpected(recording.error());
   const auto* mono = std::get_if<MonoRecording>(&*recording);
   if (mono == nullptr) return usage_error(file + " is no recording of Mono's log profiler");
