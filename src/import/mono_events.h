@@ -34,7 +34,8 @@ class MonoToEvents {
     Ticks floor = floor_;
     bool back = false;
     MonoMethods::Lookup functions = methods_.lookup();
-    run.for_each([&](mono::Call::Action action, uint64_t time, uint64_t method) {
+    run.for_each([&](mono::Call::Action action, uint64_t time,
+                     uint64_t method) __attribute__((always_inline)) {
       back |= time < floor;
       floor = std::max(floor, time);
       const FunctionId function = functions[method];
