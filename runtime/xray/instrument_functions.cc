@@ -14,9 +14,9 @@ namespace {
 using xray::FunctionAction;
 
 // How calls are recorded: chosen when recording starts, read at each call.
-enum class Way : uint32_t { not_at_all, timed, sparse, other };
+enum Way : uint32_t { kNotAtAll, kTimed, kSparse, kOther };
 
-Way way = Way::not_at_all;
+uint32_t way = kNotAtAll;  // a Way; clang's atomics want a number
 FunctionIds ids = {};
 
 __attribute__((noinline, cold)) uint32_t id_of_new(uint64_t address) {
@@ -62,17 +62,17 @@ __attribute__((noinline)) void record_otherwise(uint32_t id, FunctionAction acti
 
 __attribute__((always_inline)) inline void record(void* function, FunctionAction action,
                                                   void* place) {
-  const Way how = __atomic_load_n(&way, __ATOMIC_RELAXED);
-  if (how == Way::not_at_all) return;
+  const uint32_t how = __atomic_load_n(&way, __ATOMIC_RELAXED);
+  if (how == kNotAtAll) return;
   const auto address = reinterpret_cast<uint64_t>(function);
   uint32_t id = ids.find(address);
   if (__builtin_expect(id > xray::kMaxFdrFunctionId || id == FunctionIds::kUnknown, 0)) {
     id = id_or_none(id, address);
     if (id == FunctionIds::kUnknown) return;
   }
-  if (how == Way::timed) {
+  if (how == kTimed) {
     record_timed(head_of(id, action));
-  } else if (how == Way::sparse) {
+  } else if (how == kSparse) {
     record_sparse(head_of(id, action));
   } else {
     record_otherwise(id, action, reinterpret_cast<uint64_t>(place));
@@ -94,14 +94,14 @@ bool calls_hook(const ElfFile& file) {
 }  // namespace
 
 void choose_call_hooks() {
-  Way chosen = Way::other;
+  Way chosen = kOther;
   if (!state.recording || !ids.reserve()) {
-    chosen = Way::not_at_all;
+    chosen = kNotAtAll;
   } else if (state.options.depth == 0 && state.options.min_ns == 0 &&
              state.clock != ClockKind::monotonic) {
-    chosen = state.clock == ClockKind::sparse ? Way::sparse : Way::timed;
+    chosen = state.clock == ClockKind::sparse ? kSparse : kTimed;
   }
-  __atomic_store_n(&way, chosen, __ATOMIC_RELEASE);
+  __atomic_store_n(&way, uint32_t{chosen}, __ATOMIC_RELEASE);
 }
 
 bool leave_out_unchosen(const ElfFile& file, uint64_t bias, const char* functions) {

@@ -51,6 +51,22 @@ struct HeapGraph {
   [[nodiscard]] std::string type_name(uint64_t type) const;
 };
 
+// A shot as it is told.
+struct HeapShotAsTold {
+  struct Reference {
+    uint32_t from = 0;
+    uint32_t offset = 0;
+    uint64_t to = 0;
+  };
+  Ticks begin = 0;
+  size_t stream = 0;
+  uint64_t end_place = ~uint64_t{0};
+  std::vector<HeapGraph::Object> objects;
+  std::vector<Reference> references;
+  AddressMap<uint32_t> index;  // 1 + index of an object's address
+  std::vector<HeapRootsEvent::Root> roots;
+};
+
 // Hears all units of one thread; keeps the last heap shot that begins in a window.
 class HeapGraphSink : public IgnoreEvents {
  public:
@@ -63,21 +79,7 @@ class HeapGraphSink : public IgnoreEvents {
     uint64_t key = 0;
     std::string name;
   };
-  // A shot as it is told.
-  struct Shot {
-    struct Reference {
-      uint32_t from = 0;
-      uint32_t offset = 0;
-      uint64_t to = 0;
-    };
-    Ticks begin = 0;
-    size_t stream = 0;
-    uint64_t end_place = ~uint64_t{0};
-    std::vector<HeapGraph::Object> objects;
-    std::vector<Reference> references;
-    AddressMap<uint32_t> index;  // 1 + index of an object's address
-    std::vector<HeapRootsEvent::Root> roots;
-  };
+  using Shot = HeapShotAsTold;
   struct Found {
     std::optional<Shot> shot;
     std::vector<Area> areas;

@@ -112,11 +112,9 @@ Section RuntimeSections::pauses() {
              {"collections", "COLLECTIONS"},
              {"shutdown", "SHUTDOWN"},
              {"thread", "THREAD", Show::text}});
-  uint64_t shutdowns = 0;
   for (const RuntimeTimeline::Pause& pause : timeline().pauses) {
     if (!in_window(pause.begin)) continue;
     if (pause.shutdown) {
-      ++shutdowns;
       section.add("shutdown_ns", "stop at the end of the program",
                   pause.end ? Cell(pause.length()) : Cell(), Show::duration);
     } else {
