@@ -91,7 +91,10 @@ void check_stream(Bytes file, const StreamFormat& format) {
     std::string text;
     const Result<void> done = dump_stream(fuzz::as_bytes(out), "f", {to, 0, true}, DumpStyle::text,
                                           fuzz::into(text), none);
-    fuzz::require(done.has_value() && none.count() == 0, "a converted stream is whole");
+    // A text whose end was missing is still without it, what a recorder lost stays lost, and what
+    // hangs on a damaged record may be dropped with it.
+    fuzz::require(done.has_value() && (none.lost_bytes() == 0 || problems.lost_bytes() != 0),
+                  "what a sound stream is converted to is whole");
   }
 }
 

@@ -120,6 +120,7 @@ void forget_called_functions(uint64_t begin, uint64_t end) { ids.forget(begin, e
 using namespace telltale::recorder;
 
 // As gcc's manual has them, "Program Instrumentation Options".
+// NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): their names are what they are
 extern "C" {
 __attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function, void*) {
   record(function, telltale::xray::FunctionAction::enter, __builtin_dwarf_cfa());
@@ -128,3 +129,4 @@ __attribute__((visibility("default"))) void __cyg_profile_func_exit(void* functi
   record(function, telltale::xray::FunctionAction::exit, __builtin_dwarf_cfa());
 }
 }
+// NOLINTEND(*-reserved-identifier,*-identifier-naming)

@@ -182,7 +182,7 @@ class JsonEverywhereTest(unittest.TestCase):
     def test_flame_data_is_the_pages_data(self):
         path = GOLDEN / "calls.fdr"
         data = json.loads(telltale("flame", path, "--json", "-o", "-").stdout)
-        self.assertEqual(set(data), {"title", "facts", "trees", "functions"})
+        self.assertEqual(set(data), {"title", "units", "facts", "trees", "functions"})
         graph = json.loads(telltale("graph", "--json", path).stdout)["functions"]
         tree = data["trees"][0]
         calls = {}
