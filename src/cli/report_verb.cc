@@ -181,6 +181,14 @@ std::string to_text(const Report& report) {
   return out;
 }
 
+// One table: functions if none is named.
+Result<std::string> to_csv(const Report& report, const std::string& name) {
+  if (name.empty() || name == "functions") return report.functions.to_csv();
+  if (name == "stacks") return report.stacks.to_csv();
+  if (name == "threads") return report.threads.to_csv();
+  return usage_error("--csv --reports: functions, stacks or threads, not " + name);
+}
+
 template <EventSource Source>
 int answer(const Source& source, const ReportOptions& options, const CallFilter& filter) {
   ProblemLog problems = source.problems();
@@ -204,7 +212,13 @@ int answer(const Source& source, const ReportOptions& options, const CallFilter&
                       .functions = hottest_functions(profile, busy, clock, names, options.rows),
                       .stacks = hottest_stacks(together, busy, clock, names, options.rows),
                       .threads = busiest_threads(by_thread, info, clock, options.rows)};
-  print(options.reading.json ? to_json(report) : to_text(report));
+  if (options.reading.csv) {
+    const Result<std::string> csv = to_csv(report, options.mono.reports);
+    if (!csv) return report_error(csv.error());
+    print(*csv);
+  } else {
+    print(options.reading.json ? to_json(report) : to_text(report));
+  }
   return report_problems(options.reading, problems);
 }
 
@@ -214,9 +228,12 @@ int run(const ReportOptions& options) {
         if constexpr (std::is_same_v<Source, MonoRecording>) {
           return report_mono(source, options.reading, options.mono, filter);
         } else {
-          if (options.mono.any() || options.reading.csv) {
-            return report_error(usage_error("--reports, --traces, --verbose, --like-mprof, "
-                                            "--track, --find and --csv are for Mono recordings")
+          MonoReportOptions others = options.mono;
+          if (options.reading.csv) others.reports.clear();  // says which table
+          if (others.any()) {
+            return report_error(usage_error("--reports (without --csv), --traces, --verbose, "
+                                            "--like-mprof, --track, --find and --gate are for "
+                                            "Mono recordings")
                                     .error());
           }
           return answer(source, options, filter);

@@ -1,4 +1,5 @@
 """The summary says what the tables say."""
+import csv
 import json
 import os
 import subprocess
@@ -33,6 +34,17 @@ class ReportTest(unittest.TestCase):
         self.assertAlmostEqual(sum(row["self_share"] for row in report["functions"]), 1, places=6)
         self.assertEqual(sum(row["calls"] for row in report["threads"]), report["calls"])
         self.assertTrue(report["stacks"][0]["stack"].endswith("handle_order(Order const*, Store*) > validate(Order const&)"))
+
+    def test_csv_is_one_of_the_tables(self):
+        report = json.loads(telltale("report", "--json", "orders.yaml"))
+        for name, words in (("functions", []), ("functions", ["--reports", "functions"]), ("stacks", ["--reports", "stacks"]),
+                            ("threads", ["--reports", "threads"])):
+            rows = list(csv.DictReader(telltale("report", "--csv", *words, "orders.yaml").splitlines()))
+            self.assertEqual([row["self_ns" if name != "threads" else "busy_ns"] for row in rows],
+                             [str(row["self_ns" if name != "threads" else "busy_ns"]) for row in report[name]])
+        wrong = subprocess.run([TELLTALE, "report", "--csv", "--reports", "heap", "orders.yaml"], cwd=ORDERS,
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
 
     def test_filters_apply_to_every_table(self):
         report = json.loads(telltale("report", "--json", "--thread", "9480", "--depth", "2", "orders.yaml"))
