@@ -1,4 +1,6 @@
 """What the tests of exports and views share: small traces, names made visible, tools that come from npm."""
+import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -41,16 +43,28 @@ def compiler():
     return next((c for c in ("clang-22", "clang-19", "clang") if shutil.which(c)), None)
 
 
+@contextlib.contextmanager
+def alone(lock):
+    """Holds the file `lock`: tests that run at the same time want the same download, and one of them fetches it."""
+    with open(lock, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def install_node_modules():
-    """The packages of tests/node, installed once beside the build."""
+    """The packages of tests/node, installed beside the build, and again only when what is wanted has changed."""
+    source = SOURCE_DIR / "tests" / "node"
     folder = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "node"
     folder.mkdir(exist_ok=True)
-    for name in ("package.json", "package-lock.json", ".npmrc"):
-        shutil.copyfile(SOURCE_DIR / "tests" / "node" / name, folder / name)
-    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
-    if not all((folder / "node_modules" / name).exists() for name in wanted):
-        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True, timeout=300,
-                       capture_output=True)
+    wanted = (source / "package-lock.json").read_bytes()
+    installed = folder / "installed.json"
+    with alone(folder / "lock"):
+        if not installed.exists() or installed.read_bytes() != wanted:
+            for name in ("package.json", "package-lock.json", ".npmrc"):
+                shutil.copyfile(source / name, folder / name)
+            subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
+                           timeout=300, capture_output=True)
+            installed.write_bytes(wanted)
     return folder / "node_modules"
 
 

