@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from own_recorder import (ARCHIVE, CLANGS, LIBRARY, LONG, SOURCE_DIR, Case, Run, Side, build, calls_by_name, events,
+from own_recorder import (ARCHIVE, BINARY_DIR, CLANGS, LIBRARY, LONG, SOURCE_DIR, Case, Run, Side, build, calls_by_name, events,
                           function_events, telltale, wait_for_calls, work_dir)
 
 NEWEST = CLANGS[-1] if CLANGS else None
@@ -32,6 +32,27 @@ class Signals(Case):
             self.assertGreater(run.said["calls"]["handler"], 0)
             self.assertEqual(function_events(events(run.path)) + sum(side.lost.values()), emitted, (options, side.lost))
             self.assertEqual(side.lost["reentrant"], 0)
+
+    def test_r1_nothing_unsafe_is_called(self):
+        """In events, the first of a thread too, their handlers' events, crashes with all that our handler does, and children: the
+        process ends with status 97 if libc's allocator, locks, dynamic linker or stdio are called."""
+        forbidden = os.path.join(BINARY_DIR, "tests/runtime/forbidden_calls.so")
+        preload = {"LD_PRELOAD": LIBRARY + ":" + forbidden}
+        program = build("host", NEWEST)
+        functions = build("host", NEWEST, "-fno-xray-instrument", "-finstrument-functions",
+                          "-Wno-unused-command-line-argument", output="host-functions")
+        run = Run(program, "die", "unsafe", env=preload, preload=False, check=False)
+        self.assertEqual((run.status, run.stderr), (97, "forbidden call: malloc\n"))
+        for host in (program, functions):
+            for options in ("buffer=4K", "version=1", "clock=sparse", "clock=monotonic", "mode=ring,size=256K,buffer=4K",
+                            "mode=snapshot,size=1M", "depth=2", "min=1us", "threads=1/2"):
+                run = Run(host, "signals", 3000 if LONG else 60, options=options, env=preload, preload=False)
+                self.assertGreater(run.said["calls"]["handler"], 0)
+            Run(host, "forks", 4, options="buffer=4K", env=preload, preload=False)
+            for how in ("segv", "abort", "fpe", "ill", "bus", "overflow"):
+                run = Run(host, "die", how, options="mode=snapshot,size=1M", env=preload, preload=False, check=False)
+                self.assertLess(run.status, 0, run.stderr)
+                self.assertEqual(run.traces(), [run.path], how)
 
     def test_r1_what_hooks_may_call(self):
         """Of what the library needs, hooks and slow path use only what is named here: the rest stands in files that

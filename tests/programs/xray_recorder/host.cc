@@ -26,6 +26,8 @@
 #include <thread>
 #include <vector>
 
+#include "../../runtime/forbidden.h"
+
 #define INSTRUMENTED [[clang::xray_always_instrument]] __attribute__((noinline))
 
 extern char** environ;
@@ -102,6 +104,7 @@ INSTRUMENTED void overflow(volatile char* above) {
 namespace {
 
 void call_leaf(uint64_t times) {
+  const forbidden::Stretch stretch;
   for (uint64_t i = 0; i < times; ++i) leaf(static_cast<int>(i));
   leaf_calls += times;
 }
@@ -136,6 +139,7 @@ int events() {
 // A timer for each of two threads that interrupts them ten thousand times a second, to call what is
 // recorded too.
 void on_timer(int) {
+  const forbidden::Stretch stretch;
   handler(1);
   handler_calls.fetch_add(1, std::memory_order_relaxed);
 }
@@ -198,10 +202,16 @@ int until_killed(const char* shared, int threads) {
 void die(const std::string& how) {
   call_leaf(1000);
   print_told();
+  if (how == "unsafe") {
+    const forbidden::Stretch stretch;
+    void* volatile memory = std::malloc(1);
+    std::free(memory);
+  }
   if (how == "exit") exit(3);
   if (how == "_exit") _exit(3);
   if (how == "exec") execl("/bin/true", "true", nullptr);
   if (how == "abort") abort();
+  const forbidden::Stretch stretch;  // to the end, with all that handlers do
   if (how == "segv") *reinterpret_cast<volatile int*>(16) = 1;
   if (how == "bus") raise(SIGBUS);
   if (how == "fpe") asm volatile("xorl %%ecx, %%ecx\n idivl %%ecx" : : : "rax", "rcx", "rdx");
@@ -247,6 +257,7 @@ int forks(int children) {
   for (int i = 0; i < children; ++i) {
     const pid_t child = i % 2 == 0 ? fork() : static_cast<pid_t>(syscall(SYS_fork));
     if (child == 0) {
+      const forbidden::Stretch stretch;
       for (int j = 0; j < 50; ++j) leaf(j);
       _exit(0);
     }

@@ -10,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "../forbidden.h"
 #include "recorded.h"
 
 namespace {
@@ -143,6 +144,7 @@ void cancelled() {
 std::atomic<uint64_t> in_handler{0};
 void handle(int) {
   const int before = errno;
+  const forbidden::Stretch stretch;
   TELLTALE_STEP("in a handler");
   TELLTALE_VALUE("in a handler too", 7);
   if (errno != before) fail("errno changed");
@@ -182,7 +184,10 @@ void signals(long milliseconds, uint64_t ring_bytes, uint32_t clock_every) {
       uint64_t count = 0;
       // A growing file is fed more slowly than a ring: it would fill the disk.
       while (std::chrono::steady_clock::now() < end) {
-        for (int k = 0; k < (ring_bytes == 0 ? 20 : 500); ++k, ++count) TELLTALE_STEP("outside");
+        {
+          const forbidden::Stretch stretch;
+          for (int k = 0; k < (ring_bytes == 0 ? 20 : 500); ++k, ++count) TELLTALE_STEP("outside");
+        }
         if (ring_bytes == 0) usleep(50);
       }
       timer_delete(timer);
@@ -292,6 +297,11 @@ int main(int argc, char** argv) {
     signals(300 * scale, 1U << 18, 1);
     signals(300 * scale, 1U << 18, 16);
     signals(300 * scale, 0, 1);
+  }
+  if (what == "unsafe") {
+    const forbidden::Stretch stretch;
+    int* volatile number = new int;
+    delete number;
   }
   if (what == "accounting") {
     for (unsigned seed = 0; seed < 15 * scale; ++seed) accounting(seed);
