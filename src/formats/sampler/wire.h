@@ -1,0 +1,104 @@
+#pragma once
+
+// What Sampler's texts are made of, in one freestanding place for whoever writes them (the
+// compiler, the runtime; C++17) and the reader. Grammar and worked examples:
+// docs/formats/sampler.md.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace telltale::sampler {
+
+// ELF sections of static information; not allocated, of type SHT_PROGBITS.
+constexpr char kSitesSection[] = ".debug_site_info";
+constexpr char kCfgSection[] = ".debug_sampler_cfg";
+constexpr char kCfgVersion[] = "0.1";  // "*<TAB>0.1" begins a unit's control flow graphs
+
+constexpr size_t kUnitDigits = 32;  // of a unit's signature: lower-case hexadecimal
+constexpr char kSamplesReport[] = "samples";
+constexpr char kBacktraceReport[] = "main-backtrace";
+
+constexpr size_t kMaxColumns = 5;     // of a site, besides the four that all have
+constexpr size_t kMaxCounters = 9;    // of a site
+constexpr size_t kCommonColumns = 4;  // source file, line, function, control flow graph number
+
+// What a scheme's values are.
+enum class Values : uint8_t {
+  counters,  // unsigned; repeated sections are added
+  bounds,    // a minimum and a maximum of the site's type; merged as minimum and maximum
+};
+
+// An instrumentation scheme: its columns of static information behind the four common ones, and the
+// values of a row of samples, in order.
+struct SchemeLayout {
+  const char* name;  // as in -fsampler-scheme= and in tags
+  char code;         // the letter that analyses use
+  Values values;
+  uint8_t columns;   // of kColumns
+  uint8_t counters;  // values a row
+  const char* column_names[kMaxColumns];
+  const char* counter_names[kMaxCounters];
+};
+
+// In the order in which a unit's `sites` sections are written.
+constexpr SchemeLayout kSchemes[] = {
+    {"scalar-pairs",
+     'S',
+     Values::counters,
+     5,
+     3,
+     {"left", "host", "offset", "right", "right kind"},
+     {"<", "==", ">"}},
+    {"coverage", 'V', Values::counters, 1, 1, {"statement"}, {"executed"}},
+    {"data", 'I', Values::counters, 2, 1, {"lvalue", "access"}, {"accessed"}},
+    {"yields", 'Y', Values::counters, 1, 2, {"assignment"}, {"not yielded", "yielded"}},
+    {"atoms",
+     'A',
+     Values::counters,
+     2,
+     2,
+     {"lvalue", "access"},
+     {"same thread", "different thread"}},
+    {"branches", 'B', Values::counters, 1, 2, {"predicate"}, {"false", "true"}},
+    {"bounds", 'D', Values::bounds, 3, 2, {"left", "host", "offset"}, {"minimum", "maximum"}},
+    {"function-entries", 'E', Values::counters, 0, 1, {}, {"entered"}},
+    {"returns", 'R', Values::counters, 1, 3, {"callee"}, {"<0", "==0", ">0"}},
+    {"float-kinds",
+     'F',
+     Values::counters,
+     3,
+     9,
+     {"left", "host", "offset"},
+     {"-Inf", "-normal", "-denormal", "-0", "NaN", "+0", "+denormal", "+normal", "+Inf"}},
+    {"g-object-unref",
+     'G',
+     Values::counters,
+     1,
+     4,
+     {"argument"},
+     {"0", "1", ">1", "not a GObject"}},
+    {"fun-reentries",
+     'Z',
+     Values::counters,
+     1,
+     2,
+     {"function name"},
+     {"not re-entered", "re-entered"}},
+    {"compare-swap",
+     'C',
+     Values::counters,
+     2,
+     2,
+     {"lvalue", "access"},
+     {"same value", "different value"}},
+    {"atoms-rw",
+     'W',
+     Values::counters,
+     2,
+     2,
+     {"lvalue", "access"},
+     {"same thread", "different thread"}},
+};
+constexpr size_t kSchemeCount = sizeof(kSchemes) / sizeof(kSchemes[0]);
+
+}  // namespace telltale::sampler
