@@ -36,6 +36,8 @@ void become_child() {
   bool any = false;
   bool any_waits = false;
   for (Sink& sink : settings.sinks) {
+    // A daemon forks again before its first event: what waits goes on waiting.
+    any_waits = any_waits || sink.state == kWaitingForChild;
     if (sink.state != kOpen) continue;
     sink.rotating = 0;
     sink.callback_users = 0;
