@@ -1,6 +1,7 @@
 #include "cli/mono_report.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "cli/growth_gate.h"
 #include "cli/mono_objects.h"
 #include "cli/mono_sections.h"
+#include "cli/mono_tools.h"
 #include "cli/runtime_sections.h"
 #include "cli/verbs.h"
 #include "output/section.h"
@@ -29,7 +31,7 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-bool wants(const std::vector<std::string>& reports, const std::string& name) {
+bool wants(std::span<const std::string> reports, const std::string& name) {
   return std::ranges::find(reports, name) != reports.end();
 }
 
@@ -37,7 +39,7 @@ bool wants(const std::vector<std::string>& reports, const std::string& name) {
 // a report, too.
 Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options,
                                                 bool with_tables) {
-  const std::vector<std::string>& all = MonoSections::names();
+  const std::span<const std::string> all = MonoSections::names();
   std::vector<std::string> wanted;
   for (std::string name : split(options.reports)) {
     if (with_tables) name = name.substr(0, name.find('.'));
@@ -46,8 +48,8 @@ Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options
     wanted.push_back(std::move(name));
   }
   if (!wanted.empty()) return wanted;
-  // Coverage is only in old recordings: it is told when asked for.
-  wanted.assign(all.begin(), all.end() - 1);
+  const auto by_default = all.first(MonoSections::kByDefault);
+  wanted.assign(by_default.begin(), by_default.end());
   return wanted;
 }
 
@@ -66,8 +68,9 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
       .like_mprof = options.like_mprof};
   RuntimeAnswer answer = collect_runtime_facts(source, facts_options, at_once, problems);
   MonoSections::Input input{
-      source, options, filter, std::move(answer.facts), std::move(answer.calls), {}, {}};
+      source, options, filter, std::move(answer.facts), std::move(answer.calls), {}, {}, {}};
   ProblemLog same_again;  // later passes find the same problems
+  if (wants(reports, "stats")) input.sizes = source.event_sizes(reading.jobs, same_again);
   if (calls && options.like_mprof) {
     input.mprof_calls = compute_mprof_calls(source, filter, zero, reading.jobs, same_again);
   } else if (calls && !at_once) {
@@ -105,16 +108,16 @@ RuntimeSections runtime_sections(const MonoRecording& source, const ReadingOptio
 }  // namespace
 
 bool MonoReportOptions::any() const {
-  return !gate.empty() || !reports.empty() || traces || verbose || like_mprof || !track.empty() ||
-         !find.empty();
+  return !gate.empty() || !reports.empty() || traces || verbose || debug || like_mprof ||
+         !track.empty() || !find.empty();
 }
 
 void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
   const std::string group = "Mono recordings";
   verb.add_option("--reports", options.reports,
                   "only these, separated by commas: header jit gc sample alloc call metadata "
-                  "exception monitor thread domain context heapshot counters coverage; and on "
-                  "request pauses "
+                  "exception monitor thread domain context heapshot counters; and on "
+                  "request coverage stats pauses "
                   "growth retention contention hotspots timelines series; with --csv, REPORT.TABLE")
       ->type_name("LIST")
       ->group(group);
@@ -148,6 +151,7 @@ void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
   verb.add_flag("--verbose", options.verbose,
                 "all methods, samples, classes of heap shots, names and values of counters")
       ->group(group);
+  verb.add_flag("--debug", options.debug, "first every record, as dump shows it")->group(group);
   verb.add_option("--gate", options.gate,
                   "exit status 1 if a type's live objects grow steadily, and by more than BYTES or "
                   "N% from the "
@@ -174,6 +178,24 @@ int print_sections(const std::vector<Section>& sections, const ReadingOptions& r
   return kDone;
 }
 
+// --debug: all files, record by record.
+Result<void> print_records(const MonoRecording& source, const ReadingOptions& reading) {
+  if (reading.json || reading.csv)
+    return usage_error("--debug shows records to people; programs ask telltale dump --json");
+  const ByteSink sink = [](std::string_view block) -> Result<void> {
+    if (print(block)) return {};
+    return io_error("standard output", "cannot write", errno);
+  };
+  for (size_t i = 0; i < source.file_count(); ++i) {
+    ProblemLog same_again;  // the report tells them
+    const Result<void> done = kMonoTools.dump(source.input(i), reading.open_options(),
+                                              DumpStyle::text, sink, same_again, nullptr);
+    if (!done) return done;
+  }
+  print("\n");
+  return {};
+}
+
 }  // namespace
 
 int report_mono(const MonoRecording& source, const ReadingOptions& reading,
@@ -185,6 +207,10 @@ int report_mono(const MonoRecording& source, const ReadingOptions& reading,
     const Result<GrowthGate> parsed = GrowthGate::parse(options.gate);
     if (!parsed) return report_error(parsed.error());
     gate = *parsed;
+  }
+  if (options.debug) {
+    if (const Result<void> printed = print_records(source, reading); !printed)
+      return report_error(printed.error());
   }
   ProblemLog problems = source.problems();
   if (!options.track.empty() || !options.find.empty()) {

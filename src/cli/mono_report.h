@@ -21,6 +21,7 @@ struct MonoReportOptions {
   std::string track;
   std::string find;
   bool verbose = false;
+  bool debug = false;  // first every record
   bool like_mprof = false;
   std::string gate;            // empty: none
   std::optional<size_t> rows;  // of each table; none: all

@@ -15,10 +15,10 @@ MonoSections::MonoSections(Input input)
       zero_(in_.source.first_buffer_time()),
       has_vtables_(in_.source.header().version >= 15) {}
 
-const std::vector<std::string>& MonoSections::names() {
+std::span<const std::string> MonoSections::names() {
   static const std::vector<std::string> kNames = {
       "header",  "jit",    "gc",     "sample",  "alloc",    "call",     "metadata", "exception",
-      "monitor", "thread", "domain", "context", "heapshot", "counters", "coverage"};
+      "monitor", "thread", "domain", "context", "heapshot", "counters", "coverage", "stats"};
   return kNames;
 }
 
@@ -37,6 +37,7 @@ Section MonoSections::make(const std::string& name) {
   if (name == "context") return context();
   if (name == "heapshot") return heapshot();
   if (name == "counters") return counters();
+  if (name == "stats") return stats();
   return coverage();
 }
 
@@ -167,6 +168,27 @@ Section MonoSections::sample() const {
     table.add_row({line.hits, share, kKinds[static_cast<size_t>(line.kind)], std::move(name)});
   }
   section.add("lines", "", std::move(table));
+  return section;
+}
+
+Section MonoSections::stats() const {
+  Section section{"stats", "What the recording is made of", {}, {}};
+  const MonoEventSizes& sizes = *in_.sizes;
+  section.add("buffers", "Buffers", sizes.buffers);
+  section.add("header_bytes", "Bytes of their headers", sizes.buffers * mono::kBufferHeaderBytes);
+  Table events({{"count", "COUNT"},
+                {"bytes", "BYTES"},
+                {"least", "LEAST"},
+                {"most", "MOST"},
+                {"first_byte", "BYTE", Show::text},
+                {"event", "EVENT", Show::text},
+                {"variant", "VARIANT", Show::text}});
+  for (const MonoEventSizes::Row& row : sizes.rows) {
+    if (events.rows() == limit()) break;
+    events.add_row({row.count, row.bytes, row.least, row.most,
+                    fmt::format("0x{:02x}", row.first_byte), std::string(row.event), row.variant});
+  }
+  section.add("events", "", std::move(events));
   return section;
 }
 

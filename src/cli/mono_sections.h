@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,14 @@ class MonoSections {
     std::optional<Profile> calls;
     std::optional<MprofCalls> mprof_calls;  // with --like-mprof, instead of calls
     std::optional<EventStacks> stacks;      // with --traces
+    std::optional<MonoEventSizes> sizes;    // for stats
   };
   explicit MonoSections(Input input);
 
-  // Names of all reports, in the order in which they are printed by default.
-  static const std::vector<std::string>& names();
+  // Names of all reports. The first kByDefault of them are printed, in this order, if none is asked
+  // for. The others say what only old recordings have, or what a file is made of.
+  static std::span<const std::string> names();
+  static constexpr size_t kByDefault = 14;
   // REQUIRES: one of names().
   Section make(const std::string& name);
 
@@ -70,6 +74,7 @@ class MonoSections {
   Section heapshot();
   Section counters() const;
   Section coverage() const;
+  Section stats() const;
 
   [[nodiscard]] TypeKey type_key(uint64_t type) const;
   [[nodiscard]] std::string type_name(uint64_t key) const;

@@ -223,22 +223,22 @@ int answer(const Source& source, const ReportOptions& options, const CallFilter&
 }
 
 int run(const ReportOptions& options) {
-  return answer_recording(
-      options.reading, [&]<typename Source>(const Source& source, const CallFilter& filter) {
-        if constexpr (std::is_same_v<Source, MonoRecording>) {
-          return report_mono(source, options.reading, options.mono, filter);
-        } else {
-          MonoReportOptions others = options.mono;
-          if (options.reading.csv) others.reports.clear();  // says which table
-          if (others.any()) {
-            return report_error(usage_error("--reports (without --csv), --traces, --verbose, "
-                                            "--like-mprof, --track, --find and --gate are for "
-                                            "Mono recordings")
-                                    .error());
-          }
-          return answer(source, options, filter);
-        }
-      });
+  return answer_recording(options.reading, [&]<typename Source>(const Source& source,
+                                                                const CallFilter& filter) {
+    if constexpr (std::is_same_v<Source, MonoRecording>) {
+      return report_mono(source, options.reading, options.mono, filter);
+    } else {
+      MonoReportOptions others = options.mono;
+      if (options.reading.csv) others.reports.clear();  // says which table
+      if (others.any()) {
+        return report_error(usage_error("--reports (without --csv), --traces, --verbose, "
+                                        "--debug, --like-mprof, --track, --find and --gate are for "
+                                        "Mono recordings")
+                                .error());
+      }
+      return answer(source, options, filter);
+    }
+  });
 }
 
 }  // namespace

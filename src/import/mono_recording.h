@@ -23,6 +23,21 @@
 
 namespace telltale {
 
+// What the events of a recording take, by their first byte: group, then what is more.
+struct MonoEventSizes {
+  struct Row {
+    uint8_t first_byte = 0;
+    std::string_view event;  // mono::event_name
+    std::string variant;     // mono::event_variant
+    uint64_t count = 0;
+    uint64_t least = 0;  // bytes of one event, first byte included
+    uint64_t most = 0;
+    uint64_t bytes = 0;  // of all
+  };
+  uint64_t buffers = 0;   // each has mono::kBufferHeaderBytes beside its events
+  std::vector<Row> rows;  // those that occur
+};
+
 // One or several Mono log-profiler recordings (.mlpd) as one: an EventSource that also tells the
 // events of runtime_events.h. A stream is a thread, a unit a run of its buffers. Immutable once
 // opened; answers are the same for any number of workers.
@@ -72,6 +87,10 @@ class MonoRecording {
   // Reads every event once, on `workers` threads. Threads, records and span are those that the
   // filter chooses.
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
+
+  // The same for the bytes that each kind of event takes, of all threads and times. Adds what could
+  // not be read to `problems`.
+  [[nodiscard]] MonoEventSizes event_sizes(size_t workers, ProblemLog& problems) const;
 
   // The files, for what works record by record.
   [[nodiscard]] size_t file_count() const { return files_.size(); }

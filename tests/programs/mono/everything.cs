@@ -1,5 +1,5 @@
 // Does a little of everything that Mono's log profiler can write down. Arguments choose the chapters, in order:
-//   calls exceptions fault handles finalisers heap monitors threads domains contexts coverage busy
+//   calls exceptions fault handles finalisers heap monitors threads domains contexts busy
 // with none, all of them but `busy`. Says on standard output what it did, as "NAME NUMBER" lines.
 using System;
 using System.Collections.Generic;

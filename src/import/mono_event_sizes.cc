@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "formats/mono/event_variant.h"
+#include "import/mono_recording.h"
+
+namespace telltale {
+namespace {
+
+// Bytes of the events by their first byte. No calls() member: entries and exits are told one by
+// one.
+struct SizeCounter {
+  std::array<MonoEventSizes::Row, 256> rows{};
+
+  template <typename Record>
+  void event(const mono::EventHead& head, const Record&) {
+    const uint64_t bytes = head.raw.size();
+    MonoEventSizes::Row& row = rows[head.first_byte];
+    row.least = row.count == 0 ? bytes : std::min(row.least, bytes);
+    row.most = std::max(row.most, bytes);
+    row.bytes += bytes;
+    ++row.count;
+  }
+};
+
+}  // namespace
+
+MonoEventSizes MonoRecording::event_sizes(size_t workers, ProblemLog& problems) const {
+  MonoEventSizes sizes;
+  std::vector<SizeCounter> counters(worker_count(workers));
+  std::vector<ProblemLog> logs(counters.size());
+  for (const auto& file : files_) {
+    const auto& buffers = file->frames.buffers;
+    sizes.buffers += buffers.size();
+    parallel_for(buffers.size(), counters.size(), [&](size_t item, size_t worker) {
+      const mono::DecodeEnd end = file->decode(buffers[item], counters[worker]);
+      if (end.error) logs[worker].add(mono::decode_problem(end, buffers[item], file->input.name()));
+    });
+  }
+  for (const ProblemLog& log : logs) problems.merge(log);
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    MonoEventSizes::Row total;
+    for (const SizeCounter& counter : counters) {
+      const MonoEventSizes::Row& row = counter.rows[byte];
+      if (row.count == 0) continue;
+      total.least = total.count == 0 ? row.least : std::min(total.least, row.least);
+      total.most = std::max(total.most, row.most);
+      total.bytes += row.bytes;
+      total.count += row.count;
+    }
+    if (total.count == 0) continue;
+    total.first_byte = static_cast<uint8_t>(byte);
+    // The first file of which this is an event says what it is; versions do not contradict.
+    for (const auto& file : files_) {
+      const uint8_t kind = file->layout.events.kind[byte];
+      if (kind == mono::EventTable::kNone) continue;
+      total.event = mono::event_name(static_cast<mono::EventKind>(kind));
+      total.variant = mono::event_variant(total.first_byte, file->layout);
+      break;
+    }
+    sizes.rows.push_back(std::move(total));
+  }
+  std::ranges::sort(sizes.rows, {}, [](const MonoEventSizes::Row& row) {
+    return std::pair(row.first_byte & 0x0F, row.first_byte >> 4);
+  });
+  return sizes;
+}
+
+}  // namespace telltale
