@@ -224,23 +224,25 @@ class Records(unittest.TestCase):
                     again = run("report", "--reports=stats", "--json", "--jobs", jobs, path)
                     self.assertEqual(json.loads(again)["stats"], found)
                 seen |= set(rows)
-        # Every kind of event that version 17 writes is in one of the recordings.
-        self.assertLessEqual(set(FIRST_BYTES.values()) | NOT_COUNTED - {0x1A}, seen)
+        # Every kind of event that version 17 writes is in one of the recordings, but for those that take luck (a
+        # sample in native code) or code that was compiled ahead of time.
+        self.assertLessEqual(set(FIRST_BYTES.values()) | NOT_COUNTED - {0x17, 0x1A}, seen | {0x17})
 
     def test_debug(self):
         """Every record, in the order of the file."""
         for name, path in self.paths.items():
             with self.subTest(recording=name):
                 found, expected = ours(path), theirs(path)
-                names = {figures[0]: figures[3] for figures in found["Jit"]}
+                names = {}  # a method's memory may be used again, by another one
+                for figures in found["Jit"]:
+                    names.setdefault(figures[0], set()).add(figures[3])
                 for kind, place in (("Call", 1), ("Clause", 2), ("frame", 1)):
-                    for row in range(len(found.get(kind, []))):
+                    for row, theirs_of_row in enumerate(expected.get(kind, [])[: len(found.get(kind, []))]):
                         figures = list(found[kind][row])
-                        method = figures[place]
-                        figures[place] = names.get(method, "unknown method 0x%x" % method)
-                        # It forgets a name that comes later in the file.
-                        if row < len(expected[kind]) and expected[kind][row][place] == "unknown method 0x%x" % method:
-                            figures[place] = expected[kind][row][place]
+                        # It does not know a name that comes later in the file.
+                        name, unknown = theirs_of_row[place], "unknown method 0x%x" % figures[place]
+                        if name == unknown or name in names.get(figures[place], ()):
+                            figures[place] = name
                         found[kind][row] = tuple(figures)
                 self.assertEqual(set(found), set(expected))
                 for kind, figures in expected.items():
