@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "clock.h"
+#include "crash.h"
 #include "emit.h"
 #include "fork.h"
 
@@ -226,10 +227,11 @@ int open_sink(const detail::OpenRequest& request) {
     __atomic_store_n(&settings.clock_every, every_before, __ATOMIC_RELAXED);
     return error;
   }
-  settle();
-  announce(cycle);
   if (kind_of(sink) == SinkKind::ring && request.ring.dump_on_crash != nullptr)
     dump_on_crash(free, request.ring.dump_on_crash);
+  if (kind_of(sink) == SinkKind::file) watch_cut_files();
+  settle();
+  announce(cycle);
   return free;
 }
 

@@ -34,8 +34,4 @@ void open_from_environment();
 // value; then it is as it was.
 int put_in_order(const char* path);
 
-// Dumps the ring to `path` when a signal kills the process; the host's own handlers go first if
-// they came later, and after us if they were there. Replaces what an earlier call asked for.
-void dump_on_crash(int sink, const char* path);
-
 }  // namespace telltale::st

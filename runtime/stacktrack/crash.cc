@@ -1,11 +1,19 @@
-// A ring in memory is written to a file when a signal kills the program. Async-signal-safe once it
-// is set up.
+// Async-signal-safe once it is set up.
+
+#include "crash.h"
 
 #include <signal.h>
 
 #include <cstring>
 
 #include "configure.h"
+
+// clang has it for this processor only.
+#if defined(__x86_64__)
+#define TELLTALE_ST_COMES_BACK 1
+#else
+#define TELLTALE_ST_COMES_BACK 0
+#endif
 
 namespace telltale::st {
 namespace {
@@ -14,16 +22,20 @@ constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SI
 constexpr int kSignalCount = sizeof(kSignals) / sizeof(kSignals[0]);
 // Room for the largest register state there is, several times over.
 constexpr size_t kStackBytes = 1U << 17;
+constexpr size_t kGuardBytes = 4096;
+// How long threads that crash meanwhile wait for the dump.
+constexpr int kMostWaits = 900;
+constexpr long kWaitNs = 1'000'000;
 
 struct sigaction before[kSignalCount];
+bool installed[kSignalCount];
 char dump_path[kPathBytes];
 int dump_sink = -1;
+uint32_t dumping = 0;  // the thread that does it
 uint32_t dumped = 0;
+[[maybe_unused]] void* after_fault[5];  // __builtin_setjmp's
 
-void dump_once() {
-  uint32_t no = 0;
-  if (!__atomic_compare_exchange_n(&dumped, &no, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    return;
+void dump() {
   const Inside inside;
   Sink& sink = settings.sinks[dump_sink];
   const Store* const store =
@@ -35,59 +47,119 @@ void dump_once() {
   close_file(file);
 }
 
-// The signal goes the way it would have gone without us: the host's handler, or its end.
-void pass_on(int number, siginfo_t* info, void* context, const struct sigaction& action) {
-  const bool asks = (action.sa_flags & SA_SIGINFO) != 0;
-  if (asks && action.sa_sigaction != nullptr) return action.sa_sigaction(number, info, context);
-  if (!asks && action.sa_handler == SIG_IGN && info->si_code <= 0) return;  // sent, not a fault
-  if (!asks && action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
-    return action.sa_handler(number);
-  struct sigaction standard = {};
-  standard.sa_handler = SIG_DFL;
-  ::sigaction(number, &standard, nullptr);
-  // A fault comes again when this returns; a signal that was sent does not.
-  if (info->si_code <= 0 || number == SIGABRT) ::raise(number);
-}
-
-void handle(int number, siginfo_t* info, void* context) {
-  const KeepErrno keep;
-  for (int i = 0; i < kSignalCount; ++i) {
-    if (kSignals[i] != number) continue;
-    // A fault in here must end the process: next time it goes straight on.
-    ::sigaction(number, &before[i], nullptr);
-    dump_once();
-    return pass_on(number, info, context, before[i]);
+// By the first thread that crashes; the others wait until it is done. Who crashes has perhaps
+// written over what we keep: a fault in here ends the dump, and the process goes the way that it
+// was on.
+void dump_once() {
+  uint32_t nobody = 0;
+  if (!__atomic_compare_exchange_n(&dumping, &nobody, thread_id(), false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED)) {
+    for (int i = 0; i < kMostWaits && __atomic_load_n(&dumped, __ATOMIC_ACQUIRE) == 0; ++i)
+      sleep_ns(kWaitNs);
+    return;
   }
+#if TELLTALE_ST_COMES_BACK
+  if (__builtin_setjmp(after_fault) == 0) dump();
+#else
+  dump();
+#endif
+  __atomic_store_n(&dumped, 1, __ATOMIC_RELEASE);
 }
 
-// So that a stack that overflowed can be told about, at least in the thread that opens the ring.
-void give_signal_stack() {
-  stack_t now = {};
-  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  stack_t stack = {};
-  stack.ss_sp = map_memory(kStackBytes);
-  stack.ss_size = kStackBytes;
-  if (stack.ss_sp != nullptr) ::sigaltstack(&stack, nullptr);
+[[maybe_unused]] bool is_dumping_here() {
+  return __atomic_load_n(&dumping, __ATOMIC_RELAXED) == thread_id() &&
+         __atomic_load_n(&dumped, __ATOMIC_RELAXED) == 0;
+}
+
+// Whose chunk holds what could not be stored?
+bool let_go_of_cut_file(const void* address) {
+  const Inside inside;
+  bool found = false;
+  Threads::for_each([&](Node& node) {
+    for (int i = 0; i < kMaxSinks && !found; ++i) {
+      found = let_go_if_holds(node.streams[i].chunk, address);
+      Store* const store = __atomic_load_n(&settings.sinks[i].store, __ATOMIC_ACQUIRE);
+      if (!found) continue;
+      // The event that was about to be stored.
+      if (store != nullptr && node.streams[i].store == store->id) {
+        __atomic_store_n(&store->cut, 1, __ATOMIC_SEQ_CST);
+        __atomic_fetch_add(&store->cut_events, 1, __ATOMIC_RELAXED);
+      } else {
+        lose(settings.sinks[i], nullptr, LostReason::no_space, 1);
+      }
+    }
+    return !found;
+  });
+  for (int i = 0; i < kMaxSinks && !found; ++i) {
+    Store* const store = __atomic_load_n(&settings.sinks[i].store, __ATOMIC_ACQUIRE);
+    found = store != nullptr && let_go_if_holds(*store, address);
+  }
+  found = found || let_go_if_replaced_holds(address);
+  // What others write meanwhile goes where ours does; soon they ask, and go on in the next file.
+  if (found) {
+    raise_generation();
+    Threads::interrupt_all();
+  }
+  return found;
+}
+
+void handle(int number, siginfo_t* info, void*) {
+  const KeepErrno keep;
+  if (number == SIGBUS && info->si_code == BUS_ADRERR && let_go_of_cut_file(info->si_addr)) return;
+#if TELLTALE_ST_COMES_BACK
+  if (is_dumping_here()) __builtin_longjmp(after_fault, 1);
+#endif
+  // Until the dump is done other threads that crash come here too.
+  if (dump_sink >= 0) dump_once();
+  for (int i = 0; i < kSignalCount; ++i) {
+    if (kSignals[i] == number) ::sigaction(number, &before[i], nullptr);
+  }
+  // Faults come again when this returns; what was sent does not.
+  const bool comes_by_itself =
+      info->si_code > 0 && info->si_code != SI_KERNEL && number != SIGTRAP && number != SIGSYS;
+  if (!comes_by_itself) send_again(number, info);
+}
+
+void install(int which) {
+  if (installed[which]) return;
+  ::sigaction(kSignals[which], nullptr, &before[which]);
+  // An ignored signal stays ignored, also in programs that this one becomes.
+  if ((before[which].sa_flags & SA_SIGINFO) == 0 && before[which].sa_handler == SIG_IGN) return;
+  installed[which] = true;
+  struct sigaction action = {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(kSignals[which], &action, nullptr);
 }
 
 }  // namespace
 
+bool crash_is_watched() { return __atomic_load_n(&dump_sink, __ATOMIC_RELAXED) >= 0; }
+
+void give_signal_stack(Node& node) {
+  stack_t now = {};
+  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  if (node.signal_stack == nullptr) {
+    node.signal_stack = map_memory(kGuardBytes + kStackBytes);
+    if (node.signal_stack == nullptr) return;
+    forbid_access(node.signal_stack, kGuardBytes);
+  }
+  stack_t stack = {};
+  stack.ss_sp = static_cast<char*>(node.signal_stack) + kGuardBytes;
+  stack.ss_size = kStackBytes;
+  ::sigaltstack(&stack, nullptr);
+}
+
 void dump_on_crash(int sink, const char* path) {
-  static bool installed = false;
-  dump_sink = sink;
   std::strncpy(dump_path, path, kPathBytes - 1);
-  if (installed) return;
-  installed = true;
-  give_signal_stack();
-  struct sigaction action = {};
-  action.sa_sigaction = handle;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  __atomic_store_n(&dump_sink, sink, __ATOMIC_RELEASE);
+  for (int i = 0; i < kSignalCount; ++i) install(i);
+}
+
+void watch_cut_files() {
   for (int i = 0; i < kSignalCount; ++i) {
-    ::sigaction(kSignals[i], nullptr, &before[i]);
-    // An ignored signal stays ignored.
-    if ((before[i].sa_flags & SA_SIGINFO) == 0 && before[i].sa_handler == SIG_IGN) continue;
-    ::sigemptyset(&action.sa_mask);
-    ::sigaction(kSignals[i], &action, nullptr);
+    if (kSignals[i] == SIGBUS) install(i);
   }
 }
 

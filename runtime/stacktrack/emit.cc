@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "configure.h"
+#include "crash.h"
 #include "fork.h"
 #include "sinks.h"
 #include "threads.h"
@@ -64,6 +65,7 @@ void drop_chunk(Stream& stream) {
   const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
   stream.limit = 0;
   finish_chunk(stream.ring, stream.layout, stream.chunk, reinterpret_cast<const uint8_t*>(end));
+  stream.chunk = {};
 }
 
 // The inlined code must not touch the node while the library works on it: signal handlers then ask,
@@ -78,6 +80,7 @@ void pull(Node& node, uint32_t generation) {
   node.fast = 0;
   if (node.generation == generation) return;
   node.generation = generation;
+  if (crash_is_watched()) give_signal_stack(node);
   node.every = __atomic_load_n(&settings.clock_every, __ATOMIC_RELAXED);
   node.countdown = 0;
   node.when = node.sequence + 2;  // the next event reads the clock
@@ -178,7 +181,11 @@ bool wait_for_rotation(const Sink& sink, const Store& store) {
 // Makes sure that the thread has `count` slots in this sink. False: there is no space, and the file
 // cannot be rotated; `again`: what is open has changed.
 bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t count, bool* again) {
-  if (stream.limit != 0 && stream.store != store.id) drop_chunk(stream);
+  const bool cut = __atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0;
+  if (stream.limit != 0 && (stream.store != store.id || cut)) drop_chunk(stream);
+  if (cut)
+    lose(sink, &store, LostReason::no_space,
+         __atomic_exchange_n(&store.cut_events, 0, __ATOMIC_RELAXED));
   const uint64_t needed = count * slot_bytes(store.layout);
   if (stream.limit != 0 && stream.next + needed <= stream.limit) return true;
   drop_chunk(stream);
@@ -187,7 +194,7 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   const uint64_t size = next_size(store, stream.wanted, count);
   const int error = take_chunk(store, size, &chunk, &overwritten);
   lose(sink, &store, LostReason::overwritten, overwritten);
-  if (error == -EFBIG) *again = rotate(sink) || wait_for_rotation(sink, store);
+  if (error == -EFBIG) *again = rotate(sink, store) || wait_for_rotation(sink, store);
   if (error != 0 || chunk.bytes < needed + detail::kSlotBytes) return false;
   stream = {chunk,
             store.chunk_bytes != 0 ? &store : nullptr,

@@ -310,8 +310,7 @@ int make_file(Sink& sink, Store** store) {
   return error;
 }
 
-// Before what is open is changed and again after: look() notices either.
-static void raise_generation() { __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST); }
+void raise_generation() { __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST); }
 
 void replace_store(Sink& sink, Store* store) {
   raise_generation();
@@ -345,23 +344,27 @@ void announce(uint32_t cycle) {
   __atomic_store_n(&detail::telltale_st_control_v1.cycle, 0, __ATOMIC_SEQ_CST);
 }
 
-bool rotate(Sink& sink) {
+bool rotate(Sink& sink, const Store& full) {
   uint32_t nobody = 0;
   if (!__atomic_compare_exchange_n(&sink.rotating, &nobody, 1, false, __ATOMIC_ACQUIRE,
                                    __ATOMIC_RELAXED))
     return false;
-  refine_frequency(__atomic_load_n(&sink.store, __ATOMIC_ACQUIRE));
+  Store* const old = __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE);
   Store* store = nullptr;
-  const bool made = make_file(sink, &store) == 0;
+  const bool done = old != &full;  // by another thread
+  if (!done) refine_frequency(old);
+  const bool made = !done && make_file(sink, &store) == 0;
   if (made) {
     store->cycle = new_cycle();
     post_header(sink, store, store->cycle, true);
+    lose(sink, store, LostReason::no_space,
+         __atomic_exchange_n(&old->cut_events, 0, __ATOMIC_RELAXED));
     replace_store(sink, store);
     if (__atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED) != 0)
       begin_cycle(store->cycle);
   }
   __atomic_store_n(&sink.rotating, 0, __ATOMIC_RELEASE);
-  return made;
+  return done || made;
 }
 
 void refine_frequency_now_and_then(Store* store) {

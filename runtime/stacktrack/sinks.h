@@ -96,6 +96,9 @@ void post_context(Site& site, const View& view, uint64_t sequence);
 // The site's number, given when it is hit the first time.
 uint32_t scope_index(Site& site);
 
+// Before what is open is changed and again after: look() notices either. Threads look again at what
+// is open before they go on by themselves.
+void raise_generation();
 // A number for a write cycle that begins now.
 uint32_t new_cycle();
 // From now on checkpoints see `store` (null: none) in this sink, and all threads notice. What was
@@ -109,8 +112,9 @@ void announce(uint32_t cycle);
 
 // Makes the sink's next file by its plan; 0 or a negative errno value.
 int make_file(Sink& sink, Store** store);
-// Goes on in the next file, unless somebody else is at it or it cannot be made.
-bool rotate(Sink& sink);
+// Goes on in the next file if `full` is still the one that is written, unless somebody else is at
+// it or it cannot be made.
+bool rotate(Sink& sink, const Store& full);
 // A later, better measurement of the clock's frequency for the file.
 void refine_frequency(Store* store);
 // If the last time is long ago.

@@ -26,15 +26,37 @@ bool all_committed(Layout layout, const uint8_t* begin, const uint8_t* end) {
   return true;
 }
 
+// Somebody may be about to store into one that was cut: the last few stay where they can be found.
+constexpr uint32_t kCutStores = 64;
+Store* cut_stores[kCutStores];
+uint32_t cut_count = 0;
+void keep_cut_store(Store* store) {
+  const uint32_t index = __atomic_fetch_add(&cut_count, 1, __ATOMIC_RELAXED);
+  __atomic_store_n(&cut_stores[index % kCutStores], store, __ATOMIC_RELEASE);
+}
+
+void raise_to(uint64_t* most, uint64_t value) {
+  uint64_t before = __atomic_load_n(most, __ATOMIC_RELAXED);
+  while (before < value && !__atomic_compare_exchange_n(most, &before, value, true,
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
 // Extends the file by a chunk. The caller maps it.
 int extend(Store& store, uint64_t bytes, int* file, uint64_t* offset) {
   *file = open_file(store.path, O_RDWR | O_NOFOLLOW);
   if (*file < 0) return *file;
   uint64_t device = 0;
   uint64_t inode = 0;
-  int error = identify_file(*file, &device, &inode);
-  // Somebody may have put another file in its place.
+  uint64_t size = 0;
+  const uint64_t at_least = __atomic_load_n(&store.allocated, __ATOMIC_ACQUIRE);
+  int error = identify_file(*file, &device, &inode, &size);
+  // Somebody may have put another file in its place, or cut it.
   if (error == 0 && (device != store.device || inode != store.inode)) error = -ESTALE;
+  if (error == 0 && size < at_least) {
+    __atomic_store_n(&store.cut, 1, __ATOMIC_SEQ_CST);
+    error = -EFBIG;
+  }
   if (error == 0) {
     *offset = __atomic_load_n(&store.end, __ATOMIC_RELAXED);
     do {
@@ -44,6 +66,7 @@ int extend(Store& store, uint64_t bytes, int* file, uint64_t* offset) {
   }
   if (error == 0) {
     error = allocate_file(*file, *offset, bytes);
+    if (error == 0) raise_to(&store.allocated, *offset + bytes);
     if (error != 0) {
       // The place goes back if nobody took one behind it; otherwise it stays a hole, which readers
       // step over.
@@ -57,9 +80,14 @@ int extend(Store& store, uint64_t bytes, int* file, uint64_t* offset) {
   return error;
 }
 
-int take_from_file(Store& store, uint64_t bytes, Chunk* chunk) {
+// Not again for a while.
+void put_off(Store& store) {
   constexpr uint64_t kTriesPerSecond = 100;
-  if (__atomic_load_n(&store.full_until, __ATOMIC_RELAXED) > Clock::ticks()) return -ENOSPC;
+  __atomic_store_n(&store.full_until, Clock::ticks() + Clock::frequency() / kTriesPerSecond,
+                   __ATOMIC_RELAXED);
+}
+
+int take_from_file(Store& store, uint64_t bytes, Chunk* chunk) {
   int file = -1;
   uint64_t offset = 0;
   chunk->bytes = whole_chunk(store.layout, bytes);
@@ -69,10 +97,7 @@ int take_from_file(Store& store, uint64_t bytes, Chunk* chunk) {
     if (chunk->base == nullptr) error = -ENOMEM;
     close_file(file);
   }
-  if (error != 0 && error != -EFBIG) {
-    __atomic_store_n(&store.full_until, Clock::ticks() + Clock::frequency() / kTriesPerSecond,
-                     __ATOMIC_RELAXED);
-  }
+  if (error != 0 && error != -EFBIG) put_off(store);
   return error;
 }
 
@@ -110,6 +135,7 @@ int take_from_ring(Store& store, ChunkState state, Chunk* chunk, uint64_t* overw
 }
 
 bool fill_shared(Store& store, uint64_t bytes, SharedChunk* shared) {
+  if (__atomic_load_n(&store.full_until, __ATOMIC_RELAXED) > Clock::ticks()) return false;
   uint64_t overwritten = 0;
   const int error = store.chunk_bytes == 0
                         ? take_from_file(store, bytes, &shared->chunk)
@@ -168,11 +194,12 @@ Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t
   store->pid = process_id();
   store->most_bytes = most_bytes;
   int file = -1;
+  uint64_t size = 0;
   *error = 0;
   if (path != nullptr) {
     std::strncpy(store->path, path, kPathBytes - 1);
     file = open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-    *error = file < 0 ? file : identify_file(file, &store->device, &store->inode);
+    *error = file < 0 ? file : identify_file(file, &store->device, &store->inode, &size);
   }
   if (*error == 0 && ring_bytes != 0) *error = make_ring(*store, file, ring_bytes);
   if (*error == 0) {
@@ -192,6 +219,7 @@ Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t
 }
 
 void retire_store(Store* store) {
+  if (__atomic_load_n(&store->cut, __ATOMIC_RELAXED) != 0) return keep_cut_store(store);
   retire_shared(*store, store->shared);
   const bool stays = store->chunk_bytes != 0;
   const Chunk& first = store->first_shared.chunk;
@@ -202,7 +230,39 @@ void retire_store(Store* store) {
   Inside::retire(&store->retired);
 }
 
+bool let_go_if_holds(const Chunk& chunk, const void* address) {
+  const auto* const at = static_cast<const uint8_t*>(address);
+  if (chunk.base == nullptr || at < chunk.base || at >= chunk.base + chunk.bytes) return false;
+  uint8_t* const page =
+      chunk.base + static_cast<uint64_t>(at - chunk.base) / kSmallestChunk * kSmallestChunk;
+  return replace_with_memory(page, static_cast<size_t>(chunk.base + chunk.bytes - page));
+}
+
+bool let_go_if_holds(Store& store, const void* address) {
+  const SharedChunk* const shared = __atomic_load_n(&store.shared, __ATOMIC_ACQUIRE);
+  if (!let_go_if_holds(shared->chunk, address) &&
+      !let_go_if_holds(store.first_shared.chunk, address) &&
+      !let_go_if_holds(store.ring, address)) {
+    return false;
+  }
+  __atomic_store_n(&store.cut, 1, __ATOMIC_SEQ_CST);
+  return true;
+}
+
+bool let_go_if_replaced_holds(const void* address) {
+  for (Store* const& place : cut_stores) {
+    Store* const store = __atomic_load_n(&place, __ATOMIC_ACQUIRE);
+    if (store != nullptr && let_go_if_holds(*store, address)) return true;
+  }
+  return false;
+}
+
 int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten) {
+  if (__atomic_load_n(&store.full_until, __ATOMIC_RELAXED) > Clock::ticks()) return -ENOSPC;
+  if (__atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0) {
+    put_off(store);
+    return -EFBIG;  // it can only go on in the next file
+  }
   return store.chunk_bytes == 0 ? take_from_file(store, bytes, chunk)
                                 : take_from_ring(store, kFilling, chunk, overwritten);
 }
@@ -215,6 +275,7 @@ void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t*
 }
 
 uint8_t* take_shared_slots(Store& store, size_t count) {
+  if (__atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0) return nullptr;
   const uint64_t bytes = count * slot_bytes(store.layout);
   for (int attempt = 0; attempt < 8; ++attempt) {
     SharedChunk* shared = __atomic_load_n(&store.shared, __ATOMIC_ACQUIRE);

@@ -46,8 +46,11 @@ struct Store {
   uint64_t device;
   uint64_t inode;
   uint64_t end;         // of the chunks, in bytes
+  uint64_t allocated;   // the file was this large at least
   uint64_t most_bytes;  // chunks must end before; 0: no limit
   uint64_t full_until;  // in ticks: no use to try before
+  uint32_t cut;         // somebody has cut the file under its mapping: nothing is added to it
+  uint64_t cut_events;  // that went with it and are not counted yet
   // A ring.
   Chunk ring;
   uint64_t chunk_bytes;  // > 0: it is a ring
@@ -71,6 +74,14 @@ Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t
 // Out of everybody's reach: unmaps it when nobody is inside. What is in its file stays. A ring's
 // chunks stay mapped, because threads may be storing into them.
 void retire_store(Store* store);
+
+// The file ends before `address`, which is in `chunk`: from there on memory takes its place. False:
+// it is not in the chunk.
+bool let_go_if_holds(const Chunk& chunk, const void* address);
+// The same for what all threads write in a store, and for its ring; nobody adds to the store then.
+bool let_go_if_holds(Store& store, const void* address);
+// For stores that were cut and replaced by others.
+bool let_go_if_replaced_holds(const void* address);
 
 // A chunk of zeros of about `bytes`, as a store's kind and layout has it; for a ring with its chunk
 // size. What a ring overwrites is counted in `overwritten`. Returns 0, -EFBIG at most_bytes, or

@@ -70,12 +70,13 @@ int rename_file(const char* from, const char* to) {
   return static_cast<int>(call(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0U));
 }
 
-int identify_file(int file, uint64_t* device, uint64_t* inode) {
+int identify_file(int file, uint64_t* device, uint64_t* inode, uint64_t* bytes) {
   struct stat status;
   const KeepErrno keep;
   if (::fstat(file, &status) != 0) return -errno;
   *device = status.st_dev;
   *inode = status.st_ino;
+  *bytes = static_cast<uint64_t>(status.st_size);
   return S_ISREG(status.st_mode) ? 0 : -EINVAL;
 }
 
@@ -108,6 +109,13 @@ void* map_file(int file, uint64_t offset, size_t bytes, bool populate) {
 
 void* map_memory(size_t bytes) { return map(-1, 0, bytes, MAP_PRIVATE | MAP_ANONYMOUS); }
 
+bool replace_with_memory(void* base, size_t bytes) {
+  const KeepErrno keep;
+  return ::mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+                0) != MAP_FAILED;
+}
+void forbid_access(void* base, size_t bytes) { call(SYS_mprotect, base, bytes, PROT_NONE); }
+
 void unmap(void* base, size_t bytes) { call(SYS_munmap, base, bytes); }
 
 uint32_t process_id() { return static_cast<uint32_t>(call(SYS_getpid)); }
@@ -115,6 +123,13 @@ uint32_t parent_process_id() { return static_cast<uint32_t>(call(SYS_getppid)); 
 uint32_t thread_id() { return static_cast<uint32_t>(call(SYS_gettid)); }
 bool thread_is_gone(uint32_t pid, uint32_t tid) { return call(SYS_tgkill, pid, tid, 0) == -ESRCH; }
 void yield_processor() { call(SYS_sched_yield); }
+void sleep_ns(long ns) {
+  const timespec pause{0, ns};
+  call(SYS_nanosleep, &pause, nullptr);
+}
+void send_again(int number, siginfo_t* info) {
+  call(SYS_rt_tgsigqueueinfo, process_id(), thread_id(), number, info);
+}
 
 uint64_t monotonic_ns() {
   timespec now;

@@ -5,6 +5,7 @@
 // forbidden in a signal handler.
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -39,7 +40,7 @@ int sync_file(int file);
 int read_link(const char* path, char* target, size_t bytes);
 int remove_file(const char* path);
 int rename_file(const char* from, const char* to);
-int identify_file(int file, uint64_t* device, uint64_t* inode);
+int identify_file(int file, uint64_t* device, uint64_t* inode, uint64_t* bytes);
 int size_of_file(int file, uint64_t* bytes);
 // Gives [offset, offset + bytes) blocks of its own, so that storing there cannot fail for want of
 // space. -EFBIG instead of SIGXFSZ.
@@ -48,6 +49,9 @@ int allocate_file(int file, uint64_t offset, uint64_t bytes);
 // Null on failure. `populate`: the pages are there when it returns.
 void* map_file(int file, uint64_t offset, size_t bytes, bool populate);
 void* map_memory(size_t bytes);
+// Zeros of our own in the place of what is mapped there; whole pages.
+bool replace_with_memory(void* base, size_t bytes);
+void forbid_access(void* base, size_t bytes);
 void unmap(void* base, size_t bytes);
 
 uint32_t process_id();
@@ -55,6 +59,9 @@ uint32_t parent_process_id();
 uint32_t thread_id();
 bool thread_is_gone(uint32_t pid, uint32_t tid);
 void yield_processor();
+void sleep_ns(long ns);
+// The signal comes again, to this thread, with all that came with it.
+void send_again(int number, siginfo_t* info);
 uint64_t monotonic_ns();
 timespec wall_time();
 

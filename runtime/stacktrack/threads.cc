@@ -82,11 +82,15 @@ Node* Threads::attach(uint32_t pid, uint32_t tid, bool* inherited) {
 }
 
 void Threads::interrupt_all() {
+  for_each([](Node& node) {
+    __atomic_store_n(&node.limit, 0, __ATOMIC_SEQ_CST);
+    return true;
+  });
+}
+
+Node* Threads::at(uint32_t index) {
   const uint32_t count = __atomic_load_n(&node_count, __ATOMIC_SEQ_CST);
-  for (uint32_t i = 0; i < count && i / kNodesInSlab < kMostSlabs; ++i) {
-    Node* const node = node_at(i);
-    if (node != nullptr) __atomic_store_n(&node->limit, 0, __ATOMIC_SEQ_CST);
-  }
+  return index < count && index / kNodesInSlab < kMostSlabs ? node_at(index) : nullptr;
 }
 
 void Threads::forget_all() {

@@ -34,6 +34,7 @@ struct Node : detail::Thread {
   uint32_t generation;  // Settings::generation that it follows
   uint32_t fast;        // 1 + the sink whose stream Thread::next and limit stand for; 0: none
   uint32_t taken;       // a thread has it
+  void* signal_stack;   // for whichever thread has it; null: none was needed
   Stream streams[kMaxSinks];
 };
 
@@ -44,10 +45,21 @@ class Threads {
   static Node* attach(uint32_t pid, uint32_t tid, bool* inherited);
   // All threads ask the library at their next event.
   static void interrupt_all();
+  // Each node there is; `visit` says whether to go on. Async-signal-safe.
+  template <typename Visit>
+  static void for_each(Visit&& visit) {
+    for (uint32_t i = 0; Node* const node = at(i); ++i) {
+      if (!visit(*node)) return;
+    }
+  }
   // In a forked child: there are no threads.
   static void forget_all();
   // What threads have before they have a node: no limit, so that they ask.
   static detail::Thread none;
+
+ private:
+  // Null behind the last.
+  static Node* at(uint32_t index);
 };
 
 }  // namespace telltale::st

@@ -14,13 +14,11 @@ constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGT
 constexpr int kMostSignal = 65;
 constexpr size_t kStackBytes = size_t{64} * 1024;
 constexpr size_t kGuardBytes = 4096;
-// How long threads that crash meanwhile wait for a snapshot.
-constexpr int kMostWaits = 900;
-constexpr long kWaitNs = 1'000'000;
 
 struct sigaction before[kMostSignal];
-int crashes = 0;
+int crashing = 0;  // the thread that writes the snapshot
 int snapshot_done = 0;
+void* after_fault[5];  // __builtin_setjmp's
 
 // The trace was cut, or its disk is gone: events go on into memory that nobody reads, or are
 // counted.
@@ -44,24 +42,53 @@ void hand_on(int signal, siginfo_t* info) {
   sys::call(SYS_rt_tgsigqueueinfo, sys::pid(), sys::tid(), signal, info);
 }
 
-void on_fatal(int signal, siginfo_t* info, void*) {
-  if (signal == SIGBUS && lose_trace(info->si_addr)) return;
-  if (state.options.mode == Mode::snapshot) {
-    if (__atomic_exchange_n(&crashes, 1, __ATOMIC_ACQ_REL) == 0) {
-      write_snapshot(nullptr);
-      __atomic_store_n(&snapshot_done, 1, __ATOMIC_RELEASE);
-    } else {
-      for (int i = 0; i < kMostWaits && __atomic_load_n(&snapshot_done, __ATOMIC_ACQUIRE) == 0;
-           ++i) {
-        const timespec pause{0, kWaitNs};
-        sys::call(SYS_nanosleep, &pause, static_cast<void*>(nullptr));
-      }
-    }
+bool is_crashing_here() {
+  return __atomic_load_n(&crashing, __ATOMIC_ACQUIRE) == sys::tid() &&
+         __atomic_load_n(&snapshot_done, __ATOMIC_ACQUIRE) == 0;
+}
+
+// By the first thread that crashes; the others wait until it is done. Who crashes has perhaps
+// written over what we keep: a fault in here ends the snapshot, and the process goes the way that
+// it was on.
+void crash() {
+  int nobody = 0;
+  if (!__atomic_compare_exchange_n(&crashing, &nobody, sys::tid(), false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_RELAXED)) {
+    sys::wait_until([] { return __atomic_load_n(&snapshot_done, __ATOMIC_ACQUIRE) != 0; });
+    return;
   }
+  if (__builtin_setjmp(after_fault) == 0) write_last_snapshot();
+  __atomic_store_n(&snapshot_done, 1, __ATOMIC_RELEASE);
+}
+
+void on_fatal(int signal, siginfo_t* info, void*) {
+  if (signal == SIGBUS && info->si_code == BUS_ADRERR && lose_trace(info->si_addr)) return;
+  if (is_crashing_here()) __builtin_longjmp(after_fault, 1);
+  if (state.options.mode == Mode::snapshot) crash();
   hand_on(signal, info);
 }
 
-void on_snapshot_signal(int, siginfo_t*, void*) { write_snapshot(nullptr); }
+// After us comes who was there before; the signal's usual effect, to end the process, is ours.
+void on_snapshot_signal(int signal, siginfo_t* info, void* context) {
+  write_snapshot(nullptr);
+  struct sigaction& host = before[signal];
+  const bool asks = (host.sa_flags & SA_SIGINFO) != 0;
+  if (!asks && (host.sa_handler == SIG_DFL || host.sa_handler == SIG_IGN)) return;
+  const struct sigaction now = host;
+  if ((host.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
+    host.sa_flags = 0;
+    host.sa_handler = SIG_DFL;
+  }
+  if (asks) {
+    now.sa_sigaction(signal, info, context);
+  } else {
+    now.sa_handler(signal);
+  }
+}
+
+bool is_ignored(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
+}
 
 void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action{};
@@ -70,6 +97,12 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   sigemptyset(&action.sa_mask);
   struct sigaction old{};
   if (sigaction(signal, nullptr, &old) != 0 || old.sa_sigaction == handler) return;
+  // What is ignored stays so, also in programs that this one becomes.
+  if (handler == on_fatal && is_ignored(old)) return;
+  if (handler == on_snapshot_signal && old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
+    action.sa_mask = old.sa_mask;
+    action.sa_flags = SA_SIGINFO | (old.sa_flags & (SA_NODEFER | SA_ONSTACK | SA_RESTART));
+  }
   before[signal] = old;
   sigaction(signal, &action, nullptr);
 }

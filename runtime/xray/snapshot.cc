@@ -14,6 +14,9 @@ constexpr uint8_t kExtentsKind = static_cast<uint8_t>(xray::MetadataKind::buffer
 constexpr uint8_t kNewBufferKind = static_cast<uint8_t>(xray::MetadataKind::new_buffer) << 1 | 1;
 constexpr uint32_t kMostAttempts = 10000;
 
+int under_way = 0;
+int last = 0;  // the process crashes: nobody begins another
+
 class Output {
  public:
   explicit Output(const char* path)
@@ -51,19 +54,27 @@ class Output {
   int64_t bytes_ = 0;
 };
 
-// Bytes of the cell that are buffers; 0: it holds none.
-uint64_t used_bytes(const std::byte* cell) {
+// The buffers of a cell. Its owner may be adding events: what is written of each is what its
+// extents said once, and they are written as they were then.
+bool write_cell(Output& out, const std::byte* cell) {
   const auto first = static_cast<uint8_t>(*cell);
-  if (!state.has_extents) return first == kNewBufferKind ? state.options.cell_bytes : 0;
+  if (!state.has_extents) {
+    return first != kNewBufferKind || out.write(cell, state.options.cell_bytes);
+  }
   uint64_t used = 0;
   while (used + 2 * xray::kMetadataRecordBytes <= state.options.cell_bytes &&
          static_cast<uint8_t>(cell[used]) == kExtentsKind) {
+    std::byte head[xray::kMetadataRecordBytes];
+    __builtin_memcpy(head, cell + used, 8);
+    __builtin_memcpy(head + 8, cell + used + 8, 8);
     uint64_t extents;
-    __builtin_memcpy(&extents, cell + used + 1, sizeof(extents));
-    if (extents > state.options.cell_bytes - used - xray::kMetadataRecordBytes) break;
-    used += xray::kMetadataRecordBytes + extents;
+    __builtin_memcpy(&extents, head + 1, sizeof(extents));
+    if (extents > state.options.cell_bytes - used - sizeof(head)) break;
+    if (!out.write(head, sizeof(head)) || !out.write(cell + used + sizeof(head), extents))
+      return false;
+    used += sizeof(head) + extents;
   }
-  return used;
+  return true;
 }
 
 bool write_cells(Output& out) {
@@ -72,7 +83,7 @@ bool write_cells(Output& out) {
     const uint64_t opened =
         state.cell_opened == nullptr ? 0 : __atomic_load_n(&state.cell_opened[i], __ATOMIC_ACQUIRE);
     const int64_t before = out.bytes();
-    if (!out.write(cell_begin(i), used_bytes(cell_begin(i)))) return false;
+    if (!write_cell(out, cell_begin(i))) return false;
     // Used again while it was written: its events count as overwritten.
     if (state.cell_opened != nullptr &&
         __atomic_load_n(&state.cell_opened[i], __ATOMIC_ACQUIRE) != opened) {
@@ -111,29 +122,38 @@ int64_t write_to(const char* path, bool& exists) {
   return done ? out.bytes() : -1;
 }
 
-}  // namespace
-
-int64_t write_snapshot(const char* path) {
+int64_t write_now(const char* path) {
   if (!state.recording || state.fork_mark->alive == 0) return -1;
-  static int under_way = 0;
-  if (__atomic_exchange_n(&under_way, 1, __ATOMIC_ACQUIRE) != 0) return -1;
   calibrate();
   tell_all_left_out();
   bool exists = false;
-  int64_t bytes = -1;
-  if (path != nullptr) {
-    bytes = write_to(path, exists);
-  } else {
-    Path next;
-    for (uint32_t attempt = 0; attempt < kMostAttempts && make_path(attempt, next); ++attempt) {
-      bytes = write_to(next.c_str(), exists);
-      if (exists) continue;
-      if (bytes >= 0) trace_path = next;
-      break;
-    }
+  if (path != nullptr) return write_to(path, exists);
+  Path next;
+  for (uint32_t attempt = 0; attempt < kMostAttempts && make_path(attempt, next); ++attempt) {
+    const int64_t bytes = write_to(next.c_str(), exists);
+    if (exists) continue;
+    if (bytes >= 0) trace_path = next;
+    return bytes;
   }
+  return -1;
+}
+
+}  // namespace
+
+int64_t write_snapshot(const char* path) {
+  if (__atomic_load_n(&last, __ATOMIC_ACQUIRE) != 0 ||
+      __atomic_exchange_n(&under_way, 1, __ATOMIC_ACQUIRE) != 0) {
+    return -1;
+  }
+  const int64_t bytes = write_now(path);
   __atomic_store_n(&under_way, 0, __ATOMIC_RELEASE);
   return bytes;
+}
+
+void write_last_snapshot() {
+  __atomic_store_n(&last, 1, __ATOMIC_RELEASE);
+  sys::wait_until([] { return __atomic_load_n(&under_way, __ATOMIC_ACQUIRE) == 0; });
+  write_now(nullptr);
 }
 
 }  // namespace telltale::recorder

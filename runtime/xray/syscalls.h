@@ -64,11 +64,22 @@ inline long clock_ns(int clock) {
 inline int pid() { return static_cast<int>(call(SYS_getpid)); }
 inline int tid() { return static_cast<int>(call(SYS_gettid)); }
 
-// Blocks all signals of the thread while it lives.
+// For 0.9 s at most, looking every millisecond: how long somebody who crashes may wait for others.
+template <typename Done>
+void wait_until(Done&& done) {
+  constexpr int kMostWaits = 900;
+  for (int i = 0; i < kMostWaits && !done(); ++i) {
+    const timespec pause{0, 1'000'000};
+    call(SYS_nanosleep, &pause, static_cast<void*>(nullptr));
+  }
+}
+
+// Blocks all signals of the thread while it lives, but the one that says that a mapped file was
+// cut: whoever stores there needs it (signals.cc).
 class BlockSignals {
  public:
   BlockSignals() {
-    const uint64_t all = ~uint64_t{0};
+    const uint64_t all = ~(uint64_t{1} << (SIGBUS - 1));
     call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof(all));
   }
   ~BlockSignals() {

@@ -36,9 +36,9 @@ def build(name, kind):
     """Path of tests/programs/recorders/NAME.cc for a recorder."""
     program = folder() / f"{name}-{kind}"
     source = SOURCE / "tests/programs/recorders" / f"{name}.cc"
-    common = ["-std=c++17", "-O1", "-g", "-pthread", str(source), "-o", str(program)]
+    common = ["-std=c++17", f"-I{SOURCE}/include", "-O1", "-g", "-pthread", str(source), "-o", str(program)]
     if kind == "stacktrack":
-        command = ["g++", "-DSTACKTRACK", f"-I{SOURCE}/include", *common, str(STACKTRACK)]
+        command = ["g++", "-DSTACKTRACK", *common, str(STACKTRACK)]
     elif kind == "functions":
         command = ["g++", "-finstrument-functions", "-finstrument-functions-exclude-file-list=/usr,/c++/,recorders/" + name, *common]
     else:

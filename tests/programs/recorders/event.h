@@ -26,9 +26,14 @@ QUIET bool start(const std::string& path, bool memory) {
   return st::sink_control::open(options) >= 0;
 }
 QUIET void flush(const std::string&) { telltale::st::sink_control::flush(); }
+QUIET std::string recording() { return telltale::st::sink_control::path(0); }
+QUIET uint64_t lost_events() { return telltale::st::sink_control::statistics().no_space; }
 #else
-extern "C" int telltale_xray_start(const char* options) __attribute__((weak));
-extern "C" int64_t telltale_xray_snapshot(const char* path) __attribute__((weak));
+#include <telltale/xray_recorder.h>
+#pragma weak telltale_xray_start
+#pragma weak telltale_xray_snapshot
+#pragma weak telltale_xray_file
+#pragma weak telltale_xray_get_losses
 #if defined(__clang__)
 [[clang::xray_always_instrument]]
 #endif
@@ -39,6 +44,12 @@ QUIET bool start(const std::string& path, bool memory) {
   const std::string options =
       "buffer=4K,file=" + path + (memory ? ",mode=snapshot,size=256K" : ",size=64M");
   return telltale_xray_start != nullptr && telltale_xray_start(options.c_str()) == 0;
+}
+QUIET std::string recording() { return telltale_xray_file(); }
+QUIET uint64_t lost_events() {
+  telltale_xray_losses losses{};
+  telltale_xray_get_losses(&losses);
+  return losses.no_space;
 }
 QUIET void flush(const std::string& path) {
   if (telltale_xray_snapshot != nullptr) telltale_xray_snapshot(path.c_str());
