@@ -145,6 +145,13 @@ void StacktrackRecording::Indexer::extend_run(const Record& record, const Thread
   const uint64_t entry = record.raw().size();
   const auto reading =
       stacktrack::to_ticks(record.time(RecordKind::hit, Role::when), record.description());
+  if (reading && !record.held_time()) {
+    // A signal handler's HIT may stand behind a later one: then its sequence number is lower, too.
+    if (*reading < thread_->last_reading && sequence >= thread_->last_sequence)
+      problem(Problem::Kind::oddity, record, "the clock goes back", 0);
+    thread_->last_reading = *reading;
+    thread_->last_sequence = sequence;
+  }
   if (!thread_->runs.empty()) {
     Run& run = thread_->runs.back();
     if (run.file == file_ && record.offset() - run.end <= kMaxBetween * entry &&

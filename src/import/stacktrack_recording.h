@@ -85,6 +85,9 @@ class StacktrackRecording {
   struct Thread {
     std::vector<Run> runs;
     std::vector<Unit> units;
+    // The last HIT in file order whose clock was read.
+    uint64_t last_reading = 0;  // raw ticks
+    uint64_t last_sequence = 0;
   };
   struct File {
     InputFile input;

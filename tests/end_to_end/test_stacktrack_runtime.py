@@ -1,6 +1,7 @@
-"""The StackTrack recorder in programs of all kinds (tests/runtime/stacktrack): what it records, and rows R1 to R5, R10 to R12 and
+"""The StackTrack recorder in programs of all kinds (tests/runtime/stacktrack): what it records, and rows R1 to R5, R10 to R13 and
 R15 of its reliability goals. Long form: TELLTALE_KILL_LOOPS, TELLTALE_DEATHS, TELLTALE_FORKS, TELLTALE_SCALE."""
 import collections
+import json
 import os
 import re
 import shutil
@@ -124,6 +125,25 @@ class Rows(unittest.TestCase):
 
     def test_r12_inside_the_allocator(self):
         self.each("hosts", "inside_malloc")
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the counter of another processor")
+    def test_r13_a_counter_that_steps(self):
+        for library in LIBRARIES:
+            for every in ("1", "16"):
+                with self.subTest(library=library, every=every), tempfile.TemporaryDirectory() as folder:
+                    path = run(os.path.join(PROGRAMS, f"{library}_clocks"), folder, every).strip()
+                    info = json.loads(run(os.environ["TELLTALE"], "info", "--json", path))
+                    kinds = [problem["kind"] for problem in info["problems"]]
+                    self.assertEqual(set(kinds), {"oddity"}, info["problems"])
+                    self.assertIn("clock goes back", json.dumps(info["problems"]))
+                    # Monotone within each thread, in the order of what happened.
+                    last = {}
+                    for event in json.loads(run(os.environ["TELLTALE"], "convert", "--to", "json", "-o", "-", path)):
+                        time, number = last.get(event["tid"], (0, -1))
+                        self.assertGreaterEqual(event["start_ns"], time)
+                        self.assertEqual(event["payload"], f"number={number + 1}")
+                        last[event["tid"]] = event["start_ns"], number + 1
+                    self.assertEqual([number for _, number in last.values()], [3599, 3599])
 
     def test_r15_accounting(self):
         self.each("threads", "accounting")

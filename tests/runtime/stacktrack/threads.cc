@@ -290,8 +290,9 @@ void reconfigured() {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   const long scale = recorded::environment("TELLTALE_SCALE", 1);
-  if (what == "short") short_threads(3000 * scale);
-  if (what == "live") live_threads(1000 * scale);
+  const bool everything = recorded::environment("TELLTALE_LONG", 0) != 0;
+  if (what == "short") short_threads(everything ? 100'000 : 3000 * scale);
+  if (what == "live") live_threads(everything ? 10'000 : 1000 * scale);
   if (what == "cancelled") cancelled();
   if (what == "signals") {
     signals(300 * scale, 1U << 18, 1);
