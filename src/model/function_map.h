@@ -12,27 +12,33 @@
 namespace telltale {
 
 // A value per function, value-initialised when first asked for. Small ids, which is what compilers
-// hand out, are an array index; large ones, which only odd or hostile recordings have, go through a
-// hash table, so that memory follows the number of functions and not the largest id.
+// hand out, are an array index; so are the small ones above kSecondWindow, from which recorders
+// count that number functions themselves. All others, which only odd or hostile recordings have, go
+// through a hash table, so that memory follows the number of functions and not the largest id.
 template <typename Value>
 class FunctionMap {
  public:
+  static constexpr uint32_t kSecondWindow = 1U << 27;
+
   [[gnu::always_inline]] Value& operator[](FunctionId function) {
     const uint32_t id = to_number(function);
-    if (id < dense_.size()) [[likely]]
-      return dense_[id];
+    if (id < first_.size()) [[likely]]
+      return first_[id];
+    if (id - kSecondWindow < second_.size()) return second_[id - kSecondWindow];
     return slow(id);
   }
   // Null if never asked for with [] (small ids may have been made by a neighbour: then the value is
   // fresh).
   const Value* find(FunctionId function) const {
     const uint32_t id = to_number(function);
-    if (id < dense_.size()) return &dense_[id];
+    if (id < first_.size()) return &first_[id];
+    if (id - kSecondWindow < second_.size()) return &second_[id - kSecondWindow];
     const auto found = sparse_.find(id);
     return found == sparse_.end() ? nullptr : &found->second;
   }
   void clear() {
-    dense_.clear();
+    first_.clear();
+    second_.clear();
     sparse_.clear();
   }
 
@@ -40,25 +46,32 @@ class FunctionMap {
   static constexpr uint32_t kDenseLimit = 1U << 20;
 
   [[gnu::noinline]] Value& slow(uint32_t id) {
-    // The array grows to an id only when that is no more than twice what is there already, or
-    // little in itself.
-    if (id < kDenseLimit && (id < 4096 || id < 2 * dense_.size() + 8 * sparse_.size())) {
-      const size_t old_size = dense_.size();
-      dense_.resize(std::max<size_t>(64, size_t{id} + id / 2 + 1));
-      for (auto it = sparse_.begin(); it != sparse_.end();) {
-        if (it->first >= old_size && it->first < dense_.size()) {
-          dense_[it->first] = std::move(it->second);
-          it = sparse_.erase(it);
-        } else {
-          ++it;
-        }
-      }
-      return dense_[id];
-    }
+    if (Value* const value = grow(first_, 0, id)) return *value;
+    if (Value* const value = grow(second_, kSecondWindow, id)) return *value;
     return sparse_[id];
   }
+  // The array grows to an id only when that is no more than twice what is there already, or little
+  // in itself; else null.
+  Value* grow(std::vector<Value>& dense, uint32_t begin, uint32_t id) {
+    const uint32_t index = id - begin;
+    if (index >= kDenseLimit || (index >= 4096 && index >= 2 * dense.size() + 8 * sparse_.size()))
+      return nullptr;
+    const size_t old_size = dense.size();
+    dense.resize(std::max<size_t>(64, size_t{index} + index / 2 + 1));
+    for (auto it = sparse_.begin(); it != sparse_.end();) {
+      const uint32_t other = it->first - begin;
+      if (other >= old_size && other < dense.size()) {
+        dense[other] = std::move(it->second);
+        it = sparse_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+    return &dense[index];
+  }
 
-  std::vector<Value> dense_;
+  std::vector<Value> first_;
+  std::vector<Value> second_;
   std::unordered_map<uint32_t, Value> sparse_;
 };
 
