@@ -1,0 +1,56 @@
+"""StackTrack's logged variables of types that have a formatter (fmt's, and std::format's where a compiler has it)."""
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import recorder_programs as programs
+import stacktrack_file
+
+SOURCE = programs.SOURCE / "tests/programs/recorders/formatted.cc"
+
+
+class Values(unittest.TestCase):
+    def build(self, name, command, *flags):
+        program = programs.folder() / name
+        return program, subprocess.run([*command, f"-I{programs.SOURCE}/include", *flags, str(SOURCE), str(programs.STACKTRACK), "-o",
+                                        str(program), "-pthread", *(["-lfmt"] if "-DWITH_FMT" in flags else [])], capture_output=True,
+                                       text=True, timeout=120)
+
+    def check(self, name, command, *flags):
+        program, done = self.build(name, command, *flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path = programs.new_folder() / "values.tlg"
+        programs.run("stacktrack", program, path=path)
+        hits = stacktrack_file.File(path).hits
+        expected = []
+        for i in range(3):
+            expected += [("order", f"order {i} of a buyer <&> whose name is longer than one record"), ("string", "as it is"),
+                         ("number", ("0", "0.5", "1")[i])]
+        self.assertEqual([(hit[2], hit[4]) for hit in hits[:-1]], expected)
+        self.assertEqual(hits[-1][2], "long")
+        self.assertEqual(hits[-1][4], ("order 7 of " + "x" * 3000)[:2000])
+        # What can be written in no way is refused, with a sentence.
+        _, refused = self.build(name + "-refused", command, *flags, "-DNO_FORMATTER")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("formatter", refused.stderr)
+
+    @unittest.skipIf(programs.SANITIZED, "the library is built with sanitizers")
+    def test_fmt(self):
+        for standard in ("-std=c++17", "-std=c++20"):
+            with self.subTest(standard):
+                self.check("fmt" + standard, ["g++", standard, "-O1", "-Wall", "-Wextra", "-Werror"], "-DWITH_FMT")
+
+    @unittest.skipIf(programs.SANITIZED, "the library is built with sanitizers")
+    def test_std_format(self):
+        command = ["clang++-19", "-stdlib=libc++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror"]
+        there = shutil.which(command[0]) and subprocess.run([*command[:3], "-fsyntax-only", "-x", "c++", "-"], input="#include <format>\n",
+                                                            capture_output=True, text=True).returncode == 0
+        if not there:
+            self.skipTest("no compiler here has <format>")
+        self.check("std", command)
+
+
+if __name__ == "__main__":
+    unittest.main()
