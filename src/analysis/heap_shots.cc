@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 namespace telltale {
 namespace {
@@ -16,117 +15,150 @@ void move_to_end(std::vector<T>& to, std::vector<T>& from) {
   }
 }
 
+// Numbers types as they come: pairs of them then fit one key.
+struct TypeNumbers {
+  uint64_t number(uint64_t type) {
+    uint32_t& index = index_[type];
+    if (index == 0) {
+      types.push_back(type);
+      index = static_cast<uint32_t>(types.size());
+    }
+    return index - 1;
+  }
+  std::vector<uint64_t> types;
+
+ private:
+  AddressMap<uint32_t> index_;
+};
+
 }  // namespace
 
-void HeapShots::on(const PieceEvent& event) {
-  stream_ = event.stream;
-  place_ = {event.offset, 0};
+// The last shot of a thread, unless it has ended.
+HeapShots::OfThread* HeapShots::open_in(size_t stream) {
+  const size_t* last = last_.find(stream);
+  return last == nullptr || shots_[*last - 1].ended ? nullptr : &shots_[*last - 1];
+}
+
+HeapShots::OfThread& HeapShots::add(OfThread&& shot) {
+  shots_.push_back(std::move(shot));
+  last_[shots_.back().stream] = shots_.size();
+  return shots_.back();
 }
 
 // The shot that objects belong to now: if none is open in this part, one that began before it.
 HeapShots::OfThread& HeapShots::current() {
-  if (shots_.empty() || shots_.back().stream != stream_) {
-    shots_.emplace_back();
-    shots_.back().stream = stream_;
-  }
-  return shots_.back();
+  if (OfThread* open = open_in(stream_)) return *open;
+  OfThread shot;
+  shot.stream = stream_;
+  return add(std::move(shot));
 }
 
 void HeapShots::on(const HeapShotEvent& event) {
-  ++place_.second;
-  if (!event.begin) {
-    OfThread& shot = current();
-    shot.ended = true;
-    shot.end = place_;
-    return;
-  }
-  shots_.emplace_back();
-  OfThread& shot = shots_.back();
+  ++place_.event;
+  if (!event.begin) return end(current());
+  if (OfThread* open = open_in(stream_)) end(*open);
+  OfThread shot;
   shot.stream = stream_;
   shot.begun = true;
   shot.begin = place_;
   shot.shot.begin = event.time;
+  add(std::move(shot));
 }
 
 void HeapShots::on(const HeapObjectEvent& event) {
-  Shot& shot = current().shot;
+  OfThread& of_thread = current();
+  Shot& shot = of_thread.shot;
   if (event.bytes != 0) {
-    Sum& sum = shot.by_type[to_number(event.type)];
+    Sum& sum = of_thread.by_type[to_number(event.type)];
     ++sum.objects;
     sum.bytes += event.bytes;
     ++shot.objects;
     shot.bytes += event.bytes;
-    if (with_references_) shot.all.push_back({event.object, event.type});
+    if (roots_ != nullptr) of_thread.objects.push_back({event.object, event.type});
   }
-  if (!with_references_) return;
+  if (roots_ == nullptr) return;
   for (const HeapObjectEvent::Reference& reference : event.references)
-    shot.references.push_back({reference.object, event.type});
-}
-
-void HeapShots::on(const HeapRootsEvent& event) {
-  if (!with_references_) return;
-  ++place_.second;
-  Roots& told = roots_.emplace_back();
-  told.place = place_;
-  for (const HeapRootsEvent::Root& root : event.roots)
-    told.roots.push_back({root.object, root.pinning});
+    of_thread.references.push_back({reference.object, event.type});
 }
 
 void HeapShots::merge(OfThread& to, OfThread&& later) {
   to.shot.objects += later.shot.objects;
   to.shot.bytes += later.shot.bytes;
-  for (const auto& [type, theirs] : later.shot.by_type) {
-    Sum& sum = to.shot.by_type[type];
+  for (const auto& [type, theirs] : later.by_type) {
+    Sum& sum = to.by_type[type];
     sum.objects += theirs.objects;
     sum.bytes += theirs.bytes;
   }
-  move_to_end(to.shot.all, later.shot.all);
-  move_to_end(to.shot.references, later.shot.references);
-  if (later.ended) {
-    to.ended = true;
-    to.end = later.end;
-  }
+  move_to_end(to.objects, later.objects);
+  move_to_end(to.references, later.references);
 }
 
 void HeapShots::append(HeapShots&& next) {
   for (OfThread& theirs : next.shots_) {
-    if (!theirs.begun) {
-      const auto open = std::find_if(shots_.rbegin(), shots_.rend(), [&](const OfThread& shot) {
-        return shot.stream == theirs.stream;
-      });
-      if (open != shots_.rend()) {
-        merge(*open, std::move(theirs));
-        continue;
-      }
+    OfThread* open = open_in(theirs.stream);
+    if (theirs.begun) {
+      if (open != nullptr) end(*open);
+      add(std::move(theirs));
+    } else if (open != nullptr) {
+      const bool ended = theirs.ended;
+      merge(*open, std::move(theirs));
+      if (ended) end(*open);
     }
-    shots_.push_back(std::move(theirs));
   }
-  move_to_end(roots_, next.roots_);
+}
+
+void HeapShots::end(OfThread& shot) const {
+  shot.ended = true;
+  if (shot.begun) sum_up(shot);
+}
+
+void HeapShots::sum_up(OfThread& shot) const {
+  if (shot.summed) return;
+  shot.summed = true;
+  for (const auto& [type, sum] : shot.by_type) shot.shot.by_type.push_back({type, sum});
+  std::ranges::sort(shot.shot.by_type, {}, &TypeSum::type);
+  if (roots_ != nullptr) sum_up_references(shot);
+  shot.by_type = {};
+  shot.objects = {};
+  shot.references = {};
+}
+
+void HeapShots::sum_up_references(OfThread& shot) const {
+  AddressMap<uint64_t> type_of;  // by object
+  for (const Object& object : shot.objects)
+    type_of[to_number(object.object)] = to_number(object.type);
+  TypeNumbers numbers;
+  AddressMap<uint64_t> counts;  // by the numbers of both types
+  for (const Reference& reference : shot.references) {
+    const uint64_t* to = type_of.find(to_number(reference.to));
+    if (to == nullptr) continue;
+    ++counts[numbers.number(*to) << 32 | numbers.number(to_number(reference.from))];
+  }
+  for (const auto& [pair, count] : counts)
+    shot.shot.links.push_back(
+        {numbers.types[pair >> 32], numbers.types[pair & 0xFFFF'FFFF], count});
+  std::ranges::sort(shot.shot.links, {},
+                    [](const Link& link) { return std::pair(link.to, link.from); });
+  const HeapShotRoots::OfShot* roots = roots_->find(shot.begin);
+  if (roots == nullptr) return;
+  shot.shot.roots = roots->told;
+  AddressMap<HeapShotRoots::Sum> by_type;
+  for (const auto& [object, sum] : roots->by_object)
+    if (const uint64_t* type = type_of.find(object)) by_type[*type].add(sum);
+  for (const auto& [type, sum] : by_type) shot.shot.root_types.push_back({type, sum});
+  std::ranges::sort(shot.shot.root_types, {}, &TypeRoots::type);
 }
 
 std::vector<HeapShots::Shot> HeapShots::take_shots() {
-  // Objects outside of any shot belong to none.
-  std::erase_if(shots_, [](const OfThread& shot) { return !shot.begun; });
-  std::ranges::stable_sort(shots_, {}, [](const OfThread& shot) { return shot.shot.begin; });
-  std::ranges::stable_sort(roots_, {}, &Roots::place);
-  Place after{};  // the end of the shot before
-  for (OfThread& shot : shots_) {
-    const Place end = shot.ended ? shot.end : Place{~uint64_t{0}, 0};
-    for (const Roots& told : roots_) {
-      if (told.place <= after || told.place > end) continue;
-      shot.shot.roots_since.insert(shot.shot.roots_since.end(), told.roots.begin(),
-                                   told.roots.end());
-      if (told.place >= shot.begin)
-        shot.shot.roots.insert(shot.shot.roots.end(), told.roots.begin(), told.roots.end());
-    }
-    // Up to profiler 1.1 the roots of a shot stand before it.
-    if (shot.shot.roots.empty()) shot.shot.roots = shot.shot.roots_since;
-    after = end;
-  }
   std::vector<Shot> shots;
-  for (OfThread& shot : shots_) shots.push_back(std::move(shot.shot));
+  for (OfThread& shot : shots_) {
+    if (!shot.begun) continue;
+    sum_up(shot);
+    shots.push_back(std::move(shot.shot));
+  }
   shots_.clear();
-  roots_.clear();
+  last_.clear();
+  std::ranges::stable_sort(shots, {}, &Shot::begin);
   return shots;
 }
 

@@ -1,81 +1,99 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "analysis/address_map.h"
+#include "analysis/heap_shot_roots.h"
 #include "model/runtime_events.h"
 
 namespace telltale {
 
 // What was alive in each heap shot, by type as the recording names it; on request also who refers
 // to whom. docs/analysis/mono.md, "heapshot". A part: append() in the order of each thread's
-// pieces; threads in any order.
+// pieces; threads in any order. Memory goes with the types of each shot, and, with references, with
+// the objects of the shots that have not ended yet.
 class HeapShots {
  public:
   struct Sum {
     uint64_t objects = 0;
     uint64_t bytes = 0;
   };
+  struct TypeSum {
+    uint64_t type = 0;  // TypeId's number
+    Sum sum;
+  };
+  // References from objects of one type to those of another.
+  struct Link {
+    uint64_t to = 0;
+    uint64_t from = 0;
+    uint64_t count = 0;
+  };
+  struct TypeRoots {
+    uint64_t type = 0;
+    HeapShotRoots::Sum roots;  // that lead to its objects
+  };
+  struct Shot {
+    Ticks begin = 0;
+    uint64_t objects = 0;
+    uint64_t bytes = 0;
+    std::vector<TypeSum> by_type;  // by type
+    // With references; by type, those to objects that are not in the shot left out.
+    std::vector<Link> links;
+    std::vector<TypeRoots> root_types;
+    uint64_t roots = 0;  // that were told, to whatever object
+  };
+
+  // `roots`, which outlives this: tell of references, too.
+  explicit HeapShots(const HeapShotRoots* roots = nullptr) : roots_(roots) {}
+
+  void on(const PieceEvent& event) {
+    stream_ = event.stream;
+    place_ = {event.offset, 0};
+  }
+  void on(const HeapShotEvent& event);
+  void on(const HeapObjectEvent& event);
+  void on(const HeapRootsEvent&) { ++place_.event; }
+  void append(HeapShots&& next);
+
+  // In order of time. Objects outside of any shot belong to none.
+  [[nodiscard]] std::vector<Shot> take_shots();
+
+ private:
   struct Object {
     ObjectId object{};
     TypeId type{};
   };
   struct Reference {
     ObjectId to{};
-    TypeId from{};  // type of the object that refers
+    TypeId from{};
   };
-  struct Root {
-    ObjectId object{};
-    bool pinning = false;
-  };
-  // With references, everything of the shot is held: memory goes with its objects.
-  struct Shot {
-    Ticks begin = 0;
-    uint64_t objects = 0;
-    uint64_t bytes = 0;
-    AddressMap<Sum> by_type;
-    std::vector<Object> all;
-    std::vector<Reference> references;
-    std::vector<Root> roots;        // reported for this shot
-    std::vector<Root> roots_since;  // all since the shot before, these included
-  };
-
-  explicit HeapShots(bool with_references = false) : with_references_(with_references) {}
-
-  void on(const PieceEvent& event);
-  void on(const HeapShotEvent& event);
-  void on(const HeapObjectEvent& event);
-  void on(const HeapRootsEvent& event);
-  void append(HeapShots&& next);
-
-  // In order of time.
-  [[nodiscard]] std::vector<Shot> take_shots();
-
- private:
-  // A place in the file: piece, and events heard in it before.
-  using Place = std::pair<uint64_t, uint64_t>;
   struct OfThread {
     Shot shot;
+    AddressMap<Sum> by_type;
+    std::vector<Object> objects;  // with references
+    std::vector<Reference> references;
     size_t stream = 0;
     bool begun = false;  // else the shot began in an earlier piece
     bool ended = false;
-    Place begin;
-    Place end;
+    bool summed = false;  // what it was made of is let go
+    HeapPlace begin;
   };
-  struct Roots {
-    Place place;
-    std::vector<Root> roots;
-  };
+  [[nodiscard]] OfThread* open_in(size_t stream);
   OfThread& current();
+  OfThread& add(OfThread&& shot);
   static void merge(OfThread& to, OfThread&& later);
+  void end(OfThread& shot) const;
+  void sum_up(OfThread& shot) const;
+  void sum_up_references(OfThread& shot) const;
 
-  bool with_references_;
+  const HeapShotRoots* roots_;
   size_t stream_ = 0;
-  Place place_;
+  HeapPlace place_;
   std::vector<OfThread> shots_;  // by thread in its order
-  std::vector<Roots> roots_;
+  AddressMap<size_t> last_;      // by stream: 1 + index into shots_
 };
 
 }  // namespace telltale

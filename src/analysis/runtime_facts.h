@@ -33,8 +33,9 @@ namespace telltale {
 struct RuntimeFactsOptions {
   CallFilter filter;  // times are counted from `zero`
   Ticks zero = 0;
-  size_t workers = 0;         // 0: all cores
-  bool references = false;    // of the objects of heap shots
+  size_t workers = 0;  // 0: all cores
+  // Of the objects of heap shots, also who refers to them; outlives the facts.
+  const HeapShotRoots* references = nullptr;
   bool all_counters = false;  // every value, else only the last ones
   bool like_mprof = false;    // --thread does not concern allocations and handles; early types
 };

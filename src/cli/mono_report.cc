@@ -59,13 +59,18 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
   const Ticks zero = source.first_buffer_time();
   const bool calls = wants(reports, "call");
   const bool at_once = calls && !options.like_mprof && filter.keeps_every_call();
-  const RuntimeFactsOptions facts_options{
-      .filter = filter,
-      .zero = zero,
-      .workers = reading.jobs,
-      .references = options.traces && wants(reports, "heapshot"),
-      .all_counters = options.verbose,
-      .like_mprof = options.like_mprof};
+  std::optional<HeapShotRoots> roots;
+  if (options.traces && wants(reports, "heapshot")) {
+    using Since = HeapShotRoots::Since;
+    roots = collect_heap_shot_roots(
+        source, options.like_mprof ? Since::shot_before : Since::its_begin, reading.jobs);
+  }
+  const RuntimeFactsOptions facts_options{.filter = filter,
+                                          .zero = zero,
+                                          .workers = reading.jobs,
+                                          .references = roots ? &*roots : nullptr,
+                                          .all_counters = options.verbose,
+                                          .like_mprof = options.like_mprof};
   RuntimeAnswer answer = collect_runtime_facts(source, facts_options, at_once, problems);
   MonoSections::Input input{
       source, options, filter, std::move(answer.facts), std::move(answer.calls), {}, {}, {}};

@@ -82,29 +82,15 @@ Table MonoSections::heap_references(const std::vector<HeapShots::Shot>& shots) c
                {"pinning", "PINNING"},
                {"from", "FROM", Show::text},
                {"from_class", "FROM CLASS", Show::text}});
-  struct Roots {
-    uint64_t all = 0;
-    uint64_t pinning = 0;
-  };
   for (size_t i = 0; i < shots.size(); ++i) {
     const HeapShots::Shot& shot = shots[i];
-    AddressMap<uint64_t> type_of;  // by object
-    for (const HeapShots::Object& object : shot.all)
-      type_of[to_number(object.object)] = to_number(object.type);
     std::map<uint64_t, std::map<uint64_t, uint64_t>> references;  // class, from class
-    for (const HeapShots::Reference& reference : shot.references) {
-      const uint64_t* type = type_of.find(to_number(reference.to));
-      if (type == nullptr) continue;  // not in this shot
-      ++references[type_key(*type).id][type_key(to_number(reference.from)).id];
-    }
-    std::map<uint64_t, Roots> roots;  // by class
-    for (const HeapShots::Root& root : in_.options.like_mprof ? shot.roots_since : shot.roots) {
-      const uint64_t* type = type_of.find(to_number(root.object));
-      if (type == nullptr) continue;
-      Roots& sum = roots[type_key(*type).id];
-      ++sum.all;
-      if (root.pinning) ++sum.pinning;
-      references.try_emplace(type_key(*type).id);
+    for (const HeapShots::Link& link : shot.links)
+      references[type_key(link.to).id][type_key(link.from).id] += link.count;
+    std::map<uint64_t, HeapShotRoots::Sum> roots;  // by class
+    for (const HeapShots::TypeRoots& to : shot.root_types) {
+      roots[type_key(to.type).id].add(to.roots);
+      references.try_emplace(type_key(to.type).id);
     }
     const auto name_of = [&](uint64_t key) {
       return key == 0 ? std::string("unresolved class (nil)") : type_name(key);
@@ -140,10 +126,7 @@ Section MonoSections::heapshot() {
     std::map<uint64_t, bool> classes;
     for (const auto& [id, sum] : shots[i].by_type) classes[type_key(id).id] = true;
     Cell roots;  // only known with --traces
-    if (in_.options.traces) {
-      roots =
-          uint64_t{in_.options.like_mprof ? shots[i].roots_since.size() : shots[i].roots.size()};
-    }
+    if (in_.options.traces) roots = shots[i].roots;
     table.add_row({uint64_t{i}, since_zero(shots[i].begin), shots[i].bytes, shots[i].objects,
                    uint64_t{classes.size()}, roots});
   }

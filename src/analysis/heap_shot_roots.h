@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/address_map.h"
+#include "analysis/play_pieces.h"
+#include "base/problem.h"
+#include "model/event_source.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// A place in the file: of a piece, and how many heap shot and root events it told up to there.
+struct HeapPlace {
+  uint64_t piece = 0;
+  uint64_t event = 0;
+  auto operator<=>(const HeapPlace&) const = default;
+};
+
+// Which roots concern which heap shot. docs/analysis/mono.md, "heapshot". Memory goes with the
+// heap shots and the distinct objects that are roots of each.
+class HeapShotRoots {
+ public:
+  struct Sum {
+    uint64_t all = 0;
+    uint64_t pinning = 0;
+    void add(const Sum& other) {
+      all += other.all;
+      pinning += other.pinning;
+    }
+  };
+  struct OfShot {
+    uint64_t told = 0;          // roots, to whatever object
+    AddressMap<Sum> by_object;  // by ObjectId
+  };
+  // Which roots a shot has: those told between its begin and its end (if there are none, as up to
+  // profiler 1.1, those since the shot before), or always all since the shot before.
+  enum class Since : uint8_t { its_begin, shot_before };
+
+  // Shots, in the order of the file. A shot without an end ends where the next one begins.
+  struct Extent {
+    HeapPlace begin;
+    HeapPlace end;
+  };
+  HeapShotRoots(std::vector<Extent> shots, Since since);
+
+  void add(const HeapPlace& place, const HeapRootsEvent& event);
+  void append(const HeapShotRoots& next);
+  // Drops what is not asked for; to be called when all is told.
+  void settle();
+
+  // Roots of the shot that begins there. REQUIRES: settled.
+  [[nodiscard]] const OfShot* find(const HeapPlace& begin) const;
+
+ private:
+  struct Parts {
+    OfShot before;  // its begin, since the shot before
+    OfShot inside;
+  };
+  std::vector<Extent> shots_;
+  Since since_;
+  std::map<size_t, Parts> roots_;  // by shot; only those that have some
+};
+
+// Finds where heap shots begin and end. A part: append() in the order of each thread's pieces.
+class HeapShotExtents : public IgnoreEvents {
+ public:
+  void on(const PieceEvent& event) {
+    stream_ = event.stream;
+    place_ = {event.offset, 0};
+  }
+  void on(const HeapShotEvent& event) {
+    ++place_.event;
+    marks_.push_back({stream_, event.begin, place_});
+  }
+  void on(const HeapRootsEvent&) { ++place_.event; }
+  void append(const HeapShotExtents& next) {
+    marks_.insert(marks_.end(), next.marks_.begin(), next.marks_.end());
+  }
+  [[nodiscard]] std::vector<HeapShotRoots::Extent> shots() const;
+
+ private:
+  struct Mark {
+    size_t stream = 0;
+    bool begin = false;
+    HeapPlace place;
+  };
+  size_t stream_ = 0;
+  HeapPlace place_;
+  std::vector<Mark> marks_;
+};
+
+class HeapShotRootsSink : public IgnoreEvents {
+ public:
+  explicit HeapShotRootsSink(HeapShotRoots roots) : roots_(std::move(roots)) {}
+  void on(const PieceEvent& event) { place_ = {event.offset, 0}; }
+  void on(const HeapShotEvent&) { ++place_.event; }
+  void on(const HeapRootsEvent& event) {
+    ++place_.event;
+    roots_.add(place_, event);
+  }
+  HeapShotRoots take() { return std::move(roots_); }
+
+ private:
+  HeapPlace place_;
+  HeapShotRoots roots_;
+};
+
+// Reads the recording twice.
+template <EventSource Source>
+HeapShotRoots collect_heap_shot_roots(const Source& source, HeapShotRoots::Since since,
+                                      size_t workers) {
+  ProblemLog same_again;  // other readings find the same
+  HeapShotExtents extents;
+  play_pieces(
+      source, workers, [] { return HeapShotExtents(); },
+      [&](HeapShotExtents&& part) { extents.append(part); }, same_again);
+  const HeapShotRoots none(extents.shots(), since);
+  HeapShotRoots roots = none;
+  play_pieces(
+      source, workers, [&] { return HeapShotRootsSink(none); },
+      [&](HeapShotRootsSink&& part) { roots.append(part.take()); }, same_again);
+  roots.settle();
+  return roots;
+}
+
+}  // namespace telltale
