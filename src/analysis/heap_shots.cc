@@ -115,12 +115,13 @@ void HeapShots::end(OfThread& shot) const {
 void HeapShots::sum_up(OfThread& shot) const {
   if (shot.summed) return;
   shot.summed = true;
+  shot.shot.by_type.reserve(shot.by_type.size());
   for (const auto& [type, sum] : shot.by_type) shot.shot.by_type.push_back({type, sum});
   std::ranges::sort(shot.shot.by_type, {}, &TypeSum::type);
   if (roots_ != nullptr) sum_up_references(shot);
-  shot.by_type = {};
-  shot.objects = {};
-  shot.references = {};
+  shot.by_type = AddressMap<Sum>();
+  shot.objects = std::vector<Object>();
+  shot.references = std::vector<Reference>();
 }
 
 void HeapShots::sum_up_references(OfThread& shot) const {
@@ -134,6 +135,7 @@ void HeapShots::sum_up_references(OfThread& shot) const {
     if (to == nullptr) continue;
     ++counts[numbers.number(*to) << 32 | numbers.number(to_number(reference.from))];
   }
+  shot.shot.links.reserve(counts.size());
   for (const auto& [pair, count] : counts)
     shot.shot.links.push_back(
         {numbers.types[pair >> 32], numbers.types[pair & 0xFFFF'FFFF], count});

@@ -1,4 +1,3 @@
-#include <cerrno>
 #include <memory>
 
 #include "bytes/input_file.h"
@@ -8,11 +7,6 @@
 
 namespace telltale::cli {
 namespace {
-
-Result<void> print_block(std::string_view block) {
-  if (print(block)) return {};
-  return io_error("standard output", "cannot write", errno);
-}
 
 int dump(const ReadingOptions& options, const ByteSink& sink) {
   const DumpStyle style = options.json ? DumpStyle::json : DumpStyle::text;

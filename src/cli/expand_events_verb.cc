@@ -1,6 +1,5 @@
 // `telltale expand_events`, and libexec/telltale/expand_events: the program that StackTrack's
 // specification describes.
-#include <cerrno>
 #include <memory>
 #include <string>
 
@@ -20,11 +19,6 @@ struct ExpandVerbOptions {
   bool show_format = false;
 };
 
-Result<void> to_output(std::string_view block) {
-  if (print(block)) return {};
-  return io_error("standard output", "cannot write", errno);
-}
-
 // Without a file: of the platform that is described or named.
 int show_known_format(const ExpandVerbOptions& options) {
   const std::string& path = options.reading.format_description;
@@ -34,7 +28,7 @@ int show_known_format(const ExpandVerbOptions& options) {
                                                               : stacktrack::Layout::classic)
           : open_format_description(path);
   if (!description) return report_error(description.error());
-  const Result<void> done = to_output(stacktrack::raw_format_xml(*description));
+  const Result<void> done = print_block(stacktrack::raw_format_xml(*description));
   return done ? static_cast<int>(kDone) : report_error(done.error());
 }
 
@@ -52,10 +46,10 @@ int run(const ExpandVerbOptions& options) {
       return report_error(format.error());
     }
     problems.merge(file->problems());
-    const Result<void> done = options.show_format
-                                  ? to_output(stacktrack::raw_format_xml(format->description))
-                                  : stacktrack::expand_events(file->bytes(), path, *format,
-                                                              options.expand, to_output, problems);
+    const Result<void> done =
+        options.show_format ? print_block(stacktrack::raw_format_xml(format->description))
+                            : stacktrack::expand_events(file->bytes(), path, *format,
+                                                        options.expand, print_block, problems);
     if (!done) return report_error(done.error());
   }
   return report_problems(options.reading, problems);

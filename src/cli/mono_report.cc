@@ -1,7 +1,6 @@
 #include "cli/mono_report.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <span>
 #include <string>
 #include <utility>
@@ -173,13 +172,17 @@ namespace {
 // Prints the sections in the form that was asked for.
 int print_sections(const std::vector<Section>& sections, const ReadingOptions& reading,
                    const std::string& which) {
+  const ByteSink sink = print_block;
+  BlockWriter out(sink);
   if (reading.csv) {
-    const Result<std::string> csv = section_to_csv(sections, which);
-    if (!csv) return report_error(csv.error());
-    print(*csv);
+    const Result<void> chosen = write_section_csv(sections, which, out);
+    if (!chosen) return report_error(chosen.error());
+  } else if (reading.json) {
+    write_sections_json(sections, out);
   } else {
-    print(reading.json ? sections_to_json(sections) : sections_to_text(sections));
+    write_sections_text(sections, out);
   }
+  (void)out.finish();  // whoever reads may have enough
   return kDone;
 }
 
@@ -187,10 +190,7 @@ int print_sections(const std::vector<Section>& sections, const ReadingOptions& r
 Result<void> print_records(const MonoRecording& source, const ReadingOptions& reading) {
   if (reading.json || reading.csv)
     return usage_error("--debug shows records to people; programs ask telltale dump --json");
-  const ByteSink sink = [](std::string_view block) -> Result<void> {
-    if (print(block)) return {};
-    return io_error("standard output", "cannot write", errno);
-  };
+  const ByteSink sink = print_block;
   for (size_t i = 0; i < source.file_count(); ++i) {
     ProblemLog same_again;  // the report tells them
     const Result<void> done = kMonoTools.dump(source.input(i), reading.open_options(),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -220,6 +221,11 @@ int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
 bool print(std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
          std::fflush(stdout) == 0;
+}
+
+Result<void> print_block(std::string_view block) {
+  if (print(block)) return {};
+  return io_error("standard output", "cannot write", errno);
 }
 
 }  // namespace telltale::cli

@@ -80,5 +80,7 @@ int report_problems(const ReadingOptions& options, const ProblemLog& problems);
 // Writes all of `text` to standard output; false if that failed (the reader of a pipe has gone,
 // say).
 bool print(std::string_view text);
+// The same as a ByteSink.
+Result<void> print_block(std::string_view block);
 
 }  // namespace telltale::cli

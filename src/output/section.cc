@@ -17,18 +17,8 @@ Table facts_as_row(const Section& section) {
     cells.push_back(fact.value);
   }
   Table table(std::move(columns));
-  table.add_row(std::move(cells));
+  table.add_row(cells);
   return table;
-}
-
-std::string indented(const std::string& text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    out += "  " + text.substr(at, end - at);
-    at = end;
-  }
-  return out;
 }
 
 void append_facts(std::string& out, const Section& section) {
@@ -47,57 +37,48 @@ void append_facts(std::string& out, const Section& section) {
   }
 }
 
-void write_json(JsonWriter& json, const Section& section) {
+void write_json(JsonWriter& json, const Section& section, BlockWriter& out) {
   json.begin_object();
   for (const Section::Fact& fact : section.facts) {
     json.key(fact.key);
-    std::visit(
-        [&json]<typename T>(const T& cell) {
-          if constexpr (std::is_same_v<T, std::monostate>) {
-            json.value(nullptr);
-          } else {
-            json.value(cell);
-          }
-        },
-        fact.value);
+    write_json_cell(json, fact.value);
   }
   for (const Section::NamedTable& named : section.tables) {
     json.key(named.key);
-    named.table.write_json_rows(json);
+    named.table.write_json_rows(json, &out);
   }
   json.end_object();
 }
 
 }  // namespace
 
-std::string sections_to_text(std::span<const Section> sections) {
-  std::string out;
-  for (const Section& section : sections) {
-    if (!out.empty()) out += '\n';
-    out += section.title + '\n';
-    append_facts(out, section);
+void write_sections_text(std::span<const Section> sections, BlockWriter& out) {
+  for (size_t i = 0; i < sections.size(); ++i) {
+    const Section& section = sections[i];
+    if (i != 0) out.write("\n");
+    out.write(section.title + '\n');
+    append_facts(out.block(), section);
     for (const Section::NamedTable& named : section.tables) {
       if (named.table.rows() == 0) continue;
-      if (!named.title.empty()) out += "  " + named.title + '\n';
-      out += indented(named.table.to_text());
+      if (!named.title.empty()) out.write("  " + named.title + '\n');
+      named.table.write_text(out, "  ");
     }
   }
-  return out;
 }
 
-std::string sections_to_json(std::span<const Section> sections) {
-  std::string out;
-  JsonWriter json(out, 3);
+void write_sections_json(std::span<const Section> sections, BlockWriter& out) {
+  JsonWriter json(out.block(), 3);
   json.begin_object();
   for (const Section& section : sections) {
     json.key(section.key);
-    write_json(json, section);
+    write_json(json, section, out);
   }
   json.end_object();
-  return out + "\n";
+  out.write("\n");
 }
 
-Result<std::string> section_to_csv(std::span<const Section> sections, std::string_view which) {
+Result<void> write_section_csv(std::span<const Section> sections, std::string_view which,
+                               BlockWriter& out) {
   std::string choices;
   const auto offer = [&](const std::string& name) {
     choices += (choices.empty() ? "" : ", ") + name;
@@ -111,13 +92,19 @@ Result<std::string> section_to_csv(std::span<const Section> sections, std::strin
   for (const Section& section : sections) {
     if (!(which.empty() && sections.size() == 1) && section.key != wanted) continue;
     if (dot == std::string_view::npos) {
-      if (section.tables.empty()) return facts_as_row(section).to_csv();
-      if (section.tables.size() == 1) return section.tables.front().table.to_csv();
-      continue;
+      if (section.tables.size() > 1) continue;
+      if (section.tables.empty()) {
+        facts_as_row(section).write_csv(out);
+      } else {
+        section.tables.front().table.write_csv(out);
+      }
+      return {};
     }
     const auto named =
         std::ranges::find(section.tables, which.substr(dot + 1), &Section::NamedTable::key);
-    if (named != section.tables.end()) return named->table.to_csv();
+    if (named == section.tables.end()) continue;
+    named->table.write_csv(out);
+    return {};
   }
   return usage_error("--csv is one table: choose by --reports one of " + choices);
 }

@@ -39,12 +39,13 @@ struct Section {
 };
 
 // For people: headings, figures a line each, tables that have rows.
-std::string sections_to_text(std::span<const Section> sections);
+void write_sections_text(std::span<const Section> sections, BlockWriter& out);
 // An object with a member a section, which is an object of its figures and, as arrays, tables.
-std::string sections_to_json(std::span<const Section> sections);
+void write_sections_json(std::span<const Section> sections, BlockWriter& out);
 // One table. `which`: SECTION.TABLE, or SECTION if it has only one table, or only figures (these
 // are then a table of one row); empty if there is only one section. Errors: usage, which says what
 // there is to choose from.
-Result<std::string> section_to_csv(std::span<const Section> sections, std::string_view which);
+Result<void> write_section_csv(std::span<const Section> sections, std::string_view which,
+                               BlockWriter& out);
 
 }  // namespace telltale

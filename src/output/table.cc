@@ -78,48 +78,72 @@ std::string show_bytes(double bytes) {
                                     : fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
+namespace {
+
+// What `write` puts into a BlockWriter, as one string.
+template <typename Write>
+std::string written(Write write) {
+  std::string all;
+  const ByteSink sink = [&all](std::string_view block) -> Result<void> {
+    all += block;
+    return {};
+  };
+  BlockWriter out(sink);
+  write(out);
+  (void)out.finish();
+  return all;
+}
+
+}  // namespace
+
 std::string Table::to_text() const {
-  std::vector<std::vector<std::string>> lines(rows_.size() + 1);
-  std::vector<size_t> widths(columns_.size());
-  for (const Column& column : columns_) lines[0].push_back(visible(column.title));
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    for (size_t c = 0; c < columns_.size(); ++c)
-      lines[row + 1].push_back(for_people(rows_[row][c], columns_[c].show));
-  }
-  for (const auto& line : lines) {
-    for (size_t c = 0; c < line.size(); ++c)
-      widths[c] = std::max(widths[c], count_characters(line[c]));
-  }
-  std::string out;
-  for (const auto& line : lines) {
-    for (size_t c = 0; c < line.size(); ++c) {
-      if (c > 0) out += "  ";
-      append_padded(out, line[c], widths[c], columns_[c].show == Show::text, c + 1 == line.size());
+  return written([this](BlockWriter& out) { write_text(out); });
+}
+
+// Twice through the rows: for the widths, and for the lines.
+void Table::write_text(BlockWriter& out, std::string_view indent) const {
+  std::vector<size_t> widths;
+  for (const Column& column : columns_) widths.push_back(count_characters(visible(column.title)));
+  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
+    for (size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], count_characters(for_people(row[c], columns_[c].show)));
+  });
+  const auto line = [&](auto text_of) {
+    out.block() += indent;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      if (c > 0) out.block() += "  ";
+      append_padded(out.block(), text_of(c), widths[c], columns_[c].show == Show::text,
+                    c + 1 == columns_.size());
     }
-    out += '\n';
-  }
-  return out;
+    out.write("\n");
+  };
+  line([this](size_t c) { return visible(columns_[c].title); });
+  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
+    line([&](size_t c) { return for_people(row[c], columns_[c].show); });
+  });
 }
 
 std::string Table::to_csv() const {
-  std::string out;
+  return written([this](BlockWriter& out) { write_csv(out); });
+}
+
+void Table::write_csv(BlockWriter& out) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
-    if (c > 0) out += ',';
-    append_csv(out, columns_[c].key);
+    if (c > 0) out.block() += ',';
+    append_csv(out.block(), columns_[c].key);
   }
-  out += '\n';
-  for (const auto& row : rows_) {
+  out.write("\n");
+  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
     for (size_t c = 0; c < row.size(); ++c) {
-      if (c > 0) out += ',';
+      if (c > 0) out.block() += ',';
       if (const auto* text = std::get_if<std::string>(&row[c])) {
-        append_csv(out, *text);
+        append_csv(out.block(), *text);
       } else {
-        out += plain_number(row[c]);
+        out.block() += plain_number(row[c]);
       }
     }
-    out += '\n';
-  }
-  return out;
+    out.write("\n");
+  });
 }
 
 std::string Table::to_json() const {
@@ -129,25 +153,30 @@ std::string Table::to_json() const {
   return out;
 }
 
-void Table::write_json_rows(JsonWriter& json) const {
+void Table::write_json_rows(JsonWriter& json, BlockWriter* out) const {
   json.begin_array();
-  for (const auto& row : rows_) {
+  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
     json.begin_object();
     for (size_t c = 0; c < row.size(); ++c) {
       json.key(columns_[c].key);
-      std::visit(
-          [&json]<typename T>(const T& cell) {
-            if constexpr (std::is_same_v<T, std::monostate>) {
-              json.value(nullptr);
-            } else {
-              json.value(cell);
-            }
-          },
-          row[c]);
+      write_json_cell(json, row[c]);
     }
     json.end_object();
-  }
+    if (out != nullptr) out->flush_if_full();
+  });
   json.end_array();
+}
+
+void write_json_cell(JsonWriter& json, const Table::Cell& cell) {
+  std::visit(
+      [&json]<typename T>(const T& value) {
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          json.value(nullptr);
+        } else {
+          json.value(value);
+        }
+      },
+      cell);
 }
 
 }  // namespace telltale

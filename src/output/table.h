@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
+
+#include "bytes/block_writer.h"
+#include "output/packed_rows.h"
 
 namespace telltale {
 
@@ -26,29 +29,33 @@ class Table {
     std::string title;  // for people
     Show show = Show::plain;
   };
-  // Nothing: an empty field, or null.
-  using Cell = std::variant<std::monostate, std::string, int64_t, uint64_t, double>;
+  using Cell = TableCell;
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   // REQUIRES: as many cells as columns.
-  void add_row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
+  void add_row(const std::vector<Cell>& cells) { rows_.add(cells); }
   [[nodiscard]] size_t rows() const { return rows_.size(); }
 
   // A header line and a line a row, columns aligned by code points; texts are escaped for
-  // terminals.
+  // terminals. Each line begins with `indent`.
+  void write_text(BlockWriter& out, std::string_view indent = {}) const;
   [[nodiscard]] std::string to_text() const;
   // RFC 4180 with a header line of keys and line feeds as line ends; texts are guarded against
   // formulas.
+  void write_csv(BlockWriter& out) const;
   [[nodiscard]] std::string to_csv() const;
-  // An array of objects, a line each; or appended to a document in the making.
+  // An array of objects, a line each; or appended to a document in the making, whose writer writes
+  // to the block of `out` if that is given.
   [[nodiscard]] std::string to_json() const;
-  void write_json_rows(JsonWriter& json) const;
+  void write_json_rows(JsonWriter& json, BlockWriter* out = nullptr) const;
 
  private:
   std::vector<Column> columns_;
-  std::vector<std::vector<Cell>> rows_;
+  PackedRows rows_;
 };
+
+void write_json_cell(JsonWriter& json, const Table::Cell& cell);
 
 // "999 bytes", "1.234 KiB", "12.35 MiB": four significant digits.
 std::string show_bytes(double bytes);

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace telltale {
+
+// A cell of a table. Nothing: an empty field, or null.
+using TableCell = std::variant<std::monostate, std::string, int64_t, uint64_t, double>;
+
+// Rows of a table, packed: a cell takes a tag and the bytes that its number needs; the first
+// kMostKept different texts are kept once. A table may have a row for every value of a recording.
+class PackedRows {
+ public:
+  static constexpr size_t kMostKept = 1 << 16;
+
+  void add(std::span<const TableCell> cells);
+  [[nodiscard]] size_t size() const { return rows_; }
+
+  // Calls use(std::span<const TableCell>) for each row, in order; the cells are valid during the
+  // call. REQUIRES: every row has `columns` cells.
+  template <typename Use>
+  void for_each(size_t columns, Use use) const {
+    std::vector<TableCell> cells(columns);
+    for (const std::string& block : blocks_) {
+      const char* at = block.data();
+      const char* const end = at + block.size();
+      while (at != end) {
+        for (TableCell& cell : cells) at = unpack(at, cell);
+        use(std::span<const TableCell>(cells));
+      }
+    }
+    // A table without columns has rows of no bytes.
+    if (columns == 0)
+      for (size_t row = 0; row < rows_; ++row) use(std::span<const TableCell>());
+  }
+
+ private:
+  void pack(std::string& to, const TableCell& cell);
+  void pack_text(std::string& to, const std::string& text);
+  const char* unpack(const char* at, TableCell& cell) const;
+
+  size_t rows_ = 0;
+  std::vector<std::string> blocks_;  // whole rows
+  std::vector<std::string> kept_;
+  std::unordered_map<std::string, uint32_t> known_;  // index into kept_
+};
+
+}  // namespace telltale

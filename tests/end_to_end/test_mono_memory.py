@@ -1,0 +1,105 @@
+"""Reports of Mono recordings need memory for what is distinct (methods, types, the objects of a heap shot), not for the
+length of the recording: reports of a long one run under a limit of private memory, and say what a short one says."""
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import unittest
+
+from mono_file import START, Chain, buffer, event, file_header, names, sleb, text, uleb
+
+TELLTALE = os.environ["TELLTALE"]
+MIB = 1 << 20
+METHODS = {0x1000 + 16 * i: "Program:Method%d ()" % i for i in range(40)}
+TYPES = {0x8000 + 32 * i: "Type%d" % i for i in range(60)}
+COUNTERS = ["Methods JITted using mono JIT", "Working Set", "Private Bytes"]
+ROUND_NS = 100_000_000
+OBJECTS = 800  # of a heap shot
+
+
+def events_of_a_round():
+    """Some of everything, the same in each round; heap shot included."""
+    method = Chain()
+    addresses, types = list(METHODS), list(TYPES)
+    out = []
+    for i in range(1500):  # calls, five deep
+        frames = [addresses[(i * 7 + depth) % len(addresses)] for depth in range(5)]
+        out += [event(0x23, method(frame)) for frame in frames]
+        out += [event(0x13, method(frame)) for frame in reversed(frames)]
+    for i in range(500):  # allocations, with backtraces
+        stack = [method(addresses[i % 40]), method(addresses[i % 7])]
+        out.append(event(0x10, sleb(types[i % 60]), sleb(0x100 + 2 * i), uleb(16 + i % 5 * 8), uleb(2), *stack))
+    for i in range(50):
+        out.append(event(0x41, uleb(2), uleb(i), sleb(0x100 + 2 * i)))  # handles
+        out.append(event(0x51, uleb(2), uleb(i)))
+        out.append(event(0x84, sleb(0x100), uleb(1), method(addresses[i % 9])))  # exceptions
+        out.append(event(0x14, b"\0", uleb(0), method(addresses[i % 9]), sleb(0x100)))
+        out.append(event(0x85, b"\1", sleb(0x100 + 2 * (i % 10)), uleb(0)))  # waits for locks
+        out.append(event(0x85, b"\2", sleb(0x100 + 2 * (i % 10)), uleb(0)))
+        out.append(event(0x07, sleb(1), uleb(1), sleb(0x10000 + addresses[i % 40] + 1), uleb(1), method(addresses[i % 40])))
+    out += [event(0x11, bytes([step]), b"\1") for step in (6, 10, 7)]
+    out += [event(0x06), event(0x11, b"\0\1")]
+    out.append(event(0x36, uleb(20), *(sleb(0x700) + sleb(0x1000 + 2 * i) for i in range(20))))
+    out.append(event(0x31, uleb(2), sleb(0x100), sleb(0x102)))
+    out.append(event(0x11, b"\5\1"))
+    out.append(event(0x21, uleb(1 << 20)))
+    for i in range(OBJECTS):
+        references = (uleb(8) + sleb(0x1000 + 2 * ((i * j) % OBJECTS)) for j in (3, 5, 11))
+        out.append(event(0x26, sleb(0x1000 + 2 * i), sleb(types[i % 60]), uleb(32), b"\1", uleb(3), *references))
+    out.append(event(0x16))
+    out += [event(0x11, bytes([step]), b"\1") for step in (8, 9, 11)]
+    return b"".join(out)
+
+
+def counters_of_a_round():
+    values = (uleb(index) + uleb(3) + sleb(index * 1000 + step) for step in (1, -1) for index in range(1, 4))
+    return b"".join(event(0x47, *values, uleb(0)) for _ in range(2))
+
+
+def write_recording(path, rounds):
+    with open(path, "wb") as file:
+        file.write(file_header())
+        file.write(buffer(names(METHODS, TYPES, COUNTERS), START))
+        events, counters = events_of_a_round(), counters_of_a_round()
+        for i in range(rounds):
+            time = START + (i + 1) * ROUND_NS
+            file.write(buffer(events, time, thread=1 + i % 3))
+            file.write(buffer(counters, time, thread=9))
+
+
+def run(arguments, data_limit):
+    """Runs telltale with a limit on its private memory (heap, stacks; mapped files do not count)."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (data_limit, data_limit))
+
+    return subprocess.run([TELLTALE, *arguments], preexec_fn=limit, capture_output=True, timeout=300)
+
+
+class MonoMemory(unittest.TestCase):
+    ROUNDS = 1200
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.long = os.path.join(cls.folder.name, "long.mlpd")
+        cls.short = os.path.join(cls.folder.name, "short.mlpd")
+        write_recording(cls.long, cls.ROUNDS)
+        write_recording(cls.short, 3)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def report(self, path, *options, limit=48 * MIB):
+        done = run(["report", "--json", "--jobs=2", path, *options], limit)
+        self.assertEqual(done.returncode, 0, done.stderr.decode()[-500:])
+        return json.loads(done.stdout)
+
+    def test_the_recording_is_large(self):
+        self.assertGreater(os.path.getsize(self.long), 96 * MIB)
+
+
+if __name__ == "__main__":
+    unittest.main()
