@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from mono_file import START, Chain, buffer, event, file_header, names, sleb, text, uleb
+from mono_file import START, Chain, buffer, event, file_header, names, sleb, uleb
 
 TELLTALE = os.environ["TELLTALE"]
 MIB = 1 << 20
@@ -92,13 +92,55 @@ class MonoMemory(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def report(self, path, *options, limit=48 * MIB):
+    def run_report(self, path, *options, limit):
         done = run(["report", "--json", "--jobs=2", path, *options], limit)
         self.assertEqual(done.returncode, 0, done.stderr.decode()[-500:])
         return json.loads(done.stdout)
 
+    def compare(self, *options, limit):
+        """Figures of the long recording are those of the short one, as many times as it has more rounds."""
+        long = self.run_report(self.long, *options, limit=limit)
+        short = self.run_report(self.short, *options, limit=limit)
+        self.assertEqual(set(long), set(short))
+        times = self.ROUNDS // 3
+        for report, key in (("alloc", "bytes"), ("alloc", "objects"), ("call", "calls"), ("exception", "throws"),
+                            ("exception", "catch"), ("monitor", "contentions"), ("sample", "samples")):
+            if report in short:
+                self.assertGreater(short[report][key], 0)
+                self.assertEqual(long[report][key], times * short[report][key], (report, key))
+        return long, short
+
     def test_the_recording_is_large(self):
         self.assertGreater(os.path.getsize(self.long), 96 * MIB)
+        checked = run(["check", self.short], 48 * MIB)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+
+    def test_default_reports(self):
+        long, short = self.compare(limit=48 * MIB)
+        self.assertEqual(len(long["heapshot"]["shots"]), self.ROUNDS)
+        self.assertEqual({shot["objects"] for shot in long["heapshot"]["shots"]}, {OBJECTS})
+        self.assertEqual(long["call"]["methods"][0]["calls"], short["call"]["methods"][0]["calls"] * self.ROUNDS // 3)
+
+    def test_verbose_reports(self):
+        self.compare("--verbose", limit=48 * MIB)
+
+    def test_traces(self):
+        for options in ([], ["--like-mprof"]):
+            long, short = self.compare("--traces", *options, limit=64 * MIB)
+            last, third = (
+                [(row["type"], row["from"], row["references"]) for row in found["heapshot"]["references"]
+                 if row["shot"] == shot]
+                for found, shot in ((long, self.ROUNDS - 1), (short, 2)))
+            self.assertGreater(len(third), 100)
+            self.assertEqual(last, third)
+            self.assertEqual(len(long["alloc"]["traces"]), len(short["alloc"]["traces"]))
+
+    def test_reports_on_request(self):
+        self.compare("--reports=stats,growth,retention,pauses,contention,hotspots,series", "--rows=20", limit=64 * MIB)
+
+    def test_the_limit_is_real(self):
+        """An exact profile keeps every duration."""
+        self.assertNotEqual(run(["top", "--exact", "--jobs=2", self.long], 48 * MIB).returncode, 0)
 
 
 if __name__ == "__main__":
