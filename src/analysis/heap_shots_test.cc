@@ -64,7 +64,7 @@ std::vector<HeapShots::Shot> shots_of(const std::vector<Told>& all, Since since)
 class HeapShotReferences : public testing::TestWithParam<size_t> {
  protected:
   std::vector<Told> events() const {
-    const auto object = [this](uint64_t address, uint64_t type, std::span<const Ref> references) {
+    const auto object = [](uint64_t address, uint64_t type, std::span<const Ref> references) {
       return HeapObjectEvent{.time = 1,
                              .object = ObjectId{address},
                              .type = TypeId{type},
