@@ -1,4 +1,4 @@
-"""Writes Mono recordings of data version 17, byte by byte, with Python alone: large ones for tests of memory.
+"""Writes Mono recordings, byte by byte, with Python alone: what today's mono does not write, or not as much of.
 
 The bytes are those of docs/formats/mono.md, "Grammar".
 """
@@ -30,9 +30,12 @@ def text(words):
     return words.encode() + b"\0"
 
 
-def file_header():
+def file_header(version=17):
+    """Of data version 13 or later."""
     strings = b"".join(struct.pack("<I", len(text(s))) + text(s) for s in ("log", "x86-64", "linux"))
-    return struct.pack("<IBBBBQQIIIH", 0x4D505A01, 3, 0, 17, 8, 0, START, 20, 0, 77, 0) + strings
+    major = 3 if version >= 16 else 2
+    startup = struct.pack("<QQ" if major >= 3 else "<Q", *([0, START] if major >= 3 else [0]))
+    return struct.pack("<IBBBB", 0x4D505A01, major, 0, version, 8) + startup + struct.pack("<IIIH", 20, 0, 77, 0) + strings
 
 
 def buffer(events, time, thread=1):

@@ -1,0 +1,119 @@
+"""Old data versions: every report of the golden files, which telltale's own writer made, beside mprof-report's figures.
+
+Today's mono writes version 17 only, but its mprof-report reads all versions."""
+import json
+import os
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import mono_programs
+import mprof_report
+import test_mono_reports
+from test_mono_reports import telltale
+
+GOLDEN = os.path.join(mono_programs.SOURCE_DIR, "tests/golden/mono")
+ALL = [f"v{version}" for version in range(1, 18)] + ["v1_32", "v12_32", "v17_32", "v15_counters_only"]
+
+# What mprof-report reads wrong, with the rest of the buffer, and so ends: a module id behind the name of an image that
+# is unloaded; a section's name in front of performance counters' before version 7.
+UNREADABLE = {
+    "Metadata": lambda r, version: version >= 16 and r["mtype"] == 2 and r["action"] == "end_unload",
+    "CounterDescriptions": lambda r, version: version < 7,
+}
+
+
+def without_unreadable(path, to):
+    """Copies a recording without the events that mprof-report cannot read; how many there were."""
+    lines = subprocess.run([mono_programs.TELLTALE, "dump", "--json", path], capture_output=True, check=True, timeout=60)
+    records = [json.loads(line) for line in lines.stdout.splitlines()]
+    version = records[0]["version"]
+    with open(path, "rb") as file:
+        data = file.read()
+    ends = [record["offset"] for record in records[1:]] + [len(data)]
+    out, dropped, header = bytearray(), 0, None
+    for record, end in zip(records, ends):
+        if record["record"] == "Buffer":
+            header = len(out)
+        unreadable = UNREADABLE.get(record["record"])
+        if unreadable and unreadable(record, version):
+            length = struct.unpack_from("<I", out, header + 4)[0]
+            struct.pack_into("<I", out, header + 4, length - (end - record["offset"]))
+            dropped += 1
+        else:
+            out += data[record["offset"]:end]
+    with open(to, "wb") as file:
+        file.write(out)
+    return dropped
+
+
+class OldVersions(unittest.TestCase):
+    maxDiff = 3000
+
+    @classmethod
+    def setUpClass(cls):
+        if not mono_programs.HAVE_MONO:
+            raise unittest.SkipTest("mono, mcs and mprof-report are not installed")
+        cls.folder = tempfile.TemporaryDirectory(prefix="telltale-mono-")
+        cls.paths, cls.dropped = {}, {}
+        for name in ALL:
+            cls.paths[name] = os.path.join(cls.folder.name, name + ".mlpd")
+            cls.dropped[name] = without_unreadable(os.path.join(GOLDEN, name + ".mlpd"), cls.paths[name])
+        cls.checks = test_mono_reports.Reports("test_jit")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def compare(self, check, *options, without=()):
+        for name in ALL:
+            if name in without:
+                continue
+            with self.subTest(version=name, options=options):
+                theirs = mprof_report.report(self.paths[name], *options)
+                check(telltale(self.paths[name], *options, "--like-mprof"), theirs)
+
+    def test_only_what_it_cannot_read_is_left_out(self):
+        for name, dropped in self.dropped.items():
+            self.assertEqual(dropped, 1 if name in ("v5", "v6", "v16", "v17", "v17_32") else 0, name)
+
+    def test_header(self):
+        def check(ours, theirs):
+            ours, theirs = ours["header"], theirs["header"]
+            self.assertEqual(ours["profiler_version"], theirs["Profiler version"])
+            self.assertEqual(str(ours["data_version"]), theirs["Data version"])
+            self.assertEqual("%d nanoseconds" % ours["timer_overhead_ns"], theirs["Mean timer overhead"])
+            self.assertEqual(ours.get("architecture"), theirs.get("Architecture"))
+            self.assertEqual(str(ours.get("pid")), theirs.get("Program ID"))
+
+        self.compare(check)
+
+    def test_reports(self):
+        # What a version does not have is not printed.
+        def ids(ours, theirs):
+            theirs["thread"] = [(id, name) for id, name in theirs["thread"] if name != '""']
+            self.checks.check_ids({"domain": {"domains": []}, "context": {"contexts": []}, **ours},
+                                  {"domain": [], "context": [], **theirs})
+
+        def counters(ours, theirs):
+            self.checks.check_counters({"counters": {"counters": []}, **ours}, {"counters": {"last": {}}, **theirs})
+
+        # It reads a version 15 with the events of 14 as 15, and no action of a lock in version 13.
+        wrong = {"alloc": ["v15_counters_only"], "heapshot": ["v15_counters_only"], "monitor": ["v13"]}
+        for report in ("jit", "gc", "sample", "alloc", "call", "metadata", "exception", "monitor", "heapshot"):
+            with self.subTest(report=report):
+                check = getattr(self.checks, "check_" + report)
+                self.compare(check, "--verbose", without=wrong.get(report, []))
+        self.compare(ids)
+        self.compare(counters)
+
+    def test_every_report_has_figures(self):
+        found = telltale(self.paths["v14"], "--verbose")
+        self.assertGreater(min(found["jit"]["helpers"], found["gc"]["moved_objects"], found["sample"]["samples"],
+                               found["alloc"]["objects"], found["call"]["calls"], found["exception"]["throws"],
+                               found["monitor"]["contentions"], len(found["heapshot"]["classes"])), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
