@@ -13,6 +13,7 @@
 #include "base/problem.h"
 #include "model/call_filter.h"
 #include "model/call_sink.h"
+#include "model/estimated.h"
 #include "model/event_source.h"
 #include "model/open_calls.h"
 
@@ -85,6 +86,7 @@ class CallPlayer : public IgnoreEvents {
     told.time = advance(event.time);
     if (chooser_.in_window(told.time)) sink_.loss(told);
   }
+  void estimated(bool now) { tell_estimated(sink_, now); }
   void finish_stream() {
     calls_.close_all(CloseKind::unfinished, [&](Frame& frame, CloseKind kind, size_t) {
       if (frame.kept) sink_.close(floor_, frame.function, kind);

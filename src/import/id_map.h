@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/range_map.h"
+#include "model/estimated.h"
 #include "model/events.h"
 
 namespace telltale {
@@ -47,6 +48,7 @@ class MappedIds {
   void instant(const InstantEvent& event) { sink_.instant(event); }
   void cpu(Ticks time, uint32_t number) { sink_.cpu(time, number); }
   void loss(const LossEvent& event) { sink_.loss(event); }
+  void estimated(bool now) { tell_estimated(sink_, now); }
 
  private:
   FunctionId map(FunctionId function) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/estimated.h"
 #include "model/events.h"
 
 namespace telltale {
@@ -117,12 +118,15 @@ class SparseTimes {
   // Tells the held events, the i-th at start + after(i), i counted from 1.
   template <typename After>
   void tell_held(Ticks start, After after) {
+    if (held_.empty()) return;
     Ticks time = start;
     uint64_t number = 0;
+    tell_estimated(sink_, true);
     for (const Held& event : held_) {
       if (event.kind != Kind::argument) time = start + after(++number);
       tell(time, event);
     }
+    tell_estimated(sink_, false);
     held_.clear();
     timeless_ = 0;
   }

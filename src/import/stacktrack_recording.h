@@ -19,6 +19,7 @@
 #include "formats/stacktrack/records.h"
 #include "import/stacktrack_checkpoints.h"
 #include "model/clock.h"
+#include "model/estimated.h"
 #include "model/event_source.h"
 #include "model/record_filter.h"
 #include "model/recording_info.h"
@@ -159,9 +160,14 @@ void StacktrackRecording::play(size_t stream, size_t unit_index, Sink& sink,
   const std::vector<Place> places = places_of(stream, unit);
   const std::vector<Ticks> times = times_of(places, unit, pid);
   Ticks latest = 0;
+  bool estimated = false;
   for (size_t i = 0; i < places.size(); ++i) {
     const Place& place = places[i];
     const stacktrack::Record hit = record_at(place.file, place.offset);
+    if (hit.held_time() != estimated) {
+      estimated = !estimated;
+      tell_estimated(sink, estimated);
+    }
     if (times[i] < latest) {
       problems.add({Problem::Kind::oddity, place.offset, files_[place.file].input.name(), "HIT",
                     "the clock goes back; time is held until it has caught up", 0});

@@ -25,7 +25,8 @@ struct OpenCall {
 
 // A sink for calls that nest: every open() is followed by exactly one close() of the same function,
 // innermost first, times never go back. What an exporter or a call-tree analysis is. A member
-// end_unit(), if there is one, is called by the same worker when the unit's events are over.
+// end_unit(), if there is one, is called by the same worker when the unit's events are over; for
+// estimated() see model/estimated.h.
 template <typename S>
 concept CallSink = requires(S& sink, Ticks time, FunctionId function, CloseKind how, uint64_t value,
                             uint32_t cpu, const InstantEvent& instant, const LossEvent& loss) {

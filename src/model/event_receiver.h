@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "model/estimated.h"
 #include "model/events.h"
 
 namespace telltale {
@@ -20,6 +21,7 @@ class EventReceiver {
   virtual void instant(const InstantEvent& event) = 0;
   virtual void cpu(Ticks time, uint32_t number) = 0;
   virtual void loss(const LossEvent& event) = 0;
+  virtual void estimated(bool now) = 0;
 };
 static_assert(EventSink<EventReceiver>);
 
@@ -36,6 +38,7 @@ class ReceiverOf final : public EventReceiver {
   void instant(const InstantEvent& event) override { sink_.instant(event); }
   void cpu(Ticks time, uint32_t number) override { sink_.cpu(time, number); }
   void loss(const LossEvent& event) override { sink_.loss(event); }
+  void estimated(bool now) override { tell_estimated(sink_, now); }
 
  private:
   Sink& sink_;

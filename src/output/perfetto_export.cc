@@ -96,9 +96,14 @@ void PerfettoSink::use(FunctionId function, Begin& begin) {
 
 void PerfettoSink::argument(uint64_t value) {
   const std::string name = "arg" + std::to_string(arguments_at_ == 0 ? 0 : argument_count_);
-  const ProtoMessage encoded =
-      ProtoMessage().text(annotation::kName, name).varint(annotation::kUint, value);
-  const std::string field = ProtoMessage().message(event::kDebugAnnotations, encoded).encoded();
+  annotate(ProtoMessage().text(annotation::kName, name).varint(annotation::kUint, value));
+  ++argument_count_;
+}
+
+void PerfettoSink::annotate_estimate() { annotate(text_annotation("begin", "estimated")); }
+
+void PerfettoSink::annotate(const ProtoMessage& annotation) {
+  const std::string field = ProtoMessage().message(event::kDebugAnnotations, annotation).encoded();
   if (arguments_at_ == 0) {
     // Makes both lengths of the BEGIN wide enough for whatever comes.
     argument_count_ = 0;
@@ -117,7 +122,6 @@ void PerfettoSink::argument(uint64_t value) {
   }
   if (buffer_.size() + field.size() - begin_at_ > kMaxWideLength) return;
   buffer_.append(field);
-  ++argument_count_;
   put_wide_length(buffer_.data() + begin_at_ + 1, buffer_.size() - begin_at_ - 1 - kWideLength);
   put_wide_length(buffer_.data() + arguments_at_, buffer_.size() - arguments_at_ - kWideLength);
 }
@@ -131,10 +135,12 @@ void PerfettoSink::put_event(Ticks time, const ProtoMessage& message) {
 }
 
 void PerfettoSink::annotated_close(Ticks time, CloseKind how) {
-  put_event(time,
-            ProtoMessage()
-                .varint(event::kType, event::kSliceEnd)
-                .message(event::kDebugAnnotations, text_annotation("ended", close_name(how))));
+  ProtoMessage message;
+  message.varint(event::kType, event::kSliceEnd);
+  if (how == CloseKind::unwound || how == CloseKind::unfinished)
+    message.message(event::kDebugAnnotations, text_annotation("ended", close_name(how)));
+  if (estimated_) message.message(event::kDebugAnnotations, text_annotation("end", "estimated"));
+  put_event(time, message);
 }
 
 void PerfettoSink::orphan_exit(Ticks time, FunctionId function) {
@@ -158,6 +164,7 @@ void PerfettoSink::instant(const InstantEvent& told) {
     append_hex(hex, payload);
     message.message(event::kDebugAnnotations, text_annotation("payload_hex", hex));
   }
+  if (estimated_) message.message(event::kDebugAnnotations, text_annotation("begin", "estimated"));
   put_event(told.time, message);
 }
 

@@ -58,12 +58,14 @@ class PerfettoSink : public IgnoreCalls {
     char* end = put_head(place, time);
     std::memcpy(end, begin.bytes.data(), Begin::kMaxBytes);
     finish_packet(place, end + begin.size);
+    if (estimated_) [[unlikely]]
+      annotate_estimate();
   }
   void argument(uint64_t value);  // appends to the BEGIN just written
   void close(Ticks time, FunctionId, CloseKind how) {
     if (buffer_.size() >= piece_bytes_) [[unlikely]]
       compress_piece();
-    if (how == CloseKind::unwound || how == CloseKind::unfinished) [[unlikely]] {
+    if (estimated_ || how == CloseKind::unwound || how == CloseKind::unfinished) [[unlikely]] {
       annotated_close(time, how);
       return;
     }
@@ -75,6 +77,7 @@ class PerfettoSink : public IgnoreCalls {
   void orphan_exit(Ticks time, FunctionId function);
   void instant(const InstantEvent& event);
   void loss(const LossEvent& event);
+  void estimated(bool now) { estimated_ = now; }
 
  private:
   friend class PerfettoExport;
@@ -115,6 +118,8 @@ class PerfettoSink : public IgnoreCalls {
   }
   void use(FunctionId function, Begin& begin);
   void annotated_close(Ticks time, CloseKind how);
+  void annotate_estimate();
+  void annotate(const ProtoMessage& annotation);  // the BEGIN just written
   void put_event(Ticks time, const ProtoMessage& event);
   void compress_piece();
   void finish_pieces();  // compresses what is left
@@ -132,6 +137,7 @@ class PerfettoSink : public IgnoreCalls {
   std::array<char, kMaxSequence> sequence_bytes_{};
   size_t sequence_size_ = 0;
   bool begun_ = false;
+  bool estimated_ = false;
   uint64_t first_ns_ = 0;
   uint64_t last_ns_ = 0;
   size_t begin_at_ = 0;

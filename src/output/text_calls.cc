@@ -99,7 +99,7 @@ void ChromeSink::open(Ticks time, FunctionId function) {
   begin_event('B', time);
   text_ += ",\"name\":\"";
   text_ += name(function, append_json);
-  text_ += "\"}";
+  text_ += estimated_ ? "\",\"cat\":\"telltale.estimated\"}" : "\"}";
   arguments_ = 0;
 }
 
@@ -117,7 +117,7 @@ void ChromeSink::close(Ticks time, FunctionId function, CloseKind how) {
   begin_event('E', time);
   text_ += ",\"name\":\"";
   text_ += name(function, append_json);
-  text_ += '"';
+  text_ += estimated_ ? "\",\"cat\":\"telltale.estimated\"" : "\"";
   if (how == CloseKind::unwound || how == CloseKind::unfinished) {
     text_ += ",\"args\":{\"ended\":\"";
     text_ += close_name(how);
@@ -130,7 +130,7 @@ void ChromeSink::begin_instant(Ticks time, std::string_view category, std::strin
   begin_event('i', time);
   text_ += ",\"s\":\"t\",\"cat\":\"telltale.";
   text_ += category;
-  text_ += '"';
+  text_ += estimated_ ? ",telltale.estimated\"" : "\"";
   append_text_member(text_, "name", event_name);
   text_ += ",\"args\":{";
 }
@@ -181,7 +181,7 @@ RowsSink::RowsSink(const ExportContext& context, const NsConverter& to_ns, const
   append_number(thread_, stream_->thread.tid);
 }
 
-void RowsSink::open(Ticks time, FunctionId) { frames_.push_back({time, {}}); }
+void RowsSink::open(Ticks time, FunctionId) { frames_.push_back({time, {}, estimated_}); }
 
 void RowsSink::argument(uint64_t value) {
   std::string& arguments = frames_.back().arguments;
@@ -197,13 +197,12 @@ void RowsSink::close(Ticks time, FunctionId function, CloseKind how) {
   if (frames_.empty()) {
     const Ticks entered = before_.back().entered;
     before_ = before_.first(before_.size() - 1);
-    put_row(entered, time, function, how, before_.size() + 1, {}, true);
+    put_row(entered, time, function, how, before_.size() + 1, nullptr);
     return;
   }
   const Frame frame = std::move(frames_.back());
   frames_.pop_back();
-  put_row(frame.entered, time, function, how, before_.size() + frames_.size() + 1, frame.arguments,
-          false);
+  put_row(frame.entered, time, function, how, before_.size() + frames_.size() + 1, &frame);
 }
 
 void RowsSink::begin_row(std::string_view kind, Ticks time) {
@@ -216,7 +215,7 @@ void RowsSink::begin_row(std::string_view kind, Ticks time) {
 }
 
 void RowsSink::put_row(Ticks entered, Ticks time, FunctionId function, CloseKind how, size_t depth,
-                       const std::string& arguments, bool from_earlier_unit) {
+                       const Frame* frame) {
   const uint64_t start = ns(entered);
   const uint64_t duration = ns(time) - start;
   if (form_ == Form::json) {
@@ -229,6 +228,11 @@ void RowsSink::put_row(Ticks entered, Ticks time, FunctionId function, CloseKind
     text_ += name(function, append_json);
     text_ += "\",\"ended\":\"";
     text_ += close_name(how);
+    const bool begin_estimated = frame != nullptr && frame->estimated;
+    if (begin_estimated || estimated_) {
+      text_ += "\",\"estimated\":\"";
+      text_ += !estimated_ ? "start" : begin_estimated ? "both" : "end";
+    }
     text_ += "\",\"arguments\":[";
   } else {
     text_ += thread_;
@@ -244,8 +248,11 @@ void RowsSink::put_row(Ticks entered, Ticks time, FunctionId function, CloseKind
     text_ += close_name(how);
     text_ += ',';
   }
-  if (from_earlier_unit) gaps_.push_back({text_.size(), depth});
-  text_ += arguments;
+  if (frame == nullptr) {
+    gaps_.push_back({text_.size(), depth});
+  } else {
+    text_ += frame->arguments;
+  }
   text_ += form_ == Form::json ? "]}" : "\n";
 }
 
@@ -260,6 +267,7 @@ void RowsSink::orphan_exit(Ticks time, FunctionId function) {
 void RowsSink::instant(const InstantEvent& told) {
   if (form_ == Form::csv) return;
   begin_row(told.category, told.time);
+  if (estimated_) text_ += ",\"estimated\":\"start\"";
   text_ += ",\"type\":";
   append_number(text_, told.type);
   append_payload(text_, told.payload);

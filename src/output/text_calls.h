@@ -26,6 +26,7 @@ namespace telltale {
 class TextSink : public IgnoreCalls {
  public:
   using Names = FunctionMap<std::string>;
+  void estimated(bool now) { estimated_ = now; }
 
  protected:
   friend class TextExport;
@@ -44,6 +45,7 @@ class TextSink : public IgnoreCalls {
   const EventStream* stream_;
   NsConverter to_ns_;
   Names* names_;
+  bool estimated_ = false;  // what comes is told at estimated times
   std::string text_;  // each JSON entry begins with the comma that separates it from the one before
 };
 
@@ -87,6 +89,7 @@ class RowsSink : public TextSink {
   struct Frame {
     Ticks entered = 0;
     std::string arguments;
+    bool estimated = false;
   };
   // A row of a call from an earlier unit: where in text_ its arguments belong.
   struct Gap {
@@ -94,7 +97,7 @@ class RowsSink : public TextSink {
     size_t depth = 0;
   };
   void put_row(Ticks entered, Ticks time, FunctionId function, CloseKind how, size_t depth,
-               const std::string& arguments, bool from_earlier_unit);
+               const Frame* frame);
   void begin_row(std::string_view kind, Ticks time);
 
   Form form_;
