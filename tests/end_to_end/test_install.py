@@ -88,6 +88,16 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(run(disabled, self.folder.name).split(), ["none"])
         self.assertNotIn("telltale", run("nm", "-C", disabled))
 
+    def test_the_tool_of_the_specification_is_installed(self):
+        """libexec/telltale/expand_events, under the name that StackTrack's readers know."""
+        tool = os.path.join(self.prefix, "libexec", "telltale", "expand_events")
+        example = os.path.join(SOURCE, "tests", "golden", "stacktrack", "specification.tlg")
+        lines = run(tool, "--as-printed", example).splitlines()
+        self.assertEqual(lines[0], '<PROLOGUE flags="0x4000" pid="0x60c0" seq="0" _12345678="305419896" version="256" info_len="16" '
+                                   'entry_size="24" payload_offset="8"/>')
+        self.assertEqual(lines, run(TELLTALE, "expand_events", "--as-printed", example).splitlines())
+        self.assertTrue(run(tool, "--show_format").startswith("<RAW_FORMAT"))
+
     def test_the_installed_program_runs(self):
         self.assertIn("valid", run(os.path.join(self.prefix, "bin", "telltale"), "check", os.path.join(ORDERS, "orders.yaml")))
         headers = os.listdir(os.path.join(self.prefix, "include"))
