@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/address_map.h"
@@ -31,9 +35,61 @@ class CounterValues {
     double real = 0;
     std::string text;
   };
+  // Values in some ten bytes each.
+  class Packed {
+   public:
+    void add(const Value& value);
+    void append(const Packed& next);
+    [[nodiscard]] size_t size() const { return size_; }
+    [[nodiscard]] bool in_order() const { return in_order_; }  // of time
+
+    // In the order in which they were added.
+    class Reader {
+     public:
+      explicit Reader(const Packed& values) : blocks_(values.blocks_) {}
+      bool next(Value& value);  // false: there is none
+
+     private:
+      std::span<const std::string> blocks_;
+      const char* at_ = nullptr;  // in blocks_[0]; null: at its begin
+      Ticks time_ = 0;
+    };
+
+   private:
+    std::vector<std::string> blocks_;  // each of a piece; the first time of each is whole
+    size_t size_ = 0;
+    bool begin_block_ = true;  // what is added next begins with a whole time
+    bool in_order_ = true;
+    Ticks first_ = 0;
+    Ticks last_ = 0;
+  };
+  // A counter's values over time. Numbers are whole values; signed ones two's complement.
   struct Series {
     Counter counter;
-    std::vector<Value> values;  // numbers are whole values; signed ones two's complement
+    Packed values;      // in order of time, as recorded
+    bool sums = false;  // numbers add up
+    uint64_t before = 0;
+
+    class Reader {
+     public:
+      explicit Reader(const Series& series)
+          : values_(series.values), sums_(series.sums), sum_(series.before) {}
+      bool next(Value& value) {
+        if (!values_.next(value)) return false;
+        if (sums_) value.number = sum_ += value.number;
+        return true;
+      }
+
+     private:
+      Packed::Reader values_;
+      bool sums_;
+      uint64_t sum_;
+    };
+    template <typename Use>
+    void for_each(Use use) const {
+      Value value;
+      for (Reader reader(*this); reader.next(value);) use(std::as_const(value));
+    }
   };
 
   // `keep_all`: every value, else only the last of each counter.
@@ -55,10 +111,12 @@ class CounterValues {
     Counter counter;
   };
   struct Values {
-    std::vector<Value> all;
-    uint64_t dropped_sum = 0;  // of differences that came before all[0]
+    Packed all;  // with keep_all_; else
+    std::optional<Value> last;
+    uint64_t sum = 0;  // of the differences of the others
+
+    void keep(const Value& value);
   };
-  void keep_last(Values& values) const;
 
   bool keep_all_;
   uint64_t place_ = 0;

@@ -49,6 +49,7 @@ class ObjectTracking : public IgnoreEvents {
   void on(const HandleEvent& event);
 
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
+  [[nodiscard]] uint64_t objects() const { return told_.size(); }  // that have lines
 
  private:
   [[nodiscard]] bool is_wanted(const AllocationEvent& event);

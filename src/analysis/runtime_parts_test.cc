@@ -84,6 +84,41 @@ TEST(RuntimeParts, HandlesAreCountedAlongTheFile) {
   }
 }
 
+std::vector<uint64_t> numbers_of(const CounterValues::Series& series) {
+  std::vector<uint64_t> numbers;
+  series.for_each([&](const CounterValues::Value& value) { numbers.push_back(value.number); });
+  return numbers;
+}
+
+TEST(RuntimeParts, CounterValuesOfEachFormAreGivenBack) {
+  using Form = CounterEvent::Form;
+  const std::vector<CounterValues::Value> values = {
+      {5, Form::signed_number, ~uint64_t{0}, 0, ""},
+      {9, Form::unsigned_number, ~uint64_t{0}, 0, ""},
+      {3, Form::real, 0, -0.25, ""},
+      {~uint64_t{0}, Form::text, 0, 0, "words"},
+      {0, Form::signed_number, uint64_t{1} << 63, 0, ""}};
+  for (size_t cut = 0; cut <= values.size(); ++cut) {
+    CounterValues::Packed packed;
+    CounterValues::Packed later;
+    for (size_t i = 0; i < values.size(); ++i) (i < cut ? packed : later).add(values[i]);
+    packed.append(later);
+    EXPECT_EQ(packed.size(), values.size());
+    EXPECT_FALSE(packed.in_order());
+    CounterValues::Packed::Reader reader(packed);
+    CounterValues::Value value;
+    for (const CounterValues::Value& expected : values) {
+      ASSERT_TRUE(reader.next(value));
+      EXPECT_EQ(value.time, expected.time);
+      EXPECT_EQ(value.form, expected.form);
+      EXPECT_EQ(value.number, expected.number);
+      EXPECT_EQ(value.real, expected.real);
+      EXPECT_EQ(value.text, expected.text);
+    }
+    EXPECT_FALSE(reader.next(value));
+  }
+}
+
 TEST(RuntimeParts, CountersAddUpInTime) {
   const auto value = [](Ticks time, uint64_t number) {
     return [=](CounterValues& counters) {
@@ -98,14 +133,12 @@ TEST(RuntimeParts, CountersAddUpInTime) {
   for (size_t cut = 0; cut <= events.size(); ++cut) {
     const auto series = told_in_two(events, cut).series();
     ASSERT_EQ(series.size(), 1U);
-    ASSERT_EQ(series[0].values.size(), 3U);
-    EXPECT_EQ(series[0].values[1].number, 6U);
-    EXPECT_EQ(series[0].values[2].number, 8U);
+    EXPECT_THAT(numbers_of(series[0]), ElementsAre(5U, 6U, 8U)) << cut;
   }
   CounterValues last(/*keep_all=*/false);
   for (const auto& event : events) event(last);
-  EXPECT_EQ(last.series()[0].values.at(0).number, 8U);
-  EXPECT_EQ(last.series()[0].values.at(0).time, 30U);
+  EXPECT_THAT(numbers_of(last.series()[0]), ElementsAre(8U));
+  last.series()[0].for_each([](const auto& kept) { EXPECT_EQ(kept.time, 30U); });
 }
 
 TEST(RuntimeParts, AHeapShotStretchesOverPieces) {

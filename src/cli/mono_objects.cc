@@ -93,6 +93,7 @@ Result<Section> track_objects(const MonoRecording& source, const MonoReportOptio
     table.add_row(std::move(cells));
   }
   Section section{"objects", "Objects", {}, {}};
+  section.add("objects", "Objects", tracking.objects());
   section.add("events", "", std::move(table));
   return section;
 }

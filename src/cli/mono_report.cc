@@ -43,7 +43,8 @@ Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options
   for (std::string name : split(options.reports)) {
     if (with_tables) name = name.substr(0, name.find('.'));
     if (!wants(all, name) && !wants(RuntimeSections::names(), name))
-      return usage_error("there is no report " + name);
+      return usage_error("there is no report " + name +
+                         (name.find('.') == name.npos ? "" : "; REPORT.TABLE is for --csv"));
     wanted.push_back(std::move(name));
   }
   if (!wanted.empty()) return wanted;

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
+#include <queue>
 #include <utility>
 
 #include "cli/mono_sections.h"
+#include "output/counter_cell.h"
 
 namespace telltale::cli {
 namespace {
@@ -54,21 +57,7 @@ constexpr uint64_t kInt64 = 3;
 constexpr uint64_t kTimeInterval = 7;
 constexpr uint64_t kTimeUnit = 2U << 24;
 
-// The value as a number of its unit, and as mprof-report writes it.
-Table::Cell number_of(const CounterValues::Value& value) {
-  switch (value.form) {
-    case CounterEvent::Form::signed_number:
-      return static_cast<int64_t>(value.number);
-    case CounterEvent::Form::unsigned_number:
-      return value.number;
-    case CounterEvent::Form::real:
-      return value.real;
-    case CounterEvent::Form::text:
-      return value.text;
-  }
-  return {};
-}
-
+// The value as mprof-report writes it.
 std::string shown(const CounterValues::Counter& counter, const CounterValues::Value& value,
                   bool like_mprof) {
   const auto number = static_cast<int64_t>(value.number);
@@ -112,6 +101,33 @@ std::string variance_text(uint64_t variance) {
   static constexpr std::array<const char*, 5> kVariances = {"", "Monotonic", "Constant", "",
                                                             "Variable"};
   return bit_name(variance, kVariances, 28);
+}
+
+// Calls use(counter, value) for all values in order of time; of equal times in that of the
+// counters.
+template <typename Use>
+void in_order_of_time(const std::vector<CounterValues::Series>& series, Use use) {
+  struct Next {
+    Ticks time = 0;
+    size_t counter = 0;
+    auto operator<=>(const Next&) const = default;
+  };
+  std::vector<CounterValues::Series::Reader> readers;
+  std::vector<CounterValues::Value> values(series.size());
+  std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+  const auto read = [&](size_t i) {
+    if (readers[i].next(values[i])) queue.push({values[i].time, i});
+  };
+  for (size_t i = 0; i < series.size(); ++i) {
+    readers.emplace_back(series[i]);
+    read(i);
+  }
+  while (!queue.empty()) {
+    const size_t i = queue.top().counter;
+    queue.pop();
+    use(series[i].counter, values[i]);
+    read(i);
+  }
 }
 
 }  // namespace
@@ -191,35 +207,32 @@ Section MonoSections::counters() const {
   }
   columns.insert(columns.end(), {{"value", "VALUE"}, {"shown", "IN WORDS"}});
   Table table(std::move(columns));
-  struct Row {
-    size_t counter = 0;
-    const CounterValues::Value* value = nullptr;
-  };
-  std::vector<Row> rows;
-  const Ticks from = zero_ + in_.filter.from_ns;
-  for (size_t i = 0; i < series.size(); ++i) {
-    const auto& [counter, values] = series[i];
-    if (!verbose) {
-      const bool main = std::ranges::find(kMainCounters, counter.name) != kMainCounters.end();
-      if (main && !values.empty()) rows.push_back({i, &values.back()});
-      continue;
-    }
-    for (const CounterValues::Value& value : values) {
-      if (value.time >= from) rows.push_back({i, &value});
-    }
-  }
-  if (verbose && !by_category)
-    std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.value->time; });
-  for (const Row& row : rows) {
-    const CounterValues::Counter& counter = series[row.counter].counter;
+  const auto add_row = [&](const CounterValues::Counter& counter,
+                           const CounterValues::Value& value) {
     std::vector<Cell> cells = {counter.section, counter.name};
-    if (verbose) cells.insert(cells.begin(), since_zero(row.value->time));
+    if (verbose) cells.insert(cells.begin(), since_zero(value.time));
     if (verbose && by_category) {
       cells.insert(cells.end(), {type_text(counter.type), unit_text(counter.unit),
                                  variance_text(counter.variance)});
     }
-    cells.insert(cells.end(), {number_of(*row.value), shown(counter, *row.value, like)});
-    table.add_row(std::move(cells));
+    cells.insert(cells.end(), {counter_cell(value), shown(counter, value, like)});
+    table.add_row(cells);
+  };
+  const Ticks from = zero_ + in_.filter.from_ns;
+  const auto add_if_wanted = [&](const CounterValues::Counter& counter,
+                                 const CounterValues::Value& value) {
+    if (value.time >= from) add_row(counter, value);
+  };
+  if (verbose && !by_category) {
+    in_order_of_time(series, add_if_wanted);
+  } else {
+    for (const CounterValues::Series& one : series) {
+      if (verbose) {
+        one.for_each([&](const auto& value) { add_if_wanted(one.counter, value); });
+      } else if (std::ranges::find(kMainCounters, one.counter.name) != kMainCounters.end()) {
+        one.for_each([&](const auto& value) { add_row(one.counter, value); });  // the last
+      }
+    }
   }
   section.add("counters", "", std::move(table));
   return section;

@@ -7,6 +7,7 @@
 #include "analysis/heap_retention.h"
 #include "analysis/weighted_stacks.h"
 #include "cli/runtime_sections.h"
+#include "output/counter_cell.h"
 
 namespace telltale::cli {
 namespace {
@@ -15,21 +16,6 @@ using Show = Table::Show;
 using Cell = Table::Cell;
 
 constexpr size_t kMaxChain = 64;  // frames of a chain that is shown
-
-// A value of a counter, as a cell of its own kind.
-Cell value_cell(const CounterValues::Value& value) {
-  switch (value.form) {
-    case CounterEvent::Form::signed_number:
-      return static_cast<int64_t>(value.number);
-    case CounterEvent::Form::unsigned_number:
-      return value.number;
-    case CounterEvent::Form::real:
-      return value.real;
-    case CounterEvent::Form::text:
-      return value.text;
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -146,20 +132,23 @@ Section RuntimeSections::series() {
                 {"section", "SECTION", Show::text},
                 {"name", "NAME", Show::text}});
   for (const CounterValues::Series& one : timeline().counters.series()) {
-    std::vector<CounterValues::Value> kept = one.values;
-    std::erase_if(kept, [this](const auto& value) { return !in_window(value.time); });
-    if (kept.empty() || counters.rows() == limit()) continue;
-    const auto less = [](const CounterValues::Value& a, const CounterValues::Value& b) {
-      return value_cell(a) < value_cell(b);
-    };
-    const auto [least, most] = std::ranges::minmax_element(kept, less);
-    counters.add_row({uint64_t{kept.size()}, value_cell(kept.front()), value_cell(*least),
-                      value_cell(*most), value_cell(kept.back()), one.counter.section,
-                      one.counter.name});
-    for (const CounterValues::Value& value : kept) {
-      values.add_row(
-          {since_start(value.time), value_cell(value), one.counter.section, one.counter.name});
-    }
+    uint64_t count = 0;
+    Cell first;
+    Cell least;
+    Cell most;
+    Cell last;
+    const bool has_row = counters.rows() < limit();
+    one.for_each([&](const CounterValues::Value& value) {
+      if (!has_row || !in_window(value.time)) return;
+      last = counter_cell(value);
+      if (count++ == 0) first = least = most = last;
+      if (last < least) least = last;
+      if (most < last) most = last;
+      if (options_.long_tables)
+        values.add_row({since_start(value.time), last, one.counter.section, one.counter.name});
+    });
+    if (count == 0) continue;
+    counters.add_row({count, first, least, most, last, one.counter.section, one.counter.name});
   }
   section.add("counters", "", std::move(counters));
   if (options_.long_tables) section.add("values", "Every value", std::move(values));

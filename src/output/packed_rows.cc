@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "output/proto_writer.h"
+#include "base/varint.h"
 
 namespace telltale {
 namespace {
@@ -12,26 +12,6 @@ namespace {
 constexpr size_t kBlockBytes = size_t{64} << 10;
 
 enum class Tag : char { nothing, signed_number, unsigned_number, real, kept_text, text };
-
-void put(std::string& to, uint64_t number) {
-  std::array<char, 10> bytes;
-  to.append(bytes.data(), static_cast<size_t>(write_varint(bytes.data(), number) - bytes.data()));
-}
-
-uint64_t take(const char*& at) {
-  uint64_t number = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const auto byte = static_cast<uint8_t>(*at++);
-    number |= uint64_t{byte & 0x7FU} << shift;
-    if (byte < 0x80) return number;
-  }
-}
-
-// Small numbers of either sign become small unsigned ones.
-uint64_t fold(int64_t number) {
-  return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
-}
-int64_t unfold(uint64_t number) { return static_cast<int64_t>((number >> 1) ^ (0 - (number & 1))); }
 
 void put_tag(std::string& to, Tag tag) { to += static_cast<char>(tag); }
 
@@ -62,11 +42,11 @@ void PackedRows::pack_text(std::string& to, const std::string& text) {
   }
   if (known != known_.end()) {
     put_tag(to, Tag::kept_text);
-    put(to, known->second);
+    append_varint(to, known->second);
     return;
   }
   put_tag(to, Tag::text);
-  put(to, text.size());
+  append_varint(to, text.size());
   to += text;
 }
 
@@ -74,11 +54,11 @@ void PackedRows::pack(std::string& to, const TableCell& cell) {
   if (const auto* text = std::get_if<std::string>(&cell)) return pack_text(to, *text);
   if (const auto* i = std::get_if<int64_t>(&cell)) {
     put_tag(to, Tag::signed_number);
-    return put(to, fold(*i));
+    return append_varint(to, fold_sign(*i));
   }
   if (const auto* u = std::get_if<uint64_t>(&cell)) {
     put_tag(to, Tag::unsigned_number);
-    return put(to, *u);
+    return append_varint(to, *u);
   }
   if (const auto* d = std::get_if<double>(&cell)) {
     std::array<char, sizeof(double)> bytes;
@@ -96,10 +76,10 @@ const char* PackedRows::unpack(const char* at, TableCell& cell) const {
       cell = std::monostate();
       break;
     case Tag::signed_number:
-      cell = unfold(take(at));
+      cell = unfold_sign(take_varint(at));
       break;
     case Tag::unsigned_number:
-      cell = take(at);
+      cell = take_varint(at);
       break;
     case Tag::real: {
       double number;
@@ -109,10 +89,10 @@ const char* PackedRows::unpack(const char* at, TableCell& cell) const {
       break;
     }
     case Tag::kept_text:
-      set_text(cell, kept_[take(at)]);
+      set_text(cell, kept_[take_varint(at)]);
       break;
     case Tag::text: {
-      const size_t size = take(at);
+      const size_t size = take_varint(at);
       set_text(cell, {at, size});
       at += size;
       break;

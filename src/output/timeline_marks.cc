@@ -136,14 +136,14 @@ class MarksMaker {
     for (const CounterValues::Series& series : timeline_.counters.series()) {
       TimelineMarks::Counter counter;
       counter.name = series.counter.section + "/" + series.counter.name;
-      for (const CounterValues::Value& value : series.values) {
-        if (!chosen(value.time) || value.form == CounterEvent::Form::text) continue;
+      series.for_each([&](const CounterValues::Value& value) {
+        if (!chosen(value.time) || value.form == CounterEvent::Form::text) return;
         if (value.form == CounterEvent::Form::real) {
           if (std::isfinite(value.real)) counter.values.emplace_back(ns(value.time), value.real);
         } else {
           counter.values.emplace_back(ns(value.time), static_cast<int64_t>(value.number));
         }
-      }
+      });
       if (!counter.values.empty()) marks_.counters.push_back(std::move(counter));
     }
   }

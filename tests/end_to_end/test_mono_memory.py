@@ -13,7 +13,7 @@ TELLTALE = os.environ["TELLTALE"]
 MIB = 1 << 20
 METHODS = {0x1000 + 16 * i: "Program:Method%d ()" % i for i in range(40)}
 TYPES = {0x8000 + 32 * i: "Type%d" % i for i in range(60)}
-COUNTERS = ["Methods JITted using mono JIT", "Working Set", "Private Bytes"]
+COUNTERS = ["Methods JITted using mono JIT", "Working Set", "Private Bytes", "Page Faults"]
 ROUND_NS = 100_000_000
 OBJECTS = 800  # of a heap shot
 
@@ -137,6 +137,25 @@ class MonoMemory(unittest.TestCase):
 
     def test_reports_on_request(self):
         self.compare("--reports=stats,growth,retention,pauses,contention,hotspots,series", "--rows=20", limit=64 * MIB)
+
+    def test_every_value_of_counters(self):
+        """Half a million values, in some tens of bytes each."""
+        path = os.path.join(self.folder.name, "counters.mlpd")
+        rows, rounds = 2500, 50
+        with open(path, "wb") as file:
+            file.write(file_header() + buffer(names({}, {}, COUNTERS), START))
+            events = b"".join(
+                event(0x47, *(uleb(index) + uleb(3) + sleb((i * index) % 9 - 3) for index in range(1, 5)), uleb(0))
+                for i in range(rows))
+            for i in range(rounds):
+                file.write(buffer(events, START + (i + 1) * ROUND_NS, thread=9))
+        done = run(["report", "--verbose", "--csv", "--reports=counters", path], 48 * MIB)
+        self.assertEqual(done.returncode, 0, done.stderr.decode()[-500:])
+        lines = done.stdout.decode().splitlines()
+        self.assertEqual(len(lines) - 1, 4 * rows * rounds)
+        for index, name in enumerate(COUNTERS, 1):
+            last = [line for line in lines[-20:] if ",%s," % name in line][-1]
+            self.assertEqual(int(last.split(",")[3]), rounds * sum((i * index) % 9 - 3 for i in range(rows)), name)
 
     def test_the_limit_is_real(self):
         """An exact profile keeps every duration."""

@@ -1,5 +1,7 @@
 """Mono recordings record by record, beside what mprof-report says of them: its reports=stats, and --debug."""
 
+import csv
+import io
 import json
 import re
 import subprocess
@@ -257,6 +259,25 @@ class Records(unittest.TestCase):
         refused = subprocess.run([TELLTALE, "report", "--debug", "--json", path], capture_output=True)
         self.assertEqual((refused.returncode, refused.stdout), (2, b""))
         self.assertIn(b"dump --json", refused.stderr)
+
+    def test_csv_of_each_table(self):
+        """Every table that JSON has is a CSV table, with the same rows."""
+        reports = ("--reports=header,jit,gc,sample,alloc,call,metadata,exception,monitor,thread,domain,context,heapshot,"
+                   "counters,stats,pauses,growth,retention,contention,hotspots,timelines,series")
+        tables = set()
+        for name in ("everything", "calls", "samples"):
+            found = json.loads(run("report", "--json", reports, "--verbose", "--traces", self.paths[name]))
+            for report, section in found.items():
+                for key, rows in section.items():
+                    if not isinstance(rows, list) or (report, key) in tables or not rows:
+                        continue
+                    tables.add((report, key))
+                    text = run("report", "--csv", "--reports=%s.%s" % (report, key), "--verbose", "--traces",
+                               self.paths[name])
+                    lines = list(csv.reader(io.StringIO(text)))
+                    self.assertEqual(lines[0], list(rows[0]), (report, key))
+                    self.assertEqual(len(lines) - 1, len(rows), (report, key))
+        self.assertGreater(len(tables), 25, sorted(tables))
 
 
 if __name__ == "__main__":
