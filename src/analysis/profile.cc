@@ -27,7 +27,8 @@ void ProfileTable::merge(ProfileTable& other) {
     to.calls += from.calls;
     to.sum += from.sum;
     to.total += from.total;
-    to.self += from.self;
+    to.inner += from.inner;
+    to.open_self += from.open_self;
     to.min = std::min(to.min, from.min);
     to.max = std::max(to.max, from.max);
     to.unwound += from.unwound;
@@ -38,7 +39,7 @@ void ProfileTable::merge(ProfileTable& other) {
                             from.all_durations.end());
     from.all_durations = {};
   }
-  other = ProfileTable(other.exact_, other.exact_ || other.histogram_);
+  other = ProfileTable(other.exact_, other.keeps_durations_);
 }
 
 Profile ProfileTable::finish() {
@@ -48,7 +49,7 @@ Profile ProfileTable::finish() {
     // Entries are also made for functions that are only asked about.
     if (entry.calls == 0 && entry.unfinished == 0 && entry.orphan_exits == 0) continue;
     const auto quantile = [&](double fraction) -> Ticks {
-      if (!exact_ && !histogram_) return 0;
+      if (!keeps_durations_) return 0;
       // A bucket's middle may lie outside of what was seen.
       return exact_ ? exact_quantile(entry.all_durations, fraction)
                     : std::clamp(entry.durations.quantile(fraction), std::min(entry.min, entry.max),
@@ -61,7 +62,7 @@ Profile ProfileTable::finish() {
                                  .orphan_exits = entry.orphan_exits,
                                  .sum = entry.sum,
                                  .total = entry.total,
-                                 .self = entry.self,
+                                 .self = entry.sum - entry.inner + entry.open_self,
                                  .min = entry.calls == 0 ? 0 : entry.min,
                                  .max = entry.max,
                                  .median = quantile(0.5),
@@ -114,8 +115,9 @@ ProfileSink::Position ProfileSink::leave_other(Position at, Ticks time, Function
     return at;
   }
   ++at.events;
-  while (at.top->entry->function != function) at.top = close_top(at.top, time, CloseKind::unwound);
-  at.top = close_top(at.top, time,
+  while (at.top->entry->function != function)
+    at.top = close_top(bottom, at.top, time, CloseKind::unwound);
+  at.top = close_top(bottom, at.top, time,
                      how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
   return at;
 }
@@ -168,7 +170,7 @@ void ProfileStream::end_stream() {
     const Ticks duration = hand_on(call, latest_, depth);
     ProfileTable::Entry& entry = table_[call.function];
     ++entry.unfinished;
-    entry.self += duration - std::min(call.child_ticks, duration);
+    entry.open_self += duration - std::min(call.child_ticks, duration);
   });
   latest_ = 0;
 }

@@ -51,17 +51,20 @@ class ProfileTable {
  public:
   // All that is known of one function. Its address is stable.
   struct alignas(64) Entry {
+    // What every call changes, in one cache line.
     uint64_t calls = 0;
     Ticks sum = 0;
-    Ticks total = 0;
-    Ticks self = 0;
+    Ticks inner = 0;  // of sum, what was spent in callees
     Ticks min = std::numeric_limits<Ticks>::max();
     Ticks max = 0;
     FunctionId function{};
-    uint32_t outer = 0;   // 1 + place of its outermost open call on the stack being played; 0: none
-    Ticks outermost = 0;  // what may have to be added to total (ProfileSink)
-    DurationHistogram durations;
     bool has_outermost = false;
+    size_t outer = 0;     // place of its outermost open call on the stack being played; 0: none
+    Ticks outermost = 0;  // what may have to be added to total (ProfileSink)
+
+    DurationHistogram durations;
+    Ticks total = 0;
+    Ticks open_self = 0;  // of calls that are open at the end, what was spent in their own code
     uint64_t unwound = 0;
     uint64_t unfinished = 0;
     uint64_t orphan_exits = 0;
@@ -70,7 +73,7 @@ class ProfileTable {
 
   // `quantiles`: durations are kept at all; without them, FunctionProfile's median and above are 0.
   explicit ProfileTable(bool exact = false, bool quantiles = true)
-      : exact_(exact), histogram_(quantiles && !exact) {}
+      : exact_(exact), keeps_durations_(exact || quantiles) {}
   [[gnu::always_inline]] Entry& operator[](FunctionId function) {
     Entry*& entry = by_function_[function];
     if (entry == nullptr) [[unlikely]]
@@ -82,15 +85,16 @@ class ProfileTable {
                                        CloseKind how) const {
     ++entry.calls;
     entry.sum += duration;
-    entry.self += duration - child_ticks;
+    entry.inner += child_ticks;
     if (duration < entry.min) entry.min = duration;
     if (duration > entry.max) entry.max = duration;
     if (how == CloseKind::unwound) [[unlikely]]
       ++entry.unwound;
-    if (histogram_) [[likely]] {
-      entry.durations.add(duration);
-    } else if (exact_) {
+    if (!keeps_durations_) return;
+    if (exact_) [[unlikely]] {
       entry.all_durations.push_back(duration);
+    } else {
+      entry.durations.add(duration);
     }
   }
   void merge(ProfileTable& other);  // empties `other`
@@ -100,7 +104,7 @@ class ProfileTable {
   Entry& add(FunctionId function);
 
   bool exact_;
-  bool histogram_;
+  bool keeps_durations_;
   FunctionMap<Entry*> by_function_;
   std::deque<Entry> entries_;
 };
@@ -169,34 +173,57 @@ class ProfileSink {
           limit_(bottom_ + sink.frames_.size() - 1) {}
     void end() { sink_.position_ = at_; }
 
-    [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
+    using Function = ProfileTable::Entry*;
+    Function find(FunctionId function) { return &(*sink_.table_)[function]; }
+
+    [[gnu::always_inline]] void enter(Ticks time, Function function) {
       at_.latest = time;  // also when stopped
       if (at_.stopped) [[unlikely]]
         return;
       ++at_.events;
-      ProfileTable::Entry& entry = (*sink_.table_)[function];
       if (at_.top == limit_) [[unlikely]]
         grow();
       ++at_.top;
-      if (entry.outer == 0) entry.outer = static_cast<uint32_t>(at_.top - bottom_);
-      at_.top->entry = &entry;
+      if (function->outer == 0) function->outer = place(at_.top, bottom_);
+      at_.top->entry = function;
       at_.top->entered = time;
       at_.top->child_ticks = 0;
     }
+    [[gnu::always_inline]] void leave(Ticks time, Function function, LeaveKind how) {
+      leave(time, function->function, how, at_.top->entry == function);
+    }
+    [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, Function function) {
+      at_.latest = left;
+      if (at_.stopped) [[unlikely]]
+        return;
+      at_.events += 2;
+      const Ticks duration = left - entered;
+      sink_.table_->add_call(*function, duration, 0, CloseKind::returned);
+      if (function->outer == 0) sink_.add_outermost(*function, duration);
+      at_.top->child_ticks += duration;
+    }
+    [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
+      enter(time, find(function));
+    }
     [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
+      leave(time, function, how, at_.top != bottom_ && at_.top->entry->function == function);
+    }
+
+   private:
+    [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how,
+                                      bool is_innermost) {
       at_.latest = time;
       if (at_.stopped) [[unlikely]]
         return;
-      if (at_.top == bottom_ || at_.top->entry->function != function) [[unlikely]] {
+      if (!is_innermost) [[unlikely]] {
         at_ = sink_.leave_other(at_, time, function, how);
         return;
       }
       ++at_.events;
-      at_.top = sink_.close_top(
-          at_.top, time, how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
+      at_.top =
+          sink_.close_top(bottom_, at_.top, time,
+                          how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
     }
-
-   private:
     void grow() {
       at_.top = sink_.grow(at_.top);
       bottom_ = sink_.frames_.data();
@@ -240,20 +267,29 @@ class ProfileSink {
  private:
   static constexpr size_t kFirstFrames = 256;
 
+  // Bytes from the bottom of the stack, which needs no division.
+  static size_t place(const Frame* frame, const Frame* bottom) {
+    return static_cast<size_t>(reinterpret_cast<const char*>(frame) -
+                               reinterpret_cast<const char*>(bottom));
+  }
   // Accounts for the innermost call; returns the frame below it.
-  [[gnu::always_inline]] Frame* close_top(Frame* top, Ticks time, CloseKind how) {
+  [[gnu::always_inline]] Frame* close_top(const Frame* bottom, Frame* top, Ticks time,
+                                          CloseKind how) {
     ProfileTable::Entry& entry = *top->entry;
     const Ticks duration = time - top->entered;
     table_->add_call(entry, duration, top->child_ticks, how);
-    if (entry.outer == static_cast<uint32_t>(top - frames_.data())) {
+    if (entry.outer == place(top, bottom)) {
       entry.outer = 0;
-      entry.outermost += duration;
-      if (!entry.has_outermost) [[unlikely]]
-        note_outermost(entry);
+      add_outermost(entry, duration);
     }
     --top;
     top->child_ticks += duration;
     return top;
+  }
+  [[gnu::always_inline]] void add_outermost(ProfileTable::Entry& entry, Ticks duration) {
+    entry.outermost += duration;
+    if (!entry.has_outermost) [[unlikely]]
+      note_outermost(entry);
   }
   void note(Ticks time) { position_.latest = std::max(position_.latest, time); }
   Frame* grow(Frame* top);

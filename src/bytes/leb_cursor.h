@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bytes/cursor.h"
+#include "bytes/leb_word.h"
 
 namespace telltale {
 
@@ -46,7 +47,7 @@ class LebCursor {
       return static_cast<int64_t>(static_cast<uint64_t>(*at_++) << 57) >> 57;
     const Leb leb = long_leb(field);
     if (leb.bits == 0 || leb.bits >= 64) return static_cast<int64_t>(leb.value);  // 0: failed
-    return static_cast<int64_t>(leb.value << (64 - leb.bits)) >> (64 - leb.bits);
+    return static_cast<int64_t>(sign_extended(leb.value, leb.bits));
   }
   // Up to a zero byte, which is passed and not part of it. A view of the input.
   std::string_view text(const char* field) {
@@ -96,6 +97,15 @@ class LebCursor {
     unsigned bits = 0;  // that its bytes hold
   };
   [[gnu::noinline]] Leb long_leb(const char* field) {
+    if (left() >= sizeof(uint64_t)) [[likely]] {
+      const uint64_t word = leb_word(at_);
+      const uint64_t ends = ~word & kLebContinues;
+      if (ends != 0) [[likely]] {
+        const unsigned bytes = leb_first_bytes(ends);
+        at_ += bytes;
+        return {leb_bits(leb_first(word, ends)), 7 * bytes};
+      }
+    }
     Leb leb;
     const uint8_t* at = at_;
     while (true) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -14,16 +16,43 @@
 
 namespace telltale {
 
+// What a sink calls the methods that were called last, by their addresses.
+template <typename Function>
+class RecentMethods {
+ public:
+  RecentMethods() { slots_[0].method = 1 << kUnused; }  // so that no slot fits an address yet
+
+  template <typename Run>
+  [[gnu::always_inline]] Function find(uint64_t method, Run& run, MonoMethods::Lookup& methods) {
+    Slot& slot = slots_[method >> kUnused & (kSlots - 1)];
+    if (slot.method != method) [[unlikely]]
+      slot = {method, run.find(methods[method])};
+    return slot.function;
+  }
+
+ private:
+  static constexpr unsigned kUnused = 3;  // lowest bits of an address
+  static constexpr size_t kSlots = 256;
+  struct Slot {
+    uint64_t method = 0;
+    Function function{};
+  };
+  std::array<Slot, kSlots> slots_;
+};
+
 // A visitor that tells the events of one thread's buffers as model events. Lives for a unit, or
 // less. Addresses of several files (processes) are kept apart by `address_tag`.
 template <typename Sink>
 class MonoToEvents {
+  using Function = typename EventRun<Sink>::Function;
+
  public:
   // No event is told as earlier than `first`, and no call as earlier than `floor`.
   MonoToEvents(Sink& sink, const MonoMethods& methods, const mono::Layout& layout,
                uint64_t address_tag, Ticks first, Ticks floor)
       : sink_(sink),
         methods_(methods),
+        functions_(methods),
         layout_(layout),
         tag_(address_tag),
         floor_(floor),
@@ -31,24 +60,25 @@ class MonoToEvents {
 
   void calls(mono::CallRun& run) {
     EventRun<Sink> to(sink_);
-    Ticks floor = floor_;
-    bool back = false;
-    MonoMethods::Lookup functions = methods_.lookup();
-    run.for_each([&](mono::Call::Action action, uint64_t time,
-                     uint64_t method) __attribute__((always_inline)) {
-      back |= time < floor;
-      floor = std::max(floor, time);
-      const FunctionId function = functions[method];
-      if (action == mono::Call::Action::enter) {
-        to.enter(floor, function);
-      } else {
-        to.leave(floor, function,
-                 action == mono::Call::Action::leave ? LeaveKind::normal : LeaveKind::exception);
+    for (std::span<mono::TimedCall> calls = run.next(); !calls.empty(); calls = run.next()) {
+      const Ticks last = calls.back().left();
+      if (calls.front().time < floor_ || last < calls.front().time) [[unlikely]]
+        hold(calls);
+      floor_ = std::max(floor_, last);
+      for (const mono::TimedCall& call : calls) {
+        const Function function = recent_.find(call.method, to, functions_);
+        if (call.is_leaf()) {
+          to.leaf(call.time, call.left(), function);
+        } else if (call.action() == mono::Call::Action::enter) {
+          to.enter(call.time, function);
+        } else {
+          to.leave(call.time, function,
+                   call.action() == mono::Call::Action::leave ? LeaveKind::normal
+                                                              : LeaveKind::exception);
+        }
       }
-    });
+    }
     to.end();
-    floor_ = floor;
-    went_back_ |= back;
   }
 
   void event(const mono::EventHead& head, const mono::Alloc& r)
@@ -305,6 +335,18 @@ class MonoToEvents {
   bool take_went_back() { return std::exchange(went_back_, false); }
 
  private:
+  // Holds calls whose times go back at the time of the event before them.
+  [[gnu::noinline]] void hold(std::span<mono::TimedCall> calls) {
+    went_back_ = true;
+    Ticks floor = floor_;
+    for (mono::TimedCall& call : calls) {
+      const Ticks left = std::max(call.left(), std::max(call.time, floor));
+      call.time = std::max(call.time, floor);
+      if (call.is_leaf()) call.set_leaf(left - call.time);
+      floor = left;
+    }
+    floor_ = floor;
+  }
   Ticks advance(const mono::EventHead& head) {
     floor_ = std::max(floor_, head.time);
     return floor_;
@@ -330,6 +372,8 @@ class MonoToEvents {
 
   Sink& sink_;
   const MonoMethods& methods_;
+  MonoMethods::Lookup functions_;  // of calls
+  RecentMethods<Function> recent_;
   const mono::Layout& layout_;
   uint64_t tag_;
   Ticks floor_;

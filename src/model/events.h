@@ -61,16 +61,24 @@ concept EventSink =
       sink.loss(loss);
     };
 
-// A sink may have a type Run, made from the sink, with enter(), leave() and end(): many events in a
-// row, for which it keeps what changes most in local variables. An importer that has such rows uses
-// EventRun, which is the sink itself otherwise.
+// A sink may have a type Run, made from the sink, for many events in a row: it keeps what changes
+// most in local variables. Events are told to it as enter(), leave() and leaf(), which is an entry
+// and the normal exit behind it, then end(). It takes functions as its own Function, which find()
+// gives and which stays good as long as the sink; an importer may keep them. An importer that has
+// such rows uses EventRun, which is the sink itself otherwise.
 template <typename Sink>
 struct EventRun {
+  using Function = FunctionId;
   Sink& sink;
   explicit EventRun(Sink& to) : sink(to) {}
+  Function find(FunctionId function) { return function; }
   [[gnu::always_inline]] void enter(Ticks time, FunctionId function) { sink.enter(time, function); }
   [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
     sink.leave(time, function, how);
+  }
+  [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, FunctionId function) {
+    sink.enter(entered, function);
+    sink.leave(left, function, LeaveKind::normal);
   }
   void end() {}
 };

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "bytes/cursor.h"
+#include "formats/mono/call_run.h"
 #include "formats/mono/field_reader.h"
 #include "formats/mono/records.h"
 #include "formats/mono/versions.h"
@@ -96,79 +97,6 @@ template <typename Tell>
 }
 
 }  // namespace detail
-
-// Entries and exits side by side. A visitor that keeps its state in local variables around
-// for_each lets the compiler hold them in registers: this loop is what decoding costs.
-class CallRun {
- public:
-  CallRun(LebCursor& in, BufferBases& bases) : in_(in), bases_(bases) {}
-
-  // Calls use(Call::Action, time, method) for each call event, until another kind of event, or one
-  // that cannot be read (then the cursor has failed, and stands at that event).
-  template <typename Use>
-  [[gnu::always_inline]] void for_each(Use use) {
-    const uint8_t* at = in_.data();
-    const uint8_t* const end = at + in_.left();
-    uint64_t time = bases_.time;
-    uint64_t method = bases_.method;
-    const uint64_t mask = bases_.address_mask;
-    while (at != end) {
-      const uint8_t first = *at;
-      if (!is_call(first)) break;
-      if (std::endian::native == std::endian::little && end - at > 8) [[likely]] {
-        uint64_t word;
-        std::memcpy(&word, at + 1, sizeof word);
-        // Calls take 128 ns to 16 us between events, as a rule: two bytes. The method is mostly
-        // near the last one: one byte or two, which nobody can predict, so no branch depends on it.
-        if ((word & 0x8080) == 0x0080 && (word & 0x8080'0000) != 0x8080'0000) [[likely]] {
-          time += (word & 0x7F) | (word >> 1 & 0x3F80);
-          const uint64_t longer = word >> 23 & 1;
-          const uint64_t step = (word >> 16 & 0x7F) | (word >> 17 & 0x3F80 & (0 - longer));
-          const unsigned unused = 57 - static_cast<unsigned>(7 * longer);
-          method += static_cast<uint64_t>(static_cast<int64_t>(step << unused) >> unused);
-          at += 4 + longer;
-          use(static_cast<Call::Action>(first >> 4), time, method & mask);
-          continue;
-        }
-      }
-      at = longer_event(at, time, method);
-      if (at == nullptr) return;
-      use(static_cast<Call::Action>(first >> 4), time, method & mask);
-    }
-    in_.seek_to(at);
-    bases_.time = time;
-    bases_.method = method;
-  }
-
-  static bool is_call(uint8_t first) {
-    return static_cast<uint8_t>(first - kLeaveByte) <= kExceptionLeaveByte - kLeaveByte &&
-           (first & 0x0F) == static_cast<uint8_t>(Group::method);
-  }
-
- private:
-  // Reads the call event at `at`, whatever its length; returns what follows it. Null if it cannot
-  // be read: the cursor then stands at it, and the bases have the time and method before it.
-  [[gnu::noinline]] const uint8_t* longer_event(const uint8_t* at, uint64_t& time,
-                                                uint64_t& method) {
-    in_.seek_to(at);
-    bases_.time = time;
-    bases_.method = method;
-    const size_t begin = in_.position();
-    in_.byte("type");
-    const uint64_t time_step = in_.uleb("time");
-    const uint64_t step = static_cast<uint64_t>(in_.sleb("method"));
-    if (!in_.ok()) {
-      in_.seek(begin);
-      return nullptr;
-    }
-    time += time_step;
-    method += step;
-    return in_.data();
-  }
-
-  LebCursor& in_;
-  BufferBases& bases_;
-};
 
 // Why a cursor stopped at an event, in words. `first_byte`: of that event.
 Error decode_error(const LebCursor& in, uint64_t offset, uint8_t first_byte, const Layout& layout);
