@@ -52,9 +52,20 @@ def compile_program(name):
     return program
 
 
+@functools.cache
+def compile_ahead(name):
+    """The same, compiled ahead of time to machine code."""
+    program = os.path.join(work_dir(), name + "_ahead.exe")
+    shutil.copy(compile_program(name), program)
+    subprocess.run(["mono", "--aot", program], check=True, capture_output=True, timeout=120)
+    return program
+
+
 def record(path, options, program, arguments):
     """Runs a program under the log profiler; returns what it said on standard output."""
-    command = ["mono", "--profile=log:%s,output=%s" % (options, path), compile_program(program), *map(str, arguments)]
+    if not program.endswith(".exe"):
+        program = compile_program(program)
+    command = ["mono", "--profile=log:%s,output=%s" % (options, path), program, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         raise RuntimeError("%s ended with %d: %s" % (command, done.returncode, done.stderr))
