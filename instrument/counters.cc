@@ -1,0 +1,328 @@
+#include "counters.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include <vector>
+
+namespace telltale::instrument {
+namespace {
+
+// What follows agrees with runtime/sampler/unit.h, which says what the fields are.
+constexpr std::uint32_t kUnitVersion = 1;
+
+// Classes of floating numbers in the order of the counters, as llvm.is.fpclass names them.
+constexpr std::array<unsigned, 9> kFloatClasses = {
+    llvm::fcNegInf,  llvm::fcNegNormal,    llvm::fcNegSubnormal, llvm::fcNegZero, llvm::fcNan,
+    llvm::fcPosZero, llvm::fcPosSubnormal, llvm::fcPosNormal,    llvm::fcPosInf};
+
+const Site& site_of(const Unit& unit, const Mark& mark, unsigned index) {
+  return unit.sites[mark.sites[index]];
+}
+
+// The argument that holds the address of an operand.
+unsigned argument_of(const Mark& mark, unsigned index) {
+  unsigned argument = 2;
+  for (unsigned i = 0; i < index; ++i) argument += mark.operands[i].is_constant ? 0 : 1;
+  return argument;
+}
+
+// A variable that no code of this unit uses: it may not exist.
+bool is_borrowed(const llvm::Value* variable) {
+  const auto* const global = llvm::dyn_cast<llvm::GlobalVariable>(variable);
+  return global != nullptr && global->hasExternalWeakLinkage();
+}
+
+}  // namespace
+
+const Mark* mark_of(const llvm::Instruction& instruction, const Unit& unit) {
+  const auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+  if (call == nullptr || call->arg_empty()) return nullptr;
+  const auto* const callee =
+      llvm::dyn_cast<llvm::Function>(call->getCalledOperand()->stripPointerCasts());
+  if (callee == nullptr || !callee->getName().starts_with(kMarkPrefix)) return nullptr;
+  const auto* const number = llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(0));
+  if (number == nullptr || number->getZExtValue() >= unit.marks.size()) return nullptr;
+  return &unit.marks[number->getZExtValue()];
+}
+
+Counters::Counters(llvm::Module& module, const Unit& unit,
+                   const std::array<unsigned, kSchemes>& rows)
+    : module_(module), unit_(unit), counter_(llvm::Type::getInt64Ty(module.getContext())) {
+  for (std::size_t i = 0; i < kSchemes; ++i) {
+    if (unit.options.schemes[i]) tables_[i] = make_table(static_cast<Scheme>(i), rows[i]);
+  }
+}
+
+llvm::GlobalVariable* Counters::variable(llvm::Constant* value, const llvm::Twine& name,
+                                         bool constant) {
+  return new llvm::GlobalVariable(module_, value->getType(), constant,
+                                  llvm::GlobalValue::InternalLinkage, value,
+                                  "telltale.sampler." + name);
+}
+
+// Bounds start with the largest number as the least and the other way round. Numbers are kept in 64
+// bits.
+llvm::Constant* Counters::first_bounds(unsigned rows, llvm::GlobalVariable*& kinds) {
+  std::vector<std::uint64_t> bounds(std::size_t{2} * rows);
+  std::vector<std::uint8_t> kind(rows);
+  for (const Site& site : unit_.sites) {
+    if (site.scheme != Scheme::kBounds || site.row < 0) continue;
+    const auto row = static_cast<std::size_t>(site.row);
+    const unsigned shift = 64 - site.bits;
+    if (site.kind == ValueKind::kSigned) {
+      bounds[2 * row] = static_cast<std::uint64_t>(INT64_MAX) >> shift;
+      bounds[2 * row + 1] = static_cast<std::uint64_t>(INT64_MIN >> shift);
+    } else {
+      bounds[2 * row] = UINT64_MAX >> shift;
+    }
+    kind[row] = static_cast<std::uint8_t>(site.kind);
+  }
+  kinds = variable(llvm::ConstantDataArray::get(module_.getContext(), kind), "kinds", true);
+  return llvm::ConstantDataArray::get(module_.getContext(), bounds);
+}
+
+Counters::Table Counters::make_table(Scheme scheme, unsigned rows) {
+  Table table;
+  table.rows = rows;
+  if (rows == 0) return table;
+  const SchemeFacts& facts = facts_of(scheme);
+  const auto zeros = [&](std::uint64_t count) {
+    return llvm::ConstantAggregateZero::get(llvm::ArrayType::get(counter_, count));
+  };
+  llvm::Constant* const start = scheme == Scheme::kBounds
+                                    ? first_bounds(rows, table.kinds)
+                                    : zeros(std::uint64_t{rows} * facts.arity);
+  table.counters = variable(start, llvm::Twine(facts.name) + ".counters", false);
+  if (unit_.options.timestamp_first)
+    table.first = variable(zeros(rows), llvm::Twine(facts.name) + ".first", false);
+  if (unit_.options.timestamp_last)
+    table.last = variable(zeros(rows), llvm::Twine(facts.name) + ".last", false);
+  return table;
+}
+
+void Counters::count(llvm::IRBuilderBase& at, llvm::Value* place) {
+  llvm::Value* const one = llvm::ConstantInt::get(counter_, 1);
+  if (unit_.options.threads) {
+    at.CreateAtomicRMW(llvm::AtomicRMWInst::Add, place, one, llvm::MaybeAlign(8),
+                       llvm::AtomicOrdering::Monotonic);
+    return;
+  }
+  at.CreateStore(at.CreateAdd(at.CreateLoad(counter_, place), one), place);
+}
+
+// Stands in for what the program does not have: a variable, and the counter of comparisons with it.
+llvm::GlobalVariable* Counters::nowhere() {
+  if (nowhere_ == nullptr)
+    nowhere_ = variable(llvm::ConstantInt::get(counter_, 0), "nowhere", false);
+  return nowhere_;
+}
+
+// 0 if less, 1 if equal, 2 if greater.
+llvm::Value* Counters::pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                 const Mark& mark, unsigned index) {
+  const Site& site = site_of(unit_, mark, index);
+  llvm::Value* left = call.getArgOperand(1);
+  llvm::Value* right = nullptr;
+  const Operand& operand = mark.operands[index];
+  const bool is_signed = site.kind == ValueKind::kSigned;
+  if (operand.is_constant) {
+    if (left->getType()->isPointerTy()) {
+      right = llvm::Constant::getNullValue(left->getType());
+    } else {
+      left = is_signed ? at.CreateSExt(left, counter_) : at.CreateZExt(left, counter_);
+      right = llvm::ConstantInt::get(counter_, static_cast<std::uint64_t>(operand.number));
+    }
+  } else {
+    const unsigned argument = argument_of(mark, index);
+    // A truth value is a byte in memory. What was never set may be anything, but only one thing at
+    // a time.
+    llvm::Type* const stored = left->getType()->isIntegerTy(1) ? at.getInt8Ty() : left->getType();
+    llvm::Value* place = call.getArgOperand(argument);
+    if (is_borrowed(place)) place = at.CreateSelect(at.CreateIsNotNull(place), place, nowhere());
+    right = at.CreateFreeze(at.CreateLoad(stored, place));
+    if (stored != left->getType()) right = at.CreateICmpNE(right, at.getInt8(0));
+  }
+  left = at.CreateFreeze(left);
+  llvm::Value* const greater =
+      is_signed ? at.CreateICmpSGT(left, right) : at.CreateICmpUGT(left, right);
+  llvm::Value* const not_less =
+      is_signed ? at.CreateICmpSGE(left, right) : at.CreateICmpUGE(left, right);
+  return at.CreateAdd(at.CreateZExt(greater, counter_), at.CreateZExt(not_less, counter_));
+}
+
+// The counter that this observation belongs to.
+llvm::Value* Counters::slot_of(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                               const Mark& mark, unsigned index) {
+  llvm::Value* const none = llvm::ConstantInt::get(counter_, 0);
+  switch (mark.scheme) {
+    case Scheme::kBranches:
+      return at.CreateZExt(at.CreateFreeze(call.getArgOperand(1)), counter_);
+    case Scheme::kReturns: {
+      llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
+      llvm::Value* const zero = llvm::Constant::getNullValue(value->getType());
+      if (site_of(unit_, mark, index).kind != ValueKind::kSigned) {
+        return at.CreateAdd(llvm::ConstantInt::get(counter_, 1),
+                            at.CreateZExt(at.CreateICmpNE(value, zero), counter_));
+      }
+      return at.CreateAdd(at.CreateZExt(at.CreateICmpSGT(value, zero), counter_),
+                          at.CreateZExt(at.CreateICmpSGE(value, zero), counter_));
+    }
+    case Scheme::kScalarPairs:
+      return pair_slot(at, call, mark, index);
+    case Scheme::kFloatKinds: {
+      llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
+      llvm::Value* sum = none;
+      unsigned rest = 0;
+      for (std::size_t i = kFloatClasses.size() - 1; i > 0; --i) {
+        rest |= kFloatClasses[i];
+        llvm::Value* const is = at.CreateIntrinsic(llvm::Intrinsic::is_fpclass, {value->getType()},
+                                                   {value, at.getInt32(rest)});
+        sum = at.CreateAdd(sum, at.CreateZExt(is, counter_));
+      }
+      return sum;
+    }
+    case Scheme::kFunReentries:
+      return at.CreateZExt(
+          at.CreateICmpNE(call.getArgOperand(1), llvm::ConstantInt::get(counter_, 1)), counter_);
+    case Scheme::kGObjectUnref: {
+      const llvm::FunctionCallee look =
+          module_.getOrInsertFunction("telltale_sampler_object_kind", counter_, at.getPtrTy());
+      return at.CreateCall(look, {call.getArgOperand(1)});
+    }
+    default:
+      return none;
+  }
+}
+
+void Counters::widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Site& site) {
+  const Table& table = tables_[static_cast<std::size_t>(Scheme::kBounds)];
+  llvm::Value* value = at.CreateFreeze(call.getArgOperand(1));
+  const bool is_signed = site.kind == ValueKind::kSigned;
+  if (value->getType()->isPointerTy()) {
+    value = at.CreatePtrToInt(value, counter_);
+  } else {
+    value = is_signed ? at.CreateSExt(value, counter_) : at.CreateZExt(value, counter_);
+  }
+  for (const bool is_least : {true, false}) {
+    llvm::Value* const place = at.CreateConstInBoundsGEP1_64(
+        counter_, table.counters, 2 * static_cast<std::uint64_t>(site.row) + (is_least ? 0 : 1));
+    if (unit_.options.threads) {
+      using llvm::AtomicRMWInst;
+      const auto operation = is_least ? (is_signed ? AtomicRMWInst::Min : AtomicRMWInst::UMin)
+                                      : (is_signed ? AtomicRMWInst::Max : AtomicRMWInst::UMax);
+      at.CreateAtomicRMW(operation, place, value, llvm::MaybeAlign(8),
+                         llvm::AtomicOrdering::Monotonic);
+      continue;
+    }
+    llvm::Value* const old = at.CreateLoad(counter_, place);
+    const auto predicate = is_least
+                               ? (is_signed ? llvm::CmpInst::ICMP_SLT : llvm::CmpInst::ICMP_ULT)
+                               : (is_signed ? llvm::CmpInst::ICMP_SGT : llvm::CmpInst::ICMP_UGT);
+    at.CreateStore(at.CreateSelect(at.CreateICmp(predicate, value, old), value, old), place);
+  }
+}
+
+// Numbers all observations of the process; the first and the last of each site are kept.
+void Counters::stamp(llvm::IRBuilderBase& at, const Table& table, unsigned row) {
+  if (table.first == nullptr && table.last == nullptr) return;
+  const llvm::FunctionCallee tick = module_.getOrInsertFunction("telltale_sampler_tick", counter_);
+  llvm::Value* const now = at.CreateCall(tick);
+  if (table.last != nullptr) {
+    llvm::StoreInst* const store =
+        at.CreateStore(now, at.CreateConstInBoundsGEP1_64(counter_, table.last, row));
+    if (unit_.options.threads) {
+      store->setAtomic(llvm::AtomicOrdering::Monotonic);
+      store->setAlignment(llvm::Align(8));
+    }
+  }
+  if (table.first == nullptr) return;
+  at.CreateAtomicCmpXchg(at.CreateConstInBoundsGEP1_64(counter_, table.first, row),
+                         llvm::ConstantInt::get(counter_, 0), now, llvm::MaybeAlign(8),
+                         llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
+}
+
+void Counters::observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                       unsigned index) {
+  const Site& site = site_of(unit_, mark, index);
+  const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
+  const auto row = static_cast<unsigned>(site.row);
+  stamp(at, table, row);
+  if (mark.scheme == Scheme::kBounds) return widen(at, call, site);
+  const unsigned arity = facts_of(mark.scheme).arity;
+  llvm::Value* const slot = at.CreateAdd(
+      slot_of(at, call, mark, index), llvm::ConstantInt::get(counter_, std::uint64_t{row} * arity));
+  llvm::Value* place = at.CreateInBoundsGEP(counter_, table.counters, {slot});
+  if (mark.scheme == Scheme::kScalarPairs && !mark.operands[index].is_constant) {
+    llvm::Value* const right = call.getArgOperand(argument_of(mark, index));
+    if (is_borrowed(right)) place = at.CreateSelect(at.CreateIsNotNull(right), place, nowhere());
+  }
+  count(at, place);
+}
+
+llvm::Constant* Counters::scheme_table() {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
+  llvm::Type* const word = llvm::Type::getInt32Ty(context);
+  auto* const entry =
+      llvm::StructType::get(context, {pointer, pointer, pointer, pointer, pointer, word, word});
+  const auto or_null = [&](llvm::GlobalVariable* variable_or_null) -> llvm::Constant* {
+    if (variable_or_null != nullptr) return variable_or_null;
+    return llvm::Constant::getNullValue(pointer);
+  };
+  std::vector<llvm::Constant*> entries;
+  for (std::size_t i = 0; i < kSchemes; ++i) {
+    if (!unit_.options.schemes[i]) continue;
+    const Table& table = tables_[i];
+    const SchemeFacts& facts = facts_of(static_cast<Scheme>(i));
+    llvm::Constant* const name =
+        variable(llvm::ConstantDataArray::getString(context, facts.name), "name", true);
+    entries.push_back(llvm::ConstantStruct::get(
+        entry, {name, or_null(table.counters), or_null(table.first), or_null(table.last),
+                or_null(table.kinds), llvm::ConstantInt::get(word, table.rows),
+                llvm::ConstantInt::get(word, facts.arity)}));
+  }
+  return variable(llvm::ConstantArray::get(llvm::ArrayType::get(entry, entries.size()), entries),
+                  "schemes", false);
+}
+
+void Counters::emit_registration() {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
+  llvm::Type* const word = llvm::Type::getInt32Ty(context);
+  std::uint32_t schemes = 0;
+  for (const bool on : unit_.options.schemes) schemes += on ? 1 : 0;
+  llvm::Constant* const null = llvm::Constant::getNullValue(pointer);
+  llvm::Constant* const signature =
+      llvm::ConstantDataArray::get(context, llvm::ArrayRef<std::uint8_t>(unit_.signature));
+  const Options& options = unit_.options;
+  const std::uint32_t flags = (options.sample ? 1U : 0U) | (options.threads ? 2U : 0U);
+  llvm::Constant* const number[] = {
+      llvm::ConstantInt::get(word, kUnitVersion), llvm::ConstantInt::get(word, schemes),
+      llvm::ConstantInt::get(word, static_cast<std::uint32_t>(options.random)),
+      llvm::ConstantInt::get(word, flags)};
+  llvm::Constant* const description = llvm::ConstantStruct::getAnon(
+      context, {number[0], number[1], number[2], number[3], scheme_table(), null, null, signature});
+  llvm::GlobalVariable* const unit_variable = variable(description, "unit", false);
+  const auto make = [&](const char* runtime_name, const char* name) {
+    auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);
+    llvm::Function* const function =
+        llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module_);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "", function));
+    builder.CreateCall(
+        module_.getOrInsertFunction(runtime_name, llvm::Type::getVoidTy(context), pointer),
+        {unit_variable});
+    builder.CreateRetVoid();
+    return function;
+  };
+  // Before all other constructors, after all other destructors.
+  constexpr int kFirst = 1;
+  llvm::appendToGlobalCtors(
+      module_, make("telltale_sampler_register_v1", "telltale.sampler.register"), kFirst);
+  llvm::appendToGlobalDtors(
+      module_, make("telltale_sampler_unregister_v1", "telltale.sampler.unregister"), kFirst);
+}
+
+}  // namespace telltale::instrument

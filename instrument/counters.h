@@ -1,0 +1,57 @@
+// A unit's counters in its object file, and the code that counts.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+
+#include <array>
+
+#include "unit.h"
+
+namespace telltale::instrument {
+
+// The mark that a planted call names, or null for any other instruction.
+const Mark* mark_of(const llvm::Instruction& instruction, const Unit& unit);
+
+class Counters {
+ public:
+  // All sites that are to be counted have their rows.
+  Counters(llvm::Module& module, const Unit& unit, const std::array<unsigned, kSchemes>& rows);
+
+  // Emits what one observation of the mark's `index`th site does. `at` may be in code that runs
+  // seldom.
+  void observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+               unsigned index);
+  // Emits the unit's description for the runtime, and its registering and unregistering.
+  void emit_registration();
+
+ private:
+  struct Table {
+    llvm::GlobalVariable* counters = nullptr;
+    llvm::GlobalVariable* first = nullptr;
+    llvm::GlobalVariable* last = nullptr;
+    llvm::GlobalVariable* kinds = nullptr;
+    unsigned rows = 0;
+  };
+  Table make_table(Scheme scheme, unsigned rows);
+  llvm::Constant* first_bounds(unsigned rows, llvm::GlobalVariable*& kinds);
+  llvm::Value* slot_of(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                       unsigned index);
+  llvm::Value* pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                         unsigned index);
+  void widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Site& site);
+  void stamp(llvm::IRBuilderBase& at, const Table& table, unsigned row);
+  void count(llvm::IRBuilderBase& at, llvm::Value* place);
+  llvm::GlobalVariable* nowhere();
+  llvm::GlobalVariable* variable(llvm::Constant* value, const llvm::Twine& name, bool constant);
+  llvm::Constant* scheme_table();
+
+  llvm::Module& module_;
+  const Unit& unit_;
+  std::array<Table, kSchemes> tables_;
+  llvm::Type* counter_;
+  llvm::GlobalVariable* nowhere_ = nullptr;
+};
+
+}  // namespace telltale::instrument

@@ -1,0 +1,38 @@
+// Which local variables have a value at an assignment: reaching definitions over clang's control
+// flow graph.
+#pragma once
+
+#include <clang/AST/Decl.h>
+#include <clang/AST/Stmt.h>
+#include <llvm/ADT/BitVector.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+
+namespace telltale::instrument {
+
+enum class Reach : unsigned char { kNothing, kMaybe, kAlways };  // is the variable defined?
+
+class Definitions {
+ public:
+  // Looks at the function as it is now; call before anything is planted in it.
+  explicit Definitions(const clang::FunctionDecl& function);
+
+  // `place` is an assignment, an increment, or a VarDecl with an initialiser: the moment before its
+  // value is stored.
+  [[nodiscard]] Reach reach(const clang::VarDecl& local, const void* place) const;
+
+ private:
+  struct State {
+    llvm::BitVector undefined;
+    llvm::BitVector defined;
+  };
+  void collect(const clang::Stmt* statement);
+  void step(const clang::Stmt* statement, State& state, bool record);
+  void define(const clang::VarDecl* variable, State& state) const;
+
+  llvm::DenseMap<const clang::VarDecl*, unsigned> numbers_;
+  llvm::DenseSet<const clang::VarDecl*> address_taken_;
+  llvm::DenseMap<const void*, State> before_;
+};
+
+}  // namespace telltale::instrument

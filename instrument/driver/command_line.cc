@@ -1,0 +1,163 @@
+#include "command_line.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "../options.h"
+
+namespace telltale::driver {
+namespace {
+
+using instrument::Options;
+
+// With one of these clang stops before it links, or does not compile at all.
+constexpr std::array<std::string_view, 14> kNoLink = {
+    "-c",        "-S",           "-E",           "-M",     "-MM",
+    "--version", "-dumpversion", "-dumpmachine", "--help", "-fsyntax-only",
+    "-emit-ast", "--precompile", "-r",           "-###"};
+// Options whose value is the next word: that word is no option.
+constexpr std::array<std::string_view, 20> kTakesNext = {
+    "-o",       "-x",      "-include", "-I",      "-D",       "-U",      "-L",
+    "-l",       "-MF",     "-MT",      "-MQ",     "-isystem", "-iquote", "-Xassembler",
+    "-Xlinker", "-target", "-arch",    "-Xclang", "-z",       "-u"};
+
+template <std::size_t kSize>
+bool is_one_of(const std::array<std::string_view, kSize>& names, std::string_view word) {
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+// Response files are opened here, as they may hold options of the sampler. A file that cannot be
+// read is clang's to complain about. Files within files are opened too, to a depth that no build
+// reaches.
+void expand(const std::vector<std::string>& given, std::vector<std::string>& out, int depth) {
+  constexpr int kMostDepth = 16;
+  for (const std::string& word : given) {
+    std::ifstream file(word.starts_with("@") && depth < kMostDepth ? word.substr(1)
+                                                                   : std::string());
+    if (word.size() < 2 || word[0] != '@' || !file) {
+      out.push_back(word);
+      continue;
+    }
+    expand(words_of(std::string(std::istreambuf_iterator<char>(file), {})), out, depth + 1);
+  }
+}
+
+struct Parts {
+  std::vector<std::string> clang;    // clang's own words
+  std::vector<std::string> sampler;  // words for the plugin
+  Options options;
+  bool links = true;
+  bool has_input = false;
+  bool is_static = false;
+  bool threads_given = false;
+  bool threads_by_clang = false;
+  std::optional<std::string> error;
+};
+
+void take_word(const std::string& word, Parts& parts) {
+  if (word == "-fsampler-runtime=static" || word == "-fsampler-runtime=shared") {
+    parts.is_static = word.ends_with("static");
+    return;
+  }
+  if (instrument::parse_option(word, parts.options, parts.error)) {
+    parts.sampler.push_back(word);
+    parts.threads_given = parts.threads_given || word == "-fthreads" || word == "-fno-threads";
+    return;
+  }
+  if (word == "-mt" || word == "-pthreads") {
+    parts.threads_by_clang = true;
+    parts.clang.emplace_back("-pthread");
+    return;
+  }
+  parts.threads_by_clang = parts.threads_by_clang || word == "-pthread";
+  parts.links = parts.links && !is_one_of(kNoLink, word) && !word.starts_with("-print-");
+  parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
+  parts.has_input = parts.has_input || word == "-" || !word.starts_with("-");
+  parts.clang.push_back(word);
+}
+
+Parts sort_out(const std::vector<std::string>& given) {
+  Parts parts;
+  for (std::size_t i = 0; i < given.size() && !parts.error; ++i) {
+    if (is_one_of(kTakesNext, given[i]) && i + 1 < given.size()) {
+      parts.clang.push_back(given[i]);
+      parts.clang.push_back(given[++i]);
+      parts.has_input = parts.has_input || given[i - 1] == "-l";
+    } else {
+      take_word(given[i], parts);
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && i + 1 < text.size()) {
+      word += text[++i];
+      in_word = true;
+    } else if (quote != 0) {
+      if (c == quote) {
+        quote = 0;
+      } else {
+        word += c;
+      }
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      in_word = true;
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
+      if (in_word) words.push_back(word);
+      word.clear();
+      in_word = false;
+    } else {
+      word += c;
+      in_word = true;
+    }
+  }
+  if (in_word) words.push_back(word);
+  return words;
+}
+
+CommandLine rewrite(const std::vector<std::string>& given, const Installation& installation) {
+  std::vector<std::string> all;
+  expand(given, all, 0);
+  Parts parts = sort_out(all);
+  if (parts.error) return {{}, parts.error};
+  CommandLine result{std::move(parts.clang), std::nullopt};
+  if (!parts.has_input) return result;
+  std::vector<std::string>& out = result.arguments;
+  // What one of clang's steps has no use for is no mistake of the user's.
+  const auto quietly = [&](const std::vector<std::string>& words) {
+    out.emplace_back("--start-no-unused-arguments");
+    out.insert(out.end(), words.begin(), words.end());
+    out.emplace_back("--end-no-unused-arguments");
+  };
+  if (parts.options.any_scheme()) {
+    if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
+    std::vector<std::string> words{"-fplugin=" + installation.plugin};
+    for (const std::string& option : parts.sampler)
+      words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});
+    quietly(words);
+  }
+  if (!parts.links) return result;
+  // Only if an object asks for it.
+  if (parts.is_static) {
+    quietly({"-Wl,--push-state,--as-needed", installation.library + "/libtelltale_sampler.a", "-lm",
+             "-Wl,--pop-state"});
+  } else {
+    quietly({"-Wl,--push-state,--as-needed", installation.library + "/libtelltale_sampler.so",
+             "-Wl,--pop-state", "-Wl,-rpath," + installation.library});
+  }
+  return result;
+}
+
+}  // namespace telltale::driver

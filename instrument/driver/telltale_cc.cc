@@ -1,0 +1,71 @@
+// telltale-cc, telltale-c++, sampler-cc: clang with the sampler's plugin and runtime.
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The newest first. TELLTALE_CLANG_RELEASE chooses another.
+constexpr std::array<const char*, 2> kReleases = {"22", "19"};
+
+std::string find_program(const std::string& name) {
+  const char* const path = std::getenv("PATH");
+  std::string folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  folders += ':';
+  std::size_t begin = 0;
+  for (std::size_t end = folders.find(':'); end != std::string::npos;
+       end = folders.find(':', begin)) {
+    const std::string file = folders.substr(begin, end - begin) + "/" + name;
+    if (::access(file.c_str(), X_OK) == 0) return file;
+    begin = end + 1;
+  }
+  return "";
+}
+
+bool find_installation(bool is_cxx, telltale::driver::Installation& found) {
+  std::error_code ignored;
+  const fs::path home = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
+  const fs::path library = home / TELLTALE_LIBRARY_FOLDER;
+  const char* const wanted = std::getenv("TELLTALE_CLANG_RELEASE");
+  for (const char* const release : kReleases) {
+    if (wanted != nullptr && std::string(wanted) != release) continue;
+    const fs::path plugin =
+        library / "telltale" / (std::string("telltale-sampler-clang-") + release + ".so");
+    const std::string clang = find_program((is_cxx ? "clang++-" : "clang-") + std::string(release));
+    if (clang.empty() || !fs::exists(plugin, ignored)) continue;
+    found = {clang, plugin.string(), library.string()};
+    return true;
+  }
+  std::fprintf(stderr, "telltale-cc: found no clang with a plugin for it in %s\n",
+               (library / "telltale").c_str());
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = fs::path(argv[0]).filename();
+  telltale::driver::Installation installation;
+  if (!find_installation(name.ends_with("++"), installation)) return 1;
+  telltale::driver::CommandLine line =
+      telltale::driver::rewrite({argv + 1, argv + argc}, installation);
+  if (line.error) {
+    std::fprintf(stderr, "%s: error: %s\n", name.c_str(), line.error->c_str());
+    return 1;
+  }
+  std::vector<char*> words{installation.clang.data()};
+  for (std::string& word : line.arguments) words.push_back(word.data());
+  words.push_back(nullptr);
+  ::execv(installation.clang.c_str(), words.data());
+  std::perror(installation.clang.c_str());
+  return 1;
+}

@@ -1,0 +1,255 @@
+// The AST side: sees each function before clang makes code of it, plants marks, and asks for the IR
+// side.
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/StmtVisitor.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendPluginRegistry.h>
+#include <clang/Lex/Pragma.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Lex/PreprocessorOptions.h>
+#include <llvm/Support/MD5.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ir_side.h"
+#include "planter.h"
+
+namespace telltale::instrument {
+namespace {
+
+std::set<std::string, std::less<>>& excluded_by_pragma() {
+  static std::set<std::string, std::less<>> names;
+  return names;
+}
+
+bool makes_code(clang::frontend::ActionKind action) {
+  return action == clang::frontend::EmitAssembly || action == clang::frontend::EmitBC ||
+         action == clang::frontend::EmitLLVM || action == clang::frontend::EmitObj;
+}
+
+// What a signature tells apart: every byte that was compiled, where from, and how.
+std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compiler,
+                                          const Unit& unit) {
+  llvm::MD5 hash;
+  const auto add = [&hash](llvm::StringRef text) {
+    hash.update(text);
+    hash.update(llvm::StringRef("\0", 1));
+  };
+  add(unit.source);
+  add(unit.options.all);
+  for (const auto& [macro, is_undefined] : compiler.getPreprocessorOpts().Macros)
+    add((is_undefined ? "-U" : "-D") + macro);
+  const clang::SourceManager& sources = compiler.getSourceManager();
+  std::map<std::string, std::string> files;
+  for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+    if (const auto text = file->second->getBufferDataIfLoaded())
+      files[file->first.getName().str()] = text->str();
+  }
+  for (const auto& [name, text] : files) {
+    add(name);
+    add(text);
+  }
+  llvm::MD5::MD5Result result;
+  hash.final(result);
+  std::array<std::uint8_t, 16> bytes{};
+  std::copy(result.begin(), result.end(), bytes.begin());
+  return bytes;
+}
+
+// Every integer constant of a function that is looked at.
+void gather(const clang::Stmt* statement, const clang::ASTContext& context,
+            std::set<std::int64_t>& found) {
+  if (statement == nullptr) return;
+  if (const auto* const expr = llvm::dyn_cast<clang::Expr>(statement);
+      expr != nullptr && expr->isPRValue() && expr->getType()->isIntegralOrEnumerationType()) {
+    clang::Expr::EvalResult result;
+    if (!expr->isValueDependent() && expr->EvaluateAsInt(result, context) &&
+        !expr->HasSideEffects(context)) {
+      const llvm::APSInt number = result.Val.getInt();
+      if (number.getBitWidth() > 64) return;
+      found.insert(number.isSigned() ? number.getSExtValue()
+                                     : static_cast<std::int64_t>(number.getZExtValue()));
+      return;
+    }
+  }
+  for (const clang::Stmt* const child : statement->children()) gather(child, context, found);
+}
+
+class Consumer : public clang::ASTConsumer {
+ public:
+  explicit Consumer(clang::CompilerInstance& compiler) : compiler_(compiler) {}
+
+  void Initialize(clang::ASTContext& context) override { planting_.emplace(context, unit()); }
+
+  bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
+    for (clang::Decl* const decl : group) look_at(*decl);
+    return true;
+  }
+
+  void HandleInlineFunctionDefinition(clang::FunctionDecl* function) override {
+    consider(*function);
+  }
+
+  void HandleTranslationUnit(clang::ASTContext&) override {
+    if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+    // Planting in one may turn up lambdas.
+    for (std::size_t i = 0; i < planting_->later.size(); ++i) plant(*planting_->later[i]);
+    add_all_constants(*planting_);
+    unit().signature = signature_of(compiler_, unit());
+  }
+
+ private:
+  void look_at(clang::Decl& decl) {
+    if (auto* const function = llvm::dyn_cast<clang::FunctionDecl>(&decl))
+      return consider(*function);
+    if (auto* const variable = llvm::dyn_cast<clang::VarDecl>(&decl)) {
+      if (variable->isFileVarDecl() && !variable->isStaticDataMember() && variable->isFirstDecl() &&
+          !variable->getType()->isDependentType())
+        planting_->globals.push_back(variable);
+      return;
+    }
+    if (!llvm::isa<clang::NamespaceDecl>(decl) && !llvm::isa<clang::LinkageSpecDecl>(decl) &&
+        !llvm::isa<clang::ExportDecl>(decl))
+      return;
+    for (clang::Decl* const inner : llvm::cast<clang::DeclContext>(decl).decls()) look_at(*inner);
+  }
+
+  void consider(clang::FunctionDecl& function) {
+    if (!function.doesThisDeclarationHaveABody() || function.isDependentContext()) return;
+    if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+    const bool cxx = compiler_.getLangOpts().CPlusPlus;
+    // A constant expression further down may still run it. Code for these is made at the end.
+    const bool waits = cxx && (function.isInlined() || function.isConstexpr() ||
+                               function.isTemplateInstantiation());
+    if (waits) {
+      planting_->later.push_back(&function);
+    } else {
+      plant(function);
+    }
+  }
+
+  bool is_wanted(const clang::FunctionDecl& function) const {
+    if (function.isDefaulted() || function.isDeleted() || function.isConsteval() ||
+        function.isDependentContext())
+      return false;
+    if (function.hasAttr<clang::NoInstrumentFunctionAttr>() || function.hasAttr<clang::NakedAttr>())
+      return false;
+    const clang::ASTContext& context = planting_->context;
+    if (context.GetGVALinkageForFunction(&function) == clang::GVA_AvailableExternally) return false;
+    const clang::Stmt* const body = function.getBody();
+    if (!llvm::isa<clang::CompoundStmt>(body) && !llvm::isa<clang::CXXTryStmt>(body)) return false;
+    const clang::SourceLocation location = function.getLocation();
+    if (!unit().options.system_headers && context.getSourceManager().isInSystemHeader(location))
+      return false;
+    const std::string name = function.getDeclName().getAsString();
+    return !excluded_by_pragma().contains(name) && unit().options.wants_function(name);
+  }
+
+  void plant(clang::FunctionDecl& decl) {
+    clang::FunctionDecl* const function = decl.getDefinition();
+    if (function == nullptr || !done_.insert(function).second || function->getBody() == nullptr)
+      return;
+    if (!is_wanted(*function)) return;
+    if (unit().options.compare_constants)
+      gather(function->getBody(), planting_->context, planting_->constants);
+    Planter(*planting_, *function).plant();
+  }
+
+  clang::CompilerInstance& compiler_;
+  std::optional<Planting> planting_;
+  llvm::DenseSet<const clang::FunctionDecl*> done_;
+};
+
+class ExcludeFunction : public clang::PragmaHandler {
+ public:
+  ExcludeFunction() : PragmaHandler("sampler_exclude_function") {}
+  void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer,
+                    clang::Token&) override {
+    take_name(preprocessor, excluded_by_pragma());
+  }
+  static void take_name(clang::Preprocessor& preprocessor,
+                        std::set<std::string, std::less<>>& names) {
+    clang::Token token;
+    preprocessor.Lex(token);
+    if (token.isNot(clang::tok::l_paren)) return;
+    preprocessor.Lex(token);
+    std::string name;
+    if (preprocessor.FinishLexStringLiteral(token, name, "pragma", false)) names.insert(name);
+    while (token.isNot(clang::tok::eod)) preprocessor.Lex(token);
+  }
+};
+
+class AssumeWeightless : public clang::PragmaHandler {
+ public:
+  AssumeWeightless() : PragmaHandler("sampler_assume_weightless") {}
+  void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer,
+                    clang::Token&) override {
+    ExcludeFunction::take_name(preprocessor, weightless_by_pragma());
+  }
+};
+
+class Action : public clang::PluginASTAction {
+ protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef file) override {
+    Options options = std::move(unit().options);
+    unit() = Unit();
+    unit().options = std::move(options);
+    const clang::FrontendOptions& asked = compiler.getFrontendOpts();
+    if (!makes_code(asked.ProgramAction) || !unit().options.any_scheme() ||
+        asked.DashX.getFormat() == clang::InputKind::Precompiled ||
+        asked.DashX.getLanguage() == clang::Language::LLVM_IR)
+      return std::make_unique<clang::ASTConsumer>();
+    unit().active = true;
+    unit().source = file.str();
+    clang::CodeGenOptions& code = compiler.getCodeGenOpts();
+    if (code.DisableLLVMPasses) {
+      const unsigned id = compiler.getDiagnostics().getCustomDiagID(
+          clang::DiagnosticsEngine::Error,
+          "telltale: -disable-llvm-passes leaves nothing that could be counted");
+      compiler.getDiagnostics().Report(id);
+    }
+    // -fpass-plugin adds them too, if it is there.
+    code.PassBuilderCallbacks.emplace_back([](llvm::PassBuilder& builder) { add_passes(builder); });
+    return std::make_unique<Consumer>(compiler);
+  }
+
+  bool ParseArgs(const clang::CompilerInstance& compiler,
+                 const std::vector<std::string>& arguments) override {
+    unit().options = Options();
+    for (const std::string& given : arguments) {
+      const std::string word = given.starts_with("-") ? given : "-" + given;
+      std::optional<std::string> error;
+      if (!parse_option(word, unit().options, error))
+        error = "the sampler plugin knows no option '" + given + "'";
+      unit().options.all += word + '\n';
+      if (!error) continue;
+      clang::DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
+      diagnostics.Report(diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
+          << *error;
+      return false;
+    }
+    return true;
+  }
+
+  ActionType getActionType() override { return AddBeforeMainAction; }
+};
+
+const clang::FrontendPluginRegistry::Add<Action> action("sampler",
+                                                        "plants the sites of telltale's sampler");
+const clang::PragmaHandlerRegistry::Add<ExcludeFunction> exclude("sampler_exclude_function",
+                                                                 "no sites in a function");
+const clang::PragmaHandlerRegistry::Add<AssumeWeightless> weightless("sampler_assume_weightless",
+                                                                     "a function without sites");
+
+}  // namespace
+
+Unit& unit() {
+  static Unit the_unit;
+  return the_unit;
+}
+
+}  // namespace telltale::instrument

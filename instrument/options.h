@@ -1,0 +1,81 @@
+// What the plugin can be asked, in the words of the manual (docs/formats/sampler.md,
+// docs/design/sampler-compiler.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telltale::instrument {
+
+// In the order in which a unit's sections are written.
+enum class Scheme : std::uint8_t {
+  kScalarPairs,
+  kCoverage,
+  kBranches,
+  kBounds,
+  kFunctionEntries,
+  kReturns,
+  kFloatKinds,
+  kGObjectUnref,
+  kFunReentries,
+  kCount
+};
+inline constexpr std::size_t kSchemes = static_cast<std::size_t>(Scheme::kCount);
+
+struct SchemeFacts {
+  const char* name;
+  unsigned arity;  // counters a site
+};
+const SchemeFacts& facts_of(Scheme scheme);
+
+enum class Random : std::uint8_t { kOnline, kOffline, kFixed };
+
+// `-f{in,ex}clude-{function,file,location}=`; the first rule that matches decides.
+struct FilterRule {
+  bool include = false;
+  std::string name;   // a function or a file; "*" is any
+  unsigned line = 0;  // 0 is any
+};
+
+struct Options {
+  std::array<bool, kSchemes> schemes{};
+  bool sample = true;
+  Random random = Random::kOnline;
+  bool threads = false;
+  bool cache_countdown = true;
+  bool predict_checks = true;
+  bool specialize_empty_regions = true;
+  bool specialize_singleton_regions = true;
+  bool assume_weighty_externs = true;
+  bool assume_weighty_interns = false;
+  bool assume_weighty_libraries = false;
+  bool compare_constants = false;
+  bool assign_across_pointer = false;
+  bool assign_into_field = false;
+  bool assign_into_index = false;
+  bool rename_locals = false;
+  bool relative_paths = false;
+  bool timestamp_first = false;
+  bool timestamp_last = false;
+  bool show_stats = false;
+  bool system_headers = false;
+  std::vector<FilterRule> functions;
+  std::vector<FilterRule> places;
+  std::string all;  // every argument, in order: part of a unit's signature
+
+  [[nodiscard]] bool has(Scheme scheme) const { return schemes[static_cast<std::size_t>(scheme)]; }
+  [[nodiscard]] bool any_scheme() const;
+  [[nodiscard]] bool wants_function(std::string_view name) const;
+  [[nodiscard]] bool wants_place(std::string_view file, unsigned line) const;
+};
+
+// Takes one option as the driver spells it ("-fsampler-scheme=returns", "-fno-sample", "-fthreads"
+// ...); false if the word is none of ours. `error` gets a sentence if it is ours but says nothing
+// that can be done.
+bool parse_option(std::string_view word, Options& options, std::optional<std::string>& error);
+
+}  // namespace telltale::instrument

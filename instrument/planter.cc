@@ -1,0 +1,511 @@
+#include "planter.h"
+
+#include <clang/Basic/Builtins.h>
+
+namespace telltale::instrument {
+
+ValueKind value_kind(clang::QualType type, const clang::ASTContext& context) {
+  type = type.getCanonicalType();
+  if (type->isPointerType()) return ValueKind::kPointer;
+  if (type->isRealFloatingType()) return ValueKind::kFloat;
+  if (!type->isIntegralOrEnumerationType() || type->isBitIntType()) return ValueKind::kNone;
+  if (type->isDependentType() || context.getTypeSize(type) > 64) return ValueKind::kNone;
+  return type->isSignedIntegerOrEnumerationType() ? ValueKind::kSigned : ValueKind::kUnsigned;
+}
+
+Planter::Planter(Planting& planting, clang::FunctionDecl& function)
+    : planting_(planting), function_(function), builder_(planting.builder) {}
+
+void Planter::at(clang::SourceLocation location) {
+  if (location.isInvalid()) return;
+  const Options& options = planting_.unit.options;
+  place_ = place_of(location, planting_.context, options.relative_paths);
+  const clang::SourceManager& sources = planting_.context.getSourceManager();
+  const clang::PresumedLoc presumed = sources.getPresumedLoc(sources.getExpansionLoc(location));
+  wanted_here_ =
+      presumed.isInvalid() || options.wants_place(presumed.getFilename(), presumed.getLine());
+}
+
+unsigned Planter::add_site(Scheme scheme, std::vector<std::string> fields, clang::QualType type) {
+  Site site;
+  site.scheme = scheme;
+  site.file = place_.file;
+  site.line = place_.line;
+  site.function = number_;
+  site.fields = std::move(fields);
+  if (!type.isNull() && !type->isVoidType()) {
+    site.kind = value_kind(type, planting_.context);
+    site.bits = static_cast<unsigned>(planting_.context.getTypeSize(type));
+    if (type->isBooleanType()) site.bits = 1;
+  }
+  planting_.unit.sites.emplace_back(std::move(site));
+  return static_cast<unsigned>(planting_.unit.sites.size()) - 1;
+}
+
+unsigned Planter::finish_mark(Mark mark) {
+  mark.function = number_;
+  planting_.unit.marks.push_back(std::move(mark));
+  return static_cast<unsigned>(planting_.unit.marks.size()) - 1;
+}
+
+unsigned Planter::add_mark(Scheme scheme, std::vector<std::string> fields, clang::QualType type) {
+  Mark mark;
+  mark.scheme = scheme;
+  mark.sites.push_back(add_site(scheme, std::move(fields), type));
+  return finish_mark(std::move(mark));
+}
+
+std::string Planter::local_name(const clang::VarDecl& variable) const {
+  const std::string name = variable.getNameAsString();
+  if (!planting_.unit.options.rename_locals || variable.hasGlobalStorage()) return name;
+  return planting_.unit.functions[static_cast<std::size_t>(number_)].name + "$" + name;
+}
+
+void Planter::plant() {
+  const Options& options = planting_.unit.options;
+  clang::Stmt* body = function_.getBody();
+  at(function_.getLocation());
+  number_ = static_cast<int>(planting_.unit.functions.size());
+  planting_.unit.functions.push_back({name_of(function_), place_.file, place_.line,
+                                      function_.getFormalLinkage() == clang::Linkage::Internal});
+  if (options.has(Scheme::kScalarPairs)) definitions_.emplace(function_);
+
+  std::vector<clang::Stmt*> start;
+  Mark mark;
+  mark.is_function_start = true;
+  start.push_back(builder_.plain(finish_mark(std::move(mark)), function_.getLocation()));
+  if (options.has(Scheme::kFunctionEntries))
+    start.push_back(
+        builder_.plain(add_mark(Scheme::kFunctionEntries, {}, {}), function_.getLocation()));
+  if (options.has(Scheme::kFunReentries)) {
+    const std::string& name = planting_.unit.functions.back().name;
+    start.push_back(
+        builder_.plain(add_mark(Scheme::kFunReentries, {name}, {}), function_.getLocation()));
+  }
+  if (options.has(Scheme::kFloatKinds)) {
+    for (clang::ParmVarDecl* const formal : function_.parameters()) {
+      if (value_kind(formal->getType(), planting_.context) != ValueKind::kFloat ||
+          formal->getName().empty())
+        continue;
+      const unsigned number = add_mark(Scheme::kFloatKinds,
+                                       {local_name(*formal), "local", "direct"}, formal->getType());
+      start.push_back(
+          builder_.pass(number, builder_.load(builder_.refer(formal, function_.getLocation()))));
+    }
+  }
+  statement(body);
+  if (auto* const attempt = llvm::dyn_cast<clang::CXXTryStmt>(body)) {
+    clang::Stmt*& block = *attempt->children().begin();
+    start.push_back(block);
+    block = in_compound(std::move(start), block->getBeginLoc(), block->getEndLoc());
+    function_.setBody(body);
+    return;
+  }
+  start.push_back(body);
+  function_.setBody(in_compound(std::move(start), body->getBeginLoc(), body->getEndLoc()));
+}
+
+clang::Stmt* Planter::in_compound(std::vector<clang::Stmt*> statements, clang::SourceLocation begin,
+                                  clang::SourceLocation end) {
+  return clang::CompoundStmt::Create(planting_.context, statements, {}, begin, end);
+}
+
+// What is not evaluated, or not as the expression that it looks like.
+bool Planter::is_opaque(const clang::Stmt& statement) {
+  switch (statement.getStmtClass()) {
+    case clang::Stmt::UnaryExprOrTypeTraitExprClass:
+    case clang::Stmt::CXXTypeidExprClass:
+    case clang::Stmt::CXXNoexceptExprClass:
+    case clang::Stmt::OffsetOfExprClass:
+    case clang::Stmt::TypeTraitExprClass:
+    case clang::Stmt::RequiresExprClass:
+    case clang::Stmt::ConceptSpecializationExprClass:
+    case clang::Stmt::ConstantExprClass:
+    case clang::Stmt::CXXDefaultArgExprClass:
+    case clang::Stmt::CXXDefaultInitExprClass:
+    case clang::Stmt::BlockExprClass:
+    case clang::Stmt::CapturedStmtClass:
+    case clang::Stmt::PseudoObjectExprClass:
+    case clang::Stmt::OpaqueValueExprClass:
+    case clang::Stmt::ArrayInitLoopExprClass:
+    case clang::Stmt::GCCAsmStmtClass:
+    case clang::Stmt::MSAsmStmtClass:
+    case clang::Stmt::ShuffleVectorExprClass:
+    case clang::Stmt::ConvertVectorExprClass:
+    case clang::Stmt::SEHTryStmtClass:
+    case clang::Stmt::ChooseExprClass:
+    case clang::Stmt::GenericSelectionExprClass:
+    case clang::Stmt::CoawaitExprClass:
+    case clang::Stmt::CoyieldExprClass:
+      return true;
+    default:
+      break;
+  }
+  const llvm::StringRef name(statement.getStmtClassName());
+  return name.starts_with("OMP") || name.starts_with("ObjC") || name.starts_with("OpenACC");
+}
+
+// ---- statements
+
+clang::Expr* Planter::coverage_mark(const clang::Stmt& statement) {
+  if (!on(Scheme::kCoverage)) return nullptr;
+  std::string what;
+  if (const auto* const branch = llvm::dyn_cast<clang::IfStmt>(&statement)) {
+    if (branch->isConsteval() || branch->isConstexpr()) return nullptr;
+    what = text(*branch->getCond());
+  } else if (const auto* const choice = llvm::dyn_cast<clang::SwitchStmt>(&statement)) {
+    what = text(*choice->getCond());
+  } else if (const auto* const expr = llvm::dyn_cast<clang::Expr>(&statement)) {
+    what = text(*expr) + ";";
+  } else if (const auto* const result = llvm::dyn_cast<clang::ReturnStmt>(&statement)) {
+    what = result->getRetValue() == nullptr ? "return;"
+                                            : "return " + text(*result->getRetValue()) + ";";
+  } else if (llvm::isa<clang::BreakStmt>(statement)) {
+    what = "break;";
+  } else if (llvm::isa<clang::ContinueStmt>(statement)) {
+    what = "continue;";
+  } else if (const auto* const jump = llvm::dyn_cast<clang::GotoStmt>(&statement)) {
+    what = "goto " + jump->getLabel()->getNameAsString() + ";";
+  } else if (const auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(&statement)) {
+    for (const clang::Decl* const decl : declaration->decls()) {
+      const auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
+      if (variable == nullptr || !variable->hasLocalStorage() || variable->getInit() == nullptr)
+        continue;
+      if (!what.empty()) what += " ";
+      what += variable->getNameAsString() + " = " + text(*variable->getInit()) + ";";
+    }
+    if (what.empty()) return nullptr;
+  } else {
+    return nullptr;
+  }
+  return builder_.plain(add_mark(Scheme::kCoverage, {what}, {}), statement.getBeginLoc());
+}
+
+void Planter::statement(clang::Stmt*& slot) {
+  if (slot == nullptr) return;
+  if (!llvm::isa<clang::CompoundStmt>(slot)) at(slot->getBeginLoc());
+  clang::Expr* const mark = coverage_mark(*slot);
+  clang::Stmt* const before = slot;
+  visit_statement(slot);
+  if (mark != nullptr) slot = in_compound({mark, slot}, before->getBeginLoc(), before->getEndLoc());
+}
+
+void Planter::compound(clang::Stmt*& slot, Use last) {
+  auto& block = *llvm::cast<clang::CompoundStmt>(slot);
+  const std::size_t visible = scope_.size();
+  std::vector<clang::Stmt*> statements;
+  bool grown = false;
+  for (clang::Stmt*& child : block.body()) {
+    if (!llvm::isa<clang::CompoundStmt>(child)) at(child->getBeginLoc());
+    if (clang::Expr* const mark = coverage_mark(*child); mark != nullptr) {
+      statements.push_back(mark);
+      grown = true;
+    }
+    if (llvm::isa<clang::Expr>(child)) {
+      const bool is_value = last == Use::kValue && &child == block.body_end() - 1;
+      expression(child, is_value ? Use::kValue : Use::kDiscarded);
+    } else {
+      visit_statement(child);
+    }
+    statements.push_back(child);
+  }
+  scope_.resize(visible);
+  if (!grown) return;
+  slot = clang::CompoundStmt::Create(
+      planting_.context, statements,
+      block.hasStoredFPFeatures() ? block.getStoredFPFeatures() : clang::FPOptionsOverride(),
+      block.getLBracLoc(), block.getRBracLoc());
+}
+
+// The children of a statement that has a condition; what is no expression is a statement.
+void Planter::parts(clang::Stmt& parent, const clang::Expr* condition_expr,
+                    const clang::Expr* increment_expr) {
+  const Place place = place_;
+  const bool wanted = wanted_here_;
+  const bool is_do = llvm::isa<clang::DoStmt>(parent);
+  for (clang::Stmt*& child : parent.children()) {
+    if (child == nullptr) continue;
+    auto* const expr = llvm::dyn_cast<clang::Expr>(child);
+    if (expr != nullptr && expr == condition_expr) {
+      if (is_do) at(llvm::cast<clang::DoStmt>(parent).getWhileLoc());
+      clang::Expr* mark = nullptr;
+      if (!llvm::isa<clang::IfStmt>(parent) && on(Scheme::kCoverage))
+        mark = builder_.plain(add_mark(Scheme::kCoverage, {text(*expr)}, {}), expr->getBeginLoc());
+      condition(child);
+      auto* const value = llvm::cast<clang::Expr>(child);
+      if (mark != nullptr) child = builder_.binary(clang::BO_Comma, mark, value, value->getType());
+    } else if (expr != nullptr && expr == increment_expr) {
+      clang::Expr* mark = nullptr;
+      if (on(Scheme::kCoverage))
+        mark = builder_.plain(add_mark(Scheme::kCoverage, {text(*expr) + ";"}, {}),
+                              expr->getBeginLoc());
+      expression(child, Use::kDiscarded);
+      auto* const value = llvm::cast<clang::Expr>(child);
+      if (mark != nullptr) {
+        child = clang::BinaryOperator::Create(planting_.context, mark, value, clang::BO_Comma,
+                                              value->getType(), value->getValueKind(),
+                                              value->getObjectKind(), value->getBeginLoc(), {});
+      }
+    } else {
+      statement(child);
+      place_ = place;
+      wanted_here_ = wanted;
+    }
+  }
+}
+
+void Planter::range_for(clang::CXXForRangeStmt& loop) {
+  clang::Stmt* init = loop.getInit();
+  if (init != nullptr) statement(init);
+  declarations(*loop.getRangeStmt());
+  if (on(Scheme::kBranches) && loop.getCond() != nullptr &&
+      loop.getCond()->getType()->isBooleanType()) {
+    const unsigned mark =
+        add_mark(Scheme::kBranches, {text(*loop.getRangeInit())}, loop.getCond()->getType());
+    loop.setCond(builder_.pass(mark, loop.getCond()));
+  }
+  const std::size_t visible = scope_.size();
+  clang::Stmt* body = loop.getBody();
+  statement(body);
+  loop.setBody(body);
+  scope_.resize(visible);
+}
+
+void Planter::declarations(clang::DeclStmt& declaration) {
+  for (clang::Decl* const decl : declaration.decls()) {
+    auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
+    if (variable == nullptr) continue;
+    clang::Stmt** slot = variable->getInit() == nullptr ? nullptr : variable->getInitAddress();
+    const bool is_const =
+        variable->isConstexpr() || variable->mightBeUsableInConstantExpressions(planting_.context);
+    const bool is_static =
+        variable->isStaticLocal() &&
+        (!planting_.context.getLangOpts().CPlusPlus || variable->hasConstantInitialization());
+    if (slot != nullptr && !is_const && !is_static && !variable->hasExternalStorage()) {
+      expression(*slot, Use::kValue);
+      while (auto* const list = llvm::dyn_cast<clang::InitListExpr>(*slot)) {
+        if (list->getNumInits() != 1 || !variable->getType()->isScalarType()) break;
+        slot = &*list->children().begin();
+      }
+      if (const std::optional<Left> left = variable_as_left(*variable);
+          left && variable->hasLocalStorage())
+        *slot = observed(llvm::cast<clang::Expr>(*slot), *left, variable);
+    }
+    if (!variable->hasExternalStorage()) scope_.push_back(variable);
+  }
+}
+
+void Planter::visit_statement(clang::Stmt*& slot) {
+  if (slot == nullptr || is_opaque(*slot)) return;
+  clang::Stmt& node = *slot;
+  if (llvm::isa<clang::Expr>(node)) return expression(slot, Use::kDiscarded);
+  if (!planting_.been_inside.insert(&node).second) return;
+  const std::size_t visible = scope_.size();
+  if (llvm::isa<clang::CompoundStmt>(node)) {
+    compound(slot, Use::kDiscarded);
+  } else if (auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(&node)) {
+    return declarations(*declaration);
+  } else if (auto* const branch = llvm::dyn_cast<clang::IfStmt>(&node)) {
+    if (branch->isConsteval()) return;
+    parts(node, branch->isConstexpr() ? nullptr : branch->getCond(), nullptr);
+  } else if (auto* const loop = llvm::dyn_cast<clang::WhileStmt>(&node)) {
+    parts(node, loop->getCond(), nullptr);
+  } else if (auto* const until = llvm::dyn_cast<clang::DoStmt>(&node)) {
+    parts(node, until->getCond(), nullptr);
+  } else if (auto* const count = llvm::dyn_cast<clang::ForStmt>(&node)) {
+    parts(node, count->getCond(), count->getInc());
+  } else if (auto* const range = llvm::dyn_cast<clang::CXXForRangeStmt>(&node)) {
+    range_for(*range);
+  } else if (llvm::isa<clang::CaseStmt>(node)) {
+    clang::Stmt* inner = llvm::cast<clang::CaseStmt>(node).getSubStmt();
+    statement(inner);
+    llvm::cast<clang::CaseStmt>(node).setSubStmt(inner);
+  } else if (auto* const attributed = llvm::dyn_cast<clang::AttributedStmt>(&node)) {
+    // What must be a tail call stays one.
+    for (const clang::Attr* const attr : attributed->getAttrs()) {
+      if (attr->getKind() == clang::attr::MustTail) return;
+    }
+    for (clang::Stmt*& child : node.children()) statement(child);
+  } else if (llvm::isa<clang::LabelStmt>(node) || llvm::isa<clang::DefaultStmt>(node) ||
+             llvm::isa<clang::CXXTryStmt>(node) || llvm::isa<clang::CXXCatchStmt>(node)) {
+    for (clang::Stmt*& child : node.children()) statement(child);
+  } else if (llvm::isa<clang::SwitchStmt>(node)) {
+    const clang::Expr* const choice = llvm::cast<clang::SwitchStmt>(node).getCond();
+    for (clang::Stmt*& child : node.children()) {
+      if (child == choice) {
+        expression(child, Use::kValue);
+      } else {
+        statement(child);
+      }
+    }
+  } else {
+    for (clang::Stmt*& child : node.children()) {
+      if (child != nullptr && llvm::isa<clang::Expr>(child)) {
+        expression(child, Use::kValue);
+      } else {
+        statement(child);
+      }
+    }
+  }
+  scope_.resize(visible);
+}
+
+// ---- expressions
+
+void Planter::expression_parts(clang::Expr& expr, Use use) {
+  if (auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(&expr)) {
+    planting_.later.push_back(lambda->getCallOperator());
+    for (clang::Expr*& init :
+         llvm::make_range(const_cast<clang::Expr**>(lambda->capture_init_begin()),
+                          const_cast<clang::Expr**>(lambda->capture_init_end()))) {
+      clang::Stmt* slot = init;
+      if (slot == nullptr) continue;
+      expression(slot, Use::kValue);
+      init = llvm::cast<clang::Expr>(slot);
+    }
+    return;
+  }
+  if (llvm::isa<clang::StmtExpr>(expr)) {
+    const Place place = place_;
+    const bool wanted = wanted_here_;
+    compound(*expr.children().begin(), Use::kValue);
+    place_ = place;
+    wanted_here_ = wanted;
+    return;
+  }
+  if (auto* const logic = llvm::dyn_cast<clang::BinaryOperator>(&expr);
+      logic != nullptr && logic->isLogicalOp()) {
+    for (clang::Stmt*& child : expr.children()) condition(child);
+    return;
+  }
+  if (auto* const choice = llvm::dyn_cast<clang::AbstractConditionalOperator>(&expr)) {
+    const clang::Expr* const question = choice->getCond();
+    bool asked = false;
+    for (clang::Stmt*& child : expr.children()) {
+      if (child == question && !asked) {
+        asked = true;
+        condition(child);
+      } else {
+        expression(child, use);
+      }
+    }
+    return;
+  }
+  const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
+  const bool is_comma = binary != nullptr && binary->getOpcode() == clang::BO_Comma;
+  const auto* const cast = llvm::dyn_cast<clang::CastExpr>(&expr);
+  const bool drops = cast != nullptr && cast->getCastKind() == clang::CK_ToVoid;
+  const bool hands_on =
+      llvm::isa<clang::ParenExpr>(expr) || llvm::isa<clang::ExprWithCleanups>(expr);
+  for (clang::Stmt*& child : expr.children()) {
+    if (child == nullptr) continue;
+    Use child_use = Use::kValue;
+    if (drops || (is_comma && child == binary->getLHS())) {
+      child_use = Use::kDiscarded;
+    } else if (is_comma || hands_on) {
+      child_use = use;
+    }
+    if (llvm::isa<clang::Expr>(child)) {
+      expression(child, child_use);
+    } else {
+      statement(child);
+    }
+  }
+}
+
+void Planter::expression(clang::Stmt*& slot, Use use) {
+  if (slot == nullptr || is_opaque(*slot)) return;
+  auto& expr = *llvm::cast<clang::Expr>(slot);
+  if (auto* const called = llvm::dyn_cast<clang::CallExpr>(&expr)) {
+    // Only asked about, never computed.
+    const unsigned builtin = called->getBuiltinCallee();
+    if (builtin == clang::Builtin::BI__builtin_constant_p ||
+        builtin == clang::Builtin::BI__builtin_object_size ||
+        builtin == clang::Builtin::BI__builtin_dynamic_object_size)
+      return;
+    return call(slot);
+  }
+  const bool first = planting_.been_inside.insert(&expr).second;
+  if (auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
+      binary != nullptr && binary->isAssignmentOp()) {
+    if (binary->isCompoundAssignmentOp()) {
+      if (first) expression_parts(expr, Use::kValue);
+      return compound_assignment(slot);
+    }
+    if (first) assignment(*binary);
+    return;
+  }
+  if (first) expression_parts(expr, use);
+  if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&expr);
+      unary != nullptr && unary->isIncrementDecrementOp())
+    increment(slot, use);
+}
+
+void Planter::condition(clang::Stmt*& top) {
+  clang::Stmt** slot = &top;
+  for (;;) {
+    if (*slot == nullptr || is_opaque(**slot)) return;
+    auto& expr = *llvm::cast<clang::Expr>(*slot);
+    const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&expr);
+    const bool negates = unary != nullptr && unary->getOpcode() == clang::UO_LNot;
+    if (!negates && !llvm::isa<clang::ParenExpr>(expr)) break;
+    slot = &*expr.children().begin();
+  }
+  auto& expr = *llvm::cast<clang::Expr>(*slot);
+  const clang::Expr* const bare = expr.IgnoreParenImpCasts();
+  const auto* const logic = llvm::dyn_cast<clang::BinaryOperator>(bare);
+  if (logic != nullptr && logic->isLogicalOp()) return expression(*slot, Use::kValue);
+
+  const clang::QualType type = expr.getType();
+  bool constant = false;
+  const bool folded = expr.EvaluateAsBooleanCondition(constant, planting_.context) &&
+                      !expr.HasSideEffects(planting_.context);
+  const bool site = on(Scheme::kBranches) && type->isScalarType() && !type->isMemberPointerType() &&
+                    !folded && !type->isNullPtrType() && !type->isBlockPointerType();
+  const std::string predicate = site ? text(expr) : "";
+  expression(*slot, Use::kValue);
+  if (!site) return;
+  const unsigned mark = add_mark(Scheme::kBranches, {predicate}, planting_.context.BoolTy);
+  auto* const value = llvm::cast<clang::Expr>(*slot);
+  *slot = builder_.pass(mark, builder_.convert(value, planting_.context.BoolTy));
+}
+
+void Planter::object_release(clang::CallExpr& expr) {
+  const clang::FunctionDecl* const callee = expr.getDirectCallee();
+  if (!on(Scheme::kGObjectUnref) || callee == nullptr || expr.getNumArgs() != 1) return;
+  if (callee->getDeclName().getAsString() != "g_object_unref") return;
+  if (!expr.getArg(0)->getType()->isPointerType()) return;
+  const unsigned mark =
+      add_mark(Scheme::kGObjectUnref, {text(*expr.getArg(0)->IgnoreParenImpCasts())},
+               expr.getArg(0)->getType());
+  expr.setArg(0, builder_.pass(mark, expr.getArg(0)));
+}
+
+void Planter::call(clang::Stmt*& slot) {
+  auto& expr = *llvm::cast<clang::CallExpr>(slot);
+  const clang::QualType type = expr.getType();
+  const ValueKind kind = expr.isPRValue() ? value_kind(type, planting_.context) : ValueKind::kNone;
+  const clang::FunctionDecl* const callee = expr.getDirectCallee();
+  bool site = on(Scheme::kReturns) && kind != ValueKind::kNone && kind != ValueKind::kFloat;
+  if (callee != nullptr && callee->isConsteval()) return;
+  clang::Expr::EvalResult folded;
+  if (site && callee != nullptr && callee->getBuiltinID() != 0 &&
+      !planting_.context.BuiltinInfo.isPredefinedLibFunction(callee->getBuiltinID()))
+    site =
+        !expr.EvaluateAsRValue(folded, planting_.context) || expr.HasSideEffects(planting_.context);
+  std::string name;
+  if (site) {
+    name = text(*expr.getCallee()->IgnoreParenImpCasts());
+    // Operators and conversions are calls that nobody wrote a name for.
+    if (callee != nullptr && (llvm::isa<clang::CXXOperatorCallExpr>(expr) || name.empty() ||
+                              llvm::isa<clang::CXXConversionDecl>(callee)))
+      name = callee->getNameAsString();
+  }
+  if (planting_.been_inside.insert(&expr).second) {
+    for (clang::Stmt*& child : expr.children()) expression(child, Use::kValue);
+    object_release(expr);
+  }
+  if (site) slot = builder_.pass(add_mark(Scheme::kReturns, {name}, type), &expr);
+}
+
+}  // namespace telltale::instrument

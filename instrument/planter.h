@@ -1,0 +1,116 @@
+// Walks a function's syntax tree and plants marks where the schemes want to look. Values are handed
+// through marks, so the program computes what it did.
+#pragma once
+
+#include <clang/AST/Attr.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "definitions.h"
+#include "marks.h"
+#include "source_text.h"
+#include "unit.h"
+
+namespace telltale::instrument {
+
+// What outlives a function.
+struct Planting {
+  clang::ASTContext& context;
+  Unit& unit;
+  MarkBuilder builder;
+  std::vector<clang::VarDecl*> globals;     // of the file so far, in order
+  std::vector<clang::FunctionDecl*> later;  // lambdas met on the way: to be planted at the end
+  llvm::DenseSet<const clang::Stmt*> been_inside;  // instantiations of a template share statements
+  std::set<std::int64_t> constants{0};             // -fcompare-constants: all of the unit
+
+  Planting(clang::ASTContext& c, Unit& u) : context(c), unit(u), builder(c) {}
+};
+
+class Planter {
+ public:
+  Planter(Planting& planting, clang::FunctionDecl& function);
+  void plant();
+
+ private:
+  enum class Use : unsigned char { kValue, kDiscarded };
+
+  // What stands on the left of an assignment, if the options want it.
+  struct Left {
+    const char* host = "";    // local, global, mem
+    const char* offset = "";  // direct, field, index
+    clang::VarDecl* variable = nullptr;
+    std::string text;
+    clang::QualType type;
+  };
+
+  // Statements.
+  void statement(clang::Stmt*& slot);
+  void visit_statement(clang::Stmt*& slot);
+  void compound(clang::Stmt*& slot, Use last);
+  void declarations(clang::DeclStmt& statement);
+  void range_for(clang::CXXForRangeStmt& loop);
+  clang::Stmt* in_compound(std::vector<clang::Stmt*> statements, clang::SourceLocation begin,
+                           clang::SourceLocation end);
+  clang::Expr* coverage_mark(const clang::Stmt& statement);
+  void head(clang::Stmt& parent, clang::Expr* condition, bool counts);
+  void parts(clang::Stmt& parent, const clang::Expr* condition, const clang::Expr* increment);
+
+  // Expressions.
+  void expression(clang::Stmt*& slot, Use use);
+  void expression_parts(clang::Expr& expr, Use use);
+  void condition(clang::Stmt*& slot);
+  void call(clang::Stmt*& slot);
+  void object_release(clang::CallExpr& expr);
+  static bool is_opaque(const clang::Stmt& statement);
+
+  // Assignments.
+  std::optional<Left> left_side(const clang::Expr& expr) const;
+  std::optional<Left> variable_as_left(clang::VarDecl& variable) const;
+  void assignment(clang::BinaryOperator& expr);
+  void compound_assignment(clang::Stmt*& slot);
+  void increment(clang::Stmt*& slot, Use use);
+  // `value` with the marks of all schemes that look at assignments; `place` as Definitions wants
+  // it.
+  clang::Expr* observed(clang::Expr* value, const Left& left, const void* place);
+  clang::Expr* compared(clang::Expr* value, const Left& left, const void* place);
+  void add_variables(const Left& left, const void* place, Mark& mark,
+                     std::vector<clang::VarDecl*>& variables);
+  void add_pair(const Left& left, const std::string& right, const char* kind, Mark& mark);
+  void add_constants(const Left& left, Mark& mark);
+
+  void at(clang::SourceLocation location);
+  [[nodiscard]] bool on(Scheme scheme) const {
+    return wanted_here_ && planting_.unit.options.has(scheme);
+  }
+  unsigned add_site(Scheme scheme, std::vector<std::string> fields, clang::QualType type);
+  unsigned add_mark(Scheme scheme, std::vector<std::string> fields, clang::QualType type);
+  unsigned finish_mark(Mark mark);
+  [[nodiscard]] std::string local_name(const clang::VarDecl& variable) const;
+  [[nodiscard]] std::string text(const clang::Expr& expr) const {
+    return text_of(expr, planting_.context);
+  }
+
+  Planting& planting_;
+  clang::FunctionDecl& function_;
+  MarkBuilder& builder_;
+  int number_ = -1;
+  Place place_;
+  bool wanted_here_ = true;
+  std::vector<clang::VarDecl*> scope_;  // locals that can be named here
+  std::optional<Definitions> definitions_;
+};
+
+// What -fcompare-constants compares integers with: all marks are there, and all constants.
+void add_all_constants(Planting& planting);
+
+// What a scheme can look at: discrete (integers, enumerations, pointers) and floating types; kNone
+// for all else.
+ValueKind value_kind(clang::QualType type, const clang::ASTContext& context);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,468 @@
+#include "sampling.h"
+
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+namespace telltale::instrument {
+namespace {
+
+using llvm::BasicBlock;
+
+// The value of a mark is the value that it was given.
+void remove_mark(llvm::CallInst& call) {
+  if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(call.getArgOperand(1));
+  call.eraseFromParent();
+}
+
+std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const Unit& unit) {
+  std::vector<llvm::CallInst*> found;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (mark_of(instruction, unit) != nullptr)
+      found.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  }
+  return found;
+}
+
+bool breaks_if_copied(const llvm::Instruction& instruction) {
+  if (llvm::isa<llvm::IndirectBrInst>(instruction) || llvm::isa<llvm::CallBrInst>(instruction) ||
+      llvm::isa<llvm::CatchSwitchInst>(instruction) || instruction.getType()->isTokenTy())
+    return true;
+  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  if (call == nullptr) return false;
+  if (call->hasFnAttr(llvm::Attribute::ReturnsTwice) || call->cannotDuplicate() ||
+      call->isMustTailCall() || call->isConvergent())
+    return true;
+  const auto* const assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+  // It may define a label.
+  return assembly != nullptr && llvm::StringRef(assembly->getAsmString()).contains(':');
+}
+
+bool can_be_copied(const llvm::Function& function) {
+  if (function.hasFnAttribute(llvm::Attribute::PresplitCoroutine) ||
+      function.callsFunctionThatReturnsTwice())
+    return false;
+  for (const BasicBlock& block : function) {
+    if (block.hasAddressTaken()) return false;
+    for (const llvm::Instruction& instruction : block) {
+      if (breaks_if_copied(instruction)) return false;
+    }
+  }
+  return true;
+}
+
+// The countdown as the code of one function sees it, and what is done at a site.
+class Countdown {
+ public:
+  Countdown(llvm::Function& function, const Unit& unit, Counters& counters, bool cached)
+      : unit_(unit), counters_(counters), word_(llvm::Type::getInt32Ty(function.getContext())) {
+    llvm::Module& module = *function.getParent();
+    const bool threads = unit.options.threads;
+    shared_ = llvm::cast<llvm::GlobalVariable>(module.getOrInsertGlobal(
+        threads ? "telltale_sampler_countdown_r" : "telltale_sampler_countdown", word_));
+    if (threads) shared_->setThreadLocalMode(llvm::GlobalVariable::InitialExecTLSModel);
+    next_ =
+        module.getOrInsertFunction(threads ? "telltale_sampler_next_r" : "telltale_sampler_next",
+                                   llvm::Type::getInt64Ty(function.getContext()), word_);
+    if (!cached) return;
+    llvm::IRBuilder<> builder(&function.getEntryBlock(), function.getEntryBlock().begin());
+    local_ = builder.CreateAlloca(word_, nullptr, "telltale.countdown");
+  }
+
+  llvm::Value* load(llvm::IRBuilderBase& at) { return at.CreateLoad(word_, place(at)); }
+  void take_from_shared(llvm::IRBuilderBase& at) {
+    if (local_ != nullptr) at.CreateStore(at.CreateLoad(word_, shared_place(at)), local_);
+  }
+  void give_to_shared(llvm::IRBuilderBase& at) {
+    if (local_ != nullptr) at.CreateStore(at.CreateLoad(word_, local_), shared_place(at));
+  }
+  void pass_by(llvm::IRBuilderBase& at, unsigned sites) {
+    llvm::Value* const where = place(at);
+    at.CreateStore(at.CreateSub(at.CreateLoad(word_, where), number(sites)), where);
+  }
+
+  // Replaces a mark by: count down and, if it is time, observe.
+  void look(llvm::CallInst& call, const Mark& mark) {
+    llvm::Instruction* const after = call.getNextNode();
+    const auto sites = static_cast<unsigned>(mark.sites.size());
+    if (sites == 1) {
+      one(call, mark, 0, after);
+    } else if (sites > 1) {
+      // Most of the time none of the group is due.
+      llvm::IRBuilder<> builder(after);
+      llvm::Value* const due = builder.CreateICmpSLE(load(builder), number(sites));
+      llvm::Instruction* quick = nullptr;
+      llvm::Instruction* slow = nullptr;
+      llvm::SplitBlockAndInsertIfThenElse(due, after->getIterator(), &slow, &quick,
+                                          unlikely(after->getContext()));
+      builder.SetInsertPoint(quick);
+      pass_by(builder, sites);
+      for (unsigned i = 0; i < sites; ++i) one(call, mark, i, slow);
+    }
+    remove_mark(call);
+  }
+
+  [[nodiscard]] llvm::ConstantInt* number(unsigned value) const {
+    return llvm::ConstantInt::get(word_, value);
+  }
+  static llvm::MDNode* unlikely(llvm::LLVMContext& context) {
+    constexpr std::uint32_t kSeldom = 1;
+    constexpr std::uint32_t kOften = 1000;
+    return llvm::MDBuilder(context).createBranchWeights(kSeldom, kOften);
+  }
+
+ private:
+  void one(llvm::CallInst& call, const Mark& mark, unsigned index, llvm::Instruction* before) {
+    llvm::IRBuilder<> builder(before);
+    llvm::Value* const where = place(builder);
+    llvm::Value* const left = builder.CreateSub(builder.CreateLoad(word_, where), number(1));
+    builder.CreateStore(left, where);
+    llvm::Instruction* const due = llvm::SplitBlockAndInsertIfThen(
+        builder.CreateICmpSLE(left, number(0)), before->getIterator(), false,
+        unlikely(before->getContext()));
+    builder.SetInsertPoint(due);
+    llvm::Value* const answer = builder.CreateCall(next_, {left});
+    builder.CreateStore(builder.CreateTrunc(answer, word_), place(builder));
+    constexpr std::uint64_t kHalf = 32;
+    llvm::Value* const fires =
+        builder.CreateICmpNE(builder.CreateLShr(answer, kHalf), builder.getInt64(0));
+    llvm::Instruction* const now =
+        llvm::SplitBlockAndInsertIfThen(fires, due->getIterator(), false);
+    builder.SetInsertPoint(now);
+    counters_.observe(builder, call, mark, index);
+  }
+
+  llvm::Value* shared_place(llvm::IRBuilderBase& at) {
+    return unit_.options.threads ? static_cast<llvm::Value*>(at.CreateThreadLocalAddress(shared_))
+                                 : shared_;
+  }
+  llvm::Value* place(llvm::IRBuilderBase& at) {
+    return local_ != nullptr ? local_ : shared_place(at);
+  }
+
+  const Unit& unit_;
+  Counters& counters_;
+  llvm::IntegerType* word_;
+  llvm::GlobalVariable* shared_ = nullptr;
+  llvm::Value* local_ = nullptr;
+  llvm::FunctionCallee next_;
+};
+
+// Makes the two copies. Regions begin at the function's entry, at the end of every backward jump,
+// and after every call in which the countdown may change; only there may control move from one copy
+// to the other.
+class TwoCopies {
+ public:
+  TwoCopies(llvm::Function& function, const Unit& unit, Countdown& countdown,
+            const Weightless& is_weightless, SamplingStatistics& statistics)
+      : function_(function),
+        unit_(unit),
+        countdown_(countdown),
+        is_weightless_(is_weightless),
+        statistics_(statistics) {}
+
+  void make() {
+    part_entry();
+    part_at_calls();
+    find_backward_jumps();
+    values_to_memory();
+    weigh();
+    copy();
+    for (BasicBlock* const header : headers_) add_test(header);
+    lead_into(entry_->getTerminator(), 0);
+    for (BasicBlock* const block : body_) redirect(block);
+    keep_countdown();
+    replace_marks();
+    llvm::removeUnreachableBlocks(function_);
+  }
+
+ private:
+  using Edge = std::pair<BasicBlock*, unsigned>;  // a block and the number of a successor
+
+  BasicBlock* twin(BasicBlock* block) { return llvm::cast<BasicBlock>(copies_[block]); }
+
+  // The entry keeps what must not be copied: variables in the frame.
+  void part_entry() {
+    entry_ = &function_.getEntryBlock();
+    auto first = entry_->begin();
+    while (llvm::isa<llvm::AllocaInst>(*first)) ++first;
+    BasicBlock* const rest = entry_->splitBasicBlock(first, "telltale.body");
+    std::vector<llvm::AllocaInst*> moved;
+    for (llvm::Instruction& instruction : *rest) {
+      auto* const variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+      if (variable != nullptr && llvm::isa<llvm::Constant>(variable->getArraySize()))
+        moved.push_back(variable);
+    }
+    for (llvm::AllocaInst* const variable : moved)
+      variable->moveBefore(*entry_, entry_->getTerminator()->getIterator());
+    headers_.insert(rest);
+  }
+
+  [[nodiscard]] bool is_weighty(const llvm::CallBase& call) const {
+    if (llvm::isa<llvm::IntrinsicInst>(call) || call.isInlineAsm() ||
+        mark_of(call, unit_) != nullptr)
+      return false;
+    if (llvm::isa<llvm::InvokeInst>(call)) return true;
+    const auto* const callee =
+        llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
+    return callee == nullptr || !is_weightless_(*callee);
+  }
+
+  void part_at_calls() {
+    std::vector<llvm::CallBase*> calls;
+    for (llvm::Instruction& instruction : llvm::instructions(function_)) {
+      auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (call != nullptr && is_weighty(*call)) calls.push_back(call);
+    }
+    for (llvm::CallBase* const call : calls) {
+      gives_.push_back(call);
+      if (auto* const invoke = llvm::dyn_cast<llvm::InvokeInst>(call)) {
+        BasicBlock* const after =
+            BasicBlock::Create(function_.getContext(), "", &function_, invoke->getNormalDest());
+        llvm::BranchInst::Create(invoke->getNormalDest(), after);
+        invoke->getNormalDest()->replacePhiUsesWith(invoke->getParent(), after);
+        invoke->setNormalDest(after);
+        note_return(after);
+        BasicBlock* const pad = invoke->getUnwindDest();
+        if (pads_.insert(pad).second) note_return(pad->splitBasicBlock(pad->getFirstInsertionPt()));
+      } else {
+        note_return(call->getParent()->splitBasicBlock(call->getNextNode()->getIterator()));
+      }
+    }
+  }
+
+  void note_return(BasicBlock* block) {
+    headers_.insert(block);
+    takes_.insert(block);
+  }
+
+  void find_backward_jumps() {
+    for (BasicBlock& block : function_) {
+      if (&block != entry_) body_.push_back(&block);
+    }
+    enum class Seen : unsigned char { kNo, kOpen, kDone };
+    std::map<BasicBlock*, Seen> seen;
+    BasicBlock* const start = entry_->getSingleSuccessor();
+    std::vector<Edge> path{{start, 0}};
+    seen[start] = Seen::kOpen;
+    while (!path.empty()) {
+      auto& [block, number] = path.back();
+      const llvm::Instruction* const end = block->getTerminator();
+      if (number == end->getNumSuccessors()) {
+        seen[block] = Seen::kDone;
+        order_.push_back(block);
+        path.pop_back();
+        continue;
+      }
+      BasicBlock* const next = end->getSuccessor(number);
+      const Edge edge{block, number++};
+      Seen& state = seen[next];
+      if (state == Seen::kOpen) {
+        headers_.insert(next);
+        jumps_.insert(edge);
+      } else if (state == Seen::kNo) {
+        state = Seen::kOpen;
+        path.emplace_back(next, 0);
+      }
+    }
+  }
+
+  // Values that are made in one block and used in another, where either copy may have made them.
+  void values_to_memory() {
+    const auto leaves_block = [](const llvm::Instruction& instruction) {
+      for (const llvm::User* const user : instruction.users()) {
+        const auto* const other = llvm::cast<llvm::Instruction>(user);
+        if (other->getParent() != instruction.getParent() || llvm::isa<llvm::PHINode>(other))
+          return true;
+      }
+      return false;
+    };
+    std::vector<llvm::Instruction*> escaping;
+    std::vector<llvm::PHINode*> phis;
+    for (BasicBlock* const block : body_) {
+      for (llvm::Instruction& instruction : *block) {
+        if (auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) phis.push_back(phi);
+        if (leaves_block(instruction)) escaping.push_back(&instruction);
+      }
+    }
+    const auto place = [this] { return std::optional(entry_->getTerminator()->getIterator()); };
+    for (llvm::Instruction* const instruction : escaping)
+      llvm::DemoteRegToStack(*instruction, false, place());
+    for (llvm::PHINode* const phi : phis) llvm::DemotePHIToStack(phi, place());
+  }
+
+  [[nodiscard]] bool begins_region(const Edge& edge) const {
+    return jumps_.contains(edge) ||
+           takes_.contains(edge.first->getTerminator()->getSuccessor(edge.second));
+  }
+
+  // A block's weight: the sites on the heaviest way from its start to the next region.
+  void weigh() {
+    for (BasicBlock* const block : order_) {
+      unsigned own = 0;
+      for (const llvm::Instruction& instruction : *block) {
+        if (const Mark* const mark = mark_of(instruction, unit_); mark != nullptr)
+          own += static_cast<unsigned>(mark->sites.size());
+      }
+      unsigned rest = 0;
+      const llvm::Instruction* const end = block->getTerminator();
+      for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
+        if (!begins_region({block, i})) rest = std::max(rest, weights_[end->getSuccessor(i)]);
+      }
+      weights_[block] = own + rest;
+    }
+  }
+
+  void copy() {
+    std::vector<BasicBlock*> made;
+    for (BasicBlock* const block : body_) {
+      BasicBlock* const other = llvm::CloneBasicBlock(block, copies_, ".slow", &function_);
+      copies_[block] = other;
+      made.push_back(other);
+    }
+    llvm::remapInstructionsInBlocks(made, copies_);
+  }
+
+  // `if (countdown > weight) fast else slow`, unless there is nothing to choose.
+  void add_test(BasicBlock* header) {
+    BasicBlock* const test =
+        BasicBlock::Create(function_.getContext(), "telltale.test", &function_, header);
+    tests_[header] = test;
+    llvm::IRBuilder<> builder(test);
+    if (takes_.contains(header)) countdown_.take_from_shared(builder);
+    const unsigned weight = weights_[header];
+    ++statistics_.regions;
+    if (weight == 0 && unit_.options.specialize_empty_regions) {
+      ++statistics_.weightless_regions;
+      builder.CreateBr(header);
+    } else if (weight == 1 && unit_.options.specialize_singleton_regions) {
+      ++statistics_.singleton_regions;
+      builder.CreateBr(twin(header));
+    } else {
+      llvm::Value* const soon =
+          builder.CreateICmpSLE(countdown_.load(builder), countdown_.number(weight));
+      builder.CreateCondBr(
+          soon, twin(header), header,
+          unit_.options.predict_checks ? Countdown::unlikely(function_.getContext()) : nullptr);
+    }
+  }
+
+  void lead_into(llvm::Instruction* end, unsigned successor) {
+    end->setSuccessor(successor, tests_[end->getSuccessor(successor)]);
+  }
+
+  // Both copies of a block go to the test wherever a region begins.
+  void redirect(BasicBlock* block) {
+    llvm::Instruction* const fast = block->getTerminator();
+    llvm::Instruction* const slow = twin(block)->getTerminator();
+    for (unsigned i = 0; i < fast->getNumSuccessors(); ++i) {
+      if (!begins_region({block, i})) continue;
+      BasicBlock* const test = tests_[fast->getSuccessor(i)];
+      fast->setSuccessor(i, test);
+      slow->setSuccessor(i, test);
+    }
+  }
+
+  // The shared countdown is right whenever other code may look at it.
+  void keep_countdown() {
+    llvm::IRBuilder<> builder(function_.getContext());
+    builder.SetInsertPoint(entry_->getTerminator());
+    countdown_.take_from_shared(builder);
+    std::vector<llvm::Instruction*> places;
+    for (llvm::CallBase* const call : gives_) {
+      places.push_back(call);
+      places.push_back(llvm::cast<llvm::Instruction>(copies_[call]));
+    }
+    for (BasicBlock& block : function_) {
+      llvm::Instruction* const end = block.getTerminator();
+      if (llvm::isa<llvm::ReturnInst>(end) || llvm::isa<llvm::ResumeInst>(end))
+        places.push_back(end);
+      for (llvm::Instruction& instruction : block) {
+        auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        if (call != nullptr && call->doesNotReturn() && !is_weighty(*call)) places.push_back(call);
+      }
+    }
+    for (llvm::Instruction* const place : places) {
+      builder.SetInsertPoint(place);
+      countdown_.give_to_shared(builder);
+    }
+  }
+
+  void replace_marks() {
+    std::vector<std::pair<llvm::CallInst*, llvm::CallInst*>> both;
+    for (BasicBlock* const block : body_) {
+      for (llvm::Instruction& instruction : *block) {
+        if (mark_of(instruction, unit_) == nullptr) continue;
+        auto* const call = llvm::cast<llvm::CallInst>(&instruction);
+        both.emplace_back(call, llvm::cast<llvm::CallInst>(copies_[call]));
+      }
+    }
+    for (const auto& [fast, slow] : both) {
+      const Mark& mark = *mark_of(*fast, unit_);
+      if (const auto sites = static_cast<unsigned>(mark.sites.size()); sites > 0) {
+        llvm::IRBuilder<> builder(fast->getNextNode());
+        countdown_.pass_by(builder, sites);
+        statistics_.sites += sites;
+      }
+      remove_mark(*fast);
+      countdown_.look(*slow, mark);
+    }
+  }
+
+  llvm::Function& function_;
+  const Unit& unit_;
+  Countdown& countdown_;
+  const Weightless& is_weightless_;
+  SamplingStatistics& statistics_;
+  BasicBlock* entry_ = nullptr;
+  std::vector<BasicBlock*> body_;   // the fast copy, which is the original
+  std::vector<BasicBlock*> order_;  // so that successors come first, but for backward jumps
+  std::set<BasicBlock*> headers_;
+  std::set<BasicBlock*> takes_;  // headers where the shared countdown may have changed
+  std::set<BasicBlock*> pads_;
+  std::set<Edge> jumps_;
+  std::vector<llvm::CallBase*> gives_;
+  std::map<BasicBlock*, unsigned> weights_;
+  std::map<BasicBlock*, BasicBlock*> tests_;
+  llvm::ValueToValueMapTy copies_;
+};
+
+}  // namespace
+
+void sample_function(llvm::Function& function, const Unit& unit, Counters& counters,
+                     const Weightless& is_weightless, SamplingStatistics& statistics) {
+  ++statistics.functions;
+  const bool copied = can_be_copied(function);
+  Countdown countdown(function, unit, counters, copied && unit.options.cache_countdown);
+  if (copied) {
+    TwoCopies(function, unit, countdown, is_weightless, statistics).make();
+    return;
+  }
+  ++statistics.without_copies;
+  for (llvm::CallInst* const call : marks_in(function, unit)) {
+    const Mark& mark = *mark_of(*call, unit);
+    statistics.sites += static_cast<unsigned>(mark.sites.size());
+    countdown.look(*call, mark);
+  }
+}
+
+void always_observe(llvm::Function& function, const Unit& unit, Counters& counters) {
+  for (llvm::CallInst* const call : marks_in(function, unit)) {
+    const Mark& mark = *mark_of(*call, unit);
+    llvm::IRBuilder<> builder(call->getNextNode());
+    for (unsigned i = 0; i < mark.sites.size(); ++i) counters.observe(builder, *call, mark, i);
+    remove_mark(*call);
+  }
+}
+
+}  // namespace telltale::instrument

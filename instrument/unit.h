@@ -1,0 +1,76 @@
+// What the AST side of the plugin tells its IR side: the sites of one compilation unit. Both run in
+// one compiler process and share `unit()`. Calls that the AST side plants (`kMarkPrefix`) name a
+// `Mark` by its number.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+namespace telltale::instrument {
+
+// Functions that exist only between the two sides: `T __telltale_mark_N(unsigned mark, T value,
+// ...)` gives `value` back.
+inline constexpr const char* kMarkPrefix = "__telltale_mark_";
+
+enum class ValueKind : std::uint8_t { kNone, kSigned, kUnsigned, kPointer, kFloat };
+
+// One line of `.debug_site_info`: the columns as the published text numbers them, without the node
+// number of the control flow graph, which is known only to the IR side.
+struct Site {
+  Scheme scheme = Scheme::kBranches;
+  std::string file;
+  unsigned line = 0;
+  int function = -1;                // index into Unit::functions
+  std::vector<std::string> fields;  // the columns after the node number
+  ValueKind kind = ValueKind::kNone;
+  unsigned bits = 0;  // width of the value
+  int cfg_node = -1;
+  int row = -1;  // its line among those of its scheme; -1: no code came of it
+};
+
+// What a value is compared with: a variable, whose address is the next argument of the mark, or a
+// number.
+struct Operand {
+  bool is_constant = false;
+  std::int64_t number = 0;
+};
+
+// One planted call, with one site, but for scalar-pairs, which has one for each operand.
+struct Mark {
+  Scheme scheme = Scheme::kBranches;
+  bool is_function_start = false;  // tells which function this is, and nothing else
+  int function = -1;
+  std::vector<unsigned> sites;  // indices into Unit::sites
+  std::vector<Operand> operands;
+  std::optional<Site>
+      constants_like;  // -fcompare-constants: one more site like this for each constant of the unit
+};
+
+struct Function {
+  std::string name;
+  std::string file;
+  unsigned line = 0;
+  bool is_static = false;
+};
+
+struct Unit {
+  Options options;
+  bool active = false;  // the AST side has run
+  std::string source;   // the main file as given
+  std::array<std::uint8_t, 16> signature{};
+  std::deque<Function> functions;
+  std::deque<Site> sites;
+  std::deque<Mark> marks;
+  bool drop_debug_info = false;  // the AST side asked for line tables, the user did not
+};
+
+// The unit that this compiler process is at.
+Unit& unit();
+
+}  // namespace telltale::instrument

@@ -1,0 +1,108 @@
+#include "generator.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "signals.h"
+#include "unit.h"
+
+namespace telltale::sampler {
+namespace {
+
+constexpr uint64_t kMask = (uint64_t{1} << 48) - 1;
+// No sampling: this many sites before the question comes up again.
+constexpr int32_t kFar = 0x7fffffff;
+
+uint64_t random_seed() {
+  uint64_t seed = 0;
+  const int file = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    if (::read(file, &seed, sizeof(seed)) < 0) seed = static_cast<uint64_t>(::getpid());
+    ::close(file);
+  }
+  return seed;
+}
+
+Generator process_generator;
+thread_local Generator thread_generator __attribute__((tls_model("initial-exec")));
+
+uint64_t pair(int32_t countdown, bool fires) {
+  return (fires ? uint64_t{1} << 32 : 0) | static_cast<uint32_t>(countdown);
+}
+
+uint64_t next(int32_t countdown, Generator& generator) {
+  const Settings& asked = settings();
+  if (countdown < kUnset / 2) {
+    const int32_t first = generator.draw(asked);
+    if (first == 0) return pair(kFar, false);
+    // Sites have passed since.
+    countdown += first - kUnset;
+    if (countdown > 0) return pair(countdown, false);
+  }
+  const int32_t following = generator.draw(asked);
+  return following == 0 ? pair(kFar, false) : pair(following, true);
+}
+
+}  // namespace
+
+double Generator::uniform(uint64_t& state) {
+  constexpr uint64_t kMultiplier = 0x5DEECE66D;
+  constexpr uint64_t kIncrement = 0xB;
+  state = (state * kMultiplier + kIncrement) & kMask;
+  return static_cast<double>(state) / static_cast<double>(uint64_t{1} << 48);
+}
+
+int32_t Generator::geometric(double uniform, double sparsity) {
+  const double number = ::log(uniform) / ::log(1 - 1 / sparsity) + 1;
+  constexpr double kMost = 0x3fffffff;
+  if (!(number < kMost)) return static_cast<int32_t>(kMost);
+  return number < 1 ? 1 : static_cast<int32_t>(number);
+}
+
+void Generator::start(const Settings& settings) {
+  started_ = true;
+  slot_ = 0;
+  state_ = (settings.has_seed ? settings.seed : random_seed()) & kMask;
+}
+
+int32_t Generator::draw(const Settings& settings) {
+  if (!started_) start(settings);
+  if (settings.random == kOffline) {
+    if (settings.countdowns == nullptr) return 0;
+    const int32_t value = settings.countdowns[slot_];
+    slot_ = (slot_ + 1) % kCountdowns;
+    return value < 1 ? 1 : value;
+  }
+  if (settings.sparsity < 1) return 0;
+  if (settings.random == kFixed) {
+    constexpr double kMost = 0x3fffffff;
+    return static_cast<int32_t>(settings.sparsity < kMost ? settings.sparsity : kMost);
+  }
+  double number = uniform(state_);
+  while (number <= 0) number = uniform(state_);
+  return geometric(number, settings.sparsity);
+}
+
+void restart_generators() {
+  process_generator.forget();
+  thread_generator.forget();
+  telltale_sampler_countdown = kUnset;
+  telltale_sampler_countdown_r = kUnset;
+}
+
+}  // namespace telltale::sampler
+
+__attribute__((visibility("default"))) int32_t telltale_sampler_countdown =
+    telltale::sampler::kUnset;
+__attribute__((visibility("default"))) thread_local int32_t telltale_sampler_countdown_r =
+    telltale::sampler::kUnset;
+
+__attribute__((visibility("default"))) uint64_t telltale_sampler_next(int32_t countdown) {
+  return telltale::sampler::next(countdown, telltale::sampler::process_generator);
+}
+
+__attribute__((visibility("default"))) uint64_t telltale_sampler_next_r(int32_t countdown) {
+  if (countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
+  return telltale::sampler::next(countdown, telltale::sampler::thread_generator);
+}

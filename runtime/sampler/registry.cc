@@ -1,0 +1,143 @@
+#include "registry.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "generator.h"
+#include "report.h"
+#include "settings.h"
+#include "signals.h"
+#include "unit.h"
+
+namespace telltale::sampler {
+namespace {
+
+Unit* newest = nullptr;
+unsigned unit_count = 0;
+bool crashed = false;
+uint64_t ticks = 0;
+
+// Held while units come, go and report. A thread that dies while holding it goes on regardless;
+// others wait a while.
+class Lock {
+ public:
+  Lock() {
+    const auto self = static_cast<int>(::syscall(SYS_gettid));
+    constexpr int kPatience = 2000;
+    for (int i = 0; i < kPatience; ++i) {
+      int nobody = 0;
+      if (__atomic_compare_exchange_n(&owner, &nobody, self, false, __ATOMIC_ACQUIRE,
+                                      __ATOMIC_RELAXED)) {
+        mine_ = true;
+        return;
+      }
+      if (nobody == self) return;
+      constexpr long kMillisecond = 1'000'000;
+      const timespec pause = {0, kMillisecond};
+      ::nanosleep(&pause, nullptr);
+    }
+  }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    if (mine_) __atomic_store_n(&owner, 0, __ATOMIC_RELEASE);
+  }
+  static void reset() { owner = 0; }
+
+ private:
+  static int owner;
+  bool mine_ = false;
+};
+int Lock::owner = 0;
+
+void start_again(Unit& unit) {
+  for (uint32_t i = 0; i < unit.scheme_count; ++i) {
+    const Scheme& scheme = unit.schemes[i];
+    // Bounds know only that they shrink no more: they stay what they were.
+    if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
+    ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity);
+    if (scheme.first != nullptr) ::memset(scheme.first, 0, sizeof(uint64_t) * scheme.rows);
+    if (scheme.last != nullptr) ::memset(scheme.last, 0, sizeof(uint64_t) * scheme.rows);
+  }
+}
+
+void become_child() {
+  Lock::reset();
+  restart_generators();
+  if (!has_report() || !reopen_report_in_child()) return;
+  unsigned left = unit_count;
+  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
+    start_again(*unit);
+}
+
+void report_all() {
+  const Lock lock;
+  unsigned left = unit_count;
+  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
+    report_unit(*unit);
+  newest = nullptr;
+  unit_count = 0;
+}
+
+void begin() {
+  static bool begun = false;
+  if (begun) return;
+  begun = true;
+  settings();
+  if (!has_report()) return;
+  watch_signals();
+  ::pthread_atfork(nullptr, nullptr, become_child);
+  ::at_quick_exit(report_all);
+}
+
+}  // namespace
+
+bool report_crash() {
+  if (__atomic_exchange_n(&crashed, true, __ATOMIC_ACQ_REL)) return false;
+  report_all();
+  return has_report();
+}
+
+}  // namespace telltale::sampler
+
+using telltale::sampler::Unit;
+
+__attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* unit) {
+  if (unit->version != telltale::sampler::kUnitVersion) return;
+  const telltale::sampler::Lock lock;
+  if ((unit->flags & telltale::sampler::kSamples) != 0)
+    telltale::sampler::choose_random(unit->random);
+  telltale::sampler::begin();
+  unit->previous = nullptr;
+  unit->next = telltale::sampler::newest;
+  if (unit->next != nullptr) unit->next->previous = unit;
+  telltale::sampler::newest = unit;
+  ++telltale::sampler::unit_count;
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit* unit) {
+  if (unit->version != telltale::sampler::kUnitVersion) return;
+  const telltale::sampler::Lock lock;
+  bool known = false;
+  unsigned left = telltale::sampler::unit_count;
+  for (const Unit* one = telltale::sampler::newest; one != nullptr && left > 0;
+       one = one->next, --left)
+    known = known || one == unit;
+  if (!known) return;
+  telltale::sampler::report_unit(*unit);
+  if (unit->next != nullptr) unit->next->previous = unit->previous;
+  if (unit->previous != nullptr) {
+    unit->previous->next = unit->next;
+  } else {
+    telltale::sampler::newest = unit->next;
+  }
+  --telltale::sampler::unit_count;
+}
+
+__attribute__((visibility("default"))) uint64_t telltale_sampler_tick(void) {
+  return __atomic_add_fetch(&telltale::sampler::ticks, 1, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,22 @@
+// The feedback report (docs/formats/sampler.md), written with write(2) alone: all but open_report
+// may be called from a signal handler.
+#pragma once
+
+#include "unit.h"
+
+namespace telltale::sampler {
+
+// A descriptor that is open already, or a file to be emptied and written; "%p" in its name is the
+// process. Null is not asked.
+void open_report(const char* descriptor, const char* file);
+bool has_report();
+// Appends one `samples` subreport.
+void report_unit(const Unit& unit);
+// Appends where the calling thread is.
+void report_backtrace();
+void close_report();
+// In the child of a fork: the report is the parent's, unless the file's name says which process it
+// is of. Answers whether there is one now.
+bool reopen_report_in_child();
+
+}  // namespace telltale::sampler

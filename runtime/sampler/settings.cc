@@ -1,0 +1,86 @@
+#include "settings.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report.h"
+#include "unit.h"
+
+namespace telltale::sampler {
+namespace {
+
+Settings the_settings;
+int state = 0;  // 0: not read, 1: somebody reads, 2: read
+
+void complain(const char* what, const char* value) {
+  const char* const parts[] = {"sampler: ", what, ": ", value, "\n"};
+  for (const char* const part : parts) {
+    if (::write(STDERR_FILENO, part, ::strlen(part)) < 0) return;
+  }
+}
+
+const int32_t* map_countdowns(const char* path) {
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  struct stat facts = {};
+  if (file < 0 || ::fstat(file, &facts) != 0 ||
+      facts.st_size < static_cast<off_t>(kCountdowns * sizeof(int32_t))) {
+    if (file >= 0) ::close(file);
+    complain("SAMPLER_EVENT_COUNTDOWNS names no file of countdowns", path);
+    return nullptr;
+  }
+  void* const memory =
+      ::mmap(nullptr, kCountdowns * sizeof(int32_t), PROT_READ, MAP_PRIVATE, file, 0);
+  ::close(file);
+  return memory == MAP_FAILED ? nullptr : static_cast<const int32_t*>(memory);
+}
+
+void read_environment() {
+  if (const char* const text = ::getenv("SAMPLER_SPARSITY"); text != nullptr) {
+    char* end = nullptr;
+    const double sparsity = ::strtod(text, &end);
+    if (end == text || *end != 0 || !(sparsity >= 1)) {
+      complain("SAMPLER_SPARSITY is no number of 1 or more; nothing is sampled", text);
+    } else {
+      the_settings.sparsity = sparsity;
+    }
+  }
+  if (const char* const text = ::getenv("SAMPLER_SEED"); text != nullptr) {
+    the_settings.seed = ::strtoull(text, nullptr, 0);
+    the_settings.has_seed = true;
+  }
+  if (const char* const path = ::getenv("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
+    the_settings.countdowns = map_countdowns(path);
+  open_report(::getenv("SAMPLER_REPORT_FD"), ::getenv("SAMPLER_FILE"));
+  const char* const taken[] = {"SAMPLER_SPARSITY", "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
+                               "SAMPLER_REPORT_FD", "SAMPLER_FILE"};
+  for (const char* const name : taken) ::unsetenv(name);
+  if (const char* const verbose = ::getenv("SAMPLER_VERBOSE"); verbose != nullptr && *verbose != 0)
+    complain("report", has_report() ? "yes" : "no");
+}
+
+}  // namespace
+
+const Settings& settings() {
+  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2) return the_settings;
+  int expected = 0;
+  if (__atomic_compare_exchange_n(&state, &expected, 1, false, __ATOMIC_ACQUIRE,
+                                  __ATOMIC_ACQUIRE)) {
+    read_environment();
+    __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+  }
+  return the_settings;
+}
+
+void choose_random(uint32_t random) {
+  static bool chosen = false;
+  if (chosen) return;
+  chosen = true;
+  settings();
+  the_settings.random = random;
+}
+
+}  // namespace telltale::sampler

@@ -1,0 +1,10 @@
+// A fatal signal writes the report before it ends the process.
+#pragma once
+
+namespace telltale::sampler {
+
+void watch_signals();
+// So that a stack that overflowed can be told about: for the calling thread.
+void give_signal_stack();
+
+}  // namespace telltale::sampler

@@ -1,0 +1,63 @@
+// What instrumented object files and the runtime say to each other: plain C. instrument/counters.cc
+// lays out the same.
+#pragma once
+
+#include <stdint.h>
+
+namespace telltale::sampler {
+
+inline constexpr uint32_t kUnitVersion = 1;
+
+enum Random : uint32_t { kOnline = 0, kOffline = 1, kFixed = 2 };
+enum UnitFlags : uint32_t { kSamples = 1, kThreads = 2 };
+// How a bound is to be printed.
+enum BoundKind : uint8_t { kSigned = 1, kUnsigned = 2, kPointer = 3 };
+
+// The counters of one scheme in one unit: `rows` sites of `arity` numbers each, in the order of the
+// site table.
+struct Scheme {
+  const char* name;
+  uint64_t* counters;
+  uint64_t* first;       // of each site, when it was first seen; null without -ftimestamp-first
+  uint64_t* last;        // and last
+  const uint8_t* kinds;  // of each site, a BoundKind; null if the numbers are counts
+  uint32_t rows;
+  uint32_t arity;
+};
+
+// One instrumented compilation unit; lives in its object file.
+struct Unit {
+  uint32_t version;
+  uint32_t scheme_count;
+  uint32_t random;
+  uint32_t flags;
+  Scheme* schemes;
+  Unit* next;
+  Unit* previous;
+  uint8_t signature[16];
+};
+
+// A countdown that no generator has set: whatever counts on from here asks for a first one.
+inline constexpr int32_t kUnset = -0x40000000;
+
+}  // namespace telltale::sampler
+
+extern "C" {
+// Called by each unit's constructor and destructor.
+void telltale_sampler_register_v1(telltale::sampler::Unit* unit);
+void telltale_sampler_unregister_v1(telltale::sampler::Unit* unit);
+
+// How many more sites may pass before one is observed; at or below 0 it is time. The second is per
+// thread.
+extern int32_t telltale_sampler_countdown;
+extern thread_local int32_t telltale_sampler_countdown_r __attribute__((tls_model("initial-exec")));
+// Takes a countdown at or below 0. The low half of the answer is the next one; the high half is not
+// 0 if this site is to be observed.
+uint64_t telltale_sampler_next(int32_t countdown);
+uint64_t telltale_sampler_next_r(int32_t countdown);
+
+// The number of this observation among all of the process.
+uint64_t telltale_sampler_tick(void);
+// For g-object-unref: 0, 1 or 2 for a GObject with 0, 1 or more references; 3 for anything else.
+uint64_t telltale_sampler_object_kind(const void* object);
+}
