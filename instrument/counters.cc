@@ -119,37 +119,90 @@ llvm::GlobalVariable* Counters::nowhere() {
   return nowhere_;
 }
 
+// What a pair's value is compared with, of the type of the value; a constant in 64 bits.
+llvm::Value* Counters::operand_value(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                     const Mark& mark, unsigned index) {
+  llvm::Type* const type = call.getArgOperand(1)->getType();
+  const Operand& operand = mark.operands[index];
+  if (operand.is_constant) {
+    if (type->isPointerTy()) return llvm::Constant::getNullValue(type);
+    return llvm::ConstantInt::get(counter_, static_cast<std::uint64_t>(operand.number));
+  }
+  // A truth value is a byte in memory. What was never set may be anything, but only one thing at a
+  // time.
+  llvm::Type* const stored = type->isIntegerTy(1) ? at.getInt8Ty() : type;
+  llvm::Value* place = call.getArgOperand(argument_of(mark, index));
+  if (is_borrowed(place)) place = at.CreateSelect(at.CreateIsNotNull(place), place, nowhere());
+  llvm::Value* const value = at.CreateFreeze(at.CreateLoad(stored, place));
+  return stored == type ? value : at.CreateICmpNE(value, at.getInt8(0));
+}
+
 // 0 if less, 1 if equal, 2 if greater.
 llvm::Value* Counters::pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call,
                                  const Mark& mark, unsigned index) {
-  const Site& site = site_of(unit_, mark, index);
-  llvm::Value* left = call.getArgOperand(1);
-  llvm::Value* right = nullptr;
-  const Operand& operand = mark.operands[index];
-  const bool is_signed = site.kind == ValueKind::kSigned;
-  if (operand.is_constant) {
-    if (left->getType()->isPointerTy()) {
-      right = llvm::Constant::getNullValue(left->getType());
-    } else {
-      left = is_signed ? at.CreateSExt(left, counter_) : at.CreateZExt(left, counter_);
-      right = llvm::ConstantInt::get(counter_, static_cast<std::uint64_t>(operand.number));
-    }
-  } else {
-    const unsigned argument = argument_of(mark, index);
-    // A truth value is a byte in memory. What was never set may be anything, but only one thing at
-    // a time.
-    llvm::Type* const stored = left->getType()->isIntegerTy(1) ? at.getInt8Ty() : left->getType();
-    llvm::Value* place = call.getArgOperand(argument);
-    if (is_borrowed(place)) place = at.CreateSelect(at.CreateIsNotNull(place), place, nowhere());
-    right = at.CreateFreeze(at.CreateLoad(stored, place));
-    if (stored != left->getType()) right = at.CreateICmpNE(right, at.getInt8(0));
-  }
-  left = at.CreateFreeze(left);
+  const bool is_signed = site_of(unit_, mark, index).kind == ValueKind::kSigned;
+  llvm::Value* left = at.CreateFreeze(call.getArgOperand(1));
+  llvm::Value* const right = operand_value(at, call, mark, index);
+  if (left->getType() != right->getType()) left = at.CreateIntCast(left, counter_, is_signed);
   llvm::Value* const greater =
       is_signed ? at.CreateICmpSGT(left, right) : at.CreateICmpUGT(left, right);
   llvm::Value* const not_less =
       is_signed ? at.CreateICmpSGE(left, right) : at.CreateICmpUGE(left, right);
   return at.CreateAdd(at.CreateZExt(greater, counter_), at.CreateZExt(not_less, counter_));
+}
+
+// A Group of runtime/sampler/unit.h.
+llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark) {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
+  llvm::Type* const word = llvm::Type::getInt32Ty(context);
+  const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
+  llvm::Constant* const null = llvm::Constant::getNullValue(pointer);
+  std::vector<llvm::Constant*> exists;
+  bool any_borrowed = false;
+  for (unsigned i = 0; i < mark.sites.size(); ++i) {
+    llvm::Value* const place =
+        mark.operands[i].is_constant ? nullptr : call.getArgOperand(argument_of(mark, i));
+    const bool borrowed = place != nullptr && is_borrowed(place);
+    exists.push_back(borrowed ? llvm::cast<llvm::Constant>(place) : table.counters);
+    any_borrowed = any_borrowed || borrowed;
+  }
+  llvm::Constant* existing = null;
+  if (any_borrowed)
+    existing =
+        variable(llvm::ConstantArray::get(llvm::ArrayType::get(pointer, exists.size()), exists),
+                 "exists", true);
+  const Site& site = site_of(unit_, mark, 0);
+  const std::uint32_t flags =
+      (site.kind == ValueKind::kSigned ? 1U : 0U) | (unit_.options.threads ? 2U : 0U);
+  const auto or_null = [&](llvm::GlobalVariable* one) -> llvm::Constant* {
+    return one != nullptr ? one : null;
+  };
+  return variable(
+      llvm::ConstantStruct::getAnon(
+          context, {table.counters, or_null(table.first), or_null(table.last), existing,
+                    llvm::ConstantInt::get(word, static_cast<unsigned>(site.row)),
+                    llvm::ConstantInt::get(word, static_cast<unsigned>(mark.sites.size())),
+                    llvm::ConstantInt::get(word, flags), llvm::ConstantInt::get(word, 0)}),
+      "group", true);
+}
+
+llvm::Value* Counters::observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                     const Mark& mark, llvm::Value* countdown, llvm::Value* room) {
+  const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
+  const auto wide = [&](llvm::Value* value) {
+    return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, counter_)
+                                           : at.CreateIntCast(value, counter_, is_signed);
+  };
+  for (unsigned i = 0; i < mark.sites.size(); ++i) {
+    at.CreateStore(wide(operand_value(at, call, mark, i)),
+                   at.CreateConstGEP1_64(counter_, room, i));
+  }
+  const llvm::FunctionCallee look =
+      module_.getOrInsertFunction("telltale_sampler_pairs_v1", countdown->getType(),
+                                  countdown->getType(), at.getPtrTy(), counter_, at.getPtrTy());
+  llvm::Value* const value = wide(at.CreateFreeze(call.getArgOperand(1)));
+  return at.CreateCall(look, {countdown, group_table(call, mark), value, room});
 }
 
 // The counter that this observation belongs to.

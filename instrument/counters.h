@@ -23,6 +23,10 @@ class Counters {
   // seldom.
   void observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                unsigned index);
+  // Emits a call that passes all sites of a mark of scalar-pairs, of which one is due, and gives
+  // the new countdown. `room` holds as many 64-bit numbers as the mark has sites.
+  llvm::Value* observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                             llvm::Value* countdown, llvm::Value* room);
   // Emits the unit's description for the runtime, and its registering and unregistering.
   void emit_registration();
 
@@ -38,6 +42,9 @@ class Counters {
   llvm::Constant* first_bounds(unsigned rows, llvm::GlobalVariable*& kinds);
   llvm::Value* slot_of(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                        unsigned index);
+  llvm::Value* operand_value(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                             unsigned index);
+  llvm::Constant* group_table(const llvm::CallInst& call, const Mark& mark);
   llvm::Value* pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                          unsigned index);
   void widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Site& site);

@@ -283,6 +283,12 @@ void instrument(llvm::Module& module, Unit& unit) {
       always_observe(*function, unit, counters);
     }
   }
+  for (const llvm::Function* const function : functions) {
+    // Better no code than wrong code.
+    if (llvm::verifyFunction(*function, &llvm::errs()))
+      llvm::report_fatal_error(llvm::Twine("telltale: instrumented code is not sound: ") +
+                               function->getName());
+  }
   counters.emit_registration();
   add_section(module, ".debug_site_info", sites);
   add_section(module, ".debug_sampler_cfg", graph);

@@ -172,7 +172,10 @@ clang::Expr* Planter::coverage_mark(const clang::Stmt& statement) {
       if (variable == nullptr || !variable->hasLocalStorage() || variable->getInit() == nullptr)
         continue;
       if (!what.empty()) what += " ";
-      what += variable->getNameAsString() + " = " + text(*variable->getInit()) + ";";
+      what += variable->getNameAsString();
+      // A constructor that nobody wrote stands where the name does.
+      if (variable->getInit()->getBeginLoc() != variable->getLocation()) what += " = " + text(*variable->getInit());
+      what += ";";
     }
     if (what.empty()) return nullptr;
   } else {
@@ -229,7 +232,7 @@ void Planter::parts(clang::Stmt& parent, const clang::Expr* condition_expr,
     if (expr != nullptr && expr == condition_expr) {
       if (is_do) at(llvm::cast<clang::DoStmt>(parent).getWhileLoc());
       clang::Expr* mark = nullptr;
-      if (!llvm::isa<clang::IfStmt>(parent) && on(Scheme::kCoverage))
+      if (!llvm::isa<clang::IfStmt>(parent) && on(Scheme::kCoverage) && !expr->isEvaluatable(planting_.context))
         mark = builder_.plain(add_mark(Scheme::kCoverage, {text(*expr)}, {}), expr->getBeginLoc());
       condition(child);
       auto* const value = llvm::cast<clang::Expr>(child);
@@ -363,6 +366,16 @@ void Planter::expression_parts(clang::Expr& expr, Use use) {
       expression(slot, Use::kValue);
       init = llvm::cast<clang::Expr>(slot);
     }
+    return;
+  }
+  if (auto* const rewritten = llvm::dyn_cast<clang::CXXRewrittenBinaryOperator>(&expr)) {
+    // `a != b` as `!(a == b)`: clang looks at the shape again, only the operands may change.
+    clang::Expr* inner = rewritten->getSemanticForm()->IgnoreImplicit();
+    if (auto* const negation = llvm::dyn_cast<clang::UnaryOperator>(inner))
+      inner = negation->getSubExpr()->IgnoreImplicit();
+    auto* const equal = llvm::dyn_cast<clang::CXXOperatorCallExpr>(inner);
+    if (equal == nullptr || equal->getOperator() != clang::OO_EqualEqual) return;
+    for (clang::Stmt*& child : equal->children()) expression(child, Use::kValue);
     return;
   }
   if (llvm::isa<clang::StmtExpr>(expr)) {
@@ -500,6 +513,9 @@ void Planter::call(clang::Stmt*& slot) {
     if (callee != nullptr && (llvm::isa<clang::CXXOperatorCallExpr>(expr) || name.empty() ||
                               llvm::isa<clang::CXXConversionDecl>(callee)))
       name = callee->getNameAsString();
+    if (const auto* const op = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&expr);
+        op != nullptr && op->getOperator() == clang::OO_Call)
+      name = text(*expr.getArg(0)->IgnoreParenImpCasts());
   }
   if (planting_.been_inside.insert(&expr).second) {
     for (clang::Stmt*& child : expr.children()) expression(child, Use::kValue);

@@ -100,14 +100,17 @@ class Countdown {
     } else if (sites > 1) {
       // Most of the time none of the group is due.
       llvm::IRBuilder<> builder(after);
-      llvm::Value* const due = builder.CreateICmpSLE(load(builder), number(sites));
+      llvm::Value* const now = load(builder);
+      llvm::Value* const due = builder.CreateICmpSLE(now, number(sites));
       llvm::Instruction* quick = nullptr;
       llvm::Instruction* slow = nullptr;
       llvm::SplitBlockAndInsertIfThenElse(due, after->getIterator(), &slow, &quick,
                                           unlikely(after->getContext()));
       builder.SetInsertPoint(quick);
       pass_by(builder, sites);
-      for (unsigned i = 0; i < sites; ++i) one(call, mark, i, slow);
+      builder.SetInsertPoint(slow);
+      builder.CreateStore(counters_.observe_group(builder, call, mark, now, room_for(call, sites)),
+                          place(builder));
     }
     remove_mark(call);
   }
@@ -142,6 +145,23 @@ class Countdown {
     counters_.observe(builder, call, mark, index);
   }
 
+  // For the operands of a group; all groups of a function use the same.
+  llvm::Value* room_for(llvm::CallInst& call, unsigned sites) {
+    if (room_ == nullptr || room_size_ < sites) {
+      llvm::BasicBlock& entry = call.getFunction()->getEntryBlock();
+      llvm::IRBuilder<> builder(&entry, entry.begin());
+      auto* const bigger = builder.CreateAlloca(llvm::ArrayType::get(builder.getInt64Ty(), sites),
+                                                nullptr, "telltale.operands");
+      if (room_ != nullptr) {
+        room_->replaceAllUsesWith(bigger);
+        room_->eraseFromParent();
+      }
+      room_ = bigger;
+      room_size_ = sites;
+    }
+    return room_;
+  }
+
   llvm::Value* shared_place(llvm::IRBuilderBase& at) {
     return unit_.options.threads ? static_cast<llvm::Value*>(at.CreateThreadLocalAddress(shared_))
                                  : shared_;
@@ -155,6 +175,8 @@ class Countdown {
   llvm::IntegerType* word_;
   llvm::GlobalVariable* shared_ = nullptr;
   llvm::Value* local_ = nullptr;
+  llvm::AllocaInst* room_ = nullptr;
+  unsigned room_size_ = 0;
   llvm::FunctionCallee next_;
 };
 
@@ -227,11 +249,14 @@ class TwoCopies {
     for (llvm::CallBase* const call : calls) {
       gives_.push_back(call);
       if (auto* const invoke = llvm::dyn_cast<llvm::InvokeInst>(call)) {
-        BasicBlock* const after =
-            BasicBlock::Create(function_.getContext(), "", &function_, invoke->getNormalDest());
-        llvm::BranchInst::Create(invoke->getNormalDest(), after);
-        invoke->getNormalDest()->replacePhiUsesWith(invoke->getParent(), after);
-        invoke->setNormalDest(after);
+        // One block for the result, which belongs to this copy; the region begins with the next.
+        BasicBlock* const old = invoke->getNormalDest();
+        BasicBlock* const result = BasicBlock::Create(function_.getContext(), "", &function_, old);
+        BasicBlock* const after = BasicBlock::Create(function_.getContext(), "", &function_, old);
+        llvm::BranchInst::Create(after, result);
+        llvm::BranchInst::Create(old, after);
+        old->replacePhiUsesWith(invoke->getParent(), after);
+        invoke->setNormalDest(result);
         note_return(after);
         BasicBlock* const pad = invoke->getUnwindDest();
         if (pads_.insert(pad).second) note_return(pad->splitBasicBlock(pad->getFirstInsertionPt()));

@@ -73,6 +73,10 @@ std::string name_of(const clang::FunctionDecl& function) {
   function.getNameForDiagnostic(stream, function.getASTContext().getPrintingPolicy(),
                                 /*Qualified=*/true);
   stream.flush();
+  // As newer releases of clang say it.
+  constexpr llvm::StringLiteral kOldName = "(anonymous class)";
+  for (std::size_t at = out.find(kOldName); at != std::string::npos; at = out.find(kOldName))
+    out.replace(at, kOldName.size(), "(lambda)");
   return as_field(out);
 }
 

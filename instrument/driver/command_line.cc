@@ -149,14 +149,17 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     quietly(words);
   }
   if (!parts.links) return result;
-  // Only if an object asks for it.
+  // Only if an object asks for it. For the linker's eyes only: -x may say that files are C.
+  const std::string runtime =
+      installation.library + "/libtelltale_sampler" + (parts.is_static ? ".a" : ".so");
+  std::vector<std::string> words{"-Wl,--push-state,--as-needed", "-Xlinker", runtime};
   if (parts.is_static) {
-    quietly({"-Wl,--push-state,--as-needed", installation.library + "/libtelltale_sampler.a", "-lm",
-             "-Wl,--pop-state"});
+    words.emplace_back("-lm");
   } else {
-    quietly({"-Wl,--push-state,--as-needed", installation.library + "/libtelltale_sampler.so",
-             "-Wl,--pop-state", "-Wl,-rpath," + installation.library});
+    words.insert(words.end(), {"-Xlinker", "-rpath", "-Xlinker", installation.library});
   }
+  words.emplace_back("-Wl,--pop-state");
+  quietly(words);
   return result;
 }
 

@@ -34,7 +34,9 @@ std::string find_program(const std::string& name) {
 bool find_installation(bool is_cxx, telltale::driver::Installation& found) {
   std::error_code ignored;
   const fs::path home = fs::read_symlink("/proc/self/exe", ignored).parent_path().parent_path();
-  const fs::path library = home / TELLTALE_LIBRARY_FOLDER;
+  // As installed; in a build tree it is lib.
+  fs::path library = (home / "bin" / TELLTALE_LIBRARY_FOLDER).lexically_normal();
+  if (!fs::exists(library / "telltale", ignored)) library = home / "lib";
   const char* const wanted = std::getenv("TELLTALE_CLANG_RELEASE");
   for (const char* const release : kReleases) {
     if (wanted != nullptr && std::string(wanted) != release) continue;

@@ -37,6 +37,20 @@ struct Unit {
   uint8_t signature[16];
 };
 
+// Sites of scalar-pairs at one assignment, side by side in their scheme's table.
+struct Group {
+  uint64_t* counters;  // of the scheme
+  uint64_t* first;
+  uint64_t* last;
+  const void* const*
+      exists;    // null, or of each site: null if the program lacks what it compares with
+  uint32_t row;  // of the group's first site
+  uint32_t sites;
+  uint32_t flags;  // GroupFlags
+  uint32_t unused;
+};
+enum GroupFlags : uint32_t { kSignedValues = 1, kManyThreads = 2 };
+
 // A countdown that no generator has set: whatever counts on from here asks for a first one.
 inline constexpr int32_t kUnset = -0x40000000;
 
@@ -55,6 +69,11 @@ extern thread_local int32_t telltale_sampler_countdown_r __attribute__((tls_mode
 // 0 if this site is to be observed.
 uint64_t telltale_sampler_next(int32_t countdown);
 uint64_t telltale_sampler_next_r(int32_t countdown);
+
+// Passes all sites of a group with the countdown it is given; answers the new one. `operands` has
+// one for each site.
+int32_t telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* group,
+                                  uint64_t value, const uint64_t* operands);
 
 // The number of this observation among all of the process.
 uint64_t telltale_sampler_tick(void);

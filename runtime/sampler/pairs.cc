@@ -1,0 +1,51 @@
+// Comparisons of an assigned value with many others.
+#include "unit.h"
+
+namespace telltale::sampler {
+namespace {
+
+unsigned slot(const Group& group, uint64_t value, uint64_t operand) {
+  if ((group.flags & kSignedValues) != 0) {
+    const auto left = static_cast<int64_t>(value);
+    const auto right = static_cast<int64_t>(operand);
+    return (left > right ? 1U : 0U) + (left >= right ? 1U : 0U);
+  }
+  return (value > operand ? 1U : 0U) + (value >= operand ? 1U : 0U);
+}
+
+void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operand) {
+  if (group.exists != nullptr && group.exists[index] == nullptr) return;
+  const uint64_t row = uint64_t{group.row} + index;
+  if (group.first != nullptr || group.last != nullptr) {
+    const uint64_t now = telltale_sampler_tick();
+    uint64_t never = 0;
+    if (group.last != nullptr) __atomic_store_n(&group.last[row], now, __ATOMIC_RELAXED);
+    if (group.first != nullptr)
+      __atomic_compare_exchange_n(&group.first[row], &never, now, false, __ATOMIC_RELAXED,
+                                  __ATOMIC_RELAXED);
+  }
+  uint64_t* const counter = &group.counters[row * 3 + slot(group, value, operand)];
+  if ((group.flags & kManyThreads) != 0) {
+    __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+  } else {
+    ++*counter;
+  }
+}
+
+}  // namespace
+}  // namespace telltale::sampler
+
+__attribute__((visibility("default"))) int32_t
+telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* group, uint64_t value,
+                          const uint64_t* operands) {
+  constexpr int kHalf = 32;
+  for (uint32_t i = 0; i < group->sites; ++i) {
+    if (--countdown > 0) continue;
+    const uint64_t answer = (group->flags & telltale::sampler::kManyThreads) != 0
+                                ? telltale_sampler_next_r(countdown)
+                                : telltale_sampler_next(countdown);
+    countdown = static_cast<int32_t>(answer & UINT32_MAX);
+    if (answer >> kHalf != 0) telltale::sampler::observe(*group, i, value, operands[i]);
+  }
+  return countdown;
+}

@@ -1,0 +1,399 @@
+"""telltale-cc and the sampler's runtime: what instrumented programs compute and report, with each release of clang for
+which there is a plugin. Site tables and reports are read by sampler_programs.py, not by telltale."""
+import math
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from sampler_programs import (ALL, BINARY_DIR, PLUGINS, PROGRAMS, RELEASES, build, compile_with, resolved, run, samples, section,
+                              site_tables, tables)
+
+NEWEST = RELEASES[-1] if RELEASES else None
+BASIC = ("-fsampler-scheme=branches", "-fsampler-scheme=returns", "-fsampler-scheme=scalar-pairs")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        if "TELLTALE_SANITIZE:STRING=\n" not in (BINARY_DIR / "CMakeCache.txt").read_text():
+            self.skipTest("compilers do not load plugins with sanitizers")
+        self.assertTrue(RELEASES, "no plugin was built")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.report = self.folder / "report.txt"
+
+    def path(self, name):
+        return self.folder / name
+
+    def run_reported(self, program, *arguments, **environment):
+        self.report.unlink(missing_ok=True)
+        return run(program, *arguments, env={"SAMPLER_FILE": str(self.report), **environment}, cwd=self.folder)
+
+    def subreports(self):
+        return re.findall(r'<report id="([^"]+)">\n(.*?)</report>\n', self.report.read_text(), re.S)
+
+
+class Golden(Case):
+    def check(self, name, *flags):
+        expected = (PROGRAMS / f"{name}.expected").read_text().splitlines()
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                for sampling in ("-fno-sample", "-fsample"):
+                    with self.subTest(release=release, level=level, sampling=sampling):
+                        program = build(self.path("p"), release, level, sampling, *flags, *ALL, PROGRAMS / name,
+                                        cxx=name.endswith(".cc"))
+                        done = self.run_reported(program, SAMPLER_SPARSITY="1")
+                        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+                        lines = [mask(line) for line in resolved(self.report, program)]
+                        self.assertEqual(lines, expected)
+
+    def test_c(self):
+        self.check("schemes.c", "-std=c11")
+
+    def test_cxx(self):
+        self.check("schemes.cc", "-std=c++23")
+
+
+def mask(line):
+    """Addresses, and counters of comparisons with what was never set, are anything."""
+    line = re.sub(r"0x[0-9a-f]+", "ADDRESS", line)
+    return re.sub(r"(\tlocal-uninit)\t.*", r"\1", line)
+
+
+class Language(Case):
+    def test_awkward_control_flow_computes_the_same(self):
+        plain = self.path("plain")
+        subprocess.run([f"clang-{NEWEST}", "-w", "-o", plain, PROGRAMS / "awkward.c"], check=True)
+        expected = run(plain).stdout
+        self.assertEqual(len(expected.splitlines()), 11)
+        for release in RELEASES:
+            for flags in (("-O0", "-fno-sample"), ("-O2",), ("-O0",), ("-O2", "-fthreads", "-g"),
+                          ("-O1", "-fno-cache-countdown", "-fassign-across-pointer", "-fassign-into-index",
+                           "-fassume-weighty-interns", "-fno-specialize-empty-regions",
+                           "-fno-specialize-singleton-regions", "-fcompare-constants", "-ftimestamp-first",
+                           "-ftimestamp-last")):
+                program = build(self.path("p"), release, "-w", *flags, *ALL, PROGRAMS / "awkward.c")
+                for sparsity in ("1", "3", "100"):
+                    with self.subTest(release=release, flags=flags, sparsity=sparsity):
+                        done = self.run_reported(program, SAMPLER_SPARSITY=sparsity, SAMPLER_SEED="5")
+                        self.assertEqual((done.returncode, done.stdout), (0, expected))
+                        self.assertEqual([name for name, _ in self.subreports()], ["samples"])
+
+    def test_globals_that_do_not_exist(self):
+        source = self.path("a.c")
+        source.write_text("extern int nowhere;\nint main(void) { int x = 1; return x - 1; }\n")
+        program = build(self.path("p"), NEWEST, "-O2", "-fno-sample", "-fsampler-scheme=scalar-pairs", source)
+        self.assertEqual(self.run_reported(program).returncode, 0)
+        rows = [line.split("\t")[7:] for line in resolved(self.report, program)]
+        self.assertEqual(rows, [["0LL", "const", "0", "0", "1"], ["nowhere", "global", "0", "0", "0"]])
+
+    def test_compared_constants_are_those_of_the_unit(self):
+        source = self.path("a.c")
+        source.write_text("int main(void) { int x = 7; unsigned y = 3; if (x > 32) return 1; return (int)y - 3; }\n")
+        program = build(self.path("p"), NEWEST, "-fno-sample", "-fcompare-constants", "-fsampler-scheme=scalar-pairs",
+                        source)
+        self.run_reported(program)
+        found = {tuple(line.split("\t")[4:][i] for i in (0, 3, 5, 6, 7)) for line in resolved(self.report, program)}
+        self.assertEqual({row for row in found if row[0] == "x"},
+                         {("x", f"{n}LL", *("100" if n > 7 else "010" if n == 7 else "001")) for n in (0, 1, 3, 7, 32)})
+        self.assertIn(("y", "3ULL", "0", "1", "0"), found)
+
+    def test_filters_and_pragmas(self):
+        source = self.path("a.c")
+        source.write_text('#pragma sampler_exclude_function("quiet")\nint quiet(int n) { return n ? 1 : 2; }\n'
+                          "int loud(int n) { return n ? 1 : 2; }\nint main(void) {\n  if (quiet(1))\n    return 0;\n"
+                          "  return loud(1) ? 3 : 4;\n}\n")
+
+        def sites(*flags):
+            table = build(self.path("a.o"), NEWEST, "-c", "-fsampler-scheme=branches", *flags, source)
+            return {(row[2], int(row[1])) for rows in site_tables(table).values() for row in rows}
+
+        self.assertEqual(sites(), {("loud", 3), ("main", 5), ("main", 7)})
+        self.assertEqual(sites("-fexclude-function=main"), {("loud", 3)})
+        self.assertEqual(sites("-finclude-function=main", "-fexclude-function=*"), {("main", 5), ("main", 7)})
+        self.assertEqual(sites(f"-fexclude-location={source}:5"), {("loud", 3), ("main", 7)})
+        self.assertEqual(sites(f"-finclude-location={source}:5", f"-fexclude-file={source}"), {("main", 5)})
+
+
+class Sampling(Case):
+    def test_counts_are_unbiased(self):
+        """Over 40 seeds the observations of each counter follow a binomial distribution: the sum of the squared deviations
+        is chi-square distributed. The seeds are fixed, so this passes always or never."""
+        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
+        exact = build(self.path("exact"), NEWEST, "-fno-sample", *flags)
+        self.run_reported(exact)
+        truth = [int(n) for _, rows in samples(self.report) for row in rows for n in row]
+        for release in RELEASES:
+            sampled = build(self.path("sampled"), release, *flags)
+            for sparsity in (10, 100):
+                squares = 0.0
+                degrees = 0
+                for seed in range(1, 41):
+                    self.run_reported(sampled, SAMPLER_SPARSITY=str(sparsity), SAMPLER_SEED=str(seed * 7919))
+                    counts = [int(n) for _, rows in samples(self.report) for row in rows for n in row]
+                    self.assertEqual(len(counts), len(truth))
+                    for count, true in zip(counts, truth):
+                        mean = true / sparsity
+                        if mean < 20:
+                            self.assertLessEqual(count, true)
+                            continue
+                        squares += (count - mean) ** 2 / (mean * (1 - 1 / sparsity))
+                        degrees += 1
+                self.assertGreater(degrees, 200)
+                # Within four standard deviations of a chi-square distribution's mean.
+                self.assertLess(abs(squares - degrees), 4 * math.sqrt(2 * degrees), (release, sparsity))
+
+    def test_fixed_takes_every_nth(self):
+        program = build(self.path("p"), NEWEST, "-O1", "-fsampler-random=fixed", "-fsampler-scheme=function-entries",
+                        PROGRAMS / "schemes.c")
+        self.run_reported(program, SAMPLER_SPARSITY="4")
+        self.assertEqual(sum(int(row[0]) for _, rows in samples(self.report) for row in rows), 14 // 4)
+
+    def test_offline_follows_the_bank(self):
+        bank = self.path("bank")
+        bank.write_bytes(b"".join((3).to_bytes(4, "little") for _ in range(1021)))
+        program = build(self.path("p"), NEWEST, "-O1", "-fsampler-random=offline", "-fsampler-scheme=function-entries",
+                        PROGRAMS / "schemes.c")
+        self.run_reported(program, SAMPLER_EVENT_COUNTDOWNS=str(bank))
+        self.assertEqual(sum(int(row[0]) for _, rows in samples(self.report) for row in rows), 14 // 3)
+        self.run_reported(program)
+        self.assertEqual(sum(int(row[0]) for _, rows in samples(self.report) for row in rows), 0)
+
+    def test_nothing_asked_nothing_done(self):
+        program = build(self.path("p"), NEWEST, "-O1", *BASIC, PROGRAMS / "schemes.c")
+        done = run(program, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(os.listdir(self.folder), ["p"])
+        self.run_reported(program)
+        self.assertEqual(sum(int(n) for _, rows in samples(self.report) for row in rows for n in row), 0)
+        self.assertIn("no number", self.run_reported(program, SAMPLER_SPARSITY="many").stderr)
+
+    def test_timestamps(self):
+        source = self.path("a.c")
+        source.write_text("static int callee(void) { return 1; }\nint never(void) { return 1; }\n"
+                          "int main(void) {\n  callee();\n  callee();\n  callee();\n  return 0;\n}\n")
+        for release in RELEASES:
+            program = build(self.path("p"), release, "-fno-sample", "-ftimestamp-first", "-ftimestamp-last",
+                            "-fsampler-scheme=function-entries", source)
+            self.run_reported(program)
+            stamps = tables(self.report.read_text(), "timestamps")
+            self.assertEqual([(key[2], [row[0] for row in rows]) for key, rows in stamps],
+                             [("first", ["2", "0", "1"]), ("last", ["4", "0", "1"])])
+
+
+class Runtime(Case):
+    SIGNALS = {"segv": signal.SIGSEGV, "fpe": signal.SIGFPE, "abort": signal.SIGABRT, "stack": signal.SIGSEGV,
+               "bus": signal.SIGBUS, "trap": signal.SIGILL, "term": signal.SIGTERM, "int": signal.SIGINT}
+
+    def test_fatal_signals(self):
+        program = build(self.path("p"), NEWEST, "-O0", "-g", "-rdynamic", "-fno-sample", "-pthread", *BASIC,
+                        PROGRAMS / "crash.c")
+        for how, number in self.SIGNALS.items():
+            with self.subTest(how=how):
+                done = self.run_reported(program, how)
+                self.assertEqual(done.returncode, -number)
+                names, bodies = zip(*self.subreports())
+                self.assertEqual(names, ("samples", "main-backtrace"))
+                counted = {tuple(line.split("\t")[1:5:3]): line.split("\t")[-2:] for line in
+                           resolved(self.report, program) if line.startswith("branches")}
+                self.assertEqual(counted[("crash.c", f'strcmp(how, "{how}") == 0')], ["0", "1"])
+                if how != "stack":
+                    self.assertIn("(main+0x", bodies[1])
+                for line in bodies[1].splitlines():
+                    self.assertRegex(line, r"^\S+(\(\S*\))? ?\[0x[0-9a-f]+\]$")
+
+    def test_own_handlers_and_threads(self):
+        for sampling in ("-fno-sample", "-fsample"):
+            program = build(self.path("p"), NEWEST, sampling, "-pthread", *BASIC, PROGRAMS / "crash.c")
+            done = self.run_reported(program, "segv", "own", SAMPLER_SPARSITY="1")
+            self.assertEqual((done.returncode, done.stdout), (42, "own handler\n"))
+            done = self.run_reported(program, "segv", "thread", SAMPLER_SPARSITY="1")
+            self.assertEqual(done.returncode, -signal.SIGSEGV)
+            self.assertEqual([name for name, _ in self.subreports()], ["samples", "main-backtrace"])
+        # With sampling a thread has its own signal stack as soon as it has passed a site.
+        done = self.run_reported(program, "stack", "thread", SAMPLER_SPARSITY="1")
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        self.assertEqual([name for name, _ in self.subreports()], ["samples", "main-backtrace"])
+
+    def test_ends_and_children(self):
+        program = build(self.path("p"), NEWEST, "-fno-sample", "-pthread", *BASIC, PROGRAMS / "crash.c")
+        self.assertEqual(self.run_reported(program, "exit").returncode, 7)
+        self.assertEqual([name for name, _ in self.subreports()], ["samples"])
+        self.run_reported(program, "fork")
+        self.assertEqual([name for name, _ in self.subreports()], ["samples"])  # the parent's alone
+        run(program, "fork", env={"SAMPLER_FILE": str(self.path("of.%p"))})
+        reports = sorted(self.folder.glob("of.*"))
+        self.assertEqual(len(reports), 2)
+        for report in reports:
+            self.assertIn('<report id="samples">', report.read_text())
+        self.assertEqual(self.run_reported(program, "exec").returncode, 0)
+
+    def test_descriptor(self):
+        program = build(self.path("p"), NEWEST, "-fno-sample", "-fsampler-scheme=function-entries",
+                        PROGRAMS / "schemes.c")
+        reading, writing = os.pipe()
+        done = subprocess.run([program], env={"SAMPLER_REPORT_FD": str(writing), "SAMPLER_FILE": str(self.report)},
+                              pass_fds=[writing], timeout=20, check=True)
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            text = pipe.read()
+        self.assertEqual(done.returncode, 0)
+        self.assertTrue(text.startswith('<report id="samples">\n') and text.endswith("</report>\n"))
+        self.assertFalse(self.report.exists())
+
+    def test_threads_lose_no_count(self):
+        for release in RELEASES:
+            program = build(self.path("p"), release, "-O2", "-fno-sample", "-pthread", "-fsampler-scheme=branches",
+                            PROGRAMS / "threads.c")
+            self.run_reported(program)
+            counts = [line.split("\t")[4:] for line in resolved(self.report, program)]
+            self.assertIn(["i % 10 == 0", "900000", "100000"], counts)
+            self.assertIn(["i < 500000", "2", "1000000"], counts)
+
+    def test_plugins_come_and_go(self):
+        module = build(self.path("module.so"), NEWEST, "-fno-sample", "-shared", "-fPIC", *BASIC, PROGRAMS / "module.c")
+        shared = build(self.path("libshared.so"), NEWEST, "-fno-sample", "-shared", "-fPIC", *BASIC,
+                       PROGRAMS / "shared.c")
+        host = build(self.path("host"), NEWEST, "-fno-sample", *BASIC, PROGRAMS / "host.c", shared, f"-Wl,-rpath,{self.folder}")
+        self.assertEqual(self.run_reported(host, "3", module).stdout, "")
+        of_module = {key[0] for key in site_tables(module)}
+        counters = [rows for key, rows in samples(self.report) if key[0] in of_module and key[1] == "branches"]
+        self.assertEqual(counters, [[["2", "1"]], [["2", "0"]], [["1", "0"]]])
+        lines = resolved(self.report, module, shared, host)
+        self.assertIn("branches\tshared.c\t  2\tshared_answer\tn > 2\t0\t1", lines)
+        self.assertIn("branches\thost.c\t 12\tmain\ti > 0\t1\t3", lines)
+
+
+class Objects(Case):
+    def test_sections_survive_and_vanish(self):
+        for release in RELEASES:
+            objects = []
+            for name in ("module", "shared"):
+                objects.append(build(self.path(f"{name}.o"), release, "-c", "-O2", "-ffunction-sections", *BASIC,
+                                     PROGRAMS / f"{name}.c"))
+            main = self.path("main.c")
+            main.write_text("int module_answer(int); int main(void) { return module_answer(0); }\n")
+            together = build(self.path("both.o"), release, "-r", *objects)
+            program = build(self.path("p"), release, "-Wl,--gc-sections", *BASIC, main, together)
+            expected = site_tables(*objects)
+            self.assertEqual({k: v for k, v in site_tables(program).items() if k in expected}, expected)
+            self.assertTrue(section(program, ".debug_sampler_cfg").startswith(b"*\t0.1\n"))
+            subprocess.run(["strip", program], check=True)
+            self.assertIsNone(section(program, ".debug_site_info"))
+            self.assertIsNone(section(program, ".debug_sampler_cfg"))
+            self.assertEqual(self.run_reported(program).returncode, 0)
+            self.assertTrue(samples(self.report))
+
+    def test_lto(self):
+        for release in RELEASES:
+            if not pathlib.Path(f"/usr/bin/ld.lld-{release}").exists():
+                continue
+            program = build(self.path("p"), release, "-O2", "-flto", f"--ld-path=/usr/bin/ld.lld-{release}", "-fno-sample",
+                            *ALL, "-std=c11", PROGRAMS / "schemes.c")
+            self.run_reported(program)
+            expected = (PROGRAMS / "schemes.c.expected").read_text().splitlines()
+            self.assertEqual([mask(line) for line in resolved(self.report, program)], expected)
+
+    def test_static_program(self):
+        program = build(self.path("p"), NEWEST, "-static", "-fno-sample", *BASIC, PROGRAMS / "module.c", "-x", "c",
+                        PROGRAMS / "threads.c")
+        self.assertEqual(self.run_reported(program).returncode, 0)
+        self.assertTrue(samples(self.report))
+
+    def test_signature_tells_units_apart(self):
+        def unit(*words):
+            return {key[0] for key in site_tables(build(self.path("a.o"), NEWEST, "-c", *BASIC, *words))}
+
+        source = PROGRAMS / "module.c"
+        first = unit(source)
+        self.assertEqual(unit(source), first)
+        self.assertNotEqual(unit("-DMORE=1", source), first)
+        self.assertNotEqual(unit(PROGRAMS / "shared.c"), first)
+        self.assertRegex(first.pop(), r"^[0-9a-f]{32}$")
+
+    def test_graph_numbers_are_those_of_the_sites(self):
+        program = build(self.path("p"), NEWEST, "-c", *ALL, PROGRAMS / "schemes.c")
+        text = section(program, ".debug_sampler_cfg").decode()
+        lines = text.split("\n")
+        self.assertEqual(lines[0], "*\t0.1")
+        nodes = {}
+        at = 3
+        while lines[at]:
+            name = lines[at].split("\t")[1]
+            at += 1
+            nodes[name] = []
+            while lines[at]:
+                nodes[name].append((lines[at], [int(n) for n in lines[at + 1].split("\t") if n]))
+                at += 3
+            at += 1
+        for rows in site_tables(program).values():
+            for row in rows:
+                self.assertEqual(nodes[row[2]][int(row[3])][0], f"{row[0]}\t{row[1]}")
+        for body in nodes.values():
+            for _, successors in body:
+                self.assertEqual(successors, sorted(successors, reverse=True))
+                self.assertTrue(all(0 <= n < len(body) for n in successors))
+
+
+class Driver(Case):
+    def test_steps_of_a_build(self):
+        source = self.path("a.c")
+        source.write_text('#include "a.h"\nint main(int argc, char **argv) { return argc > ZERO && argv ? 0 : 1; }\n')
+        self.path("a.h").write_text("#define ZERO 0\n")
+        scheme = "-fsampler-scheme=branches"
+        preprocessed = compile_with(NEWEST, scheme, "-E", source)
+        self.assertIn("argc > 0", preprocessed.stdout)
+        done = compile_with(NEWEST, scheme, "-O2", "-c", "-MD", "-MF", self.path("a.d"), "-o", self.path("a.o"), source)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("a.h", self.path("a.d").read_text())
+        assembly = build(self.path("a.s"), NEWEST, "-S", scheme, source).read_text()
+        self.assertIn("debug_site_info", assembly)
+        words = self.path("words")
+        words.write_text(f'-O1 {scheme} "-L{self.path("a b")}"\n-o {self.path("p")} {self.path("a.s")}')
+        done = compile_with(NEWEST, f"@{words}")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.run_reported(self.path("p")).returncode, 0)
+        self.assertEqual(len(samples(self.report)), 1)
+        # A link may do without the flags; a build without schemes is clang's own.
+        done = compile_with(NEWEST, self.path("a.o"), "-o", self.path("q"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.run_reported(self.path("q")).returncode, 0)
+        plain = build(self.path("r"), NEWEST, source)
+        self.assertIsNone(section(plain, ".debug_site_info"))
+        self.assertNotIn(b"libtelltale_sampler", plain.read_bytes())
+        self.assertIn("clang version", compile_with(NEWEST, "--version").stdout)
+
+    def test_plugin_alone(self):
+        for release in RELEASES:
+            plugin = PLUGINS / f"telltale-sampler-clang-{release}.so"
+            for more in ((), (f"-fpass-plugin={plugin}",)):
+                done = run(f"clang-{release}", f"-fplugin={plugin}", *more, "-fplugin-arg-sampler-fsampler-scheme=branches",
+                           "-c", PROGRAMS / "module.c", "-o", self.path("m.o"))
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                (rows,) = site_tables(self.path("m.o")).values()
+                self.assertEqual([row[4:] for row in rows], [["n > 1"]])
+
+    def test_what_is_not_there_is_refused_by_name(self):
+        for word, named in (("-fsampler-scheme=atoms", "'atoms'"), ("-fsampler-scheme=yields", "'yields'"),
+                            ("-fsampler-scheme=nonsense", "'nonsense'"), ("-ftrace-sites", "-ftrace-sites"),
+                            ("-fbalance-paths", "-fbalance-paths"), ("-fsampler-scales=x", "-fsampler-scales="),
+                            ("-fsampler-random=never", "'never'"), ("-fexclude-location=a:x", "'a:x'")):
+            done = compile_with(NEWEST, word, "-c", PROGRAMS / "module.c", "-o", self.path("m.o"))
+            self.assertEqual(done.returncode, 1, word)
+            self.assertIn(named, done.stderr)
+            self.assertFalse(self.path("m.o").exists())
+
+    def test_statistics(self):
+        done = compile_with(NEWEST, "-O1", "-fshow-stats", *BASIC, "-c", PROGRAMS / "schemes.c", "-o", self.path("a.o"))
+        rows = {key[1]: len(rows) for key, rows in site_tables(self.path("a.o")).items()}
+        self.assertIn(f"scalar-pairs {rows['scalar-pairs']} branches {rows['branches']} returns {rows['returns']};",
+                      done.stderr)
+        self.assertRegex(done.stderr, r"regions \d+, of them without sites \d+, with one \d+")
+
+
+if __name__ == "__main__":
+    unittest.main()
