@@ -247,9 +247,4 @@ const clang::PragmaHandlerRegistry::Add<AssumeWeightless> weightless("sampler_as
 
 }  // namespace
 
-Unit& unit() {
-  static Unit the_unit;
-  return the_unit;
-}
-
 }  // namespace telltale::instrument

@@ -138,15 +138,6 @@ class Graph {
   std::map<int, bool> ends_;
 };
 
-std::string hex(const std::array<std::uint8_t, 16>& bytes) {
-  std::string out;
-  for (const std::uint8_t byte : bytes) {
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-  }
-  return out;
-}
-
 }  // namespace
 
 const Function* function_of(const llvm::Function& function, const Unit& unit) {
@@ -158,7 +149,7 @@ const Function* function_of(const llvm::Function& function, const Unit& unit) {
 }
 
 std::string number_nodes(llvm::Module& module, Unit& unit) {
-  std::string out = "*\t0.1\n" + unit.source + "\n" + hex(unit.signature) + "\n";
+  std::string out = "*\t0.1\n" + unit.source + "\n" + signature_text(unit) + "\n";
   for (const llvm::Function& function : module) {
     if (function_of(function, unit) != nullptr) Graph(function, unit).print(out);
   }

@@ -50,8 +50,8 @@ constexpr std::array<std::string_view, 22> kQuietLibrary = {"__errno_location",
 constexpr std::array<std::string_view, 6> kCallBack = {"qsort", "bsearch", "qsort_r",
                                                        "lfind", "lsearch", "atexit"};
 
-template <std::size_t kSize>
-bool is_one_of(const std::array<std::string_view, kSize>& names, llvm::StringRef name) {
+template <std::size_t Size>
+bool is_one_of(const std::array<std::string_view, Size>& names, llvm::StringRef name) {
   for (const std::string_view one : names) {
     if (name == llvm::StringRef(one)) return true;
   }
@@ -145,15 +145,6 @@ std::array<unsigned, kSchemes> number_rows(llvm::Module& module, Unit& unit) {
   return rows;
 }
 
-std::string hex(const std::array<std::uint8_t, 16>& bytes) {
-  std::string out;
-  for (const std::uint8_t byte : bytes) {
-    out += "0123456789abcdef"[byte >> 4];
-    out += "0123456789abcdef"[byte & 15];
-  }
-  return out;
-}
-
 std::string site_text(const Unit& unit, const std::array<unsigned, kSchemes>& rows) {
   std::array<std::vector<const Site*>, kSchemes> by_row;
   for (std::size_t i = 0; i < kSchemes; ++i) by_row[i].resize(rows[i]);
@@ -164,7 +155,7 @@ std::string site_text(const Unit& unit, const std::array<unsigned, kSchemes>& ro
   std::string out;
   for (std::size_t i = 0; i < kSchemes; ++i) {
     if (!unit.options.schemes[i]) continue;
-    out += "<sites unit=\"" + hex(unit.signature) + "\" scheme=\"" +
+    out += "<sites unit=\"" + signature_text(unit) + "\" scheme=\"" +
            facts_of(static_cast<Scheme>(i)).name + "\">\n";
     for (const Site* const site : by_row[i]) {
       out += site->file + "\t" + std::to_string(site->line) + "\t" +

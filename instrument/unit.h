@@ -72,5 +72,7 @@ struct Unit {
 
 // The unit that this compiler process is at.
 Unit& unit();
+// Its signature in 32 hexadecimal digits.
+std::string signature_text(const Unit& unit);
 
 }  // namespace telltale::instrument

@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 20> kTakesNext = {
     "-l",       "-MF",     "-MT",      "-MQ",     "-isystem", "-iquote", "-Xassembler",
     "-Xlinker", "-target", "-arch",    "-Xclang", "-z",       "-u"};
 
-template <std::size_t kSize>
-bool is_one_of(const std::array<std::string_view, kSize>& names, std::string_view word) {
+template <std::size_t Size>
+bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view word) {
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 

@@ -190,7 +190,7 @@ void open_report(const char* descriptor, const char* file) {
     }
   }
   if (file == nullptr || *file == 0 || ::strlen(file) >= sizeof(pattern)) return;
-  ::strcpy(pattern, file);
+  ::memcpy(pattern, file, ::strlen(file) + 1);
   is_per_process = ::strstr(pattern, "%p") != nullptr;
   open_file();
 }

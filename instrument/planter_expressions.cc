@@ -1,0 +1,176 @@
+#include <clang/Basic/Builtins.h>
+
+#include "planter.h"
+
+namespace telltale::instrument {
+
+void Planter::expression_parts(clang::Expr& expr, Use use) {
+  if (auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(&expr)) {
+    planting_.later.push_back(lambda->getCallOperator());
+    for (clang::Expr*& init :
+         llvm::make_range(const_cast<clang::Expr**>(lambda->capture_init_begin()),
+                          const_cast<clang::Expr**>(lambda->capture_init_end()))) {
+      clang::Stmt* slot = init;
+      if (slot == nullptr) continue;
+      expression(slot, Use::kValue);
+      init = llvm::cast<clang::Expr>(slot);
+    }
+    return;
+  }
+  if (auto* const rewritten = llvm::dyn_cast<clang::CXXRewrittenBinaryOperator>(&expr)) {
+    // `a != b` as `!(a == b)`: clang looks at the shape again, only the operands may change.
+    clang::Expr* inner = rewritten->getSemanticForm()->IgnoreImplicit();
+    if (auto* const negation = llvm::dyn_cast<clang::UnaryOperator>(inner))
+      inner = negation->getSubExpr()->IgnoreImplicit();
+    auto* const equal = llvm::dyn_cast<clang::CXXOperatorCallExpr>(inner);
+    if (equal == nullptr || equal->getOperator() != clang::OO_EqualEqual) return;
+    for (clang::Stmt*& child : equal->children()) expression(child, Use::kValue);
+    return;
+  }
+  if (llvm::isa<clang::StmtExpr>(expr)) {
+    const Place place = place_;
+    const bool wanted = wanted_here_;
+    compound(*expr.children().begin(), Use::kValue);
+    place_ = place;
+    wanted_here_ = wanted;
+    return;
+  }
+  if (auto* const logic = llvm::dyn_cast<clang::BinaryOperator>(&expr);
+      logic != nullptr && logic->isLogicalOp()) {
+    for (clang::Stmt*& child : expr.children()) condition(child);
+    return;
+  }
+  if (auto* const choice = llvm::dyn_cast<clang::AbstractConditionalOperator>(&expr)) {
+    const clang::Expr* const question = choice->getCond();
+    bool asked = false;
+    for (clang::Stmt*& child : expr.children()) {
+      if (child == question && !asked) {
+        asked = true;
+        condition(child);
+      } else {
+        expression(child, use);
+      }
+    }
+    return;
+  }
+  const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
+  const bool is_comma = binary != nullptr && binary->getOpcode() == clang::BO_Comma;
+  const auto* const cast = llvm::dyn_cast<clang::CastExpr>(&expr);
+  const bool drops = cast != nullptr && cast->getCastKind() == clang::CK_ToVoid;
+  const bool hands_on =
+      llvm::isa<clang::ParenExpr>(expr) || llvm::isa<clang::ExprWithCleanups>(expr);
+  for (clang::Stmt*& child : expr.children()) {
+    if (child == nullptr) continue;
+    Use child_use = Use::kValue;
+    if (drops || (is_comma && child == binary->getLHS())) {
+      child_use = Use::kDiscarded;
+    } else if (is_comma || hands_on) {
+      child_use = use;
+    }
+    if (llvm::isa<clang::Expr>(child)) {
+      expression(child, child_use);
+    } else {
+      statement(child);
+    }
+  }
+}
+
+void Planter::expression(clang::Stmt*& slot, Use use) {
+  if (slot == nullptr || is_opaque(*slot)) return;
+  auto& expr = *llvm::cast<clang::Expr>(slot);
+  if (auto* const called = llvm::dyn_cast<clang::CallExpr>(&expr)) {
+    // Only asked about, never computed.
+    const unsigned builtin = called->getBuiltinCallee();
+    if (builtin == clang::Builtin::BI__builtin_constant_p ||
+        builtin == clang::Builtin::BI__builtin_object_size ||
+        builtin == clang::Builtin::BI__builtin_dynamic_object_size)
+      return;
+    return call(slot);
+  }
+  const bool first = planting_.been_inside.insert(&expr).second;
+  if (auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
+      binary != nullptr && binary->isAssignmentOp()) {
+    if (binary->isCompoundAssignmentOp()) {
+      if (first) expression_parts(expr, Use::kValue);
+      return compound_assignment(slot);
+    }
+    if (first) assignment(*binary);
+    return;
+  }
+  if (first) expression_parts(expr, use);
+  if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&expr);
+      unary != nullptr && unary->isIncrementDecrementOp())
+    increment(slot, use);
+}
+
+void Planter::condition(clang::Stmt*& top) {
+  clang::Stmt** slot = &top;
+  for (;;) {
+    if (*slot == nullptr || is_opaque(**slot)) return;
+    auto& expr = *llvm::cast<clang::Expr>(*slot);
+    const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&expr);
+    const bool negates = unary != nullptr && unary->getOpcode() == clang::UO_LNot;
+    if (!negates && !llvm::isa<clang::ParenExpr>(expr)) break;
+    slot = &*expr.children().begin();
+  }
+  auto& expr = *llvm::cast<clang::Expr>(*slot);
+  const clang::Expr* const bare = expr.IgnoreParenImpCasts();
+  const auto* const logic = llvm::dyn_cast<clang::BinaryOperator>(bare);
+  if (logic != nullptr && logic->isLogicalOp()) return expression(*slot, Use::kValue);
+
+  const clang::QualType type = expr.getType();
+  bool constant = false;
+  const bool folded = expr.EvaluateAsBooleanCondition(constant, planting_.context) &&
+                      !expr.HasSideEffects(planting_.context);
+  const bool site = on(Scheme::kBranches) && type->isScalarType() && !type->isMemberPointerType() &&
+                    !folded && !type->isNullPtrType() && !type->isBlockPointerType();
+  const std::string predicate = site ? text(expr) : "";
+  expression(*slot, Use::kValue);
+  if (!site) return;
+  const unsigned mark = add_mark(Scheme::kBranches, {predicate}, planting_.context.BoolTy);
+  auto* const value = llvm::cast<clang::Expr>(*slot);
+  *slot = builder_.pass(mark, builder_.convert(value, planting_.context.BoolTy));
+}
+
+void Planter::object_release(clang::CallExpr& expr) {
+  const clang::FunctionDecl* const callee = expr.getDirectCallee();
+  if (!on(Scheme::kGObjectUnref) || callee == nullptr || expr.getNumArgs() != 1) return;
+  if (callee->getDeclName().getAsString() != "g_object_unref") return;
+  if (!expr.getArg(0)->getType()->isPointerType()) return;
+  const unsigned mark =
+      add_mark(Scheme::kGObjectUnref, {text(*expr.getArg(0)->IgnoreParenImpCasts())},
+               expr.getArg(0)->getType());
+  expr.setArg(0, builder_.pass(mark, expr.getArg(0)));
+}
+
+void Planter::call(clang::Stmt*& slot) {
+  auto& expr = *llvm::cast<clang::CallExpr>(slot);
+  const clang::QualType type = expr.getType();
+  const ValueKind kind = expr.isPRValue() ? value_kind(type, planting_.context) : ValueKind::kNone;
+  const clang::FunctionDecl* const callee = expr.getDirectCallee();
+  bool site = on(Scheme::kReturns) && kind != ValueKind::kNone && kind != ValueKind::kFloat;
+  if (callee != nullptr && callee->isConsteval()) return;
+  clang::Expr::EvalResult folded;
+  if (site && callee != nullptr && callee->getBuiltinID() != 0 &&
+      !planting_.context.BuiltinInfo.isPredefinedLibFunction(callee->getBuiltinID()))
+    site =
+        !expr.EvaluateAsRValue(folded, planting_.context) || expr.HasSideEffects(planting_.context);
+  std::string name;
+  if (site) {
+    name = text(*expr.getCallee()->IgnoreParenImpCasts());
+    // Operators and conversions are calls that nobody wrote a name for.
+    if (callee != nullptr && (llvm::isa<clang::CXXOperatorCallExpr>(expr) || name.empty() ||
+                              llvm::isa<clang::CXXConversionDecl>(callee)))
+      name = callee->getNameAsString();
+    if (const auto* const op = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&expr);
+        op != nullptr && op->getOperator() == clang::OO_Call)
+      name = text(*expr.getArg(0)->IgnoreParenImpCasts());
+  }
+  if (planting_.been_inside.insert(&expr).second) {
+    for (clang::Stmt*& child : expr.children()) expression(child, Use::kValue);
+    object_release(expr);
+  }
+  if (site) slot = builder_.pass(add_mark(Scheme::kReturns, {name}, type), &expr);
+}
+
+}  // namespace telltale::instrument
