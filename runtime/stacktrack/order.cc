@@ -135,8 +135,7 @@ int put_in_order(const char* path) {
   if (file < 0) return file;
   uint64_t bytes = 0;
   int error = size_of_file(file, &bytes);
-  uint8_t* const records =
-      error == 0 ? static_cast<uint8_t*>(map_file(file, 0, bytes, false)) : nullptr;
+  uint8_t* const records = error == 0 ? static_cast<uint8_t*>(map_file(file, 0, bytes)) : nullptr;
   close_file(file);
   if (records == nullptr) return error != 0 ? error : -ENOMEM;
   error = sort_into(records, bytes, sorted);

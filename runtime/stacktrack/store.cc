@@ -93,7 +93,7 @@ int take_from_file(Store& store, uint64_t bytes, Chunk* chunk) {
   chunk->bytes = whole_chunk(store.layout, bytes);
   int error = extend(store, chunk->bytes, &file, &offset);
   if (error == 0) {
-    chunk->base = static_cast<uint8_t*>(map_file(file, offset, chunk->bytes, true));
+    chunk->base = static_cast<uint8_t*>(map_file(file, offset, chunk->bytes));
     if (chunk->base == nullptr) error = -ENOMEM;
     close_file(file);
   }
@@ -169,7 +169,7 @@ int make_ring(Store& store, int file, uint64_t ring_bytes) {
   if (file >= 0) {
     const int error = allocate_file(file, 0, store.ring.bytes);
     if (error != 0) return error;
-    store.ring.base = static_cast<uint8_t*>(map_file(file, 0, store.ring.bytes, true));
+    store.ring.base = static_cast<uint8_t*>(map_file(file, 0, store.ring.bytes));
   } else {
     store.ring.base = static_cast<uint8_t*>(map_memory(store.ring.bytes));
   }

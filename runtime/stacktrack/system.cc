@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -19,11 +20,19 @@ long call(long number, Arguments... arguments) {
   return result < 0 ? -errno : result;
 }
 
-int allocate_by_writing(int file, uint64_t offset, uint64_t bytes) {
-  static const char zeros[4096] = {};
+// Also makes the file's pages, many at once: storing into pages that are not there yet costs
+// several times as much, as the system makes each by itself.
+int write_zeros(int file, uint64_t offset, uint64_t bytes) {
+  static const char zeros[65536] = {};
   while (bytes > 0) {
-    const long done =
-        call(SYS_pwrite64, file, zeros, bytes < sizeof(zeros) ? bytes : sizeof(zeros), offset);
+    iovec parts[16];
+    int count = 0;
+    for (uint64_t left = bytes; left > 0 && count < 16; ++count) {
+      const uint64_t part = left < sizeof(zeros) ? left : sizeof(zeros);
+      parts[count] = {const_cast<char*>(zeros), part};
+      left -= part;
+    }
+    const long done = call(SYS_pwritev, file, parts, count, offset, 0L);
     if (done == -EINTR) continue;
     if (done <= 0) return done == 0 ? -EIO : static_cast<int>(done);
     offset += static_cast<uint64_t>(done);
@@ -99,12 +108,13 @@ int allocate_file(int file, uint64_t offset, uint64_t bytes) {
   long result = -EINTR;
   for (int attempt = 0; attempt < 16 && result == -EINTR; ++attempt)
     result = call(SYS_fallocate, file, 0, offset, bytes);
-  if (result == -EOPNOTSUPP || result == -ENOSYS) return allocate_by_writing(file, offset, bytes);
+  if (result == -EOPNOTSUPP || result == -ENOSYS) return write_zeros(file, offset, bytes);
+  if (result == 0) write_zeros(file, offset, bytes);  // it has its blocks whatever this says
   return static_cast<int>(result);
 }
 
-void* map_file(int file, uint64_t offset, size_t bytes, bool populate) {
-  return map(file, offset, bytes, MAP_SHARED | (populate ? MAP_POPULATE : 0));
+void* map_file(int file, uint64_t offset, size_t bytes) {
+  return map(file, offset, bytes, MAP_SHARED);
 }
 
 void* map_memory(size_t bytes) { return map(-1, 0, bytes, MAP_PRIVATE | MAP_ANONYMOUS); }

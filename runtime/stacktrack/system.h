@@ -43,11 +43,11 @@ int rename_file(const char* from, const char* to);
 int identify_file(int file, uint64_t* device, uint64_t* inode, uint64_t* bytes);
 int size_of_file(int file, uint64_t* bytes);
 // Gives [offset, offset + bytes) blocks of its own, so that storing there cannot fail for want of
-// space. -EFBIG instead of SIGXFSZ.
+// space; its pages are in memory then. -EFBIG instead of SIGXFSZ.
 int allocate_file(int file, uint64_t offset, uint64_t bytes);
 
-// Null on failure. `populate`: the pages are there when it returns.
-void* map_file(int file, uint64_t offset, size_t bytes, bool populate);
+// Null on failure.
+void* map_file(int file, uint64_t offset, size_t bytes);
 void* map_memory(size_t bytes);
 // Zeros of our own in the place of what is mapped there; whole pages.
 bool replace_with_memory(void* base, size_t bytes);

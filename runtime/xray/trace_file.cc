@@ -17,6 +17,29 @@ constexpr int kLeastDescriptor = 500;
 
 size_t whole_pages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
+bool write_zeros(int descriptor, size_t from, size_t to) {
+  static const std::byte kZeros[size_t{64} * 1024] = {};
+  constexpr int kParts = 16;
+  while (from < to) {
+    struct Part {
+      const void* begin;
+      size_t bytes;
+    };
+    Part parts[kParts];
+    int count = 0;
+    for (size_t left = to - from; left != 0 && count < kParts; ++count) {
+      parts[count].begin = kZeros;
+      parts[count].bytes = least(left, sizeof(kZeros));
+      left -= parts[count].bytes;
+    }
+    const long done = sys::call(SYS_pwritev, descriptor, parts, count, from, 0);
+    if (done == -EINTR) continue;
+    if (sys::failed(done) || done == 0) return false;
+    from += static_cast<size_t>(done);
+  }
+  return true;
+}
+
 int high_descriptor(int descriptor) {
   for (int least = kLeastDescriptor; least >= 16; least /= 2) {
     const long moved = sys::call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least);
@@ -93,15 +116,11 @@ bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
   sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit);
   if (limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) return false;
   const long done = sys::call(SYS_fallocate, descriptor, 0, from, bytes - from);
-  if (done != -EOPNOTSUPP) return !sys::failed(done);
-  // A file system without allocation: what has been written is there.
-  static const std::byte kZeros[kPage] = {};
-  for (size_t at = from; at < bytes; at += kPage) {
-    const size_t part = least(kPage, bytes - at);
-    if (sys::call(SYS_pwrite64, descriptor, kZeros, part, at) != static_cast<long>(part))
-      return false;
-  }
-  return true;
+  // Zeros make the file's pages, many at once: storing into pages that are not there yet costs
+  // several times as much, as the system makes each by itself. On a file system without allocation
+  // what has been written is there.
+  if (done != -EOPNOTSUPP && sys::failed(done)) return false;
+  return write_zeros(descriptor, from, bytes) || done != -EOPNOTSUPP;
 }
 
 bool MappedFile::grow(size_t bytes) {
