@@ -1,7 +1,8 @@
 install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # The programs that published texts name: each is telltale under another name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/libexec/telltale)
-foreach(tool expand_events)
+foreach(tool expand_events extract-section extract-report resolveSamples resolveTimestamps resolve-backtrace
+             resolve-cfg decimate-samples precompute find-sampler-info)
   file(CREATE_LINK ../../${CMAKE_INSTALL_BINDIR}/telltale ${PROJECT_BINARY_DIR}/libexec/telltale/${tool} SYMBOLIC)
   install(FILES ${PROJECT_BINARY_DIR}/libexec/telltale/${tool} DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/telltale)
 endforeach()

@@ -32,13 +32,25 @@ void add_verbs(CLI::App& app, int& status) {
   add_convert_verb(app, status);
   add_expand_events_verb(app, status);
   add_sites_verb(app, status);
+  add_resolve_verb(app, status);
   add_run_verb(app, status);
   add_heapshot_verb(app, status);
+  add_extract_section_verb(app, status);
+  add_extract_report_verb(app, status);
+  add_resolve_samples_verb(app, status);
+  add_resolve_timestamps_verb(app, status);
+  add_resolve_backtrace_verb(app, status);
+  add_resolve_cfg_verb(app, status);
+  add_decimate_samples_verb(app, status);
+  add_precompute_verb(app, status);
+  add_find_sampler_info_verb(app, status);
   add_help_verbs(app, status);  // the last: they know those before them
 }
 
 // The verbs that are also programs, in libexec/telltale/ (cmake/TelltaleInstall.cmake).
-constexpr auto kTools = std::to_array<std::string_view>({"expand_events"});
+constexpr auto kTools = std::to_array<std::string_view>(
+    {"expand_events", "extract-section", "extract-report", "resolveSamples", "resolveTimestamps",
+     "resolve-backtrace", "resolve-cfg", "decimate-samples", "precompute", "find-sampler-info"});
 
 // What is wrong, and where to read how it is right.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {

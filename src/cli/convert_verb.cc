@@ -11,6 +11,7 @@
 #include "cli/format_tools.h"
 #include "cli/measure_option.h"
 #include "cli/reading_options.h"
+#include "cli/sampler_answers.h"
 #include "cli/verbs.h"
 #include "output/export_format.h"
 #include "output/json_writer.h"
@@ -26,6 +27,7 @@ struct ConvertOptions {
   std::string output_description;
   bool compress = false;
   std::string measure;
+  CountsOptions counts;
 };
 
 // What was written, and what did not fit into it.
@@ -59,10 +61,35 @@ int report_outcome(const ConvertOptions& options, ExportFormat format, const Out
   return report_problems(options.reading, outcome.problems);
 }
 
-int run_calls(const ConvertOptions& options, ExportFormat format) {
+// Feedback reports: joined, and merged if there are several.
+int run_counts(const ConvertOptions& options, ExportFormat format, std::vector<InputFile> inputs) {
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
-  const Result<AnyRecording> recording = open_recording(options.reading.open_options());
+  if (measure_of_option(options.measure) != Measure::time || options.compress)
+    return report_error(
+        usage_error("--measure and --compress are for recordings of calls").error());
+  const Result<SamplerReports> reports = open_counts(std::move(inputs), options.reading, *filter);
+  if (!reports) return report_error(reports.error());
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return report_error(out.error());
+  const Result<void> done =
+      convert_reports(*reports, *filter, options.counts, format,
+                      [&out](std::string_view block) { return out->write(block); });
+  if (!done) return report_error(done.error());
+  if (const Result<void> finished = out->finish(); !finished) return report_error(finished.error());
+  return report_outcome(options, format, {.losses = {}, .problems = reports->problems()});
+}
+
+int run_calls(const ConvertOptions& options, ExportFormat format, std::vector<InputFile> inputs) {
+  const Result<CallFilter> filter = options.reading.filter();
+  if (!filter) return report_error(filter.error());
+  if (is_counts_format(format)) {
+    return report_error(
+        usage_error(fmt::format("{} is written of feedback reports", export_format_name(format)))
+            .error());
+  }
+  const Result<AnyRecording> recording =
+      open_recording(std::move(inputs), options.reading.open_options());
   if (!recording) return report_error(recording.error());
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
@@ -85,7 +112,7 @@ int run_calls(const ConvertOptions& options, ExportFormat format) {
 }
 
 // Whole recordings, record by record: no filter, one input.
-int run_records(const ConvertOptions& options, ExportFormat format) {
+int run_records(const ConvertOptions& options, ExportFormat format, std::vector<InputFile> inputs) {
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
   if (measure_of_option(options.measure) != Measure::time || !filter->threads.empty() ||
@@ -96,8 +123,7 @@ int run_records(const ConvertOptions& options, ExportFormat format) {
             .error());
   }
   const OpenOptions open = options.reading.open_options();
-  const Result<InputFile> input = InputFile::open(open.files[0], open.limits);
-  if (!input) return report_error(input.error());
+  const InputFile* input = inputs.data();
   const Result<const FormatTools*> tools = find_format_tools(*input, open);
   if (!tools) return report_error(tools.error());
   Result<OutputFile> out = OutputFile::open(options.output);
@@ -126,7 +152,14 @@ int run(const ConvertOptions& options) {
         usage_error("cannot tell the format from the name " + options.output + "; say --to FORMAT")
             .error());
   }
-  return is_recording_format(*format) ? run_records(options, *format) : run_calls(options, *format);
+  const OpenOptions open = options.reading.open_options();
+  Result<std::vector<InputFile>> inputs = open_inputs(open);
+  if (!inputs) return report_error(inputs.error());
+  if (open.format_description.empty() && holds_counts(inputs->front().bytes()))
+    return run_counts(options, *format, *std::move(inputs));
+  if (options.counts.any()) return report_error(counts_only().error());
+  return is_recording_format(*format) ? run_records(options, *format, *std::move(inputs))
+                                      : run_calls(options, *format, *std::move(inputs));
 }
 
 }  // namespace
@@ -150,6 +183,7 @@ void add_convert_verb(CLI::App& app, int& status) {
       *verb, options->measure, {"time"},
       "what the exports by path (speedscope, pprof, folded, callgrind, dot) measure: "
       "time of calls");
+  add_counts_options(*verb, options->counts);
   verb->add_flag("--compress", options->compress, "perfetto: compress packets inside the trace");
   verb->footer(describe_export_formats());
   verb->callback([options, &status] { status = run(*options); });

@@ -3,13 +3,14 @@
 #include <array>
 
 #include "cli/mono_tools.h"
+#include "cli/sampler_tools.h"
 #include "cli/stacktrack_tools.h"
 #include "cli/xray_tools.h"
 
 namespace telltale::cli {
 
 Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions& options) {
-  static const std::array kAll = {&kXrayTools, &kMonoTools, &kStacktrackTools};
+  static const std::array kAll = {&kXrayTools, &kMonoTools, &kSamplerTools, &kStacktrackTools};
   if (!options.format_description.empty()) return &kStacktrackTools;
   for (const FormatTools* tools : kAll) {
     if (tools->recognises(file.bytes())) return tools;
@@ -38,7 +39,14 @@ Result<void> for_each_file(
     }
     return {};
   }
-  const Result<AnyRecording> recording = open_recording(open);
+  Result<std::vector<InputFile>> inputs = open_inputs(open);
+  if (!inputs) return std::unexpected(inputs.error());
+  if (open.format_description.empty() && holds_counts(inputs->front().bytes())) {
+    return usage_error(
+        "the records of a feedback report are rows without names: no filters; resolve takes "
+        "--function");
+  }
+  const Result<AnyRecording> recording = open_recording(*std::move(inputs), open);
   if (!recording) return std::unexpected(recording.error());
   return std::visit(
       [&](const auto& source) -> Result<void> {

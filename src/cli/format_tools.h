@@ -71,6 +71,22 @@ RecordLosses losses_of(const Loss& loss) {
   return losses;
 }
 
+// What a format's verifier says, put into words. `Violation` is the format's.
+template <typename Violation, typename Verdict>
+void tell_verdict(const Verdict& verdict, FileCheck& checked) {
+  checked.records = verdict.records;
+  for (size_t i = 0; i < Violation::kKinds; ++i) {
+    if (verdict.counts[i] == 0) continue;
+    checked.violations.emplace_back(to_string(static_cast<typename Violation::Kind>(i)),
+                                    verdict.counts[i]);
+  }
+  if (const auto& first = verdict.first) {
+    checked.first = {first->offset, std::string(to_string(first->kind)), first->record,
+                     first->message, to_string(*first)};
+  }
+  checked.valid = verdict.valid() && !checked.damage.damaged();
+}
+
 // Errors: bad_magic if no format knows the file.
 Result<const FormatTools*> find_format_tools(const InputFile& file, const OpenOptions& options);
 

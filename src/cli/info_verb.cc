@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cli/reading_options.h"
+#include "cli/sampler_answers.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -45,7 +46,8 @@ std::string to_json(const RecordingInfo& info) {
     json.begin_object().member("pid", thread.pid).member("tid", thread.tid).end_object();
   }
   json.end_array();
-  json.member("clock_hz", info.clock.ticks_per_second).member("span_ns", info.span_ns());
+  if (info.timed)
+    json.member("clock_hz", info.clock.ticks_per_second).member("span_ns", info.span_ns());
   json.key("problems").begin_array();
   for (const Problem& problem : info.problems.kept()) {
     json.begin_object();
@@ -64,18 +66,14 @@ std::string to_json(const RecordingInfo& info) {
   return out + "\n";
 }
 
-std::string to_text(const RecordingInfo& info) {
-  std::string out;
-  const auto line = [&out](std::string_view name, std::string_view value) {
-    out += fmt::format("{:<16} {}\n", name, value);
-  };
-  for (const std::string& file : info.files) line("file", visible(file));
-  line("format", fmt::format("{} version {}", info.format, info.version));
-  line("size", fmt::format("{} bytes", info.bytes));
-  for (const auto& [name, value] : info.properties) line(name, visible(value));
-  line("span",
-       show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time))));
+void append_line(std::string& out, std::string_view name, std::string_view value) {
+  out += fmt::format("{:<16} {}\n", name, value);
+}
 
+void append_times(std::string& out, const RecordingInfo& info) {
+  append_line(
+      out, "span",
+      show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time))));
   std::string threads;
   constexpr size_t kShownThreads = 8;
   for (size_t i = 0; i < std::min(info.threads.size(), kShownThreads); ++i) {
@@ -85,7 +83,20 @@ std::string to_text(const RecordingInfo& info) {
                                : fmt::format("{}", thread.tid);
   }
   if (info.threads.size() > kShownThreads) threads += ", ...";
-  line("threads", fmt::format("{}{}{}", info.threads.size(), threads, threads.empty() ? "" : ")"));
+  append_line(out, "threads",
+              fmt::format("{}{}{}", info.threads.size(), threads, threads.empty() ? "" : ")"));
+}
+
+std::string to_text(const RecordingInfo& info) {
+  std::string out;
+  const auto line = [&out](std::string_view name, std::string_view value) {
+    append_line(out, name, value);
+  };
+  for (const std::string& file : info.files) line("file", visible(file));
+  line("format", fmt::format("{} version {}", info.format, info.version));
+  line("size", fmt::format("{} bytes", info.bytes));
+  for (const auto& [name, value] : info.properties) line(name, visible(value));
+  if (info.timed) append_times(out, info);
   line("records", fmt::format("{}", info.records));
   for (const auto& [kind, count] : info.records_by_kind)
     out += fmt::format("  {:<20} {:>14}\n", kind, count);
@@ -109,11 +120,20 @@ std::string to_text(const RecordingInfo& info) {
 }
 
 int run(const ReadingOptions& options) {
-  return answer_recording(options, [&](const auto& source, const CallFilter& filter) {
-    const RecordingInfo info = source.info(options.jobs, filter);
+  const auto tell = [&](const RecordingInfo& info) -> int {
     print(options.json ? to_json(info) : to_text(info));
     return options.strict && info.problems.damaged() ? kDamaged : kDone;
-  });
+  };
+  return answer_any(
+      options,
+      [&](const auto& source, const CallFilter& filter) {
+        return tell(source.info(options.jobs, filter));
+      },
+      [&](const SamplerReports& reports, const CallFilter& filter) {
+        const CountsOptions all;
+        SiteFilter kept(filter, all);
+        return tell(reports.info([&](const CountedSite& site) { return kept.keeps(site); }));
+      });
 }
 
 }  // namespace

@@ -194,6 +194,17 @@ std::vector<int64_t> writers_of(const AnyRecording& recording) {
       recording);
 }
 
+Result<SamplerReports> open_counts(std::vector<InputFile> inputs, const ReadingOptions& options,
+                                   const CallFilter& filter) {
+  const bool by_time = filter.from_ns != 0 || filter.to_ns != CallFilter().to_ns;
+  if (!filter.threads.empty() || by_time || filter.max_depth != CallFilter().max_depth) {
+    return usage_error(
+        "a feedback report has no threads, times and depths: of the filters it takes --function");
+  }
+  if (options.follow) return usage_error("a feedback report is written at once: no --follow");
+  return SamplerReports::open(std::move(inputs), {options.programs, options.open_options().limits});
+}
+
 int answer_and_follow(const ReadingOptions& options,
                       const std::function<int(std::vector<int64_t>& writers)>& answer) {
   std::vector<int64_t> writers;

@@ -15,6 +15,7 @@
 #include "base/problem.h"
 #include "cli/follow.h"
 #include "import/open_recording.h"
+#include "import/sampler_reports.h"
 #include "model/call_filter.h"
 
 namespace telltale::cli {
@@ -53,6 +54,9 @@ void add_csv_option(CLI::App& verb, ReadingOptions& options);
 
 // Prints "telltale: ..." to standard error and returns the exit status that fits the error.
 int report_error(const Error& error);
+// Reports with the sites of the options' programs. Errors: usage for what asks for calls or times.
+Result<SamplerReports> open_counts(std::vector<InputFile> inputs, const ReadingOptions& options,
+                                   const CallFilter& filter);
 // Processes that the recording is of; 0 where it does not say.
 std::vector<int64_t> writers_of(const AnyRecording& recording);
 // Calls answer(writers), an exit status, once; with --follow again whenever there is more to be
@@ -69,6 +73,29 @@ int answer_recording(const ReadingOptions& options, Answer answer) {
   return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
     if (std::exchange(again, true)) part_answers();
     const Result<AnyRecording> recording = open_recording(options.open_options());
+    if (!recording) return report_error(recording.error());
+    writers = writers_of(*recording);
+    return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
+  });
+}
+// The same for verbs that also answer of recordings with counts and no calls:
+// counts(const SamplerReports&, filter by function), an exit status. --follow, --thread, --time and
+// --depth mean nothing there: usage.
+template <typename Answer, typename CountsAnswer>
+int answer_any(const ReadingOptions& options, Answer answer, CountsAnswer counts) {
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return report_error(filter.error());
+  bool again = false;
+  return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
+    if (std::exchange(again, true)) part_answers();
+    Result<std::vector<InputFile>> inputs = open_inputs(options.open_options());
+    if (!inputs) return report_error(inputs.error());
+    if (options.format_description.empty() && holds_counts(inputs->front().bytes())) {
+      const Result<SamplerReports> reports = open_counts(*std::move(inputs), options, *filter);
+      return reports ? counts(*reports, *filter) : report_error(reports.error());
+    }
+    const Result<AnyRecording> recording =
+        open_recording(*std::move(inputs), options.open_options());
     if (!recording) return report_error(recording.error());
     writers = writers_of(*recording);
     return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);

@@ -12,6 +12,7 @@
 #include "api/answers.h"
 #include "cli/mono_report.h"
 #include "cli/reading_options.h"
+#include "cli/sampler_answers.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -23,6 +24,7 @@ namespace {
 struct ReportOptions {
   ReadingOptions reading;
   MonoReportOptions mono;
+  CountsOptions counts;
   size_t rows = 10;
 };
 
@@ -222,23 +224,50 @@ int answer(const Source& source, const ReportOptions& options, const CallFilter&
   return report_problems(options.reading, problems);
 }
 
+// What only Mono recordings answer; --reports says which table where there is --csv.
+bool asks_for_mono(const ReportOptions& options) {
+  MonoReportOptions others = options.mono;
+  if (options.reading.csv) others.reports.clear();
+  return others.any();
+}
+
+int refuse_mono_options() {
+  return report_error(
+      usage_error("--reports (without --csv), --traces, --verbose, --debug, "
+                  "--like-mprof, --track, --find and --gate are for Mono recordings")
+          .error());
+}
+
+int answer_counts(const SamplerReports& reports, const ReportOptions& options,
+                  const CallFilter& filter) {
+  if (asks_for_mono(options)) return refuse_mono_options();
+  const ByteSink sink = print_block;
+  BlockWriter out(sink);
+  const Result<void> done =
+      summarise_reports(reports, filter, options.counts,
+                        {options.rows, options.reading.json, options.reading.csv,
+                         options.mono.reports, options.reading.programs},
+                        out);
+  (void)out.finish();  // whoever reads may have enough
+  if (!done) return report_error(done.error());
+  return report_problems(options.reading, reports.problems());
+}
+
 int run(const ReportOptions& options) {
-  return answer_recording(options.reading, [&]<typename Source>(const Source& source,
-                                                                const CallFilter& filter) {
-    if constexpr (std::is_same_v<Source, MonoRecording>) {
-      return report_mono(source, options.reading, options.mono, filter);
-    } else {
-      MonoReportOptions others = options.mono;
-      if (options.reading.csv) others.reports.clear();  // says which table
-      if (others.any()) {
-        return report_error(usage_error("--reports (without --csv), --traces, --verbose, "
-                                        "--debug, --like-mprof, --track, --find and --gate are for "
-                                        "Mono recordings")
-                                .error());
-      }
-      return answer(source, options, filter);
-    }
-  });
+  return answer_any(
+      options.reading,
+      [&]<typename Source>(const Source& source, const CallFilter& filter) {
+        if (options.counts.any()) return report_error(counts_only().error());
+        if constexpr (std::is_same_v<Source, MonoRecording>) {
+          return report_mono(source, options.reading, options.mono, filter);
+        } else {
+          if (asks_for_mono(options)) return refuse_mono_options();
+          return answer(source, options, filter);
+        }
+      },
+      [&](const SamplerReports& reports, const CallFilter& filter) {
+        return answer_counts(reports, options, filter);
+      });
 }
 
 }  // namespace
@@ -254,6 +283,7 @@ void add_report_verb(CLI::App& app, int& status) {
       verb->add_option("--rows", options->rows, "rows of each table; of Mono's reports: all")
           ->capture_default_str();
   add_mono_report_options(*verb, options->mono);
+  add_counts_options(*verb, options->counts);
   verb->callback([options, rows, &status] {
     if (rows->count() != 0) options->mono.rows = options->rows;
     status = run(*options);

@@ -12,10 +12,13 @@
 
 #include "bytes/input_file.h"
 #include "cli/reading_options.h"
+#include "cli/sampler_sites.h"
 #include "cli/verbs.h"
+#include "formats/sampler/recognise.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table.h"
+#include "program/archive.h"
 #include "program/elf_image.h"
 #include "program/instrumentation_map.h"
 #include "program/program_names.h"
@@ -39,9 +42,11 @@ struct SitesOptions {
 // One file that was asked about.
 struct Program {
   std::string path;
-  std::string machine;  // empty for a YAML map
+  std::string format;   // "elf", "yaml", "sites"
+  std::string machine;  // of an ELF file
   std::string build_id;
   InstrumentationMap map;
+  ProgramSites sites;  // Sampler's
   ProblemLog problems;
   std::unique_ptr<Symbolizer> symbolizer;  // null for a YAML map
 
@@ -56,11 +61,21 @@ Result<Program> load(const std::string& path, const SitesOptions& options) {
   Program program;
   program.path = path;
   program.problems.merge(input->problems());
+  const bool only_sites =
+      sampler::kind_of(input->bytes()) == sampler::TextKind::sites || is_archive(input->bytes());
+  if (only_sites || ElfImage::recognises(input->bytes())) {
+    Result<ProgramSites> sites = ProgramSites::open(path, program.problems);
+    if (!sites) return std::unexpected(sites.error());
+    program.sites = *std::move(sites);
+    program.format = "sites";
+    if (only_sites) return program;
+  }
   if (!ElfImage::recognises(input->bytes())) {
     Result<InstrumentationMap> map =
         InstrumentationMap::read_yaml(input->bytes(), path, program.problems);
     if (!map) return std::unexpected(map.error());
     program.map = *std::move(map);
+    program.format = "yaml";
     return program;
   }
   const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
@@ -68,6 +83,7 @@ Result<Program> load(const std::string& path, const SitesOptions& options) {
   Result<InstrumentationMap> map = InstrumentationMap::read_elf(*image, program.problems);
   if (!map) return std::unexpected(map.error());
   program.map = *std::move(map);
+  program.format = "elf";
   program.machine = image->machine_name();
   program.build_id = image->build_id();
   program.symbolizer = std::make_unique<Symbolizer>(
@@ -189,9 +205,11 @@ Table make_table(const std::vector<Program>& programs, const SitesOptions& optio
 
 std::string summary(const Program& program) {
   std::string text = visible(program.path) + ":";
-  if (program.machine.empty()) text += " a YAML map,";
+  if (program.format == "yaml") text += " a YAML map,";
   if (!program.machine.empty()) text += fmt::format(" {},", program.machine);
   if (!program.build_id.empty()) text += fmt::format(" build-id {},", program.build_id);
+  if (program.sites.count() != 0 && program.map.functions().empty())
+    return text + " " + program.sites.summary() + "\n";
   text += fmt::format(" {} functions, {} sleds", program.map.functions().size(),
                       program.map.sleds().size());
   const char* separator = " (";
@@ -202,6 +220,7 @@ std::string summary(const Program& program) {
   if (!program.map.sleds().empty()) text += ")";
   for (const unsigned version : versions_of(program.map))
     text += fmt::format(", map version {}", version);
+  if (program.sites.count() != 0) text += "; " + program.sites.summary();
   return text + "\n";
 }
 
@@ -233,7 +252,7 @@ void write_function(JsonWriter& json, const Program& program, const Instrumented
 
 void write_program(JsonWriter& json, const Program& program, bool sleds, const auto& flush) {
   json.begin_object();
-  json.member("file", program.path).member("format", program.machine.empty() ? "yaml" : "elf");
+  json.member("file", program.path).member("format", program.format);
   json.member("machine", program.machine).member("build_id", program.build_id);
   json.member("debug_file",
               program.symbolizer == nullptr ? std::string() : program.symbolizer->debug_file());
@@ -259,6 +278,12 @@ void write_program(JsonWriter& json, const Program& program, bool sleds, const a
     flush();
   }
   json.end_array();
+  json.member("site_count", program.sites.count());
+  json.key("sites_by_scheme").begin_object();
+  for (const auto& [scheme, count] : program.sites.by_scheme()) json.member(scheme, count);
+  json.end_object();
+  json.key("sites");
+  program.sites.write_rows(json, flush);
   json.end_object();
 }
 
@@ -296,10 +321,16 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
                   Answer& answer) {
   if (!options.target.empty()) return write_yaml(programs.front(), answer);
   if (options.json) return write_json(programs, options, answer);
-  if (options.csv) return answer.write(make_table(programs, options, true).to_csv());
+  const Table table = make_table(programs, options, options.csv || programs.size() > 1);
+  Table sites = sampler_sites_table(options.csv || programs.size() > 1);
+  for (const Program& program : programs)
+    program.sites.add_rows(sites, options.csv || programs.size() > 1 ? &program.path : nullptr);
+  // A CSV file is one table.
+  if (options.csv)
+    return answer.write((table.rows() == 0 && sites.rows() != 0 ? sites : table).to_csv());
   for (const Program& program : programs) answer.write(summary(program));
-  const Table table = make_table(programs, options, programs.size() > 1);
   if (table.rows() != 0) answer.write("\n" + table.to_text());
+  if (sites.rows() != 0) answer.write("\n" + sites.to_text());
 }
 
 int run_sites(const SitesOptions& options) {
@@ -317,8 +348,9 @@ int run_sites(const SitesOptions& options) {
     for (const Problem& problem : program->problems.kept()) {
       fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
     }
-    if (program->map.functions().empty()) {
-      fmt::print(stderr, "telltale: {}: has no XRay instrumentation map\n", visible(file));
+    if (program->map.functions().empty() && program->sites.count() == 0) {
+      fmt::print(stderr, "telltale: {}: has no XRay instrumentation map and no site information\n",
+                 visible(file));
     }
     if (options.strict && program->problems.damaged() && status == kDone) status = kDamaged;
     programs.push_back(*std::move(program));
@@ -334,10 +366,11 @@ int run_sites(const SitesOptions& options) {
 
 void add_sites_verb(CLI::App& app, int& status) {
   auto options = std::make_shared<SitesOptions>();
-  CLI::App* verb =
-      app.add_subcommand("sites", "List what a program was instrumented with: functions, sleds");
-  verb->add_option("BIN", options->files,
-                   "programs, shared objects, object files or llvm-xray YAML maps")
+  CLI::App* verb = app.add_subcommand(
+      "sites", "List what a program was instrumented with: functions, sleds, sites");
+  verb->add_option(
+          "BIN", options->files,
+          "programs, shared objects, object files, archives, .sites files or llvm-xray YAML maps")
       ->required();
   verb->add_flag("--sleds", options->sleds, "one row a sled, not a function");
   auto* json = verb->add_flag("--json", options->json, "one JSON document");

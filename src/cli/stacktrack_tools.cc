@@ -59,17 +59,7 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions& options, Recor
   checked.version = std::to_string(format->description.version);
   checked.title = fmt::format("StackTrack version {:#x} ({} layout)", format->description.version,
                               layout_name(format->description));
-  checked.records = verdict.records;
-  for (size_t i = 0; i < stacktrack::Violation::kKinds; ++i) {
-    if (verdict.counts[i] == 0) continue;
-    checked.violations.emplace_back(to_string(static_cast<stacktrack::Violation::Kind>(i)),
-                                    verdict.counts[i]);
-  }
-  if (const auto& first = verdict.first) {
-    checked.first = {first->offset, std::string(to_string(first->kind)), first->record,
-                     first->message, to_string(*first)};
-  }
-  checked.valid = verdict.valid() && !checked.damage.damaged();
+  tell_verdict<stacktrack::Violation>(verdict, checked);
   return checked;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/profile.h"
 #include "api/answers.h"
 #include "cli/reading_options.h"
+#include "cli/sampler_answers.h"
 #include "cli/verbs.h"
 #include "output/table.h"
 
@@ -21,6 +22,7 @@ struct TopOptions {
   bool exact = false;
   bool by_thread = false;
   bool all_columns = false;
+  CountsOptions counts;
 };
 
 struct Row {
@@ -140,17 +142,37 @@ int answer(const Source& source, const TopOptions& options, CallFilter filter) {
   return report_problems(options.reading, problems);
 }
 
+int answer_counts(const SamplerReports& reports, const TopOptions& options,
+                  const CallFilter& filter) {
+  if (options.sort != "self" || options.exact || options.by_thread || options.all_columns) {
+    return report_error(usage_error("--sort, --exact, --by-thread and --all-columns are for "
+                                    "recordings of calls, not for feedback reports")
+                            .error());
+  }
+  print_top_sites(reports, filter, options.counts,
+                  {options.limit, options.reading.json, options.reading.csv});
+  return report_problems(options.reading, reports.problems());
+}
+
 int run(const TopOptions& options) {
-  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
-    return answer(source, options, filter);
-  });
+  return answer_any(
+      options.reading,
+      [&](const auto& source, const CallFilter& filter) {
+        if (options.counts.any()) return report_error(counts_only().error());
+        return answer(source, options, filter);
+      },
+      [&](const SamplerReports& reports, const CallFilter& filter) {
+        return answer_counts(reports, options, filter);
+      });
 }
 
 }  // namespace
 
 void add_top_verb(CLI::App& app, int& status) {
   CLI::App* verb =
-      app.add_subcommand("top", "per function: calls, total, self, min, median, p90, p99, max");
+      app.add_subcommand("top",
+                         "per function: calls, total, self, min, median, p90, p99, max; of "
+                         "feedback reports: per site, how often");
   const auto options = std::make_shared<TopOptions>();
   add_reading_options(*verb, options->reading);
   add_follow_option(*verb, options->reading);
@@ -166,6 +188,7 @@ void add_top_verb(CLI::App& app, int& status) {
       "exact quantiles instead of quantiles within 1 %; memory grows with the number of calls");
   verb->add_flag("--by-thread", options->by_thread, "a row for each function and thread");
   verb->add_flag("--all-columns", options->all_columns, "every column that --json and --csv have");
+  add_counts_options(*verb, options->counts);
   verb->callback([options, &status] { status = run(*options); });
 }
 

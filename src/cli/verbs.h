@@ -25,6 +25,17 @@ void add_check_verb(CLI::App& app, int& status);
 void add_expand_events_verb(CLI::App& app, int& status);
 void add_heapshot_verb(CLI::App& app, int& status);
 void add_report_verb(CLI::App& app, int& status);
+// The tools that Sampler's published text names.
+void add_decimate_samples_verb(CLI::App& app, int& status);
+void add_extract_report_verb(CLI::App& app, int& status);
+void add_extract_section_verb(CLI::App& app, int& status);
+void add_find_sampler_info_verb(CLI::App& app, int& status);
+void add_precompute_verb(CLI::App& app, int& status);
+void add_resolve_backtrace_verb(CLI::App& app, int& status);
+void add_resolve_cfg_verb(CLI::App& app, int& status);
+void add_resolve_samples_verb(CLI::App& app, int& status);
+void add_resolve_timestamps_verb(CLI::App& app, int& status);
+void add_resolve_verb(CLI::App& app, int& status);
 void add_run_verb(CLI::App& app, int& status);
 void add_sites_verb(CLI::App& app, int& status);
 void add_stacks_verb(CLI::App& app, int& status);

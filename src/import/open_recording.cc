@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "formats/sampler/recognise.h"
 #include "formats/stacktrack/format_description_xml.h"
 #include "formats/stacktrack/recognise.h"
 #include "import/program_function_names.h"
@@ -83,10 +84,17 @@ Result<AnyRecording> open_stacktrack(std::vector<InputFile> inputs, const OpenOp
   return AnyRecording(std::move(*recording));
 }
 
+Result<AnyRecording> refuse_sampler(std::vector<InputFile>, const OpenOptions&) {
+  return usage_error(
+      "a feedback report has counts, no calls and no times: info, dump, check, convert, report, "
+      "top and resolve answer for it");
+}
+
 constexpr auto kFormats = std::to_array<Format>({
     {"xray", xray::looks_like_trace, open_xray},
     {"mono", mono::looks_like_recording, open_mono},
     {"xray-yaml", xray::looks_like_yaml_trace, open_xray_yaml},
+    {"sampler", sampler::looks_like_text, refuse_sampler},
     {"stacktrack", stacktrack::looks_like_records, open_stacktrack},
 });
 
@@ -117,24 +125,36 @@ Result<stacktrack::FormatDescription> open_format_description(const std::string&
   return read;
 }
 
-Result<AnyRecording> open_recording(const OpenOptions& options) {
+bool holds_counts(Bytes file) { return sampler::looks_like_text(file); }
+
+Result<std::vector<InputFile>> open_inputs(const OpenOptions& options) {
   std::vector<InputFile> inputs;
-  const Format* format = nullptr;
   for (const std::string& path : options.files) {
     Result<InputFile> input = InputFile::open(path, options.limits);
     if (!input) return std::unexpected(input.error());
-    const Format* found = find_format(input->bytes(), options);
-    if (found == nullptr) {
-      return unknown_format(path, input->bytes());
-    }
-    if (format != nullptr && found != format) {
-      return usage_error(path + " is of another format than the files before it");
-    }
+    inputs.push_back(*std::move(input));
+  }
+  if (inputs.empty()) return usage_error("no recording was given");
+  return inputs;
+}
+
+Result<AnyRecording> open_recording(std::vector<InputFile> inputs, const OpenOptions& options) {
+  const Format* format = nullptr;
+  for (const InputFile& input : inputs) {
+    const Format* found = find_format(input.bytes(), options);
+    if (found == nullptr) return unknown_format(input.name(), input.bytes());
+    if (format != nullptr && found != format)
+      return usage_error(input.name() + " is of another format than the files before it");
     format = found;
-    inputs.push_back(std::move(*input));
   }
   if (format == nullptr) return usage_error("no recording was given");
   return format->open(std::move(inputs), options);
+}
+
+Result<AnyRecording> open_recording(const OpenOptions& options) {
+  Result<std::vector<InputFile>> inputs = open_inputs(options);
+  if (!inputs) return std::unexpected(inputs.error());
+  return open_recording(*std::move(inputs), options);
 }
 
 }  // namespace telltale

@@ -31,6 +31,12 @@ struct OpenOptions {
 // file's name; bad_magic if no format knows the first file; usage if the files are of different
 // formats.
 Result<AnyRecording> open_recording(const OpenOptions& options);
+// The same in two steps. Errors of the first: usage without files; io, limit.
+Result<std::vector<InputFile>> open_inputs(const OpenOptions& options);
+Result<AnyRecording> open_recording(std::vector<InputFile> inputs, const OpenOptions& options);
+// True for Sampler's texts, which have counts and no calls: they are no AnyRecording, which is a
+// usage error, but SamplerReports (import/sampler_reports.h).
+bool holds_counts(Bytes file);
 
 // Reads a RAW_FORMAT description. Errors: io, and those of read_format_description.
 Result<stacktrack::FormatDescription> open_format_description(const std::string& path);

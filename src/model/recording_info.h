@@ -21,7 +21,8 @@ struct RecordingInfo {
   uint64_t bytes = 0;                                             // of all files, decompressed
   uint64_t records = 0;                                           // all kinds
   std::vector<std::pair<std::string, uint64_t>> records_by_kind;  // only kinds that occur, by name
-  std::vector<ThreadKey> threads;                                 // sorted
+  bool timed = true;               // false: counts alone; no threads, no clock, no times
+  std::vector<ThreadKey> threads;  // sorted
   Clock clock;
   Ticks first_time = 0;  // of the earliest event
   Ticks last_time = 0;

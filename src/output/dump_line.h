@@ -76,6 +76,19 @@ class DumpLine {
     out_ += '"';
     return *this;
   }
+  // A list of texts that came from outside; nothing when it is empty.
+  DumpLine& texts(std::string_view key, std::span<const std::string_view> values) {
+    if (values.empty()) return *this;
+    begin(key);
+    out_ += '[';
+    for (const std::string_view& value : values) {
+      out_ += &value == values.data() ? "\"" : ",\"";
+      json_ ? append_json(out_, value) : append_visible(out_, value);
+      out_ += '"';
+    }
+    out_ += ']';
+    return *this;
+  }
   // Bytes: quoted text for people, hexadecimal digits for programs.
   DumpLine& bytes(Bytes value) {
     const std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());

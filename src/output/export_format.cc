@@ -26,6 +26,7 @@ constexpr auto kFormats = std::to_array<Description>({
     {ExportFormat::folded, "folded", ".folded", "stacks with their self time, a line each"},
     {ExportFormat::callgrind, "callgrind", "callgrind.out .callgrind", "profile for KCachegrind"},
     {ExportFormat::dot, "dot", ".dot .gv", "call graph for Graphviz"},
+    {ExportFormat::lcov, "lcov", ".info .lcov", "of feedback reports: coverage for genhtml"},
     {ExportFormat::fdr1, "fdr1", "", "XRay flight data recorder, version 1"},
     {ExportFormat::fdr2, "fdr2", "", "version 2"},
     {ExportFormat::fdr3, "fdr3", "", "version 3"},
@@ -42,6 +43,7 @@ constexpr auto kFormats = std::to_array<Description>({
      "StackTrack, laid out as --output-description says"},
     {ExportFormat::stacktrack_classic, "stacktrack-classic", "", "its layout of 2005"},
     {ExportFormat::stacktrack_wide, "stacktrack-wide", "", "telltale's layout"},
+    {ExportFormat::sampler, "sampler", ".report", "one feedback report of all that were given"},
 });
 
 template <typename Use>
@@ -79,6 +81,7 @@ std::optional<ExportFormat> export_format_of_path(std::string_view path) {
   return best;
 }
 
+bool is_counts_format(ExportFormat format) { return format == ExportFormat::lcov; }
 bool is_recording_format(ExportFormat format) { return format >= ExportFormat::fdr1; }
 std::string_view export_format_name(ExportFormat format) {
   return std::ranges::find(kFormats, format, &Description::format)->name;

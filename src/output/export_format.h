@@ -19,6 +19,7 @@ enum class ExportFormat : uint8_t {
   folded,
   callgrind,
   dot,
+  lcov,
   fdr1,
   fdr2,
   fdr3,
@@ -33,8 +34,11 @@ enum class ExportFormat : uint8_t {
   stacktrack,
   stacktrack_classic,
   stacktrack_wide,
+  sampler,
 };
 
+// Written from counts of lines, functions and branches: of feedback reports.
+bool is_counts_format(ExportFormat format);
 // The formats that recordings themselves have: written from records, not from calls.
 bool is_recording_format(ExportFormat format);
 

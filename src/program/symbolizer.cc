@@ -101,6 +101,40 @@ class Symbolizer::State {
     return name;
   }
 
+  CodeName find_instruction(uint64_t address) {
+    const std::lock_guard lock(mutex_);
+    open();
+    const std::optional<uint64_t> in_module = module_address(address, 0);
+    if (!in_module) return {};
+    CodeName name;
+    const Symbol* symbol = find_symbol(*in_module);
+    if (symbol != nullptr) name.linkage_name = symbol_name(symbol->index);
+    add_line(*in_module, name);
+    return name;
+  }
+
+  std::optional<uint64_t> address_of(const std::string& linkage_name) {
+    const std::lock_guard lock(mutex_);
+    open();
+    GElf_Addr bias = 0;
+    if (module_ == nullptr || dwfl_module_getelf(module_, &bias) == nullptr) return std::nullopt;
+    // Of several names at one address only one is kept for find(): all are looked at here.
+    std::optional<uint64_t> found;
+    for_each_symbol([&](int, const char* name, const GElf_Sym&, GElf_Addr address) {
+      if (!found && linkage_name == name) found = address - bias;
+    });
+    return found;
+  }
+
+  bool is_fixed() {
+    const std::lock_guard lock(mutex_);
+    open();
+    GElf_Addr bias = 0;
+    Elf* elf = module_ == nullptr ? nullptr : dwfl_module_getelf(module_, &bias);
+    GElf_Ehdr header;
+    return elf != nullptr && gelf_getehdr(elf, &header) != nullptr && header.e_type == ET_EXEC;
+  }
+
   std::string debug_file() {
     const std::lock_guard lock(mutex_);
     open();
@@ -188,9 +222,9 @@ class Symbolizer::State {
     return header->sh_addr + address + bias;
   }
 
-  void read_symbols() {
-    if (symbols_read_) return;
-    symbols_read_ = true;
+  // Calls use(index, name, symbol, address) for each symbol that is defined.
+  template <typename Use>
+  void for_each_symbol(Use use) {
     const int count = dwfl_module_getsymtab(module_);
     for (int i = 0; i < count; ++i) {
       GElf_Sym symbol;
@@ -198,12 +232,19 @@ class Symbolizer::State {
       GElf_Word section = 0;
       const char* name =
           dwfl_module_getsym_info(module_, i, &symbol, &address, &section, nullptr, nullptr);
-      if (name == nullptr || section == SHN_UNDEF) continue;
-      const int type = GELF_ST_TYPE(symbol.st_info);
-      if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) continue;
-      if (is_label(name)) continue;
-      symbols_.push_back({address, symbol.st_size, i, rank_of(symbol)});
+      if (name != nullptr && section != SHN_UNDEF) use(i, name, symbol, address);
     }
+  }
+
+  void read_symbols() {
+    if (symbols_read_) return;
+    symbols_read_ = true;
+    for_each_symbol([&](int i, const char* name, const GElf_Sym& symbol, GElf_Addr address) {
+      const int type = GELF_ST_TYPE(symbol.st_info);
+      if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE) return;
+      if (is_label(name)) return;
+      symbols_.push_back({address, symbol.st_size, i, rank_of(symbol)});
+    });
     std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
       return std::tuple(a.address, b.rank, b.size, a.index) <
              std::tuple(b.address, a.rank, a.size, b.index);
@@ -264,6 +305,26 @@ class Symbolizer::State {
     if (dwarf_offdie(dwarf, (after - 1)->unit, &unit) == nullptr) return;
     add_declaration(dwarf, unit, address - bias, name);
     if (name.line == 0) add_first_line(unit, address - bias, reach, name);
+  }
+
+  // The line of the instruction at an address of the module.
+  void add_line(uint64_t address, CodeName& name) {
+    Dwarf_Addr bias = 0;
+    Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias);
+    if (dwarf == nullptr) return;
+    read_units(dwarf);
+    const auto after = std::ranges::upper_bound(units_, address, {}, &UnitRange::low);
+    Dwarf_Die unit;
+    if (after == units_.begin() || address >= (after - 1)->high ||
+        dwarf_offdie(dwarf, (after - 1)->unit, &unit) == nullptr)
+      return;
+    Dwarf_Line* row = dwarf_getsrc_die(&unit, address - bias);
+    int line = 0;
+    if (row == nullptr || dwarf_lineno(row, &line) != 0 || line <= 0) return;
+    name.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
+    name.line = static_cast<uint32_t>(line);
+    Dwarf_Attribute attribute;
+    name.directory = text_or_empty(dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute)));
   }
 
   void add_declaration(Dwarf* dwarf, Dwarf_Die& unit, uint64_t address, CodeName& name) {
@@ -374,6 +435,13 @@ Symbolizer::~Symbolizer() = default;
 CodeName Symbolizer::find(uint64_t address, uint32_t section) {
   return state_->find(address, section);
 }
+CodeName Symbolizer::find_instruction(uint64_t address) {
+  return state_->find_instruction(address);
+}
+std::optional<uint64_t> Symbolizer::address_of(const std::string& linkage_name) {
+  return state_->address_of(linkage_name);
+}
+bool Symbolizer::is_fixed() { return state_->is_fixed(); }
 std::string Symbolizer::debug_file() { return state_->debug_file(); }
 
 }  // namespace telltale

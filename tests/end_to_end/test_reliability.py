@@ -32,7 +32,7 @@ def export_formats():
     text = telltale("convert", "--help").stdout.decode()
     names = re.findall(r"(?m)^  ([a-z0-9-]+) ", text[text.index("Formats:") :])
     # The recordings here are XRay's: other systems' formats are none for them.
-    return [name for name in names if not name.startswith(("mono", "stacktrack"))]
+    return [name for name in names if not name.startswith(("mono", "stacktrack", "sampler", "lcov"))]
 
 
 def verbs():

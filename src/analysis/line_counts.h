@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/counted_sites.h"
+
+namespace telltale {
+
+// How often lines, functions and directions of branches were seen to run, from the sites of the
+// schemes branches, coverage and function-entries. A sink of counted sites, told unit by unit.
+// docs/analysis/sampler.md, "Lines".
+class LineCounts {
+ public:
+  struct Branch {
+    uint64_t line = 0;
+    uint64_t block = 0;  // numbers the conditions of a line, from 0
+    uint64_t taken_false = 0;
+    uint64_t taken_true = 0;
+  };
+  struct Function {
+    std::string name;
+    uint64_t line = 0;
+    uint64_t entered = 0;
+  };
+  struct File {
+    std::map<uint64_t, uint64_t> lines;  // how often
+    std::vector<Function> functions;     // by line and name
+    std::vector<Branch> branches;        // by line and block
+  };
+
+  void on(const CountedSite& site);
+
+  // By name. Sites of the same place in several units are added.
+  [[nodiscard]] std::map<std::string, File> files() const;
+  [[nodiscard]] uint64_t used_sites() const { return used_; }
+  [[nodiscard]] uint64_t other_sites() const {
+    return other_;
+  }  // of other schemes, or without a place
+
+ private:
+  struct Counts {
+    uint64_t taken_false = 0;
+    uint64_t taken_true = 0;
+  };
+  struct FileCounts {
+    // What a unit's sites say of a line is the largest of them; units are added.
+    std::map<uint64_t, std::map<std::string, uint64_t, std::less<>>> lines;  // line, unit
+    std::map<std::pair<uint64_t, std::string>, uint64_t> functions;          // line, name
+    // line, predicate, the how manieth of that predicate in the line in its unit
+    std::map<std::tuple<uint64_t, std::string, uint64_t>, Counts> branches;
+  };
+  void on_branch(FileCounts& file, const CountedSite& site);
+
+  std::map<std::string, FileCounts, std::less<>> files_;
+  std::map<std::tuple<std::string, std::string, uint64_t, std::string, std::string>, uint64_t> nth_;
+  uint64_t used_ = 0;
+  uint64_t other_ = 0;
+};
+
+}  // namespace telltale

@@ -1,0 +1,141 @@
+#include "import/sampler_reports.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/line_counts.h"
+#include "analysis/site_sums.h"
+#include "support/golden.h"
+
+namespace telltale {
+namespace {
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+SamplerReports open(const std::vector<std::string>& texts) {
+  std::vector<InputFile> inputs;
+  for (const std::string& text : texts)
+    inputs.push_back(InputFile::from_memory("f", as_bytes(text)));
+  Result<SamplerReports> reports = SamplerReports::open(std::move(inputs), {});
+  EXPECT_TRUE(reports) << to_string(reports.error());
+  return *std::move(reports);
+}
+
+std::string golden(const std::string& name) {
+  return testing::read_source_file("tests/golden/sampler/" + name);
+}
+
+std::string told(const SamplerReports& reports) {
+  std::string out;
+  reports.for_each_site(false, [&](const CountedSite& site) {
+    out += site.scheme->name + " " + std::string(site.function) + ":" + std::to_string(site.line);
+    for (const uint64_t count : site.counts) out += " " + std::to_string(count);
+    if (site.scheme->bounds)
+      out += " " + std::string(site.minimum) + ".." + std::string(site.maximum);
+    out += site.observed ? " seen\n" : "\n";
+  });
+  return out;
+}
+
+TEST(SamplerReports, RepeatedSectionsAreMergedAndJoined) {
+  const std::string report = golden("plugin_three_times.report");
+  const std::string sites = golden("plugin.sites");
+  const SamplerReports reports = open({report, sites});
+  EXPECT_EQ(told(reports),
+            "branches plug:3 1 6 seen\nbranches plug:4 1 1 seen\nbounds plug:6 -3..9 seen\n"
+            "function-entries plug:2 4 seen\n");
+  EXPECT_FALSE(reports.problems().damaged());
+  EXPECT_EQ(reports.sections()[0].first_times, (std::vector<uint64_t>{3, 10}));
+  EXPECT_EQ(reports.sections()[0].last_times, (std::vector<uint64_t>{20, 12}));
+  ASSERT_EQ(reports.subreports().size(), 2U);
+  EXPECT_EQ(reports.subreports()[0].id, "main-backtrace");
+  EXPECT_EQ(reports.subreports()[1].text, "key\tvalue\n<samples unit=\"not a section here\">\n\n");
+}
+
+TEST(SamplerReports, SeveralRunsAreOneAnswer) {
+  const std::string report = golden("plugin_three_times.report");
+  const SamplerReports reports = open({report, report});
+  EXPECT_EQ(told(reports),
+            "branches :0 2 12 seen\nbranches :0 2 2 seen\nbounds :0 -3..9 seen\n"
+            "function-entries :0 8 seen\n");
+  EXPECT_EQ(reports.unresolved_sections(), 3U);
+}
+
+TEST(SamplerReports, SectionsThatDoNotFitAreToldAndTheRestIsJoined) {
+  const std::string unit(32, '0');
+  const std::string sites =
+      "<sites unit=\"" + unit +
+      "\" scheme=\"data\">\na.c\t1\tf\t1\tx\tread\na.c\t2\tf\t2\ty\tread\n</sites>\n";
+  const auto report = [&](const std::string& rows) {
+    return "<samples unit=\"" + unit + "\" scheme=\"data\">\n" + rows + "</samples>\n";
+  };
+  const std::string many = report("1\n2\n3\n");
+  EXPECT_EQ(told(open({many, sites})), "data f:1 1 seen\ndata f:2 2 seen\n");
+  EXPECT_EQ(open({many, sites}).uneven_sections(), 1U);
+  const std::string few = report("7\n");
+  EXPECT_EQ(told(open({few, sites})), "data f:1 7 seen\n");
+  const std::string damaged = report("7\nx\n");
+  EXPECT_EQ(told(open({damaged, sites})), "data f:1 7 seen\n");
+  EXPECT_EQ(open({damaged, sites}).problems().kept()[0].offset, damaged.find('x'));
+  // Another load of the same unit tells of it.
+  const std::string whole = report("1\n1\n");
+  EXPECT_EQ(told(open({damaged, whole, sites})), "data f:1 8 seen\ndata f:2 1 seen\n");
+}
+
+TEST(SamplerReports, EveryPrefixIsAnswered) {
+  const std::string report = golden("all_schemes.report");
+  const std::string sites = golden("all_schemes.sites");
+  size_t before = 0;
+  for (size_t size = 20; size <= report.size(); ++size) {
+    const std::string cut = report.substr(0, size);
+    const SamplerReports reports = open({cut, sites});
+    size_t rows = 0;
+    reports.for_each_site(false, [&](const CountedSite&) { ++rows; });
+    ASSERT_GE(rows, before) << size;
+    before = rows;
+    for (const Problem& problem : reports.problems().kept()) ASSERT_LE(problem.offset, size);
+    static_cast<void>(reports.info());
+  }
+  EXPECT_EQ(before, 25U);
+}
+
+TEST(LineCounts, TakeTheLargestOfALineAndAddUnits) {
+  const std::string report = golden("all_schemes.report");
+  const std::string sites = golden("all_schemes.sites");
+  LineCounts lines;
+  open({report, sites}).for_each_site(true, [&](const CountedSite& site) { lines.on(site); });
+  const auto files = lines.files();
+  ASSERT_EQ(files.size(), 1U);
+  const LineCounts::File& file = files.begin()->second;
+  EXPECT_EQ(file.lines,
+            (std::map<uint64_t, uint64_t>{{8, 1}, {10, 5}, {11, 1}, {20, 4}, {21, 8}, {22, 8}}));
+  ASSERT_EQ(file.branches.size(), 3U);
+  EXPECT_EQ(file.branches[1].block, 1U);
+  EXPECT_EQ(file.branches[2].taken_true, 8U);
+  EXPECT_EQ(lines.used_sites(), 7U);
+}
+
+TEST(SiteSums, CountByScheme) {
+  const std::string report = golden("plugin_three_times.report");
+  const std::string sites = golden("plugin.sites");
+  SiteSums sums;
+  open({report, sites}).for_each_site(false, [&](const CountedSite& site) { sums.on(site); });
+  EXPECT_EQ(sums.all().sites, 4U);
+  EXPECT_EQ(sums.all().observations, 13U);
+  ASSERT_EQ(sums.functions().size(), 1U);
+  EXPECT_EQ(sums.functions()[0].observed, 4U);
+}
+
+// 100 counts of one in ten: 1,000, give or take 1.96 * 10 * sqrt(100 * 0.9) = 185.9.
+TEST(Estimate, IsUnbiasedAndHasItsMargin) {
+  EXPECT_DOUBLE_EQ(estimate(100, 10).value, 1000);
+  EXPECT_NEAR(estimate(100, 10).margin, 185.9, 0.1);
+  EXPECT_DOUBLE_EQ(estimate(7, 1).value, 7);
+  EXPECT_DOUBLE_EQ(estimate(7, 1).margin, 0);
+}
+
+}  // namespace
+}  // namespace telltale

@@ -1,0 +1,91 @@
+// `telltale resolve`: feedback reports and programs, a line a site.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/reading_options.h"
+#include "cli/sampler_answers.h"
+#include "cli/verbs.h"
+#include "output/output_file.h"
+#include "output/site_rows.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+namespace {
+
+struct ResolveOptions {
+  ReadingOptions reading;
+  CountsOptions counts;
+  std::string output = "-";
+};
+
+Table make_table(const SamplerReports& reports, const CallFilter& filter,
+                 const CountsOptions& options) {
+  using Show = Table::Show;
+  bool times = false;
+  for (const SamplerReports::Section& section : reports.sections())
+    times = times || section.tells_first || section.tells_last;
+  std::vector<Table::Column> columns = {{"scheme", "SCHEME", Show::text},
+                                        {"place", "PLACE", Show::text},
+                                        {"function", "FUNCTION", Show::text},
+                                        {"site", "SITE", Show::text},
+                                        {"values", "VALUES", Show::text}};
+  if (times) columns.insert(columns.end(), {{"first", "FIRST"}, {"last", "LAST"}});
+  Table table(std::move(columns));
+  SiteFilter kept(filter, options);
+  reports.for_each_site(false, [&](const CountedSite& site) {
+    if (!kept.keeps(site)) return;
+    std::vector<Table::Cell> cells = {site.scheme->name, site_place(site),
+                                      std::string(site.function), site_words(site),
+                                      site_values(site)};
+    if (times) cells.insert(cells.end(), {site.first_time, site.last_time});
+    table.add_row(std::move(cells));
+  });
+  return table;
+}
+
+int answer(const SamplerReports& reports, const CallFilter& filter, const ResolveOptions& options) {
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return report_error(out.error());
+  const auto sink = [&out](std::string_view block) { return out->write(block); };
+  const bool rows = options.reading.json || options.reading.csv;
+  Result<void> done =
+      rows ? convert_reports(reports, filter, options.counts,
+                             options.reading.json ? ExportFormat::json : ExportFormat::csv, sink)
+           : sink(make_table(reports, filter, options.counts).to_text());
+  if (done) done = out->finish();
+  if (!done) return report_error(done.error());
+  return report_problems(options.reading, reports.problems());
+}
+
+int run(const ResolveOptions& options) {
+  return answer_any(
+      options.reading,
+      [](const auto&, const CallFilter&) {
+        return report_error(
+            usage_error("resolve is for feedback reports; top, dump and others tell of calls")
+                .error());
+      },
+      [&](const SamplerReports& reports, const CallFilter& filter) {
+        return answer(reports, filter, options);
+      });
+}
+
+}  // namespace
+
+void add_resolve_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand(
+      "resolve", "feedback reports and the programs that left them: a line a site");
+  const auto options = std::make_shared<ResolveOptions>();
+  add_reading_options(*verb, options->reading);
+  add_csv_option(*verb, options->reading);
+  add_counts_options(*verb, options->counts);
+  verb->add_option("-o,--output", options->output, "file to write; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,202 @@
+#include "cli/sampler_answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/line_counts.h"
+#include "analysis/site_sums.h"
+#include "cli/reading_options.h"
+#include "cli/verbs.h"
+#include "formats/sampler/report_writer.h"
+#include "output/lcov.h"
+#include "output/site_rows.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+namespace {
+
+using Show = Table::Show;
+
+struct TopRow {
+  uint64_t total = 0;
+  std::vector<Table::Cell> cells;
+};
+
+std::vector<Table::Cell> top_cells(const CountedSite& site, uint64_t sparsity) {
+  std::vector<Table::Cell> cells = {site.scheme->bounds ? Table::Cell()
+                                                        : Table::Cell(site.total())};
+  if (sparsity > 1) {
+    const Estimate guess = estimate(site.total(), static_cast<double>(sparsity));
+    const bool bounds = site.scheme->bounds;
+    cells.push_back(bounds ? Table::Cell() : Table::Cell(guess.value));
+    cells.push_back(bounds ? Table::Cell() : Table::Cell(guess.margin));
+  }
+  cells.insert(cells.end(), {Table::Cell(site.scheme->name), Table::Cell(site_values(site)),
+                             Table::Cell(site_words(site)), Table::Cell(std::string(site.function)),
+                             Table::Cell(site_place(site))});
+  return cells;
+}
+
+Table top_table(uint64_t sparsity) {
+  std::vector<Table::Column> columns = {{"count", "COUNT"}};
+  if (sparsity > 1) columns.insert(columns.end(), {{"estimate", "ESTIMATE"}, {"margin", "+-"}});
+  columns.insert(columns.end(), {{"scheme", "SCHEME", Show::text},
+                                 {"values", "VALUES", Show::text},
+                                 {"site", "SITE", Show::text},
+                                 {"function", "FUNCTION", Show::text},
+                                 {"place", "PLACE", Show::text}});
+  return Table(std::move(columns));
+}
+
+// A row that was damaged in the input is written as one that was never reached.
+void append_bounds(const sampler::Bounds& bounds, std::string& out) {
+  using sampler::BoundValue;
+  const bool lost = bounds.minimum.form == BoundValue::Form::none;
+  const BoundValue one{BoundValue::Form::unsigned_number, 1};
+  const BoundValue zero{BoundValue::Form::unsigned_number, 0};
+  sampler::append_row(out, lost ? sampler::Bounds{one, zero} : bounds);
+}
+
+// One report of all: sections in order, then the other subreports.
+void write_normal_form(const SamplerReports& reports, BlockWriter& out) {
+  sampler::append_report_begin(out.block(), sampler::kSamplesReport);
+  for (const SamplerReports::Section& section : reports.sections()) {
+    if (section.times_reported == 0 && !section.tells_first && !section.tells_last) continue;
+    const std::string& scheme = section.scheme->name;
+    if (section.times_reported != 0) {
+      sampler::append_samples_begin(out.block(), section.unit, scheme);
+      const size_t width = section.scheme->counters.size();
+      for (size_t row = 0; row < section.rows; ++row) {
+        if (section.scheme->bounds) {
+          append_bounds(section.bounds[row], out.block());
+        } else {
+          sampler::append_row(out.block(), std::span(section.counts).subspan(row * width, width));
+        }
+        out.flush_if_full();
+      }
+      sampler::append_samples_end(out.block());
+    }
+    for (const bool first : {true, false}) {
+      if (!(first ? section.tells_first : section.tells_last)) continue;
+      sampler::append_timestamps_begin(out.block(), section.unit, scheme, first ? "first" : "last");
+      for (const uint64_t& time : first ? section.first_times : section.last_times)
+        sampler::append_row(out.block(), std::span(&time, 1));
+      sampler::append_timestamps_end(out.block());
+    }
+    out.flush_if_full();
+  }
+  sampler::append_report_end(out.block());
+  for (const SamplerReports::Subreport& subreport : reports.subreports()) {
+    sampler::append_report_begin(out.block(), subreport.id);
+    out.block() += subreport.text;
+    sampler::append_report_end(out.block());
+    out.flush_if_full();
+  }
+}
+
+}  // namespace
+
+void add_counts_options(CLI::App& verb, CountsOptions& options) {
+  verb.add_option("--sparsity", options.sparsity,
+                  "feedback reports: one in N was counted (SAMPLER_SPARSITY of the run); shows "
+                  "estimates; 1: everything was")
+      ->type_name("N")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 53));
+  verb.add_option("--scheme", options.schemes, "feedback reports: only this scheme")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  verb.add_flag("--observed", options.observed, "feedback reports: only sites with a count");
+}
+
+std::unexpected<Error> counts_only() {
+  return usage_error("--sparsity, --scheme and --observed are for feedback reports");
+}
+
+bool SiteFilter::keeps(const CountedSite& site) {
+  if (options_.observed && !site.observed) return false;
+  if (!options_.schemes.empty() &&
+      std::ranges::find(options_.schemes, site.scheme->name) == options_.schemes.end())
+    return false;
+  if (filter_.functions.empty()) return true;
+  if (function_.empty() || function_ != site.function) {
+    function_ = site.function;
+    FunctionInfo info;
+    info.name = function_;
+    kept_ = filter_.matches(info);
+  }
+  return kept_;
+}
+
+void print_top_sites(const SamplerReports& reports, const CallFilter& filter,
+                     const CountsOptions& options, const TopSites& wanted) {
+  SiteFilter kept(filter, options);
+  std::vector<TopRow> rows;
+  reports.for_each_site(false, [&](const CountedSite& site) {
+    if (kept.keeps(site)) rows.push_back({site.total(), top_cells(site, options.sparsity)});
+  });
+  std::ranges::stable_sort(rows, std::greater(), &TopRow::total);
+  const size_t found = rows.size();
+  if (wanted.limit != 0 && found > wanted.limit) rows.resize(wanted.limit);
+  Table table = top_table(options.sparsity);
+  for (TopRow& row : rows) table.add_row(std::move(row.cells));
+  if (wanted.json || wanted.csv) {
+    print(wanted.json ? table.to_json() : table.to_csv());
+    return;
+  }
+  std::string text = table.to_text();
+  if (rows.size() < found)
+    text += fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found);
+  print(text);
+}
+
+Result<void> convert_reports(const SamplerReports& reports, const CallFilter& filter,
+                             const CountsOptions& options, ExportFormat format,
+                             const ByteSink& sink) {
+  SiteFilter kept(filter, options);
+  BlockWriter out(sink);
+  switch (format) {
+    case ExportFormat::json: {
+      JsonWriter json(out.block(), 1);
+      json.begin_array();
+      reports.for_each_site(true, [&](const CountedSite& site) {
+        if (kept.keeps(site)) write_site_json(json, site, options.sparsity);
+        out.flush_if_full();
+      });
+      json.end_array();
+      return out.finish();
+    }
+    case ExportFormat::csv:
+      out.write(site_csv_header());
+      reports.for_each_site(true, [&](const CountedSite& site) {
+        if (kept.keeps(site)) append_site_csv(out.block(), site, options.sparsity);
+        out.flush_if_full();
+      });
+      return out.finish();
+    case ExportFormat::lcov: {
+      LineCounts lines;
+      reports.for_each_site(true, [&](const CountedSite& site) {
+        if (kept.keeps(site)) lines.on(site);
+      });
+      if (lines.used_sites() == 0) {
+        return usage_error(
+            "LCOV needs sites of branches, coverage or function-entries with their places: give "
+            "the programs by --program");
+      }
+      return write_lcov(lines, {options.sparsity}, sink);
+    }
+    case ExportFormat::sampler:
+      if (!filter.keeps_everything() || options.any())
+        return usage_error("a feedback report is written whole: no filters");
+      write_normal_form(reports, out);
+      return out.finish();
+    default:
+      return usage_error(
+          fmt::format("a feedback report has no calls and no times: it cannot be written as {}; "
+                      "json, csv, lcov and sampler can",
+                      export_format_name(format)));
+  }
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "bytes/block_writer.h"
+#include "import/sampler_reports.h"
+#include "model/call_filter.h"
+#include "output/export_format.h"
+
+namespace telltale::cli {
+
+// What verbs ask of feedback reports besides what they ask of any recording.
+struct CountsOptions {
+  uint64_t sparsity = 0;             // one in so many was counted; 0: the user did not say
+  std::vector<std::string> schemes;  // empty: all
+  bool observed = false;             // only sites with a count
+
+  [[nodiscard]] bool any() const { return sparsity != 0 || !schemes.empty() || observed; }
+};
+// --sparsity, --scheme, --observed.
+void add_counts_options(CLI::App& verb, CountsOptions& options);
+
+// What is said of these options where there are calls.
+std::unexpected<Error> counts_only();
+
+// Which sites an answer is about. Not thread-safe.
+class SiteFilter {
+ public:
+  // Both must outlive it.
+  SiteFilter(const CallFilter& filter, const CountsOptions& options)
+      : filter_(filter), options_(options) {}
+  bool keeps(const CountedSite& site);
+
+ private:
+  const CallFilter& filter_;
+  const CountsOptions& options_;
+  std::string function_;  // asked last
+  bool kept_ = false;
+};
+
+// The sites with the largest counts first.
+struct TopSites {
+  size_t limit = 0;  // 0: all
+  bool json = false;
+  bool csv = false;
+};
+void print_top_sites(const SamplerReports& reports, const CallFilter& filter,
+                     const CountsOptions& options, const TopSites& wanted);
+
+// A summary: by scheme, the busiest sites and functions, branches that went one way, the last sites
+// before the end, the backtrace. Errors: usage, for --csv of a table that there is not.
+struct SamplerReportOptions {
+  size_t rows = 10;
+  bool json = false;
+  bool csv = false;
+  std::string table;                  // of --csv
+  std::vector<std::string> programs;  // that resolve the backtrace
+};
+Result<void> summarise_reports(const SamplerReports& reports, const CallFilter& filter,
+                               const CountsOptions& options, const SamplerReportOptions& wanted,
+                               BlockWriter& out);
+
+// Every site, one a row, as JSON or CSV; as LCOV; or as one feedback report of all. Errors: usage,
+// for formats that need calls; the sink's.
+Result<void> convert_reports(const SamplerReports& reports, const CallFilter& filter,
+                             const CountsOptions& options, ExportFormat format,
+                             const ByteSink& sink);
+
+}  // namespace telltale::cli

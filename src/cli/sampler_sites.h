@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "import/sampler_sites.h"
+#include "output/json_writer.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+
+// Sampler's sites of one file, as `sites` shows them.
+class ProgramSites {
+ public:
+  // Of an executable, shared library, object, archive or .sites file. Errors: what
+  // SamplerSites::add says.
+  static Result<ProgramSites> open(const std::string& path, ProblemLog& problems);
+
+  [[nodiscard]] uint64_t count() const { return sites_.site_count(); }
+  [[nodiscard]] std::map<std::string, uint64_t> by_scheme() const;
+  // "12 sites in 2 units (branches 8, returns 4)"; empty if there are none.
+  [[nodiscard]] std::string summary() const;
+  void add_rows(Table& table, const std::string* program) const;
+  // An array of objects.
+  template <typename Flush>
+  void write_rows(JsonWriter& json, Flush flush) const {
+    json.begin_array();
+    for (const SamplerSites::Section& section : sites_.sections()) {
+      for (size_t i = 0; i < section.sites->size(); ++i) {
+        write_row(json, *section.sites, i);
+        flush();
+      }
+    }
+    json.end_array();
+  }
+
+ private:
+  static void write_row(JsonWriter& json, const sampler::SitesSection& section, size_t row);
+  SamplerSites sites_;
+};
+
+// Its columns; with one for the program if there are several.
+Table sampler_sites_table(bool with_program);
+
+}  // namespace telltale::cli

@@ -1,0 +1,227 @@
+#include "formats/sampler/counter_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+namespace telltale::sampler {
+namespace {
+
+constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
+
+unsigned digit(const char* at) {
+  return static_cast<unsigned>(static_cast<unsigned char>(*at)) - unsigned{'0'};
+}
+
+// Every run of digits is followed by something else: a body ends with a line feed.
+bool read_number(const char*& at, uint64_t& value) {
+  unsigned next = digit(at);
+  if (next > 9) [[unlikely]]
+    return false;
+  const char* const begin = at;
+  uint64_t number = next;
+  for (++at; (next = digit(at)) <= 9; ++at) number = number * 10 + next;
+  if (at - begin > 19) [[unlikely]] {
+    if (std::from_chars(begin, at, number).ec != std::errc()) return false;
+  }
+  value = number;
+  return true;
+}
+
+bool read_row(const char*& at, size_t arity, uint64_t* values) {
+  for (size_t i = 0; i < arity; ++i) {
+    if (!read_number(at, values[i])) return false;
+    if (*at != (i + 1 == arity ? '\n' : '\t')) return false;
+    ++at;
+  }
+  return true;
+}
+
+constexpr std::array<char, 2 * kMaxUnknownCounters> kBlankRow = [] {
+  std::array<char, 2 * kMaxUnknownCounters> row{};
+  for (size_t i = 0; i < row.size(); i += 2) {
+    row[i] = '0';
+    row[i + 1] = '\t';
+  }
+  return row;
+}();
+
+// "0<TAB>0<TAB>0<LF>": most sites of most runs. `Arity` 0: any.
+template <size_t Arity>
+bool is_blank_row(const char* at, const char* end) {
+  if constexpr (Arity == 0) {
+    return false;
+  } else {
+    return static_cast<size_t>(end - at) >= 2 * Arity &&
+           std::memcmp(at, kBlankRow.data(), 2 * Arity - 1) == 0 && at[2 * Arity - 1] == '\n';
+  }
+}
+
+void note_bad_row(RowTally& tally, uint64_t row, size_t offset) {
+  if (tally.bad_rows.empty()) tally.first_bad = offset;
+  tally.bad_rows.push_back(row);
+}
+
+const char* next_line(const char* at, const char* end) {
+  const void* feed = std::memchr(at, '\n', static_cast<size_t>(end - at));
+  return feed == nullptr ? end : static_cast<const char*>(feed) + 1;
+}
+
+uint64_t count_lines(std::string_view body) {
+  return static_cast<uint64_t>(std::ranges::count(body, '\n'));
+}
+
+// REQUIRES: sums has room for `rows` rows, of which the body has at least as many.
+template <size_t Arity>
+void add_rows(std::string_view body, size_t arity, uint64_t rows, uint64_t* sums, RowTally& tally) {
+  const size_t width = Arity == 0 ? arity : Arity;
+  std::array<uint64_t, Arity == 0 ? kMaxUnknownCounters : Arity> values{};
+  const char* at = body.data();
+  const char* const end = at + body.size();
+  for (uint64_t row = 0; row < rows; ++row, sums += width) {
+    const char* const begin = at;
+    if (is_blank_row<Arity>(at, end)) {
+      at += 2 * Arity;
+      continue;
+    }
+    if (!read_row(at, width, values.data())) [[unlikely]] {
+      note_bad_row(tally, row, static_cast<size_t>(begin - body.data()));
+      at = next_line(begin, end);
+      continue;
+    }
+    for (size_t i = 0; i < width; ++i) {
+      if (__builtin_add_overflow(sums[i], values[i], &sums[i])) [[unlikely]] {
+        sums[i] = kLargest;
+        ++tally.saturated;
+      }
+    }
+  }
+}
+
+std::optional<Bounds> parse_bounds(std::string_view line) {
+  const size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return std::nullopt;
+  const std::optional<BoundValue> minimum = parse_bound(line.substr(0, tab));
+  const std::optional<BoundValue> maximum = parse_bound(line.substr(tab + 1));
+  if (!minimum || !maximum) return std::nullopt;
+  return Bounds{*minimum, *maximum};
+}
+
+}  // namespace
+
+RowTally add_counters(std::string_view body, size_t arity, std::vector<uint64_t>& sums,
+                      uint64_t max_rows) {
+  RowTally tally;
+  tally.rows = count_lines(body);
+  const uint64_t rows = std::min(tally.rows, max_rows);
+  if (sums.size() < rows * arity) sums.resize(rows * arity);
+  switch (arity) {
+    case 1:
+      add_rows<1>(body, arity, rows, sums.data(), tally);
+      break;
+    case 2:
+      add_rows<2>(body, arity, rows, sums.data(), tally);
+      break;
+    case 3:
+      add_rows<3>(body, arity, rows, sums.data(), tally);
+      break;
+    case 4:
+      add_rows<4>(body, arity, rows, sums.data(), tally);
+      break;
+    case 9:
+      add_rows<9>(body, arity, rows, sums.data(), tally);
+      break;
+    default:
+      add_rows<0>(body, arity, rows, sums.data(), tally);
+  }
+  return tally;
+}
+
+bool less(const BoundValue& a, const BoundValue& b) {
+  const bool a_negative = a.form == BoundValue::Form::negative;
+  const bool b_negative = b.form == BoundValue::Form::negative;
+  if (a_negative != b_negative) return a_negative;
+  return a.bits < b.bits;  // of two negative ones, too
+}
+
+std::optional<BoundValue> parse_bound(std::string_view text) {
+  using Form = BoundValue::Form;
+  if (text == "(nil)") return BoundValue{Form::pointer, 0};
+  const bool hex = text.starts_with("0x");
+  const bool negative = text.starts_with("-");
+  std::string_view digits = text.substr(hex ? 2 : negative ? 1 : 0);
+  uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), number, hex ? 16 : 10);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  if (!negative) return BoundValue{hex ? Form::pointer : Form::unsigned_number, number};
+  constexpr uint64_t kMostNegative = uint64_t{1} << 63;
+  if (number == 0 || number > kMostNegative) return std::nullopt;
+  return BoundValue{Form::negative, ~number + 1};
+}
+
+std::string to_string(const BoundValue& value) {
+  switch (value.form) {
+    case BoundValue::Form::negative:
+      return fmt::format("{}", static_cast<int64_t>(value.bits));
+    case BoundValue::Form::pointer:
+      return value.bits == 0 ? "(nil)" : fmt::format("{:#x}", value.bits);
+    case BoundValue::Form::unsigned_number:
+      return fmt::format("{}", value.bits);
+    case BoundValue::Form::none:
+      break;
+  }
+  return "";
+}
+
+RowTally merge_bounds(std::string_view body, std::vector<Bounds>& bounds, uint64_t max_rows) {
+  RowTally tally;
+  tally.rows = count_lines(body);
+  const uint64_t rows = std::min(tally.rows, max_rows);
+  if (bounds.size() < rows) bounds.resize(rows);
+  uint64_t row = 0;
+  for_each_line(body, [&](std::string_view line, size_t offset) {
+    if (row == rows) return;
+    const std::optional<Bounds> read = parse_bounds(line);
+    if (!read) {
+      note_bad_row(tally, row++, offset);
+      return;
+    }
+    Bounds& merged = bounds[row++];
+    const bool first = merged.minimum.form == BoundValue::Form::none;
+    if (first || less(read->minimum, merged.minimum)) merged.minimum = read->minimum;
+    if (first || less(merged.maximum, read->maximum)) merged.maximum = read->maximum;
+  });
+  return tally;
+}
+
+RowTally merge_timestamps(std::string_view body, bool first, std::vector<uint64_t>& times,
+                          uint64_t max_rows) {
+  std::vector<uint64_t> own;
+  RowTally tally = add_counters(body, 1, own, max_rows);
+  if (times.size() < own.size()) times.resize(own.size());
+  for (size_t i = 0; i < own.size(); ++i) {
+    const bool earlier = times[i] == 0 || own[i] < times[i];
+    if (own[i] != 0 && (first ? earlier : own[i] > times[i])) times[i] = own[i];
+  }
+  return tally;
+}
+
+size_t columns_of_first_row(std::string_view body) {
+  if (body.empty()) return 0;
+  const std::string_view line = body.substr(0, body.find('\n'));
+  return static_cast<size_t>(std::ranges::count(line, '\t')) + 1;
+}
+
+std::optional<uint64_t> parse_unsigned(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+}  // namespace telltale::sampler

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/problem.h"
+#include "bytes/cursor.h"
+#include "formats/sampler/tag.h"
+
+namespace telltale::sampler {
+
+// A piece of a feedback report. The pieces' bytes, one after the other, are the report's.
+struct ReportItem {
+  enum class Kind : uint8_t {
+    report_begin,  // <report id="...">
+    report_end,    // </report>
+    samples,       // a whole section: its tag, its rows, its closing tag
+    timestamps,    // likewise
+    text,          // what stands in a subreport that is not called samples: whole lines
+    skipped,       // what has no place in a report
+  };
+  Kind kind = Kind::skipped;
+  uint64_t offset = 0;     // of its first byte in the file
+  std::string_view bytes;  // all of it
+  std::string_view id;     // report_begin
+  // samples, timestamps
+  std::string_view unit;
+  std::string_view scheme;
+  std::string_view when;  // timestamps: first or last
+  Tag tag;                // with all attributes
+  std::string_view body;  // whole lines, each with its line feed
+  uint64_t body_offset = 0;
+  bool closed = true;  // false: the closing tag is missing
+
+  // What is wrong with it; none for a sound piece. `lost_bytes` of it are no part of the answer.
+  struct Complaint {
+    Problem::Kind kind = Problem::Kind::corruption;
+    uint64_t offset = 0;
+    std::string message;
+    uint64_t lost_bytes = 0;
+  };
+  std::optional<Complaint> complaint;
+
+  [[nodiscard]] bool is_section() const {
+    return kind == Kind::samples || kind == Kind::timestamps;
+  }
+};
+// "Report", "ReportEnd", "Samples", "Timestamps", "Text", "Skipped"
+std::string_view to_string(ReportItem::Kind kind);
+// The item's complaint as an entry of a ProblemLog. REQUIRES: there is one.
+Problem problem_of(const ReportItem& item, const std::string& file_name);
+
+// Reads a feedback report piece by piece, front to back: published text "Dynamic Feedback Reports".
+// Sections count inside of <report id="samples"> and, as extract-report leaves them, outside of any
+// report. Safe on untrusted input; what is damaged costs no more than its own lines. Holds views.
+class ReportReader {
+ public:
+  explicit ReportReader(Bytes file);
+  // None at the end.
+  std::optional<ReportItem> next();
+
+ private:
+  struct Line {
+    std::string_view text;  // without the line feed
+    size_t end = 0;         // where the next line begins
+    bool whole = true;      // has its line feed
+  };
+  [[nodiscard]] Line line_at(size_t at) const;
+  [[nodiscard]] bool ends_section(size_t at) const;
+  ReportItem begin(ReportItem::Kind kind) const;
+  ReportItem finish(ReportItem item, size_t end);
+  void read_section(ReportItem& item, size_t& end) const;
+  ReportItem read_tag(const Tag& tag, const Line& line);
+  ReportItem read_text();
+  ReportItem read_skipped();
+  ReportItem read_torn_line(const Line& line);
+  [[nodiscard]] std::optional<ReportItem::Complaint> complain_of_open_report() const;
+
+  std::string_view file_;
+  size_t at_ = 0;
+  bool in_report_ = false;
+  bool in_samples_ = true;  // sections may stand here
+  size_t report_at_ = 0;
+};
+
+}  // namespace telltale::sampler

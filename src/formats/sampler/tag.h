@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "formats/sampler/wire.h"
+
+namespace telltale::sampler {
+
+// A line of the form <name key="value" ...> or </name>. Views of the line.
+struct Tag {
+  static constexpr size_t kMaxAttributes = 8;
+  std::string_view name;
+  bool closes = false;
+  bool letter_perfect = true;  // one blank before each attribute, nothing else between
+  std::array<std::pair<std::string_view, std::string_view>, kMaxAttributes> attributes{};
+  size_t attribute_count = 0;
+
+  // Empty where there is none.
+  [[nodiscard]] std::string_view attribute(std::string_view key) const;
+};
+
+// `line` has no line feed. None if it is no tag.
+std::optional<Tag> parse_tag(std::string_view line);
+
+// 32 lower-case hexadecimal digits.
+bool is_unit_signature(std::string_view text);
+// Null for a scheme that nobody documented.
+const SchemeLayout* find_scheme(std::string_view name);
+
+// Whose values or sites a section holds. The pair joins what a run left with what was built.
+struct SectionKey {
+  std::string unit;
+  std::string scheme;
+  bool operator==(const SectionKey&) const = default;
+  auto operator<=>(const SectionKey&) const = default;
+};
+
+}  // namespace telltale::sampler

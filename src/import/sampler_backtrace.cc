@@ -1,0 +1,62 @@
+#include "import/sampler_backtrace.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "program/demangle.h"
+
+namespace telltale {
+namespace {
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The address in the file: from the offset to a symbol or to where the module was loaded; a bare
+// address says where something is only if the module cannot be moved.
+std::optional<uint64_t> link_address(const sampler::BacktraceFrame& frame, Symbolizer& symbolizer) {
+  if (symbolizer.is_fixed()) return frame.address;
+  if (!frame.offset) return std::nullopt;
+  if (frame.symbol.empty()) return *frame.offset;
+  const std::optional<uint64_t> symbol = symbolizer.address_of(std::string(frame.symbol));
+  if (!symbol) return std::nullopt;
+  return frame.negative_offset ? *symbol - *frame.offset : *symbol + *frame.offset;
+}
+
+}  // namespace
+
+BacktraceResolver::BacktraceResolver(std::vector<std::string> modules) {
+  for (std::string& path : modules) modules_.push_back({std::move(path), nullptr});
+}
+
+BacktraceResolver::Module* BacktraceResolver::find(std::string_view module) {
+  Module* same_name = nullptr;
+  for (Module& one : modules_) {
+    if (one.path == module) return &one;
+    if (same_name == nullptr && last_part(one.path) == last_part(module)) same_name = &one;
+  }
+  return same_name;
+}
+
+ResolvedFrame BacktraceResolver::resolve(const sampler::BacktraceFrame& frame) {
+  ResolvedFrame resolved;
+  resolved.address = fmt::format("{:#x}", frame.address);
+  resolved.module = frame.module;
+  Module* module = frame.module.empty() ? nullptr : find(frame.module);
+  std::optional<uint64_t> address;
+  if (module != nullptr) {
+    if (module->symbolizer == nullptr)
+      module->symbolizer = std::make_unique<Symbolizer>(module->path);
+    address = link_address(frame, *module->symbolizer);
+  }
+  if (address && *address != 0) {
+    const CodeName name = module->symbolizer->find_instruction(*address - 1);
+    resolved.function = demangle(name.linkage_name);
+    resolved.file = name.file;
+    resolved.line = name.line;
+    resolved.directory = name.directory;
+  }
+  return resolved;
+}
+
+}  // namespace telltale

@@ -1,0 +1,312 @@
+#include "import/sampler_reports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "formats/sampler/cfg.h"
+#include "formats/sampler/recognise.h"
+#include "formats/sampler/tag.h"
+
+namespace telltale {
+namespace {
+
+using sampler::ReportItem;
+using sampler::RowTally;
+
+SiteScheme describe(const sampler::SchemeLayout& layout) {
+  SiteScheme scheme;
+  scheme.name = layout.name;
+  scheme.columns.assign(layout.column_names, layout.column_names + layout.columns);
+  scheme.counters.assign(layout.counter_names, layout.counter_names + layout.counters);
+  scheme.bounds = layout.values == sampler::Values::bounds;
+  return scheme;
+}
+
+// Of a scheme that nobody documented; its values are taken for counts.
+SiteScheme invent(std::string_view name, size_t counters) {
+  SiteScheme scheme;
+  scheme.name = name;
+  for (size_t i = 1; i <= CountedSite::kMaxColumns; ++i)
+    scheme.columns.push_back(fmt::format("column {}", i));
+  for (size_t i = 1; i <= counters; ++i) scheme.counters.push_back(fmt::format("value {}", i));
+  return scheme;
+}
+
+}  // namespace
+
+Result<SamplerReports> SamplerReports::open(std::vector<InputFile> files,
+                                            const SamplerOptions& options) {
+  SamplerReports reports;
+  reports.info_.format = "sampler";
+  reports.info_.version = "1";
+  reports.info_.timed = false;
+  ProblemLog& problems = reports.info_.problems;
+  for (const std::string& path : options.programs) {
+    const Result<bool> added = reports.sites_.add(path, options.limits, problems, options.section);
+    if (!added) return std::unexpected(added.error());
+    if (*added) continue;
+    reports.program_without_sites_ = true;
+    problems.add({Problem::Kind::loss, 0, path, "program",
+                  fmt::format("has no section {}", options.section), 0});
+  }
+  for (InputFile& file : files) {
+    reports.info_.files.push_back(file.name());
+    reports.info_.bytes += file.bytes().size();
+    switch (options.any_text ? sampler::TextKind::report : sampler::kind_of(file.bytes())) {
+      case sampler::TextKind::sites:
+        if (const auto added = reports.sites_.add(std::move(file), problems); !added)
+          return std::unexpected(added.error());
+        break;
+      case sampler::TextKind::report:
+        problems.merge(file.problems());
+        ++reports.report_count_;
+        reports.files_.push_back(std::move(file));
+        break;
+      case sampler::TextKind::graphs:
+        reports.count_graphs(file);
+        break;
+      case sampler::TextKind::none:
+        return std::unexpected(Error{Error::Cause::bad_magic,
+                                     file.name(),
+                                     {},
+                                     "neither a feedback report nor site information",
+                                     0});
+    }
+  }
+  for (const InputFile& file : reports.files_) reports.read(file);
+  reports.add_unreported();
+  return reports;
+}
+
+void SamplerReports::count_graphs(const InputFile& file) {
+  info_.problems.merge(file.problems());
+  const sampler::CfgInfo graphs =
+      sampler::CfgInfo::read(file.bytes(), file.name(), 0, info_.problems);
+  for (const sampler::CfgUnit& unit : graphs.units()) {
+    ++kinds_["graph units"];
+    kinds_["graph functions"] += unit.function_count;
+    for (const sampler::CfgFunction& function : graphs.functions(unit))
+      kinds_["graph nodes"] += function.node_count;
+  }
+}
+
+void SamplerReports::read(const InputFile& file) {
+  sampler::ReportReader reader(file.bytes());
+  std::string_view id;
+  while (const std::optional<ReportItem> item = reader.next()) {
+    if (item->complaint) info_.problems.add(problem_of(*item, file.name()));
+    switch (item->kind) {
+      case ReportItem::Kind::report_begin:
+        id = item->id;
+        ++kinds_["reports"];
+        if (id != sampler::kSamplesReport) add_subreport(file.name(), id, {});
+        break;
+      case ReportItem::Kind::samples:
+      case ReportItem::Kind::timestamps:
+        read_section(*item, file.name());
+        break;
+      case ReportItem::Kind::text:
+        add_subreport(file.name(), id, item->bytes);
+        break;
+      case ReportItem::Kind::report_end:
+      case ReportItem::Kind::skipped:
+        break;
+    }
+  }
+}
+
+void SamplerReports::add_subreport(const std::string& file, std::string_view id,
+                                   std::string_view text) {
+  const auto [known, is_new] =
+      subreport_of_.try_emplace({file, std::string(id)}, subreports_.size());
+  if (is_new) subreports_.push_back({file, std::string(id), {}});
+  subreports_[known->second].text += text;
+}
+
+const SiteScheme* SamplerReports::scheme_of(std::string_view name, size_t unknown_counters) {
+  const auto known = schemes_.find(name);
+  if (known != schemes_.end()) return known->second.get();
+  const sampler::SchemeLayout* layout = sampler::find_scheme(name);
+  auto scheme = std::make_unique<SiteScheme>(layout == nullptr ? invent(name, unknown_counters)
+                                                               : describe(*layout));
+  return schemes_.emplace(name, std::move(scheme)).first->second.get();
+}
+
+size_t SamplerReports::find_or_add(std::string_view unit, std::string_view scheme,
+                                   size_t unknown_counters) {
+  const auto known = by_key_.find({unit, scheme});
+  if (known != by_key_.end()) return known->second;
+  Section& section = sections_.emplace_back();
+  section.unit = unit;
+  section.scheme = scheme_of(scheme, unknown_counters);
+  section.sites = sites_.find(unit, scheme);
+  if (section.sites != nullptr) section.rows = section.sites->sites->size();
+  by_key_.emplace(std::pair<std::string_view, std::string_view>(section.unit, section.scheme->name),
+                  sections_.size() - 1);
+  return sections_.size() - 1;
+}
+
+void SamplerReports::read_section(const ReportItem& item, const std::string& file) {
+  if (item.unit.empty() || item.scheme.empty()) {
+    info_.problems.add({Problem::Kind::corruption, item.offset, file,
+                        std::string(to_string(item.kind)), "the tag names no unit or no scheme",
+                        item.bytes.size()});
+    return;
+  }
+  const size_t columns = sampler::columns_of_first_row(item.body);
+  const size_t index = find_or_add(item.unit, item.scheme,
+                                   std::clamp<size_t>(columns, 1, sampler::kMaxUnknownCounters));
+  Section& section = sections_[index];
+  if (item.kind == ReportItem::Kind::samples) {
+    read_samples(item, file, section);
+    return;
+  }
+  ++kinds_["timestamps sections"];
+  if (item.when != "first" && item.when != "last") {
+    info_.problems.add({Problem::Kind::corruption, item.offset, file, "Timestamps",
+                        "neither of the first nor of the last", item.bytes.size()});
+    return;
+  }
+  const bool first = item.when == "first";
+  if (!std::exchange(first ? section.tells_first : section.tells_last, true))
+    timestamps_.emplace_back(index, first);
+  std::vector<uint64_t>& times = first ? section.first_times : section.last_times;
+  const uint64_t limit = section.sites == nullptr ? sampler::kAllRows : section.rows;
+  const RowTally tally = sampler::merge_timestamps(item.body, first, times, limit);
+  if (section.sites == nullptr) section.rows = std::max(section.rows, tally.rows);
+  note_rows(item, file, section, tally);
+}
+
+void SamplerReports::read_samples(const ReportItem& item, const std::string& file,
+                                  Section& section) {
+  ++kinds_["samples sections"];
+  ++section.times_reported;
+  const uint64_t limit = section.sites == nullptr ? sampler::kAllRows : section.rows;
+  const RowTally tally = section.scheme->bounds
+                             ? sampler::merge_bounds(item.body, section.bounds, limit)
+                             : sampler::add_counters(item.body, section.scheme->counters.size(),
+                                                     section.counts, limit);
+  if (section.sites == nullptr) section.rows = std::max(section.rows, tally.rows);
+  section.reported_rows = std::max(section.reported_rows, std::min(tally.rows, section.rows));
+  for (const uint64_t row : tally.bad_rows) ++section.bad_rows[row];
+  kinds_["rows"] += tally.rows;
+  note_rows(item, file, section, tally);
+}
+
+void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
+                               const Section& section, const RowTally& tally) {
+  const auto note = [&](Problem::Kind kind, uint64_t offset, std::string message) {
+    info_.problems.add(
+        {kind, offset, file, std::string(to_string(item.kind)), std::move(message), 0});
+  };
+  bad_rows_ += tally.bad_rows.size();
+  if (!tally.bad_rows.empty()) {
+    note(Problem::Kind::corruption, item.body_offset + tally.first_bad,
+         fmt::format("{} rows of scheme {} are not the numbers that it has; the first is row {}",
+                     tally.bad_rows.size(), item.scheme, tally.bad_rows.front() + 1));
+  }
+  if (tally.saturated != 0) {
+    note(Problem::Kind::oddity, item.offset,
+         fmt::format("{} sums of scheme {} would be 2^64 or more", tally.saturated, item.scheme));
+  }
+  if (section.sites == nullptr || tally.rows == section.rows) return;
+  ++uneven_;
+  note(item.closed ? Problem::Kind::corruption : Problem::Kind::loss, item.offset,
+       fmt::format("{} rows, {} has {} sites of unit {} and scheme {}", tally.rows,
+                   *section.sites->program, section.rows, item.unit, item.scheme));
+}
+
+// What programs have and no report tells of.
+void SamplerReports::add_unreported() {
+  for (const SamplerSites::Section& section : sites_.sections())
+    find_or_add(section.sites->unit, section.sites->scheme, 1);
+  for (Section& section : sections_) {
+    const size_t rows = static_cast<size_t>(section.rows);
+    if (section.scheme->bounds) {
+      section.bounds.resize(rows);
+    } else {
+      section.counts.resize(rows * section.scheme->counters.size());
+    }
+    if (!section.first_times.empty()) section.first_times.resize(rows);
+    if (!section.last_times.empty()) section.last_times.resize(rows);
+  }
+}
+
+CountedSite SamplerReports::site(const Section& section, size_t row, std::string& minimum,
+                                 std::string& maximum) const {
+  CountedSite site;
+  site.scheme = section.scheme;
+  site.unit = section.unit;
+  site.index = row;
+  const auto bad = section.bad_rows.find(row);
+  site.reported = row < section.reported_rows &&
+                  (bad == section.bad_rows.end() || bad->second < section.times_reported);
+  if (section.sites != nullptr) {
+    const sampler::SiteRow columns = section.sites->sites->row(row);
+    site.program = *section.sites->program;
+    site.file = columns.file();
+    site.line = sampler::parse_unsigned(columns.line_number()).value_or(0);
+    site.function = columns.function();
+    site.graph_number = columns.graph_number();
+    site.column_count =
+        columns.column_count - std::min(columns.column_count, sampler::kCommonColumns);
+    for (size_t i = 0; i < site.column_count; ++i) site.columns[i] = columns.column(i);
+    site.text = columns.line;
+  }
+  if (section.scheme->bounds) {
+    const sampler::Bounds& bounds = section.bounds[row];
+    minimum = to_string(bounds.minimum);
+    maximum = to_string(bounds.maximum);
+    site.minimum = minimum;
+    site.maximum = maximum;
+    site.observed = bounds.observed();
+  } else {
+    const size_t width = section.scheme->counters.size();
+    site.counts = std::span(section.counts).subspan(row * width, width);
+    site.observed = std::ranges::any_of(site.counts, [](uint64_t count) { return count != 0; });
+  }
+  if (!section.first_times.empty()) site.first_time = section.first_times[row];
+  if (!section.last_times.empty()) site.last_time = section.last_times[row];
+  return site;
+}
+
+uint64_t SamplerReports::unresolved_sections() const {
+  return static_cast<uint64_t>(std::ranges::count_if(
+      sections_, [](const Section& section) { return section.sites == nullptr; }));
+}
+
+RecordingInfo SamplerReports::info(const std::function<bool(const CountedSite&)>& keeps) const {
+  RecordingInfo info = info_;
+  for (const auto& [kind, count] : kinds_) {
+    info.records += count;
+    info.records_by_kind.emplace_back(kind, count);
+  }
+  std::vector<std::string_view> units;
+  uint64_t sites = 0;
+  uint64_t observed = 0;
+  for (const Section& section : sections_) {
+    units.push_back(section.unit);
+    for_each_site(section, [&](const CountedSite& site) {
+      if (keeps && !keeps(site)) return;
+      ++sites;
+      observed += site.observed ? 1 : 0;
+    });
+  }
+  std::ranges::sort(units);
+  units.erase(std::ranges::unique(units).begin(), units.end());
+  const auto property = [&](std::string name, uint64_t value) {
+    info.properties.emplace_back(std::move(name), fmt::format("{}", value));
+  };
+  property("units", units.size());
+  property("sites", sites);
+  property("observed sites", observed);
+  if (!sites_.sections().empty()) property("unresolved", unresolved_sections());
+  for (const Subreport& subreport : subreports_) {
+    info.properties.emplace_back("subreport",
+                                 fmt::format("{}, {} bytes", subreport.id, subreport.text.size()));
+  }
+  return info;
+}
+
+}  // namespace telltale

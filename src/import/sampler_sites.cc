@@ -1,0 +1,93 @@
+#include "import/sampler_sites.h"
+
+#include <fmt/format.h>
+
+#include "formats/sampler/recognise.h"
+#include "program/elf_image.h"
+#include "program/symbolizer.h"
+
+namespace telltale {
+
+Result<bool> SamplerSites::add(const std::string& path, const InputLimits& limits,
+                               ProblemLog& problems, const std::string& section_name) {
+  Result<InputFile> file = InputFile::open(path, limits);
+  if (!file) return std::unexpected(file.error());
+  return add(*std::move(file), problems, section_name);
+}
+
+Result<bool> SamplerSites::add(InputFile file, ProblemLog& problems,
+                               const std::string& section_name) {
+  problems.merge(file.problems());
+  const InputFile& kept = files_.emplace_back(std::move(file));
+  const std::string& path = paths_.emplace_back(kept.name());
+  const Bytes bytes = kept.bytes();
+  if (sampler::kind_of(bytes) == sampler::TextKind::sites) {
+    add_info(sampler::SiteInfo::read(bytes, path, 0, problems), path, problems);
+    return true;
+  }
+  if (!may_have_static_sections(bytes)) {
+    return std::unexpected(Error{Error::Cause::bad_magic,
+                                 path,
+                                 {},
+                                 "neither a program, nor an archive, nor a .sites file",
+                                 0});
+  }
+  const Result<StaticSections> found = read_static_sections(bytes, path, section_name, problems);
+  if (!found) return std::unexpected(found.error());
+  if (add_sections(*found, path, problems)) return true;
+  return ElfImage::recognises(bytes) && add_debug_file(path, section_name, problems);
+}
+
+bool SamplerSites::add_sections(const StaticSections& found, const std::string& program,
+                                ProblemLog& problems) {
+  for (const StaticSection& section : found.sections) {
+    if (section.unpacked != nullptr) unpacked_.push_back(section.unpacked);
+    add_info(sampler::SiteInfo::read(section.bytes, program, section.offset, problems), program,
+             problems);
+  }
+  return !found.sections.empty();
+}
+
+// What strip took away may stand in a separate debug file.
+bool SamplerSites::add_debug_file(const std::string& program, const std::string& section_name,
+                                  ProblemLog& problems) {
+  const std::string debug_file = Symbolizer(program).debug_file();
+  if (debug_file.empty() || debug_file == program) return false;
+  Result<InputFile> file = InputFile::open(debug_file);
+  if (!file) return false;
+  const InputFile& kept = files_.emplace_back(*std::move(file));
+  const Result<StaticSections> found =
+      read_static_sections(kept.bytes(), debug_file, section_name, problems);
+  return found && add_sections(*found, program, problems);
+}
+
+void SamplerSites::add_info(sampler::SiteInfo info, const std::string& program,
+                            ProblemLog& problems) {
+  const sampler::SiteInfo& kept = infos_.emplace_back(std::move(info));
+  for (const sampler::SitesSection& section : kept.sections()) {
+    const auto [known, is_new] =
+        by_key_.try_emplace({section.unit, section.scheme}, sections_.size());
+    if (is_new) {
+      sections_.push_back({&section, &program});
+    } else if (sections_[known->second].sites->body != section.body) {
+      problems.add({Problem::Kind::corruption, section.offset, program, "sites",
+                    fmt::format("unit {} has other {} sites in {}; those count", section.unit,
+                                section.scheme, *sections_[known->second].program),
+                    section.body.size()});
+    }
+  }
+}
+
+const SamplerSites::Section* SamplerSites::find(std::string_view unit,
+                                                std::string_view scheme) const {
+  const auto found = by_key_.find({unit, scheme});
+  return found == by_key_.end() ? nullptr : &sections_[found->second];
+}
+
+uint64_t SamplerSites::site_count() const {
+  uint64_t count = 0;
+  for (const Section& section : sections_) count += section.sites->size();
+  return count;
+}
+
+}  // namespace telltale

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "formats/sampler/site_info.h"
+#include "program/static_sections.h"
+
+namespace telltale {
+
+// The static site information of any number of programs, by unit and scheme. Move-only.
+class SamplerSites {
+ public:
+  struct Section {
+    const sampler::SitesSection* sites = nullptr;
+    const std::string* program = nullptr;  // path as the user gave it
+  };
+
+  SamplerSites() = default;
+  // Adds what `file` holds: a .sites file, or the section `section_name` of an executable, shared
+  // library, object, archive or separate debug file; of a program without it the separate debug
+  // file that belongs to it is looked into. Sections that are there already stay as they were; a
+  // different one of the same unit and scheme is a problem. Returns whether there were any. Errors:
+  // bad_magic for another file; what the readers of ELF files say.
+  Result<bool> add(InputFile file, ProblemLog& problems,
+                   const std::string& section_name = ".debug_site_info");
+  Result<bool> add(const std::string& path, const InputLimits& limits, ProblemLog& problems,
+                   const std::string& section_name = ".debug_site_info");
+
+  // Null: nobody has them.
+  [[nodiscard]] const Section* find(std::string_view unit, std::string_view scheme) const;
+  // In the order in which they were added, without doubles.
+  [[nodiscard]] const std::vector<Section>& sections() const { return sections_; }
+  [[nodiscard]] uint64_t site_count() const;
+
+ private:
+  using Key = std::pair<std::string_view, std::string_view>;
+  void add_info(sampler::SiteInfo info, const std::string& program, ProblemLog& problems);
+  bool add_sections(const StaticSections& found, const std::string& program, ProblemLog& problems);
+  bool add_debug_file(const std::string& program, const std::string& section_name,
+                      ProblemLog& problems);
+
+  std::deque<InputFile> files_;
+  std::deque<std::string> paths_;
+  std::deque<std::shared_ptr<const std::string>> unpacked_;
+  std::deque<sampler::SiteInfo> infos_;
+  std::vector<Section> sections_;
+  std::map<Key, size_t> by_key_;
+};
+
+}  // namespace telltale

@@ -1,0 +1,506 @@
+"""Sampler's reading side: the tools that the published text names, their examples, and the verbs on feedback reports.
+Programs are made with plain clang and objcopy: what reads them does not depend on who instruments."""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from xray_recorder import CLANGS, SOURCE_DIR, TELLTALE
+
+GOLDEN = os.path.join(SOURCE_DIR, "tests/golden/sampler")
+LIBEXEC = os.path.join(os.path.dirname(os.path.dirname(TELLTALE)), "libexec/telltale")
+TOOLS = ("extract-section", "extract-report", "resolveSamples", "resolveTimestamps", "resolve-backtrace", "resolve-cfg",
+         "decimate-samples", "precompute", "find-sampler-info")
+CLANG = "clang-" + CLANGS[0]
+UNIT = "0123456789abcdef0123456789abcdef"
+
+# The main-backtrace of the published text, and the rows that it shows for frames of libraries that nobody gave.
+BACKTRACE = """\
+ccrypt[0x804ff1c]
+/lib/tls/libc.so.6[0xaa78c8]
+ccrypt[0x804c3df]
+ccrypt[0x804c80e]
+ccrypt[0x804a34b]
+/lib/tls/libc.so.6(__libc_start_main+0xd3)[0xa94e23]
+ccrypt[0x8049171]
+"""
+
+CRASH = """\
+#include <execinfo.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void handleSignal(int number) {
+  void* frames[64];
+  backtrace_symbols_fd(frames, backtrace(frames, 64), 1);
+  _exit(number == SIGSEGV ? 0 : 1);
+}
+static int traverse_file(volatile int* at) {
+  return *at + 1;
+}
+int main(void) {
+  void* warm[1];
+  backtrace(warm, 1);
+  signal(SIGSEGV, handleSignal);
+  int value = traverse_file(NULL);
+  return value;
+}
+"""
+
+
+def read(name, mode="r"):
+    with open(os.path.join(GOLDEN, name), mode) as file:
+        return file.read()
+
+
+class SamplerTools(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="telltale-sampler-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.build_programs()
+
+    @classmethod
+    def path(cls, *names):
+        return os.path.join(cls.folder, *names)
+
+    @classmethod
+    def write(cls, name, content):
+        with open(cls.path(name), "wb" if isinstance(content, bytes) else "w") as file:
+            file.write(content)
+        return cls.path(name)
+
+    @classmethod
+    def sh(cls, *words):
+        subprocess.run(words, check=True, cwd=cls.folder, stdout=subprocess.DEVNULL, timeout=60)
+
+    @classmethod
+    def build_programs(cls):
+        """myapp, myplugin.so and libmylib.so of the text's example, with one unit of sites each."""
+        cls.write("empty.c", "int UNIT(void) { return 0; }\n")
+        cls.write("main.c", "int main(void) { return 0; }\n")
+        for name, source in (("one", "empty.c"), ("two", "empty.c"), ("three", "empty.c"), ("main", "main.c")):
+            cls.sh(CLANG, "-g", "-fPIC", f"-DUNIT=unit_{name}", "-c", source, "-o", name + ".o")
+        cls.units = {}
+        for number, name in enumerate(("main", "one", "two", "three")):
+            unit = f"{number:032x}"
+            cls.units[name] = unit
+            sites = (f'<sites unit="{unit}" scheme="branches">\n{name}.c\t4\tmain\t3\tvalue\n</sites>\n'
+                     f'<sites unit="{unit}" scheme="returns">\n{name}.c\t5\tmain\t7\tfive\n{name}.c\t6\tmain\t9\t*f\n</sites>\n')
+            # Odd numbers of padding zeros, as linkers leave them.
+            cls.write(name + ".sites.bin", sites.encode() + b"\0" * (number * 3))
+            cls.write(name + ".cfg.bin", f"*\t0.1\n{name}.c\n{unit}\n+\t{name}_main\t{name}.c\t3\n{name}.c\t4\n\none_main\tputs\t\n\n\n")
+            cls.sh("objcopy", "--add-section", f".debug_site_info={name}.sites.bin", "--add-section",
+                   f".debug_sampler_cfg={name}.cfg.bin", name + ".o")
+        cls.sh(CLANG, "-o", "myapp", "main.o", "one.o")
+        cls.sh(CLANG, "-shared", "-o", "myplugin.so", "two.o")
+        cls.sh(CLANG, "-shared", "-o", "libmylib.so", "three.o")
+        cls.sh("ar", "rcs", "libunits.a", "one.o", "two.o")
+
+    def tool(self, name, *words, stdin="", status=0):
+        done = subprocess.run([os.path.join(LIBEXEC, name), *words], input=stdin if isinstance(stdin, bytes) else stdin.encode(),
+                              capture_output=True, cwd=self.folder, timeout=60)
+        self.assertEqual(done.returncode, status, (name, words, done.stderr.decode()))
+        self.stderr = done.stderr.decode()
+        return done.stdout.decode()
+
+    def telltale(self, *words, status=0, stdin=b""):
+        done = subprocess.run([TELLTALE, *words], input=stdin, capture_output=True, cwd=self.folder, timeout=60)
+        self.assertEqual(done.returncode, status, (words, done.stderr.decode()))
+        self.stderr = done.stderr.decode()
+        return done.stdout.decode()
+
+    def samples(self, name, branches, returns):
+        unit = self.units[name]
+        return (f'<report id="samples">\n<samples unit="{unit}" scheme="branches">\n{branches}</samples>\n'
+                f'<samples unit="{unit}" scheme="returns">\n{returns}</samples>\n</report>\n')
+
+    # ---- extract-section ------------------------------------------------------------------------------------
+
+    def test_extract_section_prints_sections_of_each_file_without_zero_bytes(self):
+        text = {}
+        for name in self.units:
+            with open(self.path(name + ".sites.bin"), "rb") as file:
+                text[name] = file.read().replace(b"\0", b"").decode()
+        self.assertEqual(self.tool("extract-section", ".debug_site_info", "one.o"), text["one"])
+        self.assertEqual(self.tool("extract-section", ".debug_site_info", "myapp"), text["main"] + text["one"])
+        self.assertEqual(self.tool("extract-section", "--require", ".debug_site_info", "myplugin.so", "libmylib.so", "one.o"),
+                         text["two"] + text["three"] + text["one"])
+        self.assertEqual(self.tool("extract-section", ".debug_site_info", "libunits.a"), text["one"] + text["two"])
+
+    def test_extract_section_says_what_is_missing(self):
+        self.write("plain.c", "int plain;\n")
+        self.sh(CLANG, "-c", "plain.c")
+        text = self.tool("extract-section", ".debug_site_info", "plain.o", "one.o")
+        self.assertIn("plain.o: section .debug_site_info is missing", self.stderr)
+        self.assertIn("one.c", text)
+        self.tool("extract-section", "--require", ".debug_site_info", "plain.o", "one.o", status=1)
+        self.write("nothing", "")
+        self.sh("objcopy", "--add-section", ".debug_site_info=nothing", "plain.o", "hollow.o")
+        self.assertEqual(self.tool("extract-section", "--require", ".debug_site_info", "hollow.o"), "")
+        self.assertIn("empty", self.stderr)
+        self.tool("extract-section", status=2)
+        self.tool("extract-section", ".debug_site_info", status=2)
+        self.tool("extract-section", ".debug_site_info", "no such file", status=3)
+
+    def test_sections_survive_what_linkers_do_and_vanish_with_strip(self):
+        self.sh("ld", "-r", "-o", "both.o", "one.o", "two.o")
+        self.assertEqual(self.tool("extract-section", ".debug_site_info", "both.o").count("<sites"), 4)
+        self.sh(CLANG, "-Wl,--gc-sections", "-o", "collected", "main.o", "one.o")
+        self.assertEqual(self.tool("extract-section", ".debug_site_info", "collected").count("<sites"), 4)
+        self.sh("objcopy", "--compress-debug-sections=zlib", "myapp", "compressed")
+        self.assertEqual(self.tool("extract-section", ".debug_site_info", "compressed"),
+                         self.tool("extract-section", ".debug_site_info", "myapp"))
+        self.sh("strip", "-o", "stripped", "myapp")
+        self.tool("extract-section", "--require", ".debug_site_info", "stripped", status=1)
+
+    # ---- extract-report -------------------------------------------------------------------------------------
+
+    def test_extract_report_prints_the_bodies_of_one_name(self):
+        report = read("plugin_three_times.report")
+        self.assertEqual(self.tool("extract-report", "main-backtrace", stdin=report), BACKTRACE)
+        samples = self.tool("extract-report", "samples", stdin=report)
+        self.assertEqual(samples.count("<samples"), 9)
+        self.assertNotIn("report", samples)
+        self.assertEqual(self.tool("extract-report", "environment", stdin=report),
+                         "key\tvalue\n<samples unit=\"not a section here\">\n\n")
+        self.assertEqual(self.tool("extract-report", "nothing", stdin=report, status=1), "")
+        self.tool("extract-report", status=2)
+        torn = self.tool("extract-report", "samples", stdin=report[:200])
+        self.assertIn(torn, report)
+        self.assertIn("the report at byte 0 has no </report>", self.stderr)
+
+    # ---- resolveSamples -------------------------------------------------------------------------------------
+
+    def test_the_example_of_the_text(self):
+        """extract-report samples <raw-report.log | resolveSamples myapp myplugin.so libmylib.so"""
+        raw = (self.samples("two", "1\t2\n", "0\t0\t1\n4\t5\t6\n") + self.samples("main", "0\t9\n", "1\t0\t0\n0\t0\t0\n") +
+               self.samples("three", "7\t7\n", "0\t1\t0\n0\t0\t3\n"))
+        samples = self.tool("extract-report", "samples", stdin=raw)
+        rows = [line.split("\t") for line in self.tool("resolveSamples", "myapp", "myplugin.so", "libmylib.so",
+                                                       stdin=samples).splitlines()]
+        two, main, three = (self.units[name] for name in ("two", "main", "three"))
+        self.assertEqual(rows, [
+            ["myplugin.so", two, "branches", "two.c", "4", "main", "3", "value", "1", "2"],
+            ["myplugin.so", two, "returns", "two.c", "5", "main", "7", "five", "0", "0", "1"],
+            ["myplugin.so", two, "returns", "two.c", "6", "main", "9", "*f", "4", "5", "6"],
+            ["myapp", main, "branches", "main.c", "4", "main", "3", "value", "0", "9"],
+            ["myapp", main, "returns", "main.c", "5", "main", "7", "five", "1", "0", "0"],
+            ["myapp", main, "returns", "main.c", "6", "main", "9", "*f", "0", "0", "0"],
+            ["libmylib.so", three, "branches", "three.c", "4", "main", "3", "value", "7", "7"],
+            ["libmylib.so", three, "returns", "three.c", "5", "main", "7", "five", "0", "1", "0"],
+            ["libmylib.so", three, "returns", "three.c", "6", "main", "9", "*f", "0", "0", "3"]])
+        # With the section's name in front, as the text's synopsis has it, and with extracted files.
+        sites = self.write("all.sites", self.tool("extract-section", ".debug_site_info", "myapp", "myplugin.so", "libmylib.so"))
+        named = self.tool("resolveSamples", ".debug_site_info", "myapp", "myplugin.so", "libmylib.so", stdin=samples)
+        self.assertEqual([line.split("\t") for line in named.splitlines()], rows)
+        extracted = self.tool("resolveSamples", sites, stdin=samples)
+        self.assertEqual([line.split("\t")[1:] for line in extracted.splitlines()], [row[1:] for row in rows])
+        for inputs in (["libunits.a", "main.o", "three.o"], ["myapp", "myplugin.so", sites]):
+            text = self.tool("resolveSamples", *inputs, stdin=samples)
+            self.assertEqual([line.split("\t")[1:] for line in text.splitlines()], [row[1:] for row in rows])
+
+    def test_every_scheme_keeps_its_columns_and_values(self):
+        """Each line is the site's line and the row, joined: told by reading both files with a few lines of our own."""
+        sites, report = read("all_schemes.sites"), read("all_schemes.report")
+        bodies = dict(re.findall(r'<sites unit="\w+" scheme="([\w-]+)">\n(.*?)</sites>', sites, re.DOTALL))
+        rows = re.findall(r'<samples unit="(\w+)" scheme="([\w-]+)">\n(.*?)</samples>', report, re.DOTALL)
+        self.assertEqual(len(rows), 14)
+        file = os.path.join(GOLDEN, "all_schemes.sites")
+        expected = [f"{file}\t{unit}\t{scheme}\t{site}\t{values}" for unit, scheme, body in rows
+                    for site, values in zip(bodies[scheme].splitlines(), body.splitlines())]
+        self.assertEqual(self.tool("resolveSamples", file, stdin=report).splitlines(), expected)
+
+    def test_repeated_sections_are_added_and_bounds_widened(self):
+        report = read("plugin_three_times.report")
+        text = self.tool("resolveSamples", os.path.join(GOLDEN, "plugin.sites"), stdin=report)
+        self.assertEqual([line.split("\t")[2:] for line in text.splitlines()], [
+            ["branches", "src/plugin.c", "3", "plug", "2", "on", "1", "6"],
+            ["branches", "src/plugin.c", "4", "plug", "5", "tmp", "1", "1"],
+            ["bounds", "src/plugin.c", "6", "plug", "7", "x", "local", "direct", "-3", "9"],
+            ["function-entries", "src/plugin.c", "2", "plug", "0", "4"]])
+
+    def test_an_object_linked_twice_counts_once(self):
+        self.sh("ld", "-r", "-o", "twice.o", "-z", "muldefs", "one.o", "one.o")
+        text = self.tool("resolveSamples", "twice.o", stdin=self.samples("one", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
+        self.assertEqual(len(text.splitlines()), 3)
+
+    def test_what_does_not_fit_is_told_and_the_rest_is_delivered(self):
+        good = self.samples("main", "1\t2\n", "1\t1\t1\n2\t2\t2\n")
+        for damage, told in (
+                (self.samples("one", "1\t2\n3\t4\n", "1\t1\t1\n2\t2\t2\n"), "2 rows, "),
+                (self.samples("one", "", "1\t1\t1\n2\t2\t2\n"), "0 rows, "),
+                (self.samples("one", "1\tx\n", "1\t1\t1\n2\t2\t2\n"), "the first is row 1"),
+                (self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"), "none of the files has its sites")):
+            text = self.tool("resolveSamples", "myapp", stdin=damage + good, status=2)
+            self.assertIn(told, self.stderr)
+            self.assertEqual([line for line in text.splitlines() if self.units["main"] in line],
+                             self.tool("resolveSamples", "myapp", stdin=good).splitlines())
+        torn = self.tool("resolveSamples", "myapp", stdin=good[:-25], status=2)
+        self.assertIn("the section has no </samples>", self.stderr)
+        self.assertEqual(torn.splitlines(), self.tool("resolveSamples", "myapp", stdin=good).splitlines()[:2])
+        self.write("plain.c", "int plain;\n")
+        self.sh(CLANG, "-c", "plain.c", "-o", "bare.o")
+        self.tool("resolveSamples", "bare.o", stdin=good, status=1)
+        self.tool("resolveSamples", status=2)
+        self.assertEqual(self.tool("resolveSamples", "myapp", stdin=""), "")
+
+    # ---- resolveTimestamps ----------------------------------------------------------------------------------
+
+    def test_timestamps_are_merged_and_joined(self):
+        text = self.tool("resolveTimestamps", os.path.join(GOLDEN, "plugin.sites"), stdin=read("plugin_three_times.report"))
+        file = os.path.join(GOLDEN, "plugin.sites")
+        self.assertEqual([line.split("\t") for line in text.splitlines()],
+                         [[time, file, UNIT, "branches", when, "src/plugin.c", line, "plug", cfg, name]
+                          for when, times in (("first", ("3", "10")), ("last", ("20", "12")))
+                          for time, line, cfg, name in zip(times, ("3", "4"), ("2", "5"), ("on", "tmp"))])
+
+    # ---- resolve-backtrace ----------------------------------------------------------------------------------
+
+    def test_frames_of_files_that_nobody_gave_stay_unknown(self):
+        """The rows of libc in the text's table."""
+        rows = [line.split("\t") for line in self.tool("resolve-backtrace", "--header", "myapp", stdin=BACKTRACE).splitlines()]
+        self.assertEqual(rows[0], ["return", "module", "function", "file", "line"])
+        self.assertEqual(rows[2], ["0xaa78c8", "/lib/tls/libc.so.6", "??", "??", "0"])
+        self.assertEqual(rows[6], ["0xa94e23", "/lib/tls/libc.so.6", "??", "??", "0"])
+        self.assertEqual([row[:2] for row in rows[1:]],
+                         [[line[line.index("[") + 1:-1], re.split(r"[(\[]", line)[0]] for line in BACKTRACE.splitlines()])
+
+    def test_a_crash_is_resolved_to_functions_and_lines(self):
+        """The text's table, of a program of ours: addresses that cannot be moved, and a program that can be."""
+        self.write("report.c", CRASH)
+        for name, flags in (("fixed", ["-no-pie", "-fno-pie"]), ("moved", ["-pie", "-fPIE"]),
+                            ("exported", ["-pie", "-fPIE", "-rdynamic"])):
+            self.sh(CLANG, "-g", "-O0", "-fno-omit-frame-pointer", *flags, "-o", name, "report.c")
+            trace = subprocess.run([self.path(name)], capture_output=True, check=True, timeout=60).stdout.decode()
+            rows = [line.split("\t") for line in self.tool("resolve-backtrace", name, stdin=trace).splitlines()]
+            self.assertEqual(len(rows), len(trace.splitlines()))
+            ours = {row[2]: row for row in rows if row[3] == "report.c"}
+            self.assertIn("handleSignal", ours, (trace, rows))
+            self.assertEqual(ours["handleSignal"][4], "7")
+            self.assertEqual(ours["main"][4], "17")
+            start = [row for row in rows if row[2] == "_start"]
+            self.assertEqual([row[3:] for row in start], [["??", "0"]])
+            self.assertTrue(all(row[1].endswith(name) for row in ours.values()))
+
+    def test_malformed_backtraces(self):
+        text = self.tool("resolve-backtrace", "myapp", stdin="what is this\nmyapp[0x10]\n", status=1)
+        self.assertEqual(text, "0x10\tmyapp\t??\t??\t0\n")
+        self.tool("resolve-backtrace", status=1)
+
+    # ---- resolve-cfg ----------------------------------------------------------------------------------------
+
+    def test_graphs_as_text(self):
+        self.assertEqual(self.tool("resolve-cfg", os.path.join(GOLDEN, "simple.cfg")), (
+            "object 0\n\tunit simple.c\n\t\tfunction helper at simple.c:9\n\t\t\tnode 0 at simple.c:10\n"
+            "\t\tfunction main at simple.c:3\n\t\t\tnode 0 at simple.c:4\n\t\t\t\tsuccessors: 2 1\n"
+            "\t\t\tnode 1 at simple.c:5\n\t\t\t\tsuccessors: 2\n\t\t\t\tcallees: helper (puts)\n"
+            "\t\t\tnode 2 at (unknown):0\n\t\t\t\tcallees: ???\n\tunit empty.c\n"))
+
+    def test_graphs_of_programs_resolve_between_objects(self):
+        text = self.tool("resolve-cfg", "--verbose", "myapp", self.folder, "myplugin.so")
+        self.assertIn("myapp: read", self.stderr)
+        self.assertIn("callees: one_main (puts)", text)
+        self.assertEqual(text.count("object "), 2)
+        self.tool("resolve-cfg", "myplugin.so", "no such file", status=1)
+        self.tool("resolve-cfg", "two.o", "libmylib.so", "two.o")
+        self.assertIn("two_main is exported by two.c", self.stderr)
+        for form in ("--dot", "--dot-calls"):
+            text = self.tool("resolve-cfg", form, "myapp", "myplugin.so")
+            self.assertTrue(text.startswith("digraph"))
+            self.assertEqual(text.count("{"), text.count("}"))
+            self.assertIn("two_main", text)
+
+    # ---- decimate-samples, precompute, find-sampler-info ----------------------------------------------------
+
+    def test_decimated_counts(self):
+        report = self.samples("main", "1000000\t0\n", "0\t0\t100000\n7\t0\t0\n") + '<report id="x">\n5\t5\n</report>\n'
+        once = self.tool("decimate-samples", "100", "42", stdin=report)
+        self.assertEqual(self.tool("decimate-samples", "100", "42", stdin=report), once)
+        numbers = [int(number) for number in re.findall(r"\d+", re.sub(r"<.*?>", "", once))]
+        self.assertTrue(9500 < numbers[0] < 10500, once)
+        self.assertEqual(numbers[1], 0)
+        self.assertTrue(840 < numbers[4] < 1160, once)
+        self.assertIn('<report id="x">\n5\t5\n', once)
+        self.assertEqual(self.tool("decimate-samples", "1", stdin=report), report)
+        self.tool("decimate-samples", stdin=report, status=2)
+        self.tool("decimate-samples", "0", stdin=report, status=2)
+
+    def test_precomputed_countdowns(self):
+        def numbers(sparsity, seed):
+            environment = {**os.environ, "SAMPLER_SPARSITY": sparsity, "SAMPLER_SEED": seed}
+            subprocess.run([os.path.join(LIBEXEC, "precompute"), self.path("bank")], check=True, env=environment, timeout=60)
+            with open(self.path("bank"), "rb") as file:
+                return struct.unpack("=1021i", file.read())
+
+        self.assertEqual(set(numbers("1", "7")), {1})
+        bank = numbers("100", "7")
+        self.assertEqual(bank, numbers("100", "7"))
+        self.assertNotEqual(bank, numbers("100", "8"))
+        self.assertGreaterEqual(min(bank), 1)
+        # The mean of 1,021 geometric numbers: 100, with a standard deviation of 99.5 / sqrt(1021) = 3.1.
+        self.assertTrue(87 < sum(bank) / 1021 < 113, sum(bank) / 1021)
+        self.tool("precompute", "bank", status=2)
+        self.tool("precompute", status=2)
+
+    def test_information_of_a_folder(self):
+        root = self.path("root", "usr", "bin")
+        os.makedirs(root)
+        shutil.copy(self.path("myapp"), root)
+        self.write(os.path.join("root", "usr", "readme"), "text\n")
+        os.symlink("..", os.path.join(root, "loop"))
+        self.tool("find-sampler-info", "--extract", "root", "--save", "saved", "--edit-source", "ma", "/src/ma")
+        folder = self.path("saved", "usr/lib/sampler/sites/usr/bin")
+        self.assertEqual(sorted(os.listdir(folder)), ["myapp.cfg", "myapp.sites"])
+        with open(os.path.join(folder, "myapp.sites")) as file:
+            sites = file.read()
+        self.assertIn("/src/main.c\t4\tmain\t3\tvalue\n", sites)
+        self.assertIn("\none.c\t4\t", sites)
+        with open(os.path.join(folder, "myapp.cfg")) as file:
+            self.assertIn("\n/src/main.c\n", file.read())
+        self.tool("resolve-cfg", os.path.join(folder, "myapp.cfg"))
+        self.tool("find-sampler-info", "--extract", "root", status=2)
+        self.tool("find-sampler-info", "--extract", "no such folder", "--save", "saved", status=3)
+
+    # ---- the verbs ------------------------------------------------------------------------------------------
+
+    def test_the_page_shows_what_telltale_prints(self):
+        with open(os.path.join(SOURCE_DIR, "docs/formats/sampler.md")) as file:
+            console = re.search(r"```console\n(.*?)```", file.read(), re.DOTALL).group(1)
+        for part in console.split("$ telltale ")[1:]:
+            command, _, output = part.partition("\n")
+            words = [os.path.join(GOLDEN, word) if word.startswith("worked") else word for word in command.split()]
+            self.assertEqual(self.telltale(*words), output, command)
+
+    def test_resolve_as_rows(self):
+        report, sites = os.path.join(GOLDEN, "all_schemes.report"), os.path.join(GOLDEN, "all_schemes.sites")
+        rows = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))
+        self.assertEqual(len(rows), 25)
+        pairs = rows[0]
+        self.assertEqual(pairs["columns"], {"left": "late", "host": "local", "offset": "direct", "right": "counter",
+                                            "right_kind": "global"})
+        self.assertEqual(pairs["values"], {"<": 1, "==": 0, ">": 2})
+        table = list(csv.DictReader(io.StringIO(self.telltale("resolve", report, "--program", sites, "--csv"))))
+        self.assertEqual([(row["scheme"], int(row["site"]), row["function"]) for row in table],
+                         [(row["scheme"], row["site"], row["function"]) for row in rows])
+        helper = self.telltale("resolve", report, "--program", sites, "--function", "help*", "--json")
+        self.assertEqual({row["function"] for row in json.loads(helper)}, {"helper"})
+        seen = json.loads(self.telltale("resolve", report, "--program", sites, "--observed", "--scheme", "branches", "--json"))
+        self.assertEqual([row["site"] for row in seen], [0, 2])
+        guess = json.loads(self.telltale("resolve", report, "--program", sites, "--sparsity", "100", "--json"))[0]
+        self.assertEqual(guess["estimates"]["<"]["count"], 100)
+        self.assertAlmostEqual(guess["estimates"]["<"]["margin"], 195.0, places=1)
+
+    def test_lcov_is_marked_as_an_estimate(self):
+        report, sites = os.path.join(GOLDEN, "all_schemes.report"), os.path.join(GOLDEN, "all_schemes.sites")
+        plain = self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov")
+        self.assertIn("TN:telltale_counts_as_reported\nSF:src/ccrypt/traverse.c\n", plain)
+        for line in ("FN:8,main", "FNDA:8,helper", "BRDA:20,0,0,3", "BRDA:20,1,1,-", "DA:20,4", "LF:6", "end_of_record"):
+            self.assertIn(f"\n{line}\n", plain)
+        sampled = self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov", "--sparsity", "100")
+        self.assertIn("TN:telltale_estimates_of_1_in_100\n", sampled)
+        self.assertIn("\nDA:20,400\n", sampled)
+        self.assertIn("TN:telltale_all_counted\n",
+                      self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov", "--sparsity", "1"))
+        self.telltale("convert", report, "-o", "-", "--to", "lcov", status=2)
+
+    def test_one_report_of_several(self):
+        report = os.path.join(GOLDEN, "plugin_three_times.report")
+        merged = self.path("merged.report")
+        self.telltale("convert", report, report, "-o", merged)
+        self.telltale("check", merged)
+        twice = self.telltale("resolve", report, report, "--csv")
+        self.assertEqual(self.telltale("resolve", merged, "--csv"), twice)
+
+    def test_what_needs_calls_says_so(self):
+        report = os.path.join(GOLDEN, "all_schemes.report")
+        for words in (["flame", report, "-o", "x.svg"], ["stacks", report], ["graph", report], ["diff", report, report],
+                      ["convert", report, "-o", "-", "--to", "perfetto"], ["convert", report, "-o", "-", "--to", "fdr5"],
+                      ["top", report, "--sort", "calls"], ["top", report, "--by-thread"], ["top", report, "--depth", "2"],
+                      ["info", report, "--thread", "1"], ["report", report, "--time", "1s.."], ["dump", report, "--function", "f"],
+                      ["info", "--follow", report]):
+            self.assertEqual(self.telltale(*words, status=2), "", words)
+            self.assertTrue(self.stderr.startswith("telltale: "), (words, self.stderr))
+
+    def test_sites_of_programs(self):
+        text = self.telltale("sites", "myapp")
+        self.assertIn("6 sites in 2 units (branches 2, returns 4)", text)
+        for file in ("libunits.a", "one.o", os.path.join(GOLDEN, "all_schemes.sites")):
+            self.assertIn(" sites in ", self.telltale("sites", file))
+        program = json.loads(self.telltale("sites", "--json", "myapp"))["programs"][0]
+        self.assertEqual(program["sites_by_scheme"], {"branches": 2, "returns": 4})
+        self.assertEqual(program["sites"][0]["columns"], {"predicate": "value"})
+        rows = list(csv.DictReader(io.StringIO(self.telltale("sites", "--csv", "myapp", "one.o"))))
+        self.assertEqual(len(rows), 9)
+
+    def test_a_stripped_program_with_a_separate_debug_file(self):
+        self.sh(CLANG, "-Wl,--build-id", "-o", "shipped", "main.o")
+        self.sh("objcopy", "--only-keep-debug", "shipped", "symbols.dbg")
+        self.sh("strip", "shipped")
+        raw = self.samples("main", "1\t2\n", "1\t1\t1\n2\t2\t2\n")
+        self.assertEqual(len(self.tool("resolveSamples", "symbols.dbg", stdin=raw).splitlines()), 3)
+        self.tool("resolveSamples", "shipped", stdin=raw, status=1)
+        self.sh("objcopy", "--add-gnu-debuglink=symbols.dbg", "shipped")
+        text = self.tool("resolveSamples", "shipped", stdin=raw)
+        self.assertEqual({line.split("\t")[0] for line in text.splitlines()}, {"shipped"})
+
+    def test_report_and_top(self):
+        report, sites = os.path.join(GOLDEN, "plugin_three_times.report"), os.path.join(GOLDEN, "plugin.sites")
+        summary = json.loads(self.telltale("report", report, "--program", sites, "--json"))
+        self.assertEqual(summary["reports"]["observations"], 13)
+        self.assertEqual(len(summary["backtrace"]["backtrace"]), 7)
+        self.assertEqual([row["last"] for row in summary["last"]["last"]], [20, 12])
+        self.assertIn("Backtrace of the crash", self.telltale("report", report, "--program", sites))
+        self.assertEqual(self.telltale("report", report, "--csv", "--reports", "schemes").splitlines()[0],
+                         "scheme,sites,observed,observed_share,observations")
+        rows = json.loads(self.telltale("top", report, "--program", sites, "--json", "--sparsity", "10"))
+        self.assertEqual([row["count"] for row in rows], [7, 4, 2, None])
+        self.assertEqual(rows[0]["estimate"], 70)
+
+    def test_names_do_not_escape(self):
+        """D11: what stands in sites and reports is text, whatever it is printed to."""
+        evil = "=1+1,\"<script>]]>\x1b[31m\u202e'"
+        unit = "f" * 32
+        sites = self.write("evil.sites", f'<sites unit="{unit}" scheme="branches">\n{evil}\t1\t{evil}\t0\t{evil}\n</sites>\n')
+        report = self.write("evil.report", f'<report id="samples">\n<samples unit="{unit}" scheme="branches">\n1\t1\n</samples>\n'
+                                           f'</report>\n<report id="{evil.replace(chr(34), "")}">\n{evil}\n</report>\n')
+        for words in (["resolve"], ["top"], ["report"], ["info"]):
+            text = self.telltale(words[0], report, "--program", sites)
+            self.assertEqual([c for c in text if ord(c) < 32 and c != "\n" or c == "\u202e"], [], words)
+        for file in (sites, report):
+            self.assertNotIn("\x1b", self.telltale("dump", file))
+        row = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))[0]
+        self.assertEqual((row["function"], row["columns"]["predicate"]), (evil, evil))
+        row = list(csv.DictReader(io.StringIO(self.telltale("resolve", report, "--program", sites, "--csv"))))[0]
+        self.assertEqual(row["function"], "'" + evil)
+
+    def test_every_prefix_and_blind_damage(self):
+        """D5 and D14 over all verbs and texts."""
+        driver = os.path.join(os.path.dirname(TELLTALE), "mutation_driver")
+        good = [os.path.join(GOLDEN, name) for name in sorted(os.listdir(GOLDEN))]
+        for words in (["info", "--json", "@"], ["dump", "@"], ["check", "@"], ["top", "@", "--program", os.path.join(GOLDEN, "all_schemes.sites")],
+                      ["resolve", "@", "--program", os.path.join(GOLDEN, "plugin.sites"), "--json"], ["report", "@"],
+                      ["convert", "@", "-o", "/dev/null", "--to", "sampler"], ["sites", "@"], ["resolve-cfg", "--dot", "@"],
+                      ["extract-section", ".debug_site_info", "@"]):
+            done = subprocess.run([driver, "--count", os.environ.get("TELLTALE_MUTATIONS", "150"), "--seed", "5", "--scratch",
+                                   self.path("scratch"), "--counts", self.path("counts"), "--", *words, "--", *good,
+                                   self.path("one.o"), self.path("libunits.a")], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, timeout=120)
+            self.assertEqual(done.returncode, 0, (words, done.stderr[-2000:]))
+
+    def test_the_tools_are_verbs_and_programs(self):
+        text = self.telltale("--help")
+        for name in TOOLS:
+            self.assertIn(f"\n  {name}", text)
+            self.assertIn("Usage: telltale " + name, self.tool(name, "--help"))
+
+
+if __name__ == "__main__":
+    unittest.main()
