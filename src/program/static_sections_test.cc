@@ -1,0 +1,144 @@
+#include "program/static_sections.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytes/byte_writer.h"
+#include "program/archive.h"
+#include "support/elf_builder.h"
+
+namespace telltale {
+namespace {
+
+constexpr std::string_view kName = ".debug_site_info";
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+std::string text_of(const StaticSection& section) {
+  return {reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()};
+}
+
+std::string object(const std::string& content, uint64_t flags = 0) {
+  testing::ElfBuilder elf;
+  testing::ElfBuilder::Section section;
+  section.name = kName;
+  section.flags = flags;
+  section.bytes = content;
+  elf.add(section);
+  return elf.build();
+}
+
+// SHF_COMPRESSED: Elf64_Chdr, then the compressed bytes.
+std::string packed(uint32_t method, uint64_t size, const std::string& bytes) {
+  ByteWriter out;
+  out.write(method).write(uint32_t{0}).write(size).write(uint64_t{1});
+  return out.take() + bytes;
+}
+
+std::string deflated(const std::string& text) {
+  std::string out(::compressBound(text.size()), '\0');
+  uLongf size = out.size();
+  ::compress(reinterpret_cast<Bytef*>(out.data()), &size,
+             reinterpret_cast<const Bytef*>(text.data()), text.size());
+  out.resize(size);
+  return out;
+}
+
+std::string member(const std::string& name, const std::string& content) {
+  std::string header =
+      fmt::format("{:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", name, 0, 0, 0, 644, content.size());
+  return header + content + (content.size() % 2 != 0 ? "\n" : "");
+}
+
+std::vector<std::string> found(const std::string& file, ProblemLog& problems) {
+  std::vector<std::string> texts;
+  const auto sections = read_static_sections(as_bytes(file), "f", kName, problems);
+  if (!sections) return {"error: " + to_string(sections.error())};
+  for (const StaticSection& section : sections->sections)
+    texts.push_back(section.member + ":" + text_of(section));
+  return texts;
+}
+
+TEST(StaticSections, AreReadFromObjectsInOrder) {
+  testing::ElfBuilder elf;
+  for (const std::string text : {"one", "two"}) {
+    testing::ElfBuilder::Section section;
+    section.name = kName;
+    section.bytes = text;
+    elf.add(section);
+  }
+  ProblemLog problems;
+  EXPECT_EQ(found(elf.build(), problems), (std::vector<std::string>{":one", ":two"}));
+  EXPECT_EQ(problems.count(), 0U);
+}
+
+TEST(StaticSections, AreUnpacked) {
+  const std::string text(5000, 'x');
+  std::string zstd(::ZSTD_compressBound(text.size()), '\0');
+  zstd.resize(::ZSTD_compress(zstd.data(), zstd.size(), text.data(), text.size(), 1));
+  ProblemLog problems;
+  for (const std::string& content :
+       {packed(1, text.size(), deflated(text)), packed(2, text.size(), zstd)}) {
+    EXPECT_EQ(found(object(content, SHF_COMPRESSED), problems),
+              (std::vector<std::string>{":" + text}));
+  }
+  EXPECT_EQ(problems.count(), 0U);
+}
+
+TEST(StaticSections, DamagedAndBombsAreToldAndLeftOut) {
+  const std::string text(5000, 'x');
+  for (const std::string& content :
+       {packed(1, text.size() + 1, deflated(text)), packed(1, text.size() - 1, deflated(text)),
+        packed(1, uint64_t{1} << 62, deflated(text)), packed(1, ~uint64_t{0}, deflated(text)),
+        packed(2, text.size(), "no zstd"), packed(7, text.size(), "?"), std::string("short")}) {
+    ProblemLog problems;
+    EXPECT_TRUE(found(object(content, SHF_COMPRESSED), problems).empty());
+    EXPECT_EQ(problems.damage_count(), 1U);
+  }
+}
+
+TEST(StaticSections, AreReadFromArchivesOfAllKinds) {
+  const std::string names = "a_name_that_is_longer.o/\nanother_long_name.o/\n";
+  const std::string file = "!<arch>\n" + member("/", "index") + member("//", names) +
+                           member("short.o/", object("s")) + member("/0", object("a")) +
+                           member("/25", object("b")) + member("readme/", "text") +
+                           member("#1/8", "bsd.o" + std::string(3, '\0') + object("c"));
+  ProblemLog problems;
+  EXPECT_EQ(found(file, problems),
+            (std::vector<std::string>{"short.o:s", "a_name_that_is_longer.o:a",
+                                      "another_long_name.o:b", "bsd.o:c"}));
+  EXPECT_EQ(problems.count(), 0U);
+}
+
+TEST(StaticSections, EveryPrefixOfAnArchiveGivesItsWholeMembers) {
+  const std::string file =
+      "!<arch>\n" + member("one.o/", object("1")) + member("two.o/", object("22"));
+  size_t before = 0;
+  for (size_t size = 8; size <= file.size(); ++size) {
+    ProblemLog problems;
+    const std::vector<std::string> texts = found(file.substr(0, size), problems);
+    ASSERT_GE(texts.size(), before) << size;
+    before = texts.size();
+    for (const Problem& problem : problems.kept()) ASSERT_LE(problem.offset, size);
+  }
+  EXPECT_EQ(before, 2U);
+}
+
+TEST(StaticSections, OtherFilesAndThinArchivesAreRefused) {
+  ProblemLog problems;
+  EXPECT_FALSE(read_static_sections(as_bytes("text"), "f", kName, problems));
+  const auto thin = read_static_sections(as_bytes("!<thin>\n"), "f", kName, problems);
+  ASSERT_FALSE(thin);
+  EXPECT_EQ(thin.error().cause, Error::Cause::bad_field);
+  EXPECT_TRUE(is_archive(as_bytes("!<arch>\n")));
+}
+
+}  // namespace
+}  // namespace telltale
