@@ -19,9 +19,11 @@ namespace {
 
 using Show = Table::Show;
 
+// Where a site is told, and what it is sorted by.
 struct TopRow {
   uint64_t total = 0;
-  std::vector<Table::Cell> cells;
+  const SamplerReports::Section* section = nullptr;
+  size_t row = 0;
 };
 
 std::vector<Table::Cell> top_cells(const CountedSite& site, uint64_t sparsity) {
@@ -133,14 +135,20 @@ void print_top_sites(const SamplerReports& reports, const CallFilter& filter,
                      const CountsOptions& options, const TopSites& wanted) {
   SiteFilter kept(filter, options);
   std::vector<TopRow> rows;
-  reports.for_each_site(false, [&](const CountedSite& site) {
-    if (kept.keeps(site)) rows.push_back({site.total(), top_cells(site, options.sparsity)});
-  });
+  for (const SamplerReports::Section& section : reports.sections()) {
+    reports.for_each_site(section, [&](const CountedSite& site) {
+      if (site.reported && kept.keeps(site)) rows.push_back({site.total(), &section, site.index});
+    });
+  }
   std::ranges::stable_sort(rows, std::greater(), &TopRow::total);
   const size_t found = rows.size();
   if (wanted.limit != 0 && found > wanted.limit) rows.resize(wanted.limit);
   Table table = top_table(options.sparsity);
-  for (TopRow& row : rows) table.add_row(std::move(row.cells));
+  for (const TopRow& row : rows) {
+    reports.tell_site(*row.section, row.row, [&](const CountedSite& site) {
+      table.add_row(top_cells(site, options.sparsity));
+    });
+  }
   if (wanted.json || wanted.csv) {
     print(wanted.json ? table.to_json() : table.to_csv());
     return;

@@ -174,7 +174,7 @@ void SamplerReports::read_section(const ReportItem& item, const std::string& fil
   std::vector<uint64_t>& times = first ? section.first_times : section.last_times;
   const uint64_t limit = section.sites == nullptr ? sampler::kAllRows : section.rows;
   const RowTally tally = sampler::merge_timestamps(item.body, first, times, limit);
-  if (section.sites == nullptr) section.rows = std::max(section.rows, tally.rows);
+  if (section.sites == nullptr) section.rows = std::max(section.rows, tally.rows - tally.unread);
   note_rows(item, file, section, tally);
 }
 
@@ -187,9 +187,13 @@ void SamplerReports::read_samples(const ReportItem& item, const std::string& fil
                              ? sampler::merge_bounds(item.body, section.bounds, limit)
                              : sampler::add_counters(item.body, section.scheme->counters.size(),
                                                      section.counts, limit);
-  if (section.sites == nullptr) section.rows = std::max(section.rows, tally.rows);
+  if (section.sites == nullptr) section.rows = std::max(section.rows, tally.rows - tally.unread);
   section.reported_rows = std::max(section.reported_rows, std::min(tally.rows, section.rows));
-  for (const uint64_t row : tally.bad_rows) ++section.bad_rows[row];
+  for (const uint64_t row : tally.bad_rows) {
+    if (section.bad_rows.size() <= row)
+      section.bad_rows.resize(std::max(static_cast<size_t>(row + 1), section.bad_rows.size() * 2));
+    ++section.bad_rows[row];
+  }
   kinds_["rows"] += tally.rows;
   note_rows(item, file, section, tally);
 }
@@ -205,6 +209,10 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
     note(Problem::Kind::corruption, item.body_offset + tally.first_bad,
          fmt::format("{} rows of scheme {} are not the numbers that it has; the first is row {}",
                      tally.bad_rows.size(), item.scheme, tally.bad_rows.front() + 1));
+  }
+  if (tally.unread != 0) {
+    note(Problem::Kind::corruption, item.body_offset,
+         fmt::format("most rows are damaged; the last {} are not read", tally.unread));
   }
   if (tally.saturated != 0) {
     note(Problem::Kind::oddity, item.offset,
@@ -239,9 +247,8 @@ CountedSite SamplerReports::site(const Section& section, size_t row, std::string
   site.scheme = section.scheme;
   site.unit = section.unit;
   site.index = row;
-  const auto bad = section.bad_rows.find(row);
-  site.reported = row < section.reported_rows &&
-                  (bad == section.bad_rows.end() || bad->second < section.times_reported);
+  const uint32_t bad = row < section.bad_rows.size() ? section.bad_rows[row] : 0;
+  site.reported = row < section.reported_rows && bad < section.times_reported;
   if (section.sites != nullptr) {
     const sampler::SiteRow columns = section.sites->sites->row(row);
     site.program = *section.sites->program;

@@ -44,7 +44,7 @@ class SamplerReports {
     uint64_t rows = 0;                             // sites that are known or reported
     uint64_t times_reported = 0;                   // sections of samples
     uint64_t reported_rows = 0;                    // of the longest of them
-    std::map<uint64_t, uint64_t> bad_rows;         // row: sections in which it was damaged
+    std::vector<uint32_t> bad_rows;                // by row: sections in which it was damaged
     std::vector<uint64_t> counts;                  // scheme->counters.size() a row
     std::vector<sampler::Bounds> bounds;
     std::vector<uint64_t> first_times;  // empty: none were recorded
@@ -84,6 +84,13 @@ class SamplerReports {
     return timestamps_;
   }
 
+  // Tells one site to `use(const CountedSite&)`. REQUIRES: row < section.rows.
+  template <typename Use>
+  void tell_site(const Section& section, size_t row, Use use) const {
+    std::string minimum;
+    std::string maximum;
+    use(site(section, row, minimum, maximum));
+  }
   // Tells every site of a section to `use(const CountedSite&)`, in order.
   template <typename Use>
   void for_each_site(const Section& section, Use use) const {

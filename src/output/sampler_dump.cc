@@ -82,9 +82,12 @@ class ReportDumper {
     }
     uint64_t site = 0;
     for_each_line(item.body, [&](std::string_view row, size_t at) {
-      DumpLine line(style_, item.body_offset + at, "Row", out_.block());
-      line.number("site", site++);
-      tell_row(row, line);
+      {
+        DumpLine line(style_, item.body_offset + at, "Row", out_.block());
+        line.number("site", site++);
+        tell_row(row, line);
+      }
+      out_.flush_if_full();
     });
   }
 

@@ -11,6 +11,7 @@
 namespace telltale::sampler {
 namespace {
 
+constexpr uint64_t kSlackRows = 1024;  // damaged ones that a short section may have
 constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
 
 unsigned digit(const char* at) {
@@ -117,7 +118,10 @@ RowTally add_counters(std::string_view body, size_t arity, std::vector<uint64_t>
                       uint64_t max_rows) {
   RowTally tally;
   tally.rows = count_lines(body);
-  const uint64_t rows = std::min(tally.rows, max_rows);
+  const uint64_t wanted = std::min(tally.rows, max_rows);
+  const uint64_t room = std::max<uint64_t>(body.size() / arity + kSlackRows, sums.size() / arity);
+  const uint64_t rows = std::min(wanted, room);
+  tally.unread = wanted - rows;
   if (sums.size() < rows * arity) sums.resize(rows * arity);
   switch (arity) {
     case 1:

@@ -15,6 +15,7 @@ struct RowTally {
   // Not the numbers that the scheme wants; they leave no trace in the sums. By number, from 0.
   std::vector<uint64_t> bad_rows;
   uint64_t first_bad = 0;  // offset of the first in the body
+  uint64_t unread = 0;     // rows behind so many damaged ones that the sums would outgrow the text
   uint64_t saturated = 0;  // sums that would not fit 64 bits; they stand at the largest number
 };
 

@@ -147,6 +147,16 @@ TEST(SamplerRows, SumsStopAtTheLargestNumber) {
   EXPECT_EQ(sums[0], UINT64_MAX);
 }
 
+// 64 numbers a row by the first one, and then blank lines.
+TEST(SamplerRows, MemoryIsBoundedByTheText) {
+  const std::string body = std::string(63, '\t') + "\n" + std::string(1 << 20, '\n');
+  std::vector<uint64_t> sums;
+  const RowTally tally = add_counters(body, 64, sums);
+  EXPECT_EQ(tally.rows, (1U << 20) + 1);
+  EXPECT_EQ(tally.unread + tally.bad_rows.size(), tally.rows);
+  EXPECT_LE(sums.size(), body.size() + 1024 * 64);
+}
+
 TEST(SamplerRows, NoMoreThanTheSitesAreRead) {
   std::vector<uint64_t> sums;
   const RowTally tally = add_counters("1\n2\n3\n", 1, sums, 2);
