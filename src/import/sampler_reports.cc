@@ -174,7 +174,6 @@ void SamplerReports::read_section(const ReportItem& item, const std::string& fil
   std::vector<uint64_t>& times = first ? section.first_times : section.last_times;
   const uint64_t limit = section.sites == nullptr ? sampler::kAllRows : section.rows;
   const RowTally tally = sampler::merge_timestamps(item.body, first, times, limit);
-  if (section.sites == nullptr) section.rows = std::max(section.rows, tally.rows - tally.unread);
   note_rows(item, file, section, tally);
 }
 
@@ -230,6 +229,10 @@ void SamplerReports::add_unreported() {
   for (const SamplerSites::Section& section : sites_.sections())
     find_or_add(section.sites->unit, section.sites->scheme, 1);
   for (Section& section : sections_) {
+    // Of timestamps alone: as many sites, if it is known what is counted at them.
+    const bool times_only = section.sites == nullptr && section.times_reported == 0;
+    if (times_only && sampler::find_scheme(section.scheme->name) != nullptr)
+      section.rows = std::max(section.first_times.size(), section.last_times.size());
     const size_t rows = static_cast<size_t>(section.rows);
     if (section.scheme->bounds) {
       section.bounds.resize(rows);

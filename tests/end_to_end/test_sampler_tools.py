@@ -495,6 +495,26 @@ class SamplerTools(unittest.TestCase):
                                   stderr=subprocess.PIPE, timeout=120)
             self.assertEqual(done.returncode, 0, (words, done.stderr[-2000:]))
 
+    def test_hostile_texts_stay_small(self):
+        """D3: what reading a MiB costs is bounded by it, whatever it holds."""
+        mib = 1 << 20
+        section = f'<samples unit="{UNIT}" scheme="%s">\n%s</samples>\n'
+        many = {"sections": '<samples unit="%032x" scheme="branches">\n', "names": '<report id="i%d">\n',
+                "schemes": f'<samples unit="{UNIT}" scheme="x%d">\n</samples>\n'}
+        texts = {name: "".join(line % i for i in range(mib // len(line % 9))) for name, line in many.items()}
+        texts |= {"rows": section % ("data", "0\n" * (mib // 2)), "blank": section % ("data", "\n" * mib),
+                  "wide": section % ("unknown", "\t" * 63 + "\n" * mib), "angles": section % ("data", "<\n" * (mib // 2)),
+                  "graphs": f"*\t0.1\n\n{UNIT}\n\n" * (mib // 40)}
+        for name, text in texts.items():
+            path = self.write("hostile." + name, text)
+            for words in (["info"], ["check"], ["dump"], ["convert", "-o", "/dev/null", "--to", "sampler"]):
+                child = subprocess.Popen([TELLTALE, words[0], path, *words[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                _, status, usage = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+                self.assertIn(child.returncode, (0, 1, 2), (name, words))
+                # The program itself, with its libraries, and 32 MiB + 4 x input.
+                self.assertLess(usage.ru_maxrss, (32 + 32 + 4) * 1024, (name, words))
+
     def test_the_tools_are_verbs_and_programs(self):
         text = self.telltale("--help")
         for name in TOOLS:
