@@ -54,7 +54,7 @@ double Generator::uniform(uint64_t& state) {
 }
 
 int32_t Generator::geometric(double uniform, double sparsity) {
-  const double number = ::log(uniform) / ::log(1 - 1 / sparsity) + 1;
+  const double number = ::log(uniform) / ::log1p(-1 / sparsity) + 1;
   constexpr double kMost = 0x3fffffff;
   if (!(number < kMost)) return static_cast<int32_t>(kMost);
   return number < 1 ? 1 : static_cast<int32_t>(number);

@@ -1,0 +1,75 @@
+#include "generator.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "unit.h"
+
+namespace telltale::sampler {
+namespace {
+
+TEST(Generator, DrawsWhatTheCLibraryWouldDraw) {
+  uint64_t state = 0x123456789abc;
+  std::array<unsigned short, 3> words = {0x9abc, 0x5678, 0x1234};
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(Generator::uniform(state), ::erand48(words.data()));
+}
+
+TEST(Generator, GeometricNumbersFollowTheirDefinition) {
+  // P(n > k) = (1 - 1/s)^k: the k-th threshold of u is where n steps from k to k + 1.
+  for (int k = 1; k < 50; ++k) {
+    const double edge = std::pow(0.9, k);
+    EXPECT_EQ(Generator::geometric(edge * 1.0000001, 10), k);
+    EXPECT_EQ(Generator::geometric(edge * 0.9999999, 10), k + 1);
+  }
+  EXPECT_EQ(Generator::geometric(0.5, 1), 1);
+  EXPECT_EQ(Generator::geometric(1e-300, 1), 1);
+  EXPECT_EQ(Generator::geometric(1e-300, 1e18), 0x3fffffff);
+}
+
+TEST(Generator, ASeedGivesTheSameCountdownsAgain) {
+  Settings settings;
+  settings.sparsity = 50;
+  settings.has_seed = true;
+  settings.seed = 99;
+  Generator one;
+  Generator other;
+  double sum = 0;
+  constexpr int kDraws = 100000;
+  for (int i = 0; i < kDraws; ++i) {
+    const int32_t number = one.draw(settings);
+    EXPECT_EQ(number, other.draw(settings));
+    EXPECT_GE(number, 1);
+    sum += number;
+  }
+  // Four standard deviations of the mean, which is 50; the seed is fixed.
+  EXPECT_NEAR(sum / kDraws, 50, 4 * std::sqrt(50 * 49.0 / kDraws));
+}
+
+TEST(Generator, DrawsNothingUnlessAsked) {
+  Generator generator;
+  Settings settings;
+  EXPECT_EQ(generator.draw(settings), 0);
+  settings.random = kOffline;
+  EXPECT_EQ(generator.draw(settings), 0);
+}
+
+// With no environment set, every countdown that comes back says "not now".
+TEST(Pairs, PassAllSitesOfAGroup) {
+  std::vector<uint64_t> counters(9);
+  Group group = {};
+  group.counters = counters.data();
+  group.sites = 3;
+  const std::array<uint64_t, 3> operands = {1, 2, 3};
+  EXPECT_EQ(telltale_sampler_pairs_v1(10, &group, 2, operands.data()), 7);
+  EXPECT_EQ(telltale_sampler_pairs_v1(4, &group, 2, operands.data()), 1);
+  EXPECT_EQ(telltale_sampler_pairs_v1(3, &group, 2, operands.data()), 0x7fffffff);
+  EXPECT_EQ(telltale_sampler_pairs_v1(kUnset, &group, 2, operands.data()), 0x7fffffff - 2);
+  EXPECT_EQ(counters, std::vector<uint64_t>(9));
+}
+
+}  // namespace
+}  // namespace telltale::sampler
