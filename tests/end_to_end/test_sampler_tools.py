@@ -373,7 +373,7 @@ class SamplerTools(unittest.TestCase):
 
     def test_the_page_shows_what_telltale_prints(self):
         with open(os.path.join(SOURCE_DIR, "docs/formats/sampler.md")) as file:
-            console = re.search(r"```console\n(.*?)```", file.read(), re.DOTALL).group(1)
+            console = re.search(r"```\n(\$ telltale .*?)```", file.read(), re.DOTALL).group(1)
         for part in console.split("$ telltale ")[1:]:
             command, _, output = part.partition("\n")
             words = [os.path.join(GOLDEN, word) if word.startswith("worked") else word for word in command.split()]
