@@ -184,10 +184,31 @@ clang::Expr* Planter::coverage_mark(const clang::Stmt& statement) {
 void Planter::statement(clang::Stmt*& slot) {
   if (slot == nullptr) return;
   if (!llvm::isa<clang::CompoundStmt>(slot)) at(slot->getBeginLoc());
+  if (auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(slot))
+    return head_declaration(*declaration);
   clang::Expr* const mark = coverage_mark(*slot);
   clang::Stmt* const before = slot;
   visit_statement(slot);
   if (mark != nullptr) slot = in_compound({mark, slot}, before->getBeginLoc(), before->getEndLoc());
+}
+
+// The declaration in the head of a loop or an `if`: a block of its own would end its variables'
+// lives. Its mark goes into the initialiser, where that is a number.
+void Planter::head_declaration(clang::DeclStmt& declaration) {
+  auto* const variable = declaration.isSingleDecl()
+                             ? llvm::dyn_cast<clang::VarDecl>(declaration.getSingleDecl())
+                             : nullptr;
+  const bool is_number =
+      variable != nullptr && variable->getInit() != nullptr && variable->hasLocalStorage() &&
+      variable->getType()->isScalarType() && !llvm::isa<clang::InitListExpr>(variable->getInit()) &&
+      !variable->isConstexpr() && !variable->mightBeUsableInConstantExpressions(planting_.context);
+  clang::Expr* const mark = is_number ? coverage_mark(declaration) : nullptr;
+  clang::Stmt* node = &declaration;
+  visit_statement(node);
+  if (mark == nullptr) return;
+  clang::Stmt** const slot = variable->getInitAddress();
+  auto* const value = llvm::cast<clang::Expr>(*slot);
+  *slot = builder_.binary(clang::BO_Comma, mark, value, value->getType());
 }
 
 void Planter::compound(clang::Stmt*& slot, Use last) {
@@ -223,8 +244,12 @@ void Planter::parts(clang::Stmt& parent, const clang::Expr* condition_expr,
   const Place place = place_;
   const bool wanted = wanted_here_;
   const bool is_do = llvm::isa<clang::DoStmt>(parent);
+  // What `if constexpr` asks was answered long ago.
+  const auto* const branch = llvm::dyn_cast<clang::IfStmt>(&parent);
+  const clang::Stmt* const answered =
+      branch != nullptr && branch->isConstexpr() ? branch->getCond() : nullptr;
   for (clang::Stmt*& child : parent.children()) {
-    if (child == nullptr) continue;
+    if (child == nullptr || child == answered) continue;
     auto* const expr = llvm::dyn_cast<clang::Expr>(child);
     if (expr != nullptr && expr == condition_expr) {
       if (is_do) at(llvm::cast<clang::DoStmt>(parent).getWhileLoc());

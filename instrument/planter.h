@@ -54,6 +54,7 @@ class Planter {
   void visit_statement(clang::Stmt*& slot);
   void compound(clang::Stmt*& slot, Use last);
   void declarations(clang::DeclStmt& statement);
+  void head_declaration(clang::DeclStmt& declaration);
   void range_for(clang::CXXForRangeStmt& loop);
   clang::Stmt* in_compound(std::vector<clang::Stmt*> statements, clang::SourceLocation begin,
                            clang::SourceLocation end);

@@ -28,6 +28,14 @@ constexpr int square(int n) {
 }
 static_assert(square(4) == 16);
 
+// Lives as long as the loop in whose head it stands.
+struct Guard {
+  int uses = 0;
+  bool fresh() const { return uses == 0; }
+  void use() { ++uses; }
+  ~Guard() { uses = -1; }
+};
+
 int careful(int n) {
   if (n > 1) throw std::runtime_error("too many");
   return n;
@@ -54,6 +62,8 @@ int main() {
       total = -total;
     }
   }
+  for (zoo::Guard guard; guard.fresh(); guard.use()) total += 0;
+  if constexpr (sizeof(int) > 1) total += 0;
   if (int twice = zoo::square(total); twice > 8) total = 0;
   return static_cast<int>(real) + odds + total - 3;
 }
