@@ -106,7 +106,7 @@ TELLTALE_ST_API void telltale_st_property_v1(const char* file, const char* text)
 // Opens and closes what checkpoints are recorded in; up to four sinks at once. A failure is a
 // negative errno value and leaves everything as it was. One thread at a time gets on; checkpoints
 // of other threads go on meanwhile. Not for signal handlers, but for dump().
-class sink_control {
+class sink_control {  // NOLINT(readability-identifier-naming): the specification calls it so
  public:
   // Returns the sink's number, 0 to 3.
   static int open(const FileOptions& options) {

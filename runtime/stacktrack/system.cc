@@ -23,13 +23,13 @@ long call(long number, Arguments... arguments) {
 // Also makes the file's pages, many at once: storing into pages that are not there yet costs
 // several times as much, as the system makes each by itself.
 int write_zeros(int file, uint64_t offset, uint64_t bytes) {
-  static const char zeros[65536] = {};
+  static const char kZeros[65536] = {};
   while (bytes > 0) {
     iovec parts[16];
     int count = 0;
     for (uint64_t left = bytes; left > 0 && count < 16; ++count) {
-      const uint64_t part = left < sizeof(zeros) ? left : sizeof(zeros);
-      parts[count] = {const_cast<char*>(zeros), part};
+      const uint64_t part = left < sizeof(kZeros) ? left : sizeof(kZeros);
+      parts[count] = {const_cast<char*>(kZeros), part};
       left -= part;
     }
     const long done = call(SYS_pwritev, file, parts, count, offset, 0L);
