@@ -5,6 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -116,9 +117,11 @@ Result<StaticSections> read_static_sections(Bytes file, const std::string& path,
     if (!ElfImage::recognises(member.bytes)) continue;  // a README, bitcode
     const Result<void> done = collector.add_object(member.bytes, path, member.name, member.offset);
     if (done) continue;
-    problems.add({Problem::Kind::corruption, member.offset + done.error().offset.value_or(0), path,
-                  done.error().record, fmt::format("{}: {}", member.name, done.error().detail),
-                  member.bytes.size()});
+    // What a header says may point behind the end.
+    const uint64_t at =
+        member.offset + std::min<uint64_t>(done.error().offset.value_or(0), member.bytes.size());
+    problems.add({Problem::Kind::corruption, at, path, done.error().record,
+                  fmt::format("{}: {}", member.name, done.error().detail), member.bytes.size()});
   }
   return collector.take();
 }
