@@ -3,6 +3,8 @@ beside a reading of our own (sampler_programs.py)."""
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -12,25 +14,7 @@ from sampler_programs import RELEASES, run
 
 TELLTALE = os.environ["TELLTALE"]
 
-PROGRAM = """\
-#include <cstdlib>
-#include <vector>
-static int first_negative(const std::vector<int>& values) {
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] < 0) return static_cast<int>(i);
-  return -1;
-}
-static int* find(std::vector<int>& values) {
-  const int at = first_negative(values);
-  return at < 0 ? nullptr : &values[static_cast<size_t>(at)];
-}
-int main(int argc, char** argv) {
-  std::vector<int> values = {3, 4, argc > 1 ? std::atoi(argv[1]) : -5};
-  volatile int* found = find(values);
-  *found = 1;
-  return 0;
-}
-"""
+EXAMPLE = sampler_programs.SOURCE_DIR / "examples/buggy/buggy.cc"
 
 
 @unittest.skipUnless(RELEASES, "the compiler's plugins are not built")
@@ -44,9 +28,7 @@ class SamplerJoined(unittest.TestCase):
         os.mkdir(cls.libexec)
         for tool in ("extract-section", "extract-report", "resolveSamples", "resolve-backtrace", "resolve-cfg"):
             os.symlink(TELLTALE, os.path.join(cls.libexec, tool))
-        source = cls.path("buggy.cc")
-        with open(source, "w") as file:
-            file.write(PROGRAM)
+        source = shutil.copy(EXAMPLE, cls.path("buggy.cc"))
         cls.program = {}
         for release in RELEASES:
             cls.program[release] = sampler_programs.build(
@@ -87,6 +69,16 @@ class SamplerJoined(unittest.TestCase):
                 lines.append("\t".join([columns[2], os.path.basename(columns[3]), columns[4].rjust(3), columns[5], *columns[7:]]))
             self.assertEqual(sorted(lines), ours)
             self.assertIn("branches\tbuggy.cc\t  5\tfirst_negative\tvalues[i] < 0\t2\t1", lines)
+
+    def test_the_tour_shows_what_is_printed(self):
+        readme = (sampler_programs.SOURCE_DIR / "README.md").read_text()
+        tour = re.search(r"\$ (telltale-c\+\+ .*?)\n\$ .*?\n\$ telltale (resolve .*?)\n(.*?)```", readme, re.DOTALL)
+        for release in RELEASES:
+            done = run(sampler_programs.BINARY_DIR / "bin" / "telltale-c++", *tour.group(1).split()[1:], cwd=self.folder,
+                       env={"TELLTALE_CLANG_RELEASE": release})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(run(self.path("buggy"), "7", env={"SAMPLER_FILE": self.path("crash.report")}).returncode, -11)
+            self.assertEqual(self.telltale(*tour.group(2).split()), tour.group(3))
 
     def test_texts_and_sections_are_valid(self):
         for release in RELEASES:
