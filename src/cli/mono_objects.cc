@@ -90,7 +90,7 @@ Result<Section> track_objects(const MonoRecording& source, const MonoReportOptio
         stack += (stack.empty() ? "" : " > ") + source.functions().describe(function).name;
       cells.emplace_back(std::move(stack));
     }
-    table.add_row(std::move(cells));
+    table.add_row(cells);
   }
   Section section{"objects", "Objects", {}, {}};
   section.add("objects", "Objects", tracking.objects());

@@ -217,7 +217,7 @@ void MonoSections::add_lines(Table& table, const std::vector<Cell>& first,
       stack += function_name(function);
     }
     cells.emplace_back(std::move(stack));
-    table.add_row(std::move(cells));
+    table.add_row(cells);
   }
 }
 

@@ -130,7 +130,7 @@ Section MonoSections::call() const {
     std::vector<Cell> cells = {row.total / unit, row.self / unit, row.calls};
     if (!like) cells.insert(cells.end(), {row.unwound, row.unfinished});
     cells.emplace_back(name);
-    methods.add_row(std::move(cells));
+    methods.add_row(cells);
     if (!in_.stacks) continue;
     const auto* sums = in_.stacks->calls.by_owner().find(to_number(row.function));
     if (sums != nullptr) {

@@ -65,7 +65,7 @@ Table MonoSections::heap_classes(const std::vector<HeapShots::Shot>& shots) cons
         cells.insert(cells.end(), {Cell(), Cell()});
       }
       cells.insert(cells.end(), {sum.objects == 0 ? type_name(id) : names[id], hex(id)});
-      table.add_row(std::move(cells));
+      table.add_row(cells);
     }
     std::erase_if(now, [](const auto& row) { return row.second.objects == 0; });
     before = std::move(now);

@@ -251,7 +251,7 @@ Section MonoSections::coverage() const {
       std::vector<Cell> cells = {group.assembly};
       if (types) cells.emplace_back(group.name);
       cells.insert(cells.end(), {group.methods, group.fully, group.partially});
-      table.add_row(std::move(cells));
+      table.add_row(cells);
     }
     return table;
   };

@@ -41,7 +41,7 @@ Table make_table(const SamplerReports& reports, const CallFilter& filter,
                                       std::string(site.function), site_words(site),
                                       site_values(site)};
     if (times) cells.insert(cells.end(), {site.first_time, site.last_time});
-    table.add_row(std::move(cells));
+    table.add_row(cells);
   });
   return table;
 }

@@ -76,7 +76,7 @@ void ProgramSites::add_rows(Table& table, const std::string* program) const {
           {std::string(section.sites->unit.substr(0, 8)), std::string(section.sites->scheme),
            uint64_t{i}, fmt::format("{}:{}", row.file(), row.line_number()),
            std::string(row.function()), std::string(row.graph_number()), words_of(row)});
-      table.add_row(std::move(cells));
+      table.add_row(cells);
     }
   }
 }

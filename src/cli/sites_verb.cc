@@ -162,7 +162,7 @@ Table functions_table(const std::vector<Program>& programs, bool with_program) {
       row.emplace_back(uint64_t{function.sled_count});
       row.emplace_back(named.name);
       row.emplace_back(place_of(named));
-      table.add_row(std::move(row));
+      table.add_row(row);
     }
   }
   return table;
@@ -190,7 +190,7 @@ Table sleds_table(const std::vector<Program>& programs, bool with_program) {
         row.emplace_back(std::string(sled.always_instrument ? "yes" : "no"));
         row.emplace_back(uint64_t{sled.version});
         row.emplace_back(name);
-        table.add_row(std::move(row));
+        table.add_row(row);
       }
     }
   }

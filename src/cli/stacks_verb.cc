@@ -69,7 +69,7 @@ Table make_table(const CallTree& tree, const ExportContext& context, bool by_thr
     if (by_thread) cells.insert(cells.end(), {thread.pid, thread.tid});
     cells.insert(cells.end(), {uint64_t{node.depth}, node.calls, context.clock.to_ns(node.total),
                                context.clock.to_ns(node.self), path});
-    table.add_row(std::move(cells));
+    table.add_row(cells);
   }
   return table;
 }

@@ -92,7 +92,7 @@ Table make_table(const std::vector<Row>& rows, const TopOptions& options, const 
       cells.emplace_back(info.file.empty() ? Table::Cell() : Table::Cell(info.file));
       cells.emplace_back(info.line == 0 ? Table::Cell() : Table::Cell(uint64_t{info.line}));
     }
-    table.add_row(std::move(cells));
+    table.add_row(cells);
   }
   return table;
 }
