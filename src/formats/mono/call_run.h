@@ -17,18 +17,18 @@ struct TimedCall {
   uint64_t time;    // ns; a leaf's entry
   uint64_t method;  // address
 
-  [[nodiscard]] bool is_leaf() const { return (detail & kLeaf) != 0; }
-  [[nodiscard]] Call::Action action() const { return static_cast<Call::Action>(detail & 3); }
+  [[nodiscard]] bool is_leaf() const { return (detail_ & kLeaf) != 0; }
+  [[nodiscard]] Call::Action action() const { return static_cast<Call::Action>(detail_ & 3); }
   // Time of a leaf's exit, ns; of other events their own.
-  [[nodiscard]] uint64_t left() const { return time + (detail >> kDurationShift); }
+  [[nodiscard]] uint64_t left() const { return time + (detail_ >> kDurationShift); }
 
-  void set(Call::Action action) { detail = static_cast<uint64_t>(action); }
-  void set_leaf(uint64_t duration) { detail = duration << kDurationShift | kLeaf; }
+  void set(Call::Action action) { detail_ = static_cast<uint64_t>(action); }
+  void set_leaf(uint64_t duration) { detail_ = duration << kDurationShift | kLeaf; }
 
  private:
   static constexpr uint64_t kLeaf = 4;
   static constexpr unsigned kDurationShift = 8;
-  uint64_t detail;
+  uint64_t detail_;
 };
 
 // Entries and exits side by side: nearly all of a recording of calls. They are read in blocks, so
