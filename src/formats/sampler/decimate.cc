@@ -1,7 +1,7 @@
 #include "formats/sampler/decimate.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <optional>
 #include <random>
 #include <string>
@@ -14,6 +14,8 @@
 
 namespace telltale::sampler {
 namespace {
+
+constexpr uint64_t kMany = uint64_t{1} << 40;
 
 class Decimator {
  public:
@@ -39,9 +41,25 @@ class Decimator {
  private:
   uint64_t draw(uint64_t count) {
     if (count == 0 || share_ == 1) return count;
-    constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    std::binomial_distribution<int64_t> seen(static_cast<int64_t>(std::min(count, kMost)), share_);
+    if (count > kMany) return draw_of_many(count);
+    std::binomial_distribution<int64_t> seen(static_cast<int64_t>(count), share_);
     return static_cast<uint64_t>(seen(random_));
+  }
+
+  // Of so many the binomial distribution is a Poisson or a normal one for all that can be seen;
+  // libstdc++'s binomial one overflows.
+  uint64_t draw_of_many(uint64_t count) {
+    constexpr double kNormalFrom = 1e5;
+    const double n = static_cast<double>(count);
+    const double mean = n * share_;
+    if (mean < kNormalFrom) {
+      std::poisson_distribution<int64_t> seen(mean);
+      return std::min(count, static_cast<uint64_t>(seen(random_)));
+    }
+    std::normal_distribution<double> seen(mean, std::sqrt(mean * (1 - share_)));
+    const double drawn = std::round(seen(random_));
+    if (!(drawn > 0)) return 0;
+    return drawn < n ? static_cast<uint64_t>(drawn) : count;
   }
 
   double share_;

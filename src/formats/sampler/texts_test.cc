@@ -395,6 +395,16 @@ TEST(SamplerDecimate, DrawsFromTheBinomialDistribution) {
   EXPECT_LT(chi_square, 45);  // 99.9 % quantile of 20 degrees of freedom: 45.3
 }
 
+TEST(SamplerDecimate, TakesTheLargestCounts) {
+  std::string out;
+  ProblemLog problems;
+  ASSERT_TRUE(
+      decimate(as_bytes(samples("data", "18446744073709551615\n")), 2, 1, into(out), problems));
+  const std::string_view row = items_of(out)[0].body;
+  const auto drawn = static_cast<double>(*parse_unsigned(row.substr(0, row.size() - 1)));
+  EXPECT_NEAR(drawn, 9223372036854775808.0, 2e10);  // nine standard deviations
+}
+
 TEST(SamplerDecimate, LeavesBoundsTimesAndDamageAlone) {
   const std::string text =
       samples("bounds", "3\t900\n") + samples("data", "x\n") +
