@@ -15,9 +15,10 @@ namespace {
 
 Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
-SamplerReports open(const std::vector<std::string>& texts) {
+// The texts outlive what is opened.
+SamplerReports open(const std::vector<std::string_view>& texts) {
   std::vector<InputFile> inputs;
-  for (const std::string& text : texts)
+  for (const std::string_view text : texts)
     inputs.push_back(InputFile::from_memory("f", as_bytes(text)));
   Result<SamplerReports> reports = SamplerReports::open(std::move(inputs), {});
   EXPECT_TRUE(reports) << to_string(reports.error());

@@ -427,7 +427,7 @@ TEST(SamplerDecimate, LeavesBoundsTimesAndDamageAlone) {
 TEST(SamplerRecognise, ByHowTheTextBegins) {
   EXPECT_EQ(kind_of(as_bytes("<report id=\"samples\">\n")), TextKind::report);
   EXPECT_EQ(kind_of(as_bytes("<samples unit=\"")), TextKind::report);
-  EXPECT_EQ(kind_of(as_bytes(std::string("\0\0<sites unit=\"", 16))), TextKind::sites);
+  EXPECT_EQ(kind_of(as_bytes(std::string("\0\0<sites unit=\"", 15))), TextKind::sites);
   EXPECT_EQ(kind_of(as_bytes("*\t0.1\n")), TextKind::graphs);
   EXPECT_EQ(kind_of(as_bytes("<report>")), TextKind::none);
   EXPECT_EQ(kind_of({}), TextKind::none);
