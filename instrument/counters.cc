@@ -296,12 +296,57 @@ void Counters::stamp(llvm::IRBuilderBase& at, const Table& table, unsigned row) 
                          llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
 }
 
+llvm::Constant* Counters::counter_at(const Mark& mark, unsigned slot) {
+  const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
+  const auto row = static_cast<std::uint64_t>(site_of(unit_, mark, 0).row);
+  return llvm::ConstantExpr::getInBoundsGetElementPtr(
+      counter_, table.counters,
+      llvm::ConstantInt::get(counter_, row * facts_of(mark.scheme).arity + slot));
+}
+
+llvm::Constant* Counters::access_table(const Mark& mark) {
+  llvm::Constant*& known = accesses_[&mark];
+  if (known != nullptr) return known;
+  const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
+  llvm::Constant* const row =
+      llvm::ConstantInt::get(counter_, static_cast<std::uint64_t>(site_of(unit_, mark, 0).row));
+  const auto stamps = [&](llvm::GlobalVariable* one) -> llvm::Constant* {
+    if (one == nullptr)
+      return llvm::Constant::getNullValue(llvm::PointerType::getUnqual(module_.getContext()));
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(counter_, one, row);
+  };
+  llvm::Constant* const window =
+      llvm::ConstantInt::get(counter_, mark.scheme == Scheme::kAtomsRw ? 1 : 0);
+  known = variable(
+      llvm::ConstantStruct::getAnon(module_.getContext(), {counter_at(mark, 0), stamps(table.first),
+                                                           stamps(table.last), window}),
+      "access", true);
+  return known;
+}
+
+// A pass that was counted as one without yielding is one with.
+void Counters::yield(llvm::IRBuilderBase& at, const Mark& mark) {
+  at.CreateCall(
+      module_.getOrInsertFunction("telltale_sampler_yield_v1", at.getVoidTy(), at.getPtrTy()),
+      {counter_at(mark, 0)});
+}
+
+void Counters::open_window(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark) {
+  const bool is_swap = mark.scheme == Scheme::kCompareSwap;
+  at.CreateCall(module_.getOrInsertFunction(
+                    is_swap ? "telltale_sampler_swap_begin_v1" : "telltale_sampler_atoms_begin_v1",
+                    at.getVoidTy(), at.getInt32Ty(), at.getPtrTy()),
+                {call.getArgOperand(1), access_table(mark)});
+}
+
 void Counters::observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                        unsigned index) {
+  if (!mark.also.empty()) return open_window(at, call, mark);
   const Site& site = site_of(unit_, mark, index);
   const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
   const auto row = static_cast<unsigned>(site.row);
   stamp(at, table, row);
+  if (mark.scheme == Scheme::kYields) return yield(at, mark);
   if (mark.scheme == Scheme::kBounds) return widen(at, call, site);
   const unsigned arity = facts_of(mark.scheme).arity;
   llvm::Value* const slot = at.CreateAdd(

@@ -27,6 +27,12 @@ class Counters {
   // the new countdown. `room` holds as many 64-bit numbers as the mark has sites.
   llvm::Value* observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                              llvm::Value* countdown, llvm::Value* room);
+  // The number that one site of a mark keeps under `slot`.
+  llvm::Constant* counter_at(const Mark& mark, unsigned slot);
+  // Adds one to a counter.
+  void count(llvm::IRBuilderBase& at, llvm::Value* place);
+  // An Access of runtime/sampler/unit.h.
+  llvm::Constant* access_table(const Mark& mark);
   // Emits the unit's description for the runtime, and its registering and unregistering.
   void emit_registration();
 
@@ -49,7 +55,8 @@ class Counters {
                          unsigned index);
   void widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Site& site);
   void stamp(llvm::IRBuilderBase& at, const Table& table, unsigned row);
-  void count(llvm::IRBuilderBase& at, llvm::Value* place);
+  void yield(llvm::IRBuilderBase& at, const Mark& mark);
+  void open_window(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
   llvm::GlobalVariable* nowhere();
   llvm::GlobalVariable* variable(llvm::Constant* value, const llvm::Twine& name, bool constant);
   llvm::Constant* scheme_table();
@@ -59,6 +66,7 @@ class Counters {
   std::array<Table, kSchemes> tables_;
   llvm::Type* counter_;
   llvm::GlobalVariable* nowhere_ = nullptr;
+  llvm::DenseMap<const Mark*, llvm::Constant*> accesses_;
 };
 
 }  // namespace telltale::instrument

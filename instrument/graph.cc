@@ -65,7 +65,9 @@ class Graph {
   }
 
   void add_sites(const llvm::Instruction& instruction, const Mark& mark) {
-    for (const unsigned number : mark.sites) {
+    std::vector<unsigned> sites = mark.sites;
+    sites.insert(sites.end(), mark.also.begin(), mark.also.end());
+    for (const unsigned number : sites) {
       Site& site = unit_.sites[number];
       // A function's entry is its first node.
       const bool is_entry =

@@ -15,6 +15,7 @@
 #include <array>
 #include <map>
 
+#include "access_marks.h"
 #include "counters.h"
 #include "graph.h"
 #include "sampling.h"
@@ -141,6 +142,9 @@ std::array<unsigned, kSchemes> number_rows(llvm::Module& module, Unit& unit) {
     for (const unsigned site : unit.marks[i].sites)
       unit.sites[site].row =
           static_cast<int>(rows[static_cast<std::size_t>(unit.marks[i].scheme)]++);
+    for (const unsigned site : unit.marks[i].also)
+      unit.sites[site].row =
+          static_cast<int>(rows[static_cast<std::size_t>(unit.marks[i].scheme)]++);
   }
   return rows;
 }
@@ -265,6 +269,7 @@ void instrument(llvm::Module& module, Unit& unit) {
     if (function_of(function, unit) != nullptr) functions.push_back(&function);
   }
   for (llvm::Function* const function : functions) {
+    if (unit.options.looks_at_accesses()) watch_accesses(*function, unit, counters);
     if (unit.options.sample) {
       const auto weightless = [&](const llvm::Function& callee) {
         return weights.is_weightless(callee);

@@ -70,9 +70,7 @@ clang::Expr* MarkBuilder::pass(unsigned mark, clang::Expr* value,
       value};
   for (clang::VarDecl* const variable : variables) {
     clang::Expr* const name = refer(variable, location);
-    arguments.push_back(clang::UnaryOperator::Create(
-        context_, name, clang::UO_AddrOf, context_.getPointerType(name->getType()),
-        clang::VK_PRValue, clang::OK_Ordinary, location, false, {}));
+    arguments.push_back(address(name, context_.getPointerType(name->getType())));
   }
   return clang::CallExpr::Create(context_, callee, arguments, value->getType().getUnqualifiedType(),
                                  clang::VK_PRValue, location, {});
@@ -122,6 +120,27 @@ clang::Expr* MarkBuilder::binary(clang::BinaryOperatorKind operation, clang::Exp
                                  clang::Expr* right, clang::QualType type) {
   return clang::BinaryOperator::Create(context_, left, right, operation, type, clang::VK_PRValue,
                                        clang::OK_Ordinary, left->getBeginLoc(), {});
+}
+
+clang::Expr* MarkBuilder::address(clang::Expr* lvalue, clang::QualType pointer) {
+  return clang::UnaryOperator::Create(context_, lvalue, clang::UO_AddrOf, pointer,
+                                      clang::VK_PRValue, clang::OK_Ordinary, lvalue->getBeginLoc(),
+                                      false, {});
+}
+
+clang::Expr* MarkBuilder::follow(clang::Expr* pointer, clang::QualType type) {
+  return clang::UnaryOperator::Create(context_, pointer, clang::UO_Deref, type, clang::VK_LValue,
+                                      clang::OK_Ordinary, pointer->getBeginLoc(), false, {});
+}
+
+clang::OpaqueValueExpr* MarkBuilder::once(clang::Expr* expr) {
+  return new (context_) clang::OpaqueValueExpr(expr->getBeginLoc(), expr->getType(),
+                                               expr->getValueKind(), expr->getObjectKind(), expr);
+}
+
+clang::Expr* MarkBuilder::in_order(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
+                                   unsigned result) {
+  return clang::PseudoObjectExpr::Create(context_, instead_of, steps, result);
 }
 
 clang::Expr* MarkBuilder::one(clang::SourceLocation location) {

@@ -29,6 +29,15 @@ class MarkBuilder {
   clang::Expr* binary(clang::BinaryOperatorKind operation, clang::Expr* left, clang::Expr* right,
                       clang::QualType type);
   clang::Expr* one(clang::SourceLocation location);
+  clang::Expr* address(clang::Expr* lvalue, clang::QualType pointer);
+  // The lvalue of type `type` that a pointer leads to.
+  clang::Expr* follow(clang::Expr* pointer, clang::QualType type);
+  // A name for an expression that is evaluated once; to be listed in in_order().
+  clang::OpaqueValueExpr* once(clang::Expr* expr);
+  // Evaluates `steps` one after another; the value is that of number `result`. `instead_of` is what
+  // all this stands for.
+  clang::Expr* in_order(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
+                        unsigned result);
 
  private:
   clang::FunctionDecl* function_for(clang::QualType type);

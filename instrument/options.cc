@@ -7,18 +7,20 @@ namespace {
 
 constexpr std::array<SchemeFacts, kSchemes> kFacts = {{{"scalar-pairs", 3},
                                                        {"coverage", 1},
+                                                       {"data", 1},
+                                                       {"yields", 2},
+                                                       {"atoms", 2},
                                                        {"branches", 2},
                                                        {"bounds", 2},
                                                        {"function-entries", 1},
                                                        {"returns", 3},
                                                        {"float-kinds", 9},
                                                        {"g-object-unref", 4},
-                                                       {"fun-reentries", 2}}};
+                                                       {"fun-reentries", 2},
+                                                       {"compare-swap", 2},
+                                                       {"atoms-rw", 2}}};
 
-// Schemes and switches of the manual that are not built: named, so that nobody takes silence for
-// data.
-constexpr std::array<std::string_view, 5> kSchemesToCome = {"atoms", "atoms-rw", "compare-swap",
-                                                            "data", "yields"};
+// Switches of the manual that are not built: named, so that nobody takes silence for data.
 constexpr std::array<std::string_view, 10> kSwitchesToCome = {
     "trace-sites",       "balance-paths",         "use-points-to",           "annotate-sites",
     "add-blast-markers", "compare-uninitialized", "isolate-shared-accesses", "save-dataflow-fields",
@@ -65,12 +67,6 @@ void choose_scheme(std::string_view name, Options& options, std::optional<std::s
     if (name != kFacts[i].name) continue;
     options.schemes[i] = true;
     return;
-  }
-  for (const std::string_view later : kSchemesToCome) {
-    if (name == later) {
-      error = "the scheme '" + std::string(name) + "' is not built into this compiler";
-      return;
-    }
   }
   error = "there is no scheme '" + std::string(name) + "'";
 }
@@ -124,6 +120,11 @@ bool Options::any_scheme() const {
     if (on) return true;
   }
   return false;
+}
+
+bool Options::looks_at_accesses() const {
+  return has(Scheme::kData) || has(Scheme::kYields) || has(Scheme::kAtoms) ||
+         has(Scheme::kCompareSwap) || has(Scheme::kAtomsRw);
 }
 
 bool Options::wants_function(std::string_view name) const {

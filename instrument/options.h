@@ -15,6 +15,9 @@ namespace telltale::instrument {
 enum class Scheme : std::uint8_t {
   kScalarPairs,
   kCoverage,
+  kData,
+  kYields,
+  kAtoms,
   kBranches,
   kBounds,
   kFunctionEntries,
@@ -22,6 +25,8 @@ enum class Scheme : std::uint8_t {
   kFloatKinds,
   kGObjectUnref,
   kFunReentries,
+  kCompareSwap,
+  kAtomsRw,
   kCount
 };
 inline constexpr std::size_t kSchemes = static_cast<std::size_t>(Scheme::kCount);
@@ -69,6 +74,8 @@ struct Options {
 
   [[nodiscard]] bool has(Scheme scheme) const { return schemes[static_cast<std::size_t>(scheme)]; }
   [[nodiscard]] bool any_scheme() const;
+  // A scheme that looks at shared memory.
+  [[nodiscard]] bool looks_at_accesses() const;
   [[nodiscard]] bool wants_function(std::string_view name) const;
   [[nodiscard]] bool wants_place(std::string_view file, unsigned line) const;
 };

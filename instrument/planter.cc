@@ -67,6 +67,7 @@ void Planter::plant() {
   planting_.unit.functions.push_back({name_of(function_), place_.file, place_.line,
                                       function_.getFormalLinkage() == clang::Linkage::Internal});
   if (options.has(Scheme::kScalarPairs)) definitions_.emplace(function_);
+  if (options.looks_at_accesses()) shared_.emplace(function_);
 
   std::vector<clang::Stmt*> start;
   Mark mark;
@@ -308,6 +309,11 @@ void Planter::declarations(clang::DeclStmt& declaration) {
         variable->isStaticLocal() &&
         (!planting_.context.getLangOpts().CPlusPlus || variable->hasConstantInitialization());
     if (slot != nullptr && !is_const && !is_static && !variable->hasExternalStorage()) {
+      const bool yields = shared_ && on(Scheme::kYields) && variable->hasLocalStorage() &&
+                          (shared_->is_shared(*variable, planting_.context) ||
+                           shared_->is_touched_by(**slot, planting_.context));
+      const std::string what =
+          yields ? variable->getNameAsString() + " = " + text(*variable->getInit()) : "";
       expression(*slot, Use::kValue);
       while (auto* const list = llvm::dyn_cast<clang::InitListExpr>(*slot)) {
         if (list->getNumInits() != 1 || !variable->getType()->isScalarType()) break;
@@ -316,6 +322,10 @@ void Planter::declarations(clang::DeclStmt& declaration) {
       if (const std::optional<Left> left = variable_as_left(*variable);
           left && variable->hasLocalStorage())
         *slot = observed(llvm::cast<clang::Expr>(*slot), *left, variable);
+      auto* const value = llvm::cast<clang::Expr>(*slot);
+      if (yields && value->isPRValue()) *slot = yielding(value, what);
+      if (shared_ && shared_->is_shared(*variable, planting_.context))
+        *slot = accessed(llvm::cast<clang::Expr>(*slot), local_name(*variable), true);
     }
     if (!variable->hasExternalStorage()) scope_.push_back(variable);
   }

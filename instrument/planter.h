@@ -14,6 +14,7 @@
 
 #include "definitions.h"
 #include "marks.h"
+#include "shared.h"
 #include "source_text.h"
 #include "unit.h"
 
@@ -49,6 +50,12 @@ class Planter {
     clang::QualType type;
   };
 
+  // What is assigned to, as the schemes see it.
+  struct Target {
+    std::optional<Left> left;
+    std::optional<std::string> shared;
+  };
+
   // Statements.
   void statement(clang::Stmt*& slot);
   void visit_statement(clang::Stmt*& slot);
@@ -74,8 +81,11 @@ class Planter {
   std::optional<Left> left_side(const clang::Expr& expr) const;
   std::optional<Left> variable_as_left(clang::VarDecl& variable) const;
   void assignment(clang::BinaryOperator& expr);
-  void compound_assignment(clang::Stmt*& slot);
-  void increment(clang::Stmt*& slot, Use use);
+  void compound_assignment(clang::Stmt*& slot, const Target& target);
+  void increment(clang::Stmt*& slot, const Target& target, Use use);
+  [[nodiscard]] Target target_of(const clang::Expr& lvalue) const;
+  clang::Expr* stored(clang::Expr* value, const Target& target, const void* place);
+  clang::Expr* loaded(clang::Expr* lvalue, const Target& target);
   // `value` with the marks of all schemes that look at assignments; `place` as Definitions wants
   // it.
   clang::Expr* observed(clang::Expr* value, const Left& left, const void* place);
@@ -84,6 +94,14 @@ class Planter {
                      std::vector<clang::VarDecl*>& variables);
   void add_pair(const Left& left, const std::string& right, const char* kind, Mark& mark);
   void add_constants(const Left& left, Mark& mark);
+
+  // Accesses to shared memory: the place as written, if a scheme looks at it; `value` with the
+  // marks of those schemes, which is what was just read there or what will be stored.
+  [[nodiscard]] std::optional<std::string> shared_text(const clang::Expr& lvalue) const;
+  clang::Expr* accessed(clang::Expr* value, const std::string& lvalue, bool is_write);
+  // The same for yields: an assignment, and the assignment with its mark behind it.
+  [[nodiscard]] std::optional<std::string> yielding_text(const clang::Expr& assignment) const;
+  clang::Expr* yielding(clang::Expr* assignment, const std::string& what);
 
   void at(clang::SourceLocation location);
   [[nodiscard]] bool on(Scheme scheme) const {
@@ -105,6 +123,7 @@ class Planter {
   bool wanted_here_ = true;
   std::vector<clang::VarDecl*> scope_;  // locals that can be named here
   std::optional<Definitions> definitions_;
+  std::optional<SharedPlaces> shared_;
 };
 
 // What -fcompare-constants compares integers with: all marks are there, and all constants.

@@ -183,71 +183,9 @@ clang::Expr* Planter::observed(clang::Expr* value, const Left& left, const void*
 }
 
 void Planter::assignment(clang::BinaryOperator& expr) {
-  const std::optional<Left> left = left_side(*expr.getLHS());
+  const Target target = target_of(*expr.getLHS());
   expression_parts(expr, Use::kValue);
-  if (left) expr.setRHS(observed(expr.getRHS(), *left, &expr));
-}
-
-// `x += e` becomes `x = (T)(x + e)`: only for variables, which may be named twice.
-void Planter::compound_assignment(clang::Stmt*& slot) {
-  auto& expr = *llvm::cast<clang::CompoundAssignOperator>(slot);
-  const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(expr.getLHS()->IgnoreParens());
-  const std::optional<Left> left = left_side(*expr.getLHS());
-  if (!left || left->variable == nullptr || name == nullptr ||
-      name->refersToEnclosingVariableOrCapture())
-    return;
-  const clang::QualType type = expr.getLHS()->getType();
-  if (type.isVolatileQualified() ||
-      value_kind(expr.getComputationResultType(), planting_.context) == ValueKind::kNone)
-    return;
-  clang::Expr* const old =
-      builder_.convert(builder_.load(builder_.refer(left->variable, expr.getBeginLoc())),
-                       expr.getComputationLHSType());
-  clang::Expr* const result = clang::BinaryOperator::Create(
-      planting_.context, old, expr.getRHS(),
-      clang::BinaryOperator::getOpForCompoundAssignment(expr.getOpcode()),
-      expr.getComputationResultType(), clang::VK_PRValue, clang::OK_Ordinary, expr.getOperatorLoc(),
-      expr.hasStoredFPFeatures() ? expr.getStoredFPFeatures() : clang::FPOptionsOverride());
-  clang::Expr* const value = builder_.convert(result, type);
-  clang::Expr* const seen = observed(value, *left, &expr);
-  if (seen != value) slot = builder_.assign(expr.getLHS(), seen);
-}
-
-void Planter::increment(clang::Stmt*& slot, Use use) {
-  auto& expr = *llvm::cast<clang::UnaryOperator>(slot);
-  const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(expr.getSubExpr()->IgnoreParens());
-  const std::optional<Left> left = left_side(*expr.getSubExpr());
-  if (!left || left->variable == nullptr || name == nullptr ||
-      name->refersToEnclosingVariableOrCapture())
-    return;
-  const clang::QualType type = expr.getSubExpr()->getType();
-  const ValueKind kind = value_kind(type, planting_.context);
-  const bool wants_old = expr.isPostfix() && use == Use::kValue;
-  // The old value of a floating number cannot be had back from the new one; nor that of a truth
-  // value.
-  if (type.isVolatileQualified() ||
-      (wants_old && (kind == ValueKind::kFloat || type->isBooleanType())))
-    return;
-  clang::QualType computed = type.getUnqualifiedType();
-  if (planting_.context.isPromotableIntegerType(computed))
-    computed = planting_.context.getPromotedIntegerType(computed);
-  clang::Expr* by = builder_.one(expr.getBeginLoc());
-  if (kind != ValueKind::kPointer) by = builder_.convert(by, computed);
-  const auto forth = expr.isIncrementOp() ? clang::BO_Add : clang::BO_Sub;
-  const auto back = expr.isIncrementOp() ? clang::BO_Sub : clang::BO_Add;
-  clang::Expr* const old =
-      builder_.convert(builder_.load(builder_.refer(left->variable, expr.getBeginLoc())), computed);
-  clang::Expr* const value = builder_.convert(builder_.binary(forth, old, by, computed), type);
-  clang::Expr* const seen = observed(value, *left, &expr);
-  if (seen == value) return;
-  clang::Expr* const stored = builder_.assign(expr.getSubExpr(), seen);
-  if (!wants_old) {
-    slot = stored;
-    return;
-  }
-  clang::Expr* const now = stored->isGLValue() ? builder_.load(stored) : stored;
-  slot =
-      builder_.convert(builder_.binary(back, builder_.convert(now, computed), by, computed), type);
+  expr.setRHS(stored(expr.getRHS(), target, &expr));
 }
 
 void add_all_constants(Planting& planting) {

@@ -88,19 +88,26 @@ void Planter::expression(clang::Stmt*& slot, Use use) {
     return call(slot);
   }
   const bool first = planting_.been_inside.insert(&expr).second;
-  if (auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
-      binary != nullptr && binary->isAssignmentOp()) {
-    if (binary->isCompoundAssignmentOp()) {
+  auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
+  const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&expr);
+  const bool assigns = binary != nullptr && binary->isAssignmentOp();
+  if (assigns || (unary != nullptr && unary->isIncrementDecrementOp())) {
+    const std::optional<std::string> yields = yielding_text(expr);
+    if (assigns && !binary->isCompoundAssignmentOp()) {
+      if (first) assignment(*binary);
+    } else {
+      const Target target = target_of(assigns ? *binary->getLHS() : *unary->getSubExpr());
       if (first) expression_parts(expr, Use::kValue);
-      return compound_assignment(slot);
+      assigns ? compound_assignment(slot, target) : increment(slot, target, use);
     }
-    if (first) assignment(*binary);
+    if (yields) slot = yielding(llvm::cast<clang::Expr>(slot), *yields);
     return;
   }
+  const auto* const cast = llvm::dyn_cast<clang::ImplicitCastExpr>(&expr);
+  const bool reads = cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue;
+  const std::optional<std::string> shared = reads ? shared_text(*cast->getSubExpr()) : std::nullopt;
   if (first) expression_parts(expr, use);
-  if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&expr);
-      unary != nullptr && unary->isIncrementDecrementOp())
-    increment(slot, use);
+  if (shared) slot = accessed(&expr, *shared, false);
 }
 
 void Planter::condition(clang::Stmt*& top) {

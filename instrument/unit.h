@@ -41,12 +41,15 @@ struct Operand {
   std::int64_t number = 0;
 };
 
-// One planted call, with one site, but for scalar-pairs, which has one for each operand.
+// One planted call, with one site, but for scalar-pairs, which has one for each operand, and for
+// atoms and its like, which have a second row of counters for the same site.
 struct Mark {
   Scheme scheme = Scheme::kBranches;
   bool is_function_start = false;  // tells which function this is, and nothing else
   int function = -1;
-  std::vector<unsigned> sites;  // indices into Unit::sites
+  std::vector<unsigned> sites;  // indices into Unit::sites; each takes one from the countdown
+  std::vector<unsigned> also;   // rows that follow those of `sites` and take nothing
+  bool is_write = false;        // of an access: the marked value is stored; otherwise it was loaded
   std::vector<Operand> operands;
   std::optional<Site>
       constants_like;  // -fcompare-constants: one more site like this for each constant of the unit

@@ -1,4 +1,5 @@
 // Comparisons of an assigned value with many others.
+#include "stamp.h"
 #include "unit.h"
 
 namespace telltale::sampler {
@@ -16,14 +17,7 @@ unsigned slot(const Group& group, uint64_t value, uint64_t operand) {
 void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operand) {
   if (group.exists != nullptr && group.exists[index] == nullptr) return;
   const uint64_t row = uint64_t{group.row} + index;
-  if (group.first != nullptr || group.last != nullptr) {
-    const uint64_t now = telltale_sampler_tick();
-    uint64_t never = 0;
-    if (group.last != nullptr) __atomic_store_n(&group.last[row], now, __ATOMIC_RELAXED);
-    if (group.first != nullptr)
-      __atomic_compare_exchange_n(&group.first[row], &never, now, false, __ATOMIC_RELAXED,
-                                  __ATOMIC_RELAXED);
-  }
+  stamp(group.first, group.last, row);
   uint64_t* const counter = &group.counters[row * 3 + slot(group, value, operand)];
   if ((group.flags & kManyThreads) != 0) {
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "accesses.h"
 #include "generator.h"
 #include "report.h"
 #include "settings.h"
@@ -67,6 +68,7 @@ void start_again(Unit& unit) {
 
 void become_child() {
   Lock::reset();
+  forget_windows();
   restart_generators();
   if (!has_report() || !reopen_report_in_child()) return;
   unsigned left = unit_count;
@@ -88,9 +90,9 @@ void begin() {
   if (begun) return;
   begun = true;
   settings();
+  ::pthread_atfork(nullptr, nullptr, become_child);
   if (!has_report()) return;
   watch_signals();
-  ::pthread_atfork(nullptr, nullptr, become_child);
   ::at_quick_exit(report_all);
 }
 

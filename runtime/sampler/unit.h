@@ -51,6 +51,14 @@ struct Group {
 };
 enum GroupFlags : uint32_t { kSignedValues = 1, kManyThreads = 2 };
 
+// One access to shared memory, of atoms, atoms-rw or compare-swap: two rows of its scheme's table.
+struct Access {
+  uint64_t* counters;  // of the first row
+  uint64_t* first;
+  uint64_t* last;
+  uint64_t window;  // 0 atoms, 1 atoms-rw; nothing to compare-swap
+};
+
 // A countdown that no generator has set: whatever counts on from here asks for a first one.
 inline constexpr int32_t kUnset = -0x40000000;
 
@@ -74,6 +82,24 @@ uint64_t telltale_sampler_next_r(int32_t countdown);
 // one for each site.
 int32_t telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* group,
                                   uint64_t value, const uint64_t* operands);
+
+// Accesses to shared memory. Where a window is open, an access is made between enter and leave;
+// enter answers 0 if it is not watched after all. begin opens a window if the access before it was
+// not watched. `value` is what stands at `place` before and after the access.
+extern int32_t telltale_sampler_atoms_window;
+extern int32_t telltale_sampler_atoms_rw_window;
+extern thread_local int32_t telltale_sampler_swap_window __attribute__((tls_model("initial-exec")));
+uint32_t telltale_sampler_atoms_enter_v1(const telltale::sampler::Access* access,
+                                         const void* place);
+void telltale_sampler_atoms_leave_v1(const telltale::sampler::Access* access);
+void telltale_sampler_atoms_begin_v1(uint32_t watched, const telltale::sampler::Access* access);
+uint32_t telltale_sampler_swap_enter_v1(const telltale::sampler::Access* access, const void* place,
+                                        uint64_t value);
+void telltale_sampler_swap_leave_v1(const telltale::sampler::Access* access, const void* place,
+                                    uint64_t value);
+void telltale_sampler_swap_begin_v1(uint32_t watched, const telltale::sampler::Access* access);
+// The assignment that was counted as not yielded is one that did.
+void telltale_sampler_yield_v1(uint64_t* counters);
 
 // The number of this observation among all of the process.
 uint64_t telltale_sampler_tick(void);

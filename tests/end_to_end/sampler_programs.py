@@ -4,6 +4,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import unittest
 
 SOURCE_DIR = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"])
 BINARY_DIR = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"])
@@ -12,6 +13,7 @@ PLUGINS = BINARY_DIR / "lib/telltale"
 RELEASES = [r for r in ("19", "22") if (PLUGINS / f"telltale-sampler-clang-{r}.so").is_file()]
 SCHEMES = ("scalar-pairs", "coverage", "branches", "bounds", "function-entries", "returns", "float-kinds",
            "g-object-unref", "fun-reentries")
+CONCURRENT = tuple(f"-fsampler-scheme={name}" for name in ("data", "yields", "atoms", "atoms-rw", "compare-swap"))
 ALL = tuple(f"-fsampler-scheme={name}" for name in SCHEMES)
 TIMEOUT = 60
 
@@ -84,3 +86,26 @@ def resolved(report, *files):
             place = [os.path.basename(site[0]), site[1].rjust(3), site[2], *site[4:]]
             lines.append("\t".join([key[1], *place, *counts]))
     return sorted(lines)
+
+
+class SamplerCase(unittest.TestCase):
+    """A folder of its own, and plugins that can be loaded."""
+
+    def setUp(self):
+        if "TELLTALE_SANITIZE:STRING=\n" not in (BINARY_DIR / "CMakeCache.txt").read_text():
+            self.skipTest("compilers do not load plugins with sanitizers")
+        self.assertTrue(RELEASES, "no plugin was built")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.report = self.folder / "report.txt"
+
+    def path(self, name):
+        return self.folder / name
+
+    def run_reported(self, program, *arguments, **environment):
+        self.report.unlink(missing_ok=True)
+        return run(program, *arguments, env={"SAMPLER_FILE": str(self.report), **environment}, cwd=self.folder)
+
+    def subreports(self):
+        return re.findall(r'<report id="([^"]+)">\n(.*?)</report>\n', self.report.read_text(), re.S)

@@ -1,0 +1,34 @@
+// Which places in memory several threads may look at: what the concurrency schemes call shared and
+// mutable.
+#pragma once
+
+#include <clang/AST/Decl.h>
+#include <clang/AST/Expr.h>
+#include <llvm/ADT/DenseSet.h>
+
+namespace telltale::instrument {
+
+// Of one function. Shared are globals that are not each thread's own, what a pointer or reference
+// leads to, and locals whose address is taken or that a lambda holds by reference.
+class SharedPlaces {
+ public:
+  // Looks at the function as it is now; call before anything is planted in it.
+  explicit SharedPlaces(const clang::FunctionDecl& function);
+
+  // A place of a discrete type (integer, enumeration, pointer), no bit-field, not const.
+  [[nodiscard]] bool is_shared(const clang::Expr& lvalue, const clang::ASTContext& context) const;
+  [[nodiscard]] bool is_shared(const clang::VarDecl& local, const clang::ASTContext& context) const;
+  // Does an assignment, without those inside it and without what it calls, touch such a place?
+  // `statement` is the assignment, or what a local is initialised with.
+  [[nodiscard]] bool is_touched_by(const clang::Stmt& statement,
+                                   const clang::ASTContext& context) const;
+
+ private:
+  // `named_only`: the place is read, written or measured where it stands, and its address goes
+  // nowhere.
+  void look(const clang::Stmt* statement, bool named_only);
+
+  llvm::DenseSet<const clang::VarDecl*> address_taken_;
+};
+
+}  // namespace telltale::instrument
