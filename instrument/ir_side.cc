@@ -18,6 +18,7 @@
 #include "access_marks.h"
 #include "counters.h"
 #include "graph.h"
+#include "leaving.h"
 #include "sampling.h"
 
 namespace telltale::instrument {
@@ -279,6 +280,7 @@ void instrument(llvm::Module& module, Unit& unit) {
       always_observe(*function, unit, counters);
     }
   }
+  report_before_leaving(module);
   for (const llvm::Function* const function : functions) {
     // Better no code than wrong code.
     if (llvm::verifyFunction(*function, &llvm::errs()))

@@ -155,6 +155,9 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   std::vector<std::string> words{"-Wl,--push-state,--as-needed", "-Xlinker", runtime};
   if (parts.is_static) {
     words.emplace_back("-lm");
+    // Libraries behind it may be the first to ask for it.
+    if (parts.threads_by_clang)
+      words.insert(words.end(), {"-Wl,--wrap=pthread_create", "-Wl,-u,__wrap_pthread_create"});
   } else {
     words.insert(words.end(), {"-Xlinker", "-rpath", "-Xlinker", installation.library});
   }

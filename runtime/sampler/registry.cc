@@ -20,6 +20,7 @@ namespace {
 Unit* newest = nullptr;
 unsigned unit_count = 0;
 bool crashed = false;
+pid_t owner = 0;  // the process that the report is of
 uint64_t ticks = 0;
 
 // Held while units come, go and report. A thread that dies while holding it goes on regardless;
@@ -67,6 +68,7 @@ void start_again(Unit& unit) {
 }
 
 void become_child() {
+  owner = ::getpid();
   Lock::reset();
   forget_windows();
   restart_generators();
@@ -76,31 +78,33 @@ void become_child() {
     start_again(*unit);
 }
 
-void report_all() {
+// What comes later adds to it: the program may go on.
+void report_so_far() {
+  // The child of a vfork has our memory, and is about to leave.
+  if (!has_report() || ::getpid() != owner) return;
   const Lock lock;
   unsigned left = unit_count;
   for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
-    report_unit(*unit);
-  newest = nullptr;
-  unit_count = 0;
+    report_unit(*unit, true);
 }
 
 void begin() {
   static bool begun = false;
   if (begun) return;
   begun = true;
+  owner = ::getpid();
   settings();
   ::pthread_atfork(nullptr, nullptr, become_child);
   if (!has_report()) return;
   watch_signals();
-  ::at_quick_exit(report_all);
+  ::at_quick_exit(report_so_far);
 }
 
 }  // namespace
 
 bool report_crash() {
   if (__atomic_exchange_n(&crashed, true, __ATOMIC_ACQ_REL)) return false;
-  report_all();
+  report_so_far();
   return has_report();
 }
 
@@ -130,7 +134,7 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
        one = one->next, --left)
     known = known || one == unit;
   if (!known) return;
-  telltale::sampler::report_unit(*unit);
+  telltale::sampler::report_unit(*unit, false);
   if (unit->next != nullptr) unit->next->previous = unit->previous;
   if (unit->previous != nullptr) {
     unit->previous->next = unit->next;
@@ -138,6 +142,10 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
     telltale::sampler::newest = unit->next;
   }
   --telltale::sampler::unit_count;
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {
+  telltale::sampler::report_so_far();
 }
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_tick(void) {

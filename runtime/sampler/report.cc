@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace telltale::sampler {
@@ -68,6 +70,39 @@ class Writer {
   size_t used_ = 0;
 };
 
+// A pipe that nobody reads and a file that may not grow are no reason to end the program.
+class Unharmed {
+ public:
+  Unharmed() {
+    ::sigemptyset(&harm_);
+    ::sigaddset(&harm_, SIGPIPE);
+    ::sigaddset(&harm_, SIGXFSZ);
+    ::sigpending(&waiting_);
+    ::pthread_sigmask(SIG_BLOCK, &harm_, &before_);
+  }
+  Unharmed(const Unharmed&) = delete;
+  Unharmed& operator=(const Unharmed&) = delete;
+  ~Unharmed() {
+    constexpr int kHarm[] = {SIGPIPE, SIGXFSZ};
+    for (const int signal : kHarm) {
+      sigset_t now;
+      ::sigpending(&now);
+      if (::sigismember(&now, signal) == 0 || ::sigismember(&waiting_, signal) != 0) continue;
+      sigset_t one;
+      ::sigemptyset(&one);
+      ::sigaddset(&one, signal);
+      const timespec at_once = {};
+      ::sigtimedwait(&one, nullptr, &at_once);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t harm_;
+  sigset_t waiting_;
+  sigset_t before_;
+};
+
 // Several processes may write to one file.
 class Locked {
  public:
@@ -87,6 +122,8 @@ class Locked {
     while (::fcntl(report, F_SETLKW, &lock) != 0 && errno == EINTR) {
     }
   }
+
+  Unharmed unharmed_;
 };
 
 void put_bound(Writer& out, uint64_t number, uint8_t kind) {
@@ -111,14 +148,20 @@ void put_head(Writer& out, const char* tag, const Unit& unit, const Scheme& sche
   out.put(scheme.name);
 }
 
-void put_samples(Writer& out, const Unit& unit, const Scheme& scheme) {
+// Bounds stay: merging takes the least and the greatest.
+uint64_t value_of(uint64_t& counter, bool take) {
+  return take ? __atomic_exchange_n(&counter, 0, __ATOMIC_RELAXED)
+              : __atomic_load_n(&counter, __ATOMIC_RELAXED);
+}
+
+void put_samples(Writer& out, const Unit& unit, const Scheme& scheme, bool take) {
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
-      const uint64_t number =
-          __atomic_load_n(&scheme.counters[uint64_t{row} * scheme.arity + i], __ATOMIC_RELAXED);
+      const uint64_t number = value_of(scheme.counters[uint64_t{row} * scheme.arity + i],
+                                       take && scheme.kinds == nullptr);
       if (scheme.kinds == nullptr) {
         out.decimal(number);
       } else {
@@ -130,15 +173,15 @@ void put_samples(Writer& out, const Unit& unit, const Scheme& scheme) {
   out.put("</samples>\n");
 }
 
-void put_timestamps(Writer& out, const Unit& unit, const Scheme& scheme, const uint64_t* stamps,
-                    const char* when) {
+void put_timestamps(Writer& out, const Unit& unit, const Scheme& scheme, uint64_t* stamps,
+                    const char* when, bool take) {
   if (stamps == nullptr) return;
   put_head(out, "timestamps", unit, scheme);
   out.put("\" when=\"");
   out.put(when);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
-    out.decimal(__atomic_load_n(&stamps[row], __ATOMIC_RELAXED));
+    out.decimal(value_of(stamps[row], take));
     out.put('\n');
   }
   out.put("</timestamps>\n");
@@ -197,7 +240,7 @@ void open_report(const char* descriptor, const char* file) {
 
 bool has_report() { return report >= 0; }
 
-void report_unit(const Unit& unit) {
+void report_unit(const Unit& unit, bool take) {
   if (report < 0) return;
   const Locked locked;
   Writer out;
@@ -205,9 +248,9 @@ void report_unit(const Unit& unit) {
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const Scheme& scheme = unit.schemes[i];
     if (scheme.rows == 0 && ::strcmp(scheme.name, "bounds") != 0) continue;
-    put_samples(out, unit, scheme);
-    put_timestamps(out, unit, scheme, scheme.first, "first");
-    put_timestamps(out, unit, scheme, scheme.last, "last");
+    put_samples(out, unit, scheme, take);
+    put_timestamps(out, unit, scheme, scheme.first, "first", take);
+    put_timestamps(out, unit, scheme, scheme.last, "last", take);
   }
   out.put("</report>\n");
 }

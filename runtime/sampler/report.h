@@ -10,8 +10,9 @@ namespace telltale::sampler {
 // process. Null is not asked.
 void open_report(const char* descriptor, const char* file);
 bool has_report();
-// Appends one `samples` subreport.
-void report_unit(const Unit& unit);
+// Appends one `samples` subreport. `take`: the counters begin again at zero, so that another
+// subreport adds to this one.
+void report_unit(const Unit& unit, bool take);
 // Appends where the calling thread is.
 void report_backtrace();
 void close_report();

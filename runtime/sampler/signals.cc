@@ -14,8 +14,8 @@
 namespace telltale::sampler {
 namespace {
 
-constexpr int kSignals[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL, SIGINT,
-                            SIGSEGV, SIGSYS, SIGTERM, SIGTRAP};
+constexpr int kSignals[] = {SIGABRT, SIGBUS,  SIGFPE, SIGHUP,  SIGILL,  SIGINT,  SIGPIPE,
+                            SIGQUIT, SIGSEGV, SIGSYS, SIGTERM, SIGTRAP, SIGXCPU, SIGXFSZ};
 constexpr int kMostSignal = 65;
 constexpr size_t kStackBytes = size_t{256} * 1024;
 
@@ -35,10 +35,7 @@ void hand_on(int signal, siginfo_t* info) {
 
 void on_fatal(int signal, siginfo_t* info, void*) {
   const int kept = errno;
-  if (report_crash()) {
-    report_backtrace();
-    close_report();
-  }
+  if (report_crash()) report_backtrace();
   hand_on(signal, info);
   errno = kept;
 }
@@ -68,6 +65,8 @@ void give_signal_stack() {
   if (::sigaltstack(&ours, nullptr) != 0 || !has_stack_key) return;
   ::pthread_setspecific(stack_key, memory);
 }
+
+bool watches_signals() { return watching; }
 
 void watch_signals() {
   if (watching) return;

@@ -6,5 +6,6 @@ namespace telltale::sampler {
 void watch_signals();
 // So that a stack that overflowed can be told about: for the calling thread.
 void give_signal_stack();
+bool watches_signals();
 
 }  // namespace telltale::sampler

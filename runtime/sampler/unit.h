@@ -101,6 +101,11 @@ void telltale_sampler_swap_begin_v1(uint32_t watched, const telltale::sampler::A
 // The assignment that was counted as not yielded is one that did.
 void telltale_sampler_yield_v1(uint64_t* counters);
 
+// The process may be about to end without a word (_exit, exec): reports what was counted so far,
+// and counts from zero. Also for programs that run for long and want a report now: what later
+// reports say adds up.
+void telltale_sampler_leaving_v1(void);
+
 // The number of this observation among all of the process.
 uint64_t telltale_sampler_tick(void);
 // For g-object-unref: 0, 1 or 2 for a GObject with 0, 1 or more references; 3 for anything else.

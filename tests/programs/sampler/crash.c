@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static volatile int zero;
@@ -28,6 +29,14 @@ static int fail(const char *how) {
   if (strcmp(how, "trap") == 0) __builtin_trap();
   if (strcmp(how, "term") == 0) raise(SIGTERM);
   if (strcmp(how, "int") == 0) raise(SIGINT);
+  if (strcmp(how, "hup") == 0) kill(getpid(), SIGHUP);
+  if (strcmp(how, "quit") == 0) raise(SIGQUIT);
+  if (strcmp(how, "pipe") == 0) {
+    int ends[2];
+    if (pipe(ends) != 0) return 1;
+    close(ends[0]);
+    return write(ends[1], "", 1) == 1;
+  }
   return 0;
 }
 
@@ -51,5 +60,14 @@ int main(int argc, char **argv) {
     return fail("none");
   }
   if (strcmp(argv[1], "exec") == 0) execl("/bin/true", "true", (char *)NULL);
+  if (strcmp(argv[1], "noexec") == 0) execl("/nowhere", "nowhere", (char *)NULL);
+  if (strcmp(argv[1], "_exit") == 0) _exit(5);
+  if (strcmp(argv[1], "quick") == 0) quick_exit(6);
+  if (strcmp(argv[1], "vfork") == 0) {
+    int status = 0;
+    if (vfork() == 0) _exit(9);
+    wait(&status);
+    return WEXITSTATUS(status);
+  }
   return fail(argv[1]);
 }
