@@ -62,6 +62,7 @@ class Watcher {
       call_.eraseFromParent();
       return;
     }
+    if (mark_.scheme == Scheme::kData) return tell_address();
     llvm::Value* const held = enter();
     llvm::Instruction* const after = access_->getNextNode();
     builder_.SetInsertPoint(after);
@@ -78,6 +79,16 @@ class Watcher {
   }
 
  private:
+  void tell_address() {
+    builder_.SetInsertPoint(access_->getNextNode());
+    const llvm::FunctionCallee marked =
+        module_.getOrInsertFunction(std::string(kMarkPrefix) + "address", builder_.getVoidTy(),
+                                    builder_.getInt32Ty(), builder_.getInt64Ty());
+    builder_.CreateCall(
+        marked, {call_.getArgOperand(0), builder_.CreatePtrToInt(place(), builder_.getInt64Ty())});
+    call_.eraseFromParent();
+  }
+
   [[nodiscard]] bool is_swap() const { return mark_.scheme == Scheme::kCompareSwap; }
   llvm::Value* place() {
     return llvm::isa<llvm::LoadInst>(access_)
@@ -182,7 +193,8 @@ void watch_accesses(llvm::Function& function, const Unit& unit, Counters& counte
       llvm::IRBuilder<> builder(call);
       counters.count(builder, counters.counter_at(*mark, 0));
     } else if (mark->scheme == Scheme::kAtoms || mark->scheme == Scheme::kAtomsRw ||
-               mark->scheme == Scheme::kCompareSwap) {
+               mark->scheme == Scheme::kCompareSwap ||
+               (mark->scheme == Scheme::kData && unit.options.trace_sites)) {
       accesses.push_back(call);
     }
   }

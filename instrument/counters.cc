@@ -102,6 +102,14 @@ Counters::Table Counters::make_table(Scheme scheme, unsigned rows) {
   return table;
 }
 
+void Counters::trace(llvm::IRBuilderBase& at, llvm::Value* place, llvm::Value* extra) {
+  if (!unit_.options.trace_sites) return;
+  if (extra == nullptr) extra = llvm::ConstantInt::get(counter_, 0);
+  at.CreateCall(module_.getOrInsertFunction("telltale_sampler_trace_v1", at.getVoidTy(),
+                                            at.getPtrTy(), counter_),
+                {place, extra});
+}
+
 void Counters::count(llvm::IRBuilderBase& at, llvm::Value* place) {
   llvm::Value* const one = llvm::ConstantInt::get(counter_, 1);
   if (unit_.options.threads) {
@@ -258,6 +266,10 @@ void Counters::widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const 
   } else {
     value = is_signed ? at.CreateSExt(value, counter_) : at.CreateZExt(value, counter_);
   }
+  trace(at,
+        at.CreateConstInBoundsGEP1_64(counter_, table.counters,
+                                      2 * static_cast<std::uint64_t>(site.row)),
+        value);
   for (const bool is_least : {true, false}) {
     llvm::Value* const place = at.CreateConstInBoundsGEP1_64(
         counter_, table.counters, 2 * static_cast<std::uint64_t>(site.row) + (is_least ? 0 : 1));
@@ -357,6 +369,9 @@ void Counters::observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, cons
     if (is_borrowed(right)) place = at.CreateSelect(at.CreateIsNotNull(right), place, nowhere());
   }
   count(at, place);
+  // A traced access comes with its address.
+  const bool has_address = mark.scheme == Scheme::kData && call.getType()->isVoidTy();
+  trace(at, place, has_address ? call.getArgOperand(1) : nullptr);
 }
 
 llvm::Constant* Counters::scheme_table() {
@@ -395,7 +410,8 @@ void Counters::emit_registration() {
   llvm::Constant* const signature =
       llvm::ConstantDataArray::get(context, llvm::ArrayRef<std::uint8_t>(unit_.signature));
   const Options& options = unit_.options;
-  const std::uint32_t flags = (options.sample ? 1U : 0U) | (options.threads ? 2U : 0U);
+  const std::uint32_t flags =
+      (options.sample ? 1U : 0U) | (options.threads ? 2U : 0U) | (options.trace_sites ? 4U : 0U);
   llvm::Constant* const number[] = {
       llvm::ConstantInt::get(word, kUnitVersion), llvm::ConstantInt::get(word, schemes),
       llvm::ConstantInt::get(word, static_cast<std::uint32_t>(options.random)),

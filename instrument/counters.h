@@ -53,6 +53,7 @@ class Counters {
   llvm::Constant* group_table(const llvm::CallInst& call, const Mark& mark);
   llvm::Value* pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                          unsigned index);
+  void trace(llvm::IRBuilderBase& at, llvm::Value* place, llvm::Value* extra);
   void widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Site& site);
   void stamp(llvm::IRBuilderBase& at, const Table& table, unsigned row);
   void yield(llvm::IRBuilderBase& at, const Mark& mark);

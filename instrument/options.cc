@@ -21,10 +21,10 @@ constexpr std::array<SchemeFacts, kSchemes> kFacts = {{{"scalar-pairs", 3},
                                                        {"atoms-rw", 2}}};
 
 // Switches of the manual that are not built: named, so that nobody takes silence for data.
-constexpr std::array<std::string_view, 10> kSwitchesToCome = {
-    "trace-sites",       "balance-paths",         "use-points-to",           "annotate-sites",
-    "add-blast-markers", "compare-uninitialized", "isolate-shared-accesses", "save-dataflow-fields",
-    "sampler-dataflow",  "sampler-implications"};
+constexpr std::array<std::string_view, 9> kSwitchesToCome = {
+    "balance-paths",        "use-points-to",         "annotate-sites",
+    "add-blast-markers",    "compare-uninitialized", "isolate-shared-accesses",
+    "save-dataflow-fields", "sampler-dataflow",      "sampler-implications"};
 constexpr std::array<std::string_view, 2> kFilesToCome = {"sampler-scales",
                                                           "sampler-reset-at-points"};
 
@@ -32,7 +32,7 @@ struct Toggle {
   std::string_view name;
   bool Options::* field;
 };
-constexpr std::array<Toggle, 21> kToggles = {{
+constexpr std::array<Toggle, 22> kToggles = {{
     {"sample", &Options::sample},
     {"threads", &Options::threads},
     {"cache-countdown", &Options::cache_countdown},
@@ -53,6 +53,7 @@ constexpr std::array<Toggle, 21> kToggles = {{
     {"timestamp-first", &Options::timestamp_first},
     {"timestamp-last", &Options::timestamp_last},
     {"show-stats", &Options::show_stats},
+    {"trace-sites", &Options::trace_sites},
     {"sampler-system-headers", &Options::system_headers},
 }};
 

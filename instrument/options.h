@@ -67,6 +67,7 @@ struct Options {
   bool timestamp_first = false;
   bool timestamp_last = false;
   bool show_stats = false;
+  bool trace_sites = false;
   bool system_headers = false;
   std::vector<FilterRule> functions;
   std::vector<FilterRule> places;

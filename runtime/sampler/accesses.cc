@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "stamp.h"
+#include "trace.h"
 #include "unit.h"
 
 namespace telltale::sampler {
@@ -48,7 +49,9 @@ class Table {
 };
 
 void bump(const Access& access, uint32_t row, uint32_t slot) {
-  __atomic_fetch_add(&access.counters[size_t{row} * 2 + slot], 1, __ATOMIC_RELAXED);
+  uint64_t* const counter = &access.counters[size_t{row} * 2 + slot];
+  __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+  if (is_tracing()) telltale_sampler_trace_v1(counter, 0);
   stamp(access.first, access.last, row);
 }
 
@@ -238,5 +241,6 @@ TELLTALE_SHOWN void telltale_sampler_swap_begin_v1(uint32_t watched, const Acces
 TELLTALE_SHOWN void telltale_sampler_yield_v1(uint64_t* counters) {
   __atomic_fetch_sub(&counters[0], 1, __ATOMIC_RELAXED);
   __atomic_fetch_add(&counters[1], 1, __ATOMIC_RELAXED);
+  if (telltale::sampler::is_tracing()) telltale_sampler_trace_v1(&counters[1], 0);
   ::sched_yield();
 }

@@ -1,5 +1,6 @@
 // Comparisons of an assigned value with many others.
 #include "stamp.h"
+#include "trace.h"
 #include "unit.h"
 
 namespace telltale::sampler {
@@ -19,6 +20,7 @@ void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operan
   const uint64_t row = uint64_t{group.row} + index;
   stamp(group.first, group.last, row);
   uint64_t* const counter = &group.counters[row * 3 + slot(group, value, operand)];
+  if (is_tracing()) telltale_sampler_trace_v1(counter, 0);
   if ((group.flags & kManyThreads) != 0) {
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
   } else {

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "settings.h"
 #include "signals.h"
+#include "trace.h"
 #include "unit.h"
 
 namespace telltale::sampler {
@@ -72,6 +73,7 @@ void become_child() {
   Lock::reset();
   forget_windows();
   restart_generators();
+  trace_in_child();
   if (!has_report() || !reopen_report_in_child()) return;
   unsigned left = unit_count;
   for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
@@ -101,6 +103,22 @@ void begin() {
 }
 
 }  // namespace
+
+bool find_traced(const uint64_t* counter, Traced& found) {
+  unsigned left = unit_count;
+  for (const Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
+    if ((unit->flags & kTraces) == 0) continue;
+    for (uint32_t i = 0; i < unit->scheme_count; ++i) {
+      const Scheme& scheme = unit->schemes[i];
+      if (scheme.rows == 0 || counter < scheme.counters ||
+          counter >= scheme.counters + size_t{scheme.rows} * scheme.arity)
+        continue;
+      found = {unit, &scheme};
+      return true;
+    }
+  }
+  return false;
+}
 
 bool report_crash() {
   if (__atomic_exchange_n(&crashed, true, __ATOMIC_ACQ_REL)) return false;

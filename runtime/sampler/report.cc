@@ -9,6 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "path.h"
+#include "unharmed.h"
+#include "writer.h"
+
 namespace telltale::sampler {
 namespace {
 
@@ -17,91 +21,6 @@ int report = -1;
 constexpr size_t kPathBytes = 4096;
 char pattern[kPathBytes];
 bool is_per_process = false;
-
-class Writer {
- public:
-  Writer() = default;
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  ~Writer() { flush(); }
-
-  void put(char c) {
-    if (used_ == sizeof(buffer_)) flush();
-    buffer_[used_++] = c;
-  }
-  void put(const char* text) {
-    while (*text != 0) put(*text++);
-  }
-  void decimal(uint64_t number) {
-    char digits[20];
-    int count = 0;
-    do {
-      digits[count++] = static_cast<char>('0' + number % 10);
-      number /= 10;
-    } while (number != 0);
-    while (count > 0) put(digits[--count]);
-  }
-  void hex(uint64_t number) {
-    bool started = false;
-    for (int shift = 60; shift >= 0; shift -= 4) {
-      const unsigned digit = number >> shift & 15;
-      started = started || digit != 0 || shift == 0;
-      if (started) put("0123456789abcdef"[digit]);
-    }
-  }
-  void byte(uint8_t value) {
-    put("0123456789abcdef"[value >> 4]);
-    put("0123456789abcdef"[value & 15]);
-  }
-  void flush() {
-    const char* from = buffer_;
-    while (used_ > 0) {
-      const ssize_t written = ::write(report, from, used_);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) break;
-      from += written;
-      used_ -= static_cast<size_t>(written);
-    }
-    used_ = 0;
-  }
-
- private:
-  char buffer_[4096];
-  size_t used_ = 0;
-};
-
-// A pipe that nobody reads and a file that may not grow are no reason to end the program.
-class Unharmed {
- public:
-  Unharmed() {
-    ::sigemptyset(&harm_);
-    ::sigaddset(&harm_, SIGPIPE);
-    ::sigaddset(&harm_, SIGXFSZ);
-    ::sigpending(&waiting_);
-    ::pthread_sigmask(SIG_BLOCK, &harm_, &before_);
-  }
-  Unharmed(const Unharmed&) = delete;
-  Unharmed& operator=(const Unharmed&) = delete;
-  ~Unharmed() {
-    constexpr int kHarm[] = {SIGPIPE, SIGXFSZ};
-    for (const int signal : kHarm) {
-      sigset_t now;
-      ::sigpending(&now);
-      if (::sigismember(&now, signal) == 0 || ::sigismember(&waiting_, signal) != 0) continue;
-      sigset_t one;
-      ::sigemptyset(&one);
-      ::sigaddset(&one, signal);
-      const timespec at_once = {};
-      ::sigtimedwait(&one, nullptr, &at_once);
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t harm_;
-  sigset_t waiting_;
-  sigset_t before_;
-};
 
 // Several processes may write to one file.
 class Locked {
@@ -187,34 +106,9 @@ void put_timestamps(Writer& out, const Unit& unit, const Scheme& scheme, uint64_
   out.put("</timestamps>\n");
 }
 
-// `pattern` with the process's number for every "%p", and "%" for "%%".
-bool expand(char* path, size_t bytes) {
-  size_t used = 0;
-  for (const char* from = pattern; *from != 0; ++from) {
-    char digits[24];
-    size_t count = 1;
-    digits[0] = *from;
-    if (*from == '%' && from[1] == '%') {
-      ++from;
-    } else if (*from == '%' && from[1] == 'p') {
-      ++from;
-      char reversed[24];
-      count = 0;
-      for (auto number = static_cast<unsigned>(::getpid()); number != 0; number /= 10)
-        reversed[count++] = static_cast<char>('0' + number % 10);
-      for (size_t i = 0; i < count; ++i) digits[i] = reversed[count - 1 - i];
-    }
-    if (used + count >= bytes) return false;
-    ::memcpy(path + used, digits, count);
-    used += count;
-  }
-  path[used] = 0;
-  return true;
-}
-
 void open_file() {
   char path[kPathBytes];
-  if (expand(path, sizeof(path)))
+  if (expand_path(pattern, path, sizeof(path)))
     report = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
@@ -243,7 +137,7 @@ bool has_report() { return report >= 0; }
 void report_unit(const Unit& unit, bool take) {
   if (report < 0) return;
   const Locked locked;
-  Writer out;
+  Writer out(report);
   out.put("<report id=\"samples\">\n");
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const Scheme& scheme = unit.schemes[i];
@@ -260,9 +154,9 @@ void report_backtrace() {
   void* frames[kMostFrames];
   const int count = ::backtrace(frames, kMostFrames);
   const Locked locked;
-  Writer().put("<report id=\"main-backtrace\">\n");
+  Writer(report).put("<report id=\"main-backtrace\">\n");
   ::backtrace_symbols_fd(frames, count, report);
-  Writer().put("</report>\n");
+  Writer(report).put("</report>\n");
 }
 
 void close_report() {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "trace.h"
 #include "unit.h"
 
 namespace telltale::sampler {
@@ -54,9 +55,10 @@ void read_environment() {
   }
   if (const char* const path = ::getenv("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
     the_settings.countdowns = map_countdowns(path);
+  open_trace(::getenv("SAMPLER_TRACE"));
   open_report(::getenv("SAMPLER_REPORT_FD"), ::getenv("SAMPLER_FILE"));
-  const char* const taken[] = {"SAMPLER_SPARSITY", "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
-                               "SAMPLER_REPORT_FD", "SAMPLER_FILE"};
+  const char* const taken[] = {"SAMPLER_SPARSITY",  "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
+                               "SAMPLER_REPORT_FD", "SAMPLER_FILE", "SAMPLER_TRACE"};
   for (const char* const name : taken) ::unsetenv(name);
   if (const char* const verbose = ::getenv("SAMPLER_VERBOSE"); verbose != nullptr && *verbose != 0)
     complain("report", has_report() ? "yes" : "no");

@@ -9,7 +9,7 @@ namespace telltale::sampler {
 inline constexpr uint32_t kUnitVersion = 1;
 
 enum Random : uint32_t { kOnline = 0, kOffline = 1, kFixed = 2 };
-enum UnitFlags : uint32_t { kSamples = 1, kThreads = 2 };
+enum UnitFlags : uint32_t { kSamples = 1, kThreads = 2, kTraces = 4 };
 // How a bound is to be printed.
 enum BoundKind : uint8_t { kSigned = 1, kUnsigned = 2, kPointer = 3 };
 
@@ -105,6 +105,10 @@ void telltale_sampler_yield_v1(uint64_t* counters);
 // and counts from zero. Also for programs that run for long and want a report now: what later
 // reports say adds up.
 void telltale_sampler_leaving_v1(void);
+
+// Tells the trace of an observation, by the counter that it went to. `extra`: of data the address,
+// of bounds the value; otherwise 0.
+void telltale_sampler_trace_v1(const uint64_t* counter, uint64_t extra);
 
 // The number of this observation among all of the process.
 uint64_t telltale_sampler_tick(void);

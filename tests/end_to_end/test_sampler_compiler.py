@@ -353,7 +353,7 @@ class Driver(SamplerCase):
                 self.assertEqual([row[4:] for row in rows], [["n > 1"]])
 
     def test_what_is_not_there_is_refused_by_name(self):
-        for word, named in (("-fsampler-scheme=nonsense", "'nonsense'"), ("-ftrace-sites", "-ftrace-sites"),
+        for word, named in (("-fsampler-scheme=nonsense", "'nonsense'"),
                             ("-fbalance-paths", "-fbalance-paths"), ("-fsampler-scales=x", "-fsampler-scales="),
                             ("-fsampler-random=never", "'never'"), ("-fexclude-location=a:x", "'a:x'")):
             done = compile_with(NEWEST, word, "-c", PROGRAMS / "module.c", "-o", self.path("m.o"))

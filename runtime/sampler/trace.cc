@@ -1,0 +1,148 @@
+#include "trace.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "path.h"
+#include "unharmed.h"
+#include "writer.h"
+
+namespace telltale::sampler {
+namespace {
+
+int trace = -1;
+int writer_inside = 0;  // the thread that writes
+char pattern[kPathBytes];
+constexpr char kHeader[] =
+    "---\nheader:\n  version:         5\n  type:            1\n  constant-tsc:    true\n"
+    "  nonstop-tsc:     true\n  cycle-frequency: 1000000000\n";
+bool has_records = false;
+
+void open_file() {
+  char path[kPathBytes];
+  if (!expand_path(pattern, path, sizeof(path))) return;
+  trace = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (trace < 0) return;
+  has_records = false;
+  Writer(trace).put(kHeader);
+}
+
+// The letter that each scheme has in the formats' table, as a number: the events' type.
+unsigned type_of(const char* scheme) {
+  struct Letter {
+    const char* scheme;
+    char letter;
+  };
+  constexpr Letter kLetters[] = {{"scalar-pairs", 'S'},   {"coverage", 'V'},
+                                 {"data", 'I'},           {"yields", 'Y'},
+                                 {"atoms", 'A'},          {"branches", 'B'},
+                                 {"bounds", 'D'},         {"function-entries", 'E'},
+                                 {"returns", 'R'},        {"float-kinds", 'F'},
+                                 {"g-object-unref", 'G'}, {"fun-reentries", 'Z'},
+                                 {"compare-swap", 'C'},   {"atoms-rw", 'W'}};
+  for (const Letter& one : kLetters) {
+    if (::strcmp(one.scheme, scheme) == 0) return static_cast<unsigned char>(one.letter);
+  }
+  return 0;
+}
+
+// The list begins with its first event: an empty one is no list. The child of a fork may have been
+// first.
+void begin_records(Writer& out) {
+  if (has_records) return;
+  has_records = true;
+  struct stat facts = {};
+  if (::fstat(trace, &facts) == 0 && facts.st_size == sizeof(kHeader) - 1) out.put("records:\n");
+}
+
+void put_event(Writer& out, const Traced& where, uint64_t counter, uint64_t extra) {
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  constexpr uint64_t kSecond = 1'000'000'000;
+  out.put("  - { type: ");
+  out.decimal(type_of(where.scheme->name));
+  out.put(", func-id: 0, function: '', cpu: 0, thread: ");
+  out.decimal(static_cast<uint64_t>(::syscall(SYS_gettid)));
+  out.put(", process: ");
+  out.decimal(static_cast<uint64_t>(::getpid()));
+  out.put(", kind: typed-event, tsc: ");
+  out.decimal(static_cast<uint64_t>(now.tv_sec) * kSecond + static_cast<uint64_t>(now.tv_nsec));
+  out.put(", data: '");
+  out.put(where.scheme->name);
+  out.put(' ');
+  for (const uint8_t byte : where.unit->signature) out.byte(byte);
+  out.put(' ');
+  out.decimal(counter / where.scheme->arity);
+  out.put(' ');
+  if (extra == 0) {
+    out.decimal(counter % where.scheme->arity);
+  } else {
+    out.put("0x");
+    out.hex(extra);
+  }
+  out.put("' }\n");
+}
+
+// Times stand in order: one thread after another takes the time and writes.
+class Turn {
+ public:
+  Turn() {
+    const int self = static_cast<int>(::syscall(SYS_gettid));
+    int nobody = 0;
+    while (!__atomic_compare_exchange_n(&writer_inside, &nobody, self, false, __ATOMIC_ACQUIRE,
+                                        __ATOMIC_RELAXED)) {
+      if (nobody == self) return;  // a signal's handler
+      nobody = 0;
+      const timespec pause = {0, 1000};
+      ::nanosleep(&pause, nullptr);
+    }
+    mine_ = true;
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    if (mine_) __atomic_store_n(&writer_inside, 0, __ATOMIC_RELEASE);
+  }
+
+ private:
+  bool mine_ = false;
+};
+
+}  // namespace
+
+void open_trace(const char* file) {
+  if (file == nullptr || *file == 0 || ::strlen(file) >= sizeof(pattern)) return;
+  ::memcpy(pattern, file, ::strlen(file) + 1);
+  open_file();
+}
+
+bool is_tracing() { return trace >= 0; }
+
+void trace_in_child() {
+  writer_inside = 0;
+  if (trace < 0 || ::strstr(pattern, "%p") == nullptr) return;
+  ::close(trace);
+  trace = -1;
+  open_file();
+}
+
+}  // namespace telltale::sampler
+
+__attribute__((visibility("default"))) void telltale_sampler_trace_v1(const uint64_t* counter,
+                                                                      uint64_t extra) {
+  using namespace telltale::sampler;
+  Traced where = {};
+  if (!is_tracing() || !find_traced(counter, where)) return;
+  const int kept = errno;
+  {
+    const Unharmed unharmed;
+    const Turn turn;
+    Writer out(trace);
+    begin_records(out);
+    put_event(out, where, static_cast<uint64_t>(counter - where.scheme->counters), extra);
+  }
+  errno = kept;
+}

@@ -1,0 +1,42 @@
+// Writing to a descriptor that somebody gave us.
+#pragma once
+
+#include <signal.h>
+#include <time.h>
+
+namespace telltale::sampler {
+
+// A pipe that nobody reads and a file that may not grow are no reason to end the program.
+class Unharmed {
+ public:
+  Unharmed() {
+    ::sigemptyset(&harm_);
+    ::sigaddset(&harm_, SIGPIPE);
+    ::sigaddset(&harm_, SIGXFSZ);
+    ::sigpending(&waiting_);
+    ::pthread_sigmask(SIG_BLOCK, &harm_, &before_);
+  }
+  Unharmed(const Unharmed&) = delete;
+  Unharmed& operator=(const Unharmed&) = delete;
+  ~Unharmed() {
+    constexpr int kHarm[] = {SIGPIPE, SIGXFSZ};
+    for (const int signal : kHarm) {
+      sigset_t now;
+      ::sigpending(&now);
+      if (::sigismember(&now, signal) == 0 || ::sigismember(&waiting_, signal) != 0) continue;
+      sigset_t one;
+      ::sigemptyset(&one);
+      ::sigaddset(&one, signal);
+      const timespec at_once = {};
+      ::sigtimedwait(&one, nullptr, &at_once);
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t harm_;
+  sigset_t waiting_;
+  sigset_t before_;
+};
+
+}  // namespace telltale::sampler
