@@ -227,12 +227,17 @@ class Action : public clang::PluginASTAction {
         error = "the sampler plugin knows no option '" + given + "'";
       unit().options.all += word + '\n';
       if (!error) continue;
-      clang::DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
-      diagnostics.Report(diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0"))
-          << *error;
-      return false;
+      return refuse(compiler, *error);
     }
+    if (const std::optional<std::string> error = read_reset_points(unit().options))
+      return refuse(compiler, *error);
     return true;
+  }
+
+  static bool refuse(const clang::CompilerInstance& compiler, const std::string& why) {
+    clang::DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
+    diagnostics.Report(diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << why;
+    return false;
   }
 
   ActionType getActionType() override { return AddBeforeMainAction; }

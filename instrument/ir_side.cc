@@ -18,6 +18,7 @@
 #include "access_marks.h"
 #include "counters.h"
 #include "graph.h"
+#include "implications.h"
 #include "leaving.h"
 #include "sampling.h"
 
@@ -121,6 +122,11 @@ void drop_empty_marks(llvm::Module& module, const Unit& unit) {
     }
     for (llvm::CallInst* const call : empty) {
       if (!call->getType()->isVoidTy()) call->replaceAllUsesWith(call->getArgOperand(1));
+      if (mark_of(*call, unit)->is_reset) {
+        llvm::IRBuilder<> builder(call);
+        builder.CreateCall(
+            module.getOrInsertFunction("telltale_sampler_reset_v1", builder.getVoidTy()));
+      }
       call->eraseFromParent();
     }
   }
@@ -290,6 +296,8 @@ void instrument(llvm::Module& module, Unit& unit) {
   counters.emit_registration();
   add_section(module, ".debug_site_info", sites);
   add_section(module, ".debug_sampler_cfg", graph);
+  if (unit.options.implications)
+    add_section(module, ".debug_sampler_implications", implications_text(unit));
   if (unit.options.show_stats) show_statistics(unit, rows, statistics);
 }
 

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <charconv>
+#include <fstream>
 
 namespace telltale::instrument {
 namespace {
@@ -21,18 +22,16 @@ constexpr std::array<SchemeFacts, kSchemes> kFacts = {{{"scalar-pairs", 3},
                                                        {"atoms-rw", 2}}};
 
 // Switches of the manual that are not built: named, so that nobody takes silence for data.
-constexpr std::array<std::string_view, 9> kSwitchesToCome = {
-    "balance-paths",        "use-points-to",         "annotate-sites",
-    "add-blast-markers",    "compare-uninitialized", "isolate-shared-accesses",
-    "save-dataflow-fields", "sampler-dataflow",      "sampler-implications"};
-constexpr std::array<std::string_view, 2> kFilesToCome = {"sampler-scales",
-                                                          "sampler-reset-at-points"};
+constexpr std::array<std::string_view, 7> kSwitchesToCome = {
+    "balance-paths",         "use-points-to",        "annotate-sites",  "add-blast-markers",
+    "compare-uninitialized", "save-dataflow-fields", "sampler-dataflow"};
+constexpr std::array<std::string_view, 1> kFilesToCome = {"sampler-scales"};
 
 struct Toggle {
   std::string_view name;
   bool Options::* field;
 };
-constexpr std::array<Toggle, 22> kToggles = {{
+constexpr std::array<Toggle, 24> kToggles = {{
     {"sample", &Options::sample},
     {"threads", &Options::threads},
     {"cache-countdown", &Options::cache_countdown},
@@ -54,6 +53,8 @@ constexpr std::array<Toggle, 22> kToggles = {{
     {"timestamp-last", &Options::timestamp_last},
     {"show-stats", &Options::show_stats},
     {"trace-sites", &Options::trace_sites},
+    {"sampler-implications", &Options::implications},
+    {"isolate-shared-accesses", &Options::isolate_shared_accesses},
     {"sampler-system-headers", &Options::system_headers},
 }};
 
@@ -143,6 +144,28 @@ bool Options::wants_place(std::string_view file, unsigned line) const {
   return true;
 }
 
+std::optional<std::string> read_reset_points(Options& options) {
+  if (options.reset_file.empty()) return std::nullopt;
+  std::ifstream file(options.reset_file);
+  if (!file) return "cannot read " + options.reset_file;
+  constexpr const char* kBlanks = " \t\r";
+  std::string line;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    options.all += line + '\n';
+    line.erase(line.find_last_not_of(kBlanks) + 1);
+    if (line.empty()) continue;
+    const std::size_t gap = line.find_last_of(kBlanks);
+    FilterRule point{true, line.substr(0, line.find_last_not_of(kBlanks, gap) + 1), 0};
+    const char* const end = line.data() + line.size();
+    const auto [read, problem] = std::from_chars(line.data() + gap + 1, end, point.line);
+    if (gap == std::string::npos || problem != std::errc{} || read != end || point.line == 0 ||
+        point.name.empty())
+      return options.reset_file + ":" + std::to_string(number) + ": a point is FILE LINE";
+    options.reset_points.push_back(point);
+  }
+  return std::nullopt;
+}
+
 bool parse_option(std::string_view word, Options& options, std::optional<std::string>& error) {
   if (!take_prefix(word, "-f")) return false;
   std::string_view rest = word;
@@ -150,6 +173,7 @@ bool parse_option(std::string_view word, Options& options, std::optional<std::st
   if (take_prefix(rest, "sampler-random=")) return choose_random(rest, options, error), true;
   if (take_prefix(rest, "exclude-")) return parse_filter(rest, false, options, error);
   if (take_prefix(rest, "include-")) return parse_filter(rest, true, options, error);
+  if (take_prefix(rest, "sampler-reset-at-points=")) return options.reset_file = rest, true;
   const bool on = !take_prefix(rest, "no-");
   for (const Toggle& toggle : kToggles) {
     if (rest == toggle.name) return options.*toggle.field = on, true;

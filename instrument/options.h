@@ -68,10 +68,14 @@ struct Options {
   bool timestamp_last = false;
   bool show_stats = false;
   bool trace_sites = false;
+  bool implications = false;
+  bool isolate_shared_accesses = false;  // no need: each access is a site of its own anyway
   bool system_headers = false;
   std::vector<FilterRule> functions;
   std::vector<FilterRule> places;
-  std::string all;  // every argument, in order: part of a unit's signature
+  std::string reset_file;                // -fsampler-reset-at-points=
+  std::vector<FilterRule> reset_points;  // what stands in it
+  std::string all;                       // every argument, in order: part of a unit's signature
 
   [[nodiscard]] bool has(Scheme scheme) const { return schemes[static_cast<std::size_t>(scheme)]; }
   [[nodiscard]] bool any_scheme() const;
@@ -84,6 +88,10 @@ struct Options {
 // Takes one option as the driver spells it ("-fsampler-scheme=returns", "-fno-sample", "-fthreads"
 // ...); false if the word is none of ours. `error` gets a sentence if it is ours but says nothing
 // that can be done.
+// Reads the file of -fsampler-reset-at-points, if there is one; its text goes into `all`. A
+// sentence if that fails.
+std::optional<std::string> read_reset_points(Options& options);
+
 bool parse_option(std::string_view word, Options& options, std::optional<std::string>& error);
 
 }  // namespace telltale::instrument

@@ -182,15 +182,36 @@ clang::Expr* Planter::coverage_mark(const clang::Stmt& statement) {
   return builder_.plain(add_mark(Scheme::kCoverage, {what}, {}), statement.getBeginLoc());
 }
 
+clang::Expr* Planter::reset_mark(const clang::Stmt& statement) {
+  const std::vector<FilterRule>& points = planting_.unit.options.reset_points;
+  if (points.empty()) return nullptr;
+  const clang::SourceManager& sources = planting_.context.getSourceManager();
+  const clang::PresumedLoc here =
+      sources.getPresumedLoc(sources.getExpansionLoc(statement.getBeginLoc()));
+  if (here.isInvalid()) return nullptr;
+  for (const FilterRule& point : points) {
+    if (point.line != here.getLine() || point.name != here.getFilename()) continue;
+    Mark mark;
+    mark.is_reset = true;
+    return builder_.plain(finish_mark(std::move(mark)), statement.getBeginLoc());
+  }
+  return nullptr;
+}
+
 void Planter::statement(clang::Stmt*& slot) {
   if (slot == nullptr) return;
   if (!llvm::isa<clang::CompoundStmt>(slot)) at(slot->getBeginLoc());
   if (auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(slot))
     return head_declaration(*declaration);
-  clang::Expr* const mark = coverage_mark(*slot);
+  std::vector<clang::Stmt*> marks;
+  for (clang::Expr* const mark : {reset_mark(*slot), coverage_mark(*slot)}) {
+    if (mark != nullptr) marks.push_back(mark);
+  }
   clang::Stmt* const before = slot;
   visit_statement(slot);
-  if (mark != nullptr) slot = in_compound({mark, slot}, before->getBeginLoc(), before->getEndLoc());
+  if (marks.empty()) return;
+  marks.push_back(slot);
+  slot = in_compound(std::move(marks), before->getBeginLoc(), before->getEndLoc());
 }
 
 // The declaration in the head of a loop or an `if`: a block of its own would end its variables'
@@ -219,7 +240,8 @@ void Planter::compound(clang::Stmt*& slot, Use last) {
   bool grown = false;
   for (clang::Stmt*& child : block.body()) {
     if (!llvm::isa<clang::CompoundStmt>(child)) at(child->getBeginLoc());
-    if (clang::Expr* const mark = coverage_mark(*child); mark != nullptr) {
+    for (clang::Expr* const mark : {reset_mark(*child), coverage_mark(*child)}) {
+      if (mark == nullptr) continue;
       statements.push_back(mark);
       grown = true;
     }

@@ -66,6 +66,8 @@ class Planter {
   clang::Stmt* in_compound(std::vector<clang::Stmt*> statements, clang::SourceLocation begin,
                            clang::SourceLocation end);
   clang::Expr* coverage_mark(const clang::Stmt& statement);
+  // -fsampler-reset-at-points: a mark that goes before such a statement, or null.
+  clang::Expr* reset_mark(const clang::Stmt& statement);
   void head(clang::Stmt& parent, clang::Expr* condition, bool counts);
   void parts(clang::Stmt& parent, const clang::Expr* condition, const clang::Expr* increment);
 

@@ -46,6 +46,7 @@ struct Operand {
 struct Mark {
   Scheme scheme = Scheme::kBranches;
   bool is_function_start = false;  // tells which function this is, and nothing else
+  bool is_reset = false;           // all counters of the process begin again here, the first time
   int function = -1;
   std::vector<unsigned> sites;  // indices into Unit::sites; each takes one from the countdown
   std::vector<unsigned> also;   // rows that follow those of `sites` and take nothing

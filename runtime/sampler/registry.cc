@@ -68,6 +68,12 @@ void start_again(Unit& unit) {
   }
 }
 
+void start_all_again() {
+  unsigned left = unit_count;
+  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
+    start_again(*unit);
+}
+
 void become_child() {
   owner = ::getpid();
   Lock::reset();
@@ -75,9 +81,7 @@ void become_child() {
   restart_generators();
   trace_in_child();
   if (!has_report() || !reopen_report_in_child()) return;
-  unsigned left = unit_count;
-  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
-    start_again(*unit);
+  start_all_again();
 }
 
 // What comes later adds to it: the program may go on.
@@ -164,6 +168,13 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
 
 __attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {
   telltale::sampler::report_so_far();
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_reset_v1() {
+  static bool done = false;
+  if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) return;
+  const telltale::sampler::Lock lock;
+  telltale::sampler::start_all_again();
 }
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_tick(void) {

@@ -106,6 +106,9 @@ void telltale_sampler_yield_v1(uint64_t* counters);
 // reports say adds up.
 void telltale_sampler_leaving_v1(void);
 
+// All counters of all units begin again at zero, the first time in a process that this is called.
+void telltale_sampler_reset_v1(void);
+
 // Tells the trace of an observation, by the counter that it went to. `extra`: of data the address,
 // of bounds the value; otherwise 0.
 void telltale_sampler_trace_v1(const uint64_t* counter, uint64_t extra);

@@ -97,6 +97,21 @@ class Language(SamplerCase):
         self.assertEqual(sites(f"-finclude-location={source}:5", f"-fexclude-file={source}"), {("main", 5)})
 
 
+class Objects(SamplerCase):
+    def test_references_of_real_objects(self):
+        """With libgobject itself; it complains about what is no object, and goes on."""
+        library = pathlib.Path(f"/usr/lib/{os.uname().machine}-linux-gnu/libgobject-2.0.so.0")
+        self.assertTrue(library.exists(), "libglib2.0-0 is not there: ./dev setup")
+        for release in RELEASES:
+            program = build(self.path("p"), release, "-O2", "-fno-sample", "-fsampler-scheme=g-object-unref",
+                            PROGRAMS / "gobject.c", library)
+            done = self.run_reported(program)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("g_object_unref", done.stderr)
+            rows = {line.split("\t")[4]: [int(n) for n in line.split("\t")[5:]] for line in resolved(self.report, program)}
+            self.assertEqual(rows, {"other": [0, 1, 3, 0], "held": [0, 0, 1, 0], "object": [0, 1, 0, 0], "(void *)0": [0, 0, 0, 1]})
+
+
 class Sampling(SamplerCase):
     def test_counts_are_unbiased(self):
         """Over 40 seeds the observations of each counter follow a binomial distribution: the sum of the squared deviations
@@ -243,7 +258,7 @@ class Runtime(SamplerCase):
         self.assertIn("branches\thost.c\t 12\tmain\ti > 0\t1\t3", lines)
 
 
-class Objects(SamplerCase):
+class Sections(SamplerCase):
     def test_sections_survive_and_vanish(self):
         for release in RELEASES:
             objects = []
