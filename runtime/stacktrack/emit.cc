@@ -64,7 +64,8 @@ void drop_chunk(Stream& stream) {
   if (stream.limit == 0) return;
   const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
   stream.limit = 0;
-  finish_chunk(stream.ring, stream.layout, stream.chunk, reinterpret_cast<const uint8_t*>(end));
+  finish_chunk(stream.ring, stream.layout, stream.chunk, reinterpret_cast<const uint8_t*>(end),
+               static_cast<uint32_t>(stream.others));
   stream.chunk = {};
 }
 
@@ -118,8 +119,12 @@ Node* attach() {
   for (Stream& stream : node->streams) {
     if (!inherited || stream.limit == 0 || stream.layout != Layout::wide) continue;
     uint8_t* const slot = take(stream, 1);
-    if (slot != nullptr) store_stream(slot, settings.pid, tid, node->number, 0);
-    if (slot == nullptr) drop_chunk(stream);
+    if (slot == nullptr) {
+      drop_chunk(stream);
+      continue;
+    }
+    store_stream(slot, settings.pid, tid, node->number, 0);
+    ++stream.others;
   }
   node->generation = 0;
   detail::telltale_st_thread_v1 = node;
@@ -201,12 +206,15 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
             reinterpret_cast<uintptr_t>(chunk.base),
             0,
             0,
+            0,
             store.id,
             store.layout};
   stream.wanted = size >= kLargestChunk / 4 ? kLargestChunk : size * 4;
   stream.limit = stream.next + chunk.bytes;
-  if (store.layout == Layout::wide)
+  if (store.layout == Layout::wide) {
     store_stream(take(stream, 1), store.pid, node.tid32, node.number, chunk.bytes);
+    stream.others = 1;
+  }
   refine_frequency_now_and_then(&store);
   return true;
 }
@@ -251,6 +259,7 @@ void record(Sink& sink, Store* store, Node* node, Stream* stream, const Event& e
   uint8_t* slots = own ? take(*stream, count) : nullptr;
   if (slots == nullptr && stream == nullptr) slots = take_shared_slots(*store, count);
   if (slots == nullptr) return lose(sink, store, LostReason::no_space, 1);
+  if (own) stream->others += count - 1;
   store_group(store->layout, slots, head, payload, event.text, event.bytes);
 }
 

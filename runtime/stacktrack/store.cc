@@ -7,7 +7,8 @@
 namespace telltale::st {
 namespace {
 
-enum ChunkState : uint32_t { kFree, kFilling, kFull, kPinned };
+// A full one's state is kFull plus the number of events in it.
+enum ChunkState : uint32_t { kFree, kFilling, kPinned, kFull };
 
 uint64_t round_up(uint64_t number, uint64_t step) { return (number + step - 1) / step * step; }
 
@@ -20,7 +21,16 @@ uint64_t first_word(const uint8_t* slot) {
 }
 
 bool all_committed(Layout layout, const uint8_t* begin, const uint8_t* end) {
-  for (const uint8_t* slot = begin; slot < end; slot += slot_bytes(layout)) {
+  const size_t step = slot_bytes(layout);
+  const uint8_t* slot = begin;
+  // A ring comes by here with every record.
+  for (; slot + 3 * step < end; slot += 4 * step) {
+    if (first_word(slot) == 0 || first_word(slot + step) == 0 || first_word(slot + 2 * step) == 0 ||
+        first_word(slot + 3 * step) == 0) {
+      return false;
+    }
+  }
+  for (; slot < end; slot += step) {
     if (first_word(slot) == 0) return false;
   }
   return true;
@@ -101,19 +111,11 @@ int take_from_file(Store& store, uint64_t bytes, Chunk* chunk) {
   return error;
 }
 
-// Empties a chunk and counts the events that were in it. The head of the chunk goes first: from
-// then on no reader takes what is left for anything.
-uint64_t clear_chunk(const Chunk& chunk) {
-  uint64_t events = 0;
-  for (uint8_t* slot = chunk.base; slot < chunk.base + chunk.bytes; slot += detail::kSlotBytes) {
-    uint64_t* const word = reinterpret_cast<uint64_t*>(slot);
-    const uint64_t head = __atomic_load_n(word, __ATOMIC_RELAXED);
-    events += static_cast<uint64_t>(head != 0 &&
-                                    (head & stacktrack::kTypeMask) == type_flags(RecordType::hit));
-    __atomic_store_n(word, 0, __ATOMIC_RELAXED);
-  }
+// Empties a chunk. Its head goes first: from then on no reader takes what is left for anything.
+void clear_chunk(const Chunk& chunk) {
+  for (uint8_t* slot = chunk.base; slot < chunk.base + chunk.bytes; slot += detail::kSlotBytes)
+    __atomic_store_n(reinterpret_cast<uint64_t*>(slot), 0, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  return events;
 }
 
 int take_from_ring(Store& store, ChunkState state, Chunk* chunk, uint64_t* overwritten) {
@@ -121,13 +123,16 @@ int take_from_ring(Store& store, ChunkState state, Chunk* chunk, uint64_t* overw
     const uint64_t index = __atomic_fetch_add(&store.turn, 1, __ATOMIC_RELAXED) % store.chunk_count;
     uint32_t* const place = store.chunk_states + index;
     uint32_t before = __atomic_load_n(place, __ATOMIC_RELAXED);
-    if (before != kFree && before != kFull) continue;
+    if (before != kFree && before < kFull) continue;
     if (!__atomic_compare_exchange_n(place, &before, kFilling, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED))
       continue;
     chunk->base = store.ring.base + index * store.chunk_bytes;
     chunk->bytes = store.chunk_bytes;
-    if (before == kFull) *overwritten += clear_chunk(*chunk);
+    if (before >= kFull) {
+      *overwritten += before - kFull;
+      clear_chunk(*chunk);
+    }
     __atomic_store_n(place, state, __ATOMIC_RELAXED);
     return 0;
   }
@@ -267,11 +272,14 @@ int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten
                                 : take_from_ring(store, kFilling, chunk, overwritten);
 }
 
-void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end) {
+void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end,
+                  uint32_t others) {
   if (!all_committed(layout, chunk.base, end)) return;
   if (ring == nullptr) return unmap(chunk.base, chunk.bytes);
+  const auto records = static_cast<uint32_t>(end - chunk.base) / detail::kSlotBytes;
   const uint64_t index = static_cast<uint64_t>(chunk.base - ring->ring.base) / ring->chunk_bytes;
-  __atomic_store_n(ring->chunk_states + index, kFull, __ATOMIC_RELEASE);
+  __atomic_store_n(ring->chunk_states + index, kFull + static_cast<uint32_t>(records) - others,
+                   __ATOMIC_RELEASE);
 }
 
 uint8_t* take_shared_slots(Store& store, size_t count) {

@@ -89,8 +89,9 @@ bool let_go_if_replaced_holds(const void* address);
 int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten);
 // A thread is done with a chunk and its slots up to `end`. Slots in which a record is being stored
 // (a signal handler may be asking, above an event that it interrupted) keep it from being unmapped
-// or used again.
-void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end);
+// or used again. `others`: slots that hold no event.
+void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end,
+                  uint32_t others);
 
 // `count` neighbouring slots among those that all threads fill; null if there is no space.
 uint8_t* take_shared_slots(Store& store, size_t count);

@@ -20,6 +20,7 @@ struct Stream {
   uint64_t next;   // address of the next slot, if the inlined code does not hold it in Thread::next
   uint64_t limit;  // 0: there is no chunk
   uint64_t wanted;  // size of its next chunk
+  uint64_t others;  // slots of the chunk that hold no event
   uint64_t store;   // Store::id
   Layout layout;
 };

@@ -34,11 +34,10 @@ Control* new_control() {
 }
 
 void reset(Control& control, ControlKind kind) {
-  control.next = control.limit = nullptr;
+  control.next = control.limit = control.clock_at = nullptr;
   control.kind = kind;
   control.tid = sys::tid();
   control.count = 0;
-  control.sparse_left = 1;
 }
 
 void cell_is_free(uint32_t cell) {
@@ -126,7 +125,7 @@ void open_buffer(Control& control, const Place& place, uint64_t now) {
   control.cpu = current_cpu();
   control.other_bytes = static_cast<uint64_t>(at - control.begin);
   control.kind = ControlKind::recording;
-  control.sparse_left = 1;
+  control.clock_at = at;
   control.limit = control.end - 7;
   control.next = at;
 }
@@ -151,7 +150,7 @@ void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
 }
 
 void give_back(Control* control) {
-  control->next = control->limit = nullptr;
+  control->next = control->limit = control->clock_at = nullptr;
   control->kind = ControlKind::unregistered;
   control->next_unused = state.first_unused_control;
   state.first_unused_control = control->index + 1;

@@ -83,7 +83,7 @@ void* tick(void*) {
   while (state.recording) {
     const timespec pause{0, kTickNs};
     sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, static_cast<void*>(nullptr));
-    __atomic_store_n(&state.tick, state.tick + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&gap_ticks, gap_ticks + 1, __ATOMIC_RELAXED);
   }
   return nullptr;
 }

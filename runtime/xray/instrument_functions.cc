@@ -40,8 +40,7 @@ __attribute__((noinline, cold)) uint32_t id_or_none(uint32_t known, uint64_t add
   return id == FunctionIds::kSkipped ? FunctionIds::kUnknown : id;
 }
 
-__attribute__((noinline)) void record_otherwise(uint32_t id, FunctionAction action,
-                                                uint64_t place) {
+void record_otherwise(uint32_t id, FunctionAction action, uint64_t place) {
   if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
     // Filters need what is known only then: how long a tick is.
     const sys::BlockSignals blocked;
@@ -60,23 +59,57 @@ __attribute__((noinline)) void record_otherwise(uint32_t id, FunctionAction acti
   }
 }
 
-__attribute__((always_inline)) inline void record(void* function, FunctionAction action,
-                                                  void* place) {
+// What the two below do not do themselves.
+__attribute__((noinline)) void record_any(uint64_t address, FunctionAction action, uint64_t place) {
   const uint32_t how = __atomic_load_n(&way, __ATOMIC_RELAXED);
   if (how == kNotAtAll) return;
-  const auto address = reinterpret_cast<uint64_t>(function);
   uint32_t id = ids.find(address);
-  if (__builtin_expect(id > xray::kMaxFdrFunctionId || id == FunctionIds::kUnknown, 0)) {
+  if (id > xray::kMaxFdrFunctionId || id == FunctionIds::kUnknown) {
     id = id_or_none(id, address);
     if (id == FunctionIds::kUnknown) return;
   }
   if (how == kTimed) {
     record_timed(head_of(id, action));
   } else if (how == kSparse) {
-    record_sparse(head_of(id, action));
+    record_sparse_now(head_of(id, action));
   } else {
-    record_otherwise(id, action, reinterpret_cast<uint64_t>(place));
+    record_otherwise(id, action, place);
   }
+}
+
+// Timed events of known functions; few registers, so that none is saved.
+__attribute__((noinline)) void record_with_time(uint64_t address, FunctionAction action,
+                                                uint64_t place) {
+  const uint32_t how = __atomic_load_n(&way, __ATOMIC_RELAXED);
+  uint32_t found = 0;
+  if (__builtin_expect((how == kTimed || how == kSparse) && ids.find_first(address, found), 1)) {
+    const uint32_t head = found + head_of(0, action);
+    if (how == kTimed) {
+      record_timed(head);
+    } else {
+      record_sparse_now(head);
+    }
+    return;
+  }
+  record_any(address, action, place);
+}
+
+// Untimed events of known functions. There is room for such in a thread's buffer only while they
+// are what is wanted, and while there is a table.
+__attribute__((always_inline)) inline void record(void* function, FunctionAction action,
+                                                  void* place) {
+  const auto address = reinterpret_cast<uint64_t>(function);
+  Control& control = *thread_state.current;
+  std::byte* const at = control.next;
+  asm volatile("" : : : "memory");
+  if (__builtin_expect(at < control.clock_at && gap_ticks == control.sparse_tick, 1)) {
+    uint32_t found = 0;
+    if (__builtin_expect(ids.find_first(address, found), 1) &&
+        record_untimed(control, at, found + head_of(0, action))) {
+      return;
+    }
+  }
+  record_with_time(address, action, reinterpret_cast<uint64_t>(place));
 }
 
 // Only objects that were built for it name the hook, with or without a version behind it.
@@ -101,6 +134,7 @@ void choose_call_hooks() {
              state.clock != ClockKind::monotonic) {
     chosen = state.clock == ClockKind::sparse ? kSparse : kTimed;
   }
+  state.untimed_words = chosen == kSparse ? state.sparse_interval - 1 : 0;
   __atomic_store_n(&way, uint32_t{chosen}, __ATOMIC_RELEASE);
 }
 

@@ -102,32 +102,48 @@ TELLTALE_HOT void record_timed(uint32_t head) {
   record_at(head, at, control, read_counter());
 }
 
-// Every N-th event with its time, and the first one behind a gap.
-TELLTALE_HOT void record_sparse(uint32_t head) {
+// Every N-th event with its time, and the first one behind a gap; and what record_untimed could not
+// place.
+TELLTALE_HOT void record_sparse_now(uint32_t head) {
   Control& control = *thread_state.current;
   std::byte* const at = control.next;
-  if (__builtin_expect(at >= control.limit, 0)) {
+  if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
     record_slowly(head);
-    return;
-  }
-  if (__builtin_expect(--control.sparse_left == 0 || state.tick != control.sparse_tick, 0)) {
-    control.sparse_left = state.sparse_interval;
-    control.sparse_tick = state.tick;
-    const uint64_t now = read_counter();
-    if (current_cpu() != control.cpu || now == control.last) {
-      record_slowly(head);
-    } else {
-      record_at(head, at, control, now);
-    }
     return;
   }
   std::byte* const extents = control.extents;
-  if (__builtin_expect(!claim(at, control.free_word, head), 0)) {
+  const uint32_t tick = gap_ticks;
+  const uint64_t delta = read_counter() - control.last;
+  // A delta of zero would be an untimed event.
+  if (__builtin_expect(delta - 1 >= kMostDelta || !claim(at, control.free_word, delta << 32 | head),
+                       0)) {
     record_slowly(head);
     return;
   }
+  // While the word is claimed and not counted: a handler that comes now times its own events, and
+  // leaves this Control to its thread.
+  control.sparse_tick = tick;
+  control.read_clock_after(at + xray::kFunctionRecordBytes, state.untimed_words);
+  asm volatile("" : : : "memory");
+  add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
+}
+TELLTALE_HOOK __attribute__((noinline)) void record_sparse_timed(uint32_t head);
+// False: something else stands there by now.
+TELLTALE_HOT bool record_untimed(Control& control, std::byte* at, uint32_t head) {
+  std::byte* const extents = control.extents;
+  if (__builtin_expect(!claim(at, control.free_word, head), 0)) return false;
   add_to(extents, xray::kFunctionRecordBytes);
   asm volatile("addq $8, %0" : "+m"(control.next) : : "memory");
+  return true;
+}
+TELLTALE_HOT void record_sparse(uint32_t head) {
+  Control& control = *thread_state.current;
+  std::byte* const at = control.next;
+  asm volatile("" : : : "memory");
+  if (__builtin_expect(at >= control.clock_at || gap_ticks != control.sparse_tick, 0) ||
+      __builtin_expect(!record_untimed(control, at, head), 0)) {
+    record_sparse_timed(head);
+  }
 }
 
 // CLOCK_MONOTONIC in nanoseconds, from the vDSO.

@@ -29,7 +29,8 @@ bool lose_trace(const void* address) {
   }
   state.space_gone = true;
   state.partial_count = 0;
-  for (uint32_t i = 0; i < state.controls_used; ++i) state.controls[i].limit = nullptr;
+  for (uint32_t i = 0; i < state.controls_used; ++i)
+    state.controls[i].limit = state.controls[i].clock_at = nullptr;
   return true;
 }
 

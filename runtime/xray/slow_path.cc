@@ -11,6 +11,7 @@
 namespace telltale::recorder {
 
 State state = {};
+uint32_t gap_ticks = 0;
 Control unregistered = {};
 __thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0};
 
@@ -57,6 +58,7 @@ class Appender {
     other_ += xray::kMetadataRecordBytes;
   }
   void set_time(uint64_t now) { last_ = now; }
+  [[nodiscard]] std::byte* end() const { return at_; }
   void event(const Event& event, uint64_t now) {
     const uint64_t delta = now - last_;
     last_ = now;
@@ -213,10 +215,10 @@ void append(const Event& event) {
   }
   // A delta of zero is an untimed event while the clock is sparse.
   if (state.sparse_interval != 0 && now == last) ++now;
-  control->sparse_left = state.sparse_interval;
-  control->sparse_tick = state.tick;
+  control->sparse_tick = gap_ticks;
   to.event(event, now);
   to.finish();
+  control->read_clock_after(to.end(), state.untimed_words);
 }
 
 void append_blocked(const Event& event) {
@@ -262,6 +264,7 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_slowly(uint32
   event.head = head;
   append_blocked(event);
 }
+TELLTALE_HOOK void record_sparse_timed(uint32_t head) { record_sparse_now(head); }
 TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_past(uint32_t head,
                                                                         uint64_t time) {
   Event event;

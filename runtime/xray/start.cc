@@ -140,7 +140,7 @@ void stop() {
     // Events that are under way still go to the old buffers; then threads have none.
     const Locked locked(state.lock);
     for (uint32_t i = 0; i < state.controls_used; ++i) {
-      state.controls[i].limit = nullptr;
+      state.controls[i].limit = state.controls[i].clock_at = nullptr;
       state.controls[i].kind = ControlKind::unregistered;
     }
     state.first_unused_control = 0;

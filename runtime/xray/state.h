@@ -42,8 +42,8 @@ struct alignas(kControlBytes) Control {
   std::byte* extents;  // where the bytes of the buffer are counted: in the trace, or extents_here
   uint64_t free_word;
   uint32_t cpu;          // as rseq tells it
-  uint32_t sparse_left;  // events until the clock is read
-  uint32_t sparse_tick;  // tick at which it was read
+  uint32_t sparse_tick;  // tick at which the clock was read
+  std::byte* clock_at;   // the clock is read for a word that begins here or later; <= limit
   ControlKind kind;
   uint8_t pad[3];
   uint64_t other_bytes;   // of the buffer's bytes, those that are not 8 an event
@@ -55,6 +55,12 @@ struct alignas(kControlBytes) Control {
   uint64_t count;  // starved: events lost. Else: events left out and not yet told
   uint32_t next_unused;
   uint32_t index;
+
+  // So many words from `from` on need no time of their own.
+  void read_clock_after(std::byte* from, uint32_t words) {
+    std::byte* const next_read = from + uint64_t{words} * xray::kFunctionRecordBytes;
+    clock_at = next_read < limit ? next_read : limit;
+  }
 };
 static_assert(sizeof(Control) == kControlBytes);
 
@@ -137,8 +143,8 @@ struct ForkMark {
 struct State {
   // What hot paths read.
   int64_t rseq_cpu;  // offset from the thread pointer to a word that changes with the CPU
-  uint32_t tick;     // raised every millisecond while the clock is sparse
   uint32_t sparse_interval;
+  uint32_t untimed_words;  // between two readings of a sparse clock; 0: hooks read it each time
   bool recording;
   bool has_extents;  // version 5
 
@@ -180,7 +186,11 @@ struct State {
   TraceHeader spare_header;
 };
 
-extern State state;
+#define TELLTALE_OURS __attribute__((visibility("hidden")))
+extern State state TELLTALE_OURS;
+// Raised every millisecond while the clock is sparse. Apart, so that hot paths compare it in one
+// instruction.
+extern uint32_t gap_ticks TELLTALE_OURS;
 
 struct ThreadState {
   Control* current;
@@ -190,8 +200,8 @@ struct ThreadState {
   uint32_t busy;                 // inside the slow path
   uint32_t same_cpu;             // what rseq_cpu points at where there is no rseq
 };
-extern __thread ThreadState thread_state __attribute__((tls_model("initial-exec")));
-extern Control unregistered;
+extern __thread ThreadState thread_state TELLTALE_OURS __attribute__((tls_model("initial-exec")));
+extern Control unregistered TELLTALE_OURS;
 
 // Sum `lost` counters of the side record through here: the trace's header shows their total.
 void count_lost(uint64_t& counter, uint64_t events);

@@ -308,7 +308,8 @@ class Clocks(Case):
         program = build("clock_steps", NEWEST, *include, "-Wl,-u,telltale_xray_start", ARCHIVE, output="clock_steps")
         run = Run(program, preload=False)
         side = run.side()
-        self.assertEqual(side.anomalies, 2)
+        # The small step may be seen twice, the large one is seen once.
+        self.assertIn(side.anomalies, (2, 3))
         info = json.loads(telltale("info", "--json", run.path).stdout)
         self.assertLessEqual({problem["kind"] for problem in info["problems"]}, {"oddity"})
         telltale("check", run.path)

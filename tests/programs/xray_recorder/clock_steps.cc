@@ -6,6 +6,7 @@
 
 #include "state.h"
 
+using telltale::recorder::state;
 using telltale::recorder::thread_state;
 
 [[clang::xray_always_instrument]] __attribute__((noinline)) int leaf(int x) {
@@ -15,7 +16,12 @@ using telltale::recorder::thread_state;
 
 int main() {
   for (int i = 0; i < 1000; ++i) leaf(i);
-  thread_state.current->last += 1000;  // another CPU's counter is a little ahead
+  int more = 0;
+  // Another CPU's counter is a little ahead; again if this thread was kept waiting for longer.
+  while (state.side->clock_anomalies == 0) {
+    thread_state.current->last += 1000;
+    leaf(++more);
+  }
   for (int i = 0; i < 1000; ++i) leaf(i);
   thread_state.current->last += 5'000'000'000;  // set back
   for (int i = 0; i < 1000; ++i) leaf(i);
@@ -33,5 +39,5 @@ int main() {
     ++moves;
     leaf(cpu);
   }
-  std::printf("{\"calls\": {\"leaf\": %d}, \"cpus\": %d}\n", 4000 + moves, moves);
+  std::printf("{\"calls\": {\"leaf\": %d}, \"cpus\": %d}\n", 4000 + more + moves, moves);
 }
