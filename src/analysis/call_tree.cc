@@ -65,6 +65,7 @@ void CallTreePartial::add(const CallTreePartial& other) {
   unfinished_ += other.unfinished_;
   flattened_ += other.flattened_;
   orphan_exits_ += other.orphan_exits_;
+  estimated_ += other.estimated_;
 }
 
 CallTreePartial::ByCaller CallTreePartial::sort_by_caller() const {
@@ -119,6 +120,7 @@ CallTree CallTreePartial::finish(std::span<const EventStream> streams) const {
   tree.unfinished = unfinished_;
   tree.flattened = flattened_;
   tree.orphan_exits = orphan_exits_;
+  tree.estimated = estimated_;
   tree.nodes.reserve(nodes_.size());
   const ByCaller sorted = sort_by_caller();
   for (size_t i = sorted.first.back(); i < sorted.order.size(); ++i) {  // roots sort last

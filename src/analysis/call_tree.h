@@ -51,6 +51,8 @@ struct CallTree {
   // at that depth, a node a function, with total = self; so calls and self times of every function
   // stay exact, only their nesting is lost.
   uint64_t flattened = 0;
+  // Starts and ends of calls that were told at estimated times (a sparse clock).
+  uint64_t estimated = 0;
 };
 
 struct CallTreeOptions {
@@ -86,6 +88,7 @@ class CallTreePartial {
   void subtract_time(uint32_t node, Ticks ticks) { nodes_[node].total -= ticks; }
   void add_flattened(uint64_t calls = 1) { flattened_ += calls; }
   void add_orphan_exit() { ++orphan_exits_; }
+  void add_estimated() { ++estimated_; }
 
   // Adds what the other found. REQUIRES: same options, same recording.
   void merge(const CallTreePartial& other);
@@ -124,6 +127,7 @@ class CallTreePartial {
   uint64_t unfinished_ = 0;
   uint64_t flattened_ = 0;
   uint64_t orphan_exits_ = 0;
+  uint64_t estimated_ = 0;
 };
 
 // Adds the calls of one unit to a partial. A CallSink.
@@ -135,8 +139,13 @@ class CallTreeSink : public IgnoreCalls {
 
   void open(Ticks time, FunctionId function) {
     frames_.push_back({partial_->child(innermost_parent(), function), time});
+    if (estimated_) [[unlikely]]
+      partial_->add_estimated();
   }
+  void estimated(bool now) { estimated_ = now; }
   void close(Ticks time, FunctionId, CloseKind how) {
+    if (estimated_) [[unlikely]]
+      partial_->add_estimated();
     Ticks entered = 0;
     uint32_t node = 0;
     if (!frames_.empty()) [[likely]] {
@@ -182,6 +191,7 @@ class CallTreeSink : public IgnoreCalls {
   std::vector<uint32_t> path_before_;  // nodes of the outermost of them, as far as asked for
   uint32_t root_;
   std::vector<Frame> frames_;  // open, of this unit
+  bool estimated_ = false;
 };
 static_assert(CallSink<CallTreeSink>);
 

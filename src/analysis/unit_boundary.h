@@ -29,7 +29,7 @@ class UnitBoundarySink : public IgnoreEvents {
  public:
   void enter(Ticks time, FunctionId function) {
     boundary_.last_time = std::max(boundary_.last_time, time);
-    calls_.enter({function, time});
+    calls_.enter({function, time, estimated_});
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
     boundary_.last_time = std::max(boundary_.last_time, time);
@@ -44,6 +44,7 @@ class UnitBoundarySink : public IgnoreEvents {
     boundary_.last_time = std::max(boundary_.last_time, event.time);
   }
   void cpu(Ticks time, uint32_t) { boundary_.last_time = std::max(boundary_.last_time, time); }
+  void estimated(bool now) { estimated_ = now; }
 
   UnitBoundary take() {
     boundary_.opened = std::move(calls_.frames());
@@ -53,6 +54,7 @@ class UnitBoundarySink : public IgnoreEvents {
  private:
   OpenCalls<> calls_;
   UnitBoundary boundary_;
+  bool estimated_ = false;
 };
 
 // Follows the open calls of a stream from unit to unit.
@@ -80,8 +82,10 @@ class StreamPosition {
  private:
   struct Follow : IgnoreEvents {
     OpenCalls<>& calls;  // of the stream
+    bool at_estimate = false;
     explicit Follow(OpenCalls<>& open) : calls(open) {}
-    void enter(Ticks time, FunctionId function) { calls.enter({function, time}); }
+    void enter(Ticks time, FunctionId function) { calls.enter({function, time, at_estimate}); }
+    void estimated(bool now) { at_estimate = now; }
     void leave(Ticks, FunctionId function, LeaveKind how) {
       calls.leave(function, how, [](OpenCall&, CloseKind, size_t) {});
     }

@@ -98,7 +98,8 @@ Result<ExportRemarks> export_source(const Source& source, const ExportOptions& o
   const Result<void> written =
       write_tree(tree, measured_context(source, *measured), measured->live, format, out);
   if (!written) return std::unexpected(written.error());
-  return ExportRemarks{tree.flattened, tree.roots.empty()};
+  return ExportRemarks{tree.flattened, tree.roots.empty(),
+                       format == ExportFormat::folded ? estimate_remark(tree) : ""};
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ struct ExportOptions {
 struct ExportRemarks {
   uint64_t flattened = 0;  // calls that were too deep for their nesting to be kept
   bool nothing = false;    // a tree without paths
+  std::string
+      estimated;  // what the format has no place for: that times are estimated, and how many
 };
 
 // Writes a recording's calls to `out`, which the caller finishes. Adds what could not be read to

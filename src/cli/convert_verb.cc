@@ -107,6 +107,7 @@ int run_calls(const ConvertOptions& options, ExportFormat format, std::vector<In
         remarks->flattened);
   }
   if (remarks->nothing) remark_nothing_measured(options.measure);
+  if (!remarks->estimated.empty()) fmt::print(stderr, "telltale: {}\n", remarks->estimated);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_outcome(options, format, outcome);
 }

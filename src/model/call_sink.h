@@ -21,6 +21,7 @@ enum class CloseKind : uint8_t {
 struct OpenCall {
   FunctionId function{};
   Ticks entered = 0;
+  bool estimated = false;  // `entered` is (model/estimated.h)
 };
 
 // A sink for calls that nest: every open() is followed by exactly one close() of the same function,

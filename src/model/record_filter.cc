@@ -32,7 +32,7 @@ bool RecordFilter::Thread::enter(Ticks time, FunctionId function) {
   if (!kept_) return false;
   bool chosen = other(time) && filter_.functions_.keeps(function);
   if (filter_.by_depth_) {
-    calls_.enter({function, time});
+    calls_.enter({function, time, false});
     chosen = chosen && calls_.frames().size() <= filter_.filter_.max_depth;
   }
   return chosen;

@@ -16,7 +16,7 @@ namespace {
 // profile.proto of https://github.com/google/pprof/tree/main/proto, by message.
 namespace profile {
 constexpr uint32_t kSampleType = 1, kSample = 2, kMapping = 3, kLocation = 4, kFunction = 5,
-                   kStringTable = 6, kDefaultSampleType = 14;
+                   kStringTable = 6, kComment = 13, kDefaultSampleType = 14;
 }
 namespace value_type {
 constexpr uint32_t kType = 1, kUnit = 2;
@@ -157,6 +157,7 @@ Result<void> write_pprof(const CallTree& tree, const ExportContext& context, Out
     head.message(profile::kSampleType, sample_type(strings, "inuse_space", "bytes"));
   }
   head.varint(profile::kDefaultSampleType, strings(is_count ? units.counted : units.measured));
+  if (tree.estimated != 0) head.varint(profile::kComment, strings(estimate_remark(tree)));
   if (const Result<void> written = gzip.write(head.encoded()); !written) return written;
   for (const CallTree::Root& root : tree.roots) {
     const ProtoMessage labels = thread_labels(root, strings);

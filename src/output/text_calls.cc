@@ -195,14 +195,15 @@ void RowsSink::argument(uint64_t value) {
 
 void RowsSink::close(Ticks time, FunctionId function, CloseKind how) {
   if (frames_.empty()) {
-    const Ticks entered = before_.back().entered;
+    const OpenCall call = before_.back();
     before_ = before_.first(before_.size() - 1);
-    put_row(entered, time, function, how, before_.size() + 1, nullptr);
+    put_row(call, time, function, how, before_.size() + 1, nullptr);
     return;
   }
   const Frame frame = std::move(frames_.back());
   frames_.pop_back();
-  put_row(frame.entered, time, function, how, before_.size() + frames_.size() + 1, &frame);
+  put_row({function, frame.entered, frame.estimated}, time, function, how,
+          before_.size() + frames_.size() + 1, &frame);
 }
 
 void RowsSink::begin_row(std::string_view kind, Ticks time) {
@@ -214,12 +215,15 @@ void RowsSink::begin_row(std::string_view kind, Ticks time) {
   append_number(text_, ns(time));
 }
 
-void RowsSink::put_row(Ticks entered, Ticks time, FunctionId function, CloseKind how, size_t depth,
-                       const Frame* frame) {
-  const uint64_t start = ns(entered);
+void RowsSink::put_row(const OpenCall& call, Ticks time, FunctionId function, CloseKind how,
+                       size_t depth, const Frame* frame) {
+  const uint64_t start = ns(call.entered);
   const uint64_t duration = ns(time) - start;
+  const std::string_view estimated = !estimated_      ? (call.estimated ? "start" : "")
+                                     : call.estimated ? "both"
+                                                      : "end";
   if (form_ == Form::json) {
-    begin_row("call", entered);
+    begin_row("call", call.entered);
     text_ += ",\"duration_ns\":";
     append_number(text_, duration);
     text_ += ",\"depth\":";
@@ -228,10 +232,9 @@ void RowsSink::put_row(Ticks entered, Ticks time, FunctionId function, CloseKind
     text_ += name(function, append_json);
     text_ += "\",\"ended\":\"";
     text_ += close_name(how);
-    const bool begin_estimated = frame != nullptr && frame->estimated;
-    if (begin_estimated || estimated_) {
+    if (!estimated.empty()) {
       text_ += "\",\"estimated\":\"";
-      text_ += !estimated_ ? "start" : begin_estimated ? "both" : "end";
+      text_ += estimated;
     }
     text_ += "\",\"arguments\":[";
   } else {
@@ -246,6 +249,8 @@ void RowsSink::put_row(Ticks entered, Ticks time, FunctionId function, CloseKind
     append_number(text_, duration);
     text_ += ',';
     text_ += close_name(how);
+    text_ += ',';
+    text_ += estimated;
     text_ += ',';
   }
   if (frame == nullptr) {
@@ -285,7 +290,7 @@ void RowsSink::loss(const LossEvent& told) {
 
 Result<void> RowsExport::begin() {
   if (form_ == RowsSink::Form::json) return out_.write("[");
-  return out_.write("pid,tid,depth,function,start_ns,duration_ns,ended,arguments\n");
+  return out_.write("pid,tid,depth,function,start_ns,duration_ns,ended,estimated,arguments\n");
 }
 
 Result<void> RowsExport::finish(const UnitContext& unit, Sink& sink) {

@@ -96,7 +96,7 @@ class RowsSink : public TextSink {
     size_t at = 0;
     size_t depth = 0;
   };
-  void put_row(Ticks entered, Ticks time, FunctionId function, CloseKind how, size_t depth,
+  void put_row(const OpenCall& call, Ticks time, FunctionId function, CloseKind how, size_t depth,
                const Frame* frame);
   void begin_row(std::string_view kind, Ticks time);
 

@@ -49,6 +49,12 @@ std::string position(const FunctionInfo& info) {
 
 }  // namespace
 
+std::string estimate_remark(const CallTree& tree) {
+  if (tree.estimated == 0) return "";
+  return fmt::format("{} starts and ends of calls have estimated times (a sparse clock)",
+                     tree.estimated);
+}
+
 Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out,
                           StackMeasure measure, bool name_lone_thread) {
   const auto value = [&](const CallTree::Node& node) {
@@ -88,6 +94,7 @@ Result<void> write_speedscope(const CallTree& tree, const ExportContext& context
   json.begin_object();
   json.member("$schema", "https://www.speedscope.app/file-format-schema.json");
   json.member("exporter", "telltale").member("activeProfileIndex", 0);
+  if (tree.estimated != 0) json.member("name", estimate_remark(tree));
   json.key("profiles").begin_array();
   for (const CallTree::Root& root : tree.roots) {
     const size_t end = tree.nodes[root.node].end;
@@ -138,6 +145,7 @@ Result<void> write_callgrind(const CallTree& tree, const ExportContext& context,
     text += fmt::format("event: {0} : {0}, {1}\nevents: {0}\n", context.units.measured,
                         context.units.unit);
   }
+  if (tree.estimated != 0) text += "desc: Times: " + estimate_remark(tree) + "\n";
   uint64_t sum = 0;
   for (const CallGraph::Function& function : graph.functions) sum += ns(function.self);
   text += fmt::format("summary: {}\n", sum);
@@ -182,13 +190,15 @@ Result<void> write_dot(const CallTree& tree, const ExportContext& context, Outpu
     return context.units.show(static_cast<double>(context.clock.to_ns(ticks)));
   };
   std::string text = "digraph calls {\n";
+  std::string title = estimate_remark(tree);
   if (pruned.functions + pruned.edges != 0) {
-    text += fmt::format(
-        "  label=\"left out: {} functions and {} edges with less than {:.4g} % of the {} and of "
-        "the {}\";\n",
+    if (!title.empty()) title += "; ";
+    title += fmt::format(
+        "left out: {} functions and {} edges with less than {:.4g} % of the {} and of the {}",
         pruned.functions, pruned.edges, 100 * min_share,
         context.units.is_time() ? "time" : context.units.measured, context.units.counted);
   }
+  if (!title.empty()) text += "  label=\"" + title + "\";\n";
   text += "  node [shape=box, fontname=\"sans-serif\"];\n";
   for (size_t number = 0; number < graph.functions.size(); ++number) {
     const CallGraph::Function& function = graph.functions[number];

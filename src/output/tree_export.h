@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "analysis/call_tree.h"
 #include "analysis/weighted_tree.h"
@@ -12,6 +13,9 @@
 namespace telltale {
 
 // Exports of a call tree. docs/exports.md says what each format carries. Errors: io.
+
+// What a format says once that has no place for it beside each time; empty: all times were read.
+std::string estimate_remark(const CallTree& tree);
 
 // What the number of a folded line is: nanoseconds, or calls.
 enum class StackMeasure : uint8_t { self, total, calls };

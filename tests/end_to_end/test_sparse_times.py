@@ -1,5 +1,9 @@
 """Times that were not read from the clock but estimated (a sparse clock) are marked as such in what is exported."""
+import csv
+import gzip
+import io
 import json
+import re
 import subprocess
 import unittest
 
@@ -23,9 +27,25 @@ class SparseTimes(unittest.TestCase):
         """How many times are marked, by format."""
         rows = json.loads(self.convert(path, "json"))
         chrome = json.loads(self.convert(path, "chrome"))["traceEvents"]
-        return {"json": sum({"start": 1, "end": 1, "both": 2}[row["estimated"]] for row in rows if "estimated" in row),
+        worth = {"": 0, "start": 1, "end": 1, "both": 2}
+        table = list(csv.DictReader(io.StringIO(self.convert(path, "csv").decode())))
+        calls = sum(worth[row["estimated"]] for row in table)
+        self.assertEqual(sum(worth[row.get("estimated", "")] for row in rows if row["kind"] == "call"), calls)
+        self.check_by_path(path, calls)
+        return {"json": sum(worth[row.get("estimated", "")] for row in rows),
                 "chrome": sum("telltale.estimated" in event.get("cat", "") for event in chrome),
                 "perfetto": self.convert(path, "perfetto").count(b"\x09estimated")}
+
+    def check_by_path(self, path, calls):
+        """What is told by path says once how many times are estimated."""
+        said = f"{calls} starts and ends of calls have estimated times".encode() if calls else b""
+        texts = {form: self.convert(path, form) for form in ("speedscope", "callgrind", "dot")}
+        texts["pprof"] = gzip.decompress(self.convert(path, "pprof"))
+        folded = subprocess.run([programs.TELLTALE, "convert", "--to", "folded", "-o", "-", path], capture_output=True, timeout=60)
+        texts["folded"] = folded.stderr
+        for form, text in texts.items():
+            found = re.search(rb"\d+ starts and ends of calls have estimated times", text)
+            self.assertEqual(found.group() if found else b"", said, form)
 
     def test_xray(self):
         for kind in programs.KINDS[1:]:
