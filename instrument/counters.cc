@@ -160,57 +160,78 @@ llvm::Value* Counters::pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& 
 }
 
 // A Group of runtime/sampler/unit.h.
-llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark) {
+llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed,
+                                     llvm::Constant* existing) {
   llvm::LLVMContext& context = module_.getContext();
-  llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
   llvm::Type* const word = llvm::Type::getInt32Ty(context);
-  const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
-  llvm::Constant* const null = llvm::Constant::getNullValue(pointer);
+  llvm::Constant* const null = llvm::Constant::getNullValue(llvm::PointerType::getUnqual(context));
+  const Table& table = tables_[static_cast<std::size_t>(scheme)];
+  const std::uint32_t flags = (is_signed ? 1U : 0U) | (unit_.options.threads ? 2U : 0U);
+  const auto or_null = [&](llvm::Constant* one) { return one != nullptr ? one : null; };
+  return variable(
+      llvm::ConstantStruct::getAnon(
+          context, {table.counters, or_null(table.first), or_null(table.last), or_null(existing),
+                    llvm::ConstantInt::get(word, row), llvm::ConstantInt::get(word, sites),
+                    llvm::ConstantInt::get(word, flags), llvm::ConstantInt::get(word, 0)}),
+      "group", true);
+}
+
+// Of scalar-pairs.
+llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark) {
+  llvm::Constant*& known = groups_[&mark];
+  if (known != nullptr) return known;
+  llvm::Type* const pointer = llvm::PointerType::getUnqual(module_.getContext());
   std::vector<llvm::Constant*> exists;
   bool any_borrowed = false;
   for (unsigned i = 0; i < mark.sites.size(); ++i) {
     llvm::Value* const place =
         mark.operands[i].is_constant ? nullptr : call.getArgOperand(argument_of(mark, i));
     const bool borrowed = place != nullptr && is_borrowed(place);
-    exists.push_back(borrowed ? llvm::cast<llvm::Constant>(place) : table.counters);
+    exists.push_back(borrowed ? llvm::cast<llvm::Constant>(place)
+                              : tables_[static_cast<std::size_t>(mark.scheme)].counters);
     any_borrowed = any_borrowed || borrowed;
   }
-  llvm::Constant* existing = null;
+  llvm::Constant* existing = nullptr;
   if (any_borrowed)
     existing =
         variable(llvm::ConstantArray::get(llvm::ArrayType::get(pointer, exists.size()), exists),
                  "exists", true);
   const Site& site = site_of(unit_, mark, 0);
-  const std::uint32_t flags =
-      (site.kind == ValueKind::kSigned ? 1U : 0U) | (unit_.options.threads ? 2U : 0U);
-  const auto or_null = [&](llvm::GlobalVariable* one) -> llvm::Constant* {
-    return one != nullptr ? one : null;
-  };
-  return variable(
-      llvm::ConstantStruct::getAnon(
-          context, {table.counters, or_null(table.first), or_null(table.last), existing,
-                    llvm::ConstantInt::get(word, static_cast<unsigned>(site.row)),
-                    llvm::ConstantInt::get(word, static_cast<unsigned>(mark.sites.size())),
-                    llvm::ConstantInt::get(word, flags), llvm::ConstantInt::get(word, 0)}),
-      "group", true);
+  known = make_group(mark.scheme, static_cast<unsigned>(site.row),
+                     static_cast<unsigned>(mark.sites.size()), site.kind == ValueKind::kSigned,
+                     existing);
+  return known;
+}
+
+// As 64 bits.
+llvm::Value* Counters::wide_value(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                  const Mark& mark) {
+  const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
+  llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
+  return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, counter_)
+                                         : at.CreateIntCast(value, counter_, is_signed);
+}
+
+void Counters::store_operands(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                              llvm::Value* room) {
+  const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
+  for (unsigned i = 0; i < mark.sites.size(); ++i) {
+    llvm::Value* const operand = operand_value(at, call, mark, i);
+    at.CreateStore(operand->getType()->isPointerTy()
+                       ? at.CreatePtrToInt(operand, counter_)
+                       : at.CreateIntCast(operand, counter_, is_signed),
+                   at.CreateConstGEP1_64(counter_, room, i));
+  }
 }
 
 llvm::Value* Counters::observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call,
                                      const Mark& mark, llvm::Value* countdown, llvm::Value* room) {
-  const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
-  const auto wide = [&](llvm::Value* value) {
-    return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, counter_)
-                                           : at.CreateIntCast(value, counter_, is_signed);
-  };
-  for (unsigned i = 0; i < mark.sites.size(); ++i) {
-    at.CreateStore(wide(operand_value(at, call, mark, i)),
-                   at.CreateConstGEP1_64(counter_, room, i));
-  }
+  store_operands(at, call, mark, room);
   const llvm::FunctionCallee look =
       module_.getOrInsertFunction("telltale_sampler_pairs_v1", countdown->getType(),
                                   countdown->getType(), at.getPtrTy(), counter_, at.getPtrTy());
-  llvm::Value* const value = wide(at.CreateFreeze(call.getArgOperand(1)));
-  return at.CreateCall(look, {countdown, group_table(call, mark), value, room});
+  return at.CreateCall(look,
+                       {countdown, group_table(call, mark), wide_value(at, call, mark), room});
 }
 
 // The counter that this observation belongs to.
@@ -290,20 +311,20 @@ void Counters::widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const 
 }
 
 // Numbers all observations of the process; the first and the last of each site are kept.
-void Counters::stamp(llvm::IRBuilderBase& at, const Table& table, unsigned row) {
+void Counters::stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* row) {
   if (table.first == nullptr && table.last == nullptr) return;
   const llvm::FunctionCallee tick = module_.getOrInsertFunction("telltale_sampler_tick", counter_);
   llvm::Value* const now = at.CreateCall(tick);
   if (table.last != nullptr) {
     llvm::StoreInst* const store =
-        at.CreateStore(now, at.CreateConstInBoundsGEP1_64(counter_, table.last, row));
+        at.CreateStore(now, at.CreateInBoundsGEP(counter_, table.last, {row}));
     if (unit_.options.threads) {
       store->setAtomic(llvm::AtomicOrdering::Monotonic);
       store->setAlignment(llvm::Align(8));
     }
   }
   if (table.first == nullptr) return;
-  at.CreateAtomicCmpXchg(at.CreateConstInBoundsGEP1_64(counter_, table.first, row),
+  at.CreateAtomicCmpXchg(at.CreateInBoundsGEP(counter_, table.first, {row}),
                          llvm::ConstantInt::get(counter_, 0), now, llvm::MaybeAlign(8),
                          llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
 }
@@ -357,7 +378,7 @@ void Counters::observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, cons
   const Site& site = site_of(unit_, mark, index);
   const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
   const auto row = static_cast<unsigned>(site.row);
-  stamp(at, table, row);
+  stamp(at, table, llvm::ConstantInt::get(counter_, row));
   if (mark.scheme == Scheme::kYields) return yield(at, mark);
   if (mark.scheme == Scheme::kBounds) return widen(at, call, site);
   const unsigned arity = facts_of(mark.scheme).arity;

@@ -14,6 +14,8 @@ namespace telltale::instrument {
 // The mark that a planted call names, or null for any other instruction.
 const Mark* mark_of(const llvm::Instruction& instruction, const Unit& unit);
 
+class Room;
+
 class Counters {
  public:
   // All sites that are to be counted have their rows.
@@ -33,6 +35,13 @@ class Counters {
   void count(llvm::IRBuilderBase& at, llvm::Value* place);
   // An Access of runtime/sampler/unit.h.
   llvm::Constant* access_table(const Mark& mark);
+  // Emits all observations of a mark, in code that runs seldom and may be next to code that runs
+  // often.
+  void observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                      Room& room);
+  // Emits a question to the runtime: at or below 0, is it time to observe? Sets the countdown, an
+  // i32 that `countdown` is the address of, anew.
+  llvm::Value* ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* countdown);
   // Emits the unit's description for the runtime, and its registering and unregistering.
   void emit_registration();
 
@@ -42,6 +51,7 @@ class Counters {
     llvm::GlobalVariable* first = nullptr;
     llvm::GlobalVariable* last = nullptr;
     llvm::GlobalVariable* kinds = nullptr;
+    llvm::Function* bump = nullptr;
     unsigned rows = 0;
   };
   Table make_table(Scheme scheme, unsigned rows);
@@ -55,9 +65,21 @@ class Counters {
                          unsigned index);
   void trace(llvm::IRBuilderBase& at, llvm::Value* place, llvm::Value* extra);
   void widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Site& site);
-  void stamp(llvm::IRBuilderBase& at, const Table& table, unsigned row);
   void yield(llvm::IRBuilderBase& at, const Mark& mark);
   void open_window(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+  void stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* row);
+  void store_operands(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                      llvm::Value* room);
+  llvm::Value* wide_value(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+  llvm::Function* make_seldom(const llvm::Twine& name, llvm::FunctionType* type);
+  llvm::FunctionCallee runtime(llvm::StringRef name, llvm::FunctionType* type);
+  llvm::Constant* make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed,
+                             llvm::Constant* existing);
+  static llvm::CallInst* call_seldom(llvm::IRBuilderBase& at, llvm::Function& callee,
+                                     llvm::ArrayRef<llvm::Value*> arguments);
+  llvm::Function& bump(Scheme scheme);
+  llvm::Function& pass_pairs();
+  llvm::Function& due();
   llvm::GlobalVariable* nowhere();
   llvm::GlobalVariable* variable(llvm::Constant* value, const llvm::Twine& name, bool constant);
   llvm::Constant* scheme_table();
@@ -68,6 +90,9 @@ class Counters {
   llvm::Type* counter_;
   llvm::GlobalVariable* nowhere_ = nullptr;
   llvm::DenseMap<const Mark*, llvm::Constant*> accesses_;
+  llvm::DenseMap<const Mark*, llvm::Constant*> groups_;
+  llvm::Function* pass_pairs_ = nullptr;
+  llvm::Function* due_ = nullptr;
 };
 
 }  // namespace telltale::instrument

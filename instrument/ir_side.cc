@@ -19,6 +19,7 @@
 #include "counters.h"
 #include "graph.h"
 #include "implications.h"
+#include "inlining.h"
 #include "leaving.h"
 #include "sampling.h"
 
@@ -216,8 +217,9 @@ void count_reentries(llvm::Function& function, const Unit& unit) {
     llvm::Value* const before =
         builder.CreateAtomicRMW(llvm::AtomicRMWInst::Add, depth, builder.getInt64(1),
                                 llvm::MaybeAlign(8), llvm::AtomicOrdering::Monotonic);
-    const llvm::FunctionCallee counted = module.getOrInsertFunction(
+    llvm::FunctionCallee counted = module.getOrInsertFunction(
         std::string(kMarkPrefix) + "depth", builder.getVoidTy(), builder.getInt32Ty(), word);
+    llvm::cast<llvm::Function>(counted.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
     builder.CreateCall(counted,
                        {call->getArgOperand(0), builder.CreateAdd(before, builder.getInt64(1))});
     for (llvm::BasicBlock& block : function) {
@@ -261,14 +263,16 @@ void show_statistics(const Unit& unit, const std::array<unsigned, kSchemes>& row
   llvm::errs() << "\n";
 }
 
-void instrument(llvm::Module& module, Unit& unit) {
+void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level) {
   const std::array<unsigned, kSchemes> rows = number_rows(module, unit);
   const std::string graph = number_nodes(module, unit);
   const std::string sites = site_text(unit, rows);
-  const Weights weights(module, unit);
   weaken_borrowed_globals(module, unit);
   for (llvm::Function& function : module) count_reentries(function, unit);
   drop_empty_marks(module, unit);
+  if (unit.options.sample && unit.options.decides_by_region())
+    inline_small_functions(module, unit, level);
+  const Weights weights(module, unit);
   Counters counters(module, unit, rows);
   SamplingStatistics statistics;
   std::vector<llvm::Function*> functions;
@@ -312,23 +316,27 @@ void remove_mark_functions(llvm::Module& module) {
 
 class SamplerPass : public llvm::PassInfoMixin<SamplerPass> {
  public:
+  explicit SamplerPass(llvm::OptimizationLevel level) : level_(level) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
     if (!unit().active) return llvm::PreservedAnalyses::all();
     unit().active = false;  // once a module
-    instrument(module, unit());
+    instrument(module, unit(), level_);
     remove_mark_functions(module);
     if (unit().drop_debug_info) llvm::StripDebugInfo(module);
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }
+
+ private:
+  llvm::OptimizationLevel level_;
 };
 
 }  // namespace
 
 void add_passes(llvm::PassBuilder& builder) {
   builder.registerPipelineStartEPCallback(
-      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
-        manager.addPass(SamplerPass());
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
+        manager.addPass(SamplerPass(level));
       });
 }
 

@@ -31,7 +31,8 @@ struct Toggle {
   std::string_view name;
   bool Options::* field;
 };
-constexpr std::array<Toggle, 24> kToggles = {{
+constexpr std::array<Toggle, 25> kToggles = {{
+    {"sample-regions", &Options::sample_regions},
     {"sample", &Options::sample},
     {"threads", &Options::threads},
     {"cache-countdown", &Options::cache_countdown},

@@ -51,6 +51,7 @@ struct Options {
   bool sample = true;
   Random random = Random::kOnline;
   bool threads = false;
+  bool sample_regions = true;
   bool cache_countdown = true;
   bool predict_checks = true;
   bool specialize_empty_regions = true;
@@ -81,6 +82,11 @@ struct Options {
   [[nodiscard]] bool any_scheme() const;
   // A scheme that looks at shared memory.
   [[nodiscard]] bool looks_at_accesses() const;
+  // Is one pass through a region without loops observed as a whole, or each site by itself? Numbers
+  // that somebody has chosen count sites.
+  [[nodiscard]] bool decides_by_region() const {
+    return sample_regions && random == Random::kOnline;
+  }
   [[nodiscard]] bool wants_function(std::string_view name) const;
   [[nodiscard]] bool wants_place(std::string_view file, unsigned line) const;
 };

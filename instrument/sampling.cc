@@ -14,52 +14,13 @@
 #include <set>
 #include <vector>
 
+#include "copying.h"
+#include "regions.h"
+
 namespace telltale::instrument {
 namespace {
 
 using llvm::BasicBlock;
-
-// The value of a mark is the value that it was given.
-void remove_mark(llvm::CallInst& call) {
-  if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(call.getArgOperand(1));
-  call.eraseFromParent();
-}
-
-std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const Unit& unit) {
-  std::vector<llvm::CallInst*> found;
-  for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    if (mark_of(instruction, unit) != nullptr)
-      found.push_back(llvm::cast<llvm::CallInst>(&instruction));
-  }
-  return found;
-}
-
-bool breaks_if_copied(const llvm::Instruction& instruction) {
-  if (llvm::isa<llvm::IndirectBrInst>(instruction) || llvm::isa<llvm::CallBrInst>(instruction) ||
-      llvm::isa<llvm::CatchSwitchInst>(instruction) || instruction.getType()->isTokenTy())
-    return true;
-  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-  if (call == nullptr) return false;
-  if (call->hasFnAttr(llvm::Attribute::ReturnsTwice) || call->cannotDuplicate() ||
-      call->isMustTailCall() || call->isConvergent())
-    return true;
-  const auto* const assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
-  // It may define a label.
-  return assembly != nullptr && llvm::StringRef(assembly->getAsmString()).contains(':');
-}
-
-bool can_be_copied(const llvm::Function& function) {
-  if (function.hasFnAttribute(llvm::Attribute::PresplitCoroutine) ||
-      function.callsFunctionThatReturnsTwice())
-    return false;
-  for (const BasicBlock& block : function) {
-    if (block.hasAddressTaken()) return false;
-    for (const llvm::Instruction& instruction : block) {
-      if (breaks_if_copied(instruction)) return false;
-    }
-  }
-  return true;
-}
 
 // The countdown as the code of one function sees it, and what is done at a site.
 class Countdown {
@@ -109,8 +70,9 @@ class Countdown {
       builder.SetInsertPoint(quick);
       pass_by(builder, sites);
       builder.SetInsertPoint(slow);
-      builder.CreateStore(counters_.observe_group(builder, call, mark, now, room_for(call, sites)),
-                          place(builder));
+      builder.CreateStore(
+          counters_.observe_group(builder, call, mark, now, room_.of(*call.getFunction(), sites)),
+          place(builder));
     }
     remove_mark(call);
   }
@@ -145,23 +107,6 @@ class Countdown {
     counters_.observe(builder, call, mark, index);
   }
 
-  // For the operands of a group; all groups of a function use the same.
-  llvm::Value* room_for(llvm::CallInst& call, unsigned sites) {
-    if (room_ == nullptr || room_size_ < sites) {
-      llvm::BasicBlock& entry = call.getFunction()->getEntryBlock();
-      llvm::IRBuilder<> builder(&entry, entry.begin());
-      auto* const bigger = builder.CreateAlloca(llvm::ArrayType::get(builder.getInt64Ty(), sites),
-                                                nullptr, "telltale.operands");
-      if (room_ != nullptr) {
-        room_->replaceAllUsesWith(bigger);
-        room_->eraseFromParent();
-      }
-      room_ = bigger;
-      room_size_ = sites;
-    }
-    return room_;
-  }
-
   llvm::Value* shared_place(llvm::IRBuilderBase& at) {
     return unit_.options.threads ? static_cast<llvm::Value*>(at.CreateThreadLocalAddress(shared_))
                                  : shared_;
@@ -175,8 +120,7 @@ class Countdown {
   llvm::IntegerType* word_;
   llvm::GlobalVariable* shared_ = nullptr;
   llvm::Value* local_ = nullptr;
-  llvm::AllocaInst* room_ = nullptr;
-  unsigned room_size_ = 0;
+  Room room_;
   llvm::FunctionCallee next_;
 };
 
@@ -194,10 +138,18 @@ class TwoCopies {
         statistics_(statistics) {}
 
   void make() {
-    part_entry();
+    entry_ = &function_.getEntryBlock();
+    BasicBlock* const start = part_entry(function_);
+    headers_.insert(start);
+    part_pads(function_);
     part_at_calls();
-    find_backward_jumps();
-    values_to_memory();
+    values_to_memory(function_);
+    for (BasicBlock& block : function_) {
+      if (&block != entry_) body_.push_back(&block);
+    }
+    jumps_ = find_jumps(start);
+    for (const auto& [block, number] : jumps_.edges)
+      headers_.insert(block->getTerminator()->getSuccessor(number));
     weigh();
     copy();
     for (BasicBlock* const header : headers_) add_test(header);
@@ -209,26 +161,7 @@ class TwoCopies {
   }
 
  private:
-  using Edge = std::pair<BasicBlock*, unsigned>;  // a block and the number of a successor
-
   BasicBlock* twin(BasicBlock* block) { return llvm::cast<BasicBlock>(copies_[block]); }
-
-  // The entry keeps what must not be copied: variables in the frame.
-  void part_entry() {
-    entry_ = &function_.getEntryBlock();
-    auto first = entry_->begin();
-    while (llvm::isa<llvm::AllocaInst>(*first)) ++first;
-    BasicBlock* const rest = entry_->splitBasicBlock(first, "telltale.body");
-    std::vector<llvm::AllocaInst*> moved;
-    for (llvm::Instruction& instruction : *rest) {
-      auto* const variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-      if (variable != nullptr && llvm::isa<llvm::Constant>(variable->getArraySize()))
-        moved.push_back(variable);
-    }
-    for (llvm::AllocaInst* const variable : moved)
-      variable->moveBefore(*entry_, entry_->getTerminator()->getIterator());
-    headers_.insert(rest);
-  }
 
   [[nodiscard]] bool is_weighty(const llvm::CallBase& call) const {
     if (llvm::isa<llvm::IntrinsicInst>(call) || call.isInlineAsm() ||
@@ -259,7 +192,7 @@ class TwoCopies {
         invoke->setNormalDest(result);
         note_return(after);
         BasicBlock* const pad = invoke->getUnwindDest();
-        if (pads_.insert(pad).second) note_return(pad->splitBasicBlock(pad->getFirstInsertionPt()));
+        if (pads_.insert(pad).second) note_return(pad->getSingleSuccessor());
       } else {
         note_return(call->getParent()->splitBasicBlock(call->getNextNode()->getIterator()));
       }
@@ -271,69 +204,14 @@ class TwoCopies {
     takes_.insert(block);
   }
 
-  void find_backward_jumps() {
-    for (BasicBlock& block : function_) {
-      if (&block != entry_) body_.push_back(&block);
-    }
-    enum class Seen : unsigned char { kNo, kOpen, kDone };
-    std::map<BasicBlock*, Seen> seen;
-    BasicBlock* const start = entry_->getSingleSuccessor();
-    std::vector<Edge> path{{start, 0}};
-    seen[start] = Seen::kOpen;
-    while (!path.empty()) {
-      auto& [block, number] = path.back();
-      const llvm::Instruction* const end = block->getTerminator();
-      if (number == end->getNumSuccessors()) {
-        seen[block] = Seen::kDone;
-        order_.push_back(block);
-        path.pop_back();
-        continue;
-      }
-      BasicBlock* const next = end->getSuccessor(number);
-      const Edge edge{block, number++};
-      Seen& state = seen[next];
-      if (state == Seen::kOpen) {
-        headers_.insert(next);
-        jumps_.insert(edge);
-      } else if (state == Seen::kNo) {
-        state = Seen::kOpen;
-        path.emplace_back(next, 0);
-      }
-    }
-  }
-
-  // Values that are made in one block and used in another, where either copy may have made them.
-  void values_to_memory() {
-    const auto leaves_block = [](const llvm::Instruction& instruction) {
-      for (const llvm::User* const user : instruction.users()) {
-        const auto* const other = llvm::cast<llvm::Instruction>(user);
-        if (other->getParent() != instruction.getParent() || llvm::isa<llvm::PHINode>(other))
-          return true;
-      }
-      return false;
-    };
-    std::vector<llvm::Instruction*> escaping;
-    std::vector<llvm::PHINode*> phis;
-    for (BasicBlock* const block : body_) {
-      for (llvm::Instruction& instruction : *block) {
-        if (auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) phis.push_back(phi);
-        if (leaves_block(instruction)) escaping.push_back(&instruction);
-      }
-    }
-    const auto place = [this] { return std::optional(entry_->getTerminator()->getIterator()); };
-    for (llvm::Instruction* const instruction : escaping)
-      llvm::DemoteRegToStack(*instruction, false, place());
-    for (llvm::PHINode* const phi : phis) llvm::DemotePHIToStack(phi, place());
-  }
-
   [[nodiscard]] bool begins_region(const Edge& edge) const {
-    return jumps_.contains(edge) ||
+    return jumps_.edges.contains(edge) ||
            takes_.contains(edge.first->getTerminator()->getSuccessor(edge.second));
   }
 
   // A block's weight: the sites on the heaviest way from its start to the next region.
   void weigh() {
-    for (BasicBlock* const block : order_) {
+    for (BasicBlock* const block : jumps_.order) {
       unsigned own = 0;
       for (const llvm::Instruction& instruction : *block) {
         if (const Mark* const mark = mark_of(instruction, unit_); mark != nullptr)
@@ -450,12 +328,11 @@ class TwoCopies {
   const Weightless& is_weightless_;
   SamplingStatistics& statistics_;
   BasicBlock* entry_ = nullptr;
-  std::vector<BasicBlock*> body_;   // the fast copy, which is the original
-  std::vector<BasicBlock*> order_;  // so that successors come first, but for backward jumps
+  std::vector<BasicBlock*> body_;  // the fast copy, which is the original
   std::set<BasicBlock*> headers_;
   std::set<BasicBlock*> takes_;  // headers where the shared countdown may have changed
   std::set<BasicBlock*> pads_;
-  std::set<Edge> jumps_;
+  Jumps jumps_;
   std::vector<llvm::CallBase*> gives_;
   std::map<BasicBlock*, unsigned> weights_;
   std::map<BasicBlock*, BasicBlock*> tests_;
@@ -467,7 +344,9 @@ class TwoCopies {
 void sample_function(llvm::Function& function, const Unit& unit, Counters& counters,
                      const Weightless& is_weightless, SamplingStatistics& statistics) {
   ++statistics.functions;
-  const bool copied = can_be_copied(function);
+  if (unit.options.decides_by_region())
+    return sample_by_regions(function, unit, counters, is_weightless, statistics);
+  const bool copied = can_be_copied(function, false);
   Countdown countdown(function, unit, counters, copied && unit.options.cache_countdown);
   if (copied) {
     TwoCopies(function, unit, countdown, is_weightless, statistics).make();

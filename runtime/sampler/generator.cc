@@ -106,3 +106,15 @@ __attribute__((visibility("default"))) uint64_t telltale_sampler_next_r(int32_t 
   if (countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
   return telltale::sampler::next(countdown, telltale::sampler::thread_generator);
 }
+
+__attribute__((visibility("default"))) uint32_t telltale_sampler_due_v1(int32_t* countdown) {
+  const uint64_t answer = telltale_sampler_next(*countdown);
+  *countdown = static_cast<int32_t>(answer & UINT32_MAX);
+  return static_cast<uint32_t>(answer >> 32);
+}
+
+__attribute__((visibility("default"))) uint32_t telltale_sampler_due_r_v1(int32_t* countdown) {
+  const uint64_t answer = telltale_sampler_next_r(*countdown);
+  *countdown = static_cast<int32_t>(answer & UINT32_MAX);
+  return static_cast<uint32_t>(answer >> 32);
+}

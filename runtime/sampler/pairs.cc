@@ -15,17 +15,21 @@ unsigned slot(const Group& group, uint64_t value, uint64_t operand) {
   return (value > operand ? 1U : 0U) + (value >= operand ? 1U : 0U);
 }
 
-void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operand) {
-  if (group.exists != nullptr && group.exists[index] == nullptr) return;
-  const uint64_t row = uint64_t{group.row} + index;
-  stamp(group.first, group.last, row);
-  uint64_t* const counter = &group.counters[row * 3 + slot(group, value, operand)];
+void count(const Group& table, uint64_t index, uint64_t row) {
+  stamp(table.first, table.last, row);
+  uint64_t* const counter = &table.counters[index];
   if (is_tracing()) telltale_sampler_trace_v1(counter, 0);
-  if ((group.flags & kManyThreads) != 0) {
+  if ((table.flags & kManyThreads) != 0) {
     __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
   } else {
     ++*counter;
   }
+}
+
+void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operand) {
+  if (group.exists != nullptr && group.exists[index] == nullptr) return;
+  const uint64_t row = uint64_t{group.row} + index;
+  count(group, row * 3 + slot(group, value, operand), row);
 }
 
 }  // namespace
@@ -49,4 +53,15 @@ telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* gro
     if (++index == group->sites) return countdown;
   }
   return countdown - static_cast<int32_t>(group->sites - index);
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_all_pairs_v1(
+    const telltale::sampler::Group* group, uint64_t value, const uint64_t* operands) {
+  for (uint32_t i = 0; i < group->sites; ++i)
+    telltale::sampler::observe(*group, i, value, operands[i]);
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_count_v1(
+    const telltale::sampler::Group* table, uint64_t index, uint64_t row) {
+  telltale::sampler::count(*table, index, row);
 }

@@ -37,7 +37,8 @@ struct Unit {
   uint8_t signature[16];
 };
 
-// Sites of scalar-pairs at one assignment, side by side in their scheme's table.
+// Sites of scalar-pairs at one assignment, side by side in their scheme's table; or all sites of a
+// scheme.
 struct Group {
   uint64_t* counters;  // of the scheme
   uint64_t* first;
@@ -105,6 +106,15 @@ void telltale_sampler_yield_v1(uint64_t* counters);
 // and counts from zero. Also for programs that run for long and want a report now: what later
 // reports say adds up.
 void telltale_sampler_leaving_v1(void);
+// The same for the countdown that is given, of which one has just been taken: sets the next one,
+// and answers whether to observe.
+uint32_t telltale_sampler_due_v1(int32_t* countdown);
+uint32_t telltale_sampler_due_r_v1(int32_t* countdown);
+// Counts one observation of site `row` under counter `index` of a scheme's table, which is a group.
+void telltale_sampler_count_v1(const telltale::sampler::Group* table, uint64_t index, uint64_t row);
+// Observes all sites of a group.
+void telltale_sampler_all_pairs_v1(const telltale::sampler::Group* group, uint64_t value,
+                                   const uint64_t* operands);
 
 // All counters of all units begin again at zero, the first time in a process that this is called.
 void telltale_sampler_reset_v1(void);

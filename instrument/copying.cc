@@ -1,0 +1,156 @@
+#include "copying.h"
+
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include <map>
+
+namespace telltale::instrument {
+namespace {
+
+using llvm::BasicBlock;
+
+bool breaks_if_copied(const llvm::Instruction& instruction, bool labels_are_led) {
+  if (llvm::isa<llvm::CallBrInst>(instruction) || llvm::isa<llvm::CatchSwitchInst>(instruction) ||
+      instruction.getType()->isTokenTy())
+    return true;
+  if (llvm::isa<llvm::IndirectBrInst>(instruction)) return !labels_are_led;
+  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  if (call == nullptr) return false;
+  if (call->hasFnAttr(llvm::Attribute::ReturnsTwice) || call->cannotDuplicate() ||
+      call->isMustTailCall() || call->isConvergent())
+    return true;
+  const auto* const assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+  // It may define a label.
+  return assembly != nullptr && llvm::StringRef(assembly->getAsmString()).contains(':');
+}
+
+bool leaves_block(const llvm::Instruction& instruction) {
+  for (const llvm::User* const user : instruction.users()) {
+    const auto* const other = llvm::cast<llvm::Instruction>(user);
+    if (other->getParent() != instruction.getParent() || llvm::isa<llvm::PHINode>(other))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void remove_mark(llvm::CallInst& call) {
+  if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(call.getArgOperand(1));
+  call.eraseFromParent();
+}
+
+std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const Unit& unit) {
+  std::vector<llvm::CallInst*> found;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (mark_of(instruction, unit) != nullptr)
+      found.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  }
+  return found;
+}
+
+bool can_be_copied(const llvm::Function& function, bool labels_are_led) {
+  if (function.hasFnAttribute(llvm::Attribute::PresplitCoroutine) ||
+      function.callsFunctionThatReturnsTwice())
+    return false;
+  for (const BasicBlock& block : function) {
+    if (block.hasAddressTaken() && (!labels_are_led || block.isEHPad())) return false;
+    for (const llvm::Instruction& instruction : block) {
+      if (breaks_if_copied(instruction, labels_are_led)) return false;
+    }
+  }
+  return true;
+}
+
+BasicBlock* part_entry(llvm::Function& function) {
+  BasicBlock& entry = function.getEntryBlock();
+  auto first = entry.begin();
+  while (llvm::isa<llvm::AllocaInst>(*first)) ++first;
+  BasicBlock* const rest = entry.splitBasicBlock(first, "telltale.body");
+  std::vector<llvm::AllocaInst*> moved;
+  for (llvm::Instruction& instruction : *rest) {
+    auto* const variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (variable != nullptr && llvm::isa<llvm::Constant>(variable->getArraySize()))
+      moved.push_back(variable);
+  }
+  for (llvm::AllocaInst* const variable : moved)
+    variable->moveBefore(entry, entry.getTerminator()->getIterator());
+  return rest;
+}
+
+void part_pads(llvm::Function& function) {
+  std::vector<BasicBlock*> pads;
+  for (BasicBlock& block : function) {
+    if (block.isLandingPad()) pads.push_back(&block);
+  }
+  for (BasicBlock* const pad : pads) pad->splitBasicBlock(pad->getFirstInsertionPt());
+}
+
+void values_to_memory(llvm::Function& function) {
+  BasicBlock& entry = function.getEntryBlock();
+  std::vector<llvm::Instruction*> escaping;
+  std::vector<llvm::PHINode*> phis;
+  for (BasicBlock& block : function) {
+    if (&block == &entry) continue;
+    for (llvm::Instruction& instruction : block) {
+      if (auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) phis.push_back(phi);
+      if (leaves_block(instruction)) escaping.push_back(&instruction);
+    }
+  }
+  const auto place = [&entry] { return std::optional(entry.getTerminator()->getIterator()); };
+  for (llvm::Instruction* const instruction : escaping)
+    llvm::DemoteRegToStack(*instruction, false, place());
+  for (llvm::PHINode* const phi : phis) llvm::DemotePHIToStack(phi, place());
+}
+
+Jumps find_jumps(BasicBlock* start) {
+  enum class Seen : unsigned char { kNo, kOpen, kDone };
+  Jumps found;
+  std::map<BasicBlock*, Seen> seen;
+  std::vector<Edge> path{{start, 0}};
+  seen[start] = Seen::kOpen;
+  while (!path.empty()) {
+    auto& [block, number] = path.back();
+    const llvm::Instruction* const end = block->getTerminator();
+    if (number == end->getNumSuccessors()) {
+      seen[block] = Seen::kDone;
+      found.order.push_back(block);
+      path.pop_back();
+      continue;
+    }
+    BasicBlock* const next = end->getSuccessor(number);
+    const Edge edge{block, number++};
+    Seen& state = seen[next];
+    if (state == Seen::kOpen && next->isLandingPad()) {
+      // The jump is taken to begin behind the pad.
+      found.edges.insert({next, 0});
+    } else if (state == Seen::kOpen || llvm::isa<llvm::IndirectBrInst>(end)) {
+      found.edges.insert(edge);
+    }
+    if (state == Seen::kNo) {
+      state = Seen::kOpen;
+      path.emplace_back(next, 0);
+    }
+  }
+  return found;
+}
+
+llvm::Value* Room::of(llvm::Function& function, unsigned numbers) {
+  if (room_ != nullptr && size_ >= numbers) return room_;
+  BasicBlock& entry = function.getEntryBlock();
+  llvm::IRBuilder<> builder(&entry, entry.begin());
+  auto* const bigger = builder.CreateAlloca(llvm::ArrayType::get(builder.getInt64Ty(), numbers),
+                                            nullptr, "telltale.operands");
+  if (room_ != nullptr) {
+    room_->replaceAllUsesWith(bigger);
+    room_->eraseFromParent();
+  }
+  room_ = bigger;
+  size_ = numbers;
+  return room_;
+}
+
+}  // namespace telltale::instrument

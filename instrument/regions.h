@@ -1,0 +1,13 @@
+// Sampling by regions: one question decides whether all sites of one pass through code without
+// loops are observed.
+#pragma once
+
+#include "sampling.h"
+
+namespace telltale::instrument {
+
+// Replaces every mark in `function`: docs/design/sampler-compiler.md, "Sampling".
+void sample_by_regions(llvm::Function& function, const Unit& unit, Counters& counters,
+                       const Weightless& is_weightless, SamplingStatistics& statistics);
+
+}  // namespace telltale::instrument

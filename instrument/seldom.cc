@@ -1,0 +1,136 @@
+// Observations in code that runs seldom: through functions of their own, of which the code around
+// them need know nothing but that they touch nothing of its.
+#include <llvm/IR/Attributes.h>
+#include <llvm/TargetParser/Triple.h>
+
+#include "copying.h"
+#include "counters.h"
+
+namespace telltale::instrument {
+namespace {
+
+// Where clang knows a convention that leaves the caller its registers.
+llvm::CallingConv::ID quiet_convention(const llvm::Module& module) {
+  const llvm::Triple triple(module.getTargetTriple());
+  const bool known = triple.getArch() == llvm::Triple::x86_64 || triple.isAArch64();
+  return known ? llvm::CallingConv::PreserveMost : llvm::CallingConv::C;
+}
+
+}  // namespace
+
+llvm::CallInst* Counters::call_seldom(llvm::IRBuilderBase& at, llvm::Function& callee,
+                                      llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::CallInst* const call = at.CreateCall(&callee, arguments);
+  call->setCallingConv(callee.getCallingConv());
+  return call;
+}
+
+llvm::Function* Counters::make_seldom(const llvm::Twine& name, llvm::FunctionType* type) {
+  llvm::Function* const function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                                          "telltale.sampler." + name, module_);
+  function->setCallingConv(quiet_convention(module_));
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::Cold);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  function->addFnAttr(llvm::Attribute::WillReturn);
+  function->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+  llvm::BasicBlock::Create(module_.getContext(), "", function);
+  return function;
+}
+
+// To the code around a call the counters are as if outside the program, and what a loop holds in
+// registers it may keep there. This has to be said of the runtime's functions, which LLVM does not
+// see: what it sees it believes more than what it is told.
+llvm::FunctionCallee Counters::runtime(llvm::StringRef name, llvm::FunctionType* type) {
+  llvm::FunctionCallee found = module_.getOrInsertFunction(name, type);
+  if (auto* const function = llvm::dyn_cast<llvm::Function>(found.getCallee())) {
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    function->addFnAttr(llvm::Attribute::WillReturn);
+    function->setMemoryEffects(llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+  }
+  return found;
+}
+
+// void (counter's index in its scheme, row)
+llvm::Function& Counters::bump(Scheme scheme) {
+  Table& table = tables_[static_cast<std::size_t>(scheme)];
+  if (table.bump != nullptr) return *table.bump;
+  llvm::IRBuilder<> builder(module_.getContext());
+  table.bump =
+      make_seldom("bump." + llvm::Twine(facts_of(scheme).name),
+                  llvm::FunctionType::get(builder.getVoidTy(), {counter_, counter_}, false));
+  builder.SetInsertPoint(&table.bump->getEntryBlock());
+  auto* const type =
+      llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), counter_, counter_}, false);
+  builder.CreateCall(runtime("telltale_sampler_count_v1", type),
+                     {make_group(scheme, 0, table.rows, false, nullptr), table.bump->getArg(0),
+                      table.bump->getArg(1)});
+  builder.CreateRetVoid();
+  return *table.bump;
+}
+
+// void (group, value, operands)
+llvm::Function& Counters::pass_pairs() {
+  if (pass_pairs_ != nullptr) return *pass_pairs_;
+  llvm::IRBuilder<> builder(module_.getContext());
+  auto* const type = llvm::FunctionType::get(
+      builder.getVoidTy(), {builder.getPtrTy(), counter_, builder.getPtrTy()}, false);
+  pass_pairs_ = make_seldom("pairs", type);
+  builder.SetInsertPoint(&pass_pairs_->getEntryBlock());
+  builder.CreateCall(runtime("telltale_sampler_all_pairs_v1", type),
+                     {pass_pairs_->getArg(0), pass_pairs_->getArg(1), pass_pairs_->getArg(2)});
+  builder.CreateRetVoid();
+  return *pass_pairs_;
+}
+
+// bool (countdown)
+llvm::Function& Counters::due() {
+  if (due_ != nullptr) return *due_;
+  llvm::IRBuilder<> builder(module_.getContext());
+  llvm::Type* const pointer = builder.getPtrTy();
+  due_ = make_seldom("due", llvm::FunctionType::get(builder.getInt1Ty(), {pointer}, false));
+  builder.SetInsertPoint(&due_->getEntryBlock());
+  const llvm::FunctionCallee ask =
+      runtime(unit_.options.threads ? "telltale_sampler_due_r_v1" : "telltale_sampler_due_v1",
+              llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false));
+  llvm::Value* const answer = builder.CreateCall(ask, {due_->getArg(0)});
+  builder.CreateRet(builder.CreateICmpNE(answer, builder.getInt32(0)));
+  return *due_;
+}
+
+llvm::Value* Counters::ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* countdown) {
+  return call_seldom(at, due(), {countdown});
+}
+
+void Counters::observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                              Room& room) {
+  switch (mark.scheme) {
+    case Scheme::kScalarPairs: {
+      if (mark.sites.empty()) return;
+      llvm::Value* const operands =
+          room.of(*at.GetInsertBlock()->getParent(), static_cast<unsigned>(mark.sites.size()));
+      store_operands(at, call, mark, operands);
+      call_seldom(at, pass_pairs(),
+                  {group_table(call, mark), wide_value(at, call, mark), operands});
+      return;
+    }
+    case Scheme::kCoverage:
+    case Scheme::kBranches:
+    case Scheme::kFunctionEntries:
+    case Scheme::kReturns:
+    case Scheme::kFloatKinds:
+    case Scheme::kFunReentries:
+      for (unsigned i = 0; i < mark.sites.size(); ++i) {
+        const auto row = static_cast<std::uint64_t>(unit_.sites[mark.sites[i]].row);
+        llvm::Value* const slot =
+            at.CreateAdd(slot_of(at, call, mark, i),
+                         llvm::ConstantInt::get(counter_, row * facts_of(mark.scheme).arity));
+        call_seldom(at, bump(mark.scheme), {slot, llvm::ConstantInt::get(counter_, row)});
+      }
+      return;
+    default:
+      for (unsigned i = 0; i < mark.sites.size(); ++i) observe(at, call, mark, i);
+  }
+}
+
+}  // namespace telltale::instrument
