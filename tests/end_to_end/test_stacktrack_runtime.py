@@ -152,7 +152,7 @@ class Rows(unittest.TestCase):
         self.each("threads", "reconfigured")
 
     def test_sinks(self):
-        for what in ("cycles", "rings", "several"):
+        for what in ("cycles", "rings", "several", "rotation"):
             self.each("sinks", what)
 
 

@@ -52,5 +52,55 @@ class Values(unittest.TestCase):
         self.check("std", command)
 
 
+# What every macro may be given; `touch` is called if an argument is evaluated.
+DISABLED = """
+#ifdef NO_MACROS
+#define TELLTALE_FUNCTION() static_assert(true)
+#define TELLTALE_BLOCK(name) static_assert(true)
+#define TELLTALE_STEP(name) ((void)0)
+#define TELLTALE_VALUE(name, ...) ((void)0)
+#define TELLTALE_FILE_PROPERTY(text) static_assert(true)
+#else
+#include <telltale/stacktrack.hpp>
+#endif
+struct Bits { unsigned few : 3; };
+template <typename A, typename B> struct Pair { A a; B b; };
+int touch();
+TELLTALE_FILE_PROPERTY("owner=nobody");
+int work(int n, Bits bits) {
+  TELLTALE_FUNCTION();
+  for (int i = 0; i < n; ++i) {
+    TELLTALE_BLOCK("block");
+    if (i == 3) TELLTALE_STEP("step"); else TELLTALE_VALUE("value", touch());
+    TELLTALE_VALUE("bits", bits.few);
+    TELLTALE_VALUE("pair", Pair<int, long>{touch(), 2}.a);
+  }
+  return n;
+}
+"""
+
+
+class Disabled(unittest.TestCase):
+    def test_nothing_is_left(self):
+        """The same code, byte for byte, and no symbol more than where the macros stand for nothing."""
+        folder = programs.new_folder()
+        (folder / "work.cc").write_text(DISABLED)
+        for compiler in ("g++", "clang++-19"):
+            for level in ("-O0", "-O2"):
+                with self.subTest(compiler + level):
+                    seen = []
+                    for define in ("-DTELLTALE_STACKTRACK_DISABLED", "-DNO_MACROS"):
+                        subprocess.run([compiler, "-std=c++17", level, "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", define,
+                                        f"-I{programs.SOURCE}/include", "-c", "work.cc", "-o", "work.o"], cwd=folder, check=True, timeout=60)
+                        code = subprocess.run(["objdump", "-d", "-r", "work.o"], cwd=folder, capture_output=True, text=True, check=True)
+                        names = subprocess.run(["nm", "work.o"], cwd=folder, capture_output=True, text=True, check=True)
+                        seen.append((code.stdout, names.stdout))
+                    self.assertIn("work", seen[0][1])
+                    self.assertEqual(seen[0], seen[1])
+                    enabled = subprocess.run([compiler, "-std=c++17", level, f"-I{programs.SOURCE}/include", "-c", "work.cc", "-o",
+                                              "work.o"], cwd=folder, timeout=60)
+                    self.assertEqual(enabled.returncode, 0)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -12,6 +12,8 @@ from own_recorder import (ARCHIVE, CLANGS, LIBRARY, SOURCE_DIR, Case, Run, Side,
                           calls_by_name, events, function_events, telltale, wait_for_calls, wait_until, work_dir)
 
 NEWEST = CLANGS[-1] if CLANGS else None
+# Clang's -finstrument-functions instead of sleds.
+FUNCTIONS = ("-fno-xray-instrument", "-finstrument-functions", "-Wno-unused-command-line-argument")
 
 
 class Recorder(Case):
@@ -202,12 +204,34 @@ class Tools(Case):
                   prefix=("valgrind", "-q", "--error-exitcode=9", "--smc-check=all"))
         self.check_calls(run, program, 2, 200)
         self.assertEqual(run.stderr, "")
+        # Functions by address; the clocks that valgrind makes of its own.
+        program = build_static(NEWEST, "-gdwarf-4", *FUNCTIONS)
+        for options in ("size=16M,clock=sparse", "size=16M,depth=3"):
+            run = Run(program, "calls", 2, 200, preload=False, options=options, timeout=120,
+                      prefix=("valgrind", "-q", "--error-exitcode=9"))
+            self.assertEqual(run.stderr, "")
+            self.assertGreater(calls_by_name(run.path, program)["leaf"], 0)
 
     def test_thread_sanitizer(self):
-        program = build_static(NEWEST, "-fsanitize=thread", "-fno-xray-link-deps", "-DWITHOUT_CLANGS_RUNTIME")
-        for options in ("", "clock=sparse", "mode=ring,size=256K,buffer=16K"):
-            run = Run(program, "calls", 4, 2000, preload=False, options=options, timeout=120)
-            self.assertEqual(run.stderr, "")
+        for flags in (("-fno-xray-link-deps",), FUNCTIONS):
+            program = build_static(NEWEST, "-fsanitize=thread", "-DWITHOUT_CLANGS_RUNTIME", *flags)
+            for options in ("", "clock=sparse", "mode=ring,size=256K,buffer=16K"):
+                run = Run(program, "calls", 4, 2000, preload=False, options=options, timeout=120)
+                self.assertEqual(run.stderr, "")
+                self.assertGreater(sum(calls_by_name(run.path, program).values()), 1000)
+
+
+class Containers(Case):
+    @unittest.skipUnless(subprocess.run(["unshare", "-mpf", "true"], capture_output=True).returncode == 0, "no namespaces here")
+    def test_without_sysfs_and_with_other_process_ids(self):
+        program = build("host", NEWEST)
+        script = 'mount -t tmpfs none /sys && mount -t proc none /proc && "$@"'
+        run = Run(program, "calls", 2, 200, prefix=("unshare", "-mpf", "sh", "-c", script, "sh"))
+        self.check_calls(run, program, 2, 200)
+        side = run.side()
+        self.assertLess(side.pid, 100)
+        self.assertIn(side.source, (2, 3))
+        self.assertGreater(side.uncertainty, 0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // What sinks promise: layouts, rotation, cycles, rings, callbacks, several at once.
 
+#include <algorithm>
 #include <atomic>
 
 #include "recorded.h"
@@ -122,6 +123,46 @@ void rings() {
   sink_control::close();
 }
 
+// The number that ends a file's name.
+int number_of(const std::string& path) { return std::atoi(path.c_str() + path.rfind('_') + 1); }
+
+// Files have numbers from 1 on, keep to their size, say all that is needed to read them alone, and
+// the oldest go.
+void rotation() {
+  for (const uint32_t keep : {0U, 3U}) {
+    const recorded::Folder folder;
+    telltale::st::FileOptions options;
+    options.rotate_bytes = 1U << 16;
+    options.keep_files = keep;
+    const int sink = recorded::open_file(folder, options);
+    if (number_of(sink_control::path(sink)) != 1) fail("the first: %s", sink_control::path(sink));
+    const std::string stem =
+        std::string(sink_control::path(sink), std::strlen(sink_control::path(sink)) - 5);
+    constexpr size_t kEvents = 20'000;
+    for (size_t i = 0; i < kEvents; ++i) TELLTALE_STEP("step");
+    if (sink_control::flush() != 0) fail("flush");
+    const std::string last = sink_control::path(sink);
+    sink_control::close();
+    std::vector<std::string> files = folder.files();
+    std::sort(files.begin(), files.end(), [](const std::string& one, const std::string& other) {
+      return number_of(one) < number_of(other);
+    });
+    if (keep != 0 ? files.size() != keep : files.size() < 10) fail("%zu files", files.size());
+    if (files.back() != last) fail("%s is not the last", last.c_str());
+    size_t found = 0;
+    for (size_t i = 0; i < files.size(); ++i) {
+      const recorded::File file = recorded::read_file(files[i]);
+      if (files[i].compare(0, stem.size(), stem) != 0 ||
+          number_of(files[i]) != number_of(last) - static_cast<int>(files.size() - 1 - i))
+        fail("name: %s", files[i].c_str());
+      if (file.bytes > options.rotate_bytes || file.unnamed + file.torn != 0 || file.headers == 0)
+        fail("%s: %zu bytes, %zu unnamed", files[i].c_str(), file.bytes, size_t{file.unnamed});
+      found += file.hits.size() + file.all_lost();
+    }
+    if (keep == 0 ? found != kEvents : found >= kEvents) fail("%zu events", found);
+  }
+}
+
 std::atomic<uint64_t> calls{0};
 void call(const void*, size_t, void* user) {
   ++calls;
@@ -148,13 +189,18 @@ void several() {
   for (int i = 0; i < 100; ++i) TELLTALE_STEP("step");
   const std::string dump = folder.path + "/dump.tlg";
   if (sink_control::dump(ring, dump.c_str()) != 0) fail("dump");
+  // One is closed; the others go on.
+  if (sink_control::close(back) != 0) fail("close");
+  const uint64_t so_far = calls;
+  for (int i = 0; i < 100; ++i) TELLTALE_STEP("step");
+  if (calls != so_far) fail("a closed callback is called");
   sink_control::close();
   TELLTALE_STEP("after all is closed");
   // In the file and the ring also what the callback passed; the callback does not see that.
   const size_t in_file = recorded::read_file(path).hits.size();
   const size_t in_ring = recorded::read_file(dump).hits.size();
   const uint64_t nested = sink_control::statistics().reentered;
-  if (!touched || in_file != 100 + calls || nested < 100 || in_ring > in_file || in_ring < 200) {
+  if (!touched || in_file != 200 + calls || nested < 100 || in_ring > in_file || in_ring < 200) {
     fail("%zu in the file, %zu in the ring, %zu nested", in_file, in_ring, size_t{nested});
   }
 }
@@ -170,6 +216,7 @@ int main(int argc, char** argv) {
   if (what == "cycles") cycles();
   if (what == "rings") rings();
   if (what == "several") several();
+  if (what == "rotation") rotation();
   std::printf("ok %s\n", what.c_str());
   return 0;
 }
