@@ -93,6 +93,13 @@ class Consumer : public clang::ASTConsumer {
     consider(*function);
   }
 
+  // clang 19 does not tell of methods whose body is a try block.
+  void HandleTagDeclDefinition(clang::TagDecl* type) override {
+    const auto* const record = llvm::dyn_cast<clang::CXXRecordDecl>(type);
+    if (record == nullptr || record->isDependentContext() || record->isLambda()) return;
+    for (clang::CXXMethodDecl* const method : record->methods()) planting_->later.push_back(method);
+  }
+
   void HandleTranslationUnit(clang::ASTContext&) override {
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
     // Planting in one may turn up lambdas.
@@ -140,7 +147,9 @@ class Consumer : public clang::ASTConsumer {
     const clang::ASTContext& context = planting_->context;
     if (context.GetGVALinkageForFunction(&function) == clang::GVA_AvailableExternally) return false;
     const clang::Stmt* const body = function.getBody();
-    if (!llvm::isa<clang::CompoundStmt>(body) && !llvm::isa<clang::CXXTryStmt>(body)) return false;
+    if (!llvm::isa<clang::CompoundStmt>(body) && !llvm::isa<clang::CXXTryStmt>(body) &&
+        !llvm::isa<clang::CoroutineBodyStmt>(body))
+      return false;
     const clang::SourceLocation location = function.getLocation();
     if (!unit().options.system_headers && context.getSourceManager().isInSystemHeader(location))
       return false;

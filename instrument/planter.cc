@@ -76,7 +76,9 @@ void Planter::plant() {
   if (options.has(Scheme::kFunctionEntries))
     start.push_back(
         builder_.plain(add_mark(Scheme::kFunctionEntries, {}, {}), function_.getLocation()));
-  if (options.has(Scheme::kFunReentries)) {
+  auto* const coroutine = llvm::dyn_cast<clang::CoroutineBodyStmt>(body);
+  // A coroutine leaves when it suspends: who is inside it cannot be counted.
+  if (options.has(Scheme::kFunReentries) && coroutine == nullptr) {
     const std::string& name = planting_.unit.functions.back().name;
     start.push_back(
         builder_.plain(add_mark(Scheme::kFunReentries, {name}, {}), function_.getLocation()));
@@ -91,6 +93,16 @@ void Planter::plant() {
       start.push_back(
           builder_.pass(number, builder_.load(builder_.refer(formal, function_.getLocation()))));
     }
+  }
+  if (auto* const constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(&function_))
+    member_initialisers(*constructor);
+  if (coroutine != nullptr) {
+    // What the programmer wrote comes first among its parts.
+    clang::Stmt*& written = *coroutine->children().begin();
+    statement(written);
+    start.push_back(written);
+    written = in_compound(std::move(start), written->getBeginLoc(), written->getEndLoc());
+    return;
   }
   statement(body);
   if (auto* const attempt = llvm::dyn_cast<clang::CXXTryStmt>(body)) {
@@ -136,6 +148,7 @@ bool Planter::is_opaque(const clang::Stmt& statement) {
     case clang::Stmt::GenericSelectionExprClass:
     case clang::Stmt::CoawaitExprClass:
     case clang::Stmt::CoyieldExprClass:
+    case clang::Stmt::CoreturnStmtClass:
       return true;
     default:
       break;

@@ -39,6 +39,7 @@ class Planter {
   void plant();
 
  private:
+  void member_initialisers(clang::CXXConstructorDecl& constructor);
   enum class Use : unsigned char { kValue, kDiscarded };
 
   // What stands on the left of an assignment, if the options want it.

@@ -1,4 +1,4 @@
-// Accesses to shared memory, and assignments that read what they write.
+// Accesses to shared memory, assignments that read what they write, and what members begin with.
 #include "planter.h"
 
 namespace telltale::instrument {
@@ -111,6 +111,34 @@ void Planter::increment(clang::Stmt*& slot, const Target& target, Use use) {
   if (planting_.unit.marks.size() == before && !target.shared) return;
   const bool wants_old = expr.isPostfix() && use == Use::kValue;
   slot = builder_.in_order(&expr, {place, old, builder_.assign(place, value)}, wants_old ? 1 : 2);
+}
+
+// An initialiser's expression cannot be exchanged, the initialiser can.
+void Planter::member_initialisers(clang::CXXConstructorDecl& constructor) {
+  clang::ASTContext& context = planting_.context;
+  for (clang::CXXCtorInitializer*& initialiser : constructor.inits()) {
+    if (!initialiser->isWritten() || initialiser->isPackExpansion()) continue;
+    at(initialiser->getSourceLocation());
+    clang::Stmt* slot = initialiser->getInit();
+    expression(slot, Use::kValue);
+    if (slot == initialiser->getInit()) continue;
+    auto* const value = llvm::cast<clang::Expr>(slot);
+    const clang::SourceLocation left = initialiser->getLParenLoc();
+    const clang::SourceLocation right = initialiser->getRParenLoc();
+    clang::CXXCtorInitializer* made = nullptr;
+    if (initialiser->isMemberInitializer()) {
+      made = new (context) clang::CXXCtorInitializer(
+          context, initialiser->getMember(), initialiser->getMemberLocation(), left, value, right);
+    } else if (initialiser->isIndirectMemberInitializer()) {
+      made = new (context)
+          clang::CXXCtorInitializer(context, initialiser->getIndirectMember(),
+                                    initialiser->getMemberLocation(), left, value, right);
+    } else {
+      continue;  // bases are no numbers
+    }
+    made->setSourceOrder(initialiser->getSourceOrder());
+    initialiser = made;
+  }
 }
 
 }  // namespace telltale::instrument
