@@ -9,7 +9,7 @@ int shared = 1;
 struct Counter {
   int count = 0;
   static inline long all = 0;
-  int &next() {
+  int& next() {
     ++count;
     all += count;
     return count;
@@ -18,12 +18,12 @@ struct Counter {
 };
 
 template <typename T>
-T bump(T &value) {
+T bump(T& value) {
   value += 2;
   return value++;
 }
 
-int sum(const std::array<int, 2> &numbers) {
+int sum(const std::array<int, 2>& numbers) {
   int total = 0;
   for (const int number : numbers) total += number;
   return total;
@@ -35,7 +35,7 @@ int main() {
   Counter counter;
   counter.next() = 7;
   int local = 3;
-  int &alias = local;
+  int& alias = local;
   alias = shared = counter.get();
   (shared += 2) = local;
   int held = 0;
@@ -43,7 +43,7 @@ int main() {
   add(1);
   long number = 4;
   if (bump(shared) + bump(number) != 15) return 1;
-  auto *made = new int(5);
+  auto* made = new int(5);
   *made = sum({1, 2});
   const int kept = *made;
   delete made;

@@ -1,4 +1,5 @@
-// Assignments that read what they write, where C++17 says in which order. Prints what must not change.
+// Assignments that read what they write, where C++17 says in which order. Prints what must not
+// change.
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -14,7 +15,7 @@ int trace(int number) {
   return number;
 }
 
-int &place(int &what, int number) {
+int& place(int& what, int number) {
   std::printf("%d ", number);
   return what;
 }
@@ -22,8 +23,8 @@ int &place(int &what, int number) {
 struct Held {
   int number = 5;
   bool is = false;
-  long *far = nullptr;
-  Held &operator+=(int by) {
+  long* far = nullptr;
+  Held& operator+=(int by) {
     number += by;
     return *this;
   }
@@ -55,7 +56,7 @@ int main() {
   (local += 2) *= 3;
   ++(local -= 1);
   std::printf("%d\n", ++ ++local);
-  int &alias = local += 4;
+  int& alias = local += 4;
   alias++;
   std::printf("%d %d\n", alias, local);
   Held held;
@@ -75,8 +76,8 @@ int main() {
   owned[std::exchange(local, 2) > 0 ? local : 0]++;
   std::printf("%d %d %d\n", owned[0], owned[1], owned[2]);
   int list[] = {1, 2, 3};
-  for (int &one : list) one *= one;
-  for (int *at = list; at != list + 3; ++at) std::printf("%d ", *at);
+  for (int& one : list) one *= one;
+  for (int* at = list; at != list + 3; ++at) std::printf("%d ", *at);
   std::printf("\n%d\n", at_compile_time(trace(6)));
   try {
     local += [&]() -> int { throw local++; }();

@@ -12,14 +12,14 @@ int dive(int n) {
   return n < 0 ? 0 : dive(n + 1) + room[0];
 }
 
-void *start(void *) {
+void* start(void*) {
   dive(0);
   return nullptr;
 }
 
 }  // namespace
 
-int main(int, char **arguments) {
+int main(int, char** arguments) {
   if (std::strcmp(arguments[1], "std") == 0) {
     std::thread(start, nullptr).join();
     return 0;
