@@ -49,7 +49,7 @@ struct Generator {
   };
   std::coroutine_handle<promise_type> handle;
   explicit Generator(std::coroutine_handle<promise_type> h) : handle(h) {}
-  Generator(Generator &&other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  Generator(Generator&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
   ~Generator() {
     if (handle) handle.destroy();
   }
@@ -85,14 +85,15 @@ Generator<long> twice(int n) {
 int main() {
   const Derived one(3, 5);
   const Derived two;
-  std::printf("%d %d %d %d %d %d\n", one.number, one.first, one.odd, one.rest[0], one.rest[1], one.one);
+  std::printf("%d %d %d %d %d %d\n", one.number, one.first, one.odd, one.rest[0], one.rest[1],
+              one.one);
   std::printf("%d %d %d %d\n", two.number, two.first, two.rest[0], calls);
   auto all = twice(8);
   while (all.step()) std::printf("%ld ", all.handle.promise().value);
   try {
     auto far = count(99, 101);
     while (far.step()) std::printf("%d ", far.handle.promise().value);
-  } catch (const std::out_of_range &problem) {
+  } catch (const std::out_of_range& problem) {
     std::printf("%s\n", problem.what());
   }
   auto left = count(1, 5);
