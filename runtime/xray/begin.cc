@@ -1,6 +1,7 @@
 #include "begin.h"
 
 #include "hooks.h"
+#include "loader.h"
 #include "side_record.h"
 #include "state.h"
 #include "syscalls.h"
@@ -13,7 +14,11 @@ namespace {
 void forget_parent() {
   thread_state.current = &unregistered;
   thread_state.retired = nullptr;
+  // Whoever held a lock stayed with the parent; what they guard is written so that each store
+  // leaves it whole.
   state.lock.reset();
+  reset_side_lock();
+  reset_objects_lock();
   state.controls_used = state.first_unused_control = 0;
   state.threads_seen = 0;
   state.cells_used = state.closed_first = state.closed_count = state.partial_count = 0;
@@ -47,6 +52,18 @@ void begin_recording() {
   state.recording = begun;
   choose_hooks();
   __atomic_store_n(&state.fork_mark->alive, 1, __ATOMIC_RELEASE);
+}
+
+void begin_from_hook() {
+  const sys::BlockSignals blocked;
+  const uint32_t busy = thread_state.busy;
+  thread_state.busy = 1;
+  begin_recording();
+  thread_state.busy = busy;
+}
+
+void begin_if_forked() {
+  if (state.recording && state.fork_mark->alive == 0 && sys::pid() != state.pid) begin_from_hook();
 }
 
 }  // namespace telltale::recorder

@@ -8,4 +8,11 @@ namespace telltale::recorder {
 // `busy` set. Threads that come at once wait for the one that does it. Async-signal-safe.
 void begin_recording();
 
+// The same where signals are not blocked and `busy` may not be set. In a forked child it comes
+// before anything that reads the files' memory, which is not there, or takes a lock, which another
+// thread of the parent may have held.
+void begin_from_hook();
+// begin_from_hook() if this is a forked child that has not begun.
+void begin_if_forked();
+
 }  // namespace telltale::recorder

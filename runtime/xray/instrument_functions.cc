@@ -20,6 +20,7 @@ uint32_t way = kNotAtAll;  // a Way; clang's atomics want a number
 FunctionIds ids = {};
 
 __attribute__((noinline, cold)) uint32_t id_of_new(uint64_t address) {
+  if (state.fork_mark->alive == 0) begin_from_hook();
   const sys::BlockSignals blocked;
   const uint32_t busy = thread_state.busy;
   thread_state.busy = 1;
@@ -43,11 +44,7 @@ __attribute__((noinline, cold)) uint32_t id_or_none(uint32_t known, uint64_t add
 void record_otherwise(uint32_t id, FunctionAction action, uint64_t place) {
   if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
     // Filters need what is known only then: how long a tick is.
-    const sys::BlockSignals blocked;
-    const uint32_t busy = thread_state.busy;
-    thread_state.busy = 1;
-    begin_recording();
-    thread_state.busy = busy;
+    begin_from_hook();
     if (!state.recording) return;
   }
   if (action == FunctionAction::enter) {

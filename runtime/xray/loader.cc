@@ -2,6 +2,7 @@
 
 #include <link.h>
 
+#include "begin.h"
 #include "cells.h"
 #include "elf_file.h"
 #include "instrument_functions.h"
@@ -302,7 +303,9 @@ void number_object(Object& object) {
   object.record.number = objects.count;
   object.record.id_base = objects.next_id_base;
   objects.next_id_base += object.record.functions;
-  copy_bytes(&objects.list[objects.count++], &object, sizeof(Object));
+  copy_bytes(&objects.list[objects.count], &object, sizeof(Object));
+  // Last: a child that is forked before does not know the object, and sees it when it looks next.
+  __atomic_store_n(&objects.count, objects.count + 1, __ATOMIC_RELEASE);
 }
 
 bool is_known(const dl_phdr_info& info, uint64_t begin) {
@@ -378,6 +381,8 @@ void scan_objects() {
   forget_gone();
 }
 
+void reset_objects_lock() { objects.lock.reset(); }
+
 bool has_sleds() {
   const Locked locked(objects.lock);
   bool any = false;
@@ -421,6 +426,7 @@ int patch_functions(const char* glob, bool on) {
 int patch_chosen(bool on) { return patch_functions(on ? state.options.functions : "", on); }
 
 void on_loader_event() {
+  begin_if_forked();
   if (!state.recording || _r_debug.r_state != r_debug::RT_CONSISTENT) return;
   const uint32_t before = thread_state.busy;
   thread_state.busy = 1;

@@ -10,6 +10,9 @@ namespace telltale::recorder {
 // options; those that are gone are recorded as such. Call with `busy` set. Not async-signal-safe.
 void scan_objects();
 
+// For a forked child, whose parent's threads may have been in any of these functions.
+void reset_objects_lock();
+
 // Whether any loaded object has sleds.
 bool has_sleds();
 

@@ -46,13 +46,16 @@ bool append_side(SideKind kind, const void* first, size_t first_bytes, const voi
   copy_bytes(at, head, sizeof(head));
   copy_bytes(at + 8, first, first_bytes);
   copy_bytes(at + 8 + first_bytes, second, second_bytes);
-  pool.used += bytes;
+  // Last: a child that is forked before has none of it.
+  __atomic_store_n(&pool.used, pool.used + bytes, __ATOMIC_RELEASE);
   copy_to_file();
   return true;
 }
 
+void reset_side_lock() { pool.lock.reset(); }
+
 void rewrite_side() {
-  pool.lock.reset();
+  const Locked locked(pool.lock);
   copy_to_file();
 }
 

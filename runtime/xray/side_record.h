@@ -16,6 +16,8 @@ enum class SideKind : uint32_t { object = 1, unload = 2, assigned = 3, thread = 
 // no memory for it.
 bool append_side(SideKind kind, const void* first, size_t first_bytes, const void* second = nullptr,
                  size_t second_bytes = 0);
+// For a forked child, whose parent's threads may have been in append_side.
+void reset_side_lock();
 // Copies all records so far to the side file just opened.
 void rewrite_side();
 // Gives back what the side file has not used.

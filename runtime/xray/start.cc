@@ -171,16 +171,23 @@ __attribute__((destructor(101))) void end_by_exit() {
 using namespace telltale::recorder;
 
 int telltale_xray_start(const char* options) { return start(options); }
-void telltale_xray_stop(void) { stop(); }
+void telltale_xray_stop(void) {
+  begin_if_forked();
+  stop();
+}
 int telltale_xray_is_recording(void) { return state.recording ? 1 : 0; }
 int64_t telltale_xray_snapshot(const char* path) { return write_snapshot(path); }
 void telltale_xray_event(const void* payload, size_t bytes) { record_custom(payload, bytes); }
 void telltale_xray_typed_event(uint16_t type, const void* payload, size_t bytes) {
   record_typed(type, payload, bytes);
 }
-const char* telltale_xray_file(void) { return trace_path.c_str(); }
+const char* telltale_xray_file(void) {
+  begin_if_forked();
+  return trace_path.c_str();
+}
 
 void telltale_xray_scan_objects(void) {
+  begin_if_forked();
   if (!state.recording) return;
   const uint32_t busy_before = thread_state.busy;
   thread_state.busy = 1;
@@ -189,6 +196,7 @@ void telltale_xray_scan_objects(void) {
 }
 
 int telltale_xray_patch(const char* glob, int on) {
+  begin_if_forked();
   if (!state.recording || glob == nullptr) return 0;
   const uint32_t busy_before = thread_state.busy;
   thread_state.busy = 1;
@@ -198,6 +206,7 @@ int telltale_xray_patch(const char* glob, int on) {
 }
 
 void telltale_xray_get_losses(struct telltale_xray_losses* losses) {
+  begin_if_forked();
   const SideHeader& side = *state.side;
   losses->overwritten = side.lost_overwritten;
   losses->no_space = side.lost_no_space;

@@ -285,8 +285,10 @@ class Reports(unittest.TestCase):
 
     def check_ids(self, ours, theirs):
         threads = [(int(row["id"], 16), '"%s"' % row["name"]) for row in ours["thread"]["threads"]]
-        named = [(id, name) for id, name in threads if name != '""']
-        self.assertEqual(named, [(id, name) for id, name in theirs["thread"] if name])
+        # A thread that was named by an empty string is one without a name to us.
+        named = [(id, name) for id, name in theirs["thread"] if name not in ("", '""')]
+        self.assertEqual([(id, name) for id, name in threads if name != '""'], named)
+        self.assertLessEqual({id for id, _ in theirs["thread"]}, {id for id, _ in threads})
         domains = [(int(row["id"], 16), '"%s"' % row["name"]) for row in ours["domain"]["domains"]]
         self.assertEqual(domains, theirs["domain"])
         contexts = [(int(row["id"], 16), int(row["domain"], 16)) for row in ours["context"]["contexts"]]

@@ -167,6 +167,29 @@ class Deaths(Case):
         run = Run(program, "forks", 4, options="fork=off")
         self.assertEqual(run.traces(), [run.path])
 
+    def test_r3_first_calls_in_children(self):
+        """Another thread of the parent may hold any lock of the recorder while a child is made."""
+        functions = ("-fno-xray-instrument", "-finstrument-functions", "-Wno-unused-command-line-argument")
+        for program in (build("host", NEWEST), build("host", NEWEST, *functions, output="host-functions")):
+            children = 400 if LONG else 40
+            for options in ("", "functions=*numbered*"):
+                run = Run(program, "first_calls_in_children", children, options=",".join(filter(None, ("buffer=4K", options))))
+                self.assertEqual(run.said["failed"], 0)
+                others = [path for path in run.traces() if path != run.path]
+                self.assertEqual(len(others), children)
+                for path in others[:10]:
+                    names = [row["function"] for row in json.loads(telltale("top", "--json", path).stdout)]
+                    self.assertEqual(len([name for name in names if "numbered" in name]), 10, (path, names))
+
+    def test_r3_child_loads_first(self):
+        program = build("host", NEWEST, "-rdynamic")
+        library = build("plugin", NEWEST, "-fPIC", "-shared", "-DNAME=first", output="libinchild.so")
+        run = Run(program, "plugin_in_child", library, options="buffer=4K")
+        self.assertEqual(run.said["failed"], 0)
+        [child] = [path for path in run.traces() if path != run.path]
+        calls = {row["function"]: row["calls"] for row in json.loads(telltale("top", "--json", child).stdout)}
+        self.assertEqual(calls.get("plugins::first(int)"), 1, calls)
+
     def test_r3_descriptors_of_others(self):
         program = build("host", NEWEST)
         folder = tempfile.mkdtemp(dir=work_dir())

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../../runtime/forbidden.h"
@@ -391,6 +393,60 @@ int plugins(int times, int count, char** paths) {
   return 0;
 }
 
+template <int number>
+INSTRUMENTED void numbered() {
+  volatile int kept = number;
+  kept = kept + 1;
+}
+template <int... numbers>
+constexpr std::array<void (*)(), sizeof...(numbers)> all_numbered(
+    std::integer_sequence<int, numbers...>) {
+  return {numbered<numbers>...};
+}
+constexpr auto kNumbered = all_numbered(std::make_integer_sequence<int, 1000>{});
+
+// Children that are made while threads call functions for the first time, and which do so
+// themselves.
+int first_calls_in_children(int children) {
+  std::atomic<size_t> next{0};
+  std::atomic<int> made{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < 4; ++i) {
+    all.emplace_back([&] {
+      // Not to be done before the children are made.
+      while (made < children && next < kNumbered.size() / 2) {
+        kNumbered[next++ % kNumbered.size()]();
+        if (next > static_cast<size_t>(made + 1) * kNumbered.size() / 2 / children) usleep(50);
+      }
+    });
+  }
+  uint64_t failed = 0;
+  for (; made < children; ++made) {
+    const auto child = static_cast<pid_t>(syscall(SYS_fork));
+    if (child == 0) {
+      for (size_t i = 0; i < 10; ++i) kNumbered[kNumbered.size() / 2 + i]();
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    failed += status != 0;
+  }
+  for (std::thread& one : all) one.join();
+  told["failed"] = failed;
+  return 0;
+}
+
+// A child whose first events are those of a library that it loads itself.
+int plugin_in_child(char* path) {
+  call_leaf(10);
+  const pid_t child = fork();
+  if (child == 0) _exit(plugins(1, 1, &path));
+  int status = 0;
+  waitpid(child, &status, 0);
+  told["failed"] = status != 0;
+  return 0;
+}
+
 void on_host_signal(int) { ++told["host_signals"]; }
 
 // What a program sees of signals that it handles, or does not, with a recorder in it.
@@ -442,6 +498,8 @@ int main(int argc, char** argv) {
   if (what == "until_killed") status = until_killed(argv[2], number(3));
   if (what == "die") die(argv[2]);
   if (what == "forks") status = forks(number(2));
+  if (what == "first_calls_in_children") status = first_calls_in_children(number(2));
+  if (what == "plugin_in_child") status = plugin_in_child(argv[2]);
   if (what == "reuse_descriptors") status = reuse_descriptors(argv[2]);
   if (what == "threads") status = threads(number(2), number(3));
   if (what == "plugins") status = plugins(number(2), argc - 3, argv + 3);
