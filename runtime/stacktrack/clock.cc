@@ -62,6 +62,7 @@ bool Clock::started_ = false;
 bool Clock::counter_ = false;
 uint64_t Clock::first_ticks_ = 0;
 uint64_t Clock::first_ns_ = 0;
+uint64_t Clock::frequency_ = 0;
 
 void Clock::start(bool monotonic) {
   if (started_) return;
@@ -81,7 +82,15 @@ uint64_t Clock::frequency() {
   Pair now = read_both();
   while (now.ns - first_ns_ < kShortestBaselineNs) now = read_both();
   const uint64_t ns = now.ns - first_ns_;
-  return static_cast<uint64_t>(static_cast<Uint128>(now.ticks - first_ticks_) * kNsPerSecond / ns);
+  const uint64_t measured =
+      static_cast<uint64_t>(static_cast<Uint128>(now.ticks - first_ticks_) * kNsPerSecond / ns);
+  // The first measurement is off by a hundredth at most, so what is farther from it says that the
+  // counter has stepped meanwhile.
+  const uint64_t known = __atomic_load_n(&frequency_, __ATOMIC_RELAXED);
+  const uint64_t apart = measured < known ? known - measured : measured - known;
+  if (known != 0 && apart > known / 100) return known;
+  __atomic_store_n(&frequency_, measured, __ATOMIC_RELAXED);
+  return measured;
 }
 
 }  // namespace telltale::st

@@ -21,7 +21,8 @@ class Clock {
   static uint64_t ticks();
   static Moment moment();
   // Ticks in a second. The longer the program has run, the better it is known: measured over the
-  // time since start() (within 0.01 % after the first millisecond).
+  // time since start() (within 0.01 % after the first millisecond). A counter that steps does not
+  // change it.
   static uint64_t frequency();
 
  private:
@@ -29,6 +30,7 @@ class Clock {
   static bool counter_;
   static uint64_t first_ticks_;
   static uint64_t first_ns_;
+  static uint64_t frequency_;  // the last that was measured
 };
 
 }  // namespace telltale::st

@@ -126,8 +126,14 @@ void calibrate() {
   if (state.clock == ClockKind::monotonic || state.start_raw_ns == 0) return;
   const Measured measured =
       measure({state.start_ticks, state.start_raw_ns, state.start_bracket}, read_pair());
-  if (measured.frequency != 0 && measured.uncertainty < state.side->frequency_uncertainty)
-    tell(measured.frequency, kMeasured, measured.uncertainty);
+  if (measured.frequency == 0 || measured.uncertainty >= state.side->frequency_uncertainty) return;
+  // Both are right within their uncertainties, unless the counter has stepped since the start.
+  const uint64_t told = state.side->frequency;
+  const uint64_t apart =
+      told < measured.frequency ? measured.frequency - told : told - measured.frequency;
+  const uint64_t doubt = 2 * (uint64_t{state.side->frequency_uncertainty} + measured.uncertainty);
+  if (static_cast<Wide>(apart) * kSecond > static_cast<Wide>(told) * doubt) return;
+  tell(measured.frequency, kMeasured, measured.uncertainty);
 }
 
 // Each time twice as far from the start as the time before.

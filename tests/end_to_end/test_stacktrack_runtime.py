@@ -1,5 +1,5 @@
 """The StackTrack recorder in programs of all kinds (tests/runtime/stacktrack): what it records, and rows R1 to R5, R10 to R13 and
-R15 of its reliability goals. Long form: TELLTALE_KILL_LOOPS, TELLTALE_DEATHS, TELLTALE_FORKS, TELLTALE_SCALE."""
+R15 of its reliability goals. TELLTALE_LONG=1: more of everything."""
 import collections
 import json
 import os
@@ -16,6 +16,7 @@ SOURCE = os.environ["TELLTALE_SOURCE_DIR"]
 PROGRAMS = os.path.join(BUILD, "tests", "runtime")
 LIBRARIES = ("stacktrack", "stacktrack_shared")
 FORBIDDEN = os.path.join(PROGRAMS, "forbidden_calls.so")
+LONG = bool(os.environ.get("TELLTALE_LONG"))
 SANITIZED = "fsanitize" in open(os.path.join(BUILD, "build.ninja")).read()
 
 # What an event or a crash may call: system calls, and what only computes. Opening a sink may also look at the environment.
@@ -27,7 +28,7 @@ ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_loca
 
 
 def run(*command, **environment):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600 if LONG else 120, env={**os.environ, **environment})
     assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 

@@ -183,8 +183,8 @@ int main(int argc, char** argv) {
   progress = static_cast<Progress*>(
       mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (progress == MAP_FAILED) fail("no memory");
-  if (what == "kill") kill_loops(recorded::environment("TELLTALE_KILL_LOOPS", 60));
-  if (what == "kinds") death_kinds(recorded::environment("TELLTALE_DEATHS", 2));
+  if (what == "kill") kill_loops(recorded::how_many(60, 1000));
+  if (what == "kinds") death_kinds(recorded::how_many(2, 20));
   if (what == "crash_dump") crash_dumps();
   std::printf("ok %s\n", what.c_str());
   return 0;

@@ -178,7 +178,7 @@ void descriptors() {
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "kinds") kinds();
-  if (what == "storm") storm(recorded::environment("TELLTALE_FORKS", 100));
+  if (what == "storm") storm(recorded::how_many(100, 1000));
   if (what == "descriptors") descriptors();
   std::printf("ok %s\n", what.c_str());
   return 0;

@@ -206,9 +206,9 @@ inline int open_file(const Folder& folder, telltale::st::FileOptions options = {
   return sink;
 }
 
-inline long environment(const char* name, long standard) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? standard : std::atol(text);
+// Tests are brief unless TELLTALE_LONG is in the environment.
+inline long how_many(long brief, long long_form) {
+  return std::getenv("TELLTALE_LONG") == nullptr ? brief : long_form;
 }
 
 }  // namespace recorded

@@ -289,15 +289,15 @@ void reconfigured() {
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  const long scale = recorded::environment("TELLTALE_SCALE", 1);
-  const bool everything = recorded::environment("TELLTALE_LONG", 0) != 0;
-  if (what == "short") short_threads(everything ? 100'000 : 3000 * scale);
-  if (what == "live") live_threads(everything ? 10'000 : 1000 * scale);
+  using recorded::how_many;
+  if (what == "short") short_threads(how_many(3000, 100'000));
+  if (what == "live") live_threads(how_many(1000, 10'000));
   if (what == "cancelled") cancelled();
   if (what == "signals") {
-    signals(300 * scale, 1U << 18, 1);
-    signals(300 * scale, 1U << 18, 16);
-    signals(300 * scale, 0, 1);
+    const long milliseconds = how_many(300, 2000);
+    signals(milliseconds, 1U << 18, 1);
+    signals(milliseconds, 1U << 18, 16);
+    signals(milliseconds, 0, 1);
   }
   if (what == "unsafe") {
     const forbidden::Stretch stretch;
@@ -305,7 +305,7 @@ int main(int argc, char** argv) {
     delete number;
   }
   if (what == "accounting") {
-    for (unsigned seed = 0; seed < 15 * scale; ++seed) accounting(seed);
+    for (long seed = 0; seed < how_many(15, 150); ++seed) accounting(static_cast<unsigned>(seed));
   }
   if (what == "reconfigured") reconfigured();
   std::printf("ok %s\n", what.c_str());
