@@ -3,11 +3,12 @@
 
 Blocks that open with ```console are checked: a line that begins with "$ " is a command, the lines up to the next
 command are exactly what it must print (standard output and error together). The commands of one file run in order, by
-bash, in one folder that holds copies of examples/orders and examples/sessions, with telltale in the PATH. Nothing is normalised: the
-recordings there are fixed, so the output is.
+bash, in one folder that holds copies of the examples, with telltale in the PATH and its headers and libraries where compilers look, as if
+it were installed. Nothing is normalised: the recordings there are fixed, or what is asked of new ones is.
 
 Usage: check_tour.py [--update] TELLTALE [FILE.md ...]
 """
+import itertools
 import os
 import pathlib
 import shutil
@@ -37,12 +38,18 @@ def commands(lines):
 
 def check(path, telltale, update):
     lines = path.read_text().split("\n")
-    environment = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", PATH=f"{pathlib.Path(telltale).parent}:{os.environ['PATH']}")
+    build = pathlib.Path(telltale).parent.parent
+    environment = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", PATH=f"{build / 'bin'}:{os.environ['PATH']}",
+                       CPATH=str(SOURCE_DIR / "include"), LIBRARY_PATH=str(build / "runtime/stacktrack"))
     shown = list(commands(lines))
+    ninja = build / "build.ninja"
+    if ninja.exists() and "fsanitize" in ninja.read_text():
+        # The libraries there do not link into plain programs.
+        shown = list(itertools.takewhile(lambda one: not one[1].startswith("g++ "), shown))
     wrong = 0
     replaced = []
     with tempfile.TemporaryDirectory() as folder:
-        for example in ("orders", "sessions"):
+        for example in ("orders", "request_server", "sessions"):
             for name in os.listdir(SOURCE_DIR / "examples" / example):
                 shutil.copy(SOURCE_DIR / "examples" / example / name, folder)
         for start, command, end in shown:

@@ -3,7 +3,8 @@
 //
 // Its functions are recorded from outside, without a line here:
 //   clang++-22 -std=c++17 -O2 -g -fxray-instrument -fxray-instruction-threshold=1 -I../../include
-//     request_server.cc -o request_server -ltelltale_stacktrack -pthread
+//     -L../../build/release/runtime/stacktrack request_server.cc -o request_server
+//     -l:libtelltale_stacktrack.a -pthread
 //   telltale run --xray -- ./request_server 1000
 // Its StackTrack checkpoints say what a request was about:
 //   telltale run --stacktrack -- ./request_server 1000

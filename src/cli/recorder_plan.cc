@@ -124,10 +124,15 @@ Result<std::string> xray_settings(const RecorderOptions& options, const fs::path
                 {"fork", options.no_fork ? "off" : ""}});
 }
 
+// What only a recorder of functions can do.
+bool asks_for_xray(const RecorderOptions& options) {
+  return options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
+         options.depth != 0 || !options.min.empty() || options.threads != 0 ||
+         options.version != 0 || !options.signal.empty();
+}
+
 Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs::path& folder) {
-  if (options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
-      options.depth != 0 || !options.min.empty() || options.threads != 0 || options.version != 0 ||
-      !options.signal.empty()) {
+  if (asks_for_xray(options)) {
     return usage_error(
         "StackTrack checkpoints are chosen in the program: --mode snapshot, --function, "
         "--without, --depth, --min, --threads, --fdr-version and --signal are for --xray");
@@ -224,8 +229,8 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
   const std::string& program = options.command.front();
   const Built built = how_built(program);
   const bool xray =
-      options.xray ||
-      (!options.stacktrack && (built.hooks.xray || built.hooks.function_calls || !built.is_elf));
+      options.xray || (!options.stacktrack && (built.hooks.xray || built.hooks.function_calls ||
+                                               !built.is_elf || asks_for_xray(options)));
   RecorderPlan plan;
   std::error_code failure;
   const fs::path output = options.output;

@@ -122,6 +122,10 @@ class RunTest(unittest.TestCase):
         static = programs.build("g++", "-static")
         self.assertIn("statically linked", Recorded(static, 1).done.stderr)
 
+    def test_options_that_only_xray_has_say_which_recorder(self):
+        run = Recorded("/bin/sh", "-c", f"{self.program} 3", options=["--function", "*shop::order*"])
+        self.assertEqual(calls(run.file), {"shop::order(int)": 6})
+
     def test_output_name_and_what_exists(self):
         run = Recorded(self.program, 2, options=["-o", "mine.xray", "--quiet"])
         self.assertEqual((run.file.name, run.done.stderr), ("mine.xray", ""))
