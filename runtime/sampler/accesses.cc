@@ -3,6 +3,7 @@
 // a thread's own table.
 #include "accesses.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -121,7 +122,6 @@ struct Swaps {
   Entry entries[size_t{256} * Table::kWays];
 };
 pthread_key_t swaps_key;
-pthread_once_t swaps_once = PTHREAD_ONCE_INIT;
 bool has_swaps_key = false;
 thread_local Swaps* my_swaps __attribute__((tls_model("initial-exec"))) = nullptr;
 
@@ -131,13 +131,12 @@ void give_back_swaps(void* memory) {
   ::munmap(memory, sizeof(Swaps));
 }
 
-void make_swaps_key() { has_swaps_key = ::pthread_key_create(&swaps_key, give_back_swaps) == 0; }
-
 Swaps* make_swaps() {
-  ::pthread_once(&swaps_once, make_swaps_key);
   if (!has_swaps_key) return nullptr;
+  const int kept = errno;
   void* const memory =
       ::mmap(nullptr, sizeof(Swaps), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  errno = kept;
   if (memory == MAP_FAILED) return nullptr;
   if (::pthread_setspecific(swaps_key, memory) != 0) {
     ::munmap(memory, sizeof(Swaps));
@@ -147,6 +146,8 @@ Swaps* make_swaps() {
 }
 
 }  // namespace
+
+void prepare_windows() { has_swaps_key = ::pthread_key_create(&swaps_key, give_back_swaps) == 0; }
 
 void forget_windows() {
   telltale_sampler_atoms_window = 0;

@@ -3,6 +3,8 @@
 
 namespace telltale::sampler {
 
+// Before the first of them.
+void prepare_windows();
 // In the child of a fork: whoever was inside a window is not here.
 void forget_windows();
 

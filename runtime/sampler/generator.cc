@@ -1,26 +1,29 @@
 #include "generator.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <unistd.h>
 
+#include "floating_point.h"
+#include "formats/sampler/wire.h"
 #include "signals.h"
 #include "unit.h"
 
 namespace telltale::sampler {
 namespace {
 
-constexpr uint64_t kMask = (uint64_t{1} << 48) - 1;
 // No sampling: this many sites before the question comes up again.
 constexpr int32_t kFar = 0x7fffffff;
 
 uint64_t random_seed() {
   uint64_t seed = 0;
+  const int kept = errno;
   const int file = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
   if (file >= 0) {
     if (::read(file, &seed, sizeof(seed)) < 0) seed = static_cast<uint64_t>(::getpid());
     ::close(file);
   }
+  errno = kept;
   return seed;
 }
 
@@ -46,24 +49,10 @@ uint64_t next(int32_t countdown, Generator& generator) {
 
 }  // namespace
 
-double Generator::uniform(uint64_t& state) {
-  constexpr uint64_t kMultiplier = 0x5DEECE66D;
-  constexpr uint64_t kIncrement = 0xB;
-  state = (state * kMultiplier + kIncrement) & kMask;
-  return static_cast<double>(state) / static_cast<double>(uint64_t{1} << 48);
-}
-
-int32_t Generator::geometric(double uniform, double sparsity) {
-  const double number = ::log(uniform) / ::log1p(-1 / sparsity) + 1;
-  constexpr double kMost = 0x3fffffff;
-  if (!(number < kMost)) return static_cast<int32_t>(kMost);
-  return number < 1 ? 1 : static_cast<int32_t>(number);
-}
-
 void Generator::start(const Settings& settings) {
   started_ = true;
   slot_ = 0;
-  state_ = (settings.has_seed ? settings.seed : random_seed()) & kMask;
+  state_ = (settings.has_seed ? settings.seed : random_seed()) % kUniformModulus;
 }
 
 int32_t Generator::draw(const Settings& settings) {
@@ -79,9 +68,9 @@ int32_t Generator::draw(const Settings& settings) {
     constexpr double kMost = 0x3fffffff;
     return static_cast<int32_t>(settings.sparsity < kMost ? settings.sparsity : kMost);
   }
-  double number = uniform(state_);
-  while (number <= 0) number = uniform(state_);
-  return geometric(number, settings.sparsity);
+  if (settings.sparsity == 1) return 1;  // the logarithm of 0 sets errno
+  const FloatingPoint unchanged;
+  return draw_countdown(state_, settings.sparsity);
 }
 
 void restart_generators() {

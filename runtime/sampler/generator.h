@@ -15,12 +15,6 @@ class Generator {
   int32_t draw(const Settings& settings);
   void forget() { started_ = false; }
 
-  // As draw(), for a generator that begins with this state: POSIX's 48-bit linear congruential
-  // sequence.
-  static double uniform(uint64_t& state);
-  // Geometric with the mean `sparsity`, from one number between 0 and 1.
-  static int32_t geometric(double uniform, double sparsity);
-
  private:
   void start(const Settings& settings);
 

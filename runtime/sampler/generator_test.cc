@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "formats/sampler/wire.h"
 #include "unit.h"
 
 namespace telltale::sampler {
@@ -15,19 +16,19 @@ namespace {
 TEST(Generator, DrawsWhatTheCLibraryWouldDraw) {
   uint64_t state = 0x123456789abc;
   std::array<unsigned short, 3> words = {0x9abc, 0x5678, 0x1234};
-  for (int i = 0; i < 1000; ++i) EXPECT_EQ(Generator::uniform(state), ::erand48(words.data()));
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(draw_uniform(state), ::erand48(words.data()));
 }
 
 TEST(Generator, GeometricNumbersFollowTheirDefinition) {
   // P(n > k) = (1 - 1/s)^k: the k-th threshold of u is where n steps from k to k + 1.
   for (int k = 1; k < 50; ++k) {
     const double edge = std::pow(0.9, k);
-    EXPECT_EQ(Generator::geometric(edge * 1.0000001, 10), k);
-    EXPECT_EQ(Generator::geometric(edge * 0.9999999, 10), k + 1);
+    EXPECT_EQ(geometric_countdown(edge * 1.0000001, 10), k);
+    EXPECT_EQ(geometric_countdown(edge * 0.9999999, 10), k + 1);
   }
-  EXPECT_EQ(Generator::geometric(0.5, 1), 1);
-  EXPECT_EQ(Generator::geometric(1e-300, 1), 1);
-  EXPECT_EQ(Generator::geometric(1e-300, 1e18), 0x3fffffff);
+  EXPECT_EQ(geometric_countdown(0.5, 1), 1);
+  EXPECT_EQ(geometric_countdown(1e-300, 1), 1);
+  EXPECT_EQ(geometric_countdown(1e-300, 1e18), 0x3fffffff);
 }
 
 TEST(Generator, ASeedGivesTheSameCountdownsAgain) {

@@ -29,4 +29,21 @@ bool expand_path(const char* pattern, char* path, size_t bytes) {
   return true;
 }
 
+bool path_from_root(const char* pattern, char* path, size_t bytes) {
+  size_t used = 0;
+  if (*pattern != '/') {
+    char folder[kPathBytes];
+    if (::getcwd(folder, sizeof(folder)) == nullptr) folder[0] = 0;
+    for (const char* from = folder; *from != 0; ++from) {
+      if (used + 3 >= bytes) return false;
+      if (*from == '%') path[used++] = '%';
+      path[used++] = *from;
+    }
+    if (used > 0) path[used++] = '/';
+  }
+  if (used + ::strlen(pattern) >= bytes) return false;
+  ::memcpy(path + used, pattern, ::strlen(pattern) + 1);
+  return true;
+}
+
 }  // namespace telltale::sampler

@@ -11,4 +11,7 @@ inline constexpr size_t kPathBytes = 4096;
 // and "%" for "%%". False if it is too long. May be called in a signal handler.
 bool expand_path(const char* pattern, char* path, size_t bytes);
 
+// The same file's pattern from the root, as the working folder is now. False if it is too long.
+bool path_from_root(const char* pattern, char* path, size_t bytes);
+
 }  // namespace telltale::sampler

@@ -20,7 +20,6 @@ namespace {
 
 Unit* newest = nullptr;
 unsigned unit_count = 0;
-bool crashed = false;
 pid_t owner = 0;  // the process that the report is of
 uint64_t ticks = 0;
 
@@ -30,7 +29,7 @@ class Lock {
  public:
   Lock() {
     const auto self = static_cast<int>(::syscall(SYS_gettid));
-    constexpr int kPatience = 2000;
+    constexpr int kPatience = 500;
     for (int i = 0; i < kPatience; ++i) {
       int nobody = 0;
       if (__atomic_compare_exchange_n(&owner, &nobody, self, false, __ATOMIC_ACQUIRE,
@@ -50,6 +49,10 @@ class Lock {
     if (mine_) __atomic_store_n(&owner, 0, __ATOMIC_RELEASE);
   }
   static void reset() { owner = 0; }
+  static void leave() {
+    auto self = static_cast<int>(::syscall(SYS_gettid));
+    __atomic_compare_exchange_n(&owner, &self, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+  }
 
  private:
   static int owner;
@@ -86,8 +89,7 @@ void become_child() {
 
 // What comes later adds to it: the program may go on.
 void report_so_far() {
-  // The child of a vfork has our memory, and is about to leave.
-  if (!has_report() || ::getpid() != owner) return;
+  if (!report_is_ours()) return;
   const Lock lock;
   unsigned left = unit_count;
   for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
@@ -100,6 +102,7 @@ void begin() {
   begun = true;
   owner = ::getpid();
   settings();
+  prepare_windows();
   ::pthread_atfork(nullptr, nullptr, become_child);
   if (!has_report()) return;
   watch_signals();
@@ -107,6 +110,9 @@ void begin() {
 }
 
 }  // namespace
+
+// The child of a vfork, or of a bare system call, has our memory and our descriptors.
+bool report_is_ours() { return has_report() && ::getpid() == owner; }
 
 bool find_traced(const uint64_t* counter, Traced& found) {
   unsigned left = unit_count;
@@ -124,11 +130,9 @@ bool find_traced(const uint64_t* counter, Traced& found) {
   return false;
 }
 
-bool report_crash() {
-  if (__atomic_exchange_n(&crashed, true, __ATOMIC_ACQ_REL)) return false;
-  report_so_far();
-  return has_report();
-}
+void report_crash() { report_so_far(); }
+
+void let_others_report() { Lock::leave(); }
 
 }  // namespace telltale::sampler
 
@@ -156,7 +160,7 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
        one = one->next, --left)
     known = known || one == unit;
   if (!known) return;
-  telltale::sampler::report_unit(*unit, false);
+  if (telltale::sampler::report_is_ours()) telltale::sampler::report_unit(*unit, false);
   if (unit->next != nullptr) unit->next->previous = unit->previous;
   if (unit->previous != nullptr) {
     unit->previous->next = unit->next;

@@ -3,7 +3,11 @@
 
 namespace telltale::sampler {
 
-// Reports every unit that has not reported; false if somebody did so before. Async-signal-safe.
-bool report_crash();
+// There is a report, and this process is the one that it is of. Async-signal-safe, as all here.
+bool report_is_ours();
+// What was counted so far, from every unit. Waits a while for threads that report just now.
+void report_crash();
+// After a fault in report_crash that was jumped out of.
+void let_others_report();
 
 }  // namespace telltale::sampler

@@ -3,13 +3,14 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "path.h"
+#include "backtrace.h"
+#include "destination.h"
+#include "formats/sampler/wire.h"
 #include "unharmed.h"
 #include "writer.h"
 
@@ -17,33 +18,47 @@ namespace telltale::sampler {
 namespace {
 
 constexpr int kMostFrames = 1024;
-int report = -1;
-constexpr size_t kPathBytes = 4096;
-char pattern[kPathBytes];
-bool is_per_process = false;
+Destination report;
+void* frames[kMostFrames];  // not on the stack, which may be a small one
+int frame_count = 0;
+int frames_told = -1;  // -1: not begun
 
 // Several processes may write to one file.
 class Locked {
  public:
   Locked() {
+    report.find_again();
     set(F_WRLCK);
-    ::lseek(report, 0, SEEK_END);
+    ::lseek(report.descriptor(), 0, SEEK_END);
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
   ~Locked() { set(F_UNLCK); }
 
  private:
+  // Who holds it may have been stopped.
   static void set(short type) {
+    constexpr int kPatience = 1000;
+    constexpr long kMillisecond = 1'000'000;
     struct flock lock = {};
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
-    while (::fcntl(report, F_SETLKW, &lock) != 0 && errno == EINTR) {
+    for (int i = 0; i < kPatience; ++i) {
+      if (::fcntl(report.descriptor(), F_SETLK, &lock) == 0) return;
+      if (errno != EACCES && errno != EAGAIN && errno != EINTR) return;
+      const timespec pause = {0, kMillisecond};
+      ::nanosleep(&pause, nullptr);
     }
   }
 
   Unharmed unharmed_;
 };
+
+void put_report_begin(Writer& out, const char* id) {
+  out.put("<report id=\"");
+  out.put(id);
+  out.put("\">\n");
+}
 
 void put_bound(Writer& out, uint64_t number, uint8_t kind) {
   if (kind == kPointer) {
@@ -106,12 +121,6 @@ void put_timestamps(Writer& out, const Unit& unit, const Scheme& scheme, uint64_
   out.put("</timestamps>\n");
 }
 
-void open_file() {
-  char path[kPathBytes];
-  if (expand_path(pattern, path, sizeof(path)))
-    report = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-}
-
 }  // namespace
 
 void open_report(const char* descriptor, const char* file) {
@@ -121,24 +130,21 @@ void open_report(const char* descriptor, const char* file) {
     const int flags =
         end == descriptor || *end != 0 ? -1 : ::fcntl(static_cast<int>(number), F_GETFD);
     if (flags >= 0) {
-      report = static_cast<int>(number);
-      ::fcntl(report, F_SETFD, flags | FD_CLOEXEC);
+      report.adopt(static_cast<int>(number));
+      ::fcntl(report.descriptor(), F_SETFD, flags | FD_CLOEXEC);
       return;
     }
   }
-  if (file == nullptr || *file == 0 || ::strlen(file) >= sizeof(pattern)) return;
-  ::memcpy(pattern, file, ::strlen(file) + 1);
-  is_per_process = ::strstr(pattern, "%p") != nullptr;
-  open_file();
+  if (file != nullptr) report.open(file);
 }
 
-bool has_report() { return report >= 0; }
+bool has_report() { return report.is_open(); }
 
 void report_unit(const Unit& unit, bool take) {
-  if (report < 0) return;
+  if (!report.is_open()) return;
   const Locked locked;
-  Writer out(report);
-  out.put("<report id=\"samples\">\n");
+  Writer out(report.descriptor());
+  put_report_begin(out, kSamplesReport);
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const Scheme& scheme = unit.schemes[i];
     if (scheme.rows == 0 && ::strcmp(scheme.name, "bounds") != 0) continue;
@@ -149,25 +155,36 @@ void report_unit(const Unit& unit, bool take) {
   out.put("</report>\n");
 }
 
-void report_backtrace() {
-  if (report < 0) return;
-  void* frames[kMostFrames];
-  const int count = ::backtrace(frames, kMostFrames);
-  const Locked locked;
-  Writer(report).put("<report id=\"main-backtrace\">\n");
-  ::backtrace_symbols_fd(frames, count, report);
-  Writer(report).put("</report>\n");
+void take_backtrace() {
+  frame_count = 0;
+  frames_told = -1;
+  frame_count = ::backtrace(frames, kMostFrames);
 }
 
-void close_report() {
-  if (report >= 0) ::close(report);
-  report = -1;
+void report_backtrace(void* interrupted, bool with_places) {
+  if (!report.is_open() || frames_told == kMostFrames) return;
+  if (frame_count == 0) frames[frame_count++] = interrupted;
+  const Locked locked;
+  Writer out(report.descriptor());
+  if (frames_told < 0) put_report_begin(out, kBacktraceReport);
+  if (frames_told < 0) frames_told = 0;
+  while (frames_told < frame_count) {
+    // What cannot be looked up ends this, and the rest is told without.
+    out.flush();
+    put_frame(out, frames[frames_told], with_places);
+    ++frames_told;
+  }
+  out.put("</report>\n");
+  frames_told = kMostFrames;
 }
 
 bool reopen_report_in_child() {
-  close_report();
-  if (is_per_process) open_file();
-  return report >= 0;
+  if (report.is_per_process()) {
+    report.open_own();
+  } else {
+    report.close();
+  }
+  return report.is_open();
 }
 
 }  // namespace telltale::sampler

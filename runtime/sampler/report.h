@@ -13,9 +13,13 @@ bool has_report();
 // Appends one `samples` subreport. `take`: the counters begin again at zero, so that another
 // subreport adds to this one.
 void report_unit(const Unit& unit, bool take);
-// Appends where the calling thread is.
-void report_backtrace();
-void close_report();
+// Keeps where the calling thread is. In a signal handler, on a stack that may be damaged: may
+// fault.
+void take_backtrace();
+// Appends that as `main-backtrace`, or where the thread was interrupted if nothing was kept; goes
+// on where a fault ended an earlier call. `with_places`: looks into modules' symbols, and may
+// fault.
+void report_backtrace(void* interrupted, bool with_places);
 // In the child of a fork: the report is the parent's, unless the file's name says which process it
 // is of. Answers whether there is one now.
 bool reopen_report_in_child();

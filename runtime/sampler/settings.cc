@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "floating_point.h"
+#include "formats/sampler/wire.h"
 #include "report.h"
 #include "trace.h"
 #include "unit.h"
@@ -40,6 +42,7 @@ const int32_t* map_countdowns(const char* path) {
 }
 
 void read_environment() {
+  const FloatingPoint unchanged;
   if (const char* const text = ::getenv("SAMPLER_SPARSITY"); text != nullptr) {
     char* end = nullptr;
     const double sparsity = ::strtod(text, &end);

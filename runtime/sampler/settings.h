@@ -12,7 +12,6 @@ struct Settings {
   const int32_t* countdowns = nullptr;  // -fsampler-random=offline: kCountdowns of them
   uint32_t random = 0;                  // which generator; the first unit decides
 };
-inline constexpr uint32_t kCountdowns = 1021;
 
 // Reads the environment once and takes the variables out of it, so that children do not inherit
 // them. Any thread, any time after libc has started.

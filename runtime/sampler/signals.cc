@@ -1,13 +1,17 @@
 #include "signals.h"
 
 #include <errno.h>
-#include <execinfo.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include "backtrace.h"
 #include "registry.h"
 #include "report.h"
 
@@ -16,13 +20,22 @@ namespace {
 
 constexpr int kSignals[] = {SIGABRT, SIGBUS,  SIGFPE, SIGHUP,  SIGILL,  SIGINT,  SIGPIPE,
                             SIGQUIT, SIGSEGV, SIGSYS, SIGTERM, SIGTRAP, SIGXCPU, SIGXFSZ};
+// Of our own faults only: they are seen while the handler runs. The others wait until it has ended.
+constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
 constexpr int kMostSignal = 65;
-constexpr size_t kStackBytes = size_t{256} * 1024;
 
 struct sigaction before[kMostSignal];
 bool watching = false;
 pthread_key_t stack_key;
 bool has_stack_key = false;
+size_t page_bytes = 4096;
+size_t stack_bytes = size_t{256} * 1024;
+
+// One thread reports, the first that crashes. Faults of its own make it leave out what it was at.
+int reporter = 0;
+sigjmp_buf next_part;
+int faults = 0;
+constexpr int kMostFaults = 8;
 
 // The signal comes again, with what was there before in charge.
 void hand_on(int signal, siginfo_t* info) {
@@ -30,12 +43,67 @@ void hand_on(int signal, siginfo_t* info) {
   const bool comes_by_itself =
       info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP && signal != SIGSYS;
   if (comes_by_itself) return;
+  // Not here, but where the program was.
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, signal);
+  ::pthread_sigmask(SIG_BLOCK, &one, nullptr);
   ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
 }
 
-void on_fatal(int signal, siginfo_t* info, void*) {
+// Until the reporter is done, or a while: then it may be what stands still.
+void wait_for_reporter() {
+  constexpr int kPatience = 500;
+  constexpr long kMillisecond = 1'000'000;
+  for (int i = 0; i < kPatience && __atomic_load_n(&reporter, __ATOMIC_ACQUIRE) != 0; ++i) {
+    const timespec pause = {0, kMillisecond};
+    ::nanosleep(&pause, nullptr);
+  }
+}
+
+// Where the thread was.
+void* interrupted_at(void* context) {
+#if defined(__x86_64__) && defined(__linux__)
+  const greg_t at = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__) && defined(__linux__)
+  const unsigned long long at = static_cast<ucontext_t*>(context)->uc_mcontext.pc;
+#else
+  const uintptr_t at = 0;
+  (void)context;
+#endif
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
+}
+
+// The thread is the reporter.
+void report_all(void* context) {
+  constexpr int kParts = 4;
+  faults = 0;
+  volatile int parts_begun = 0;  // keeps its value through a jump
+  (void)sigsetjmp(next_part, 1);
+  while (parts_begun < kParts) {
+    parts_begun = parts_begun + 1;
+    if (parts_begun == 1) report_crash();
+    if (parts_begun == 2) take_backtrace();
+    if (parts_begun == 3) report_backtrace(interrupted_at(context), true);
+    if (parts_begun == 4) report_backtrace(interrupted_at(context), false);
+  }
+  let_others_report();
+}
+
+void on_fatal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
-  if (report_crash()) report_backtrace();
+  const int self = static_cast<int>(::syscall(SYS_gettid));
+  int nobody = 0;
+  if (__atomic_compare_exchange_n(&reporter, &nobody, self, false, __ATOMIC_ACQUIRE,
+                                  __ATOMIC_RELAXED)) {
+    if (report_is_ours()) report_all(context);
+    __atomic_store_n(&reporter, 0, __ATOMIC_RELEASE);
+  } else if (nobody == self) {
+    if (info->si_code <= 0) return;  // somebody sends what faults send: it has been heard
+    if (++faults < kMostFaults) siglongjmp(next_part, 1);
+  } else {
+    wait_for_reporter();
+  }
   hand_on(signal, info);
   errno = kept;
 }
@@ -48,22 +116,40 @@ void take_signal_stack(void* memory) {
     none.ss_flags = SS_DISABLE;
     ::sigaltstack(&none, nullptr);
   }
-  ::munmap(memory, kStackBytes);
+  ::munmap(static_cast<char*>(memory) - page_bytes, page_bytes + stack_bytes);
+}
+
+void measure_stacks() {
+  page_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+#ifdef AT_MINSIGSTKSZ
+  const size_t least = 4 * ::getauxval(AT_MINSIGSTKSZ);
+  if (stack_bytes < least) stack_bytes = least;
+#endif
+  stack_bytes = (stack_bytes + page_bytes - 1) / page_bytes * page_bytes;
 }
 
 }  // namespace
 
 void give_signal_stack() {
+  if (!watching) return;
+  const int kept = errno;
   stack_t now = {};
-  if (!watching || ::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  void* const memory = ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE,
+  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) {
+    errno = kept;
+    return;
+  }
+  // Below it a page that nobody may touch.
+  void* const memory = ::mmap(nullptr, page_bytes + stack_bytes, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return;
-  stack_t ours = {};
-  ours.ss_sp = memory;
-  ours.ss_size = kStackBytes;
-  if (::sigaltstack(&ours, nullptr) != 0 || !has_stack_key) return;
-  ::pthread_setspecific(stack_key, memory);
+  if (memory != MAP_FAILED) {
+    stack_t ours = {};
+    ours.ss_sp = static_cast<char*>(memory) + page_bytes;
+    ours.ss_size = stack_bytes;
+    if (::mprotect(ours.ss_sp, stack_bytes, PROT_READ | PROT_WRITE) == 0 &&
+        ::sigaltstack(&ours, nullptr) == 0 && has_stack_key)
+      ::pthread_setspecific(stack_key, ours.ss_sp);
+  }
+  errno = kept;
 }
 
 bool watches_signals() { return watching; }
@@ -71,15 +157,16 @@ bool watches_signals() { return watching; }
 void watch_signals() {
   if (watching) return;
   watching = true;
-  // The first call loads the unwinder, which a handler could not.
-  void* frame = nullptr;
-  ::backtrace(&frame, 1);
+  prepare_backtrace();
+  measure_stacks();
   has_stack_key = ::pthread_key_create(&stack_key, take_signal_stack) == 0;
   give_signal_stack();
   struct sigaction action = {};
   action.sa_sigaction = on_fatal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   ::sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) ::sigaddset(&action.sa_mask, signal);
+  for (const int signal : kFaults) ::sigdelset(&action.sa_mask, signal);
   for (const int signal : kSignals) {
     ::sigaction(signal, nullptr, &before[signal]);
     // What is ignored stays ignored.

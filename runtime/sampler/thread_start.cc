@@ -47,7 +47,11 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(
   telltale::sampler::Create known = __atomic_load_n(&real, __ATOMIC_RELAXED);
   if (known == nullptr) {
     known = reinterpret_cast<telltale::sampler::Create>(::dlsym(RTLD_NEXT, "pthread_create"));
-    if (known == nullptr) return EAGAIN;
+    // Who stands before dlsym, too, may be the one that comes before us.
+    void* const libc = known == pthread_create ? ::dlopen("libc.so.6", RTLD_LAZY) : nullptr;
+    if (libc != nullptr)
+      known = reinterpret_cast<telltale::sampler::Create>(::dlsym(libc, "pthread_create"));
+    if (known == nullptr || known == pthread_create) return EAGAIN;
     __atomic_store_n(&real, known, __ATOMIC_RELAXED);
   }
   return telltale::sampler::create(known, thread, attributes, routine, argument);

@@ -1,50 +1,34 @@
 #include "trace.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "path.h"
+#include "destination.h"
+#include "formats/sampler/wire.h"
 #include "unharmed.h"
 #include "writer.h"
 
 namespace telltale::sampler {
 namespace {
 
-int trace = -1;
+Destination trace;
 int writer_inside = 0;  // the thread that writes
-char pattern[kPathBytes];
 constexpr char kHeader[] =
     "---\nheader:\n  version:         5\n  type:            1\n  constant-tsc:    true\n"
     "  nonstop-tsc:     true\n  cycle-frequency: 1000000000\n";
 bool has_records = false;
 
-void open_file() {
-  char path[kPathBytes];
-  if (!expand_path(pattern, path, sizeof(path))) return;
-  trace = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (trace < 0) return;
+void begin() {
   has_records = false;
-  Writer(trace).put(kHeader);
+  if (trace.is_open()) Writer(trace.descriptor()).put(kHeader);
 }
 
 // The letter that each scheme has in the formats' table, as a number: the events' type.
 unsigned type_of(const char* scheme) {
-  struct Letter {
-    const char* scheme;
-    char letter;
-  };
-  constexpr Letter kLetters[] = {{"scalar-pairs", 'S'},   {"coverage", 'V'},
-                                 {"data", 'I'},           {"yields", 'Y'},
-                                 {"atoms", 'A'},          {"branches", 'B'},
-                                 {"bounds", 'D'},         {"function-entries", 'E'},
-                                 {"returns", 'R'},        {"float-kinds", 'F'},
-                                 {"g-object-unref", 'G'}, {"fun-reentries", 'Z'},
-                                 {"compare-swap", 'C'},   {"atoms-rw", 'W'}};
-  for (const Letter& one : kLetters) {
-    if (::strcmp(one.scheme, scheme) == 0) return static_cast<unsigned char>(one.letter);
+  for (const SchemeLayout& one : kSchemes) {
+    if (::strcmp(one.name, scheme) == 0) return static_cast<unsigned char>(one.code);
   }
   return 0;
 }
@@ -55,7 +39,8 @@ void begin_records(Writer& out) {
   if (has_records) return;
   has_records = true;
   struct stat facts = {};
-  if (::fstat(trace, &facts) == 0 && facts.st_size == sizeof(kHeader) - 1) out.put("records:\n");
+  if (::fstat(trace.descriptor(), &facts) == 0 && facts.st_size == sizeof(kHeader) - 1)
+    out.put("records:\n");
 }
 
 void put_event(Writer& out, const Traced& where, uint64_t counter, uint64_t extra) {
@@ -114,19 +99,18 @@ class Turn {
 }  // namespace
 
 void open_trace(const char* file) {
-  if (file == nullptr || *file == 0 || ::strlen(file) >= sizeof(pattern)) return;
-  ::memcpy(pattern, file, ::strlen(file) + 1);
-  open_file();
+  if (file == nullptr) return;
+  trace.open(file);
+  begin();
 }
 
-bool is_tracing() { return trace >= 0; }
+bool is_tracing() { return trace.is_open(); }
 
 void trace_in_child() {
   writer_inside = 0;
-  if (trace < 0 || ::strstr(pattern, "%p") == nullptr) return;
-  ::close(trace);
-  trace = -1;
-  open_file();
+  if (!trace.is_open() || !trace.is_per_process()) return;
+  trace.open_own();
+  begin();
 }
 
 }  // namespace telltale::sampler
@@ -140,7 +124,8 @@ __attribute__((visibility("default"))) void telltale_sampler_trace_v1(const uint
   {
     const Unharmed unharmed;
     const Turn turn;
-    Writer out(trace);
+    trace.find_again();
+    Writer out(trace.descriptor());
     begin_records(out);
     put_event(out, where, static_cast<uint64_t>(counter - where.scheme->counters), extra);
   }

@@ -1,13 +1,15 @@
-// Text through write(2) alone: may be used in a signal handler.
+// Text through write(2) alone: may be used in a signal handler, on a small stack.
 #pragma once
 
 #include <errno.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
 
 namespace telltale::sampler {
 
+// After the first write that fails, nothing more is written.
 class Writer {
  public:
   explicit Writer(int descriptor) : descriptor_(descriptor) {}
@@ -15,6 +17,7 @@ class Writer {
   Writer& operator=(const Writer&) = delete;
   ~Writer() { flush(); }
 
+  [[nodiscard]] int descriptor() const { return descriptor_; }
   void put(char c) {
     if (used_ == sizeof(buffer_)) flush();
     buffer_[used_++] = c;
@@ -45,10 +48,13 @@ class Writer {
   }
   void flush() {
     const char* from = buffer_;
-    while (used_ > 0) {
+    while (used_ > 0 && !failed_) {
       const ssize_t written = ::write(descriptor_, from, used_);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) break;
+      if (written < 0 && (errno == EINTR || (errno == EAGAIN && wait()))) continue;
+      if (written <= 0) {
+        failed_ = true;
+        break;
+      }
       from += written;
       used_ -= static_cast<size_t>(written);
     }
@@ -56,8 +62,16 @@ class Writer {
   }
 
  private:
+  // For somebody to read from a pipe that does not block; not for ever.
+  [[nodiscard]] bool wait() const {
+    constexpr int kMilliseconds = 1000;
+    pollfd one = {descriptor_, POLLOUT, 0};
+    return ::poll(&one, 1, kMilliseconds) > 0;
+  }
+
   int descriptor_;
-  char buffer_[4096];
+  bool failed_ = false;
+  char buffer_[1024];
   size_t used_ = 0;
 };
 

@@ -4,10 +4,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,12 +14,12 @@
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "formats/sampler/decimate.h"
+#include "formats/sampler/wire.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
 namespace {
 
-constexpr size_t kCountdowns = 1021;
 constexpr int kWriteFailed = 1;  // of precompute
 
 uint64_t random_seed() {
@@ -56,21 +54,6 @@ std::optional<double> sparsity_of(const char* text) {
   return sparsity;
 }
 
-// The state that erand48 starts from: the seed's low 48 bits, lowest word first.
-std::array<unsigned short, 3> state_of(uint64_t seed) {
-  return {static_cast<unsigned short>(seed), static_cast<unsigned short>(seed >> 16),
-          static_cast<unsigned short>(seed >> 32)};
-}
-
-// How many sites to pass until the next is looked at: geometric, mean `sparsity`.
-int draw_countdown(double sparsity, std::array<unsigned short, 3>& state) {
-  double uniform = 0;
-  while (uniform == 0) uniform = ::erand48(state.data());
-  const double next = std::log(uniform) / std::log(1 - 1 / sparsity) + 1;
-  constexpr int kLargest = std::numeric_limits<int>::max();
-  return next < kLargest ? static_cast<int>(next) : kLargest;
-}
-
 int run_precompute(const std::string& path) {
   const std::optional<double> sparsity = sparsity_of(std::getenv("SAMPLER_SPARSITY"));
   if (!sparsity) {
@@ -82,12 +65,12 @@ int run_precompute(const std::string& path) {
   const uint64_t seed = given == nullptr ? random_seed() : std::strtoull(given, &end, 0);
   if (given != nullptr && (end == given || *end != '\0'))
     return report_error(usage_error("SAMPLER_SEED is no number").error());
-  std::array<unsigned short, 3> state = state_of(seed);
-  std::array<int, kCountdowns> countdowns{};
-  for (int& countdown : countdowns) countdown = draw_countdown(*sparsity, state);
+  uint64_t state = seed;
+  std::array<int32_t, sampler::kCountdowns> countdowns{};
+  for (int32_t& countdown : countdowns) countdown = sampler::draw_countdown(state, *sparsity);
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  bool written = file != nullptr && std::fwrite(countdowns.data(), sizeof(int), countdowns.size(),
-                                                file) == countdowns.size();
+  bool written = file != nullptr && std::fwrite(countdowns.data(), sizeof(int32_t),
+                                                countdowns.size(), file) == countdowns.size();
   int error = errno;
   if (file != nullptr && std::fclose(file) != 0) {
     written = false;

@@ -1,6 +1,7 @@
 // Preloaded into test programs (row R1): stands in front of libc's allocator, locks, dynamic linker
 // and stdio, and ends the process when one of them is called while the thread is in a marked
-// stretch (forbidden.h). Everything else goes on to libc.
+// stretch (forbidden.h). Everything else goes on to libc. TELLTALE_MAY_CALL names one function that
+// is let through.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -22,6 +23,8 @@ __thread int depth __attribute__((tls_model("initial-exec"))) = 0;
 
 void check(const char* name) {
   if (__builtin_expect(depth == 0, 1)) return;
+  const char* const allowed = std::getenv("TELLTALE_MAY_CALL");
+  if (allowed != nullptr && std::strcmp(allowed, name) == 0) return;
   depth = 0;
   const char before[] = "forbidden call: ";
   syscall(SYS_write, 2, before, sizeof(before) - 1);

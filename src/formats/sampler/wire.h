@@ -4,6 +4,8 @@
 // compiler, the runtime; C++17) and the reader. Grammar and worked examples:
 // docs/formats/sampler.md.
 
+#include <math.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -94,5 +96,26 @@ constexpr SchemeLayout kSchemes[] = {
      {"same thread", "different thread"}},
 };
 constexpr size_t kSchemeCount = sizeof(kSchemes) / sizeof(kSchemes[0]);
+
+// Countdowns: how many sites may pass until one is looked at (docs/formats/sampler.md, "The
+// documented tools"). What follows is POSIX's erand48: `state` begins as a seed's low 48 bits.
+constexpr size_t kCountdowns = 1021;  // in a file of them, native integers of 32 bits
+constexpr uint64_t kUniformModulus = uint64_t{1} << 48;
+inline double draw_uniform(uint64_t& state) {
+  state = (state * 0x5DEECE66D + 0xB) % kUniformModulus;
+  return static_cast<double>(state) / static_cast<double>(kUniformModulus);
+}
+// Geometrically distributed with the mean `sparsity`, 1 or more, for a uniform number in (0, 1).
+inline int32_t geometric_countdown(double uniform, double sparsity) {
+  const double number = ::log(uniform) / ::log1p(-1 / sparsity) + 1;
+  constexpr double kMost = 0x3fffffff;
+  if (!(number < kMost)) return static_cast<int32_t>(kMost);
+  return number < 1 ? 1 : static_cast<int32_t>(number);
+}
+inline int32_t draw_countdown(uint64_t& state, double sparsity) {
+  double uniform = 0;
+  while (uniform <= 0) uniform = draw_uniform(state);
+  return geometric_countdown(uniform, sparsity);
+}
 
 }  // namespace telltale::sampler

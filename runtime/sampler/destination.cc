@@ -1,0 +1,59 @@
+#include "destination.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace telltale::sampler {
+
+void Destination::open(const char* pattern) {
+  if (*pattern != 0 && path_from_root(pattern, pattern_, sizeof(pattern_))) open_path();
+}
+
+void Destination::adopt(int descriptor) {
+  descriptor_ = descriptor;
+  remember();
+}
+
+bool Destination::is_per_process() const { return ::strstr(pattern_, "%p") != nullptr; }
+
+void Destination::open_own() {
+  close();
+  open_path();
+}
+
+void Destination::find_again() {
+  if (descriptor_ < 0 || is_meant(descriptor_)) return;
+  descriptor_ =
+      path_[0] == 0 ? -1 : ::open(path_, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor_ < 0 || is_meant(descriptor_)) return;
+  ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+void Destination::close() {
+  if (descriptor_ >= 0 && is_meant(descriptor_)) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+// What is written always goes to the end: several processes may do so.
+void Destination::open_path() {
+  if (!expand_path(pattern_, path_, sizeof(path_))) return;
+  descriptor_ = ::open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ >= 0) remember();
+}
+
+bool Destination::is_meant(int descriptor) const {
+  struct stat facts = {};
+  return ::fstat(descriptor, &facts) == 0 && facts.st_dev == device_ && facts.st_ino == inode_;
+}
+
+void Destination::remember() {
+  struct stat facts = {};
+  ::fstat(descriptor_, &facts);
+  device_ = facts.st_dev;
+  inode_ = facts.st_ino;
+}
+
+}  // namespace telltale::sampler
