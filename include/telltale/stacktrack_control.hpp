@@ -158,6 +158,8 @@ namespace detail {
 inline constexpr uint32_t kExit =
     0x0400;  // as in src/formats/stacktrack/wire.h; the library asserts that
 inline constexpr uint32_t kHeldTime = 0x0800;
+// For telltale_st_hit_slow_v1 only: it took a slot that it cannot use.
+inline constexpr uint32_t kTookSlot = 0x1'0000;
 inline constexpr size_t kSlotBytes = 32;
 inline constexpr uint64_t kFarAway = 1U << 20;
 
@@ -238,7 +240,7 @@ inline void hit(Site& site, uint32_t flags) noexcept {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (__builtin_expect(slot >= limit || limit != __atomic_load_n(&thread.limit, __ATOMIC_RELAXED),
                        0)) {
-    return telltale_st_hit_slow_v1(&site, flags);
+    return telltale_st_hit_slow_v1(&site, flags | kTookSlot);
   }
   const uint64_t since = sequence - when;
   if (since >= thread.every) {

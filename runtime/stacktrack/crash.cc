@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "configure.h"
+#include "emit.h"
 
 // clang has it for this processor only.
 #if defined(__x86_64__)
@@ -81,11 +82,12 @@ bool let_go_of_cut_file(const void* address) {
       Store* const store = __atomic_load_n(&settings.sinks[i].store, __ATOMIC_ACQUIRE);
       if (!found) continue;
       // The event that was about to be stored.
+      const uint64_t events = is_looking_back() ? 0 : 1;
       if (store != nullptr && node.streams[i].store == store->id) {
         __atomic_store_n(&store->cut, 1, __ATOMIC_SEQ_CST);
-        __atomic_fetch_add(&store->cut_events, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&store->cut_events, events, __ATOMIC_RELAXED);
       } else {
-        lose(settings.sinks[i], nullptr, LostReason::no_space, 1);
+        lose(settings.sinks[i], nullptr, LostReason::no_space, events);
       }
     }
     return !found;

@@ -5,6 +5,7 @@
 #include "emit.h"
 
 #include <cstring>
+#include <utility>
 
 #include "clock.h"
 #include "configure.h"
@@ -25,6 +26,7 @@ __thread Thread* telltale_st_thread_v1 __attribute__((tls_model("initial-exec"))
 namespace {
 
 __thread uint32_t depth __attribute__((tls_model("initial-exec"))) = 0;
+__thread bool looking_back __attribute__((tls_model("initial-exec"))) = false;
 
 class Working {
  public:
@@ -64,19 +66,36 @@ void drop_chunk(Stream& stream) {
   if (stream.limit == 0) return;
   const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
   stream.limit = 0;
+  looking_back = true;
   finish_chunk(stream.ring, stream.layout, stream.chunk, reinterpret_cast<const uint8_t*>(end),
                static_cast<uint32_t>(stream.others));
+  looking_back = false;
   stream.chunk = {};
+}
+
+// The last slot that was taken, unless there is a record: then a signal handler came between and
+// took it. A slot that stays empty would keep its chunk from being unmapped.
+void give_back_slot(Stream& stream) {
+  const uint64_t last = stream.next - detail::kSlotBytes;
+  const bool is_inside =
+      last >= reinterpret_cast<uintptr_t>(stream.chunk.base) && stream.next <= stream.limit;
+  if (!is_inside) return;
+  looking_back = true;
+  const auto* const word = reinterpret_cast<const uint64_t*>(last);
+  if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0) stream.next = last;
+  looking_back = false;
 }
 
 // The inlined code must not touch the node while the library works on it: signal handlers then ask,
 // and get nested.
-void pull(Node& node, uint32_t generation) {
+// `took_slot`: the inlined code has asked because it could not use a slot that it took.
+void pull(Node& node, uint32_t generation, bool took_slot) {
   __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (node.fast != 0) {
     node.streams[node.fast - 1].next = node.next;
     node.sequence = node.base + node.next / detail::kSlotBytes - 1;
+    if (took_slot) give_back_slot(node.streams[node.fast - 1]);
   }
   node.fast = 0;
   if (node.generation == generation) return;
@@ -115,7 +134,7 @@ Node* attach() {
   const uint32_t tid = thread_id();
   Node* const node = Threads::attach(settings.pid, tid, &inherited);
   if (node == nullptr) return nullptr;
-  if (inherited) pull(*node, 0);
+  if (inherited) pull(*node, 0, false);
   for (Stream& stream : node->streams) {
     if (!inherited || stream.limit == 0 || stream.layout != Layout::wide) continue;
     uint8_t* const slot = take(stream, 1);
@@ -183,9 +202,29 @@ bool wait_for_rotation(const Sink& sink, const Store& store) {
   return __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE) != &store;
 }
 
+uint64_t wiped_store = 0;  // the last one that was found so
+
+// What the thread had stored is gone: the store is cut, and its events are to be counted.
+void count_wiped(Store& store, Stream& stream) {
+  if (stream.limit == 0) return;
+  looking_back = true;
+  const bool wiped = is_wiped(stream.chunk);
+  looking_back = false;
+  if (!wiped) return;
+  if (stream.store == store.id && __atomic_load_n(&store.cut, __ATOMIC_RELAXED) == 0) {
+    __atomic_store_n(&wiped_store, store.id, __ATOMIC_RELAXED);
+    __atomic_store_n(&store.cut, 1, __ATOMIC_SEQ_CST);
+  }
+  if (stream.store != __atomic_load_n(&wiped_store, __ATOMIC_RELAXED)) return;
+  const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
+  const uint64_t bytes = end - reinterpret_cast<uintptr_t>(stream.chunk.base);
+  stream.wiped += bytes / slot_bytes(stream.layout) - stream.others;
+}
+
 // Makes sure that the thread has `count` slots in this sink. False: there is no space, and the file
 // cannot be rotated; `again`: what is open has changed.
 bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t count, bool* again) {
+  count_wiped(store, stream);
   const bool cut = __atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0;
   if (stream.limit != 0 && (stream.store != store.id || cut)) drop_chunk(stream);
   if (cut)
@@ -200,6 +239,7 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   const int error = take_chunk(store, size, &chunk, &overwritten);
   lose(sink, &store, LostReason::overwritten, overwritten);
   if (error == -EFBIG) *again = rotate(sink, store) || wait_for_rotation(sink, store);
+  if (!*again) lose(sink, &store, LostReason::no_space, std::exchange(stream.wiped, 0));
   if (error != 0 || chunk.bytes < needed + detail::kSlotBytes) return false;
   stream = {chunk,
             store.chunk_bytes != 0 ? &store : nullptr,
@@ -208,7 +248,8 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
             0,
             0,
             store.id,
-            store.layout};
+            store.layout,
+            stream.wiped};
   stream.wanted = size >= kLargestChunk / 4 ? kLargestChunk : size * 4;
   stream.limit = stream.next + chunk.bytes;
   if (store.layout == Layout::wide) {
@@ -277,11 +318,11 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
   Node* const own = working.nested ? nullptr : node;
   const bool cut = bytes > kMaxTextBytes;
   if (cut) bytes = kMaxTextBytes;
-  if (own != nullptr) pull(*own, generation);
+  if (own != nullptr) pull(*own, generation, (flags & detail::kTookSlot) != 0);
   const size_t count = 1 + info_records(bytes);
   const View view = own != nullptr ? make_room_everywhere(*own, cycle, count) : look(cycle, true);
   const Event event{site,
-                    flags,
+                    flags & ~detail::kTookSlot,
                     text,
                     bytes,
                     take_moment(node, working.nested),
@@ -304,6 +345,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
 }  // namespace
 
 uint32_t depth_in_library() { return depth; }
+bool is_looking_back() { return looking_back; }
 InLibrary::InLibrary() { ++depth; }
 InLibrary::~InLibrary() { --depth; }
 void forget_this_thread() { detail::telltale_st_thread_v1 = &Threads::none; }

@@ -15,6 +15,8 @@ class InLibrary {
   InLibrary(const InLibrary&) = delete;
   InLibrary& operator=(const InLibrary&) = delete;
 };
+// Whether this thread looks at what it has stored; else a fault in a recording is about an event.
+bool is_looking_back();
 // In a forked child: its thread has no node, whatever its parent's had.
 void forget_this_thread();
 

@@ -282,6 +282,8 @@ void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t*
                    __ATOMIC_RELEASE);
 }
 
+bool is_wiped(const Chunk& chunk) { return first_word(chunk.base) == 0; }
+
 uint8_t* take_shared_slots(Store& store, size_t count) {
   if (__atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0) return nullptr;
   const uint64_t bytes = count * slot_bytes(store.layout);

@@ -49,7 +49,7 @@ struct Store {
   uint64_t allocated;   // the file was this large at least
   uint64_t most_bytes;  // chunks must end before; 0: no limit
   uint64_t full_until;  // in ticks: no use to try before
-  uint32_t cut;         // somebody has cut the file under its mapping: nothing is added to it
+  uint32_t cut;         // somebody has cut the file: nothing is added to it
   uint64_t cut_events;  // that went with it and are not counted yet
   // A ring.
   Chunk ring;
@@ -92,6 +92,10 @@ int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten
 // or used again. `others`: slots that hold no event.
 void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end,
                   uint32_t others);
+
+// Whether somebody cut the file below a chunk in which there was something, and made it long again:
+// what is stored there is not seen to go, as it would be behind the file's end.
+bool is_wiped(const Chunk& chunk);
 
 // `count` neighbouring slots among those that all threads fill; null if there is no space.
 uint8_t* take_shared_slots(Store& store, size_t count);

@@ -23,6 +23,7 @@ struct Stream {
   uint64_t others;  // slots of the chunk that hold no event
   uint64_t store;   // Store::id
   Layout layout;
+  uint64_t wiped;  // events that went with chunks before and are not counted yet
 };
 
 // What only the library looks at follows what the inlined code does.

@@ -130,12 +130,15 @@ void open_buffer(Control& control, const Place& place, uint64_t now) {
   control.next = at;
 }
 
+uint64_t events_in(const Control& control, const std::byte* end) {
+  return (static_cast<uint64_t>(end - control.begin) - control.other_bytes) /
+         xray::kFunctionRecordBytes;
+}
+
 // Ends the buffer. Interrupted code may still add what it has claimed.
 void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
   if (state.cell_events != nullptr) {
-    state.cell_events[control.cell] +=
-        (static_cast<uint64_t>(tail.at - control.begin) - control.other_bytes) /
-        xray::kFunctionRecordBytes;
+    state.cell_events[control.cell] += events_in(control, tail.at);
   }
   const bool reusable = thread_ends && !tail.pending && state.has_extents && tail.open &&
                         static_cast<uint64_t>(control.end - tail.at) >= kLeastPartialBytes &&
@@ -147,6 +150,12 @@ void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
     if (tail.open) claim(tail.at, control.free_word, kClosed);
     cell_is_free(control.cell);
   }
+}
+
+// Whether somebody cut the trace below the buffer and made it long again: its head is not there.
+bool is_wiped(const Control& control) {
+  const uint64_t head = word_at(control.begin - (state.has_extents ? 16 : 0));
+  return (head & 0xFF) == 0;
 }
 
 void give_back(Control* control) {
@@ -163,6 +172,13 @@ void tell_left_out(Control& control) {
 }
 
 }  // namespace
+
+void space_is_gone() {
+  state.space_gone = true;
+  state.partial_count = 0;
+  for (uint32_t i = 0; i < state.controls_used; ++i)
+    state.controls[i].limit = state.controls[i].clock_at = nullptr;
+}
 
 void tell_all_left_out() {
   for (uint32_t i = 0; i < state.controls_used; ++i) tell_left_out(state.controls[i]);
@@ -246,7 +262,12 @@ Control* take_buffer(Control* had, uint64_t now) {
   if (old != nullptr) {
     tell_left_out(*old);
     const Tail tail = tail_of(*old);
-    close_buffer(*old, tail, false);
+    if (__builtin_expect(is_wiped(*old), 0)) {
+      count_lost(state.side->lost_no_space, events_in(*old, old->next));
+      space_is_gone();
+    } else {
+      close_buffer(*old, tail, false);
+    }
     // Interrupted code of this thread still adds to this Control: it is left alone until the next
     // change of buffers.
     if (thread_state.retired != nullptr) give_back(thread_state.retired);

@@ -28,6 +28,9 @@ Tail tail_of(const Control& control);
 // Frees the Controls of threads that ended without a word. Needs the lock.
 void release_dead_threads();
 
+// No buffer is to be had from now on, and what threads have is closed.
+void space_is_gone();
+
 // Adds what filters left out of all threads' buffers to the side record.
 void tell_all_left_out();
 

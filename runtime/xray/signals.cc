@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include "cells.h"
 #include "snapshot.h"
 #include "state.h"
 #include "syscalls.h"
@@ -27,10 +28,7 @@ bool lose_trace(const void* address) {
     if (!side_file.replace_if_holds(address)) return false;
     return true;
   }
-  state.space_gone = true;
-  state.partial_count = 0;
-  for (uint32_t i = 0; i < state.controls_used; ++i)
-    state.controls[i].limit = state.controls[i].clock_at = nullptr;
+  space_is_gone();
   return true;
 }
 

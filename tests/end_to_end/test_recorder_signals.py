@@ -121,6 +121,28 @@ class Crashes(unittest.TestCase):
                         self.assertGreaterEqual(lost, 2 * 20_000 - 4 - 4 * 8192)
                         self.assertGreater(lost, 0)
 
+    def test_r10_a_file_that_somebody_cuts_and_makes_long_again(self):
+        """Nothing tells who writes there that what it wrote is gone, until it looks: then all of that is counted."""
+        for kind in programs.KINDS:
+            for cut_to in (0, 20):
+                with self.subTest(kind=kind, cut_to=cut_to):
+                    place = programs.new_folder()
+                    if kind == "stacktrack":
+                        environment = {"TELLTALE_STACKTRACK": f"dir={place}"}
+                    else:
+                        environment = {"LD_PRELOAD": str(programs.XRAY), "TELLTALE_XRAY": f"file={place}/r.xray"}
+                    done = programs.run("stacktrack", programs.build("crashes", kind), "open", "-", "cut_and_again", cut_to,
+                                        environment=environment)
+                    emitted, lost = map(int, done.stdout.split())
+                    files = programs.recordings(place)
+                    self.readable(files[0])
+                    if kind == "stacktrack":
+                        self.assertEqual(len(files), 2)
+                        recorded, _ = programs.calls(kind, files[1])
+                        self.assertEqual(recorded + lost, emitted)
+                    else:
+                        self.assertEqual(lost, 2 * emitted)
+
     def test_while_it_is_flushed(self):
         for kind in programs.KINDS:
             for number in range(40 if programs.LONG else 4):

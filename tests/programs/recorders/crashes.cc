@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -75,22 +76,25 @@ void overflow_stack(bool in_thread) {
 }
 
 // R10: somebody cuts the recording that two threads write to, and the program lives. They wait
-// meanwhile: who needs room just then makes the file long again, and nobody would notice.
-[[noreturn]] void cut(const std::string& path, off_t bytes) {
+// meanwhile. `again`: and makes it as long as it was.
+[[noreturn]] void cut(const std::string& path, off_t bytes, bool again) {
   std::atomic<bool> is_cut{false};
   std::atomic<int> waiting{0};
   std::atomic<uint64_t> emitted{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
     threads.emplace_back([&] {
-      for (int left = 2500; left > 0; --left, ++emitted) event();
+      // `again`: all of them in what the thread looks at.
+      for (int left = again ? 100 : 2500; left > 0; --left, ++emitted) event();
       ++waiting;
       while (!is_cut) usleep(100);
       for (int left = 20'000; left > 0; --left, ++emitted) event();
     });
   }
   while (waiting < 2) usleep(100);
-  if (truncate(path.c_str(), bytes) != 0) std::_Exit(51);
+  struct stat before{};
+  if (stat(path.c_str(), &before) != 0 || truncate(path.c_str(), bytes) != 0) std::_Exit(51);
+  if (again && truncate(path.c_str(), before.st_size) != 0) std::_Exit(52);
   is_cut = true;
   for (std::thread& thread : threads) thread.join();
   std::printf("%llu %llu\n", static_cast<unsigned long long>(emitted.load()),
@@ -180,7 +184,8 @@ int main(int, char** argv) {
     events(50);
     overflow_stack(what == "thread_overflow");
   }
-  if (what == "cut") cut(recording(), std::atoll(argv[4]));
+  if (what == "cut" || what == "cut_and_again")
+    cut(recording(), std::atoll(argv[4]), what == "cut_and_again");
   events(3000);
   if (what == "headers") {
     scribble_headers(path);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <thread>
 
 #include "recorded.h"
 
@@ -163,6 +164,41 @@ void rotation() {
   }
 }
 
+size_t mapped_files(const recorded::Folder& folder) {
+  std::FILE* const maps = std::fopen("/proc/self/maps", "r");
+  size_t count = 0;
+  char line[1024];
+  while (std::fgets(line, sizeof(line), maps) != nullptr)
+    count += std::strstr(line, folder.path.c_str()) != nullptr ? 1 : 0;
+  std::fclose(maps);
+  return count;
+}
+
+// What was rotated away is not kept mapped by the threads that recorded there.
+void rotation_with_threads() {
+  const recorded::Folder folder;
+  telltale::st::FileOptions options;
+  options.rotate_bytes = 1U << 16;
+  options.keep_files = 2;
+  recorded::open_file(folder, options);
+  constexpr int kThreads = 4;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([] {
+      for (int k = 0; k < 30'000; ++k) {
+        TELLTALE_STEP("step");
+        if (k % 64 == 0) std::this_thread::yield();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (number_of(sink_control::path(0)) < 40) fail("%s is the last", sink_control::path(0));
+  // A chunk for each thread and one for all, in this file or the one before.
+  const size_t count = mapped_files(folder);
+  if (count > 2 * (kThreads + 2)) fail("%zu files are mapped", count);
+  sink_control::close();
+}
+
 std::atomic<uint64_t> calls{0};
 void call(const void*, size_t, void* user) {
   ++calls;
@@ -216,7 +252,10 @@ int main(int argc, char** argv) {
   if (what == "cycles") cycles();
   if (what == "rings") rings();
   if (what == "several") several();
-  if (what == "rotation") rotation();
+  if (what == "rotation") {
+    rotation();
+    rotation_with_threads();
+  }
   std::printf("ok %s\n", what.c_str());
   return 0;
 }
