@@ -1,0 +1,129 @@
+"""Real programs, from Debian's source packages, built by telltale-cc and telltale-c++: they pass their own test suites, with
+all schemes together, observed always and one time in a hundred. TELLTALE_LONG=1 adds larger programs and each scheme by
+itself; TELLTALE_REAL="PROGRAM [SCHEME|all]" runs one of these."""
+import os
+import re
+import shutil
+import subprocess
+import time
+import unittest
+
+import debian_sources
+from sampler_programs import BINARY_DIR, RELEASES, SCHEMES, SamplerCase, section, tables
+
+CONCURRENT_SCHEMES = ("data", "yields", "atoms", "atoms-rw", "compare-swap")
+EVERY_SCHEME = SCHEMES + CONCURRENT_SCHEMES
+WIDE = "-fassign-across-pointer -fassign-into-field -fassign-into-index"
+LONG = os.environ.get("TELLTALE_LONG") == "1"
+ONLY = os.environ.get("TELLTALE_REAL", "").split()
+STEP_TIMEOUT = 3600 if LONG or ONLY else 100
+
+# Shell commands that build a program and run its tests in a copy of its sources, what to look for in what they print, and
+# the program whose sites are looked at. {cc}, {cxx} and {flags} are put in.
+# The tests of lpeg, a library for Lua, are what an interpreter has to get right: Debian has none of Lua's own.
+PROGRAMS = {
+    "bzip2": (["bzip2"], ["make -s CC={cc} CFLAGS='-w -D_FILE_OFFSET_BITS=64 {flags}' bzip2", "make -s CC={cc} test"],
+              "If you got this far and the 'cmp's didn't complain, it looks", "bzip2/bzip2"),
+    "tinyxml2": (["tinyxml2"], ["cmake -S . -B out -DCMAKE_CXX_COMPILER={cxx} -DCMAKE_CXX_FLAGS='-w {flags}' "
+                                "-DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF", "cmake --build out -j2", "out/xmltest"],
+                 r"Pass (\d+), Fail 0", "tinyxml2/out/xmltest"),
+    "gzip": (["gzip"], ["./configure -q CC={cc} CFLAGS='-w {flags}'", "make -s -j2", "make check"], r"# FAIL:\s+0\n",
+             "gzip/gzip"),
+    "lua": (["lua5.4", "lua-lpeg"],
+            ["cp -r ../lua-lpeg lpeg",
+             "make -s -j2 -C src MYCFLAGS='-w {flags} -fPIC -DLUA_USE_LINUX' MYLIBS='-Wl,-E -ldl -lm' CC={cc} lua",
+             "cd lpeg && {cc} -w {flags} -fPIC -shared -I../src lp*.c -o lpeg.so && ../src/lua test.lua"], "OK",
+            "lua5.4/src/lua"),
+    "zstd": (["libzstd"], ["make -s -j2 -C tests CC={cc} CFLAGS='-w {flags}' zstd datagen fuzzer",
+                           "make -C tests CC={cc} CFLAGS='-w {flags}' check", "tests/fuzzer -s1 -i200"],
+             "", "libzstd/programs/zstd"),
+    "re2": (["re2"], ["make -s -j2 CXX={cxx} CXXFLAGS='-w {flags}' -k obj/test/{{charclass,compile,filtered_re2,mimics_pcre,"
+                      "parse,possible_match,re2,re2_arg,regexp,required_prefix,search,set,simplify,string_generator}}_test",
+                      "for test in obj/test/*_test; do $test || exit 1; done"], "PASS", "re2/obj/test/re2_test"),
+    "cppcheck": (["cppcheck"], ["make -s -j2 CXX={cxx} CXXFLAGS='-w {flags} -std=c++14' testrunner", "./testrunner -q"],
+                 "Tests failed: 0", "cppcheck/testrunner"),
+}
+SHORT = ("bzip2", "tinyxml2")
+
+
+class RealPrograms(SamplerCase):
+    def passes(self, name, release, flags, sparsity=None):
+        packages, commands, expected, program = PROGRAMS[name]
+        try:
+            sources = [debian_sources.unpacked(package) for package in packages]
+        except debian_sources.NotThere as why:
+            self.skipTest(f"the sources of {name} are not here: {why}")
+        folder = self.path("build")
+        shutil.rmtree(folder, ignore_errors=True)
+        for source in sources:
+            shutil.copytree(source, folder / source.name, symlinks=True)
+        reports = self.path("reports")
+        shutil.rmtree(reports, ignore_errors=True)
+        reports.mkdir()
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("SAMPLER_")}
+        environment.update(TELLTALE_CLANG_RELEASE=release, SAMPLER_FILE=f"{reports}/%p", LC_ALL="C")
+        if sparsity is not None:
+            environment["SAMPLER_SPARSITY"] = str(sparsity)
+        words = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++", "flags": flags}
+        text = ""
+        for command in commands:
+            done = subprocess.run(["bash", "-c", command.format(**words)], cwd=folder / sources[0].name, env=environment,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                  timeout=STEP_TIMEOUT)
+            text = done.stdout.decode(errors="replace")
+            self.assertEqual(done.returncode, 0, f"{name} {flags}: {command}\n{text[-3000:]}")
+        self.assertRegex(text, expected)
+        return self.look_at(reports, folder / program)
+
+    def look_at(self, reports, program):
+        """How much was observed. Reports fit the sites of their program."""
+        sites = {key[:2]: len(rows) for key, rows in
+                 tables(section(program, ".debug_site_info").replace(b"\0", b"").decode(), "sites")}
+        observed = 0
+        for file in sorted(reports.iterdir())[:20]:
+            for key, rows in tables(file.read_text(), "samples"):
+                if key[:2] in sites:
+                    self.assertEqual(len(rows), sites[key[:2]], key)
+                    observed += sum(1 for row in rows if key[1] != "bounds" and set(row) != {"0"})
+        self.assertGreater(sum(sites.values()), 0)
+        return observed
+
+    def both(self, name, release, level, schemes, more=""):
+        for sampling, sparsity in (("-fno-sample", None), ("-fsample", 100)):
+            # Who gives the processor away at each assignment comes to nothing on a machine that has other work.
+            chosen = [scheme for scheme in schemes if scheme != "yields" or sparsity]
+            if not chosen:
+                continue
+            flags = " ".join(f"-fsampler-scheme={scheme}" for scheme in chosen)
+            with self.subTest(program=name, release=release, schemes=schemes, sampling=sampling):
+                begin = time.monotonic()
+                observed = self.passes(name, release, f"{level} {flags} {more} {sampling}", sparsity)
+                if schemes != ("g-object-unref",):
+                    self.assertGreater(observed, 0)
+                if LONG or ONLY:
+                    print(f"{name} {release} {sampling} {'all' if len(schemes) > 1 else schemes[0]}: passed, {observed} rows "
+                          f"observed, {time.monotonic() - begin:.0f} s", flush=True)
+
+    def test_all_schemes_together(self):
+        if ONLY:
+            self.skipTest("TELLTALE_REAL asks for another")
+        for number, name in enumerate(SHORT):
+            self.both(name, RELEASES[number % len(RELEASES)], "-O0", EVERY_SCHEME, WIDE)
+
+    @unittest.skipUnless(LONG or ONLY, "takes hours: TELLTALE_LONG=1")
+    def test_each_scheme(self):
+        programs = ONLY[:1] or [name for name in PROGRAMS]
+        for name in programs:
+            for number, scheme in enumerate((*EVERY_SCHEME, "all")):
+                if len(ONLY) > 1 and scheme not in ONLY[1:]:
+                    continue
+                # The largest takes an hour a time.
+                if name == "cppcheck" and scheme != "all" and len(ONLY) < 2:
+                    continue
+                schemes = EVERY_SCHEME if scheme == "all" else (scheme,)
+                more = WIDE if re.search("bounds|float", scheme) else ""
+                self.both(name, RELEASES[number % len(RELEASES)], "-O1", schemes, more)
+
+
+if __name__ == "__main__":
+    unittest.main()
