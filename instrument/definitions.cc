@@ -45,6 +45,11 @@ void Definitions::collect(const clang::Stmt* statement) {
         address_taken_.insert(variable);
     }
     return;
+  } else if (const auto* const region = llvm::dyn_cast<clang::CapturedStmt>(statement)) {
+    for (const clang::CapturedStmt::Capture& capture : region->captures()) {
+      if (capture.capturesVariable()) address_taken_.insert(capture.getCapturedVar());
+    }
+    return collect(region->getCapturedStmt());
   } else if (const auto* const call = llvm::dyn_cast<clang::CallExpr>(statement)) {
     // Arguments that are lvalues are bound to references.
     for (const clang::Expr* const argument : call->arguments()) {

@@ -45,13 +45,14 @@ std::string callee_of(const llvm::CallBase& call, const Unit& unit) {
 
 class Graph {
  public:
-  Graph(const llvm::Function& function, Unit& unit) : function_(function), unit_(unit) {
+  Graph(const llvm::Function& function, int known, Unit& unit)
+      : function_(function), known_(known), unit_(unit) {
     for (const llvm::BasicBlock& block : function) add_nodes(block);
     for (const llvm::BasicBlock& block : function) add_edges(block);
   }
 
   void print(std::string& out) const {
-    const Function& known = *function_of(function_, unit_);
+    const Function& known = unit_.functions[static_cast<std::size_t>(known_)];
     out += std::string(known.is_static ? "-" : "+") + "\t" + known.name + "\t" + known.file + "\t" +
            std::to_string(known.line) + "\n";
     for (const Node& node : nodes_) print(node, known, out);
@@ -73,7 +74,10 @@ class Graph {
       const bool is_entry =
           site.scheme == Scheme::kFunctionEntries || site.scheme == Scheme::kFunReentries;
       const int node = is_entry ? 0 : add({&site, &instruction, {}, {}});
-      if (site.cfg_node < 0) site.cfg_node = node;
+      if (site.cfg_node >= 0) continue;
+      site.cfg_node = node;
+      // Of a region that became no function of its own, or of what several functions share.
+      site.function = known_;
     }
   }
 
@@ -133,6 +137,7 @@ class Graph {
   }
 
   const llvm::Function& function_;
+  int known_;
   Unit& unit_;
   std::vector<Node> nodes_;
   std::map<const llvm::BasicBlock*, int> first_;
@@ -142,18 +147,32 @@ class Graph {
 
 }  // namespace
 
-const Function* function_of(const llvm::Function& function, const Unit& unit) {
+namespace {
+
+// The function that begins first, as regions inside it do, too; else the one of any site.
+int index_of(const llvm::Function& function, const Unit& unit) {
+  int found = -1;
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     const Mark* const mark = mark_of(instruction, unit);
-    if (mark != nullptr) return &unit.functions[static_cast<std::size_t>(mark->function)];
+    if (mark == nullptr) continue;
+    if (mark->is_function_start) return mark->function;
+    if (found < 0) found = mark->function;
   }
-  return nullptr;
+  return found;
+}
+
+}  // namespace
+
+const Function* function_of(const llvm::Function& function, const Unit& unit) {
+  const int index = index_of(function, unit);
+  return index < 0 ? nullptr : &unit.functions[static_cast<std::size_t>(index)];
 }
 
 std::string number_nodes(llvm::Module& module, Unit& unit) {
   std::string out = "*\t0.1\n" + unit.source + "\n" + signature_text(unit) + "\n";
   for (const llvm::Function& function : module) {
-    if (function_of(function, unit) != nullptr) Graph(function, unit).print(out);
+    if (const int index = index_of(function, unit); index >= 0)
+      Graph(function, index, unit).print(out);
   }
   return out + "\n";
 }

@@ -112,6 +112,26 @@ class Weights {
   std::set<const llvm::Function*> weighty_;
 };
 
+// Marks in what is no function that is looked at: a default argument's, where one calls that is
+// not.
+void drop_stray_marks(llvm::Module& module, const Unit& unit) {
+  for (llvm::Function& function : module) {
+    std::vector<llvm::CallInst*> marks;
+    bool starts = false;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      const Mark* const mark = mark_of(instruction, unit);
+      if (mark == nullptr) continue;
+      starts = starts || mark->is_function_start;
+      marks.push_back(llvm::cast<llvm::CallInst>(&instruction));
+    }
+    if (starts) continue;
+    for (llvm::CallInst* const call : marks) {
+      if (!call->getType()->isVoidTy()) call->replaceAllUsesWith(call->getArgOperand(1));
+      call->eraseFromParent();
+    }
+  }
+}
+
 // Functions that do nothing but tell their name count for nothing.
 void drop_empty_marks(llvm::Module& module, const Unit& unit) {
   for (llvm::Function& function : module) {
@@ -264,6 +284,7 @@ void show_statistics(const Unit& unit, const std::array<unsigned, kSchemes>& row
 }
 
 void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level) {
+  drop_stray_marks(module, unit);
   const std::array<unsigned, kSchemes> rows = number_rows(module, unit);
   const std::string graph = number_nodes(module, unit);
   const std::string sites = site_text(unit, rows);

@@ -56,7 +56,7 @@ unsigned Planter::add_mark(Scheme scheme, std::vector<std::string> fields, clang
 std::string Planter::local_name(const clang::VarDecl& variable) const {
   const std::string name = variable.getNameAsString();
   if (!planting_.unit.options.rename_locals || variable.hasGlobalStorage()) return name;
-  return planting_.unit.functions[static_cast<std::size_t>(number_)].name + "$" + name;
+  return planting_.unit.functions[static_cast<std::size_t>(function_number_)].name + "$" + name;
 }
 
 void Planter::plant() {
@@ -64,6 +64,7 @@ void Planter::plant() {
   clang::Stmt* body = function_.getBody();
   at(function_.getLocation());
   number_ = static_cast<int>(planting_.unit.functions.size());
+  function_number_ = number_;
   planting_.unit.functions.push_back({name_of(function_), place_.file, place_.line,
                                       function_.getFormalLinkage() == clang::Linkage::Internal});
   if (options.has(Scheme::kScalarPairs)) definitions_.emplace(function_);
@@ -132,7 +133,6 @@ bool Planter::is_opaque(const clang::Stmt& statement) {
     case clang::Stmt::RequiresExprClass:
     case clang::Stmt::ConceptSpecializationExprClass:
     case clang::Stmt::ConstantExprClass:
-    case clang::Stmt::CXXDefaultArgExprClass:
     case clang::Stmt::CXXDefaultInitExprClass:
     case clang::Stmt::BlockExprClass:
     case clang::Stmt::CapturedStmtClass:
@@ -367,7 +367,10 @@ void Planter::declarations(clang::DeclStmt& declaration) {
 }
 
 void Planter::visit_statement(clang::Stmt*& slot) {
-  if (slot == nullptr || is_opaque(*slot)) return;
+  if (slot == nullptr) return;
+  if (auto* const directive = llvm::dyn_cast<clang::OMPExecutableDirective>(slot))
+    return openmp(*directive);
+  if (is_opaque(*slot)) return;
   clang::Stmt& node = *slot;
   if (llvm::isa<clang::Expr>(node)) return expression(slot, Use::kDiscarded);
   if (!planting_.been_inside.insert(&node).second) return;

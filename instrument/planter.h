@@ -5,6 +5,7 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
+#include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/SourceManager.h>
 
 #include <optional>
@@ -28,7 +29,8 @@ struct Planting {
   std::vector<clang::VarDecl*> globals;     // of the file so far, in order
   std::vector<clang::FunctionDecl*> later;  // lambdas met on the way: to be planted at the end
   llvm::DenseSet<const clang::Stmt*> been_inside;  // instantiations of a template share statements
-  std::set<std::int64_t> constants{0};             // -fcompare-constants: all of the unit
+  llvm::DenseSet<const clang::ParmVarDecl*> defaults;  // whose default arguments are planted
+  std::set<std::int64_t> constants{0};                 // -fcompare-constants: all of the unit
 
   Planting(clang::ASTContext& c, Unit& u) : context(c), unit(u), builder(c) {}
 };
@@ -64,6 +66,10 @@ class Planter {
   void declarations(clang::DeclStmt& statement);
   void head_declaration(clang::DeclStmt& declaration);
   void range_for(clang::CXXForRangeStmt& loop);
+  // A directive and what it is about; its statement; the code that runs in it.
+  void openmp(clang::OMPExecutableDirective& directive);
+  void region_statement(clang::OMPExecutableDirective& directive, clang::Stmt*& slot);
+  void region_body(clang::Stmt*& slot);
   clang::Stmt* in_compound(std::vector<clang::Stmt*> statements, clang::SourceLocation begin,
                            clang::SourceLocation end);
   clang::Expr* coverage_mark(const clang::Stmt& statement);
@@ -77,6 +83,7 @@ class Planter {
   void expression_parts(clang::Expr& expr, Use use);
   void condition(clang::Stmt*& slot);
   void call(clang::Stmt*& slot);
+  void default_argument(clang::CXXDefaultArgExpr& expr);
   void object_release(clang::CallExpr& expr);
   static bool is_opaque(const clang::Stmt& statement);
 
@@ -121,9 +128,11 @@ class Planter {
   Planting& planting_;
   clang::FunctionDecl& function_;
   MarkBuilder& builder_;
-  int number_ = -1;
+  int function_number_ = -1;  // index into Unit::functions
+  int number_ = -1;           // the same, or of the OpenMP region that this is in
   Place place_;
   bool wanted_here_ = true;
+  bool inside_region_ = false;          // of OpenMP: formals are not named
   std::vector<clang::VarDecl*> scope_;  // locals that can be named here
   std::optional<Definitions> definitions_;
   std::optional<SharedPlaces> shared_;

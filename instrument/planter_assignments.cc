@@ -128,7 +128,8 @@ void Planter::add_variables(const Left& left, const void* place, Mark& mark,
       add(local, "global");
   }
   for (clang::ParmVarDecl* const formal : function_.parameters()) {
-    if (same_type(formal->getType(), left.type) && can_be_read(*formal, planting_.context))
+    if (!inside_region_ && same_type(formal->getType(), left.type) &&
+        can_be_read(*formal, planting_.context))
       add(formal, "local-init");
   }
   for (clang::VarDecl* const local : scope_) {

@@ -1,5 +1,7 @@
 #include <clang/Basic/Builtins.h>
 
+#include <utility>
+
 #include "planter.h"
 
 namespace telltale::instrument {
@@ -75,8 +77,36 @@ void Planter::expression_parts(clang::Expr& expr, Use use) {
   }
 }
 
+// One expression for all calls that leave the argument out: planted in once, by the first of them.
+// It names nothing of that caller's. What a constant expression may still run stays as it is.
+void Planter::default_argument(clang::CXXDefaultArgExpr& expr) {
+  clang::ParmVarDecl* const parameter = expr.getParam();
+  const auto* const owner = llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext());
+  if (expr.hasRewrittenInit() || owner == nullptr || owner->isConstexpr() || owner->isImplicit() ||
+      parameter->hasUninstantiatedDefaultArg() || parameter->hasUnparsedDefaultArg() ||
+      parameter->getInit() == nullptr)
+    return;
+  if (!planting_.unit.options.system_headers &&
+      planting_.context.getSourceManager().isInSystemHeader(parameter->getLocation()))
+    return;
+  if (!planting_.defaults.insert(parameter).second) return;
+  const Place place = place_;
+  const bool wanted = wanted_here_;
+  const std::vector<clang::VarDecl*> around = std::exchange(scope_, {});
+  const bool was_inside = std::exchange(inside_region_, true);
+  at(parameter->getInit()->getBeginLoc());
+  expression(*parameter->getInitAddress(), Use::kValue);
+  inside_region_ = was_inside;
+  scope_ = around;
+  place_ = place;
+  wanted_here_ = wanted;
+}
+
 void Planter::expression(clang::Stmt*& slot, Use use) {
-  if (slot == nullptr || is_opaque(*slot)) return;
+  if (slot == nullptr) return;
+  if (auto* const left_out = llvm::dyn_cast<clang::CXXDefaultArgExpr>(slot))
+    return default_argument(*left_out);
+  if (is_opaque(*slot)) return;
   auto& expr = *llvm::cast<clang::Expr>(slot);
   if (auto* const called = llvm::dyn_cast<clang::CallExpr>(&expr)) {
     // Only asked about, never computed.

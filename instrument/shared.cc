@@ -5,6 +5,8 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/Stmt.h>
 
+#include <algorithm>
+
 #include "planter.h"
 
 namespace telltale::instrument {
@@ -61,6 +63,16 @@ SharedPlaces::SharedPlaces(const clang::FunctionDecl& function) {
   look(function.getBody(), false);
 }
 
+std::size_t SharedPlaces::add_own(const std::vector<const clang::VarDecl*>& variables) {
+  const std::size_t before = own_.size();
+  own_.insert(own_.end(), variables.begin(), variables.end());
+  return before;
+}
+
+bool SharedPlaces::is_own(const clang::VarDecl& variable) const {
+  return std::find(own_.begin(), own_.end(), &variable) != own_.end();
+}
+
 void SharedPlaces::look(const clang::Stmt* statement, bool named_only) {
   if (statement == nullptr || is_unevaluated(*statement)) return;
   if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(statement)) {
@@ -78,6 +90,8 @@ void SharedPlaces::look(const clang::Stmt* statement, bool named_only) {
     for (const clang::Expr* const init : lambda->capture_inits()) look(init, true);
     return;
   }
+  if (const auto* const region = llvm::dyn_cast<clang::CapturedStmt>(statement))
+    return look(region->getCapturedStmt(), false);
   if (const auto* const member = llvm::dyn_cast<clang::MemberExpr>(statement))
     return look(member->getBase(), named_only);
   if (const auto* const element = llvm::dyn_cast<clang::ArraySubscriptExpr>(statement)) {
@@ -124,7 +138,8 @@ bool SharedPlaces::is_shared(const clang::Expr& lvalue, const clang::ASTContext&
       if (variable == nullptr) return false;
       if (variable->getType()->isReferenceType()) return true;
       if (variable->hasGlobalStorage()) return variable->getTLSKind() == clang::VarDecl::TLS_None;
-      return name->refersToEnclosingVariableOrCapture() || address_taken_.contains(variable);
+      return (name->refersToEnclosingVariableOrCapture() && !is_own(*variable)) ||
+             address_taken_.contains(variable);
     } else if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(base)) {
       if (!unary->isIncrementDecrementOp()) return unary->getOpcode() == clang::UO_Deref;
       base = unary->getSubExpr();

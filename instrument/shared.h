@@ -6,6 +6,8 @@
 #include <clang/AST/Expr.h>
 #include <llvm/ADT/DenseSet.h>
 
+#include <vector>
+
 namespace telltale::instrument {
 
 // Of one function. Shared are globals that are not each thread's own, what a pointer or reference
@@ -23,12 +25,20 @@ class SharedPlaces {
   [[nodiscard]] bool is_touched_by(const clang::Stmt& statement,
                                    const clang::ASTContext& context) const;
 
+  // Variables of which each thread has its own from here on, in OpenMP regions; add_own() gives
+  // what drop_own() takes to forget them.
+  std::size_t add_own(const std::vector<const clang::VarDecl*>& variables);
+  void drop_own(std::size_t before) { own_.resize(before); }
+
  private:
   // `named_only`: the place is read, written or measured where it stands, and its address goes
   // nowhere.
   void look(const clang::Stmt* statement, bool named_only);
 
+  [[nodiscard]] bool is_own(const clang::VarDecl& variable) const;
+
   llvm::DenseSet<const clang::VarDecl*> address_taken_;
+  std::vector<const clang::VarDecl*> own_;
 };
 
 }  // namespace telltale::instrument

@@ -72,7 +72,8 @@ void take_word(const std::string& word, Parts& parts) {
     parts.clang.emplace_back("-pthread");
     return;
   }
-  parts.threads_by_clang = parts.threads_by_clang || word == "-pthread";
+  parts.threads_by_clang = parts.threads_by_clang || word == "-pthread" || word == "-fopenmp" ||
+                           word.starts_with("-fopenmp=");
   parts.links = parts.links && !is_one_of(kNoLink, word) && !word.starts_with("-print-");
   parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
   parts.has_input = parts.has_input || word == "-" || !word.starts_with("-");

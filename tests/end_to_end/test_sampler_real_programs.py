@@ -18,6 +18,9 @@ LONG = os.environ.get("TELLTALE_LONG") == "1"
 ONLY = os.environ.get("TELLTALE_REAL", "").split()
 STEP_TIMEOUT = 3600 if LONG or ONLY else 100
 
+# Debian's patches are newer than what autotools made.
+NO_AUTOTOOLS = "ACLOCAL=: AUTOCONF=: AUTOMAKE=: AUTOHEADER=: MAKEINFO=: HELP2MAN=:"
+
 # Shell commands that build a program and run its tests in a copy of its sources, what to look for in what they print, and
 # the program whose sites are looked at. {cc}, {cxx} and {flags} are put in.
 # The tests of lpeg, a library for Lua, are what an interpreter has to get right: Debian has none of Lua's own.
@@ -27,19 +30,20 @@ PROGRAMS = {
     "tinyxml2": (["tinyxml2"], ["cmake -S . -B out -DCMAKE_CXX_COMPILER={cxx} -DCMAKE_CXX_FLAGS='-w {flags}' "
                                 "-DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF", "cmake --build out -j2", "out/xmltest"],
                  r"Pass (\d+), Fail 0", "tinyxml2/out/xmltest"),
-    "gzip": (["gzip"], ["./configure -q CC={cc} CFLAGS='-w {flags}'", "make -s -j2", "make check"], r"# FAIL:\s+0\n",
+    "gzip": (["gzip"], ["./configure -q CC={cc} CFLAGS='-w {flags}'", "make -s -j2 " + NO_AUTOTOOLS,
+             "make check " + NO_AUTOTOOLS], r"# FAIL:\s+0\n",
              "gzip/gzip"),
     "lua": (["lua5.4", "lua-lpeg"],
-            ["cp -r ../lua-lpeg lpeg",
-             "make -s -j2 -C src MYCFLAGS='-w {flags} -fPIC -DLUA_USE_LINUX' MYLIBS='-Wl,-E -ldl -lm' CC={cc} lua",
-             "cd lpeg && {cc} -w {flags} -fPIC -shared -I../src lp*.c -o lpeg.so && ../src/lua test.lua"], "OK",
-            "lua5.4/src/lua"),
+            ["cp -r ../lua-lpeg lpeg; sed -i '/deb-multiarch.h/d' src/luaconf.h",
+             "cd src && ls l*.c | grep -v luac.c | xargs -P2 -n1 {cc} -w {flags} -std=gnu99 -DLUA_COMPAT_5_3 -DLUA_USE_LINUX "
+             "-DDEB_HOST_MULTIARCH='\"\"' -c && {cc} l*.o -Wl,-E -ldl -lm -o lua",
+             "cd lpeg && {cc} -w {flags} -fPIC -shared -DDEB_HOST_MULTIARCH='\"\"' -I../src lp*.c -o lpeg.so",
+             "cd lpeg && ../src/lua test.lua"], r"OK\s*$", "lua5.4/src/lua"),
     "zstd": (["libzstd"], ["make -s -j2 -C tests CC={cc} CFLAGS='-w {flags}' zstd datagen fuzzer",
                            "make -C tests CC={cc} CFLAGS='-w {flags}' check", "tests/fuzzer -s1 -i200"],
              "", "libzstd/programs/zstd"),
-    "re2": (["re2"], ["make -s -j2 CXX={cxx} CXXFLAGS='-w {flags}' -k obj/test/{{charclass,compile,filtered_re2,mimics_pcre,"
-                      "parse,possible_match,re2,re2_arg,regexp,required_prefix,search,set,simplify,string_generator}}_test",
-                      "for test in obj/test/*_test; do $test || exit 1; done"], "PASS", "re2/obj/test/re2_test"),
+    "ninja": (["ninja-build"], ["cmake -S . -B out -DCMAKE_CXX_COMPILER={cxx} -DCMAKE_CXX_FLAGS='-w {flags}'",
+                                "cmake --build out -j2", "out/ninja_test"], "passed", "ninja-build/out/ninja_test"),
     "cppcheck": (["cppcheck"], ["make -s -j2 CXX={cxx} CXXFLAGS='-w {flags} -std=c++14' testrunner", "./testrunner -q"],
                  "Tests failed: 0", "cppcheck/testrunner"),
 }
