@@ -16,7 +16,7 @@ EVERY_SCHEME = SCHEMES + CONCURRENT_SCHEMES
 WIDE = "-fassign-across-pointer -fassign-into-field -fassign-into-index"
 LONG = os.environ.get("TELLTALE_LONG") == "1"
 ONLY = os.environ.get("TELLTALE_REAL", "").split()
-STEP_TIMEOUT = 3600 if LONG or ONLY else 100
+STEP_TIMEOUT = 3600 if LONG or ONLY else 300
 
 # Debian's patches are newer than what autotools made.
 NO_AUTOTOOLS = "ACLOCAL=: AUTOCONF=: AUTOMAKE=: AUTOHEADER=: MAKEINFO=: HELP2MAN=:"
