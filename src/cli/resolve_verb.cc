@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 #include "cli/verbs.h"
 #include "output/output_file.h"
 #include "output/site_rows.h"
-#include "output/table.h"
+#include "output/table_text.h"
 
 namespace telltale::cli {
 namespace {
@@ -21,8 +22,9 @@ struct ResolveOptions {
   std::string output = "-";
 };
 
-Table make_table(const SamplerReports& reports, const CallFilter& filter,
-                 const CountsOptions& options) {
+// For people. Sites are told twice: their columns' widths come first.
+Result<void> write_text(const SamplerReports& reports, const CallFilter& filter,
+                        const CountsOptions& options, const ByteSink& sink) {
   using Show = Table::Show;
   bool times = false;
   for (const SamplerReports::Section& section : reports.sections())
@@ -33,17 +35,22 @@ Table make_table(const SamplerReports& reports, const CallFilter& filter,
                                         {"site", "SITE", Show::text},
                                         {"values", "VALUES", Show::text}};
   if (times) columns.insert(columns.end(), {{"first", "FIRST"}, {"last", "LAST"}});
-  Table table(std::move(columns));
   SiteFilter kept(filter, options);
-  reports.for_each_site(false, [&](const CountedSite& site) {
-    if (!kept.keeps(site)) return;
-    std::vector<Table::Cell> cells = {site.scheme->name, site_place(site),
-                                      std::string(site.function), site_words(site),
-                                      site_values(site)};
-    if (times) cells.insert(cells.end(), {site.first_time, site.last_time});
-    table.add_row(cells);
-  });
-  return table;
+  BlockWriter out(sink);
+  stream_text(
+      columns,
+      [&](auto use) {
+        reports.for_each_site(false, [&](const CountedSite& site) {
+          if (!kept.keeps(site)) return;
+          const Table::Cell cells[] = {
+              site.scheme->name, site_place(site),  std::string(site.function),
+              site_words(site),  site_values(site), site.first_time,
+              site.last_time};
+          use(std::span(cells).first(columns.size()));
+        });
+      },
+      out);
+  return out.finish();
 }
 
 int answer(const SamplerReports& reports, const CallFilter& filter, const ResolveOptions& options) {
@@ -54,7 +61,7 @@ int answer(const SamplerReports& reports, const CallFilter& filter, const Resolv
   Result<void> done =
       rows ? convert_reports(reports, filter, options.counts,
                              options.reading.json ? ExportFormat::json : ExportFormat::csv, sink)
-           : sink(make_table(reports, filter, options.counts).to_text());
+           : write_text(reports, filter, options.counts, sink);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   return report_problems(options.reading, reports.problems());

@@ -51,7 +51,7 @@ std::string ProgramSites::summary() const {
   return text + ")";
 }
 
-Table sampler_sites_table(bool with_program) {
+std::vector<Table::Column> sampler_site_columns(bool with_program) {
   using Show = Table::Show;
   std::vector<Table::Column> columns;
   if (with_program) columns.push_back({"program", "program", Show::text});
@@ -62,23 +62,19 @@ Table sampler_sites_table(bool with_program) {
                                  {"function", "function", Show::text},
                                  {"cfg", "cfg", Show::text},
                                  {"columns", "columns", Show::text}});
-  return Table(std::move(columns));
+  return columns;
 }
 
-void ProgramSites::add_rows(Table& table, const std::string* program) const {
-  for (const SamplerSites::Section& section : sites_.sections()) {
-    for (size_t i = 0; i < section.sites->size(); ++i) {
-      const sampler::SiteRow row = section.sites->row(i);
-      std::vector<Table::Cell> cells;
-      if (program != nullptr) cells.emplace_back(*program);
-      cells.insert(
-          cells.end(),
-          {std::string(section.sites->unit.substr(0, 8)), std::string(section.sites->scheme),
-           uint64_t{i}, fmt::format("{}:{}", row.file(), row.line_number()),
-           std::string(row.function()), std::string(row.graph_number()), words_of(row)});
-      table.add_row(cells);
-    }
-  }
+std::vector<Table::Cell> ProgramSites::cells_of(const sampler::SitesSection& section, size_t i,
+                                                const std::string* program) {
+  const sampler::SiteRow row = section.row(i);
+  std::vector<Table::Cell> cells;
+  if (program != nullptr) cells.emplace_back(*program);
+  cells.insert(cells.end(),
+               {std::string(section.unit.substr(0, 8)), std::string(section.scheme), uint64_t{i},
+                fmt::format("{}:{}", row.file(), row.line_number()), std::string(row.function()),
+                std::string(row.graph_number()), words_of(row)});
+  return cells;
 }
 
 void ProgramSites::write_row(JsonWriter& json, const sampler::SitesSection& section, size_t i) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,15 @@ class ProgramSites {
   [[nodiscard]] std::map<std::string, uint64_t> by_scheme() const;
   // "12 sites in 2 units (branches 8, returns 4)"; empty if there are none.
   [[nodiscard]] std::string summary() const;
-  void add_rows(Table& table, const std::string* program) const;
+  // Calls use(std::span<const Table::Cell>) for each site, with the columns of
+  // sampler_site_columns; `program`: null if there is no column for it.
+  template <typename Use>
+  void for_each_row(const std::string* program, Use use) const {
+    for (const SamplerSites::Section& section : sites_.sections()) {
+      for (size_t i = 0; i < section.sites->size(); ++i)
+        use(std::span<const Table::Cell>(cells_of(*section.sites, i, program)));
+    }
+  }
   // An array of objects.
   template <typename Flush>
   void write_rows(JsonWriter& json, Flush flush) const {
@@ -40,11 +49,13 @@ class ProgramSites {
   }
 
  private:
+  static std::vector<Table::Cell> cells_of(const sampler::SitesSection& section, size_t row,
+                                           const std::string* program);
   static void write_row(JsonWriter& json, const sampler::SitesSection& section, size_t row);
   SamplerSites sites_;
 };
 
-// Its columns; with one for the program if there are several.
-Table sampler_sites_table(bool with_program);
+// As for_each_row tells them; with one for the program if there are several.
+std::vector<Table::Column> sampler_site_columns(bool with_program);
 
 }  // namespace telltale::cli

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytes/block_writer.h"
 #include "bytes/input_file.h"
 #include "cli/reading_options.h"
 #include "cli/sampler_sites.h"
@@ -17,7 +18,7 @@
 #include "formats/sampler/recognise.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
-#include "output/table.h"
+#include "output/table_text.h"
 #include "program/archive.h"
 #include "program/elf_image.h"
 #include "program/instrumentation_map.h"
@@ -321,16 +322,35 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
                   Answer& answer) {
   if (!options.target.empty()) return write_yaml(programs.front(), answer);
   if (options.json) return write_json(programs, options, answer);
-  const Table table = make_table(programs, options, options.csv || programs.size() > 1);
-  Table sites = sampler_sites_table(options.csv || programs.size() > 1);
-  for (const Program& program : programs)
-    program.sites.add_rows(sites, options.csv || programs.size() > 1 ? &program.path : nullptr);
-  // A CSV file is one table.
-  if (options.csv)
-    return answer.write((table.rows() == 0 && sites.rows() != 0 ? sites : table).to_csv());
-  for (const Program& program : programs) answer.write(summary(program));
-  if (table.rows() != 0) answer.write("\n" + table.to_text());
-  if (sites.rows() != 0) answer.write("\n" + sites.to_text());
+  const bool with_program = options.csv || programs.size() > 1;
+  const Table table = make_table(programs, options, with_program);
+  const std::vector<Table::Column> columns = sampler_site_columns(with_program);
+  uint64_t site_count = 0;
+  for (const Program& program : programs) site_count += program.sites.count();
+  const auto sites = [&](auto use) {
+    for (const Program& program : programs)
+      program.sites.for_each_row(with_program ? &program.path : nullptr, use);
+  };
+  const ByteSink sink = [&answer](std::string_view block) -> Result<void> {
+    answer.write(block);
+    return {};
+  };
+  BlockWriter out(sink);
+  if (options.csv) {
+    // A CSV file is one table.
+    table.rows() == 0 && site_count != 0 ? stream_csv(columns, sites, out) : table.write_csv(out);
+  } else {
+    for (const Program& program : programs) out.write(summary(program));
+    if (table.rows() != 0) {
+      out.write("\n");
+      table.write_text(out);
+    }
+    if (site_count != 0) {
+      out.write("\n");
+      stream_text(columns, sites, out);
+    }
+  }
+  (void)out.finish();  // what cannot be written, `answer` remembers
 }
 
 int run_sites(const SitesOptions& options) {

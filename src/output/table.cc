@@ -9,6 +9,7 @@
 
 #include "output/escape.h"
 #include "output/json_writer.h"
+#include "output/table_text.h"
 
 namespace telltale {
 namespace {
@@ -100,27 +101,41 @@ std::string Table::to_text() const {
   return written([this](BlockWriter& out) { write_text(out); });
 }
 
-// Twice through the rows: for the widths, and for the lines.
 void Table::write_text(BlockWriter& out, std::string_view indent) const {
-  std::vector<size_t> widths;
-  for (const Column& column : columns_) widths.push_back(count_characters(visible(column.title)));
-  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
-    for (size_t c = 0; c < row.size(); ++c)
-      widths[c] = std::max(widths[c], count_characters(for_people(row[c], columns_[c].show)));
-  });
-  const auto line = [&](auto text_of) {
-    out.block() += indent;
-    for (size_t c = 0; c < columns_.size(); ++c) {
-      if (c > 0) out.block() += "  ";
-      append_padded(out.block(), text_of(c), widths[c], columns_[c].show == Show::text,
-                    c + 1 == columns_.size());
-    }
-    out.write("\n");
-  };
-  line([this](size_t c) { return visible(columns_[c].title); });
-  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
-    line([&](size_t c) { return for_people(row[c], columns_[c].show); });
-  });
+  TableText text(columns_);
+  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) { text.measure(row); });
+  text.write_head(out, indent);
+  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) { text.write(row, out, indent); });
+}
+
+TableText::TableText(const std::vector<Table::Column>& columns) : columns_(columns) {
+  for (const Table::Column& column : columns_)
+    widths_.push_back(count_characters(visible(column.title)));
+}
+
+void TableText::measure(std::span<const Table::Cell> row) {
+  for (size_t c = 0; c < row.size(); ++c)
+    widths_[c] = std::max(widths_[c], count_characters(for_people(row[c], columns_[c].show)));
+}
+
+template <typename TextOf>
+void TableText::write_line(TextOf text_of, BlockWriter& out, std::string_view indent) const {
+  out.block() += indent;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (c > 0) out.block() += "  ";
+    append_padded(out.block(), text_of(c), widths_[c], columns_[c].show == Table::Show::text,
+                  c + 1 == columns_.size());
+  }
+  out.write("\n");
+}
+
+void TableText::write_head(BlockWriter& out, std::string_view indent) const {
+  write_line([this](size_t c) { return visible(columns_[c].title); }, out, indent);
+}
+
+void TableText::write(std::span<const Table::Cell> row, BlockWriter& out,
+                      std::string_view indent) const {
+  write_line([&](size_t c) { return for_people(row[c], columns_[c].show); }, out, indent);
 }
 
 std::string Table::to_csv() const {
@@ -128,22 +143,28 @@ std::string Table::to_csv() const {
 }
 
 void Table::write_csv(BlockWriter& out) const {
-  for (size_t c = 0; c < columns_.size(); ++c) {
+  write_csv_head(columns_, out);
+  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) { write_csv_row(row, out); });
+}
+
+void write_csv_head(const std::vector<Table::Column>& columns, BlockWriter& out) {
+  for (size_t c = 0; c < columns.size(); ++c) {
     if (c > 0) out.block() += ',';
-    append_csv(out.block(), columns_[c].key);
+    append_csv(out.block(), columns[c].key);
   }
   out.write("\n");
-  rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
-    for (size_t c = 0; c < row.size(); ++c) {
-      if (c > 0) out.block() += ',';
-      if (const auto* text = std::get_if<std::string>(&row[c])) {
-        append_csv(out.block(), *text);
-      } else {
-        out.block() += plain_number(row[c]);
-      }
+}
+
+void write_csv_row(std::span<const Table::Cell> row, BlockWriter& out) {
+  for (size_t c = 0; c < row.size(); ++c) {
+    if (c > 0) out.block() += ',';
+    if (const auto* text = std::get_if<std::string>(&row[c])) {
+      append_csv(out.block(), *text);
+    } else {
+      out.block() += plain_number(row[c]);
     }
-    out.write("\n");
-  });
+  }
+  out.write("\n");
 }
 
 std::string Table::to_json() const {

@@ -35,7 +35,10 @@ std::optional<uint64_t> parse_number(std::string_view text) {
 class ArchiveReader {
  public:
   ArchiveReader(Bytes file, const std::string& path, ProblemLog& problems)
-      : in_(file, std::endian::little), path_(path), problems_(problems) {}
+      : in_(file, std::endian::little),
+        thin_(as_text(file).starts_with(kThinMagic)),
+        path_(path),
+        problems_(problems) {}
 
   std::vector<ArchiveMember> read() {
     in_.take(kMagic.size(), "magic");
@@ -57,21 +60,31 @@ class ArchiveReader {
       return false;
     }
     const std::string_view header = as_text(in_.take(kHeaderBytes, "header"));
+    const std::string_view name = field_of(header, 0, 16);
     const std::optional<uint64_t> size = parse_number(field_of(header, 48, 10));
     if (!size || header.substr(58) != "`\n") {
       problem(Problem::Kind::corruption, offset, "this is no member's header",
               in_.left() + kHeaderBytes);
       return false;
     }
+    if (thin_ && !is_table(name)) {
+      place(name, {{}, offset, {}, true});
+      return true;
+    }
     const uint64_t kept = std::min(*size, in_.left());
     if (kept != *size) {
       problem(Problem::Kind::torn_tail, in_.offset(),
               fmt::format("the member has {} bytes, {} are left", *size, kept), 0);
     }
-    ArchiveMember member{{}, in_.offset(), in_.take(kept, "member")};
+    ArchiveMember member{{}, in_.offset(), in_.take(kept, "member"), false};
     if (*size % 2 != 0 && in_.left() != 0) in_.take(1, "padding");
-    place(field_of(header, 0, 16), std::move(member));
+    place(name, std::move(member));
     return true;
+  }
+
+  // Of symbols, or of long names: not a file.
+  static bool is_table(std::string_view name) {
+    return name == "//" || name == "/" || name == "/SYM64/" || name.starts_with("__.SYMDEF");
   }
 
   void place(std::string_view name, ArchiveMember member) {
@@ -79,7 +92,7 @@ class ArchiveReader {
       long_names_ = as_text(member.bytes);
       return;
     }
-    if (name == "/" || name == "/SYM64/" || name.starts_with("__.SYMDEF")) return;
+    if (is_table(name)) return;
     if (name.starts_with("#1/")) {
       const uint64_t length = parse_number(name.substr(3)).value_or(0);
       const size_t taken = static_cast<size_t>(std::min<uint64_t>(length, member.bytes.size()));
@@ -100,6 +113,7 @@ class ArchiveReader {
   }
 
   Cursor in_;
+  bool thin_;
   const std::string& path_;
   ProblemLog& problems_;
   std::string_view long_names_;
@@ -117,11 +131,6 @@ Result<std::vector<ArchiveMember>> read_archive(Bytes file, const std::string& p
                                                 ProblemLog& problems) {
   if (!is_archive(file))
     return std::unexpected(Error{Error::Cause::bad_magic, path, "archive", "not an archive", 0});
-  if (as_text(file).starts_with(kThinMagic)) {
-    return std::unexpected(Error{Error::Cause::bad_field, path, "archive",
-                                 "a thin archive holds only the paths of its members: give them",
-                                 0});
-  }
   return ArchiveReader(file, path, problems).read();
 }
 

@@ -6,9 +6,13 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <span>
+#include <system_error>
 #include <utility>
 
+#include "bytes/input_file.h"
 #include "program/archive.h"
 #include "program/elf_image.h"
 
@@ -70,9 +74,42 @@ class Collector {
     return {};
   }
 
+  // Of a thin archive: a file, whose sections are copied. What is none, or no regular file, is
+  // told.
+  void add_file_apart(const ArchiveMember& member, const std::string& archive) {
+    namespace fs = std::filesystem;
+    const fs::path path = fs::path(archive).parent_path() / member.name;
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) {
+      complain(member, archive, "there is no such file");
+      return;
+    }
+    const Result<InputFile> file = InputFile::open(path);
+    if (!file) {
+      complain(member, archive, to_string(file.error()));
+      return;
+    }
+    if (!ElfImage::recognises(file->bytes())) return;
+    const size_t before = found_.sections.size();
+    const Result<void> done = add_object(file->bytes(), path, member.name, 0);
+    if (!done) complain(member, archive, to_string(done.error()));
+    for (size_t i = before; i < found_.sections.size(); ++i) {
+      StaticSection& section = found_.sections[i];
+      if (section.unpacked != nullptr) continue;
+      section.unpacked = std::make_shared<const std::string>(
+          reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size());
+      section.bytes = std::as_bytes(std::span(*section.unpacked));
+    }
+  }
+
   StaticSections take() { return std::move(found_); }
 
  private:
+  void complain(const ArchiveMember& member, const std::string& archive, const std::string& what) {
+    problems_.add({Problem::Kind::loss, member.offset, archive, "archive member",
+                   fmt::format("{}: {}", member.name, what), 0});
+  }
+
   void add_compressed(const ElfImage& image, const ElfSection& section, const std::string& path,
                       const std::string& member, uint64_t offset) {
     Cursor in = image.cursor(section);
@@ -114,6 +151,10 @@ Result<StaticSections> read_static_sections(Bytes file, const std::string& path,
   const auto members = read_archive(file, path, problems);
   if (!members) return std::unexpected(members.error());
   for (const ArchiveMember& member : *members) {
+    if (member.apart) {
+      collector.add_file_apart(member, path);
+      continue;
+    }
     if (!ElfImage::recognises(member.bytes)) continue;  // a README, bitcode
     const Result<void> done = collector.add_object(member.bytes, path, member.name, member.offset);
     if (done) continue;

@@ -17,7 +17,7 @@ struct StaticSection {
   std::string member;   // of an archive: the object file's name; else empty
   uint64_t offset = 0;  // of its bytes in the file; of a compressed section: of the compressed ones
   Bytes bytes;          // of the file, or of `unpacked`
-  std::shared_ptr<const std::string> unpacked;  // of a compressed section
+  std::shared_ptr<const std::string> unpacked;  // of a compressed section, or of a thin archive
 };
 
 struct StaticSections {

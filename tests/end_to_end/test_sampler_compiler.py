@@ -181,7 +181,8 @@ class Sampling(SamplerCase):
 class Runtime(SamplerCase):
     SIGNALS = {"segv": signal.SIGSEGV, "fpe": signal.SIGFPE, "abort": signal.SIGABRT, "stack": signal.SIGSEGV,
                "bus": signal.SIGBUS, "trap": signal.SIGILL, "term": signal.SIGTERM, "int": signal.SIGINT,
-               "hup": signal.SIGHUP, "quit": signal.SIGQUIT, "pipe": signal.SIGPIPE}
+               "hup": signal.SIGHUP, "quit": signal.SIGQUIT, "pipe": signal.SIGPIPE, "sys": signal.SIGSYS,
+               "xcpu": signal.SIGXCPU, "xfsz": signal.SIGXFSZ}
 
     def test_fatal_signals(self):
         program = build(self.path("p"), NEWEST, "-O0", "-g", "-rdynamic", "-fno-sample", "-pthread", *BASIC,

@@ -1,10 +1,12 @@
 """From the compiler to the answer: programs built by telltale-cc and telltale-c++, run, and their reports read by telltale,
 beside a reading of our own (sampler_programs.py)."""
 
+import itertools
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -26,7 +28,7 @@ class SamplerJoined(unittest.TestCase):
         cls.folder = folder.name
         cls.libexec = os.path.join(cls.folder, "libexec")
         os.mkdir(cls.libexec)
-        for tool in ("extract-section", "extract-report", "resolveSamples", "resolve-backtrace", "resolve-cfg"):
+        for tool in ("extract-section", "extract-report", "resolveSamples", "resolve-backtrace", "resolve-cfg", "precompute"):
             os.symlink(TELLTALE, os.path.join(cls.libexec, tool))
         source = shutil.copy(EXAMPLE, cls.path("buggy.cc"))
         cls.program = {}
@@ -107,6 +109,66 @@ class SamplerJoined(unittest.TestCase):
             self.assertTrue(any(row["function"] == "main" for row in summary["backtrace"]["backtrace"]))
             self.assertIn({"scheme": "branches", "values": "false 3, true 0", "site": "values[i] < 0"}.items(),
                           [{key: row[key] for key in ("scheme", "values", "site")}.items() for row in summary["one_way"]["one_way"]])
+
+    def test_every_crash_is_resolved_to_its_lines(self):
+        """All fatal signals, a stack that overflowed, threads: each frame of the program's own has its function and line."""
+        source = shutil.copy(sampler_programs.PROGRAMS / "crash.c", self.folder)
+        with open(source) as file:
+            lines = file.read().splitlines()
+        fail = next(i for i, line in enumerate(lines, 1) if line.startswith("static int fail("))
+        calls = {name: next(i for i, line in enumerate(lines, 1) if text in line)
+                 for name, text in (("main", "return fail(argv[1])"), ("in_thread", "fail(how);"))}
+        for release in RELEASES:
+            program = sampler_programs.build(self.path("crash-" + release), release, "-g", "-O0", "-pthread", "-fno-sample",
+                                             "-fsampler-scheme=branches", source)
+            every = ("segv", "fpe", "abort", "bus", "trap", "term", "int", "hup", "quit", "pipe", "sys", "xcpu", "xfsz", "stack")
+            for how in every if release == RELEASES[-1] else ("segv", "stack"):
+                for caller in ("main", "in_thread"):
+                    if (how, caller) == ("hup", "in_thread"):
+                        continue  # sent to the process: any thread may get it
+                    with self.subTest(release=release, how=how, caller=caller):
+                        report = self.path("crash.txt")
+                        done = run(program, how, *(["thread"] if caller == "in_thread" else []), env={"SAMPLER_FILE": report})
+                        self.assertLess(done.returncode, 0)
+                        with open(report) as file:
+                            trace = self.tool("extract-report", "main-backtrace", stdin=file.read())
+                        rows = [row.split("\t") for row in self.tool("resolve-backtrace", program, stdin=trace).splitlines()]
+                        self.assertEqual(len(rows), len(trace.splitlines()))
+                        ours = [(row[2], int(row[4])) for row in rows if os.path.basename(row[3]) == "crash.c"]
+                        if how == "stack":
+                            # 1,024 frames, of which the handler has some.
+                            dive = next(i for i, line in enumerate(lines, 1) if "dive(n + 1)" in line)
+                            self.assertGreater(ours.count(("dive", dive)), 1000)
+                            continue
+                        wanted = next(i for i, line in enumerate(lines, 1) if f'strcmp(how, "{how}")' in line)
+                        self.assertEqual([name for name, _ in ours], ["fail", caller])
+                        self.assertIn(ours[0][1], range(wanted, wanted + 5) if how == "pipe" else (wanted,))
+                        self.assertGreater(wanted, fail)
+                        self.assertEqual(ours[1][1], calls[caller])
+
+    def test_precompute_draws_what_the_runtime_draws(self):
+        """The places that a seed observes are the sums of the countdowns that precompute writes for it; and a bank of them observes the
+        same places."""
+        source = self.path("passes.c")
+        with open(source, "w") as file:
+            file.write("int x;\nvoid see(int n) {\n  x = n;\n}\nint main(void) { for (int i = 1; i <= 20000; i++) see(i); return 0; }\n")
+        for release in RELEASES:
+            for sparsity, seed in (("10", "0x123456789abcdef0"), ("37.5", "99887766554433"), ("1", "5"), ("1000", "314159265358979")):
+                environment = {"SAMPLER_SPARSITY": sparsity, "SAMPLER_SEED": seed}
+                done = run(os.path.join(self.libexec, "precompute"), self.path("bank"), env=environment)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                with open(self.path("bank"), "rb") as file:
+                    bank = struct.unpack("=1021i", file.read())
+                expected = [place for place in itertools.accumulate(bank) if place <= 20000]
+                for kind, wanted in (("online", environment), ("offline", {"SAMPLER_EVENT_COUNTDOWNS": self.path("bank")})):
+                    program = sampler_programs.build(self.path("passes"), release, "-O1", f"-fsampler-random={kind}", "-ftrace-sites",
+                                                     "-fsampler-scheme=bounds", "-finclude-function=see", "-fexclude-function=*", source)
+                    trace = self.path("trace.yaml")
+                    run(program, env={**wanted, "SAMPLER_TRACE": trace})
+                    with open(trace) as file:
+                        places = [int(value, 16) for value in re.findall(r"'bounds \w+ 0 (0x[0-9a-f]+)'", file.read())]
+                    self.assertEqual(places[:len(expected)], expected)
+                    self.assertEqual(len(places) > len(expected), len(expected) == 1021, (release, kind, sparsity))
 
 
 if __name__ == "__main__":

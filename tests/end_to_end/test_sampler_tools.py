@@ -1,25 +1,13 @@
-"""Sampler's reading side: the tools that the published text names, their examples, and the verbs on feedback reports.
-Programs are made with plain clang and objcopy: what reads them does not depend on who instruments."""
+"""The tools that Sampler's published text names, and its examples."""
 
-import csv
-import io
-import json
 import os
 import re
 import shutil
 import struct
 import subprocess
-import tempfile
 import unittest
 
-from xray_recorder import CLANGS, SOURCE_DIR, TELLTALE
-
-GOLDEN = os.path.join(SOURCE_DIR, "tests/golden/sampler")
-LIBEXEC = os.path.join(os.path.dirname(os.path.dirname(TELLTALE)), "libexec/telltale")
-TOOLS = ("extract-section", "extract-report", "resolveSamples", "resolveTimestamps", "resolve-backtrace", "resolve-cfg",
-         "decimate-samples", "precompute", "find-sampler-info")
-CLANG = "clang-" + CLANGS[0]
-UNIT = "0123456789abcdef0123456789abcdef"
+from sampler_tool_case import CLANG, GOLDEN, LIBEXEC, TOOLS, UNIT, SamplerToolCase, read
 
 # The main-backtrace of the published text, and the rows that it shows for frames of libraries that nobody gave.
 BACKTRACE = """\
@@ -55,72 +43,12 @@ int main(void) {
 """
 
 
-def read(name, mode="r"):
-    with open(os.path.join(GOLDEN, name), mode) as file:
-        return file.read()
-
-
-class SamplerTools(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="telltale-sampler-")
-        cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.build_programs()
-
-    @classmethod
-    def path(cls, *names):
-        return os.path.join(cls.folder, *names)
-
-    @classmethod
-    def write(cls, name, content):
-        with open(cls.path(name), "wb" if isinstance(content, bytes) else "w") as file:
-            file.write(content)
-        return cls.path(name)
-
-    @classmethod
-    def sh(cls, *words):
-        subprocess.run(words, check=True, cwd=cls.folder, stdout=subprocess.DEVNULL, timeout=60)
-
-    @classmethod
-    def build_programs(cls):
-        """myapp, myplugin.so and libmylib.so of the text's example, with one unit of sites each."""
-        cls.write("empty.c", "int UNIT(void) { return 0; }\n")
-        cls.write("main.c", "int main(void) { return 0; }\n")
-        for name, source in (("one", "empty.c"), ("two", "empty.c"), ("three", "empty.c"), ("main", "main.c")):
-            cls.sh(CLANG, "-g", "-fPIC", f"-DUNIT=unit_{name}", "-c", source, "-o", name + ".o")
-        cls.units = {}
-        for number, name in enumerate(("main", "one", "two", "three")):
-            unit = f"{number:032x}"
-            cls.units[name] = unit
-            sites = (f'<sites unit="{unit}" scheme="branches">\n{name}.c\t4\tmain\t3\tvalue\n</sites>\n'
-                     f'<sites unit="{unit}" scheme="returns">\n{name}.c\t5\tmain\t7\tfive\n{name}.c\t6\tmain\t9\t*f\n</sites>\n')
-            # Odd numbers of padding zeros, as linkers leave them.
-            cls.write(name + ".sites.bin", sites.encode() + b"\0" * (number * 3))
-            cls.write(name + ".cfg.bin", f"*\t0.1\n{name}.c\n{unit}\n+\t{name}_main\t{name}.c\t3\n{name}.c\t4\n\none_main\tputs\t\n\n\n")
-            cls.sh("objcopy", "--add-section", f".debug_site_info={name}.sites.bin", "--add-section",
-                   f".debug_sampler_cfg={name}.cfg.bin", name + ".o")
-        cls.sh(CLANG, "-o", "myapp", "main.o", "one.o")
-        cls.sh(CLANG, "-shared", "-o", "myplugin.so", "two.o")
-        cls.sh(CLANG, "-shared", "-o", "libmylib.so", "three.o")
-        cls.sh("ar", "rcs", "libunits.a", "one.o", "two.o")
-
-    def tool(self, name, *words, stdin="", status=0):
-        done = subprocess.run([os.path.join(LIBEXEC, name), *words], input=stdin if isinstance(stdin, bytes) else stdin.encode(),
-                              capture_output=True, cwd=self.folder, timeout=60)
-        self.assertEqual(done.returncode, status, (name, words, done.stderr.decode()))
-        self.stderr = done.stderr.decode()
-        return done.stdout.decode()
-
-    def telltale(self, *words, status=0, stdin=b""):
-        done = subprocess.run([TELLTALE, *words], input=stdin, capture_output=True, cwd=self.folder, timeout=60)
-        self.assertEqual(done.returncode, status, (words, done.stderr.decode()))
-        self.stderr = done.stderr.decode()
-        return done.stdout.decode()
-
-    def samples(self, name, branches, returns):
-        unit = self.units[name]
-        return (f'<report id="samples">\n<samples unit="{unit}" scheme="branches">\n{branches}</samples>\n'
-                f'<samples unit="{unit}" scheme="returns">\n{returns}</samples>\n</report>\n')
+class SamplerTools(SamplerToolCase):
+    def test_the_tools_are_verbs_and_programs(self):
+        text = self.telltale("--help")
+        for name in TOOLS:
+            self.assertIn(f"\n  {name}", text)
+            self.assertIn("Usage: telltale " + name, self.tool(name, "--help"))
 
     # ---- extract-section ------------------------------------------------------------------------------------
 
@@ -134,6 +62,31 @@ class SamplerTools(unittest.TestCase):
         self.assertEqual(self.tool("extract-section", "--require", ".debug_site_info", "myplugin.so", "libmylib.so", "one.o"),
                          text["two"] + text["three"] + text["one"])
         self.assertEqual(self.tool("extract-section", ".debug_site_info", "libunits.a"), text["one"] + text["two"])
+
+    def test_thin_archives(self):
+        """Their members are files beside them, or in other folders."""
+        os.makedirs(self.path("lib"), exist_ok=True)
+        self.sh("ar", "rcT", "libthin.a", "one.o", "two.o")
+        self.write("a_name_of_more_than_fifteen_letters.o", "")
+        self.sh("ar", "rcT", "lib/thin.a", "one.o", "a_name_of_more_than_fifteen_letters.o", self.path("two.o"))
+        os.remove(self.path("a_name_of_more_than_fifteen_letters.o"))
+        fat = self.tool("extract-section", ".debug_site_info", "libunits.a")
+        self.assertEqual(self.tool("extract-section", "--require", ".debug_site_info", "libthin.a"), fat)
+        text = self.tool("extract-section", ".debug_site_info", "lib/thin.a")
+        self.assertEqual(text, fat)
+        self.assertIn("a_name_of_more_than_fifteen_letters.o: there is no such file", self.stderr)
+        raw = self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n")
+        self.assertEqual(self.tool("resolveSamples", "libthin.a", stdin=raw),
+                         self.tool("resolveSamples", "libunits.a", stdin=raw).replace("libunits", "libthin"))
+        self.assertEqual(self.tool("resolve-cfg", "libthin.a"), self.tool("resolve-cfg", "libunits.a"))
+        self.assertIn("6 sites in 2 units", self.telltale("sites", "libthin.a"))
+        # What is named may be anything.
+        evil = b"!<thin>\n" + b"//".ljust(48) + b"22".ljust(10) + b"`\n" + b"/dev/zero/\n../../../../\n"[:22].ljust(22, b"\n")
+        for at in (b"/0", b"/11", b"/99", b"x/"):
+            evil += at.ljust(48) + b"100".ljust(10) + b"`\n"
+        self.write("evil.a", evil)
+        self.assertEqual(self.tool("extract-section", ".debug_site_info", "evil.a"), "")
+        self.assertEqual(self.stderr.count("there is no such file"), 4)
 
     def test_extract_section_says_what_is_missing(self):
         self.write("plain.c", "int plain;\n")
@@ -368,158 +321,6 @@ class SamplerTools(unittest.TestCase):
         self.tool("resolve-cfg", os.path.join(folder, "myapp.cfg"))
         self.tool("find-sampler-info", "--extract", "root", status=2)
         self.tool("find-sampler-info", "--extract", "no such folder", "--save", "saved", status=3)
-
-    # ---- the verbs ------------------------------------------------------------------------------------------
-
-    def test_the_page_shows_what_telltale_prints(self):
-        with open(os.path.join(SOURCE_DIR, "docs/formats/sampler.md")) as file:
-            console = re.search(r"```\n(\$ telltale .*?)```", file.read(), re.DOTALL).group(1)
-        for part in console.split("$ telltale ")[1:]:
-            command, _, output = part.partition("\n")
-            words = [os.path.join(GOLDEN, word) if word.startswith("worked") else word for word in command.split()]
-            self.assertEqual(self.telltale(*words), output, command)
-
-    def test_resolve_as_rows(self):
-        report, sites = os.path.join(GOLDEN, "all_schemes.report"), os.path.join(GOLDEN, "all_schemes.sites")
-        rows = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))
-        self.assertEqual(len(rows), 25)
-        pairs = rows[0]
-        self.assertEqual(pairs["columns"], {"left": "late", "host": "local", "offset": "direct", "right": "counter",
-                                            "right_kind": "global"})
-        self.assertEqual(pairs["values"], {"<": 1, "==": 0, ">": 2})
-        table = list(csv.DictReader(io.StringIO(self.telltale("resolve", report, "--program", sites, "--csv"))))
-        self.assertEqual([(row["scheme"], int(row["site"]), row["function"]) for row in table],
-                         [(row["scheme"], row["site"], row["function"]) for row in rows])
-        helper = self.telltale("resolve", report, "--program", sites, "--function", "help*", "--json")
-        self.assertEqual({row["function"] for row in json.loads(helper)}, {"helper"})
-        seen = json.loads(self.telltale("resolve", report, "--program", sites, "--observed", "--scheme", "branches", "--json"))
-        self.assertEqual([row["site"] for row in seen], [0, 2])
-        guess = json.loads(self.telltale("resolve", report, "--program", sites, "--sparsity", "100", "--json"))[0]
-        self.assertEqual(guess["estimates"]["<"]["count"], 100)
-        self.assertAlmostEqual(guess["estimates"]["<"]["margin"], 195.0, places=1)
-
-    def test_lcov_is_marked_as_an_estimate(self):
-        report, sites = os.path.join(GOLDEN, "all_schemes.report"), os.path.join(GOLDEN, "all_schemes.sites")
-        plain = self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov")
-        self.assertIn("TN:telltale_counts_as_reported\nSF:src/ccrypt/traverse.c\n", plain)
-        for line in ("FN:8,main", "FNDA:8,helper", "BRDA:20,0,0,3", "BRDA:20,1,1,-", "DA:20,4", "LF:6", "end_of_record"):
-            self.assertIn(f"\n{line}\n", plain)
-        sampled = self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov", "--sparsity", "100")
-        self.assertIn("TN:telltale_estimates_of_1_in_100\n", sampled)
-        self.assertIn("\nDA:20,400\n", sampled)
-        self.assertIn("TN:telltale_all_counted\n",
-                      self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov", "--sparsity", "1"))
-        self.telltale("convert", report, "-o", "-", "--to", "lcov", status=2)
-
-    def test_one_report_of_several(self):
-        report = os.path.join(GOLDEN, "plugin_three_times.report")
-        merged = self.path("merged.report")
-        self.telltale("convert", report, report, "-o", merged)
-        self.telltale("check", merged)
-        twice = self.telltale("resolve", report, report, "--csv")
-        self.assertEqual(self.telltale("resolve", merged, "--csv"), twice)
-
-    def test_what_needs_calls_says_so(self):
-        report = os.path.join(GOLDEN, "all_schemes.report")
-        for words in (["flame", report, "-o", "x.svg"], ["stacks", report], ["graph", report], ["diff", report, report],
-                      ["convert", report, "-o", "-", "--to", "perfetto"], ["convert", report, "-o", "-", "--to", "fdr5"],
-                      ["top", report, "--sort", "calls"], ["top", report, "--by-thread"], ["top", report, "--depth", "2"],
-                      ["info", report, "--thread", "1"], ["report", report, "--time", "1s.."], ["dump", report, "--function", "f"],
-                      ["info", "--follow", report]):
-            self.assertEqual(self.telltale(*words, status=2), "", words)
-            self.assertTrue(self.stderr.startswith("telltale: "), (words, self.stderr))
-
-    def test_sites_of_programs(self):
-        text = self.telltale("sites", "myapp")
-        self.assertIn("6 sites in 2 units (branches 2, returns 4)", text)
-        for file in ("libunits.a", "one.o", os.path.join(GOLDEN, "all_schemes.sites")):
-            self.assertIn(" sites in ", self.telltale("sites", file))
-        program = json.loads(self.telltale("sites", "--json", "myapp"))["programs"][0]
-        self.assertEqual(program["sites_by_scheme"], {"branches": 2, "returns": 4})
-        self.assertEqual(program["sites"][0]["columns"], {"predicate": "value"})
-        rows = list(csv.DictReader(io.StringIO(self.telltale("sites", "--csv", "myapp", "one.o"))))
-        self.assertEqual(len(rows), 9)
-
-    def test_a_stripped_program_with_a_separate_debug_file(self):
-        self.sh(CLANG, "-Wl,--build-id", "-o", "shipped", "main.o")
-        self.sh("objcopy", "--only-keep-debug", "shipped", "symbols.dbg")
-        self.sh("strip", "shipped")
-        raw = self.samples("main", "1\t2\n", "1\t1\t1\n2\t2\t2\n")
-        self.assertEqual(len(self.tool("resolveSamples", "symbols.dbg", stdin=raw).splitlines()), 3)
-        self.tool("resolveSamples", "shipped", stdin=raw, status=1)
-        self.sh("objcopy", "--add-gnu-debuglink=symbols.dbg", "shipped")
-        text = self.tool("resolveSamples", "shipped", stdin=raw)
-        self.assertEqual({line.split("\t")[0] for line in text.splitlines()}, {"shipped"})
-
-    def test_report_and_top(self):
-        report, sites = os.path.join(GOLDEN, "plugin_three_times.report"), os.path.join(GOLDEN, "plugin.sites")
-        summary = json.loads(self.telltale("report", report, "--program", sites, "--json"))
-        self.assertEqual(summary["reports"]["observations"], 13)
-        self.assertEqual(len(summary["backtrace"]["backtrace"]), 7)
-        self.assertEqual([row["last"] for row in summary["last"]["last"]], [20, 12])
-        self.assertIn("Backtrace of the crash", self.telltale("report", report, "--program", sites))
-        self.assertEqual(self.telltale("report", report, "--csv", "--reports", "schemes").splitlines()[0],
-                         "scheme,sites,observed,observed_share,observations")
-        rows = json.loads(self.telltale("top", report, "--program", sites, "--json", "--sparsity", "10"))
-        self.assertEqual([row["count"] for row in rows], [7, 4, 2, None])
-        self.assertEqual(rows[0]["estimate"], 70)
-
-    def test_names_do_not_escape(self):
-        """D11: what stands in sites and reports is text, whatever it is printed to."""
-        evil = "=1+1,\"<script>]]>\x1b[31m\u202e'"
-        unit = "f" * 32
-        sites = self.write("evil.sites", f'<sites unit="{unit}" scheme="branches">\n{evil}\t1\t{evil}\t0\t{evil}\n</sites>\n')
-        report = self.write("evil.report", f'<report id="samples">\n<samples unit="{unit}" scheme="branches">\n1\t1\n</samples>\n'
-                                           f'</report>\n<report id="{evil.replace(chr(34), "")}">\n{evil}\n</report>\n')
-        for words in (["resolve"], ["top"], ["report"], ["info"]):
-            text = self.telltale(words[0], report, "--program", sites)
-            self.assertEqual([c for c in text if ord(c) < 32 and c != "\n" or c == "\u202e"], [], words)
-        for file in (sites, report):
-            self.assertNotIn("\x1b", self.telltale("dump", file))
-        row = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))[0]
-        self.assertEqual((row["function"], row["columns"]["predicate"]), (evil, evil))
-        row = list(csv.DictReader(io.StringIO(self.telltale("resolve", report, "--program", sites, "--csv"))))[0]
-        self.assertEqual(row["function"], "'" + evil)
-
-    def test_every_prefix_and_blind_damage(self):
-        """D5 and D14 over all verbs and texts."""
-        driver = os.path.join(os.path.dirname(TELLTALE), "mutation_driver")
-        good = [os.path.join(GOLDEN, name) for name in sorted(os.listdir(GOLDEN))]
-        for words in (["info", "--json", "@"], ["dump", "@"], ["check", "@"], ["top", "@", "--program", os.path.join(GOLDEN, "all_schemes.sites")],
-                      ["resolve", "@", "--program", os.path.join(GOLDEN, "plugin.sites"), "--json"], ["report", "@"],
-                      ["convert", "@", "-o", "/dev/null", "--to", "sampler"], ["sites", "@"], ["resolve-cfg", "--dot", "@"],
-                      ["extract-section", ".debug_site_info", "@"]):
-            done = subprocess.run([driver, "--count", os.environ.get("TELLTALE_MUTATIONS", "150"), "--seed", "5", "--scratch",
-                                   self.path("scratch"), "--counts", self.path("counts"), "--", *words, "--", *good,
-                                   self.path("one.o"), self.path("libunits.a")], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, timeout=120)
-            self.assertEqual(done.returncode, 0, (words, done.stderr[-2000:]))
-
-    def test_hostile_texts_stay_small(self):
-        """D3: what reading a MiB costs is bounded by it, whatever it holds."""
-        mib = 1 << 20
-        section = f'<samples unit="{UNIT}" scheme="%s">\n%s</samples>\n'
-        many = {"sections": '<samples unit="%032x" scheme="branches">\n', "names": '<report id="i%d">\n',
-                "schemes": f'<samples unit="{UNIT}" scheme="x%d">\n</samples>\n'}
-        texts = {name: "".join(line % i for i in range(mib // len(line % 9))) for name, line in many.items()}
-        texts |= {"rows": section % ("data", "0\n" * (mib // 2)), "blank": section % ("data", "\n" * mib),
-                  "wide": section % ("unknown", "\t" * 63 + "\n" * mib), "angles": section % ("data", "<\n" * (mib // 2)),
-                  "graphs": f"*\t0.1\n\n{UNIT}\n\n" * (mib // 40)}
-        for name, text in texts.items():
-            path = self.write("hostile." + name, text)
-            for words in (["info"], ["check"], ["dump"], ["convert", "-o", "/dev/null", "--to", "sampler"]):
-                child = subprocess.Popen([TELLTALE, words[0], path, *words[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                _, status, usage = os.wait4(child.pid, 0)
-                child.returncode = os.waitstatus_to_exitcode(status)
-                self.assertIn(child.returncode, (0, 1, 2), (name, words))
-                # The program itself, with its libraries, and 32 MiB + 4 x input.
-                self.assertLess(usage.ru_maxrss, (32 + 32 + 4) * 1024, (name, words))
-
-    def test_the_tools_are_verbs_and_programs(self):
-        text = self.telltale("--help")
-        for name in TOOLS:
-            self.assertIn(f"\n  {name}", text)
-            self.assertIn("Usage: telltale " + name, self.tool(name, "--help"))
 
 
 if __name__ == "__main__":

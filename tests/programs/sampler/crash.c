@@ -31,6 +31,9 @@ static int fail(const char *how) {
   if (strcmp(how, "int") == 0) raise(SIGINT);
   if (strcmp(how, "hup") == 0) kill(getpid(), SIGHUP);
   if (strcmp(how, "quit") == 0) raise(SIGQUIT);
+  if (strcmp(how, "sys") == 0) raise(SIGSYS);
+  if (strcmp(how, "xcpu") == 0) raise(SIGXCPU);
+  if (strcmp(how, "xfsz") == 0) raise(SIGXFSZ);
   if (strcmp(how, "pipe") == 0) {
     int ends[2];
     if (pipe(ends) != 0) return 1;

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytes/block_writer.h"
+#include "output/table.h"
+
+namespace telltale {
+
+// Rows as Table::write_text writes them, of which nothing is kept: whoever has them tells all of
+// them to measure() first, and to write() again.
+class TableText {
+ public:
+  explicit TableText(const std::vector<Table::Column>& columns);
+
+  // REQUIRES, as write(): as many cells as columns.
+  void measure(std::span<const Table::Cell> row);
+  void write_head(BlockWriter& out, std::string_view indent = {}) const;
+  void write(std::span<const Table::Cell> row, BlockWriter& out,
+             std::string_view indent = {}) const;
+
+ private:
+  template <typename TextOf>
+  void write_line(TextOf text_of, BlockWriter& out, std::string_view indent) const;
+
+  const std::vector<Table::Column>& columns_;
+  std::vector<size_t> widths_;
+};
+
+// A header line of keys, and one row, as Table::write_csv writes them.
+void write_csv_head(const std::vector<Table::Column>& columns, BlockWriter& out);
+void write_csv_row(std::span<const Table::Cell> row, BlockWriter& out);
+
+// `rows(use)` calls use(std::span<const Table::Cell>) for each row; it is called twice.
+template <typename Rows>
+void stream_text(const std::vector<Table::Column>& columns, Rows rows, BlockWriter& out) {
+  TableText text(columns);
+  rows([&](std::span<const Table::Cell> row) { text.measure(row); });
+  text.write_head(out);
+  rows([&](std::span<const Table::Cell> row) { text.write(row, out); });
+}
+template <typename Rows>
+void stream_csv(const std::vector<Table::Column>& columns, Rows rows, BlockWriter& out) {
+  write_csv_head(columns, out);
+  rows([&](std::span<const Table::Cell> row) { write_csv_row(row, out); });
+}
+
+}  // namespace telltale

@@ -1,0 +1,66 @@
+"""Row R6 for the sampler's runtime: a host's handlers see, and its processes end, exactly as without it. Handlers that are installed
+after the runtime's (154 combinations of signal, way to handle it and time) and those that were there before (63)."""
+import shutil
+import signal
+import subprocess
+import unittest
+
+from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run
+
+NEWEST = RELEASES[-1] if RELEASES else None
+# What the recorders' test of the same matrix asks of a recorder: nothing is to be started here.
+EVENT = """#pragma once
+#include <pthread.h>
+#include <cstdint>
+#include <string>
+inline bool start(const std::string&, bool) { return true; }
+inline void events(int count) {
+  static volatile int sum;
+  for (int i = 0; i < count; ++i) if (i % 2 == 0) sum = sum + i;
+}
+"""
+QUIET = ("sh", "-c", 'echo 0 > /proc/self/coredump_filter; exec "$@"', "sh")
+
+
+class HostSignals(SamplerCase):
+    maxDiff = None
+
+    def test_handlers_after_ours(self):
+        source = shutil.copy(SOURCE_DIR / "tests/programs/recorders/host_signals.cc", self.folder)
+        self.path("event.h").write_text(EVENT)
+        plain = self.path("plain")
+        subprocess.run([f"clang++-{NEWEST}", "-std=c++17", "-w", "-pthread", "-o", plain, source], check=True)
+        expected = run(*QUIET, plain, "file", self.path("x"), cwd=self.folder).stdout.splitlines()
+        self.assertEqual(len(expected), 154)
+        for words in (("-fno-sample",), ("-fsampler-runtime=static",)):
+            program = build(self.path("p"), NEWEST, "-std=c++17", "-w", "-pthread", *words, "-fsampler-scheme=branches", source, cxx=True)
+            for name in ("report", "of.%p"):
+                done = run(*QUIET, program, "file", self.path("x"), cwd=self.folder,
+                           env={"SAMPLER_FILE": str(self.path(name)), "SAMPLER_SPARSITY": "1"})
+                self.assertEqual(done.stdout.splitlines(), expected, (words, name))
+
+    def test_handlers_before_ours(self):
+        """Each sees the signal, its information, the mask and the stack that it would have seen; the report is there besides."""
+        earlier = self.path("earlier.so")
+        subprocess.run([f"clang-{NEWEST}", "-shared", "-fPIC", "-o", earlier, PROGRAMS / "earlier_way.c"], check=True)
+        plain = self.path("plain")
+        subprocess.run([f"clang-{NEWEST}", "-w", "-pthread", "-o", plain, PROGRAMS / "crash.c"], check=True)
+        program = build(self.path("p"), NEWEST, "-pthread", "-fno-sample", "-fsampler-scheme=branches", PROGRAMS / "crash.c")
+        for how in ("segv", "fpe", "trap", "abort", "bus", "term", "int", "hup", "pipe"):
+            number = {"trap": signal.SIGILL, "abort": signal.SIGABRT}.get(how) or getattr(signal, "SIG" + how.upper())
+            for way in ("default", "ignored", "classic", "informed", "stack", "once", "nodefer"):
+                with self.subTest(how=how, way=way):
+                    preload = {"LD_PRELOAD": str(earlier), "EARLIER_SIGNAL": str(int(number)), "EARLIER_WAY": way}
+                    expected = run(*QUIET, plain, how, env=preload, cwd=self.folder)
+                    self.report.unlink(missing_ok=True)
+                    done = run(*QUIET, program, how, env={**preload, "SAMPLER_FILE": str(self.report)}, cwd=self.folder)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (expected.returncode, expected.stdout, expected.stderr))
+                    ids = [name for name, _ in self.subreports()]
+                    if way == "ignored" and how in ("term", "int", "hup", "pipe", "bus"):
+                        self.assertEqual(ids, ["samples"])  # it lived
+                    elif way != "ignored":
+                        self.assertEqual(ids[:2], ["samples", "main-backtrace"])
+
+
+if __name__ == "__main__":
+    unittest.main()
