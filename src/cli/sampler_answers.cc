@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "analysis/line_counts.h"
@@ -12,7 +13,7 @@
 #include "formats/sampler/report_writer.h"
 #include "output/lcov.h"
 #include "output/site_rows.h"
-#include "output/table.h"
+#include "output/table_text.h"
 
 namespace telltale::cli {
 namespace {
@@ -41,7 +42,7 @@ std::vector<Table::Cell> top_cells(const CountedSite& site, uint64_t sparsity) {
   return cells;
 }
 
-Table top_table(uint64_t sparsity) {
+std::vector<Table::Column> top_columns(uint64_t sparsity) {
   std::vector<Table::Column> columns = {{"count", "COUNT"}};
   if (sparsity > 1) columns.insert(columns.end(), {{"estimate", "ESTIMATE"}, {"margin", "+-"}});
   columns.insert(columns.end(), {{"scheme", "SCHEME", Show::text},
@@ -49,7 +50,7 @@ Table top_table(uint64_t sparsity) {
                                  {"site", "SITE", Show::text},
                                  {"function", "FUNCTION", Show::text},
                                  {"place", "PLACE", Show::text}});
-  return Table(std::move(columns));
+  return columns;
 }
 
 // A row that was damaged in the input is written as one that was never reached.
@@ -131,8 +132,8 @@ bool SiteFilter::keeps(const CountedSite& site) {
   return kept_;
 }
 
-void print_top_sites(const SamplerReports& reports, const CallFilter& filter,
-                     const CountsOptions& options, const TopSites& wanted) {
+Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& filter,
+                             const CountsOptions& options, const TopSites& wanted) {
   SiteFilter kept(filter, options);
   std::vector<TopRow> rows;
   for (const SamplerReports::Section& section : reports.sections()) {
@@ -143,20 +144,26 @@ void print_top_sites(const SamplerReports& reports, const CallFilter& filter,
   std::ranges::stable_sort(rows, std::greater(), &TopRow::total);
   const size_t found = rows.size();
   if (wanted.limit != 0 && found > wanted.limit) rows.resize(wanted.limit);
-  Table table = top_table(options.sparsity);
-  for (const TopRow& row : rows) {
-    reports.tell_site(*row.section, row.row, [&](const CountedSite& site) {
-      table.add_row(top_cells(site, options.sparsity));
-    });
+  const std::vector<Table::Column> columns = top_columns(options.sparsity);
+  const auto tell = [&](auto use) {
+    for (const TopRow& row : rows) {
+      reports.tell_site(*row.section, row.row, [&](const CountedSite& site) {
+        use(std::span<const Table::Cell>(top_cells(site, options.sparsity)));
+      });
+    }
+  };
+  const ByteSink sink = print_block;
+  BlockWriter out(sink);
+  if (wanted.json) {
+    stream_json(columns, tell, out);
+  } else if (wanted.csv) {
+    stream_csv(columns, tell, out);
+  } else {
+    stream_text(columns, tell, out);
+    if (rows.size() < found)
+      out.write(fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found));
   }
-  if (wanted.json || wanted.csv) {
-    print(wanted.json ? table.to_json() : table.to_csv());
-    return;
-  }
-  std::string text = table.to_text();
-  if (rows.size() < found)
-    text += fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found);
-  print(text);
+  return out.finish();
 }
 
 Result<void> convert_reports(const SamplerReports& reports, const CallFilter& filter,

@@ -43,14 +43,14 @@ class SiteFilter {
   bool kept_ = false;
 };
 
-// The sites with the largest counts first.
+// The sites with the largest counts first. Errors: standard output's.
 struct TopSites {
   size_t limit = 0;  // 0: all
   bool json = false;
   bool csv = false;
 };
-void print_top_sites(const SamplerReports& reports, const CallFilter& filter,
-                     const CountsOptions& options, const TopSites& wanted);
+Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& filter,
+                             const CountsOptions& options, const TopSites& wanted);
 
 // A summary: by scheme, the busiest sites and functions, branches that went one way, the last sites
 // before the end, the backtrace. Errors: usage, for --csv of a table that there is not.

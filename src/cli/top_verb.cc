@@ -149,8 +149,9 @@ int answer_counts(const SamplerReports& reports, const TopOptions& options,
                                     "recordings of calls, not for feedback reports")
                             .error());
   }
-  print_top_sites(reports, filter, options.counts,
-                  {options.limit, options.reading.json, options.reading.csv});
+  const Result<void> done = print_top_sites(
+      reports, filter, options.counts, {options.limit, options.reading.json, options.reading.csv});
+  if (!done) return report_error(done.error());
   return report_problems(options.reading, reports.problems());
 }
 

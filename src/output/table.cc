@@ -177,15 +177,20 @@ std::string Table::to_json() const {
 void Table::write_json_rows(JsonWriter& json, BlockWriter* out) const {
   json.begin_array();
   rows_.for_each(columns_.size(), [&](std::span<const Cell> row) {
-    json.begin_object();
-    for (size_t c = 0; c < row.size(); ++c) {
-      json.key(columns_[c].key);
-      write_json_cell(json, row[c]);
-    }
-    json.end_object();
+    write_json_row(columns_, row, json);
     if (out != nullptr) out->flush_if_full();
   });
   json.end_array();
+}
+
+void write_json_row(const std::vector<Table::Column>& columns, std::span<const Table::Cell> row,
+                    JsonWriter& json) {
+  json.begin_object();
+  for (size_t c = 0; c < row.size(); ++c) {
+    json.key(columns[c].key);
+    write_json_cell(json, row[c]);
+  }
+  json.end_object();
 }
 
 void write_json_cell(JsonWriter& json, const Table::Cell& cell) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bytes/block_writer.h"
+#include "output/json_writer.h"
 #include "output/table.h"
 
 namespace telltale {
@@ -33,6 +34,9 @@ class TableText {
 // A header line of keys, and one row, as Table::write_csv writes them.
 void write_csv_head(const std::vector<Table::Column>& columns, BlockWriter& out);
 void write_csv_row(std::span<const Table::Cell> row, BlockWriter& out);
+// An object, as Table::write_json_rows writes them.
+void write_json_row(const std::vector<Table::Column>& columns, std::span<const Table::Cell> row,
+                    JsonWriter& json);
 
 // `rows(use)` calls use(std::span<const Table::Cell>) for each row; it is called twice.
 template <typename Rows>
@@ -46,6 +50,17 @@ template <typename Rows>
 void stream_csv(const std::vector<Table::Column>& columns, Rows rows, BlockWriter& out) {
   write_csv_head(columns, out);
   rows([&](std::span<const Table::Cell> row) { write_csv_row(row, out); });
+}
+// As Table::to_json.
+template <typename Rows>
+void stream_json(const std::vector<Table::Column>& columns, Rows rows, BlockWriter& out) {
+  JsonWriter json(out.block(), 1);
+  json.begin_array();
+  rows([&](std::span<const Table::Cell> row) {
+    write_json_row(columns, row, json);
+    out.flush_if_full();
+  });
+  json.end_array();
 }
 
 }  // namespace telltale

@@ -170,6 +170,32 @@ class SamplerJoined(unittest.TestCase):
                     self.assertEqual(places[:len(expected)], expected)
                     self.assertEqual(len(places) > len(expected), len(expected) == 1021, (release, kind, sparsity))
 
+    @unittest.skipUnless(shutil.which("genhtml"), "lcov is not installed")
+    def test_lcov_is_what_lcov_reads(self):
+        """genhtml and lcov read what convert writes, count as we do, and show that the numbers are estimates."""
+        report, _ = self.recorded(RELEASES[-1])
+        for sparsity, marked in ((1, "telltale_all_counted"), (100, "telltale_estimates_of_1_in_100")):
+            info = self.path(f"{sparsity}.info")
+            self.telltale("convert", report, "--program", self.program[RELEASES[-1]], "--to", "lcov", "-o", info, "--sparsity", str(sparsity))
+            with open(info) as file:
+                text = file.read()
+            done = run("lcov", "--rc", "lcov_branch_coverage=1", "--summary", info)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for what, records in (("lines", "DA:"), ("functions", "FNDA:"), ("branches", "BRDA:")):
+                lines = [line for line in text.splitlines() if line.startswith(records)]
+                hit = [line for line in lines if int(line.split(":")[1].split(",")[0 if what == "functions" else -1].replace("-", "0")) > 0]
+                self.assertRegex(done.stdout + done.stderr, rf"{what}\.+: .*\({len(hit)} of {len(lines)} ")
+            done = run("genhtml", "--branch-coverage", "--show-details", "-o", self.path(f"html{sparsity}"), info)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            pages = {}
+            for folder, _, names in os.walk(self.path(f"html{sparsity}")):
+                for name in names:
+                    if name.endswith(".html"):
+                        with open(os.path.join(folder, name), encoding="utf-8") as file:
+                            pages[name] = file.read()
+            self.assertTrue(any("buggy.cc" in name for name in pages), sorted(pages))
+            self.assertTrue(any(marked in page for page in pages.values()))
+
 
 if __name__ == "__main__":
     unittest.main()
