@@ -40,15 +40,19 @@ constexpr int kMostFaults = 8;
 // The signal comes again, with what was there before in charge.
 void hand_on(int signal, siginfo_t* info) {
   ::sigaction(signal, &before[signal], nullptr);
-  const bool comes_by_itself =
-      info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP && signal != SIGSYS;
+  const bool comes_by_itself = info != nullptr && info->si_code > 0 && info->si_code != SI_KERNEL &&
+                               signal != SIGTRAP && signal != SIGSYS;
   if (comes_by_itself) return;
   // Not here, but where the program was.
   sigset_t one;
   ::sigemptyset(&one);
   ::sigaddset(&one, signal);
   ::pthread_sigmask(SIG_BLOCK, &one, nullptr);
-  ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
+  if (info != nullptr) {
+    ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), signal, info);
+  } else {
+    ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), signal);
+  }
 }
 
 // Until the reporter is done, or a while: then it may be what stands still.
@@ -63,6 +67,7 @@ void wait_for_reporter() {
 
 // Where the thread was.
 void* interrupted_at(void* context) {
+  if (context == nullptr) return nullptr;
 #if defined(__x86_64__) && defined(__linux__)
   const greg_t at = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__) && defined(__linux__)
@@ -90,8 +95,22 @@ void report_all(void* context) {
   let_others_report();
 }
 
+// A handler of the program's may call ours with the number alone, as signal() promises. What the
+// kernel hands over lies on the stack that we are on.
+bool is_of_the_kernel(const siginfo_t* info, int signal) {
+  constexpr uintptr_t kMostBytes = uintptr_t{128} * 1024;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const auto there = reinterpret_cast<uintptr_t>(info);
+  return there > here && there - here < kMostBytes && there % alignof(siginfo_t) == 0 &&
+         info->si_signo == signal;
+}
+
 void on_fatal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
+  if (!is_of_the_kernel(info, signal)) {
+    info = nullptr;
+    context = nullptr;
+  }
   const int self = static_cast<int>(::syscall(SYS_gettid));
   int nobody = 0;
   if (__atomic_compare_exchange_n(&reporter, &nobody, self, false, __ATOMIC_ACQUIRE,
@@ -99,7 +118,8 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
     if (report_is_ours()) report_all(context);
     __atomic_store_n(&reporter, 0, __ATOMIC_RELEASE);
   } else if (nobody == self) {
-    if (info->si_code <= 0) return;  // somebody sends what faults send: it has been heard
+    if (info == nullptr || info->si_code <= 0)
+      return;  // somebody sends what faults send: it has been heard
     if (++faults < kMostFaults) siglongjmp(next_part, 1);
   } else {
     wait_for_reporter();

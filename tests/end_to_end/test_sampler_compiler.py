@@ -102,14 +102,15 @@ class Objects(SamplerCase):
         """With libgobject itself; it complains about what is no object, and goes on."""
         library = pathlib.Path(f"/usr/lib/{os.uname().machine}-linux-gnu/libgobject-2.0.so.0")
         self.assertTrue(library.exists(), "libglib2.0-0 is not there: ./dev setup")
-        for release in RELEASES:
+        for release, cxx in zip(RELEASES, (False, True)):
             program = build(self.path("p"), release, "-O2", "-fno-sample", "-fsampler-scheme=g-object-unref",
-                            PROGRAMS / "gobject.c", library)
+                            *(["-x", "c++"] if cxx else []), PROGRAMS / "gobject.c", "-x", "none", library, cxx=cxx)
             done = self.run_reported(program)
             self.assertEqual(done.returncode, 0)
             self.assertIn("g_object_unref", done.stderr)
             rows = {line.split("\t")[4]: [int(n) for n in line.split("\t")[5:]] for line in resolved(self.report, program)}
-            self.assertEqual(rows, {"other": [0, 1, 3, 0], "held": [0, 0, 1, 0], "object": [0, 1, 0, 0], "(void *)0": [0, 0, 0, 1]})
+            nothing = "NULL" if cxx else "(void *)0"
+            self.assertEqual(rows, {"other": [0, 1, 3, 0], "held": [0, 0, 1, 0], "object": [0, 1, 0, 0], nothing: [0, 0, 0, 1]})
 
 
 class Sampling(SamplerCase):

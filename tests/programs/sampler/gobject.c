@@ -2,10 +2,16 @@
 #include <stddef.h>
 
 #define G_TYPE_OBJECT ((unsigned long)(20 << 2))
+#ifdef __cplusplus
+extern "C" {
+#endif
 extern void *g_object_new(unsigned long type, const char *first_property, ...);
 extern void *g_object_ref(void *object);
 extern void g_object_unref(void *object);
 extern void *g_type_create_instance(unsigned long type);
+#ifdef __cplusplus
+}
+#endif
 
 int main(void) {
   void *object = g_object_new(G_TYPE_OBJECT, NULL);

@@ -208,6 +208,25 @@ void modules(int rounds, const char* one, const char* other) {
   }
 }
 
+// R6: handlers that are installed later and go on to those that were there, in both ways.
+struct sigaction there_before;
+void (*plain_before)(int);
+void informed_later(int signal, siginfo_t* info, void* context) {
+  if (write(1, "later\n", 6) == 6) there_before.sa_sigaction(signal, info, context);
+}
+void plain_later(int signal) {
+  if (write(1, "later\n", 6) == 6) plain_before(signal);
+}
+void later(const char* how, const char* end) {
+  const int signal = strcmp(end, "segv") == 0 ? SIGSEGV : SIGTERM;
+  struct sigaction action = {};
+  action.sa_sigaction = informed_later;
+  action.sa_flags = SA_SIGINFO;
+  if (strcmp(how, "informed") == 0) sigaction(signal, &action, &there_before);
+  if (strcmp(how, "plain") == 0) plain_before = ::signal(signal, plain_later);
+  fail(end);
+}
+
 // R7: twenty threads crash at the same moment.
 void crowd(const char* how) {
   static std::atomic<int> ready{0};
@@ -314,6 +333,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "threads") == 0) threads(number(2), number(3));
   if (strcmp(what, "modules") == 0) modules(number(2), argv[3], argv[4]);
   if (strcmp(what, "crowd") == 0) crowd(how);
+  if (strcmp(what, "later") == 0) later(how, argv[3]);
   if (strcmp(what, "broken") == 0) broken(how);
   if (strcmp(what, "small_stack") == 0) own_small_stack();
   if (strcmp(what, "invisible") == 0) invisible();
