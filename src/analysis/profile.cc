@@ -39,7 +39,7 @@ void ProfileTable::merge(ProfileTable& other) {
                             from.all_durations.end());
     from.all_durations = {};
   }
-  other = ProfileTable(other.exact_, other.keeps_durations_);
+  other = ProfileTable(other.exact_, other.keeps_spread_);
 }
 
 Profile ProfileTable::finish() {
@@ -49,7 +49,7 @@ Profile ProfileTable::finish() {
     // Entries are also made for functions that are only asked about.
     if (entry.calls == 0 && entry.unfinished == 0 && entry.orphan_exits == 0) continue;
     const auto quantile = [&](double fraction) -> Ticks {
-      if (!keeps_durations_) return 0;
+      if (!keeps_spread_) return 0;
       // A bucket's middle may lie outside of what was seen.
       return exact_ ? exact_quantile(entry.all_durations, fraction)
                     : std::clamp(entry.durations.quantile(fraction), std::min(entry.min, entry.max),
@@ -63,7 +63,7 @@ Profile ProfileTable::finish() {
                                  .sum = entry.sum,
                                  .total = entry.total,
                                  .self = entry.sum - entry.inner + entry.open_self,
-                                 .min = entry.calls == 0 ? 0 : entry.min,
+                                 .min = entry.calls == 0 || !keeps_spread_ ? 0 : entry.min,
                                  .max = entry.max,
                                  .median = quantile(0.5),
                                  .p90 = quantile(0.9),
@@ -73,9 +73,10 @@ Profile ProfileTable::finish() {
   return profile;
 }
 
-void ProfileSink::note_outermost(ProfileTable::Entry& entry) {
-  entry.has_outermost = true;
-  noted_.push_back(&entry);
+void ProfileSink::note(ProfileTable::Entry& entry) {
+  noted_.emplace_back(&entry, entry.sum);
+  entry.nested = 0;
+  entry.outer = ProfileTable::Entry::kClosed;
 }
 
 ProfileSink::Frame* ProfileSink::grow(Frame* top) {
@@ -88,10 +89,9 @@ void ProfileSink::end_stretch(Frame& bottom) {
   ProfileRest::Stretch& stretch = rest_.stretches.back();
   stretch.child_ticks = bottom.child_ticks;
   bottom.child_ticks = 0;
-  for (ProfileTable::Entry* entry : noted_) {
-    stretch.outermost.emplace_back(entry->function, entry->outermost);
-    entry->outermost = 0;
-    entry->has_outermost = false;
+  for (const auto& [entry, sum_before] : noted_) {
+    stretch.outermost.emplace_back(entry->function, entry->sum - sum_before - entry->nested);
+    entry->outer = ProfileTable::Entry::kUnnoted;
   }
   noted_.clear();
 }
@@ -109,7 +109,7 @@ ProfileSink::Position ProfileSink::leave_other(Position at, Ticks time, Function
     rest_.stretches.emplace_back();
     return at;
   }
-  if ((*table_)[function].outer == 0) {
+  if (!(*table_)[function].is_open()) {
     at.stopped = true;
     rest_.stopped_at = at.events;
     return at;
@@ -128,7 +128,6 @@ void ProfileSink::end_unit() {
   rest_.opened.reserve(static_cast<size_t>(position_.top - bottom));
   for (Frame* frame = bottom + 1; frame <= position_.top; ++frame) {
     rest_.opened.push_back({frame->entry->function, frame->entered, frame->child_ticks});
-    frame->entry->outer = 0;
   }
   rest_.latest = position_.latest;
   position_.top = bottom;

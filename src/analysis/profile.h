@@ -51,16 +51,22 @@ class ProfileTable {
  public:
   // All that is known of one function. Its address is stable.
   struct alignas(64) Entry {
-    // What every call changes, in one cache line.
+    // What every call changes, in one cache line. Two that are added to never stand side by side:
+    // compilers would add to both with one wide instruction in some places and with two in others,
+    // and a wide load waits long for what two narrow stores have just written.
     uint64_t calls = 0;
-    Ticks sum = 0;
-    Ticks inner = 0;  // of sum, what was spent in callees
     Ticks min = std::numeric_limits<Ticks>::max();
+    Ticks sum = 0;
     Ticks max = 0;
+    Ticks inner = 0;  // of sum, what was spent in callees
     FunctionId function{};
-    bool has_outermost = false;
-    size_t outer = 0;     // place of its outermost open call on the stack being played; 0: none
-    Ticks outermost = 0;  // what may have to be added to total (ProfileSink)
+    // Of the stretch that is being played (ProfileSink): where its outermost open call stands on
+    // the stack, or one of the two numbers below.
+    size_t outer = kUnnoted;
+    Ticks nested = 0;  // of sum, calls within calls of the same function
+    static constexpr size_t kClosed = 0;   // none is open
+    static constexpr size_t kUnnoted = 1;  // there was none yet
+    [[nodiscard]] bool is_open() const { return outer > kUnnoted; }
 
     DurationHistogram durations;
     Ticks total = 0;
@@ -71,9 +77,10 @@ class ProfileTable {
     std::vector<Ticks> all_durations;  // with ProfileOptions::exact
   };
 
-  // `quantiles`: durations are kept at all; without them, FunctionProfile's median and above are 0.
-  explicit ProfileTable(bool exact = false, bool quantiles = true)
-      : exact_(exact), keeps_durations_(exact || quantiles) {}
+  // `spread`: how durations are spread is kept at all; without it, FunctionProfile's extremes and
+  // quantiles are 0.
+  explicit ProfileTable(bool exact = false, bool spread = true)
+      : exact_(exact), keeps_spread_(exact || spread) {}
   [[gnu::always_inline]] Entry& operator[](FunctionId function) {
     Entry*& entry = by_function_[function];
     if (entry == nullptr) [[unlikely]]
@@ -86,11 +93,11 @@ class ProfileTable {
     ++entry.calls;
     entry.sum += duration;
     entry.inner += child_ticks;
-    if (duration < entry.min) entry.min = duration;
-    if (duration > entry.max) entry.max = duration;
     if (how == CloseKind::unwound) [[unlikely]]
       ++entry.unwound;
-    if (!keeps_durations_) return;
+    if (!keeps_spread_) return;
+    if (duration < entry.min) entry.min = duration;
+    if (duration > entry.max) entry.max = duration;
     if (exact_) [[unlikely]] {
       entry.all_durations.push_back(duration);
     } else {
@@ -104,7 +111,7 @@ class ProfileTable {
   Entry& add(FunctionId function);
 
   bool exact_;
-  bool keeps_durations_;
+  bool keeps_spread_;
   FunctionMap<Entry*> by_function_;
   std::deque<Entry> entries_;
 };
@@ -184,7 +191,10 @@ class ProfileSink {
       if (at_.top == limit_) [[unlikely]]
         grow();
       ++at_.top;
-      if (function->outer == 0) function->outer = place(at_.top, bottom_);
+      if (function->outer == ProfileTable::Entry::kUnnoted) [[unlikely]]
+        sink_.note(*function);
+      if (function->outer == ProfileTable::Entry::kClosed)
+        function->outer = place(at_.top, bottom_);
       at_.top->entry = function;
       at_.top->entered = time;
       at_.top->child_ticks = 0;
@@ -198,8 +208,10 @@ class ProfileSink {
         return;
       at_.events += 2;
       const Ticks duration = left - entered;
+      if (function->outer == ProfileTable::Entry::kUnnoted) [[unlikely]]
+        sink_.note(*function);
+      if (function->outer != ProfileTable::Entry::kClosed) function->nested += duration;
       sink_.table_->add_call(*function, duration, 0, CloseKind::returned);
-      if (function->outer == 0) sink_.add_outermost(*function, duration);
       at_.top->child_ticks += duration;
     }
     [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
@@ -249,15 +261,15 @@ class ProfileSink {
   void open(Ticks time, FunctionId function) { enter(time, function); }
   void close(Ticks time, FunctionId function, CloseKind how) {
     if (how == CloseKind::unfinished) {
-      note(time);
+      note_time(time);
       return;  // stays open, and is counted when the stream ends
     }
     leave(time, function, how == CloseKind::unwound ? LeaveKind::exception : LeaveKind::normal);
   }
   void orphan_exit(Ticks, FunctionId function) { ++(*table_)[function].orphan_exits; }
   void argument(uint64_t) {}
-  void instant(const InstantEvent& event) { note(event.time); }
-  void cpu(Ticks time, uint32_t) { note(time); }
+  void instant(const InstantEvent& event) { note_time(event.time); }
+  void cpu(Ticks time, uint32_t) { note_time(time); }
   void loss(const LossEvent&) {}
 
   // Ends the unit; no call is open in the table afterwards.
@@ -279,21 +291,17 @@ class ProfileSink {
     const Ticks duration = time - top->entered;
     table_->add_call(entry, duration, top->child_ticks, how);
     if (entry.outer == place(top, bottom)) {
-      entry.outer = 0;
-      add_outermost(entry, duration);
+      entry.outer = ProfileTable::Entry::kClosed;
+    } else {
+      entry.nested += duration;
     }
     --top;
     top->child_ticks += duration;
     return top;
   }
-  [[gnu::always_inline]] void add_outermost(ProfileTable::Entry& entry, Ticks duration) {
-    entry.outermost += duration;
-    if (!entry.has_outermost) [[unlikely]]
-      note_outermost(entry);
-  }
-  void note(Ticks time) { position_.latest = std::max(position_.latest, time); }
+  void note_time(Ticks time) { position_.latest = std::max(position_.latest, time); }
   Frame* grow(Frame* top);
-  void note_outermost(ProfileTable::Entry& entry);
+  void note(ProfileTable::Entry& entry);  // the function's first call of the stretch
   void end_stretch(Frame& bottom);
   // An exit that is not the innermost call's.
   Position leave_other(Position at, Ticks time, FunctionId function, LeaveKind how);
@@ -301,7 +309,8 @@ class ProfileSink {
   ProfileTable* table_;
   std::vector<Frame> frames_;
   Position position_;
-  std::vector<ProfileTable::Entry*> noted_;  // with time in `outermost`
+  // Functions that were called in this stretch, with their sums before it.
+  std::vector<std::pair<ProfileTable::Entry*, Ticks>> noted_;
   ProfileRest rest_;
 };
 

@@ -172,7 +172,7 @@ struct RuntimeAnswer {
   std::optional<Profile> calls;
 };
 
-// All facts, and with `with_calls` the profile of the calls without quantiles, in one reading of
+// All facts, and with `with_calls` the profile of the calls without their spread, in one reading of
 // the recording. Adds what could not be read to `problems`. The result does not depend on the
 // number of workers. REQUIRES: with_calls only if the filter keeps every call of a thread.
 template <EventSource Source>
@@ -183,8 +183,8 @@ RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOpti
   const auto streams = source.streams();
   std::vector<ProblemLog> logs(workers);
   std::deque<ProfileTable> tables;
-  for (size_t i = 0; i < workers; ++i) tables.emplace_back(/*exact=*/false, /*quantiles=*/false);
-  ProfileTable settled(/*exact=*/false, /*quantiles=*/false);
+  for (size_t i = 0; i < workers; ++i) tables.emplace_back(/*exact=*/false, /*spread=*/false);
+  ProfileTable settled(/*exact=*/false, /*spread=*/false);
   ProfileStream calls(settled);
   RuntimeFacts all(options);
 

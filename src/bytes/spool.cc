@@ -7,8 +7,11 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <utility>
+
+#include "base/parallel.h"
 
 namespace telltale {
 namespace {
@@ -18,15 +21,31 @@ std::string temporary_folder() {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
+// All cores give back the pages of a large file: that takes about a hundredth of the time that the
+// fastest answers take, and they wait for it.
+void unmap(std::byte* mapped, size_t size) {
+  constexpr size_t kPieceBytes = size_t{8} << 20;
+  const size_t pieces = size / kPieceBytes;
+  if (pieces > 1) {
+    try {
+      parallel_for(pieces, worker_count(0), [&](size_t piece, size_t) {
+        ::madvise(mapped + piece * kPieceBytes, kPieceBytes, MADV_DONTNEED);
+      });
+    } catch (const std::exception&) {  // no thread, or no memory for one: munmap does it all
+    }
+  }
+  ::munmap(mapped, size);
+}
+
 }  // namespace
 
 Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name) {
-  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (mapped == MAP_FAILED) return io_error(name, "cannot map", errno);
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) return io_error(name, "cannot map", errno);
+  auto* const mapped = static_cast<std::byte*>(address);
   return OwnedBytes{
-      std::shared_ptr<const void>(
-          mapped, [size](const void* address) { ::munmap(const_cast<void*>(address), size); }),
-      Bytes(static_cast<const std::byte*>(mapped), size)};
+      std::shared_ptr<const void>(mapped, [size](std::byte* bytes) { unmap(bytes, size); }),
+      Bytes(mapped, size)};
 }
 
 Spool::~Spool() {

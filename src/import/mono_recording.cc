@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "bytes/touch_pages.h"
 
 namespace telltale {
 namespace {
@@ -109,7 +108,6 @@ class MonoRecording::Builder {
     }
     const size_t index = recording_.files_.size();
     recording_.problems_.merge(input.problems());
-    touch_pages(input.bytes());
     mono::BufferFrames frames = mono::frame_file(input.bytes(), *header, input.name());
     recording_.problems_.merge(frames.problems);
     recording_.files_.push_back(

@@ -85,7 +85,7 @@ template <typename Tell>
   }
   FieldReader reader(in, bases, layout, first, room);
   if (layout.events.has_time[first]) reader.running_time();
-  with_record_of(static_cast<EventKind>(kind), [&](auto record) {
+  with_record_of(static_cast<EventKind>(kind), [&](auto&& record) {
     fields(reader, record);
     if (!in.ok()) return;
     const EventHead head{
