@@ -63,7 +63,7 @@ class ProfileTable {
     // Of the stretch that is being played (ProfileSink): where its outermost open call stands on
     // the stack, or one of the two numbers below.
     size_t outer = kUnnoted;
-    Ticks nested = 0;  // of sum, calls within calls of the same function
+    Ticks nested = 0;                      // of sum, calls within calls of the same function
     static constexpr size_t kClosed = 0;   // none is open
     static constexpr size_t kUnnoted = 1;  // there was none yet
     [[nodiscard]] bool is_open() const { return outer > kUnnoted; }
