@@ -129,6 +129,7 @@ int main(int argc, char** argv) {
   fmt::print(
       "checked: methods and types against mprof-report's; the same report with 1, 2, 8 threads\n");
 
+  read_anew(trace);
   const Duel result = duel({telltale, "report", trace}, {"mprof-report", trace}, 5, 3);
   const auto bytes = static_cast<uint64_t>(status.st_size);
   const auto beyond =

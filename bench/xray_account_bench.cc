@@ -116,6 +116,7 @@ int main(int argc, char** argv) {
   fmt::print("checked: every figure of telltale top (1, 2, 8 threads; --exact) and of {} account\n",
              peer);
 
+  read_anew(trace);
   const Duel result = duel({telltale, "top", trace}, {peer, "account", trace}, 3, 5);
   const uint64_t beyond =
       result.ours.peak_kib * 1024 > trace_bytes ? result.ours.peak_kib * 1024 - trace_bytes : 0;

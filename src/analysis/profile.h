@@ -87,7 +87,9 @@ class ProfileTable {
       entry = &add(function);
     return *entry;
   }
-  // Accounts for a call that has ended; not for its share of Entry::total.
+  // Accounts for a call that has ended; not for its share of Entry::total. kSpread: whether the
+  // table may have been asked for the spread; else that need not be looked up.
+  template <bool kSpread = true>
   [[gnu::always_inline]] void add_call(Entry& entry, Ticks duration, Ticks child_ticks,
                                        CloseKind how) const {
     ++entry.calls;
@@ -95,7 +97,7 @@ class ProfileTable {
     entry.inner += child_ticks;
     if (how == CloseKind::unwound) [[unlikely]]
       ++entry.unwound;
-    if (!keeps_spread_) return;
+    if (!kSpread || !keeps_spread_) return;
     if (duration < entry.min) entry.min = duration;
     if (duration > entry.max) entry.max = duration;
     if (exact_) [[unlikely]] {
@@ -170,10 +172,12 @@ class ProfileSink {
   ProfileSink(ProfileSink&&) = default;  // the frames stay where they are
   ProfileSink& operator=(ProfileSink&&) = default;
 
-  // Many events in a row. The sink must not be used in another way before end().
-  class Run {
+  // Many events in a row. The sink must not be used in another way before end(). kSpread: as for
+  // ProfileTable::add_call.
+  template <bool kSpread>
+  class RunOf {
    public:
-    explicit Run(ProfileSink& sink)
+    explicit RunOf(ProfileSink& sink)
         : sink_(sink),
           at_(sink.position_),
           bottom_(sink.frames_.data()),
@@ -211,7 +215,7 @@ class ProfileSink {
       if (function->outer == ProfileTable::Entry::kUnnoted) [[unlikely]]
         sink_.note(*function);
       if (function->outer != ProfileTable::Entry::kClosed) function->nested += duration;
-      sink_.table_->add_call(*function, duration, 0, CloseKind::returned);
+      sink_.table_->add_call<kSpread>(*function, duration, 0, CloseKind::returned);
       at_.top->child_ticks += duration;
     }
     [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
@@ -232,9 +236,9 @@ class ProfileSink {
         return;
       }
       ++at_.events;
-      at_.top =
-          sink_.close_top(bottom_, at_.top, time,
-                          how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
+      at_.top = sink_.close_top<kSpread>(
+          bottom_, at_.top, time,
+          how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
     }
     void grow() {
       at_.top = sink_.grow(at_.top);
@@ -246,6 +250,7 @@ class ProfileSink {
     Frame* bottom_;
     Frame* limit_;  // the last frame that there is room for
   };
+  using Run = RunOf<true>;
 
   void enter(Ticks time, FunctionId function) {
     Run run(*this);
@@ -285,11 +290,12 @@ class ProfileSink {
                                reinterpret_cast<const char*>(bottom));
   }
   // Accounts for the innermost call; returns the frame below it.
+  template <bool kSpread = true>
   [[gnu::always_inline]] Frame* close_top(const Frame* bottom, Frame* top, Ticks time,
                                           CloseKind how) {
     ProfileTable::Entry& entry = *top->entry;
     const Ticks duration = time - top->entered;
-    table_->add_call(entry, duration, top->child_ticks, how);
+    table_->add_call<kSpread>(entry, duration, top->child_ticks, how);
     if (entry.outer == place(top, bottom)) {
       entry.outer = ProfileTable::Entry::kClosed;
     } else {

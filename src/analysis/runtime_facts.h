@@ -150,14 +150,14 @@ class RuntimeFactsSink : public IgnoreEvents {
   RuntimeFacts facts_;
 };
 
-// The same, and the profile of the calls.
+// The same, and the profile of the calls without their spread.
 class RuntimeFactsAndCallsSink : public RuntimeFactsSink {
  public:
   RuntimeFactsAndCallsSink(const RuntimeFactsOptions& options, bool thread_is_kept,
                            ProfileTable& table)
       : RuntimeFactsSink(options, thread_is_kept), calls_(table) {}
-  struct Run : ProfileSink::Run {
-    explicit Run(RuntimeFactsAndCallsSink& sink) : ProfileSink::Run(sink.calls_) {}
+  struct Run : ProfileSink::RunOf<false> {
+    explicit Run(RuntimeFactsAndCallsSink& sink) : RunOf(sink.calls_) {}
   };
   void enter(Ticks time, FunctionId function) { calls_.enter(time, function); }
   void leave(Ticks time, FunctionId function, LeaveKind how) { calls_.leave(time, function, how); }

@@ -71,10 +71,10 @@ class MonoToEvents {
           to.leaf(call.time, call.left(), function);
         } else if (call.action() == mono::Call::Action::enter) {
           to.enter(call.time, function);
+        } else if (call.action() == mono::Call::Action::leave) [[likely]] {
+          to.leave(call.time, function, LeaveKind::normal);
         } else {
-          to.leave(call.time, function,
-                   call.action() == mono::Call::Action::leave ? LeaveKind::normal
-                                                              : LeaveKind::exception);
+          to.leave(call.time, function, LeaveKind::exception);
         }
       }
     }

@@ -12,8 +12,8 @@ constexpr uint64_t pairs(uint64_t word) { return (word & 0x007F'007F) | (word >>
 constexpr uint64_t first_of(uint64_t pairs) { return pairs & 0xFFFF; }
 
 // Times between calls are 128 ns to 16 us as a rule, which is two bytes; methods are mostly near
-// the last one, in one byte or two. What is so is read from one word, and its length is guessed (by
-// the processor): to wait for it takes longer. The first byte of a word is its lowest.
+// the last one, in two bytes or one. What is so is read from one word, and its length is guessed
+// (by the processor): to wait for it takes longer. The first byte of a word is its lowest.
 struct Shape {
   uint64_t mask;
   uint64_t bits;
@@ -21,6 +21,7 @@ struct Shape {
 };
 constexpr uint64_t kCallMask = 0xCF;  // of the first byte: a call, or 0x03
 constexpr uint64_t kCallBits = static_cast<uint64_t>(Group::method);
+constexpr uint64_t kEnter = static_cast<uint64_t>(Call::Action::enter) << TimedCall::kActionShift;
 constexpr Shape kShort{0x8080'8000 | kCallMask, 0x0000'8000 | kCallBits};
 constexpr Shape kLonger{0x80'8080'8000 | kCallMask, 0x00'8000'8000 | kCallBits};  // method: two
 // An exit of the same method as the event before it: no step.
@@ -44,18 +45,18 @@ size_t CallRun::read() {
   TimedCall* call = block_.data();
   uint64_t word = leb_word(at);
   for (; at <= stop; ++call) {
-    const auto action = static_cast<Call::Action>(word >> 4 & 3);
-    if (action == Call::Action{}) [[unlikely]]
+    const uint64_t action = word & TimedCall::kActionBits;
+    if (action == 0) [[unlikely]]
       break;
     const uint64_t numbers = pairs(word >> 8);
-    if (kShort.fits(word)) [[likely]] {
-      time += first_of(numbers);
-      method += sign_extended(numbers >> 16, 7);
-      at += 4;
-    } else if (kLonger.fits(word)) {
+    if (kLonger.fits(word)) [[likely]] {
       time += first_of(numbers);
       method += sign_extended(numbers >> 16, 14);
       at += 5;
+    } else if (kShort.fits(word)) [[likely]] {
+      time += first_of(numbers);
+      method += sign_extended(numbers >> 16, 7);
+      at += 4;
     } else {
       const uint64_t bytes = word >> 8;
       const uint64_t ends = ~bytes & kLebContinues >> 8;
@@ -71,7 +72,7 @@ size_t CallRun::read() {
     call->time = time;
     call->method = method & mask;
     word = leb_word(at);
-    if (action == Call::Action::enter && kSameMethodLeaves.fits(word)) {
+    if (action == kEnter && kSameMethodLeaves.fits(word)) {
       const uint64_t duration = first_of(pairs(word >> 8));
       call->set_leaf(duration);
       time += duration;
@@ -104,7 +105,7 @@ size_t CallRun::read_one() {
   TimedCall& call = block_.front();
   call.time = bases_.time;
   call.method = bases_.method & bases_.address_mask;
-  call.set(static_cast<Call::Action>(first >> 4));
+  call.set(first & TimedCall::kActionBits);
   return 1;
 }
 

@@ -18,15 +18,21 @@ struct TimedCall {
   uint64_t method;  // address
 
   [[nodiscard]] bool is_leaf() const { return (detail_ & kLeaf) != 0; }
-  [[nodiscard]] Call::Action action() const { return static_cast<Call::Action>(detail_ & 3); }
+  [[nodiscard]] Call::Action action() const {
+    return static_cast<Call::Action>((detail_ & kActionBits) >> kActionShift);
+  }
   // Time of a leaf's exit, ns; of other events their own.
   [[nodiscard]] uint64_t left() const { return time + (detail_ >> kDurationShift); }
 
-  void set(Call::Action action) { detail_ = static_cast<uint64_t>(action); }
+  // The action as it stands in the event's first byte.
+  void set(uint64_t action_bits) { detail_ = action_bits; }
   void set_leaf(uint64_t duration) { detail_ = duration << kDurationShift | kLeaf; }
 
+  static constexpr unsigned kActionShift = 4;
+  static constexpr uint64_t kActionBits = 3 << kActionShift;
+
  private:
-  static constexpr uint64_t kLeaf = 4;
+  static constexpr uint64_t kLeaf = 1;
   static constexpr unsigned kDurationShift = 8;
   uint64_t detail_;
 };
