@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -60,22 +60,17 @@ class MonoToEvents {
 
   void calls(mono::CallRun& run) {
     EventRun<Sink> to(sink_);
-    for (std::span<mono::TimedCall> calls = run.next(); !calls.empty(); calls = run.next()) {
-      const Ticks last = calls.back().left();
-      if (calls.front().time < floor_ || last < calls.front().time) [[unlikely]]
-        hold(calls);
-      floor_ = std::max(floor_, last);
-      for (const mono::TimedCall& call : calls) {
-        const Function function = recent_.find(call.method, to, functions_);
-        if (call.is_leaf()) {
-          to.leaf(call.time, call.left(), function);
-        } else if (call.action() == mono::Call::Action::enter) {
-          to.enter(call.time, function);
-        } else if (call.action() == mono::Call::Action::leave) [[likely]] {
-          to.leave(call.time, function, LeaveKind::normal);
-        } else {
-          to.leave(call.time, function, LeaveKind::exception);
-        }
+    Teller tell{to, recent_, functions_};
+    for (bool more = true; more;) {
+      if (run.time() >= floor_) [[likely]] {
+        run.play(tell);
+        floor_ = run.time();
+      }
+      std::optional<mono::TimedCall> call = run.next();
+      more = call.has_value();
+      if (more) {
+        hold(*call);
+        tell.call(*call);
       }
     }
     to.end();
@@ -335,17 +330,43 @@ class MonoToEvents {
   bool take_went_back() { return std::exchange(went_back_, false); }
 
  private:
-  // Holds calls whose times go back at the time of the event before them.
-  [[gnu::noinline]] void hold(std::span<mono::TimedCall> calls) {
-    went_back_ = true;
-    Ticks floor = floor_;
-    for (mono::TimedCall& call : calls) {
-      const Ticks left = std::max(call.left(), std::max(call.time, floor));
-      call.time = std::max(call.time, floor);
-      if (call.is_leaf()) call.set_leaf(left - call.time);
-      floor = left;
+  // Tells calls by the sink's own names of their methods.
+  struct Teller {
+    EventRun<Sink>& to;
+    RecentMethods<Function>& recent;
+    MonoMethods::Lookup& methods;
+
+    [[gnu::always_inline]] Function find(uint64_t method) {
+      return recent.find(method, to, methods);
     }
-    floor_ = floor;
+    [[gnu::always_inline]] void enter(Ticks time, uint64_t method) { to.enter(time, find(method)); }
+    [[gnu::always_inline]] void leave(Ticks time, uint64_t method) {
+      to.leave(time, find(method), LeaveKind::normal);
+    }
+    [[gnu::always_inline]] void exception_leave(Ticks time, uint64_t method) {
+      to.leave(time, find(method), LeaveKind::exception);
+    }
+    [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, uint64_t method) {
+      to.leaf(entered, left, find(method));
+    }
+    [[gnu::noinline]] void call(const mono::TimedCall& call) {
+      switch (call.action) {
+        case mono::Call::Action::enter:
+          return enter(call.time, call.method);
+        case mono::Call::Action::leave:
+          return leave(call.time, call.method);
+        case mono::Call::Action::exception_leave:
+          return exception_leave(call.time, call.method);
+      }
+    }
+  };
+  // Holds a call whose time goes back at the time of the event before it.
+  void hold(mono::TimedCall& call) {
+    if (call.time < floor_) {
+      went_back_ = true;
+      call.time = floor_;
+    }
+    floor_ = call.time;
   }
   Ticks advance(const mono::EventHead& head) {
     floor_ = std::max(floor_, head.time);

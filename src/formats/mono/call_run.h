@@ -1,62 +1,49 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
 
 #include "bytes/leb_cursor.h"
+#include "bytes/leb_word.h"
 #include "formats/mono/field_reader.h"
 #include "formats/mono/records.h"
 #include "formats/mono/wire.h"
 
 namespace telltale::mono {
 
-// An entry or exit, or both: the call of a method that calls nothing, a leaf.
 struct TimedCall {
-  uint64_t time;    // ns; a leaf's entry
+  Call::Action action;
+  uint64_t time;    // ns
   uint64_t method;  // address
-
-  [[nodiscard]] bool is_leaf() const { return (detail_ & kLeaf) != 0; }
-  [[nodiscard]] Call::Action action() const {
-    return static_cast<Call::Action>((detail_ & kActionBits) >> kActionShift);
-  }
-  // Time of a leaf's exit, ns; of other events their own.
-  [[nodiscard]] uint64_t left() const { return time + (detail_ >> kDurationShift); }
-
-  // The action as it stands in the event's first byte.
-  void set(uint64_t action_bits) { detail_ = action_bits; }
-  void set_leaf(uint64_t duration) { detail_ = duration << kDurationShift | kLeaf; }
-
-  static constexpr unsigned kActionShift = 4;
-  static constexpr uint64_t kActionBits = 3 << kActionShift;
-
- private:
-  static constexpr uint64_t kLeaf = 1;
-  static constexpr unsigned kDurationShift = 8;
-  uint64_t detail_;
 };
 
-// Entries and exits side by side: nearly all of a recording of calls. They are read in blocks, so
-// that the loop that reads and the loop that uses what was read both fit the processor's registers.
+// Entries and exits side by side: nearly all of a recording of calls. They are told in a loop that
+// what uses them is inlined into.
 class CallRun {
  public:
   CallRun(LebCursor& in, BufferBases& bases) : in_(in), bases_(bases) {}
 
-  // The next calls, valid until the next question. None: another kind of event is next, or one that
-  // cannot be read (then the cursor has failed, and stands at that event). Only within a block can
-  // times go back, by overflow: then the block's last time is before its first.
-  std::span<TimedCall> next() { return {block_.data(), read()}; }
+  // Time of the event before the next, ns.
+  [[nodiscard]] uint64_t time() const { return bases_.time; }
+
+  // The next call. None: another kind of event is next, or one that cannot be read (then the cursor
+  // has failed, and stands at that event). Its time is before time() if that overflows.
+  std::optional<TimedCall> next();
+
+  // Tells calls as they are mostly, up to one that is not; their times do not go back.
+  //   use.enter(time, method), use.leave(time, method), use.exception_leave(time, method), and
+  //   use.leaf(entered, left, method): an entry and the exit behind it
+  template <typename Use>
+  [[gnu::always_inline]] void play(Use& use);
 
   // Calls use(Call::Action, time, method) for each call event until there are none.
   template <typename Use>
   void for_each(Use use) {
-    for (std::span<TimedCall> calls = next(); !calls.empty(); calls = next()) {
-      for (const TimedCall& call : calls) {
-        use(call.is_leaf() ? Call::Action::enter : call.action(), call.time, call.method);
-        if (call.is_leaf()) use(Call::Action::leave, call.left(), call.method);
-      }
-    }
+    Each<Use> each{use};
+    do {
+      play(each);
+    } while (each.call(next()));
   }
 
   static bool is_call(uint8_t first) {
@@ -65,12 +52,116 @@ class CallRun {
   }
 
  private:
-  size_t read();
-  size_t read_one();
+  template <typename Use>
+  struct Each {
+    Use& use;
+    void enter(uint64_t time, uint64_t method) { use(Call::Action::enter, time, method); }
+    void leave(uint64_t time, uint64_t method) { use(Call::Action::leave, time, method); }
+    void exception_leave(uint64_t time, uint64_t method) {
+      use(Call::Action::exception_leave, time, method);
+    }
+    void leaf(uint64_t entered, uint64_t left, uint64_t method) {
+      enter(entered, method);
+      leave(left, method);
+    }
+    bool call(std::optional<TimedCall> one) {
+      if (one) use(one->action, one->time, one->method);
+      return one.has_value();
+    }
+  };
+
+  // Which bits of a word have which values. The first byte of a word is its lowest.
+  struct Shape {
+    uint64_t mask;
+    uint64_t bits;
+    [[nodiscard]] constexpr bool fits(uint64_t word) const { return (word & mask) == bits; }
+  };
+  static constexpr uint64_t kActionBits = 0x30;  // of the first byte
+  static constexpr uint64_t bits_of(Call::Action action) {
+    return static_cast<uint64_t>(action) << 4;
+  }
+  static constexpr uint64_t kCallMask = 0xCF;  // of the first byte: a call, or 0x03
+  static constexpr uint64_t kCallBits = static_cast<uint64_t>(Group::method);
+  static constexpr Shape kAnyCall{kCallMask, kCallBits};
+  // A time of two bytes and a method of two, or one.
+  static constexpr Shape kLonger{0x80'8080'8000 | kCallMask, 0x00'8000'8000 | kCallBits};
+  static constexpr Shape kShort{0x8080'8000 | kCallMask, 0x0000'8000 | kCallBits};
+  // An exit of the same method as the event before it, after a time of two bytes: no step.
+  static constexpr Shape kSameMethodLeaves{0xFF80'80FF, 0x0000'8000 | kLeaveByte};
+  // A time of four bytes at most: 2^28 ns times the 2^31 bytes of a buffer are far from overflow.
+  static constexpr uint64_t kEndsInFour = 0x8080'8080;
+  static constexpr uint64_t kMayOverflow = uint64_t{1} << 63;
+  // The longest event here, eight bytes, an exit of four and the word that is looked at behind it.
+  static constexpr std::ptrdiff_t kFarFromEnd = 20;
+
+  // The numbers of two bytes each in the lowest four bytes of a word, in 16 bits each.
+  static constexpr uint64_t pairs(uint64_t word) {
+    return (word & 0x007F'007F) | (word >> 1 & 0x3F80'3F80);
+  }
+  static constexpr uint64_t first_of(uint64_t pairs) { return pairs & 0xFFFF; }
 
   LebCursor& in_;
   BufferBases& bases_;
-  std::array<TimedCall, 128> block_;  // not set by the constructor
 };
+
+// Times between calls are 128 ns to 16 us as a rule, which is two bytes; methods are mostly near
+// the last one, in two bytes or one. What is so is read from one word, and its length is guessed
+// (by the processor): to wait for it takes longer.
+template <typename Use>
+inline void CallRun::play(Use& use) {
+  const uint8_t* at = in_.data();
+  const auto left = static_cast<std::ptrdiff_t>(in_.left());
+  if (left < kFarFromEnd || bases_.time >= kMayOverflow) return;
+  const uint8_t* const stop = at + (left - kFarFromEnd);
+  uint64_t time = bases_.time;
+  uint64_t method = bases_.method;
+  const uint64_t mask = bases_.address_mask;
+  uint64_t word = leb_word(at);
+  while (at <= stop) {
+    const uint64_t action = word & kActionBits;
+    if (action == 0) [[unlikely]]
+      break;
+    const uint64_t numbers = pairs(word >> 8);
+    if (kLonger.fits(word)) [[likely]] {
+      time += first_of(numbers);
+      method += sign_extended(numbers >> 16, 14);
+      at += 5;
+    } else if (kShort.fits(word)) [[likely]] {
+      time += first_of(numbers);
+      method += sign_extended(numbers >> 16, 7);
+      at += 4;
+    } else {
+      const uint64_t bytes = word >> 8;
+      const uint64_t ends = ~bytes & kLebContinues >> 8;
+      const uint64_t method_ends = ends & (ends - 1);
+      if (!kAnyCall.fits(word) || method_ends == 0 || (ends & kEndsInFour) == 0) break;
+      const unsigned time_bytes = leb_first_bytes(ends);
+      const unsigned both_bytes = leb_first_bytes(method_ends);
+      time += leb_bits(leb_first(bytes, ends));
+      method += sign_extended(leb_bits(leb_first(bytes, method_ends) >> 8 * time_bytes),
+                              7 * (both_bytes - time_bytes));
+      at += 1 + both_bytes;
+    }
+    word = leb_word(at);
+    if (action == bits_of(Call::Action::enter)) {
+      if (kSameMethodLeaves.fits(word)) {
+        const uint64_t entered = time;
+        time += first_of(pairs(word >> 8));
+        at += 4;
+        word = leb_word(at);
+        use.leaf(entered, time, method & mask);
+      } else {
+        use.enter(time, method & mask);
+      }
+    } else if (action == bits_of(Call::Action::leave)) [[likely]] {
+      use.leave(time, method & mask);
+    } else {
+      use.exception_leave(time, method & mask);
+    }
+  }
+  in_.seek_to(at);
+  bases_.time = time;
+  bases_.method = method;
+}
 
 }  // namespace telltale::mono

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -143,14 +144,30 @@ TEST(CallRun, TellsALeafAtOnce) {
   LebCursor in(std::as_bytes(std::span(calls.bytes)));
   BufferBases bases{.time = Calls().time, .method = Calls().method};
   CallRun run(in, bases);
-  const std::span<TimedCall> told = run.next();
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_TRUE(told[0].is_leaf());
-  EXPECT_EQ(told[0].time, 1'000'200U);
-  EXPECT_EQ(told[0].left(), 1'000'350U);
-  EXPECT_FALSE(told[1].is_leaf());
-  EXPECT_EQ(told[1].action(), Call::Action::leave);
-  EXPECT_EQ(told[1].left(), told[1].time);
+  struct Told {
+    std::vector<std::string> seen;
+    void enter(uint64_t, uint64_t) { seen.emplace_back("enter"); }
+    void leave(uint64_t time, uint64_t) { seen.push_back("leave " + std::to_string(time)); }
+    void exception_leave(uint64_t, uint64_t) { seen.emplace_back("exception"); }
+    void leaf(uint64_t entered, uint64_t left, uint64_t) {
+      seen.push_back("leaf " + std::to_string(entered) + " " + std::to_string(left));
+    }
+  } told;
+  run.play(told);
+  EXPECT_EQ(told.seen, (std::vector<std::string>{"leaf 1000200 1000350", "leave 1000501"}));
+}
+
+TEST(CallRun, TimesThatMayOverflowAreToldOneByOne) {
+  Calls calls;
+  for (int i = 0; i < 10; ++i) calls.add(Call::Action::enter, 200, 300);
+  LebCursor in(std::as_bytes(std::span(calls.bytes)));
+  BufferBases bases{.time = ~uint64_t{0} - 500, .method = 0};
+  CallRun run(in, bases);
+  std::vector<uint64_t> times;
+  run.for_each([&](Call::Action, uint64_t time, uint64_t) { times.push_back(time); });
+  ASSERT_EQ(times.size(), 10U);
+  EXPECT_EQ(times[1], ~uint64_t{0} - 100);
+  EXPECT_EQ(times[2], 99U);  // for the caller to hold
 }
 
 }  // namespace
