@@ -3,6 +3,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 import unittest
 
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, resolved, run
@@ -29,6 +30,19 @@ class Endings(SamplerCase):
                     self.assertEqual([name for name, _ in self.subreports()], ["samples"] * samples)
                     self.assertEqual(self.counted(program, f'strcmp(argv[1], "{how}") == 0'), [0, 1])
                     self.assertEqual(self.counted(program, "argc > 2"), [2, 0])  # it stands there twice
+            # The parent ends inside of libc; the daemon writes only what is its own.
+            self.assertEqual(self.run_reported(program, "daemon").returncode, 0)
+            self.assertEqual([name for name, _ in self.subreports()], ["samples"])
+            self.assertEqual(self.counted(program, 'strcmp(argv[1], "daemon") == 0'), [0, 1])
+            run(program, "daemon", env={"SAMPLER_FILE": str(self.path("daemon.%p"))})
+            for _ in range(200):
+                texts = [file.read_text() for file in self.folder.glob("daemon.*")]
+                if len(texts) == 2 and all(text.endswith("</report>\n") for text in texts):
+                    break
+                time.sleep(0.05)
+            self.assertEqual([text.count("<report") for text in texts], [1, 1])
+            for file in self.folder.glob("daemon.*"):
+                file.unlink()
             child = self.path("of.%p")
             run(program, "fork", env={"SAMPLER_FILE": str(child)})
             self.assertEqual(len(list(self.folder.glob("of.*"))), 2)

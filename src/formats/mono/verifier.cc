@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "formats/mono/frames.h"
@@ -157,10 +156,6 @@ std::string_view to_string(Violation::Kind kind) { return kKindNames[static_cast
 
 std::string to_string(const Violation& violation) {
   return fmt::format("{} at byte {}: {}", violation.record, violation.offset, violation.message);
-}
-
-uint64_t Verdict::violations() const {
-  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
 std::span<const ValueRule> value_rules() { return kValueRules; }

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/verdict.h"
 #include "bytes/cursor.h"
 #include "formats/mono/reader.h"
 #include "formats/mono/record_selector.h"
@@ -36,13 +35,9 @@ struct Violation {
 std::string_view to_string(Violation::Kind kind);
 std::string to_string(const Violation& violation);  // with place
 
-struct Verdict {
+// Records are those that could be read, or of them those of the selector, if there is one.
+struct Verdict : VerdictOf<Violation> {
   FileHeader header;
-  uint64_t records = 0;  // that could be read; those of the selector, if there is one
-  std::array<uint64_t, Violation::kKinds> counts{};
-  std::optional<Violation> first;  // the one with the smallest offset
-  [[nodiscard]] bool valid() const { return !first.has_value(); }
-  [[nodiscard]] uint64_t violations() const;
 };
 
 // The values that a field of an event may have: 0 to `last`, without `except`. Data, so that the

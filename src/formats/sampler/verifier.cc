@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -243,10 +242,6 @@ std::string_view to_string(Kind kind) {
 
 std::string to_string(const Violation& violation) {
   return fmt::format("{} at byte {}: {}", violation.record, violation.offset, violation.message);
-}
-
-uint64_t Verdict::violations() const {
-  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
 Verdict verify_report(Bytes file) {

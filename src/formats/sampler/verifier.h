@@ -1,12 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/verdict.h"
 #include "bytes/cursor.h"
 
 namespace telltale::sampler {
@@ -35,13 +34,8 @@ struct Violation {
 std::string_view to_string(Violation::Kind kind);
 std::string to_string(const Violation& violation);
 
-struct Verdict {
-  uint64_t records = 0;  // subreports, sections and rows; functions and nodes of graphs
-  std::array<uint64_t, Violation::kKinds> counts{};
-  std::optional<Violation> first;  // the one with the smallest offset
-  [[nodiscard]] bool valid() const { return !first.has_value(); }
-  [[nodiscard]] uint64_t violations() const;
-};
+// Records are subreports, sections and rows; functions and nodes of graphs.
+using Verdict = VerdictOf<Violation>;
 
 // Check a text by its grammar (docs/formats/sampler.md, "What check checks"); go on after a
 // violation and count them all. Memory grows with the sections, and in control flow graphs with the

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -188,10 +187,6 @@ std::string_view to_string(Kind kind) {
 
 std::string to_string(const Violation& violation) {
   return fmt::format("{} at byte {}: {}", violation.record, violation.offset, violation.message);
-}
-
-uint64_t Verdict::violations() const {
-  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
 Verdict verify_stream(Bytes file, const StreamFormat& format,

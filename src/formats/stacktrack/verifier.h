@@ -1,13 +1,12 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/verdict.h"
 #include "bytes/cursor.h"
 #include "formats/stacktrack/recognise.h"
 #include "formats/stacktrack/records.h"
@@ -37,13 +36,7 @@ struct Violation {
 std::string_view to_string(Violation::Kind kind);
 std::string to_string(const Violation& violation);
 
-struct Verdict {
-  uint64_t records = 0;
-  std::array<uint64_t, Violation::kKinds> counts{};
-  std::optional<Violation> first;  // the one with the smallest offset
-  [[nodiscard]] bool valid() const { return !first.has_value(); }
-  [[nodiscard]] uint64_t violations() const;
-};
+using Verdict = VerdictOf<Violation>;
 
 // Checks a stream by the rules of its specification (docs/formats/stacktrack.md, "What check
 // checks"); goes on after a violation and counts them all. `chosen` says which records count;

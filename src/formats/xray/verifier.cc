@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -266,10 +265,6 @@ std::string_view to_string(Violation::Kind kind) {
 
 std::string to_string(const Violation& violation) {
   return fmt::format("{} at byte {}: {}", violation.record, violation.offset, violation.message);
-}
-
-uint64_t Verdict::violations() const {
-  return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
 }
 
 Result<Verdict> verify_trace(Bytes file, RecordSelector* selector) {

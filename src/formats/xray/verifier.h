@@ -3,11 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/verdict.h"
 #include "bytes/cursor.h"
 #include "formats/xray/record_selector.h"
 #include "formats/xray/records.h"
@@ -75,13 +75,9 @@ struct Violation {
 std::string_view to_string(Violation::Kind kind);
 std::string to_string(const Violation& violation);
 
-struct Verdict {
+// Records are whole ones.
+struct Verdict : VerdictOf<Violation> {
   FileHeader header;
-  uint64_t records = 0;  // whole ones
-  std::array<uint64_t, Violation::kKinds> counts{};
-  std::optional<Violation> first;  // the one with the smallest offset
-  [[nodiscard]] bool valid() const { return !first.has_value(); }
-  [[nodiscard]] uint64_t violations() const;
 };
 
 // Checks a whole binary trace against its own grammar; goes on after a violation and counts them

@@ -1,4 +1,5 @@
 /* Ends as its first argument says, a few calls deep; a second argument installs a handler of its own first. */
+#define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,6 +63,7 @@ int main(int argc, char **argv) {
     if (child == 0) return fail("none") + 3;
     return fail("none");
   }
+  if (strcmp(argv[1], "daemon") == 0) return daemon(1, 1) + fail("none");
   if (strcmp(argv[1], "exec") == 0) execl("/bin/true", "true", (char *)NULL);
   if (strcmp(argv[1], "noexec") == 0) execl("/nowhere", "nowhere", (char *)NULL);
   if (strcmp(argv[1], "_exit") == 0) _exit(5);

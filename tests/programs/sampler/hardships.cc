@@ -171,7 +171,7 @@ void threads(int alive, int in_sequence) {
       (void)&at_end;
       visit_for_a_while(10);
       ++waiting;
-      while (!stop) usleep(1000);
+      while (!stop) usleep(200'000);
     });
   }
   while (waiting < alive) usleep(1000);
