@@ -45,8 +45,7 @@ std::string callee_of(const llvm::CallBase& call, const Unit& unit) {
 
 class Graph {
  public:
-  Graph(const llvm::Function& function, int known, Unit& unit)
-      : function_(function), known_(known), unit_(unit) {
+  Graph(const llvm::Function& function, int known, Unit& unit) : known_(known), unit_(unit) {
     for (const llvm::BasicBlock& block : function) add_nodes(block);
     for (const llvm::BasicBlock& block : function) add_edges(block);
   }
@@ -136,7 +135,6 @@ class Graph {
     out += "\n";
   }
 
-  const llvm::Function& function_;
   int known_;
   Unit& unit_;
   std::vector<Node> nodes_;

@@ -72,6 +72,8 @@ struct Options {
   bool implications = false;
   bool isolate_shared_accesses = false;  // no need: each access is a site of its own anyway
   bool system_headers = false;
+  bool normal_form = false;  // texts as the original's front end had them
+  bool compare_uninitialized = false;
   std::vector<FilterRule> functions;
   std::vector<FilterRule> places;
   std::string reset_file;                // -fsampler-reset-at-points=

@@ -54,7 +54,7 @@ unsigned Planter::add_mark(Scheme scheme, std::vector<std::string> fields, clang
 }
 
 std::string Planter::local_name(const clang::VarDecl& variable) const {
-  const std::string name = variable.getNameAsString();
+  const std::string name = normal_ ? normal_->name(variable) : variable.getNameAsString();
   if (!planting_.unit.options.rename_locals || variable.hasGlobalStorage()) return name;
   return planting_.unit.functions[static_cast<std::size_t>(function_number_)].name + "$" + name;
 }
@@ -69,6 +69,7 @@ void Planter::plant() {
                                       function_.getFormalLinkage() == clang::Linkage::Internal});
   if (options.has(Scheme::kScalarPairs)) definitions_.emplace(function_);
   if (options.looks_at_accesses()) shared_.emplace(function_);
+  if (options.normal_form) normal_.emplace(function_, planting_.globals);
 
   std::vector<clang::Stmt*> start;
   Mark mark;
@@ -79,7 +80,7 @@ void Planter::plant() {
         builder_.plain(add_mark(Scheme::kFunctionEntries, {}, {}), function_.getLocation()));
   auto* const coroutine = llvm::dyn_cast<clang::CoroutineBodyStmt>(body);
   // A coroutine leaves when it suspends: who is inside it cannot be counted.
-  if (options.has(Scheme::kFunReentries) && coroutine == nullptr) {
+  if (on(Scheme::kFunReentries) && coroutine == nullptr) {
     const std::string& name = planting_.unit.functions.back().name;
     start.push_back(
         builder_.plain(add_mark(Scheme::kFunReentries, {name}, {}), function_.getLocation()));
@@ -157,41 +158,45 @@ bool Planter::is_opaque(const clang::Stmt& statement) {
   return name.starts_with("OMP") || name.starts_with("ObjC") || name.starts_with("OpenACC");
 }
 
+// The statement as coverage tells it; empty if it is none.
+std::string Planter::coverage_text(const clang::Stmt& statement) const {
+  if (const auto* const branch = llvm::dyn_cast<clang::IfStmt>(&statement))
+    return branch->isConsteval() || branch->isConstexpr() ? "" : condition_text(*branch->getCond());
+  if (const auto* const choice = llvm::dyn_cast<clang::SwitchStmt>(&statement))
+    return text(*choice->getCond());
+  if (const auto* const expr = llvm::dyn_cast<clang::Expr>(&statement))
+    return (normal_ ? normal_->statement(*expr) : text(*expr)) + ";";
+  if (const auto* const result = llvm::dyn_cast<clang::ReturnStmt>(&statement)) {
+    if (result->getRetValue() == nullptr) return "return;";
+    const std::string value = text(*result->getRetValue());
+    return normal_ ? "return (" + value + ");" : "return " + value + ";";
+  }
+  if (llvm::isa<clang::BreakStmt>(statement)) return "break;";
+  if (llvm::isa<clang::ContinueStmt>(statement)) return "continue;";
+  if (const auto* const jump = llvm::dyn_cast<clang::GotoStmt>(&statement))
+    return "goto " + jump->getLabel()->getNameAsString() + ";";
+  const auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(&statement);
+  if (declaration == nullptr) return "";
+  std::string what;
+  for (const clang::Decl* const decl : declaration->decls()) {
+    const auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
+    if (variable == nullptr || !variable->hasLocalStorage() || variable->getInit() == nullptr)
+      continue;
+    if (!what.empty()) what += " ";
+    what += normal_ ? normal_->name(*variable) : variable->getNameAsString();
+    // A constructor that nobody wrote stands where the name does.
+    if (variable->getInit()->getBeginLoc() != variable->getLocation())
+      what +=
+          " = " + (normal_ ? normal_->statement(*variable->getInit()) : text(*variable->getInit()));
+    what += ";";
+  }
+  return what;
+}
+
 clang::Expr* Planter::coverage_mark(const clang::Stmt& statement) {
   if (!on(Scheme::kCoverage)) return nullptr;
-  std::string what;
-  if (const auto* const branch = llvm::dyn_cast<clang::IfStmt>(&statement)) {
-    if (branch->isConsteval() || branch->isConstexpr()) return nullptr;
-    what = text(*branch->getCond());
-  } else if (const auto* const choice = llvm::dyn_cast<clang::SwitchStmt>(&statement)) {
-    what = text(*choice->getCond());
-  } else if (const auto* const expr = llvm::dyn_cast<clang::Expr>(&statement)) {
-    what = text(*expr) + ";";
-  } else if (const auto* const result = llvm::dyn_cast<clang::ReturnStmt>(&statement)) {
-    what = result->getRetValue() == nullptr ? "return;"
-                                            : "return " + text(*result->getRetValue()) + ";";
-  } else if (llvm::isa<clang::BreakStmt>(statement)) {
-    what = "break;";
-  } else if (llvm::isa<clang::ContinueStmt>(statement)) {
-    what = "continue;";
-  } else if (const auto* const jump = llvm::dyn_cast<clang::GotoStmt>(&statement)) {
-    what = "goto " + jump->getLabel()->getNameAsString() + ";";
-  } else if (const auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(&statement)) {
-    for (const clang::Decl* const decl : declaration->decls()) {
-      const auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
-      if (variable == nullptr || !variable->hasLocalStorage() || variable->getInit() == nullptr)
-        continue;
-      if (!what.empty()) what += " ";
-      what += variable->getNameAsString();
-      // A constructor that nobody wrote stands where the name does.
-      if (variable->getInit()->getBeginLoc() != variable->getLocation())
-        what += " = " + text(*variable->getInit());
-      what += ";";
-    }
-    if (what.empty()) return nullptr;
-  } else {
-    return nullptr;
-  }
+  const std::string what = coverage_text(statement);
+  if (what.empty()) return nullptr;
   return builder_.plain(add_mark(Scheme::kCoverage, {what}, {}), statement.getBeginLoc());
 }
 
@@ -292,14 +297,15 @@ void Planter::parts(clang::Stmt& parent, const clang::Expr* condition_expr,
       clang::Expr* mark = nullptr;
       if (!llvm::isa<clang::IfStmt>(parent) && on(Scheme::kCoverage) &&
           !expr->isEvaluatable(planting_.context))
-        mark = builder_.plain(add_mark(Scheme::kCoverage, {text(*expr)}, {}), expr->getBeginLoc());
+        mark = builder_.plain(add_mark(Scheme::kCoverage, {condition_text(*expr)}, {}),
+                              expr->getBeginLoc());
       condition(child);
       auto* const value = llvm::cast<clang::Expr>(child);
       if (mark != nullptr) child = builder_.binary(clang::BO_Comma, mark, value, value->getType());
     } else if (expr != nullptr && expr == increment_expr) {
       clang::Expr* mark = nullptr;
       if (on(Scheme::kCoverage))
-        mark = builder_.plain(add_mark(Scheme::kCoverage, {text(*expr) + ";"}, {}),
+        mark = builder_.plain(add_mark(Scheme::kCoverage, {coverage_text(*expr)}, {}),
                               expr->getBeginLoc());
       expression(child, Use::kDiscarded);
       auto* const value = llvm::cast<clang::Expr>(child);

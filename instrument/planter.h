@@ -15,6 +15,7 @@
 
 #include "definitions.h"
 #include "marks.h"
+#include "normal_form.h"
 #include "shared.h"
 #include "source_text.h"
 #include "unit.h"
@@ -122,8 +123,12 @@ class Planter {
   unsigned finish_mark(Mark mark);
   [[nodiscard]] std::string local_name(const clang::VarDecl& variable) const;
   [[nodiscard]] std::string text(const clang::Expr& expr) const {
-    return text_of(expr, planting_.context);
+    return normal_ ? normal_->text(expr) : text_of(expr, planting_.context);
   }
+  [[nodiscard]] std::string condition_text(const clang::Expr& expr) const {
+    return normal_ ? normal_->condition(expr) : text_of(expr, planting_.context);
+  }
+  [[nodiscard]] std::string coverage_text(const clang::Stmt& statement) const;
 
   Planting& planting_;
   clang::FunctionDecl& function_;
@@ -136,6 +141,7 @@ class Planter {
   std::vector<clang::VarDecl*> scope_;  // locals that can be named here
   std::optional<Definitions> definitions_;
   std::optional<SharedPlaces> shared_;
+  mutable std::optional<NormalForm> normal_;  // knows its temporaries as it goes
 };
 
 // What -fcompare-constants compares integers with: all marks are there, and all constants.

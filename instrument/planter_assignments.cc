@@ -136,7 +136,7 @@ void Planter::add_variables(const Left& left, const void* place, Mark& mark,
     if (!local->hasLocalStorage() || !same_type(local->getType(), left.type)) continue;
     if (!can_be_read(*local, planting_.context)) continue;
     const Reach reach = definitions_->reach(*local, place);
-    if (reach != Reach::kNothing)
+    if (reach != Reach::kNothing || planting_.unit.options.compare_uninitialized)
       add(local, reach == Reach::kAlways ? "local-init" : "local-uninit");
   }
 }

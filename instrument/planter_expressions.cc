@@ -194,7 +194,8 @@ void Planter::call(clang::Stmt*& slot) {
         !expr.EvaluateAsRValue(folded, planting_.context) || expr.HasSideEffects(planting_.context);
   std::string name;
   if (site) {
-    name = text(*expr.getCallee()->IgnoreParenImpCasts());
+    name = normal_ ? normal_->callee(*expr.getCallee())
+                   : text(*expr.getCallee()->IgnoreParenImpCasts());
     // Operators and conversions are calls that nobody wrote a name for.
     if (callee != nullptr && (llvm::isa<clang::CXXOperatorCallExpr>(expr) || name.empty() ||
                               llvm::isa<clang::CXXConversionDecl>(callee)))

