@@ -39,8 +39,10 @@ class Counters {
   // often.
   void observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                       Room& room);
-  // Emits a question to the runtime: at or below 0, is it time to observe? Sets the countdown, an
-  // i32 that `countdown` is the address of, anew.
+  // Where the countdown of regions is: an i32 of the unit, or with threads of the thread.
+  llvm::Value* region_countdown(llvm::IRBuilderBase& at);
+  // Emits a question to the runtime: below 0, is it time to observe? Sets the countdown, an i32
+  // that `countdown` is the address of, anew.
   llvm::Value* ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* countdown);
   // Emits the unit's description for the runtime, and its registering and unregistering.
   void emit_registration();
@@ -93,6 +95,7 @@ class Counters {
   llvm::DenseMap<const Mark*, llvm::Constant*> groups_;
   llvm::Function* pass_pairs_ = nullptr;
   llvm::Function* due_ = nullptr;
+  llvm::GlobalVariable* region_countdown_ = nullptr;
 };
 
 }  // namespace telltale::instrument

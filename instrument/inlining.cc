@@ -12,6 +12,7 @@
 #include <set>
 
 #include "counters.h"
+#include "whole.h"
 
 namespace telltale::instrument {
 namespace {
@@ -120,8 +121,9 @@ class Inliner {
     if (!llvm::AttributeFuncs::areInlineCompatible(caller, *callee)) return false;
     const bool is_called_once = callee->hasLocalLinkage() && callee->hasOneLiveUse();
     const Cost cost = costs_.at(callee);
-    // LLVM is good at inlining what has no sites.
+    // LLVM is good at inlining what has no sites, and what will be a function without sites.
     if (!cost.has_marks && !is_called_once) return false;
+    if (is_one_region(*callee, unit_)) return false;
     if (costs_.at(&caller).units + cost.units > kLargest) return false;
     return callee->hasFnAttribute(llvm::Attribute::AlwaysInline) ||
            cost.units <= limit_of(*callee, is_called_once);

@@ -21,6 +21,7 @@
 #include "implications.h"
 #include "inlining.h"
 #include "leaving.h"
+#include "regions.h"
 #include "sampling.h"
 
 namespace telltale::instrument {
@@ -296,21 +297,27 @@ void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level)
   const Weights weights(module, unit);
   Counters counters(module, unit, rows);
   SamplingStatistics statistics;
+  const Weightless weightless = [&](const llvm::Function& callee) {
+    return weights.is_weightless(callee);
+  };
+  std::optional<WholeFunctions> whole;
+  if (unit.options.sample && unit.options.decides_by_region())
+    whole.emplace(module, unit, weightless);
   std::vector<llvm::Function*> functions;
   for (llvm::Function& function : module) {
     if (function_of(function, unit) != nullptr) functions.push_back(&function);
   }
   for (llvm::Function* const function : functions) {
     if (unit.options.looks_at_accesses()) watch_accesses(*function, unit, counters);
-    if (unit.options.sample) {
-      const auto weightless = [&](const llvm::Function& callee) {
-        return weights.is_weightless(callee);
-      };
+    if (whole.has_value()) {
+      sample_by_regions(*function, unit, counters, weightless, *whole, statistics);
+    } else if (unit.options.sample) {
       sample_function(*function, unit, counters, weightless, statistics);
     } else {
       always_observe(*function, unit, counters);
     }
   }
+  if (whole.has_value()) whole->lead_calls();
   report_before_leaving(module);
   for (const llvm::Function* const function : functions) {
     // Better no code than wrong code.

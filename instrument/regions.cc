@@ -1,11 +1,9 @@
 #include "regions.h"
 
-#include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -17,79 +15,12 @@
 #include <vector>
 
 #include "copying.h"
+#include "region_countdown.h"
 
 namespace telltale::instrument {
 namespace {
 
 using llvm::BasicBlock;
-
-// The countdown of regions: a variable of the process or the thread, and a copy of it in the frame
-// for loops in which nobody else asks for it.
-class RegionCountdown {
- public:
-  RegionCountdown(llvm::Function& function, const Unit& unit, Counters& counters)
-      : function_(function),
-        unit_(unit),
-        counters_(counters),
-        word_(llvm::Type::getInt32Ty(function.getContext())) {
-    const bool threads = unit.options.threads;
-    shared_ = llvm::cast<llvm::GlobalVariable>(function.getParent()->getOrInsertGlobal(
-        threads ? "telltale_sampler_countdown_r" : "telltale_sampler_countdown", word_));
-    if (threads) shared_->setThreadLocalMode(llvm::GlobalVariable::InitialExecTLSModel);
-  }
-
-  void take_from_shared(llvm::IRBuilderBase& at) {
-    at.CreateStore(at.CreateLoad(word_, shared_place(at)), local());
-  }
-  void give_to_shared(llvm::IRBuilderBase& at) {
-    at.CreateStore(at.CreateLoad(word_, local()), shared_place(at));
-  }
-
-  // Counts down, and jumps to `slow` if it is time to observe. Otherwise to `fast`, or, if only the
-  // runtime could say that it is not, to `other`, from where that comes to the same.
-  void ask(llvm::IRBuilderBase& at, bool is_local, BasicBlock* fast, BasicBlock* slow,
-           BasicBlock* other) {
-    llvm::Value* const place = is_local ? local() : shared_place(at);
-    llvm::Value* const left =
-        at.CreateSub(at.CreateLoad(word_, place), llvm::ConstantInt::get(word_, 1));
-    at.CreateStore(left, place);
-    BasicBlock* const asks =
-        BasicBlock::Create(function_.getContext(), "telltale.ask", &function_, fast);
-    constexpr std::uint32_t kSeldom = 1;
-    constexpr std::uint32_t kOften = 10000;
-    llvm::MDNode* const unlikely =
-        unit_.options.predict_checks
-            ? llvm::MDBuilder(function_.getContext()).createBranchWeights(kSeldom, kOften)
-            : nullptr;
-    at.CreateCondBr(at.CreateICmpSLE(left, llvm::ConstantInt::get(word_, 0)), asks, fast, unlikely);
-    at.SetInsertPoint(asks);
-    if (is_local) give_to_shared(at);
-    llvm::Value* const fires = counters_.ask_whether_due(at, shared_place(at));
-    if (is_local) take_from_shared(at);
-    at.CreateCondBr(fires, slow, other);
-  }
-
- private:
-  llvm::Value* shared_place(llvm::IRBuilderBase& at) {
-    return unit_.options.threads ? static_cast<llvm::Value*>(at.CreateThreadLocalAddress(shared_))
-                                 : shared_;
-  }
-  llvm::Value* local() {
-    if (local_ == nullptr) {
-      BasicBlock& entry = function_.getEntryBlock();
-      llvm::IRBuilder<> builder(&entry, entry.begin());
-      local_ = builder.CreateAlloca(word_, nullptr, "telltale.countdown");
-    }
-    return local_;
-  }
-
-  llvm::Function& function_;
-  const Unit& unit_;
-  Counters& counters_;
-  llvm::IntegerType* word_;
-  llvm::GlobalVariable* shared_ = nullptr;
-  llvm::Value* local_ = nullptr;
-};
 
 // Two copies of a function: the fast one knows of no site, the slow one observes all. A region
 // begins at the entry and at each jump backward; there, and only there, control moves from one copy
@@ -97,11 +28,12 @@ class RegionCountdown {
 class Regions {
  public:
   Regions(llvm::Function& function, const Unit& unit, Counters& counters,
-          const Weightless& is_weightless, SamplingStatistics& statistics)
+          const Weightless& is_weightless, WholeFunctions& whole, SamplingStatistics& statistics)
       : function_(function),
         unit_(unit),
         counters_(counters),
         is_weightless_(is_weightless),
+        whole_(whole),
         statistics_(statistics),
         countdown_(function, unit, counters) {}
 
@@ -134,11 +66,18 @@ class Regions {
  private:
   BasicBlock* twin(BasicBlock* block) { return llvm::cast<BasicBlock>(copies_[block]); }
 
+  // Does the region pass sites here?
+  [[nodiscard]] bool has_sites(const llvm::Instruction& instruction) const {
+    if (mark_of(instruction, unit_) != nullptr) return true;
+    const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    return call != nullptr && whole_.joins(*call);
+  }
+
   // May the countdown be looked at, or changed, in a call?
   [[nodiscard]] bool is_quiet(const llvm::Instruction& instruction) const {
     const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm() ||
-        mark_of(*call, unit_) != nullptr)
+        mark_of(*call, unit_) != nullptr || whole_.is_quiet(*call))
       return true;
     if (llvm::isa<llvm::InvokeInst>(call)) return false;
     const auto* const callee =
@@ -156,7 +95,7 @@ class Regions {
       if (!can_be_parted(block) || block->isEHPad() || block->hasAddressTaken()) return false;
       for (const llvm::Instruction& instruction : *block) {
         if (!is_quiet(instruction)) return false;
-        has_marks = has_marks || mark_of(instruction, unit_) != nullptr;
+        has_marks = has_marks || has_sites(instruction);
       }
     }
     for (const BasicBlock* const before : llvm::predecessors(loop.getHeader())) {
@@ -221,9 +160,8 @@ class Regions {
   // Has a way from here to the next region a site?
   void weigh() {
     for (BasicBlock* const block : jumps_.order) {
-      bool has = std::any_of(block->begin(), block->end(), [&](const llvm::Instruction& one) {
-        return mark_of(one, unit_) != nullptr;
-      });
+      bool has = std::any_of(block->begin(), block->end(),
+                             [&](const llvm::Instruction& one) { return has_sites(one); });
       const llvm::Instruction* const end = block->getTerminator();
       for (unsigned i = 0; i < end->getNumSuccessors() && !has; ++i)
         has = !jumps_.edges.contains({block, i}) && has_sites_.contains(end->getSuccessor(i));
@@ -312,7 +250,12 @@ class Regions {
     std::vector<std::pair<llvm::CallInst*, llvm::CallInst*>> both;
     for (BasicBlock* const block : body_) {
       for (llvm::Instruction& instruction : *block) {
-        if (mark_of(instruction, unit_) == nullptr) continue;
+        if (!has_sites(instruction)) continue;
+        if (mark_of(instruction, unit_) == nullptr) {
+          whole_.lead(llvm::cast<llvm::CallBase>(instruction), false);
+          whole_.lead(llvm::cast<llvm::CallBase>(*copies_[&instruction]), true);
+          continue;
+        }
         auto* const call = llvm::cast<llvm::CallInst>(&instruction);
         both.emplace_back(call, llvm::cast<llvm::CallInst>(copies_[call]));
       }
@@ -331,6 +274,7 @@ class Regions {
   const Unit& unit_;
   Counters& counters_;
   const Weightless& is_weightless_;
+  WholeFunctions& whole_;
   SamplingStatistics& statistics_;
   RegionCountdown countdown_;
   Room room_;
@@ -342,82 +286,6 @@ class Regions {
   std::map<BasicBlock*, Ends> ends_;
   llvm::ValueToValueMapTy copies_;
 };
-
-bool can_be_cloned(const llvm::Function& function, const Unit& unit) {
-  const bool is_odd =
-      std::any_of(function.arg_begin(), function.arg_end(), [](const llvm::Argument& one) {
-        return one.hasInAllocaAttr() || one.hasPreallocatedAttr() || one.hasSwiftErrorAttr();
-      });
-  if (is_odd || function.isVarArg() ||
-      function.hasFnAttribute(llvm::Attribute::PresplitCoroutine) ||
-      !can_be_copied(function, false))
-    return false;
-  for (auto group = llvm::scc_begin(&function); !group.isAtEnd(); ++group) {
-    if (!group.hasCycle()) continue;
-    for (const BasicBlock* const block : *group) {
-      for (const llvm::Instruction& instruction : *block) {
-        if (mark_of(instruction, unit) != nullptr) return false;
-      }
-    }
-  }
-  return true;
-}
-
-// A function that passes each of its sites at most once: it is one region, and its slow copy a
-// function of its own, to which it goes over in the beginning. The fast one is no larger than it
-// was, but for the question.
-void part_function(llvm::Function& function, const Unit& unit, Counters& counters,
-                   SamplingStatistics& statistics) {
-  llvm::ValueToValueMapTy copies;
-  llvm::Function* const slow = llvm::CloneFunction(&function, copies);
-  slow->setName(function.getName() + ".slow");
-  slow->setComdat(nullptr);
-  slow->setLinkage(llvm::GlobalValue::InternalLinkage);
-  slow->setVisibility(llvm::GlobalValue::DefaultVisibility);
-  slow->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
-  slow->setDSOLocal(true);
-  slow->removeFnAttr(llvm::Attribute::AlwaysInline);
-  slow->removeFnAttr(llvm::Attribute::InlineHint);
-  if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
-  slow->addFnAttr(llvm::Attribute::NoInline);
-  ++statistics.regions;
-  Room room;
-  for (llvm::CallInst* const call : marks_in(*slow, unit)) {
-    const Mark& mark = *mark_of(*call, unit);
-    statistics.sites += static_cast<unsigned>(mark.sites.size());
-    llvm::IRBuilder<> builder(call->getNextNode());
-    counters.observe_seldom(builder, *call, mark, room);
-    remove_mark(*call);
-  }
-  for (llvm::CallInst* const call : marks_in(function, unit)) remove_mark(*call);
-  BasicBlock* const start = part_entry(function);
-  BasicBlock* const over =
-      BasicBlock::Create(function.getContext(), "telltale.over", &function, start);
-  llvm::IRBuilder<> builder(over);
-  if (function.getSubprogram() != nullptr) {
-    builder.SetCurrentDebugLocation(
-        llvm::DILocation::get(function.getContext(), 0, 0, function.getSubprogram()));
-  }
-  llvm::SmallVector<llvm::Value*, 8> arguments;
-  for (llvm::Argument& argument : function.args()) arguments.push_back(&argument);
-  llvm::CallInst* const call = builder.CreateCall(slow, arguments);
-  call->setCallingConv(function.getCallingConv());
-  call->setAttributes(function.getAttributes().removeFnAttributes(function.getContext()));
-  // An argument in the caller's own frame must outlive the call.
-  const bool has_copy =
-      std::any_of(function.arg_begin(), function.arg_end(),
-                  [](const llvm::Argument& one) { return one.hasPassPointeeByValueCopyAttr(); });
-  if (!has_copy) call->setTailCallKind(llvm::CallInst::TCK_Tail);
-  if (function.getReturnType()->isVoidTy()) {
-    builder.CreateRetVoid();
-  } else {
-    builder.CreateRet(call);
-  }
-  llvm::Instruction* const end = function.getEntryBlock().getTerminator();
-  builder.SetInsertPoint(end);
-  RegionCountdown(function, unit, counters).ask(builder, false, start, over, start);
-  end->eraseFromParent();
-}
 
 // Each mark is a region of its own.
 void ask_at_each(llvm::Function& function, const Unit& unit, Counters& counters,
@@ -443,11 +311,12 @@ void ask_at_each(llvm::Function& function, const Unit& unit, Counters& counters,
 }  // namespace
 
 void sample_by_regions(llvm::Function& function, const Unit& unit, Counters& counters,
-                       const Weightless& is_weightless, SamplingStatistics& statistics) {
+                       const Weightless& is_weightless, WholeFunctions& whole,
+                       SamplingStatistics& statistics) {
   ++statistics.functions;
-  if (can_be_cloned(function, unit)) return part_function(function, unit, counters, statistics);
+  if (whole.is_whole(function)) return whole.part(function, counters, statistics);
   if (can_be_copied(function, true)) {
-    Regions(function, unit, counters, is_weightless, statistics).make();
+    Regions(function, unit, counters, is_weightless, whole, statistics).make();
     return;
   }
   ++statistics.without_copies;

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "sampling.h"
+#include "whole.h"
 
 namespace telltale::instrument {
 
-// Replaces every mark in `function`: docs/design/sampler-compiler.md, "Sampling".
+// Replaces every mark in `function`, which `whole` was told of: docs/design/sampler-compiler.md,
+// "Sampling".
 void sample_by_regions(llvm::Function& function, const Unit& unit, Counters& counters,
-                       const Weightless& is_weightless, SamplingStatistics& statistics);
+                       const Weightless& is_weightless, WholeFunctions& whole,
+                       SamplingStatistics& statistics);
 
 }  // namespace telltale::instrument

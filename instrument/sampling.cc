@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "copying.h"
-#include "regions.h"
 
 namespace telltale::instrument {
 namespace {
@@ -344,8 +343,6 @@ class TwoCopies {
 void sample_function(llvm::Function& function, const Unit& unit, Counters& counters,
                      const Weightless& is_weightless, SamplingStatistics& statistics) {
   ++statistics.functions;
-  if (unit.options.decides_by_region())
-    return sample_by_regions(function, unit, counters, is_weightless, statistics);
   const bool copied = can_be_copied(function, false);
   Countdown countdown(function, unit, counters, copied && unit.options.cache_countdown);
   if (copied) {

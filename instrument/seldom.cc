@@ -9,6 +9,9 @@
 namespace telltale::instrument {
 namespace {
 
+// As in runtime/sampler/unit.h.
+constexpr std::int32_t kUnset = -0x40000000;
+
 // Where clang knows a convention that leaves the caller its registers.
 llvm::CallingConv::ID quiet_convention(const llvm::Module& module) {
   const llvm::Triple triple(module.getTargetTriple());
@@ -90,12 +93,28 @@ llvm::Function& Counters::due() {
   llvm::Type* const pointer = builder.getPtrTy();
   due_ = make_seldom("due", llvm::FunctionType::get(builder.getInt1Ty(), {pointer}, false));
   builder.SetInsertPoint(&due_->getEntryBlock());
-  const llvm::FunctionCallee ask =
-      runtime(unit_.options.threads ? "telltale_sampler_due_r_v1" : "telltale_sampler_due_v1",
-              llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false));
+  const llvm::FunctionCallee ask = runtime(
+      unit_.options.threads ? "telltale_sampler_region_due_r_v1" : "telltale_sampler_region_due_v1",
+      llvm::FunctionType::get(builder.getInt32Ty(), {pointer}, false));
   llvm::Value* const answer = builder.CreateCall(ask, {due_->getArg(0)});
   builder.CreateRet(builder.CreateICmpNE(answer, builder.getInt32(0)));
   return *due_;
+}
+
+llvm::Value* Counters::region_countdown(llvm::IRBuilderBase& at) {
+  llvm::Type* const word = at.getInt32Ty();
+  const bool threads = unit_.options.threads;
+  if (region_countdown_ == nullptr && threads) {
+    region_countdown_ = llvm::cast<llvm::GlobalVariable>(
+        module_.getOrInsertGlobal("telltale_sampler_regions_r", word));
+    region_countdown_->setThreadLocalMode(llvm::GlobalVariable::InitialExecTLSModel);
+  } else if (region_countdown_ == nullptr) {
+    // Each unit has its own, which code finds without the help of a table.
+    region_countdown_ = variable(llvm::ConstantInt::get(word, static_cast<std::uint32_t>(kUnset)),
+                                 "countdown", false);
+  }
+  if (threads) return at.CreateThreadLocalAddress(region_countdown_);
+  return region_countdown_;
 }
 
 llvm::Value* Counters::ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* countdown) {

@@ -47,6 +47,13 @@ uint64_t next(int32_t countdown, Generator& generator) {
   return following == 0 ? pair(kFar, false) : pair(following, true);
 }
 
+// Of regions 0 more may pass where of sites the next but none is due.
+uint32_t next_region(int32_t& countdown, Generator& generator) {
+  const uint64_t answer = next(countdown < kUnset / 2 ? countdown : countdown + 1, generator);
+  countdown = static_cast<int32_t>(answer & UINT32_MAX) - 1;
+  return static_cast<uint32_t>(answer >> 32);
+}
+
 }  // namespace
 
 void Generator::start(const Settings& settings) {
@@ -78,6 +85,7 @@ void restart_generators() {
   thread_generator.forget();
   telltale_sampler_countdown = kUnset;
   telltale_sampler_countdown_r = kUnset;
+  telltale_sampler_regions_r = kUnset;
 }
 
 }  // namespace telltale::sampler
@@ -85,6 +93,8 @@ void restart_generators() {
 __attribute__((visibility("default"))) int32_t telltale_sampler_countdown =
     telltale::sampler::kUnset;
 __attribute__((visibility("default"))) thread_local int32_t telltale_sampler_countdown_r =
+    telltale::sampler::kUnset;
+__attribute__((visibility("default"))) thread_local int32_t telltale_sampler_regions_r =
     telltale::sampler::kUnset;
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next(int32_t countdown) {
@@ -96,14 +106,12 @@ __attribute__((visibility("default"))) uint64_t telltale_sampler_next_r(int32_t 
   return telltale::sampler::next(countdown, telltale::sampler::thread_generator);
 }
 
-__attribute__((visibility("default"))) uint32_t telltale_sampler_due_v1(int32_t* countdown) {
-  const uint64_t answer = telltale_sampler_next(*countdown);
-  *countdown = static_cast<int32_t>(answer & UINT32_MAX);
-  return static_cast<uint32_t>(answer >> 32);
+__attribute__((visibility("default"))) uint32_t telltale_sampler_region_due_v1(int32_t* countdown) {
+  return telltale::sampler::next_region(*countdown, telltale::sampler::process_generator);
 }
 
-__attribute__((visibility("default"))) uint32_t telltale_sampler_due_r_v1(int32_t* countdown) {
-  const uint64_t answer = telltale_sampler_next_r(*countdown);
-  *countdown = static_cast<int32_t>(answer & UINT32_MAX);
-  return static_cast<uint32_t>(answer >> 32);
+__attribute__((visibility("default"))) uint32_t
+telltale_sampler_region_due_r_v1(int32_t* countdown) {
+  if (*countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
+  return telltale::sampler::next_region(*countdown, telltale::sampler::thread_generator);
 }

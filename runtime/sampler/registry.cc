@@ -77,11 +77,20 @@ void start_all_again() {
     start_again(*unit);
 }
 
+// The child of a fork is not to observe where its parent would have.
+void draw_all_again() {
+  unsigned left = unit_count;
+  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
+    if (unit->countdown != nullptr) *unit->countdown = kUnset;
+  }
+}
+
 void become_child() {
   owner = ::getpid();
   Lock::reset();
   forget_windows();
   restart_generators();
+  draw_all_again();
   trace_in_child();
   if (!has_report() || !reopen_report_in_child()) return;
   start_all_again();

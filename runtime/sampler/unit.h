@@ -6,7 +6,7 @@
 
 namespace telltale::sampler {
 
-inline constexpr uint32_t kUnitVersion = 1;
+inline constexpr uint32_t kUnitVersion = 2;
 
 enum Random : uint32_t { kOnline = 0, kOffline = 1, kFixed = 2 };
 enum UnitFlags : uint32_t { kSamples = 1, kThreads = 2, kTraces = 4 };
@@ -35,6 +35,7 @@ struct Unit {
   Unit* next;
   Unit* previous;
   uint8_t signature[16];
+  int32_t* countdown;  // of regions; null if the unit has none of its own
 };
 
 // Sites of scalar-pairs at one assignment, side by side in their scheme's table; or all sites of a
@@ -106,10 +107,11 @@ void telltale_sampler_yield_v1(uint64_t* counters);
 // and counts from zero. Also for programs that run for long and want a report now: what later
 // reports say adds up.
 void telltale_sampler_leaving_v1(void);
-// The same for the countdown that is given, of which one has just been taken: sets the next one,
-// and answers whether to observe.
-uint32_t telltale_sampler_due_v1(int32_t* countdown);
-uint32_t telltale_sampler_due_r_v1(int32_t* countdown);
+// How many more regions may pass before one is observed: a unit's own, or this thread's. It has
+// just been counted down below 0: sets the next one, and answers whether to observe.
+uint32_t telltale_sampler_region_due_v1(int32_t* countdown);
+uint32_t telltale_sampler_region_due_r_v1(int32_t* countdown);
+extern thread_local int32_t telltale_sampler_regions_r __attribute__((tls_model("initial-exec")));
 // Counts one observation of site `row` under counter `index` of a scheme's table, which is a group.
 void telltale_sampler_count_v1(const telltale::sampler::Group* table, uint64_t index, uint64_t row);
 // Observes all sites of a group.
