@@ -16,6 +16,7 @@
 
 #include "copying.h"
 #include "region_countdown.h"
+#include "repeating.h"
 
 namespace telltale::instrument {
 namespace {
@@ -41,6 +42,7 @@ class Regions {
     BasicBlock* const start = part_entry(function_);
     part_pads(function_);
     values_to_memory(function_);
+    repeat_small_loops(function_, unit_, [this](const llvm::Loop& loop) { return is_quiet(loop); });
     if (unit_.options.cache_countdown) keep_in_quiet_loops();
     jumps_ = find_jumps(start);
     headers_.insert(start);

@@ -32,6 +32,17 @@ void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operan
   count(group, row * 3 + slot(group, value, operand), row);
 }
 
+// As observe() of all, where nothing is to be done but count.
+template <typename Number>
+void count_all(const Group& group, uint64_t value, const uint64_t* operands) {
+  const auto left = static_cast<Number>(value);
+  uint64_t* counter = group.counters + uint64_t{group.row} * 3;
+  for (uint32_t i = 0; i < group.sites; ++i, counter += 3) {
+    const auto right = static_cast<Number>(operands[i]);
+    ++counter[(left > right ? 1 : 0) + (left >= right ? 1 : 0)];
+  }
+}
+
 }  // namespace
 }  // namespace telltale::sampler
 
@@ -57,6 +68,13 @@ telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* gro
 
 __attribute__((visibility("default"))) void telltale_sampler_all_pairs_v1(
     const telltale::sampler::Group* group, uint64_t value, const uint64_t* operands) {
+  using namespace telltale::sampler;
+  const bool only_counts = group->first == nullptr && group->last == nullptr &&
+                           group->exists == nullptr && (group->flags & kManyThreads) == 0 &&
+                           !is_tracing();
+  if (only_counts && (group->flags & kSignedValues) != 0)
+    return count_all<int64_t>(*group, value, operands);
+  if (only_counts) return count_all<uint64_t>(*group, value, operands);
   for (uint32_t i = 0; i < group->sites; ++i)
     telltale::sampler::observe(*group, i, value, operands[i]);
 }

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import signal
+import statistics
 import subprocess
 import unittest
 
@@ -114,21 +115,30 @@ class Objects(SamplerCase):
 
 
 class Sampling(SamplerCase):
-    def test_counts_are_unbiased(self):
-        """Over 40 seeds the observations of each counter follow a binomial distribution: the sum of the squared deviations
-        is chi-square distributed. The seeds are fixed, so this passes always or never."""
-        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
+    def counts_of(self, program, sparsity):
+        """The counters of 40 runs. The seeds are fixed: what is said of the counts passes always or never."""
+        found = []
+        for seed in range(1, 41):
+            self.run_reported(program, SAMPLER_SPARSITY=str(sparsity), SAMPLER_SEED=str(seed * 0x5DEECE66D2B))
+            found.append([int(n) for _, rows in samples(self.report) for row in rows for n in row])
+        return found
+
+    def truth_of(self, *flags):
         exact = build(self.path("exact"), NEWEST, "-fno-sample", *flags)
         self.run_reported(exact)
-        truth = [int(n) for _, rows in samples(self.report) for row in rows for n in row]
+        return [int(n) for _, rows in samples(self.report) for row in rows for n in row]
+
+    def test_counts_are_binomial(self):
+        """Where each site is observed by itself, the observations of a counter follow a binomial distribution: the sum of
+        the squared deviations is chi-square distributed."""
+        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
+        truth = self.truth_of(*flags)
         for release in RELEASES:
-            sampled = build(self.path("sampled"), release, *flags)
+            sampled = build(self.path("sampled"), release, "-fno-sample-regions", *flags)
             for sparsity in (10, 100):
                 squares = 0.0
                 degrees = 0
-                for seed in range(1, 41):
-                    self.run_reported(sampled, SAMPLER_SPARSITY=str(sparsity), SAMPLER_SEED=str(seed * 7919))
-                    counts = [int(n) for _, rows in samples(self.report) for row in rows for n in row]
+                for counts in self.counts_of(sampled, sparsity):
                     self.assertEqual(len(counts), len(truth))
                     for count, true in zip(counts, truth):
                         mean = true / sparsity
@@ -140,6 +150,28 @@ class Sampling(SamplerCase):
                 self.assertGreater(degrees, 200)
                 # Within four standard deviations of a chi-square distribution's mean.
                 self.assertLess(abs(squares - degrees), 4 * math.sqrt(2 * degrees), (release, sparsity))
+
+    def test_counts_are_unbiased(self):
+        """Where whole regions are observed, some passes of a loop together, the counts scatter more, around the same: the
+        squares of Student's t of all counters, that is, of how far the mean of the runs is from the truth in units of what
+        the runs themselves say of its error, are about 1."""
+        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
+        truth = self.truth_of(*flags)
+        for release in RELEASES:
+            sampled = build(self.path("sampled"), release, *flags)
+            for sparsity in (10, 100):
+                squares = []
+                for true, counts in zip(truth, zip(*self.counts_of(sampled, sparsity)), strict=True):
+                    if true / sparsity < 20:
+                        self.assertTrue(all(count <= true for count in counts))
+                        continue
+                    error = statistics.stdev(counts) / math.sqrt(len(counts))
+                    squares.append(((statistics.mean(counts) - true / sparsity) / error) ** 2)
+                    # A bias of some per cent would show.
+                    self.assertLess(error * sparsity / true, 0.05)
+                self.assertGreater(len(squares), 4)
+                self.assertLess(max(squares), 4 ** 2, (release, sparsity))
+                self.assertLess(sum(squares) / len(squares), 3, (release, sparsity))
 
     def test_fixed_takes_every_nth(self):
         program = build(self.path("p"), NEWEST, "-O1", "-fsampler-random=fixed", "-fsampler-scheme=function-entries",
