@@ -10,7 +10,7 @@ REACHING = ("-fassign-across-pointer", "-fassign-into-field", "-fassign-into-ind
 
 class Case(SamplerCase):
     def lines(self, program, sparsity="1", status=0):
-        done = run(program, env={"SAMPLER_FILE": str(self.report), "SAMPLER_SPARSITY": sparsity, "SAMPLER_SEED": "3"})
+        done = run(program, env={"SAMPLER_FILE": str(self.report), "SAMPLER_SPARSITY": sparsity, "SAMPLER_SEED": "88172645463325"})
         self.assertEqual((done.returncode, done.stderr), (status, ""))
         return resolved(self.report, program)
 
