@@ -127,6 +127,15 @@ class StackTrack(unittest.TestCase):
         self.assertTrue(subprocess.run([tool, "--show_format"], capture_output=True, text=True).stdout
                         .startswith(SHOWN_FORMAT[0]))
 
+    def test_recorded_example(self):
+        """The recording that docs/formats/stacktrack.md shows in hexadecimal."""
+        path = os.path.join(SOURCE_DIR, "tests", "golden", "stacktrack", "recorded.tlg")
+        self.run_telltale("check", path)
+        self.assertEqual([(row["function"], row["calls"], row["file"], row["line"]) for row in self.rows("top", path)],
+                         [("price", 1, "price.cc", 3)])
+        self.assertEqual([row["payload"] for row in self.calls(path) if row["kind"] == "variable"], ["n=5"])
+        self.assertIn(f'start_hires="{0:.6f}" start="{0x6b01cb06}"', self.run_telltale("expand_events", path))
+
     # --- every verb
 
     def check_small(self, *words):

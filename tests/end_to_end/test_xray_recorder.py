@@ -83,6 +83,14 @@ class Recorder(Case):
         self.assertEqual(calls_by_name(run.path, program)["leaf"], 2 + 2 * 1000)
         self.assertEqual(run.side().left_out, 2 * 6 * 1000)
 
+    def test_only_chosen_functions_are_patched(self):
+        program = build("host", NEWEST)
+        for options, leaf, slow in (("", 1, 1), ("functions=leaf*", 1, 0), ("functions=!leaf*", 0, 1)):
+            said = Run(program, "patched", options=options).said
+            self.assertEqual((said["leaf_patched"], said["slow_patched"]), (leaf, slow), options)
+        plain = json.loads(subprocess.run([program, "patched"], capture_output=True, check=True).stdout)
+        self.assertEqual((plain["leaf_patched"], plain["slow_patched"]), (0, 0))
+
     def test_duration_filter_compares_functions(self):
         """A short call that an exception ended must not take the entry of another call with it."""
         program = build("host", NEWEST)

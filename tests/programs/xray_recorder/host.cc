@@ -447,6 +447,20 @@ int plugin_in_child(char* path) {
   return 0;
 }
 
+// An entry that is not patched begins with a jump over the rest of its sled.
+template <typename Function>
+bool is_patched(Function* function) {
+  uint16_t first;
+  std::memcpy(&first, reinterpret_cast<const void*>(function), sizeof(first));
+  return first != 0x09eb;
+}
+int patched() {
+  call_leaf(1);
+  told["leaf_patched"] = is_patched(leaf);
+  told["slow_patched"] = is_patched(slow);
+  return 0;
+}
+
 void on_host_signal(int) { ++told["host_signals"]; }
 
 // What a program sees of signals that it handles, or does not, with a recorder in it.
@@ -494,6 +508,7 @@ int main(int argc, char** argv) {
   int status = 2;
   if (what == "calls") status = calls(number(2), static_cast<uint64_t>(number(3)));
   if (what == "events") status = events();
+  if (what == "patched") status = patched();
   if (what == "signals") status = signals(static_cast<uint64_t>(number(2)));
   if (what == "until_killed") status = until_killed(argv[2], number(3));
   if (what == "die") die(argv[2]);

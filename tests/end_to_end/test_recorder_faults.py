@@ -1,0 +1,60 @@
+"""Row R10 for both recorders: system calls on a recording's files fail one after the other, which strace sees to. The program does not notice,
+and what is recorded and counted as lost is all there was."""
+import itertools
+import shutil
+import unittest
+
+import own_recorder
+import recorder_programs as programs
+import stacktrack_file
+
+# Events of each of the program's two threads.
+TIMES = 40
+EACH = 2700 * TIMES
+FAULTS = (("openat", "EACCES"), ("fallocate", "ENOSPC"), ("fallocate", "EDQUOT"), ("fallocate", "EOPNOTSUPP"), ("pwritev", "EIO"),
+          ("ftruncate", "EIO"), ("mmap", "ENOMEM"), ("newfstatat", "EIO"), ("fstat", "EIO"), ("fcntl", "EMFILE"))
+# From which time on a call fails; the first ones are those that make the files.
+FROM = ("1+", "2+", "3+", "4+", "7+") if programs.LONG else ("2+", "3+")
+
+
+@unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+@unittest.skipIf(programs.SANITIZED, "sanitizers have files of their own")
+class Faults(unittest.TestCase):
+    def check(self, kind, call, error, when):
+        place = programs.new_folder()
+        path = place / ("r.tlg" if kind == "stacktrack" else "r.xray")
+        log = programs.new_folder() / "strace"
+        strace = ["strace", "-f", "-qq", "-o", str(log), "-P", str(path), "-P", f"{path}.side", "-e",
+                  f"inject={call}:error={error}:when={when}"]
+        for name, value in programs.settings(kind, path, "" if kind == "stacktrack" else "buffer=4K,size=64M").items():
+            strace += ["-E", f"{name}={value}"]
+        done = programs.run("stacktrack", programs.build("clocks", kind), TIMES, before=strace)
+        self.assertEqual((done.stdout, done.stderr), (f"{EACH}\n", ""))
+        injected = log.read_text().count("(INJECTED)")
+        if not path.exists():
+            return injected, 0
+        if kind == "stacktrack":
+            events, lost = programs.calls(kind, path)
+            self.assertEqual(events + lost, 2 * EACH)
+        else:
+            events = own_recorder.function_events(own_recorder.events(str(path)))
+            # What the trace itself says, for it may be without a side record.
+            lost = int.from_bytes(path.read_bytes()[28:32], "little")
+            self.assertEqual(events + lost, 4 * EACH)
+        return injected, lost
+
+    def test_r10_system_calls_that_fail(self):
+        for kind in programs.KINDS:
+            injected = losses = 0
+            for (call, error), when in itertools.product(FAULTS, FROM):
+                with self.subTest(kind=kind, call=call, error=error, when=when):
+                    failed, lost = self.check(kind, call, error, when)
+                    injected += failed
+                    losses += lost != 0
+            # Most of them are calls that are made, and some cost events.
+            self.assertGreater(injected, 15)
+            self.assertGreater(losses, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
