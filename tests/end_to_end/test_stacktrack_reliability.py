@@ -10,8 +10,8 @@ import struct
 import tempfile
 import unittest
 
+import reliability
 import stacktrack_streams as streams
-import test_reliability
 from stacktrack_streams import BLOCK, CLASSIC, EXIT, FUNCTION, HIT, SLOC, STEP, VALUE
 from xray_recorder import SOURCE_DIR, telltale
 
@@ -77,9 +77,9 @@ class StackTrackReliability(unittest.TestCase):
     def tearDownClass(cls):
         cls.keeper.cleanup()
 
-    write = test_reliability.Reliability.write
-    run_limited = test_reliability.Reliability.run_limited
-    instructions = test_reliability.Reliability.instructions
+    write = reliability.Case.write
+    run_limited = reliability.Case.run_limited
+    instructions = reliability.Case.instructions
 
     def test_d3_hostile_fields_cost_no_memory(self):
         with open(os.path.join(SOURCE_DIR, "tests/golden/stacktrack/wide.tlg"), "rb") as file:
