@@ -83,7 +83,7 @@ class Side:
 class Run:
     """A run of a program with the recorder in it."""
 
-    def __init__(self, program, *arguments, options="", preload=True, prefix=(), file="t.xray", check=True, timeout=120,
+    def __init__(self, program, *arguments, options="", preload=True, prefix=(), file="t.xray", check=True, timeout=400,
                  **more):
         self.folder = tempfile.mkdtemp(dir=work_dir())
         self.path = os.path.join(self.folder, file)

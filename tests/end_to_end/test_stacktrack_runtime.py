@@ -16,7 +16,6 @@ SOURCE = os.environ["TELLTALE_SOURCE_DIR"]
 PROGRAMS = os.path.join(BUILD, "tests", "runtime")
 LIBRARIES = ("stacktrack", "stacktrack_shared")
 FORBIDDEN = os.path.join(PROGRAMS, "forbidden_calls.so")
-LONG = bool(os.environ.get("TELLTALE_LONG"))
 SANITIZED = "fsanitize" in open(os.path.join(BUILD, "build.ninja")).read()
 
 # What an event or a crash may call: system calls, and what only computes. Opening a sink may also look at the environment.
@@ -28,7 +27,7 @@ ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_loca
 
 
 def run(*command, **environment):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600 if LONG else 120, env={**os.environ, **environment})
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, **environment})
     assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout
 

@@ -208,14 +208,14 @@ class Tools(Case):
         if not shutil.which("valgrind"):
             self.fail("valgrind is needed (tools/packages.txt)")
         program = build_static(NEWEST, "-gdwarf-4")
-        run = Run(program, "calls", 2, 200, preload=False, options="size=16M,clock=monotonic", timeout=120,
+        run = Run(program, "calls", 2, 200, preload=False, options="size=16M,clock=monotonic",
                   prefix=("valgrind", "-q", "--error-exitcode=9", "--smc-check=all"))
         self.check_calls(run, program, 2, 200)
         self.assertEqual(run.stderr, "")
         # Functions by address; the clocks that valgrind makes of its own.
         program = build_static(NEWEST, "-gdwarf-4", *FUNCTIONS)
         for options in ("size=16M,clock=sparse", "size=16M,depth=3"):
-            run = Run(program, "calls", 2, 200, preload=False, options=options, timeout=120,
+            run = Run(program, "calls", 2, 200, preload=False, options=options,
                       prefix=("valgrind", "-q", "--error-exitcode=9"))
             self.assertEqual(run.stderr, "")
             self.assertGreater(calls_by_name(run.path, program)["leaf"], 0)
@@ -224,7 +224,7 @@ class Tools(Case):
         for flags in (("-fno-xray-link-deps",), FUNCTIONS):
             program = build_static(NEWEST, "-fsanitize=thread", "-DWITHOUT_CLANGS_RUNTIME", *flags)
             for options in ("", "clock=sparse", "mode=ring,size=256K,buffer=16K"):
-                run = Run(program, "calls", 4, 2000, preload=False, options=options, timeout=120)
+                run = Run(program, "calls", 4, 2000, preload=False, options=options)
                 self.assertEqual(run.stderr, "")
                 self.assertGreater(sum(calls_by_name(run.path, program).values()), 1000)
 
