@@ -212,11 +212,11 @@ class Tools(Case):
                   prefix=("valgrind", "-q", "--error-exitcode=9", "--smc-check=all"))
         self.check_calls(run, program, 2, 200)
         self.assertEqual(run.stderr, "")
-        # Functions by address; the clocks that valgrind makes of its own.
+        # Functions by address. The search for leaks would look at each word behind the trace's end.
         program = build_static(NEWEST, "-gdwarf-4", *FUNCTIONS)
         for options in ("size=16M,clock=sparse", "size=16M,depth=3"):
             run = Run(program, "calls", 2, 200, preload=False, options=options,
-                      prefix=("valgrind", "-q", "--error-exitcode=9"))
+                      prefix=("valgrind", "-q", "--error-exitcode=9", "--leak-check=no"))
             self.assertEqual(run.stderr, "")
             self.assertGreater(calls_by_name(run.path, program)["leaf"], 0)
 
