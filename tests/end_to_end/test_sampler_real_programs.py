@@ -22,7 +22,7 @@ STEP_TIMEOUT = 3600 if LONG or ONLY else 300
 NO_AUTOTOOLS = "ACLOCAL=: AUTOCONF=: AUTOMAKE=: AUTOHEADER=: MAKEINFO=: HELP2MAN=:"
 
 # Shell commands that build a program and run its tests in a copy of its sources, what to look for in what they print, and
-# the program whose sites are looked at. {cc}, {cxx} and {flags} are put in.
+# the program whose sites are looked at. One of gzip's tests, of files of 4 GB, is left out. {cc}, {cxx} and {flags} are put in.
 # The tests of lpeg, a library for Lua, are what an interpreter has to get right: Debian has none of Lua's own.
 PROGRAMS = {
     "bzip2": (["bzip2"], ["make -s CC={cc} CFLAGS='-w -D_FILE_OFFSET_BITS=64 {flags}' bzip2", "make -s CC={cc} test"],
@@ -30,7 +30,8 @@ PROGRAMS = {
     "tinyxml2": (["tinyxml2"], ["cmake -S . -B out -DCMAKE_CXX_COMPILER={cxx} -DCMAKE_CXX_FLAGS='-w {flags}' "
                                 "-DBUILD_TESTING=ON -DBUILD_SHARED_LIBS=OFF", "cmake --build out -j2", "out/xmltest"],
                  r"Pass (\d+), Fail 0", "tinyxml2/out/xmltest"),
-    "gzip": (["gzip"], ["./configure -q CC={cc} CFLAGS='-w {flags}'", "make -s -j2 " + NO_AUTOTOOLS,
+    "gzip": (["gzip"], ["sed -i '/^  list-big/d' tests/Makefile.in && ./configure -q CC={cc} CFLAGS='-w {flags}'",
+             "make -s -j2 " + NO_AUTOTOOLS,
              "make check " + NO_AUTOTOOLS], r"# FAIL:\s+0\n",
              "gzip/gzip"),
     "lua": (["lua5.4", "lua-lpeg"],
@@ -84,9 +85,15 @@ class RealPrograms(SamplerCase):
         sites = {key[:2]: len(rows) for key, rows in
                  tables(section(program, ".debug_site_info").replace(b"\0", b"").decode(), "sites")}
         observed = 0
-        for file in sorted(reports.iterdir())[:20]:
-            for key, rows in tables(file.read_text(), "samples"):
-                if key[:2] in sites:
+        seen = 0
+        # What a configure script tries reports, too.
+        for file in sorted(reports.iterdir()):
+            mine = [(key, rows) for key, rows in tables(file.read_text(), "samples") if key[:2] in sites]
+            seen += 1 if mine else 0
+            if seen > 20:
+                break
+            for key, rows in mine:
+                if rows:
                     self.assertEqual(len(rows), sites[key[:2]], key)
                     observed += sum(1 for row in rows if set(row) != {"0"})
         return observed
