@@ -15,8 +15,15 @@ class CompiledCode {
   struct Method {
     FunctionId function{};
     uint64_t address = 0;  // of the last compilation in the file; 0: none has code
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;    // as recorded
     uint64_t compilations = 0;
+
+    // Mono tells sizes that no code has, negative as its own 32-bit numbers, of methods that it
+    // has no code of (finalizers and wrappers at shutdown); their addresses are as wrong.
+    [[nodiscard]] bool knows_size() const { return bytes <= kMostBytes; }
+    static constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - 1;
+    // REQUIRES: code >= address.
+    [[nodiscard]] bool holds(uint64_t code) const { return knows_size() && code - address < bytes; }
   };
 
   void on(const PieceEvent& event) { place_ = event.offset; }

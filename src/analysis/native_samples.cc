@@ -56,7 +56,7 @@ NativeSamples::Resolved NativeSamples::resolve(
     Line line;
     uint64_t start = 0;
     const auto* method = below(code, address);
-    if (method != nullptr && address - method->first < method->second->bytes) {
+    if (method != nullptr && method->second->holds(address)) {
       line.kind = Line::Kind::method;
       line.function = method->second->function;
       start = to_number(line.function);

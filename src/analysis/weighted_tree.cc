@@ -45,7 +45,7 @@ class OwnerNames {
   }
   [[nodiscard]] bool is_managed(uint64_t address) const {
     auto after = std::ranges::upper_bound(code_, address, {}, &CompiledCode::Method::address);
-    return after != code_.begin() && address - std::prev(after)->address < std::prev(after)->bytes;
+    return after != code_.begin() && std::prev(after)->holds(address);
   }
   [[nodiscard]] std::string symbol_name(uint64_t address) const {
     const auto after = stacks_.symbols.upper_bound(address);

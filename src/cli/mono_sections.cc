@@ -71,15 +71,24 @@ Section MonoSections::header() const {
 Section MonoSections::jit() const {
   Section section{"jit", "JIT", {}, {}};
   uint64_t bytes = 0;
+  uint64_t told_bytes = 0;
+  uint64_t unknown = 0;
   uint64_t again = 0;
   const auto methods = in_.facts.code.methods();
   for (const CompiledCode::Method& method : methods) {
-    bytes += method.bytes;
+    bytes += method.knows_size() ? method.bytes : 0;
+    told_bytes += method.bytes;
+    unknown += static_cast<uint64_t>(!method.knows_size());
     again += method.compilations - 1;
   }
   section.add("methods", "Compiled methods", uint64_t{methods.size()});
-  section.add("bytes", "Generated code, bytes", bytes);
-  if (!in_.options.like_mprof) section.add("recompilations", "Compiled again", again);
+  if (in_.options.like_mprof) {
+    section.add("bytes", "Generated code, bytes", int64_t{static_cast<int32_t>(told_bytes)});
+  } else {
+    section.add("bytes", "Generated code, bytes", bytes);
+    section.add("unknown_sizes", "Methods of unknown size", unknown);
+    section.add("recompilations", "Compiled again", again);
+  }
   section.add("helpers", "JIT helpers", in_.facts.code.helpers());
   section.add("helper_bytes", "JIT helpers' code, bytes", in_.facts.code.helper_bytes());
   return section;
