@@ -66,9 +66,10 @@ def record(path, options, program, arguments):
     """Runs a program under the log profiler; returns what it said on standard output."""
     if not program.endswith(".exe"):
         program = compile_program(program)
-    command = ["mono", "--profile=log:%s,output=%s" % (options, path), program, *map(str, arguments)]
-    for _ in range(3):  # mono itself aborts in two of a hundred recordings of calls
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    command = ["mono", "--profile=log:%s,output=%s" % (options, os.path.abspath(path)), os.path.abspath(program),
+               *map(str, arguments)]
+    for _ in range(3):  # mono itself aborts in two of a hundred recordings of calls, and leaves files where it runs
+        done = subprocess.run(command, cwd=work_dir(), capture_output=True, text=True, timeout=120)
         if done.returncode != -signal.SIGABRT:
             break
     if done.returncode != 0:
