@@ -19,7 +19,7 @@ static int square(int n) {
 static int for_loops(int n) {
   int sum = 0;
   int last = -1;
-#pragma omp parallel for reduction(+ : sum) lastprivate(last) schedule(dynamic)
+#pragma omp parallel for reduction(+ : sum) lastprivate(last) schedule(static, 2)
   for (int i = 0; i < n; i++) {
     int mine = square(i);
     if (mine > 10) sum += mine;
