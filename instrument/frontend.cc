@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 
+#include "dataflow.h"
 #include "ir_side.h"
 #include "planter.h"
 
@@ -82,7 +83,10 @@ class Consumer : public clang::ASTConsumer {
  public:
   explicit Consumer(clang::CompilerInstance& compiler) : compiler_(compiler) {}
 
-  void Initialize(clang::ASTContext& context) override { planting_.emplace(context, unit()); }
+  void Initialize(clang::ASTContext& context) override {
+    planting_.emplace(context, unit());
+    if (unit().options.dataflow) dataflow_.emplace(context, unit().options);
+  }
 
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
     for (clang::Decl* const decl : group) look_at(*decl);
@@ -102,9 +106,12 @@ class Consumer : public clang::ASTConsumer {
 
   void HandleTranslationUnit(clang::ASTContext&) override {
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+    // Before anything is planted in statements that instantiations of a template share.
+    for (const clang::FunctionDecl* const function : planting_->later) describe(*function);
     // Planting in one may turn up lambdas.
     for (std::size_t i = 0; i < planting_->later.size(); ++i) plant(*planting_->later[i]);
     add_all_constants(*planting_);
+    if (dataflow_) unit().dataflow = dataflow_->text(planting_->globals);
     unit().signature = signature_of(compiler_, unit());
   }
 
@@ -157,11 +164,18 @@ class Consumer : public clang::ASTConsumer {
     return !excluded_by_pragma().contains(name) && unit().options.wants_function(name);
   }
 
+  void describe(const clang::FunctionDecl& decl) {
+    const clang::FunctionDecl* const function = decl.getDefinition();
+    if (dataflow_ && function != nullptr && function->getBody() != nullptr && is_wanted(*function))
+      dataflow_->add(*function, planting_->globals);
+  }
+
   void plant(clang::FunctionDecl& decl) {
     clang::FunctionDecl* const function = decl.getDefinition();
     if (function == nullptr || !done_.insert(function).second || function->getBody() == nullptr)
       return;
     if (!is_wanted(*function)) return;
+    describe(*function);
     if (unit().options.compare_constants)
       gather(function->getBody(), planting_->context, planting_->constants);
     Planter(*planting_, *function).plant();
@@ -169,6 +183,7 @@ class Consumer : public clang::ASTConsumer {
 
   clang::CompilerInstance& compiler_;
   std::optional<Planting> planting_;
+  std::optional<Dataflow> dataflow_;
   llvm::DenseSet<const clang::FunctionDecl*> done_;
 };
 

@@ -330,6 +330,9 @@ void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level)
   add_section(module, ".debug_sampler_cfg", graph);
   if (unit.options.implications)
     add_section(module, ".debug_sampler_implications", implications_text(unit));
+  if (unit.options.dataflow)
+    add_section(module, ".debug_sampler_dataflow",
+                "*\tdataflow\t0.2\n" + signature_text(unit) + "\n" + unit.dataflow);
   if (unit.options.show_stats) show_statistics(unit, rows, statistics);
 }
 

@@ -46,16 +46,19 @@ int binds(clang::BinaryOperatorKind kind) {
 }
 
 void number_locals(const clang::Stmt* statement, std::map<std::string, unsigned>& seen,
-                   llvm::DenseMap<const clang::VarDecl*, unsigned>& repeats) {
+                   llvm::DenseMap<const clang::VarDecl*, unsigned>& repeats,
+                   std::vector<const clang::VarDecl*>& locals) {
   if (statement == nullptr || llvm::isa<clang::LambdaExpr>(statement)) return;
   if (const auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(statement)) {
     for (const clang::Decl* const decl : declaration->decls()) {
       const auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
-      if (variable != nullptr && !variable->hasExternalStorage())
-        repeats[variable] = seen[variable->getNameAsString()]++;
+      if (variable == nullptr || variable->hasExternalStorage()) continue;
+      repeats[variable] = seen[variable->getNameAsString()]++;
+      locals.push_back(variable);
     }
   }
-  for (const clang::Stmt* const child : statement->children()) number_locals(child, seen, repeats);
+  for (const clang::Stmt* const child : statement->children())
+    number_locals(child, seen, repeats, locals);
 }
 
 std::string numbered(const std::string& name, unsigned repeat) {
@@ -97,7 +100,7 @@ NormalForm::NormalForm(const clang::FunctionDecl& function,
   for (const clang::VarDecl* const global : globals) seen[global->getNameAsString()] = 1;
   for (const clang::ParmVarDecl* const formal : function.parameters())
     repeats_[formal] = seen[formal->getNameAsString()]++;
-  number_locals(function.getBody(), seen, repeats_);
+  number_locals(function.getBody(), seen, repeats_, locals_);
 }
 
 std::string NormalForm::name(const clang::VarDecl& variable) const {

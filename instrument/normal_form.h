@@ -25,6 +25,8 @@ class NormalForm {
   std::string callee(const clang::Expr& expr);
   // A local that is not the first of its name in the function gets a number.
   std::string name(const clang::VarDecl& variable) const;
+  // Those that it declares, in the order of the text.
+  [[nodiscard]] const std::vector<const clang::VarDecl*>& locals() const { return locals_; }
 
  private:
   struct Printed {
@@ -45,6 +47,7 @@ class NormalForm {
 
   const clang::ASTContext& context_;
   llvm::DenseMap<const clang::VarDecl*, unsigned> repeats_;
+  std::vector<const clang::VarDecl*> locals_;
   llvm::DenseMap<const clang::Expr*, unsigned> temporaries_;
 };
 

@@ -22,16 +22,15 @@ constexpr std::array<SchemeFacts, kSchemes> kFacts = {{{"scalar-pairs", 3},
                                                        {"atoms-rw", 2}}};
 
 // Switches of the manual that are not built: named, so that nobody takes silence for data.
-constexpr std::array<std::string_view, 6> kSwitchesToCome = {
-    "balance-paths",     "use-points-to",        "annotate-sites",
-    "add-blast-markers", "save-dataflow-fields", "sampler-dataflow"};
+constexpr std::array<std::string_view, 4> kSwitchesToCome = {"balance-paths", "use-points-to",
+                                                             "annotate-sites", "add-blast-markers"};
 constexpr std::array<std::string_view, 1> kFilesToCome = {"sampler-scales"};
 
 struct Toggle {
   std::string_view name;
   bool Options::* field;
 };
-constexpr std::array<Toggle, 27> kToggles = {{
+constexpr std::array<Toggle, 29> kToggles = {{
     {"sample-regions", &Options::sample_regions},
     {"sample", &Options::sample},
     {"threads", &Options::threads},
@@ -55,6 +54,8 @@ constexpr std::array<Toggle, 27> kToggles = {{
     {"show-stats", &Options::show_stats},
     {"trace-sites", &Options::trace_sites},
     {"sampler-implications", &Options::implications},
+    {"sampler-dataflow", &Options::dataflow},
+    {"save-dataflow-fields", &Options::dataflow_fields},
     {"isolate-shared-accesses", &Options::isolate_shared_accesses},
     {"sampler-system-headers", &Options::system_headers},
     {"sampler-normal-form", &Options::normal_form},

@@ -70,6 +70,8 @@ struct Options {
   bool show_stats = false;
   bool trace_sites = false;
   bool implications = false;
+  bool dataflow = false;
+  bool dataflow_fields = false;          // members of structures are variables in it
   bool isolate_shared_accesses = false;  // no need: each access is a site of its own anyway
   bool system_headers = false;
   bool normal_form = false;  // texts as the original's front end had them

@@ -77,8 +77,7 @@ void SharedPlaces::look(const clang::Stmt* statement, bool named_only) {
   if (statement == nullptr || is_unevaluated(*statement)) return;
   if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(statement)) {
     const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
-    if (variable != nullptr && variable->hasLocalStorage() && !named_only)
-      address_taken_.insert(variable);
+    if (variable != nullptr && !named_only) address_taken_.insert(variable);
     return;
   }
   if (const auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(statement)) {

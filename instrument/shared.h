@@ -16,6 +16,14 @@ class SharedPlaces {
  public:
   // Looks at the function as it is now; call before anything is planted in it.
   explicit SharedPlaces(const clang::FunctionDecl& function);
+  // The same of an initialiser of a global, which may be null.
+  explicit SharedPlaces(const clang::Expr* initialiser) { look(initialiser, false); }
+
+  // Variables whose address goes somewhere, or that a lambda holds by reference: locals, and
+  // globals that the function names.
+  [[nodiscard]] const llvm::DenseSet<const clang::VarDecl*>& address_taken() const {
+    return address_taken_;
+  }
 
   // A place of a discrete type (integer, enumeration, pointer), no bit-field, not const.
   [[nodiscard]] bool is_shared(const clang::Expr& lvalue, const clang::ASTContext& context) const;

@@ -71,6 +71,7 @@ struct Unit {
   std::deque<Function> functions;
   std::deque<Site> sites;
   std::deque<Mark> marks;
+  std::string dataflow;          // -fsampler-dataflow: what stands behind the signature
   bool drop_debug_info = false;  // the AST side asked for line tables, the user did not
 };
 
