@@ -3,6 +3,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 #include <functional>
@@ -76,7 +77,8 @@ class Values {
   // One operand for each discrete number in a variable: itself, or members of a structure.
   [[nodiscard]] Operands of_variable(const clang::VarDecl& variable) const {
     Operands out;
-    spread(variable.getType(), name_(variable), true, out);
+    const bool named = !variable.getName().empty();
+    spread(variable.getType(), named ? name_(variable) : kAnything, named, out);
     return out;
   }
 
@@ -197,8 +199,8 @@ class Values {
     if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(&bare)) {
       const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
       // A lambda's copy is a member of it, and what it refers to is behind a pointer.
-      if (variable == nullptr || variable->getType()->isReferenceType() ||
-          name->refersToEnclosingVariableOrCapture())
+      if (variable == nullptr || variable->getName().empty() ||
+          variable->getType()->isReferenceType() || name->refersToEnclosingVariableOrCapture())
         return std::nullopt;
       return name_(*variable);
     }
@@ -506,7 +508,12 @@ std::string static_name(const clang::VarDecl& variable) {
 }
 
 std::string global_name(const clang::VarDecl& variable) {
-  return variable.isStaticLocal() ? static_name(variable) : variable.getQualifiedNameAsString();
+  if (variable.isStaticLocal()) return static_name(variable);
+  std::string out;
+  llvm::raw_string_ostream stream(out);
+  variable.getNameForDiagnostic(stream, variable.getASTContext().getPrintingPolicy(),
+                                /*Qualified=*/true);
+  return out;
 }
 
 }  // namespace
@@ -537,7 +544,7 @@ void Dataflow::add(const clang::FunctionDecl& function,
   for (const clang::ParmVarDecl* const formal : function.parameters()) list(*formal);
   functions_ += "\n";
   for (const clang::VarDecl* const local : names.locals()) {
-    if (local->hasLocalStorage()) list(*local);
+    if (local->hasLocalStorage() && !local->getName().empty()) list(*local);
   }
   functions_ += "\n" + lines.out + "\n";
   for (const clang::VarDecl* const one : lines.static_locals) named_.insert(one);

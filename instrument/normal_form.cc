@@ -57,6 +57,11 @@ void number_locals(const clang::Stmt* statement, std::map<std::string, unsigned>
       locals.push_back(variable);
     }
   }
+  if (const auto* const handler = llvm::dyn_cast<clang::CXXCatchStmt>(statement);
+      handler != nullptr && handler->getExceptionDecl() != nullptr) {
+    repeats[handler->getExceptionDecl()] = seen[handler->getExceptionDecl()->getNameAsString()]++;
+    locals.push_back(handler->getExceptionDecl());
+  }
   for (const clang::Stmt* const child : statement->children())
     number_locals(child, seen, repeats, locals);
 }

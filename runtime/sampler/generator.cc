@@ -59,7 +59,7 @@ uint32_t next_region(int32_t& countdown, Generator& generator) {
 void Generator::start(const Settings& settings) {
   started_ = true;
   slot_ = 0;
-  state_ = (settings.has_seed ? settings.seed : random_seed()) % kUniformModulus;
+  state_ = begin_uniform(settings.has_seed ? settings.seed : random_seed());
 }
 
 int32_t Generator::draw(const Settings& settings) {

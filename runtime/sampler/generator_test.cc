@@ -50,6 +50,34 @@ TEST(Generator, ASeedGivesTheSameCountdownsAgain) {
   EXPECT_NEAR(sum / kDraws, 50, 4 * std::sqrt(50 * 49.0 / kDraws));
 }
 
+// How often each of 16 equally likely classes comes: chi-square of 15 degrees of freedom, and four
+// standard deviations above its mean.
+void expect_uniform(const std::array<unsigned, 16>& classes) {
+  double all = 0;
+  for (const unsigned count : classes) all += count;
+  double squares = 0;
+  for (const unsigned count : classes) squares += std::pow(count - all / 16, 2) / (all / 16);
+  EXPECT_LT(squares, 15 + 4 * std::sqrt(2 * 15.0));
+}
+
+TEST(Generator, SeedsThatAreCountedOffBeginIndependently) {
+  constexpr uint64_t kSeeds = 4096;
+  std::array<unsigned, 16> first{};
+  std::array<unsigned, 16> second{};
+  std::array<unsigned, 16> steps{};
+  double before = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    uint64_t state = begin_uniform(seed);
+    const double uniform = draw_uniform(state);
+    ++first[static_cast<std::size_t>(uniform * 16)];
+    ++second[static_cast<std::size_t>(draw_uniform(state) * 16)];
+    // From one seed to the next, round the circle.
+    ++steps[static_cast<std::size_t>((uniform - before + (uniform < before ? 1 : 0)) * 16)];
+    before = uniform;
+  }
+  for (const auto& classes : {first, second, steps}) expect_uniform(classes);
+}
+
 TEST(Generator, DrawsNothingUnlessAsked) {
   Generator generator;
   Settings settings;

@@ -65,7 +65,7 @@ int run_precompute(const std::string& path) {
   const uint64_t seed = given == nullptr ? random_seed() : std::strtoull(given, &end, 0);
   if (given != nullptr && (end == given || *end != '\0'))
     return report_error(usage_error("SAMPLER_SEED is no number").error());
-  uint64_t state = seed;
+  uint64_t state = sampler::begin_uniform(seed);
   std::array<int32_t, sampler::kCountdowns> countdowns{};
   for (int32_t& countdown : countdowns) countdown = sampler::draw_countdown(state, *sparsity);
   std::FILE* file = std::fopen(path.c_str(), "wb");

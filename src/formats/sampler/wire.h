@@ -98,9 +98,17 @@ constexpr SchemeLayout kSchemes[] = {
 constexpr size_t kSchemeCount = sizeof(kSchemes) / sizeof(kSchemes[0]);
 
 // Countdowns: how many sites may pass until one is looked at (docs/formats/sampler.md, "The
-// documented tools"). What follows is POSIX's erand48: `state` begins as a seed's low 48 bits.
+// documented tools"). What follows is POSIX's erand48; `state` begins as begin_uniform() says.
 constexpr size_t kCountdowns = 1021;  // in a file of them, native integers of 32 bits
 constexpr uint64_t kUniformModulus = uint64_t{1} << 48;
+// Seeds that differ in a bit begin far from one another: the finaliser of splitmix64 (Steele, Lea,
+// Flood: Fast splittable pseudorandom number generators, 2014; its constants by Vigna).
+inline uint64_t begin_uniform(uint64_t seed) {
+  uint64_t mixed = seed + 0x9E3779B97F4A7C15;
+  mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9;
+  mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB;
+  return (mixed ^ mixed >> 31) % kUniformModulus;
+}
 inline double draw_uniform(uint64_t& state) {
   state = (state * 0x5DEECE66D + 0xB) % kUniformModulus;
   return static_cast<double>(state) / static_cast<double>(kUniformModulus);
