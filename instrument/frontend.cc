@@ -253,7 +253,7 @@ class Action : public clang::PluginASTAction {
       if (!error) continue;
       return refuse(compiler, *error);
     }
-    if (const std::optional<std::string> error = read_reset_points(unit().options))
+    if (const std::optional<std::string> error = read_files(unit().options))
       return refuse(compiler, *error);
     return true;
   }

@@ -178,6 +178,23 @@ std::array<unsigned, kSchemes> number_rows(llvm::Module& module, Unit& unit) {
   return rows;
 }
 
+// The most special line counts, of those the last.
+void set_scales(Unit& unit) {
+  for (Site& site : unit.sites) {
+    int best = -1;
+    for (const Scale& scale : unit.options.scales) {
+      const bool is_any = scale.function == "*";
+      if (!is_any && scale.function != unit.functions[static_cast<std::size_t>(site.function)].name)
+        continue;
+      if (scale.node && static_cast<int>(*scale.node) != site.cfg_node) continue;
+      const int special = (is_any ? 0 : 1) + (scale.node ? 1 : 0);
+      if (special < best) continue;
+      best = special;
+      site.units = scale.units;
+    }
+  }
+}
+
 std::string site_text(const Unit& unit, const std::array<unsigned, kSchemes>& rows) {
   std::array<std::vector<const Site*>, kSchemes> by_row;
   for (std::size_t i = 0; i < kSchemes; ++i) by_row[i].resize(rows[i]);
@@ -289,6 +306,7 @@ void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level)
   const std::array<unsigned, kSchemes> rows = number_rows(module, unit);
   const std::string graph = number_nodes(module, unit);
   const std::string sites = site_text(unit, rows);
+  if (unit.options.sample) set_scales(unit);
   weaken_borrowed_globals(module, unit);
   for (llvm::Function& function : module) count_reentries(function, unit);
   drop_empty_marks(module, unit);

@@ -30,9 +30,10 @@ struct Toggle {
   std::string_view name;
   bool Options::* field;
 };
-constexpr std::array<Toggle, 29> kToggles = {{
+constexpr std::array<Toggle, 30> kToggles = {{
     {"sample-regions", &Options::sample_regions},
     {"sample", &Options::sample},
+    {"balance-paths", &Options::balance_paths},
     {"threads", &Options::threads},
     {"cache-countdown", &Options::cache_countdown},
     {"predict-checks", &Options::predict_checks},
@@ -117,6 +118,57 @@ bool parse_filter(std::string_view rest, bool include, Options& options,
   return true;
 }
 
+constexpr const char* kBlanks = " \t\r";
+
+template <typename Number>
+bool is_number(std::string_view text, Number& number) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return problem == std::errc{} && end == text.data() + text.size();
+}
+
+bool parse_reset_point(std::string_view line, Options& options) {
+  const std::size_t gap = line.find_last_of(kBlanks);
+  if (gap == std::string_view::npos) return false;
+  FilterRule point{true, std::string(line.substr(0, line.find_last_not_of(kBlanks, gap) + 1)), 0};
+  if (!is_number(line.substr(gap + 1), point.line) || point.line == 0 || point.name.empty())
+    return false;
+  options.reset_points.push_back(std::move(point));
+  return true;
+}
+
+bool parse_scale(std::string_view line, Options& options) {
+  constexpr unsigned kMost = 1000000;
+  const std::size_t first = line.find('\t');
+  const std::size_t second = line.find('\t', first == std::string_view::npos ? first : first + 1);
+  if (second == std::string_view::npos || first == 0) return false;
+  Scale scale{std::string(line.substr(0, first)), 0, 0};
+  const std::string_view node = line.substr(first + 1, second - first - 1);
+  if (node == "*") {
+    scale.node.reset();
+  } else if (scale.function == "*" || !is_number(node, *scale.node)) {
+    return false;
+  }
+  if (!is_number(line.substr(second + 1), scale.units) || scale.units > kMost) return false;
+  options.scales.push_back(std::move(scale));
+  return true;
+}
+
+// A file of lines, empty ones aside. Its text goes into `all`.
+template <typename Parse>
+std::optional<std::string> read_lines(const std::string& name, const std::string& wanted,
+                                      const Parse& parse, std::string& all) {
+  if (name.empty()) return std::nullopt;
+  std::ifstream file(name);
+  if (!file) return "cannot read " + name;
+  std::string line;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    all += line + '\n';
+    line.erase(line.find_last_not_of(kBlanks) + 1);
+    if (!line.empty() && !parse(line)) return name + ":" + std::to_string(number) + ": " + wanted;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 const SchemeFacts& facts_of(Scheme scheme) { return kFacts[static_cast<std::size_t>(scheme)]; }
@@ -148,26 +200,14 @@ bool Options::wants_place(std::string_view file, unsigned line) const {
   return true;
 }
 
-std::optional<std::string> read_reset_points(Options& options) {
-  if (options.reset_file.empty()) return std::nullopt;
-  std::ifstream file(options.reset_file);
-  if (!file) return "cannot read " + options.reset_file;
-  constexpr const char* kBlanks = " \t\r";
-  std::string line;
-  for (unsigned number = 1; std::getline(file, line); ++number) {
-    options.all += line + '\n';
-    line.erase(line.find_last_not_of(kBlanks) + 1);
-    if (line.empty()) continue;
-    const std::size_t gap = line.find_last_of(kBlanks);
-    FilterRule point{true, line.substr(0, line.find_last_not_of(kBlanks, gap) + 1), 0};
-    const char* const end = line.data() + line.size();
-    const auto [read, problem] = std::from_chars(line.data() + gap + 1, end, point.line);
-    if (gap == std::string::npos || problem != std::errc{} || read != end || point.line == 0 ||
-        point.name.empty())
-      return options.reset_file + ":" + std::to_string(number) + ": a point is FILE LINE";
-    options.reset_points.push_back(point);
-  }
-  return std::nullopt;
+std::optional<std::string> read_files(Options& options) {
+  const auto point = [&](std::string_view line) { return parse_reset_point(line, options); };
+  const auto scale = [&](std::string_view line) { return parse_scale(line, options); };
+  const std::optional<std::string> error =
+      read_lines(options.reset_file, "a point is FILE LINE", point, options.all);
+  if (error) return error;
+  return read_lines(options.scales_file, "a scale is FUNCTION<TAB>NODE<TAB>UNITS", scale,
+                    options.all);
 }
 
 bool parse_option(std::string_view word, Options& options, std::optional<std::string>& error) {
@@ -178,6 +218,7 @@ bool parse_option(std::string_view word, Options& options, std::optional<std::st
   if (take_prefix(rest, "exclude-")) return parse_filter(rest, false, options, error);
   if (take_prefix(rest, "include-")) return parse_filter(rest, true, options, error);
   if (take_prefix(rest, "sampler-reset-at-points=")) return options.reset_file = rest, true;
+  if (take_prefix(rest, "sampler-scales=")) return options.scales_file = rest, true;
   const bool on = !take_prefix(rest, "no-");
   for (const Toggle& toggle : kToggles) {
     if (rest == toggle.name) return options.*toggle.field = on, true;
@@ -185,11 +226,6 @@ bool parse_option(std::string_view word, Options& options, std::optional<std::st
   for (const std::string_view later : kSwitchesToCome) {
     if (rest != later) continue;
     if (on) error = "-f" + std::string(rest) + " is not built into this compiler";
-    return true;
-  }
-  for (const std::string_view later : kFilesToCome) {
-    if (!rest.starts_with(later) || rest.substr(later.size(), 1) != "=") continue;
-    error = "-f" + std::string(later) + "= is not built into this compiler";
     return true;
   }
   return false;

@@ -46,12 +46,20 @@ struct FilterRule {
   unsigned line = 0;  // 0 is any
 };
 
+// A line of -fsampler-scales=: what a site takes from the countdown.
+struct Scale {
+  std::string function;          // "*" is any
+  std::optional<unsigned> node;  // of the control flow graph; nothing is any
+  unsigned units = 1;            // 0: it is never observed
+};
+
 struct Options {
   std::array<bool, kSchemes> schemes{};
   bool sample = true;
   Random random = Random::kOnline;
   bool threads = false;
   bool sample_regions = true;
+  bool balance_paths = false;
   bool cache_countdown = true;
   bool predict_checks = true;
   bool specialize_empty_regions = true;
@@ -80,6 +88,8 @@ struct Options {
   std::vector<FilterRule> places;
   std::string reset_file;                // -fsampler-reset-at-points=
   std::vector<FilterRule> reset_points;  // what stands in it
+  std::string scales_file;               // -fsampler-scales=
+  std::vector<Scale> scales;             // what stands in it
   std::string all;                       // every argument, in order: part of a unit's signature
 
   [[nodiscard]] bool has(Scheme scheme) const { return schemes[static_cast<std::size_t>(scheme)]; }
@@ -87,21 +97,21 @@ struct Options {
   // A scheme that looks at shared memory.
   [[nodiscard]] bool looks_at_accesses() const;
   // Is one pass through a region without loops observed as a whole, or each site by itself? Numbers
-  // that somebody has chosen count sites.
+  // that somebody has chosen count sites, and only there a site takes from the countdown.
   [[nodiscard]] bool decides_by_region() const {
-    return sample_regions && random == Random::kOnline;
+    return sample_regions && random == Random::kOnline && !balance_paths && scales_file.empty();
   }
   [[nodiscard]] bool wants_function(std::string_view name) const;
   [[nodiscard]] bool wants_place(std::string_view file, unsigned line) const;
 };
 
+// Reads the files of -fsampler-reset-at-points and -fsampler-scales, if there are any; their text
+// goes into `all`. A sentence if that fails.
+std::optional<std::string> read_files(Options& options);
+
 // Takes one option as the driver spells it ("-fsampler-scheme=returns", "-fno-sample", "-fthreads"
 // ...); false if the word is none of ours. `error` gets a sentence if it is ours but says nothing
 // that can be done.
-// Reads the file of -fsampler-reset-at-points, if there is one; its text goes into `all`. A
-// sentence if that fails.
-std::optional<std::string> read_reset_points(Options& options);
-
 bool parse_option(std::string_view word, Options& options, std::optional<std::string>& error);
 
 }  // namespace telltale::instrument

@@ -1,5 +1,6 @@
 #include "sampling.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
@@ -10,6 +11,7 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <vector>
@@ -20,6 +22,24 @@ namespace telltale::instrument {
 namespace {
 
 using llvm::BasicBlock;
+
+// What is passed between two points of a function.
+struct Weight {
+  unsigned units = 0;  // of the countdown
+  unsigned sites = 0;
+
+  void add(const Weight& other) {
+    constexpr unsigned kMost = 0x3fffffff;
+    units = std::min(units + other.units, kMost);
+    sites += other.sites;
+  }
+};
+
+Weight weight_of(const Mark& mark, const Unit& unit) {
+  Weight weight;
+  for (const unsigned site : mark.sites) weight.add({unit.sites[site].units, 1});
+  return weight;
+}
 
 // The countdown as the code of one function sees it, and what is done at a site.
 class Countdown {
@@ -46,17 +66,32 @@ class Countdown {
   void give_to_shared(llvm::IRBuilderBase& at) {
     if (local_ != nullptr) at.CreateStore(at.CreateLoad(word_, local_), shared_place(at));
   }
-  void pass_by(llvm::IRBuilderBase& at, unsigned sites) {
+  void pass_by(llvm::IRBuilderBase& at, unsigned units) {
     llvm::Value* const where = place(at);
-    at.CreateStore(at.CreateSub(at.CreateLoad(word_, where), number(sites)), where);
+    at.CreateStore(at.CreateSub(at.CreateLoad(word_, where), number(units)), where);
+  }
+
+  // Code before `before` that passes units at which nothing is to be observed.
+  void pass_in_vain(llvm::Instruction* before, unsigned units) {
+    llvm::IRBuilder<> builder(before);
+    llvm::Value* const now = load(builder);
+    builder.CreateStore(builder.CreateSub(now, number(units)), place(builder));
+    builder.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(
+        builder.CreateICmpSLE(now, number(units)), before->getIterator(), false,
+        unlikely(before->getContext())));
+    const llvm::FunctionCallee pass = before->getModule()->getOrInsertFunction(
+        unit_.options.threads ? "telltale_sampler_pass_r_v1" : "telltale_sampler_pass_v1", word_,
+        word_, word_);
+    builder.CreateStore(builder.CreateCall(pass, {now, number(units)}), place(builder));
   }
 
   // Replaces a mark by: count down and, if it is time, observe.
   void look(llvm::CallInst& call, const Mark& mark) {
     llvm::Instruction* const after = call.getNextNode();
     const auto sites = static_cast<unsigned>(mark.sites.size());
-    if (sites == 1) {
-      one(call, mark, 0, after);
+    const Weight weight = weight_of(mark, unit_);
+    if (sites == 1 || weight.units != sites) {
+      for (unsigned i = 0; i < sites; ++i) one(call, mark, i, after);
     } else if (sites > 1) {
       // Most of the time none of the group is due.
       llvm::IRBuilder<> builder(after);
@@ -87,9 +122,11 @@ class Countdown {
 
  private:
   void one(llvm::CallInst& call, const Mark& mark, unsigned index, llvm::Instruction* before) {
+    const unsigned units = unit_.sites[mark.sites[index]].units;
+    if (units == 0) return;
     llvm::IRBuilder<> builder(before);
     llvm::Value* const where = place(builder);
-    llvm::Value* const left = builder.CreateSub(builder.CreateLoad(word_, where), number(1));
+    llvm::Value* const left = builder.CreateSub(builder.CreateLoad(word_, where), number(units));
     builder.CreateStore(left, where);
     llvm::Instruction* const due = llvm::SplitBlockAndInsertIfThen(
         builder.CreateICmpSLE(left, number(0)), before->getIterator(), false,
@@ -154,6 +191,7 @@ class TwoCopies {
     for (BasicBlock* const header : headers_) add_test(header);
     lead_into(entry_->getTerminator(), 0);
     for (BasicBlock* const block : body_) redirect(block);
+    pad();
     keep_countdown();
     replace_marks();
     llvm::removeUnreachableBlocks(function_);
@@ -208,20 +246,46 @@ class TwoCopies {
            takes_.contains(edge.first->getTerminator()->getSuccessor(edge.second));
   }
 
-  // A block's weight: the sites on the heaviest way from its start to the next region.
+  // A block's weight: what is on the heaviest way from its start to the next region, and the most
+  // sites that are on one.
   void weigh() {
     for (BasicBlock* const block : jumps_.order) {
-      unsigned own = 0;
-      for (const llvm::Instruction& instruction : *block) {
-        if (const Mark* const mark = mark_of(instruction, unit_); mark != nullptr)
-          own += static_cast<unsigned>(mark->sites.size());
-      }
-      unsigned rest = 0;
+      Weight rest;
       const llvm::Instruction* const end = block->getTerminator();
       for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
-        if (!begins_region({block, i})) rest = std::max(rest, weights_[end->getSuccessor(i)]);
+        const Weight way = weight_behind({block, i});
+        rest.units = std::max(rest.units, way.units);
+        rest.sites = std::max(rest.sites, way.sites);
       }
-      weights_[block] = own + rest;
+      for (unsigned i = 0; i < end->getNumSuccessors() && unit_.options.balance_paths; ++i) {
+        const unsigned way = weight_behind({block, i}).units;
+        if (way < rest.units) missing_.push_back({{block, i}, rest.units - way});
+      }
+      for (const llvm::Instruction& instruction : *block) {
+        if (const Mark* const mark = mark_of(instruction, unit_); mark != nullptr)
+          rest.add(weight_of(*mark, unit_));
+      }
+      weights_[block] = rest;
+    }
+  }
+
+  [[nodiscard]] Weight weight_behind(const Edge& edge) {
+    return begins_region(edge) ? Weight()
+                               : weights_[edge.first->getTerminator()->getSuccessor(edge.second)];
+  }
+
+  // -fbalance-paths: in the slow copy, what lighter ways lack is passed on them.
+  void pad() {
+    std::map<std::pair<BasicBlock*, BasicBlock*>, BasicBlock*> made;
+    for (const auto& [edge, units] : missing_) {
+      llvm::Instruction* const end = twin(edge.first)->getTerminator();
+      BasicBlock* const target = end->getSuccessor(edge.second);
+      BasicBlock*& between = made[{edge.first, target}];
+      if (between == nullptr) {
+        between = BasicBlock::Create(function_.getContext(), "telltale.pad", &function_, target);
+        countdown_.pass_in_vain(llvm::BranchInst::Create(target, between), units);
+      }
+      end->setSuccessor(edge.second, between);
     }
   }
 
@@ -242,19 +306,26 @@ class TwoCopies {
     tests_[header] = test;
     llvm::IRBuilder<> builder(test);
     if (takes_.contains(header)) countdown_.take_from_shared(builder);
-    const unsigned weight = weights_[header];
+    const Weight weight = weights_[header];
     ++statistics_.regions;
-    if (weight == 0 && unit_.options.specialize_empty_regions) {
+    if (weight.sites == 0 && unit_.options.specialize_empty_regions) {
       ++statistics_.weightless_regions;
       builder.CreateBr(header);
-    } else if (weight == 1 && unit_.options.specialize_singleton_regions) {
+    } else if (weight.sites == 1 && unit_.options.specialize_singleton_regions) {
       ++statistics_.singleton_regions;
       builder.CreateBr(twin(header));
     } else {
       llvm::Value* const soon =
-          builder.CreateICmpSLE(countdown_.load(builder), countdown_.number(weight));
+          builder.CreateICmpSLE(countdown_.load(builder), countdown_.number(weight.units));
+      BasicBlock* fast = header;
+      if (unit_.options.balance_paths) {
+        // Whichever way it takes, it takes this.
+        fast = BasicBlock::Create(function_.getContext(), "telltale.fast", &function_, header);
+        llvm::IRBuilder<> whole(llvm::BranchInst::Create(header, fast));
+        countdown_.pass_by(whole, weight.units);
+      }
       builder.CreateCondBr(
-          soon, twin(header), header,
+          soon, twin(header), fast,
           unit_.options.predict_checks ? Countdown::unlikely(function_.getContext()) : nullptr);
     }
   }
@@ -313,7 +384,7 @@ class TwoCopies {
       const Mark& mark = *mark_of(*fast, unit_);
       if (const auto sites = static_cast<unsigned>(mark.sites.size()); sites > 0) {
         llvm::IRBuilder<> builder(fast->getNextNode());
-        countdown_.pass_by(builder, sites);
+        if (!unit_.options.balance_paths) countdown_.pass_by(builder, weight_of(mark, unit_).units);
         statistics_.sites += sites;
       }
       remove_mark(*fast);
@@ -328,12 +399,14 @@ class TwoCopies {
   SamplingStatistics& statistics_;
   BasicBlock* entry_ = nullptr;
   std::vector<BasicBlock*> body_;  // the fast copy, which is the original
-  std::set<BasicBlock*> headers_;
+  llvm::SetVector<BasicBlock*> headers_;
   std::set<BasicBlock*> takes_;  // headers where the shared countdown may have changed
   std::set<BasicBlock*> pads_;
   Jumps jumps_;
   std::vector<llvm::CallBase*> gives_;
-  std::map<BasicBlock*, unsigned> weights_;
+  std::map<BasicBlock*, Weight> weights_;
+  std::vector<std::pair<Edge, unsigned>>
+      missing_;  // what a way lacks to be as heavy as the heaviest
   std::map<BasicBlock*, BasicBlock*> tests_;
   llvm::ValueToValueMapTy copies_;
 };

@@ -31,7 +31,8 @@ struct Site {
   ValueKind kind = ValueKind::kNone;
   unsigned bits = 0;  // width of the value
   int cfg_node = -1;
-  int row = -1;  // its line among those of its scheme; -1: no code came of it
+  unsigned units = 1;  // what it takes from the countdown
+  int row = -1;        // its line among those of its scheme; -1: no code came of it
 };
 
 // What a value is compared with: a variable, whose address is the next argument of the mark, or a

@@ -6,6 +6,7 @@
 
 #include "floating_point.h"
 #include "formats/sampler/wire.h"
+#include "passing.h"
 #include "signals.h"
 #include "unit.h"
 
@@ -104,6 +105,16 @@ __attribute__((visibility("default"))) uint64_t telltale_sampler_next(int32_t co
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next_r(int32_t countdown) {
   if (countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
   return telltale::sampler::next(countdown, telltale::sampler::thread_generator);
+}
+
+__attribute__((visibility("default"))) int32_t telltale_sampler_pass_v1(int32_t countdown,
+                                                                        uint32_t units) {
+  return telltale::sampler::pass_units(countdown, units, telltale_sampler_next, [](uint32_t) {});
+}
+
+__attribute__((visibility("default"))) int32_t telltale_sampler_pass_r_v1(int32_t countdown,
+                                                                          uint32_t units) {
+  return telltale::sampler::pass_units(countdown, units, telltale_sampler_next_r, [](uint32_t) {});
 }
 
 __attribute__((visibility("default"))) uint32_t telltale_sampler_region_due_v1(int32_t* countdown) {

@@ -1,4 +1,5 @@
 // Comparisons of an assigned value with many others.
+#include "passing.h"
 #include "stamp.h"
 #include "trace.h"
 #include "unit.h"
@@ -49,21 +50,10 @@ void count_all(const Group& group, uint64_t value, const uint64_t* operands) {
 __attribute__((visibility("default"))) int32_t
 telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* group, uint64_t value,
                           const uint64_t* operands) {
-  constexpr int kHalf = 32;
   const bool threads = (group->flags & telltale::sampler::kManyThreads) != 0;
-  uint32_t index = 0;
-  while (countdown <= static_cast<int32_t>(group->sites - index)) {
-    // The next one that is due; a countdown that nobody has set is due at once.
-    const int32_t passed = countdown > 1 ? countdown - 1 : 0;
-    index += static_cast<uint32_t>(passed);
-    countdown -= passed + 1;
-    const uint64_t answer =
-        threads ? telltale_sampler_next_r(countdown) : telltale_sampler_next(countdown);
-    countdown = static_cast<int32_t>(answer & UINT32_MAX);
-    if (answer >> kHalf != 0) telltale::sampler::observe(*group, index, value, operands[index]);
-    if (++index == group->sites) return countdown;
-  }
-  return countdown - static_cast<int32_t>(group->sites - index);
+  return telltale::sampler::pass_units(
+      countdown, group->sites, threads ? telltale_sampler_next_r : telltale_sampler_next,
+      [&](uint32_t index) { telltale::sampler::observe(*group, index, value, operands[index]); });
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_all_pairs_v1(

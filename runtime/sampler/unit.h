@@ -80,6 +80,10 @@ extern thread_local int32_t telltale_sampler_countdown_r __attribute__((tls_mode
 uint64_t telltale_sampler_next(int32_t countdown);
 uint64_t telltale_sampler_next_r(int32_t countdown);
 
+// Passes `units` at which there is nothing to observe; answers the new countdown.
+int32_t telltale_sampler_pass_v1(int32_t countdown, uint32_t units);
+int32_t telltale_sampler_pass_r_v1(int32_t countdown, uint32_t units);
+
 // Passes all sites of a group with the countdown it is given; answers the new one. `operands` has
 // one for each site.
 int32_t telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* group,
