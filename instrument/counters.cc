@@ -329,6 +329,22 @@ void Counters::stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* r
                          llvm::AtomicOrdering::Monotonic, llvm::AtomicOrdering::Monotonic);
 }
 
+// Instead of counting: which of its counters it would be, and the site's row, are added up in a
+// variable of the function.
+void Counters::annotate(llvm::IRBuilderBase& at, llvm::Value* slot, const Mark& mark,
+                        unsigned row) {
+  llvm::Function* const function = at.GetInsertBlock()->getParent();
+  llvm::AllocaInst*& place = annotations_[{function, mark.scheme}];
+  if (place == nullptr) {
+    llvm::IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+    place = entry.CreateAlloca(
+        at.getInt32Ty(), nullptr,
+        llvm::Twine("cbi_") + facts_of(mark.scheme).name + "_" + function->getName() + "_dummy");
+  }
+  at.CreateStore(at.CreateAdd(at.CreateTrunc(slot, at.getInt32Ty()), at.getInt32(row)), place,
+                 /*isVolatile=*/true);
+}
+
 llvm::Constant* Counters::counter_at(const Mark& mark, unsigned slot) {
   const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
   const auto row = static_cast<std::uint64_t>(site_of(unit_, mark, 0).row);
@@ -382,8 +398,10 @@ void Counters::observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, cons
   if (mark.scheme == Scheme::kYields) return yield(at, mark);
   if (mark.scheme == Scheme::kBounds) return widen(at, call, site);
   const unsigned arity = facts_of(mark.scheme).arity;
-  llvm::Value* const slot = at.CreateAdd(
-      slot_of(at, call, mark, index), llvm::ConstantInt::get(counter_, std::uint64_t{row} * arity));
+  llvm::Value* const which = slot_of(at, call, mark, index);
+  if (unit_.options.annotate_sites) return annotate(at, which, mark, row);
+  llvm::Value* const slot =
+      at.CreateAdd(which, llvm::ConstantInt::get(counter_, std::uint64_t{row} * arity));
   llvm::Value* place = at.CreateInBoundsGEP(counter_, table.counters, {slot});
   if (mark.scheme == Scheme::kScalarPairs && !mark.operands[index].is_constant) {
     llvm::Value* const right = call.getArgOperand(argument_of(mark, index));

@@ -6,6 +6,8 @@
 #include <llvm/IR/Module.h>
 
 #include <array>
+#include <map>
+#include <utility>
 
 #include "unit.h"
 
@@ -70,6 +72,7 @@ class Counters {
   void yield(llvm::IRBuilderBase& at, const Mark& mark);
   void open_window(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
   void stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* row);
+  void annotate(llvm::IRBuilderBase& at, llvm::Value* slot, const Mark& mark, unsigned row);
   void store_operands(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                       llvm::Value* room);
   llvm::Value* wide_value(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
@@ -91,6 +94,7 @@ class Counters {
   std::array<Table, kSchemes> tables_;
   llvm::Type* counter_;
   llvm::GlobalVariable* nowhere_ = nullptr;
+  std::map<std::pair<llvm::Function*, Scheme>, llvm::AllocaInst*> annotations_;
   llvm::DenseMap<const Mark*, llvm::Constant*> accesses_;
   llvm::DenseMap<const Mark*, llvm::Constant*> groups_;
   llvm::Function* pass_pairs_ = nullptr;

@@ -12,6 +12,7 @@
 #include <map>
 #include <vector>
 
+#include "callees.h"
 #include "counters.h"
 
 namespace telltale::instrument {
@@ -37,10 +38,17 @@ std::string display_name(const llvm::Function& function, const Unit& unit) {
   return name;
 }
 
-std::string callee_of(const llvm::CallBase& call, const Unit& unit) {
+std::vector<std::string> names_of_callees(const llvm::CallBase& call, const Unit& unit) {
   const auto* const callee =
       llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
-  return callee == nullptr ? "???" : display_name(*callee, unit);
+  if (callee != nullptr) return {display_name(*callee, unit)};
+  std::vector<std::string> names;
+  if (const std::optional<Functions> known =
+          unit.options.use_points_to ? callees_of(call, unit) : std::nullopt) {
+    for (const llvm::Function* const one : *known) names.push_back(display_name(*one, unit));
+  }
+  // A pointer that is null wherever it comes from calls nobody, and says as little.
+  return names.empty() ? std::vector<std::string>{"???"} : names;
 }
 
 class Graph {
@@ -88,7 +96,7 @@ class Graph {
         add_sites(instruction, *mark);
       } else if (const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
                  call != nullptr && !llvm::isa<llvm::IntrinsicInst>(call) && !call->isInlineAsm()) {
-        Node node{nullptr, call, {}, {callee_of(*call, unit_)}};
+        Node node{nullptr, call, {}, names_of_callees(*call, unit_)};
         ends_[add(node)] = call->doesNotReturn();
       }
     }

@@ -12,15 +12,18 @@
 #endif
 #include <llvm/Support/raw_ostream.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
 #include "access_marks.h"
+#include "callees.h"
 #include "counters.h"
 #include "graph.h"
 #include "implications.h"
 #include "inlining.h"
 #include "leaving.h"
+#include "markers.h"
 #include "regions.h"
 #include "sampling.h"
 
@@ -97,6 +100,14 @@ class Weights {
     return !options_.assume_weighty_externs;
   }
 
+  // Of a call through a pointer.
+  [[nodiscard]] bool is_weightless(const llvm::CallBase& call, const Unit& unit) const {
+    if (!options_.use_points_to) return false;
+    const std::optional<Functions> callees = callees_of(call, unit);
+    return callees && std::all_of(callees->begin(), callees->end(),
+                                  [&](const llvm::Function* one) { return is_weightless(*one); });
+  }
+
  private:
   bool calls_weighty(const llvm::Function& function, const Unit& unit) const {
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -104,7 +115,9 @@ class Weights {
       if (call == nullptr || call->isInlineAsm() || mark_of(*call, unit) != nullptr) continue;
       const auto* const callee =
           llvm::dyn_cast<llvm::Function>(call->getCalledOperand()->stripPointerCasts());
-      if (callee == nullptr || (!callee->isIntrinsic() && !is_weightless(*callee))) return true;
+      if (callee == nullptr ? !is_weightless(*call, unit)
+                            : !callee->isIntrinsic() && !is_weightless(*callee))
+        return true;
     }
     return false;
   }
@@ -112,6 +125,19 @@ class Weights {
   const Options& options_;
   std::set<const llvm::Function*> weighty_;
 };
+
+// Calls through pointers that pass no site are told to whoever samples.
+void note_weightless_calls(llvm::Module& module, const Unit& unit, const Weights& weights) {
+  if (!unit.options.use_points_to) return;
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (call == nullptr || !call->isIndirectCall()) continue;
+      if (weights.is_weightless(*call, unit))
+        call->addFnAttr(llvm::Attribute::get(call->getContext(), kWeightlessCall));
+    }
+  }
+}
 
 // Marks in what is no function that is looked at: a default argument's, where one calls that is
 // not.
@@ -310,9 +336,11 @@ void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level)
   weaken_borrowed_globals(module, unit);
   for (llvm::Function& function : module) count_reentries(function, unit);
   drop_empty_marks(module, unit);
+  if (unit.options.add_blast_markers) add_blast_markers(module, unit);
   if (unit.options.sample && unit.options.decides_by_region())
     inline_small_functions(module, unit, level);
   const Weights weights(module, unit);
+  note_weightless_calls(module, unit, weights);
   Counters counters(module, unit, rows);
   SamplingStatistics statistics;
   const Weightless weightless = [&](const llvm::Function& callee) {

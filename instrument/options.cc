@@ -21,16 +21,11 @@ constexpr std::array<SchemeFacts, kSchemes> kFacts = {{{"scalar-pairs", 3},
                                                        {"compare-swap", 2},
                                                        {"atoms-rw", 2}}};
 
-// Switches of the manual that are not built: named, so that nobody takes silence for data.
-constexpr std::array<std::string_view, 4> kSwitchesToCome = {"balance-paths", "use-points-to",
-                                                             "annotate-sites", "add-blast-markers"};
-constexpr std::array<std::string_view, 1> kFilesToCome = {"sampler-scales"};
-
 struct Toggle {
   std::string_view name;
   bool Options::* field;
 };
-constexpr std::array<Toggle, 30> kToggles = {{
+constexpr std::array<Toggle, 33> kToggles = {{
     {"sample-regions", &Options::sample_regions},
     {"sample", &Options::sample},
     {"balance-paths", &Options::balance_paths},
@@ -55,6 +50,9 @@ constexpr std::array<Toggle, 30> kToggles = {{
     {"show-stats", &Options::show_stats},
     {"trace-sites", &Options::trace_sites},
     {"sampler-implications", &Options::implications},
+    {"use-points-to", &Options::use_points_to},
+    {"annotate-sites", &Options::annotate_sites},
+    {"add-blast-markers", &Options::add_blast_markers},
     {"sampler-dataflow", &Options::dataflow},
     {"save-dataflow-fields", &Options::dataflow_fields},
     {"isolate-shared-accesses", &Options::isolate_shared_accesses},
@@ -222,11 +220,6 @@ bool parse_option(std::string_view word, Options& options, std::optional<std::st
   const bool on = !take_prefix(rest, "no-");
   for (const Toggle& toggle : kToggles) {
     if (rest == toggle.name) return options.*toggle.field = on, true;
-  }
-  for (const std::string_view later : kSwitchesToCome) {
-    if (rest != later) continue;
-    if (on) error = "-f" + std::string(rest) + " is not built into this compiler";
-    return true;
   }
   return false;
 }

@@ -78,6 +78,9 @@ struct Options {
   bool show_stats = false;
   bool trace_sites = false;
   bool implications = false;
+  bool use_points_to = false;
+  bool annotate_sites = false;  // observations are told to a variable of the function
+  bool add_blast_markers = false;
   bool dataflow = false;
   bool dataflow_fields = false;          // members of structures are variables in it
   bool isolate_shared_accesses = false;  // no need: each access is a site of its own anyway
@@ -99,7 +102,8 @@ struct Options {
   // Is one pass through a region without loops observed as a whole, or each site by itself? Numbers
   // that somebody has chosen count sites, and only there a site takes from the countdown.
   [[nodiscard]] bool decides_by_region() const {
-    return sample_regions && random == Random::kOnline && !balance_paths && scales_file.empty();
+    return sample_regions && random == Random::kOnline && !balance_paths && scales_file.empty() &&
+           !annotate_sites;
   }
   [[nodiscard]] bool wants_function(std::string_view name) const;
   [[nodiscard]] bool wants_place(std::string_view file, unsigned line) const;

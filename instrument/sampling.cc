@@ -90,7 +90,7 @@ class Countdown {
     llvm::Instruction* const after = call.getNextNode();
     const auto sites = static_cast<unsigned>(mark.sites.size());
     const Weight weight = weight_of(mark, unit_);
-    if (sites == 1 || weight.units != sites) {
+    if (sites == 1 || weight.units != sites || unit_.options.annotate_sites) {
       for (unsigned i = 0; i < sites; ++i) one(call, mark, i, after);
     } else if (sites > 1) {
       // Most of the time none of the group is due.
@@ -207,7 +207,7 @@ class TwoCopies {
     if (llvm::isa<llvm::InvokeInst>(call)) return true;
     const auto* const callee =
         llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
-    return callee == nullptr || !is_weightless_(*callee);
+    return callee == nullptr ? !call.hasFnAttr(kWeightlessCall) : !is_weightless_(*callee);
   }
 
   void part_at_calls() {

@@ -23,6 +23,9 @@ struct SamplingStatistics {
 // `is_weightless` says of a callee that no site can be passed inside it.
 using Weightless = std::function<bool(const llvm::Function&)>;
 
+// An attribute of calls through pointers that can only call such.
+inline constexpr const char* kWeightlessCall = "telltale-weightless";
+
 // Replaces every mark in `function` by sampled observations.
 void sample_function(llvm::Function& function, const Unit& unit, Counters& counters,
                      const Weightless& is_weightless, SamplingStatistics& statistics);

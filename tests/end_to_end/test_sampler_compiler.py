@@ -1,11 +1,9 @@
 """telltale-cc and the sampler's runtime: what instrumented programs compute and report, with each release of clang for
 which there is a plugin. Site tables and reports are read by sampler_programs.py, not by telltale."""
-import math
 import os
 import pathlib
 import re
 import signal
-import statistics
 import subprocess
 import unittest
 
@@ -115,64 +113,6 @@ class Objects(SamplerCase):
 
 
 class Sampling(SamplerCase):
-    def counts_of(self, program, sparsity):
-        """The counters of 40 runs. The seeds are fixed: what is said of the counts passes always or never."""
-        found = []
-        for seed in range(1, 41):
-            self.run_reported(program, SAMPLER_SPARSITY=str(sparsity), SAMPLER_SEED=str(seed))
-            found.append([int(n) for _, rows in samples(self.report) for row in rows for n in row])
-        return found
-
-    def truth_of(self, *flags):
-        exact = build(self.path("exact"), NEWEST, "-fno-sample", *flags)
-        self.run_reported(exact)
-        return [int(n) for _, rows in samples(self.report) for row in rows for n in row]
-
-    def test_counts_are_binomial(self):
-        """Where each site is observed by itself, the observations of a counter follow a binomial distribution: the sum of
-        the squared deviations is chi-square distributed."""
-        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
-        truth = self.truth_of(*flags)
-        for release in RELEASES:
-            sampled = build(self.path("sampled"), release, "-fno-sample-regions", *flags)
-            for sparsity in (10, 100):
-                squares = 0.0
-                degrees = 0
-                for counts in self.counts_of(sampled, sparsity):
-                    self.assertEqual(len(counts), len(truth))
-                    for count, true in zip(counts, truth):
-                        mean = true / sparsity
-                        if mean < 20:
-                            self.assertLessEqual(count, true)
-                            continue
-                        squares += (count - mean) ** 2 / (mean * (1 - 1 / sparsity))
-                        degrees += 1
-                self.assertGreater(degrees, 200)
-                # Within four standard deviations of a chi-square distribution's mean.
-                self.assertLess(abs(squares - degrees), 4 * math.sqrt(2 * degrees), (release, sparsity))
-
-    def test_counts_are_unbiased(self):
-        """Where whole regions are observed, some passes of a loop together, the counts scatter more, around the same: the
-        squares of Student's t of all counters, that is, of how far the mean of the runs is from the truth in units of what
-        the runs themselves say of its error, are about 1."""
-        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
-        truth = self.truth_of(*flags)
-        for release in RELEASES:
-            sampled = build(self.path("sampled"), release, *flags)
-            for sparsity in (10, 100):
-                squares = []
-                for true, counts in zip(truth, zip(*self.counts_of(sampled, sparsity)), strict=True):
-                    if true / sparsity < 20:
-                        self.assertTrue(all(count <= true for count in counts))
-                        continue
-                    error = statistics.stdev(counts) / math.sqrt(len(counts))
-                    squares.append(((statistics.mean(counts) - true / sparsity) / error) ** 2)
-                    # A bias of some per cent would show.
-                    self.assertLess(error * sparsity / true, 0.05)
-                self.assertGreater(len(squares), 4)
-                self.assertLess(max(squares), 4 ** 2, (release, sparsity))
-                self.assertLess(sum(squares) / len(squares), 3, (release, sparsity))
-
     def test_fixed_takes_every_nth(self):
         program = build(self.path("p"), NEWEST, "-O1", "-fsampler-random=fixed", "-fsampler-scheme=function-entries",
                         PROGRAMS / "schemes.c")
@@ -408,7 +348,6 @@ class Driver(SamplerCase):
 
     def test_what_is_not_there_is_refused_by_name(self):
         for word, named in (("-fsampler-scheme=nonsense", "'nonsense'"),
-                            ("-fbalance-paths", "-fbalance-paths"), ("-fsampler-scales=x", "-fsampler-scales="),
                             ("-fsampler-random=never", "'never'"), ("-fexclude-location=a:x", "'a:x'")):
             done = compile_with(NEWEST, word, "-c", PROGRAMS / "module.c", "-o", self.path("m.o"))
             self.assertEqual(done.returncode, 1, word)

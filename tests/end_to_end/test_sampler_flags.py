@@ -1,7 +1,8 @@
 """Flags that add to what a unit says or does: reset points, implications."""
+import re
 import unittest
 
-from sampler_programs import RELEASES, SamplerCase, build, compile_with, resolved, section, site_tables
+from sampler_programs import RELEASES, SamplerCase, build, compile_with, resolved, run, samples, section, site_tables
 
 
 class Flags(SamplerCase):
@@ -94,6 +95,113 @@ class Flags(SamplerCase):
                                   if (left, right) != ("later", "x")})
 
 
+    def test_points_to(self):
+        """Calls through pointers whose callees this unit decides: named in the graph, and no end of a region where they pass no
+        site. Those that anybody else may choose stay unknown."""
+        source = self.path("a.c")
+        source.write_text(POINTERS)
+        known = {"by_table": {"quiet", "calm"}, "by_local": {"calm", "quiet"}, "by_variable": {"loud", "quiet"},
+                 "by_member": {"quiet"}, "applied": {"calm"}, "by_extern": {"???"}, "by_escape": {"???"}, "by_copy": {"quiet", "calm"}}
+        plain = run(build(self.path("plain"), RELEASES[-1], "-w", source)).stdout
+        for release in RELEASES:
+            for words in (("-fsampler-scheme=branches",), ("-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs")):
+                told = []
+                for switch in ("-fno-use-points-to", "-fuse-points-to"):
+                    done = compile_with(release, "-w", "-fno-sample-regions", "-fshow-stats", switch, *words, source, "-o",
+                                        self.path("p"))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    told.append(int(re.search(r"regions (\d+)", done.stderr)[1]))
+                    found = {name: callees for name, callees in graphs(section(self.path("p"), ".debug_sampler_cfg")).items()}
+                    wanted = {name: callees if switch == "-fuse-points-to" else {"???"} for name, callees in known.items()}
+                    self.assertEqual({name: found[name] for name in known}, wanted)
+                    for sparsity in ("1", "2"):
+                        done = self.run_reported(self.path("p"), SAMPLER_SPARSITY=sparsity, SAMPLER_SEED="1")
+                        self.assertEqual((done.returncode, done.stdout), (0, plain))
+                # One region less after each call that is now known to pass no site.
+                self.assertEqual(told[0] - told[1], sum(not callees & {"loud", "???"} for callees in known.values()))
+
+    def test_annotated_sites(self):
+        """Sites store which counter it would be, plus their row, and count nothing."""
+        source = self.path("a.c")
+        source.write_text("int main(int argc, char **argv) {\n  int n = argc * 2;\n  if (n > 3) n--;\n  if (n > 1) n++;\n  return n != 3;\n}\n")
+        for release in RELEASES:
+            for words in (("-fno-sample",), ("-fsample",)):
+                flags = ("-O2", *words, "-fannotate-sites", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", source)
+                text = build(self.path("a.ll"), release, "-S", "-emit-llvm", "-fno-discard-value-names", *flags).read_text()
+                for name in ("branches", "scalar-pairs"):
+                    self.assertIn(f'cbi_{name}_main_dummy', text)
+                program = build(self.path("p"), release, *flags)
+                self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                self.assertEqual({n for _, rows in samples(self.report) for row in rows for n in row}, {"0"})
+
+    def test_blast_markers(self):
+        """A program's own markers see each branch with its row and outcome, and main's ways to an end."""
+        source = self.path("a.c")
+        source.write_text(MARKED)
+        own = self.path("own.c")
+        own.write_text("#include <stdio.h>\nvoid cbi_blastMarker(int site, int outcome) { printf(\"%d %d\\n\", site, outcome); }\n"
+                       "void cbi_blastTerminationMarker(void) { puts(\"end\"); }\n")
+        for release in RELEASES:
+            for words in (("-O0", "-fno-sample"), ("-O2",)):
+                program = build(self.path("p"), release, *words, "-fadd-blast-markers", "-fsampler-scheme=branches", source, "-x", "c",
+                                own)
+                # argv[0], its first letter, the loop twice and out of it, and the end.
+                self.assertEqual(run(program).stdout.split("\n"), ["end", "end", "0 1", "1 1", "1 1", "1 0", "end", ""])
+                alone = build(self.path("q"), release, *words, "-fadd-blast-markers", "-fsampler-scheme=branches", source)
+                self.assertEqual(run(alone).returncode, 0)
+
+
+def graphs(text):
+    """Names of functions -> all callees of a pointer's call in them, that is, of the last call."""
+    lines = text.replace(b"\0", b"").decode().split("\n")
+    found = {}
+    at = 3
+    while lines[at]:
+        name = lines[at].split("\t")[1]
+        at += 1
+        while lines[at]:
+            callees = lines[at + 2].rstrip("\t").split("\t")
+            if callees != [""]:
+                found[name] = set(callees)
+            at += 3
+        at += 1
+    return found
+
+
+POINTERS = """\
+#include <stdio.h>
+typedef int action(int n);
+static int quiet(int n) { return n + 1; }
+static int calm(int n) { return n + 2; }
+static int loud(int n) { if (n > 1) n++; return n; }
+static action *const table[] = {quiet, calm};
+static action *variable = loud;
+static struct { int n; action *run; } member = {3, quiet};
+static action *escaped = quiet;
+action *outside = calm;
+action **leak = &escaped;
+int by_table(int n) { if (n) n++; return table[n & 1](n); }
+int by_local(int n) { action *f = quiet; if (n) f = calm; return f(n); }
+int by_variable(int n) { if (n) variable = quiet; return variable(n); }
+int by_member(int n) { if (n) n++; member.run = n ? quiet : 0; return member.run(n); }
+static int applied(action *f, int n) { if (n) n++; return f(n); }
+int by_extern(int n) { if (n) n++; return outside(n); }
+int by_escape(int n) { if (n) n++; return escaped(n); }
+int by_copy(int n) { action *copy[2] = {quiet, calm}; if (n) n++; return copy[n & 1](n); }
+int main(void) {
+  printf("%d\\n", by_table(1) + by_local(1) + by_variable(1) + by_member(1) + applied(calm, 1) + by_extern(1) + by_escape(1) +
+                   by_copy(1) + 3);
+  return 0;
+}
+"""
+MARKED = """\
+int main(int argc, char **argv) {
+  int i;
+  if (argv[0][0]) argc++;
+  for (i = 0; i < 2; i++) argc--;
+  return 0;
+}
+"""
 NORMAL = """\
 typedef void *gpointer;
 struct part { struct part *next; int languages[4]; char name; };

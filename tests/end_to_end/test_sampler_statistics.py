@@ -1,0 +1,178 @@
+"""What sampled counters add up to, over many runs. The seeds are fixed: what is said of the counts passes always or never."""
+import math
+import statistics
+import unittest
+
+from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, run, samples, site_tables
+
+NEWEST = RELEASES[-1] if RELEASES else None
+SEEDS = range(1, 41)
+SOME = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
+# atoms and its like count what they see while a window is open: that is no share of the passes.
+MORE = ("-O2", *(f"-fsampler-scheme={name}" for name in ("scalar-pairs", "coverage", "data", "yields", "function-entries",
+                                                         "float-kinds", "fun-reentries")), PROGRAMS / "often.c")
+
+
+class Statistics(SamplerCase):
+    def counters(self):
+        """Of the report, in the order of schemes and sites. An assignment that yielded was sampled, and one that did not was not."""
+        found = []
+        for (_, scheme), rows in sorted(samples(self.report), key=lambda section: section[0][1]):
+            found += [int(n) for row in rows for n in (row[1:] if scheme == "yields" else row)]
+        return found
+
+    def counts_of(self, program, sparsity):
+        """The counters of 40 runs."""
+        found = []
+        for seed in SEEDS:
+            done = self.run_reported(program, SAMPLER_SPARSITY=str(sparsity), SAMPLER_SEED=str(seed))
+            self.assertEqual(done.returncode, 0)
+            found.append(self.counters())
+        return found
+
+    def truth_of(self, *flags):
+        exact = build(self.path("exact"), NEWEST, "-fno-sample", *flags)
+        self.run_reported(exact)
+        return self.counters()
+
+    def assert_binomial(self, program, truth, sparsity, units=None):
+        """Where each site is observed by itself, the observations of a counter follow a binomial distribution: the sum of the
+        squared deviations is chi-square distributed. Of a site that takes `units` of the countdown one of so many is due."""
+        squares = 0.0
+        degrees = 0
+        chances = [1 - (1 - 1 / sparsity) ** (units[i] if units else 1) for i in range(len(truth))]
+        for counts in self.counts_of(program, sparsity):
+            for count, true, chance in zip(counts, truth, chances, strict=True):
+                if true * chance < 20:
+                    self.assertLessEqual(count, true if chance else 0)
+                    continue
+                if chance == 1:
+                    self.assertEqual(count, true)
+                    continue
+                squares += (count - true * chance) ** 2 / (true * chance * (1 - chance))
+                degrees += 1
+        self.assertGreater(degrees, 200)
+        # Within four standard deviations of a chi-square distribution's mean.
+        self.assertLess(abs(squares - degrees), 4 * math.sqrt(2 * degrees), sparsity)
+
+    def test_counts_are_binomial(self):
+        for flags in (SOME, MORE):
+            truth = self.truth_of(*flags)
+            for release in RELEASES:
+                sampled = build(self.path("sampled"), release, "-fno-sample-regions", *flags)
+                for sparsity in (10, 100):
+                    with self.subTest(release=release, sparsity=sparsity, program=flags[-1].name):
+                        self.assert_binomial(sampled, truth, sparsity)
+
+    def test_balanced_and_scaled_counts_are_binomial(self):
+        scales = self.path("scales")
+        for flags in (SOME, MORE):
+            truth = self.truth_of(*flags)
+            scales.write_text("*\t*\t3\nhelper\t*\t1\n")
+            for words in ((), (f"-fsampler-scales={scales}",)):
+                for balance in ("-fbalance-paths", "-fno-balance-paths")[:len(words) + 1]:
+                    sampled = build(self.path("sampled"), NEWEST, balance, *words, *flags)
+                    units = [3 if words and site[2] != "helper" else 1 for (_, scheme), rows in
+                             sorted(site_tables(sampled).items(), key=lambda table: table[0][1])
+                             for site in rows for _ in range(WIDTH[scheme])]
+                    with self.subTest(program=flags[-1].name, words=words, balance=balance):
+                        self.assert_binomial(sampled, truth, 40, units)
+
+    def test_counts_are_unbiased(self):
+        """Where whole regions are observed, some passes of a loop together, the counts scatter more, around the same: the
+        squares of Student's t of all counters, that is, of how far the mean of the runs is from the truth in units of what
+        the runs themselves say of its error, are about 1."""
+        for flags in (SOME, MORE):
+            truth = self.truth_of(*flags)
+            for release in RELEASES:
+                sampled = build(self.path("sampled"), release, *flags)
+                for sparsity in (10, 100):
+                    with self.subTest(release=release, sparsity=sparsity, program=flags[-1].name):
+                        self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity)
+
+    def assert_unbiased(self, truth, runs, sparsity):
+        squares = []
+        for true, counts in zip(truth, zip(*runs, strict=True), strict=True):
+            if true / sparsity < 40:
+                self.assertTrue(all(count <= true for count in counts))
+                continue
+            error = statistics.stdev(counts) / math.sqrt(len(counts))
+            squares.append(((statistics.mean(counts) - true / sparsity) / error) ** 2)
+            # A bias of some per cent would show.
+            self.assertLess(error * sparsity / true, 0.05)
+        self.assertGreater(len(squares), 4)
+        self.assertLess(max(squares), 4 ** 2, sparsity)
+        self.assertLess(sum(squares) / len(squares), 3, sparsity)
+
+
+WIDTH = {"scalar-pairs": 3, "coverage": 1, "data": 1, "yields": 1, "function-entries": 1, "float-kinds": 9, "fun-reentries": 2,
+         "branches": 2, "returns": 3}
+
+
+class Countdown(SamplerCase):
+    def test_all_ways_are_as_heavy(self):
+        """Eleven shapes of functions. Whichever way a call takes, it takes from the countdown what the heaviest does: with every
+        n-th unit observed, the site that each begins with is observed as often as arithmetic says."""
+        flags = ("-fsampler-scheme=returns", "-fexclude-function=main", "-fno-specialize-singleton-regions", "-w")
+        work = build(self.path("work.o"), NEWEST, "-c", PROGRAMS / "balance_work.c")
+        plain = build(self.path("plain"), NEWEST, "-w", PROGRAMS / "balance.c", PROGRAMS / "balance_work.c")
+        expected = run(plain).stdout
+        heaviest = [int(line.split()[1]) for line in expected.splitlines()]
+        self.assertEqual(len(heaviest), 11)
+        self.assertGreaterEqual(min(heaviest), 2)
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                program = build(self.path("p"), release, level, "-fbalance-paths", "-fsampler-random=fixed", *flags,
+                                PROGRAMS / "balance.c", work)
+                for sparsity in (1, 2, 3, 5, 7, 30):
+                    self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY=str(sparsity)).stdout, expected)
+                    first = {}
+                    ((_, rows),) = samples(self.report)
+                    ((_, sites),) = site_tables(program).items()
+                    for site, row in zip(sites, rows, strict=True):
+                        first.setdefault(site[2], [int(n) for n in row])
+                    passed = 0
+                    wanted = []
+                    for weight in heaviest:
+                        wanted.append(sum((passed + i * weight + 1) % sparsity == 0 for i in range(80)))
+                        passed += 80 * weight
+                    with self.subTest(release=release, level=level, sparsity=sparsity):
+                        self.assertEqual([sum(row) for row in first.values()], wanted)
+                online = build(self.path("q"), release, level, "-fbalance-paths", *flags, PROGRAMS / "balance.c", work)
+                for seed in range(5):
+                    self.assertEqual(self.run_reported(online, SAMPLER_SPARSITY="3", SAMPLER_SEED=str(seed)).stdout, expected)
+
+    def test_scales(self):
+        """By function and by node, the most special line first; 0 is never observed. Every third unit, of sites that take 0, 1,
+        2, 3 and 4: after an observation the countdown begins anew."""
+        source = self.path("a.c")
+        source.write_text("int two(int n) { return n; }\nint main(void) {\n  for (int i = 0; i < 60; i++) { two(i); }\n  return 0;\n}\n")
+        scales = self.path("scales")
+
+        def observed(text, *words):
+            scales.write_text(text)
+            program = build(self.path("p"), NEWEST, "-O1", "-fsampler-random=fixed", f"-fsampler-scales={scales}",
+                            "-fsampler-scheme=function-entries", *words, source)
+            self.run_reported(program, SAMPLER_SPARSITY="3")
+            ((_, rows),) = samples(self.report)
+            return [int(row[0]) for row in rows]
+
+        self.assertEqual(observed(""), [20, 0])
+        self.assertEqual(observed("*\t*\t0\n"), [0, 0])
+        self.assertEqual(observed("two\t*\t0\n"), [0, 0])
+        self.assertEqual(observed("two\t0\t3\nmain\t0\t0\n\n"), [60, 0])
+        self.assertEqual(observed("*\t*\t4\n"), [60, 1])
+        # Takes 2 of 3 where the countdown is new, and the rest of 1 the next time.
+        self.assertEqual(observed("*\t*\t4\ntwo\t*\t2\ntwo\t9\t7\n"), [30, 1])
+        self.assertEqual(observed("two\t*\t9\ntwo\t0\t2\ntwo\t0\t1\nmain\t*\t0\n"), [20, 0])
+        for line in ("two\t1", "two 1 1", "\t1\t1", "*\t1\t1", "two\tx\t1", "two\t1\t-1", "two\t1\t1x", "two\t1\t1000001"):
+            scales.write_text("two\t1\t1\n" + line + "\n")
+            done = compile_with(NEWEST, f"-fsampler-scales={scales}", "-fsampler-scheme=returns", "-c", source, "-o", self.path("o"))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("scales:2: a scale is", done.stderr)
+        done = compile_with(NEWEST, "-fsampler-scales=/nowhere", "-fsampler-scheme=returns", "-c", source, "-o", self.path("o"))
+        self.assertIn("cannot read /nowhere", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,5 @@
+int calls;
+int work(int n) {
+  calls++;
+  return n;
+}
