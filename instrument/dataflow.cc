@@ -267,8 +267,7 @@ clang::BinaryOperatorKind negated(clang::BinaryOperatorKind kind) {
 // The lines of one function: what is done, in the order in which it is evaluated.
 class Lines {
  public:
-  Lines(const clang::ASTContext& context, const Values& values)
-      : context_(context), values_(values) {}
+  explicit Lines(const Values& values) : values_(values) {}
 
   void statement(const clang::Stmt* one) {
     if (one == nullptr || llvm::isa<clang::NullStmt>(one)) return;
@@ -497,7 +496,6 @@ class Lines {
     assigned(*binary.getLHS(), binary.getRHS());
   }
 
-  const clang::ASTContext& context_;
   const Values& values_;
 };
 
@@ -532,7 +530,7 @@ void Dataflow::add(const clang::FunctionDecl& function,
   });
   const SharedPlaces places(function);
   address_taken_.insert(places.address_taken().begin(), places.address_taken().end());
-  Lines lines(context_, values);
+  Lines lines(values);
   if (const auto* const made = llvm::dyn_cast<clang::CXXConstructorDecl>(&function))
     lines.initialisers(*made);
   lines.statement(function.getBody());

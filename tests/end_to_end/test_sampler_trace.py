@@ -31,7 +31,7 @@ class Trace(SamplerCase):
 
     def check(self, program, sparsity, *arguments):
         trace = self.path("trace.yaml")
-        done = self.run_reported(program, *arguments, SAMPLER_TRACE=str(trace), SAMPLER_SPARSITY=sparsity, SAMPLER_SEED="88172645463325")
+        done = self.run_reported(program, *arguments, SAMPLER_TRACE=str(trace), SAMPLER_SPARSITY=sparsity, SAMPLER_SEED="2")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         counted = collections.Counter()
         events = self.events(trace)
