@@ -45,12 +45,18 @@ llvm::Instruction* store_of(llvm::CallInst& call, const Unit& unit) {
   }
 }
 
+// Above so many accesses a function makes two calls at each, which look at the window themselves:
+// clang takes more than linear time for what comes of two jumps at each.
+constexpr std::size_t kMostWithJumps = 64;
+
 class Watcher {
  public:
-  Watcher(llvm::CallInst& call, const Mark& mark, const Unit& unit, Counters& counters)
+  Watcher(llvm::CallInst& call, const Mark& mark, const Unit& unit, Counters& counters,
+          bool with_jumps)
       : call_(call),
         mark_(mark),
         counters_(counters),
+        with_jumps_(with_jumps),
         module_(*call.getModule()),
         builder_(&call),
         access_(mark.is_write ? store_of(call, unit) : load_of(call, unit)) {}
@@ -66,10 +72,11 @@ class Watcher {
     llvm::Value* const held = enter();
     llvm::Instruction* const after = access_->getNextNode();
     builder_.SetInsertPoint(after);
-    llvm::Instruction* const leaving = llvm::SplitBlockAndInsertIfThen(
-        builder_.CreateIsNotNull(held), after->getIterator(), false);
-    builder_.SetInsertPoint(leaving);
-    leave();
+    if (with_jumps_) {
+      builder_.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(builder_.CreateIsNotNull(held),
+                                                              after->getIterator(), false));
+    }
+    leave(held);
     builder_.SetInsertPoint(after);
     const llvm::FunctionCallee marked =
         module_.getOrInsertFunction(std::string(kMarkPrefix) + "access", builder_.getVoidTy(),
@@ -127,55 +134,63 @@ class Watcher {
   // Not 0 where the access is watched.
   llvm::Value* enter() {
     builder_.SetInsertPoint(access_);
+    if (!with_jumps_) return call_enter();
     llvm::Value* const open = is_window_open();
     llvm::BasicBlock* const before = access_->getParent();
     llvm::Instruction* const entering =
         llvm::SplitBlockAndInsertIfThen(open, access_->getIterator(), false);
     builder_.SetInsertPoint(entering);
-    llvm::Type* const pointer = builder_.getPtrTy();
-    llvm::Type* const word = builder_.getInt32Ty();
-    llvm::Constant* const counted = counters_.access_table(mark_);
-    llvm::Value* answer = nullptr;
-    if (is_swap()) {
-      llvm::Value* const now =
-          wide(builder_.CreateAlignedLoad(type(), place(), llvm::MaybeAlign(1)));
-      answer =
-          builder_.CreateCall(module_.getOrInsertFunction("telltale_sampler_swap_enter_v1", word,
-                                                          pointer, pointer, builder_.getInt64Ty()),
-                              {counted, place(), now});
-    } else {
-      answer = builder_.CreateCall(
-          module_.getOrInsertFunction("telltale_sampler_atoms_enter_v1", word, pointer, pointer),
-          {counted, place()});
-    }
+    llvm::Value* const answer = call_enter();
     builder_.SetInsertPoint(access_->getParent(), access_->getParent()->begin());
-    llvm::PHINode* const held = builder_.CreatePHI(word, 2);
+    llvm::PHINode* const held = builder_.CreatePHI(builder_.getInt32Ty(), 2);
     held->addIncoming(builder_.getInt32(0), before);
     held->addIncoming(answer, entering->getParent());
     return held;
   }
 
-  void leave() {
+  // Answers 0 if the window is closed, too.
+  llvm::Value* call_enter() {
     llvm::Type* const pointer = builder_.getPtrTy();
+    llvm::Type* const word = builder_.getInt32Ty();
     llvm::Constant* const counted = counters_.access_table(mark_);
     if (!is_swap()) {
-      builder_.CreateCall(module_.getOrInsertFunction("telltale_sampler_atoms_leave_v1",
-                                                      builder_.getVoidTy(), pointer),
-                          {counted});
-      return;
+      return builder_.CreateCall(
+          module_.getOrInsertFunction("telltale_sampler_atoms_enter_v1", word, pointer, pointer),
+          {counted, place()});
     }
-    llvm::Value* const value = mark_.is_write
-                                   ? llvm::cast<llvm::StoreInst>(access_)->getValueOperand()
-                                   : static_cast<llvm::Value*>(access_);
+    llvm::Value* const now = wide(builder_.CreateAlignedLoad(type(), place(), llvm::MaybeAlign(1)));
+    return builder_.CreateCall(module_.getOrInsertFunction("telltale_sampler_swap_enter_v1", word,
+                                                           pointer, pointer, builder_.getInt64Ty()),
+                               {counted, place(), now});
+  }
+
+  // With jumps `held` is known not to be 0.
+  void leave(llvm::Value* held) {
+    llvm::Constant* const counted = counters_.access_table(mark_);
+    std::vector<llvm::Value*> arguments{counted};
+    std::string name = is_swap() ? "telltale_sampler_swap_leave" : "telltale_sampler_atoms_leave";
+    if (is_swap()) {
+      llvm::Value* const value = mark_.is_write
+                                     ? llvm::cast<llvm::StoreInst>(access_)->getValueOperand()
+                                     : static_cast<llvm::Value*>(access_);
+      arguments.insert(arguments.end(), {place(), wide(value)});
+    }
+    if (!with_jumps_) {
+      name += "_if";
+      arguments.insert(arguments.begin(), held);
+    }
+    std::vector<llvm::Type*> types;
+    for (const llvm::Value* const argument : arguments) types.push_back(argument->getType());
     builder_.CreateCall(
-        module_.getOrInsertFunction("telltale_sampler_swap_leave_v1", builder_.getVoidTy(), pointer,
-                                    pointer, builder_.getInt64Ty()),
-        {counted, place(), wide(value)});
+        module_.getOrInsertFunction(name + "_v1",
+                                    llvm::FunctionType::get(builder_.getVoidTy(), types, false)),
+        arguments);
   }
 
   llvm::CallInst& call_;
   const Mark& mark_;
   Counters& counters_;
+  bool with_jumps_;
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
   llvm::Instruction* access_;
@@ -198,8 +213,9 @@ void watch_accesses(llvm::Function& function, const Unit& unit, Counters& counte
       accesses.push_back(call);
     }
   }
+  const bool with_jumps = accesses.size() <= kMostWithJumps;
   for (llvm::CallInst* const call : accesses)
-    Watcher(*call, *mark_of(*call, unit), unit, counters).watch();
+    Watcher(*call, *mark_of(*call, unit), unit, counters, with_jumps).watch();
 }
 
 }  // namespace telltale::instrument

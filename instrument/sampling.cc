@@ -431,10 +431,24 @@ void sample_function(llvm::Function& function, const Unit& unit, Counters& count
 }
 
 void always_observe(llvm::Function& function, const Unit& unit, Counters& counters) {
-  for (llvm::CallInst* const call : marks_in(function, unit)) {
+  // Above so many comparisons in a function those of one assignment are a call: code for each takes
+  // clang more than linear time.
+  constexpr std::size_t kMostInline = 1000;
+  const std::vector<llvm::CallInst*> marks = marks_in(function, unit);
+  std::size_t comparisons = 0;
+  for (const llvm::CallInst* const call : marks) {
+    const Mark& mark = *mark_of(*call, unit);
+    comparisons += mark.scheme == Scheme::kScalarPairs ? mark.sites.size() : 0;
+  }
+  Room room;
+  for (llvm::CallInst* const call : marks) {
     const Mark& mark = *mark_of(*call, unit);
     llvm::IRBuilder<> builder(call->getNextNode());
-    for (unsigned i = 0; i < mark.sites.size(); ++i) counters.observe(builder, *call, mark, i);
+    if (mark.scheme == Scheme::kScalarPairs && comparisons > kMostInline) {
+      counters.observe_seldom(builder, *call, mark, room);
+    } else {
+      for (unsigned i = 0; i < mark.sites.size(); ++i) counters.observe(builder, *call, mark, i);
+    }
     remove_mark(*call);
   }
 }

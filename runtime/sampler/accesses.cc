@@ -169,6 +169,7 @@ TELLTALE_SHOWN thread_local int32_t telltale_sampler_swap_window = 0;
 TELLTALE_SHOWN uint32_t telltale_sampler_atoms_enter_v1(const Access* access, const void* place) {
   using telltale::sampler::Table;
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
+  if (__atomic_load_n(atoms.open, __ATOMIC_RELAXED) == 0) return 0;
   const uint64_t self = telltale::sampler::thread_number();
   if (!telltale::sampler::go_in(atoms, self)) return 0;
   if (__atomic_load_n(atoms.open, __ATOMIC_RELAXED) == 0) {
@@ -191,6 +192,10 @@ TELLTALE_SHOWN void telltale_sampler_atoms_leave_v1(const Access* access) {
   __atomic_store_n(&atoms.owner, 0, __ATOMIC_RELEASE);
 }
 
+TELLTALE_SHOWN void telltale_sampler_atoms_leave_if_v1(uint32_t watched, const Access* access) {
+  if (watched != 0) telltale_sampler_atoms_leave_v1(access);
+}
+
 TELLTALE_SHOWN void telltale_sampler_atoms_begin_v1(uint32_t watched, const Access* access) {
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
   if (watched != 0 || __atomic_load_n(atoms.open, __ATOMIC_RELAXED) != 0) return;
@@ -209,7 +214,7 @@ TELLTALE_SHOWN void telltale_sampler_atoms_begin_v1(uint32_t watched, const Acce
 TELLTALE_SHOWN uint32_t telltale_sampler_swap_enter_v1(const Access* access, const void* place,
                                                        uint64_t value) {
   telltale::sampler::Swaps* const swaps = telltale::sampler::my_swaps;
-  if (swaps == nullptr) return 0;
+  if (swaps == nullptr || telltale_sampler_swap_window == 0) return 0;
   const auto address = reinterpret_cast<uintptr_t>(place);
   constexpr uint32_t kSets =
       sizeof(swaps->entries) / sizeof(swaps->entries[0]) / telltale::sampler::Table::kWays;
@@ -227,6 +232,11 @@ TELLTALE_SHOWN void telltale_sampler_swap_leave_v1(const Access*, const void* pl
       sizeof(swaps->entries) / sizeof(swaps->entries[0]) / telltale::sampler::Table::kWays;
   telltale::sampler::Table(swaps->entries, kSets).find(address) = {address, value, swaps->window};
   if (++swaps->accesses >= telltale::sampler::kMostByOpener) telltale_sampler_swap_window = 0;
+}
+
+TELLTALE_SHOWN void telltale_sampler_swap_leave_if_v1(uint32_t watched, const Access* access,
+                                                      const void* place, uint64_t value) {
+  if (watched != 0) telltale_sampler_swap_leave_v1(access, place, value);
 }
 
 TELLTALE_SHOWN void telltale_sampler_swap_begin_v1(uint32_t watched, const Access*) {

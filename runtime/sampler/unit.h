@@ -90,19 +90,23 @@ int32_t telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Gr
                                   uint64_t value, const uint64_t* operands);
 
 // Accesses to shared memory. Where a window is open, an access is made between enter and leave;
-// enter answers 0 if it is not watched after all. begin opens a window if the access before it was
-// not watched. `value` is what stands at `place` before and after the access.
+// enter answers 0 if it is not watched after all, which leave_if is told. begin opens a window if
+// the access before it was not watched. `value` is what stands at `place` before and after the
+// access.
 extern int32_t telltale_sampler_atoms_window;
 extern int32_t telltale_sampler_atoms_rw_window;
 extern thread_local int32_t telltale_sampler_swap_window __attribute__((tls_model("initial-exec")));
 uint32_t telltale_sampler_atoms_enter_v1(const telltale::sampler::Access* access,
                                          const void* place);
 void telltale_sampler_atoms_leave_v1(const telltale::sampler::Access* access);
+void telltale_sampler_atoms_leave_if_v1(uint32_t watched, const telltale::sampler::Access* access);
 void telltale_sampler_atoms_begin_v1(uint32_t watched, const telltale::sampler::Access* access);
 uint32_t telltale_sampler_swap_enter_v1(const telltale::sampler::Access* access, const void* place,
                                         uint64_t value);
 void telltale_sampler_swap_leave_v1(const telltale::sampler::Access* access, const void* place,
                                     uint64_t value);
+void telltale_sampler_swap_leave_if_v1(uint32_t watched, const telltale::sampler::Access* access,
+                                       const void* place, uint64_t value);
 void telltale_sampler_swap_begin_v1(uint32_t watched, const telltale::sampler::Access* access);
 // The assignment that was counted as not yielded is one that did.
 void telltale_sampler_yield_v1(uint64_t* counters);
