@@ -102,10 +102,16 @@ class Consumer : public clang::ASTConsumer {
     const auto* const record = llvm::dyn_cast<clang::CXXRecordDecl>(type);
     if (record == nullptr || record->isDependentContext() || record->isLambda()) return;
     for (clang::CXXMethodDecl* const method : record->methods()) planting_->later.push_back(method);
+    if (record->hasInClassInitializer()) with_initialisers_.push_back(record);
   }
 
   void HandleTranslationUnit(clang::ASTContext&) override {
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
+    planting_->is_end = true;
+    for (const clang::CXXRecordDecl* const record : with_initialisers_) {
+      for (clang::CXXConstructorDecl* const made : record->ctors())
+        planting_->later.push_back(made);
+    }
     // Before anything is planted in statements that instantiations of a template share.
     for (const clang::FunctionDecl* const function : planting_->later) describe(*function);
     // Planting in one may turn up lambdas.
@@ -145,9 +151,16 @@ class Consumer : public clang::ASTConsumer {
     }
   }
 
+  // A constructor that nobody wrote, of a class that says what its members begin with.
+  static bool begins_members(const clang::FunctionDecl& function) {
+    const auto* const made = llvm::dyn_cast<clang::CXXConstructorDecl>(&function);
+    return made != nullptr && !made->isCopyOrMoveConstructor() &&
+           made->getParent()->hasInClassInitializer();
+  }
+
   bool is_wanted(const clang::FunctionDecl& function) const {
-    if (function.isDefaulted() || function.isDeleted() || function.isConsteval() ||
-        function.isDependentContext())
+    if ((function.isDefaulted() && !begins_members(function)) || function.isDeleted() ||
+        function.isConsteval() || function.isDependentContext())
       return false;
     if (function.hasAttr<clang::NoInstrumentFunctionAttr>() || function.hasAttr<clang::NakedAttr>())
       return false;
@@ -166,7 +179,8 @@ class Consumer : public clang::ASTConsumer {
 
   void describe(const clang::FunctionDecl& decl) {
     const clang::FunctionDecl* const function = decl.getDefinition();
-    if (dataflow_ && function != nullptr && function->getBody() != nullptr && is_wanted(*function))
+    if (dataflow_ && function != nullptr && function->getBody() != nullptr &&
+        !function->isDefaulted() && is_wanted(*function))
       dataflow_->add(*function, planting_->globals);
   }
 
@@ -184,6 +198,7 @@ class Consumer : public clang::ASTConsumer {
   clang::CompilerInstance& compiler_;
   std::optional<Planting> planting_;
   std::optional<Dataflow> dataflow_;
+  std::vector<const clang::CXXRecordDecl*> with_initialisers_;
   llvm::DenseSet<const clang::FunctionDecl*> done_;
 };
 

@@ -75,6 +75,13 @@ void Planter::plant() {
   Mark mark;
   mark.is_function_start = true;
   start.push_back(builder_.plain(finish_mark(std::move(mark)), function_.getLocation()));
+  // Nobody wrote it: only what its members begin with is looked at.
+  if (function_.isDefaulted()) {
+    member_initialisers(*llvm::cast<clang::CXXConstructorDecl>(&function_));
+    start.push_back(body);
+    function_.setBody(in_compound(std::move(start), body->getBeginLoc(), body->getEndLoc()));
+    return;
+  }
   if (options.has(Scheme::kFunctionEntries))
     start.push_back(
         builder_.plain(add_mark(Scheme::kFunctionEntries, {}, {}), function_.getLocation()));
@@ -134,7 +141,6 @@ bool Planter::is_opaque(const clang::Stmt& statement) {
     case clang::Stmt::RequiresExprClass:
     case clang::Stmt::ConceptSpecializationExprClass:
     case clang::Stmt::ConstantExprClass:
-    case clang::Stmt::CXXDefaultInitExprClass:
     case clang::Stmt::BlockExprClass:
     case clang::Stmt::CapturedStmtClass:
     case clang::Stmt::PseudoObjectExprClass:
@@ -147,9 +153,6 @@ bool Planter::is_opaque(const clang::Stmt& statement) {
     case clang::Stmt::SEHTryStmtClass:
     case clang::Stmt::ChooseExprClass:
     case clang::Stmt::GenericSelectionExprClass:
-    case clang::Stmt::CoawaitExprClass:
-    case clang::Stmt::CoyieldExprClass:
-    case clang::Stmt::CoreturnStmtClass:
       return true;
     default:
       break;
@@ -170,6 +173,11 @@ std::string Planter::coverage_text(const clang::Stmt& statement) const {
     if (result->getRetValue() == nullptr) return "return;";
     const std::string value = text(*result->getRetValue());
     return normal_ ? "return (" + value + ");" : "return " + value + ";";
+  }
+  if (const auto* const given = llvm::dyn_cast<clang::CoreturnStmt>(&statement)) {
+    if (given->isImplicit()) return "";
+    return given->getOperand() == nullptr ? "co_return;"
+                                          : "co_return " + text(*given->getOperand()) + ";";
   }
   if (llvm::isa<clang::BreakStmt>(statement)) return "break;";
   if (llvm::isa<clang::ContinueStmt>(statement)) return "continue;";
@@ -385,6 +393,8 @@ void Planter::visit_statement(clang::Stmt*& slot) {
     compound(slot, Use::kDiscarded);
   } else if (auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(&node)) {
     return declarations(*declaration);
+  } else if (auto* const given = llvm::dyn_cast<clang::CoreturnStmt>(&node)) {
+    return coroutine_return(*given);
   } else if (auto* const branch = llvm::dyn_cast<clang::IfStmt>(&node)) {
     if (branch->isConsteval()) return;
     parts(node, branch->isConstexpr() ? nullptr : branch->getCond(), nullptr);

@@ -30,8 +30,10 @@ struct Planting {
   std::vector<clang::VarDecl*> globals;     // of the file so far, in order
   std::vector<clang::FunctionDecl*> later;  // lambdas met on the way: to be planted at the end
   llvm::DenseSet<const clang::Stmt*> been_inside;  // instantiations of a template share statements
-  llvm::DenseSet<const clang::ParmVarDecl*> defaults;  // whose default arguments are planted
-  std::set<std::int64_t> constants{0};                 // -fcompare-constants: all of the unit
+  // Whose default arguments, and whose initialisers in the class, are planted.
+  llvm::DenseSet<const clang::ValueDecl*> defaults;
+  bool is_end = false;                  // of the unit: no constant expression comes any more
+  std::set<std::int64_t> constants{0};  // -fcompare-constants: all of the unit
 
   Planting(clang::ASTContext& c, Unit& u) : context(c), unit(u), builder(c) {}
 };
@@ -85,6 +87,10 @@ class Planter {
   void condition(clang::Stmt*& slot);
   void call(clang::Stmt*& slot);
   void default_argument(clang::CXXDefaultArgExpr& expr);
+  void default_member(clang::Stmt*& slot);
+  // An expression that is no part of the function around it.
+  void elsewhere(clang::Stmt*& slot);
+  void coroutine_return(clang::CoreturnStmt& statement);
   void object_release(clang::CallExpr& expr);
   static bool is_opaque(const clang::Stmt& statement);
 

@@ -117,7 +117,9 @@ void Planter::increment(clang::Stmt*& slot, const Target& target, Use use) {
 void Planter::member_initialisers(clang::CXXConstructorDecl& constructor) {
   clang::ASTContext& context = planting_.context;
   for (clang::CXXCtorInitializer*& initialiser : constructor.inits()) {
-    if (!initialiser->isWritten() || initialiser->isPackExpansion()) continue;
+    if (!initialiser->isWritten() && !llvm::isa<clang::CXXDefaultInitExpr>(initialiser->getInit()))
+      continue;
+    if (initialiser->isPackExpansion()) continue;
     at(initialiser->getSourceLocation());
     clang::Stmt* slot = initialiser->getInit();
     expression(slot, Use::kValue);
@@ -136,7 +138,7 @@ void Planter::member_initialisers(clang::CXXConstructorDecl& constructor) {
     } else {
       continue;  // bases are no numbers
     }
-    made->setSourceOrder(initialiser->getSourceOrder());
+    if (initialiser->isWritten()) made->setSourceOrder(initialiser->getSourceOrder());
     initialiser = made;
   }
 }

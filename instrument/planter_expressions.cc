@@ -5,6 +5,31 @@
 #include "planter.h"
 
 namespace telltale::instrument {
+namespace {
+
+// Does it always call what no constant expression can? Such a one can be changed at any time.
+bool is_never_constant(const clang::Stmt& statement) {
+  if (const auto* const call = llvm::dyn_cast<clang::CallExpr>(&statement)) {
+    const clang::FunctionDecl* const callee = call->getDirectCallee();
+    if (callee != nullptr && callee->getBuiltinID() == 0 && !callee->isConstexpr()) return true;
+  } else if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&statement)) {
+    if (binary->isLogicalOp()) return is_never_constant(*binary->getLHS());
+  } else if (const auto* const choice =
+                 llvm::dyn_cast<clang::AbstractConditionalOperator>(&statement)) {
+    return is_never_constant(*choice->getCond());
+  } else if (!llvm::isa<clang::CastExpr>(statement) && !llvm::isa<clang::ParenExpr>(statement) &&
+             !llvm::isa<clang::FullExpr>(statement) &&
+             !llvm::isa<clang::UnaryOperator>(statement) &&
+             !llvm::isa<clang::InitListExpr>(statement)) {
+    return false;
+  }
+  for (const clang::Stmt* const child : statement.children()) {
+    if (child != nullptr && is_never_constant(*child)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 void Planter::expression_parts(clang::Expr& expr, Use use) {
   if (auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(&expr)) {
@@ -28,6 +53,11 @@ void Planter::expression_parts(clang::Expr& expr, Use use) {
     if (equal == nullptr || equal->getOperator() != clang::OO_EqualEqual) return;
     for (clang::Stmt*& child : equal->children()) expression(child, Use::kValue);
     return;
+  }
+  if (llvm::isa<clang::CoroutineSuspendExpr>(expr)) {
+    // Its operand as written, what is awaited, which is made of it, and what else clang made of
+    // that: code comes of the second.
+    return expression(*std::next(expr.children().begin()), Use::kValue);
   }
   if (llvm::isa<clang::StmtExpr>(expr)) {
     const Place place = place_;
@@ -89,23 +119,70 @@ void Planter::default_argument(clang::CXXDefaultArgExpr& expr) {
   if (!planting_.unit.options.system_headers &&
       planting_.context.getSourceManager().isInSystemHeader(parameter->getLocation()))
     return;
-  if (!planting_.defaults.insert(parameter).second) return;
+  if (planting_.defaults.insert(parameter).second) elsewhere(*parameter->getInitAddress());
+}
+
+void Planter::elsewhere(clang::Stmt*& slot) {
   const Place place = place_;
   const bool wanted = wanted_here_;
   const std::vector<clang::VarDecl*> around = std::exchange(scope_, {});
   const bool was_inside = std::exchange(inside_region_, true);
-  at(parameter->getInit()->getBeginLoc());
-  expression(*parameter->getInitAddress(), Use::kValue);
+  at(slot->getBeginLoc());
+  expression(slot, Use::kValue);
   inside_region_ = was_inside;
   scope_ = around;
   place_ = place;
   wanted_here_ = wanted;
 }
 
+// The same for a member's initialiser in the class: where clang made no copy of it, it is one
+// expression for all constructors, and for lists that leave the member out.
+void Planter::default_member(clang::Stmt*& slot) {
+  auto& expr = *llvm::cast<clang::CXXDefaultInitExpr>(slot);
+  clang::FieldDecl* const field = expr.getField();
+  if (!planting_.unit.options.system_headers &&
+      planting_.context.getSourceManager().isInSystemHeader(field->getLocation()))
+    return;
+  clang::Expr* const init =
+      expr.hasRewrittenInit() ? expr.getRewrittenExpr() : field->getInClassInitializer();
+  if (init == nullptr) return;
+  // Copies share parts with the original.
+  const auto* const owner = llvm::dyn_cast<clang::CXXRecordDecl>(field->getParent());
+  if (!planting_.is_end && (owner == nullptr || owner->isLiteral()) && !is_never_constant(*init))
+    return;
+  if (!expr.hasRewrittenInit() && !planting_.defaults.insert(field).second) return;
+  clang::Stmt* changed = init;
+  elsewhere(changed);
+  if (changed == init) return;
+  if (expr.hasRewrittenInit()) {
+    slot =
+        clang::CXXDefaultInitExpr::Create(planting_.context, expr.getBeginLoc(), field,
+                                          expr.getUsedContext(), llvm::cast<clang::Expr>(changed));
+  } else {
+    field->setInClassInitializer(llvm::cast<clang::Expr>(changed));
+  }
+}
+
+// What is made of `co_return e` is one of both: a call with what `e` became, or `e` itself, if it
+// is of no value.
+void Planter::coroutine_return(clang::CoreturnStmt& statement) {
+  auto part = statement.children().begin();
+  clang::Stmt*& operand = *part;
+  if (operand != nullptr && !llvm::isa<clang::InitListExpr>(operand) &&
+      llvm::cast<clang::Expr>(operand)->getType()->isVoidType())
+    return expression(operand, Use::kDiscarded);
+  clang::Stmt* call = *++part;
+  if (auto* const whole = llvm::dyn_cast_or_null<clang::ExprWithCleanups>(call))
+    call = whole->getSubExpr();
+  if (call == nullptr || !llvm::isa<clang::CallExpr>(call)) return;
+  for (clang::Stmt*& child : call->children()) expression(child, Use::kValue);
+}
+
 void Planter::expression(clang::Stmt*& slot, Use use) {
   if (slot == nullptr) return;
   if (auto* const left_out = llvm::dyn_cast<clang::CXXDefaultArgExpr>(slot))
     return default_argument(*left_out);
+  if (llvm::isa<clang::CXXDefaultInitExpr>(slot)) return default_member(slot);
   if (is_opaque(*slot)) return;
   auto& expr = *llvm::cast<clang::Expr>(slot);
   if (auto* const called = llvm::dyn_cast<clang::CallExpr>(&expr)) {

@@ -113,6 +113,18 @@ class Assignments(Case):
                                     (("branches", f"{space}twice", "inner.step()"), ["1", "5"])):
                     self.assertEqual(rows.get(key), values, (release, words, key))
 
+    def test_what_members_begin_with_and_what_coroutines_await(self):
+        """Constructors that nobody wrote, too; what constant expressions still run stays as it is."""
+        self.check("begun.cc", True, "-std=c++20")
+        wanted = (PROGRAMS / "begun.cc.sites").read_text().splitlines()
+        for release in RELEASES:
+            for words in (("-O0", "-fno-sample"), ("-O2",), ("-O1", "-fno-sample-regions", "-fbalance-paths")):
+                program = build(self.folder / "p", release, *words, "-std=c++20", "-fsampler-scheme=branches",
+                                "-fsampler-scheme=returns", PROGRAMS / "begun.cc", cxx=True)
+                found = [line for line in self.lines(program) if "printf" not in line and "\tmain\t" not in line]
+                # Without the file.
+                self.assertEqual([" ".join(line.split("\t")[:1] + line.split("\t")[2:]) for line in found], wanted, (release, words))
+
     def test_sites(self):
         source = self.folder / "a.c"
         source.write_text("struct s { int n; unsigned b : 2; } s[2];\nint g;\nint main(void) {\n  struct s *p = s;\n"
