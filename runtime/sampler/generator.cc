@@ -60,6 +60,7 @@ uint32_t next_region(int32_t& countdown, Generator& generator) {
 void Generator::start(const Settings& settings) {
   started_ = true;
   slot_ = 0;
+  left_ = 0;
   state_ = begin_uniform(settings.has_seed ? settings.seed : random_seed());
 }
 
@@ -77,8 +78,17 @@ int32_t Generator::draw(const Settings& settings) {
     return static_cast<int32_t>(settings.sparsity < kMost ? settings.sparsity : kMost);
   }
   if (settings.sparsity == 1) return 1;  // the logarithm of 0 sets errno
+  if (left_ == 0) draw_some(settings.sparsity);
+  return drawn_[--left_];
+}
+
+// Some at once, as putting the processor's floating point in order takes longer than a logarithm.
+void Generator::draw_some(double sparsity) {
   const FloatingPoint unchanged;
-  return draw_countdown(state_, settings.sparsity);
+  const double passing = log_of_passing(sparsity);
+  for (left_ = kDrawnAtOnce; left_ > 0; --left_)
+    drawn_[left_ - 1] = draw_countdown(state_, passing);
+  left_ = kDrawnAtOnce;
 }
 
 void restart_generators() {

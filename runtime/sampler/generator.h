@@ -17,9 +17,14 @@ class Generator {
 
  private:
   void start(const Settings& settings);
+  void draw_some(double sparsity);
 
   uint64_t state_ = 0;
+  static constexpr uint32_t kDrawnAtOnce = 16;
+
   uint32_t slot_ = 0;
+  uint32_t left_ = 0;
+  int32_t drawn_[kDrawnAtOnce] = {};  // the next is the last of those that are left
   bool started_ = false;
 };
 

@@ -23,12 +23,12 @@ TEST(Generator, GeometricNumbersFollowTheirDefinition) {
   // P(n > k) = (1 - 1/s)^k: the k-th threshold of u is where n steps from k to k + 1.
   for (int k = 1; k < 50; ++k) {
     const double edge = std::pow(0.9, k);
-    EXPECT_EQ(geometric_countdown(edge * 1.0000001, 10), k);
-    EXPECT_EQ(geometric_countdown(edge * 0.9999999, 10), k + 1);
+    EXPECT_EQ(geometric_countdown(edge * 1.0000001, log_of_passing(10)), k);
+    EXPECT_EQ(geometric_countdown(edge * 0.9999999, log_of_passing(10)), k + 1);
   }
-  EXPECT_EQ(geometric_countdown(0.5, 1), 1);
-  EXPECT_EQ(geometric_countdown(1e-300, 1), 1);
-  EXPECT_EQ(geometric_countdown(1e-300, 1e18), 0x3fffffff);
+  EXPECT_EQ(geometric_countdown(0.5, log_of_passing(1)), 1);
+  EXPECT_EQ(geometric_countdown(1e-300, log_of_passing(1)), 1);
+  EXPECT_EQ(geometric_countdown(1e-300, log_of_passing(1e18)), 0x3fffffff);
 }
 
 TEST(Generator, ASeedGivesTheSameCountdownsAgain) {

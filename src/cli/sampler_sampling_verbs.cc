@@ -67,7 +67,8 @@ int run_precompute(const std::string& path) {
     return report_error(usage_error("SAMPLER_SEED is no number").error());
   uint64_t state = sampler::begin_uniform(seed);
   std::array<int32_t, sampler::kCountdowns> countdowns{};
-  for (int32_t& countdown : countdowns) countdown = sampler::draw_countdown(state, *sparsity);
+  const double passing = sampler::log_of_passing(*sparsity);
+  for (int32_t& countdown : countdowns) countdown = sampler::draw_countdown(state, passing);
   std::FILE* file = std::fopen(path.c_str(), "wb");
   bool written = file != nullptr && std::fwrite(countdowns.data(), sizeof(int32_t),
                                                 countdowns.size(), file) == countdowns.size();

@@ -113,17 +113,20 @@ inline double draw_uniform(uint64_t& state) {
   state = (state * 0x5DEECE66D + 0xB) % kUniformModulus;
   return static_cast<double>(state) / static_cast<double>(kUniformModulus);
 }
-// Geometrically distributed with the mean `sparsity`, 1 or more, for a uniform number in (0, 1).
-inline int32_t geometric_countdown(double uniform, double sparsity) {
-  const double number = ::log(uniform) / ::log1p(-1 / sparsity) + 1;
+// What one more passes by: the logarithm of the probability that a site is not looked at, for
+// geometric_countdown(); with a mean of 1 it is minus infinity.
+inline double log_of_passing(double sparsity) { return ::log1p(-1 / sparsity); }
+// Geometrically distributed for a uniform number in (0, 1).
+inline int32_t geometric_countdown(double uniform, double log_of_passing) {
+  const double number = ::log(uniform) / log_of_passing + 1;
   constexpr double kMost = 0x3fffffff;
   if (!(number < kMost)) return static_cast<int32_t>(kMost);
   return number < 1 ? 1 : static_cast<int32_t>(number);
 }
-inline int32_t draw_countdown(uint64_t& state, double sparsity) {
+inline int32_t draw_countdown(uint64_t& state, double log_of_passing) {
   double uniform = 0;
   while (uniform <= 0) uniform = draw_uniform(state);
-  return geometric_countdown(uniform, sparsity);
+  return geometric_countdown(uniform, log_of_passing);
 }
 
 }  // namespace telltale::sampler
