@@ -23,6 +23,9 @@ namespace {
 
 using llvm::BasicBlock;
 
+// Variables of a function times the loops in which it asks, at most.
+constexpr std::size_t kMostMeetings = 500;
+
 // Two copies of a function: the fast one knows of no site, the slow one observes all. A region
 // begins at the entry and at each jump backward; there, and only there, control moves from one copy
 // to the other.
@@ -42,9 +45,13 @@ class Regions {
     BasicBlock* const start = part_entry(function_);
     part_pads(function_);
     values_to_memory(function_);
-    repeat_small_loops(function_, unit_, [this](const llvm::Loop& loop) { return is_quiet(loop); });
+    if (heads_of_loops(find_jumps(start)).size() <= most_loops()) {
+      repeat_small_loops(function_, unit_,
+                         [this](const llvm::Loop& loop) { return is_quiet(loop); });
+    }
     if (unit_.options.cache_countdown) keep_in_quiet_loops();
     jumps_ = find_jumps(start);
+    drop_small_loops();
     headers_.insert(start);
     for (const auto& [block, number] : jumps_.edges)
       headers_.insert(block->getTerminator()->getSuccessor(number));
@@ -159,6 +166,54 @@ class Regions {
     return llvm::BranchInst::Create(to, between);
   }
 
+  // In how many loops the function may ask: where a region begins both copies meet in all
+  // variables, so that the compiler's work grows with the product.
+  [[nodiscard]] std::size_t most_loops() const {
+    const BasicBlock& entry = function_.getEntryBlock();
+    const auto variables = static_cast<std::size_t>(std::count_if(
+        entry.begin(), entry.end(),
+        [](const llvm::Instruction& one) { return llvm::isa<llvm::AllocaInst>(one); }));
+    return std::max<std::size_t>(1, kMostMeetings / std::max<std::size_t>(1, variables));
+  }
+
+  // Where jumps backward lead, but for computed ones.
+  static std::vector<BasicBlock*> heads_of_loops(const Jumps& jumps) {
+    std::set<const BasicBlock*> led_to;
+    for (const auto& [block, number] : jumps.edges) {
+      const llvm::Instruction* const end = block->getTerminator();
+      if (!llvm::isa<llvm::IndirectBrInst>(end)) led_to.insert(end->getSuccessor(number));
+    }
+    std::vector<BasicBlock*> heads;
+    std::copy_if(jumps.order.begin(), jumps.order.end(), std::back_inserter(heads),
+                 [&](BasicBlock* block) { return led_to.contains(block); });
+    return heads;
+  }
+
+  // In large functions regions go on through the smaller loops.
+  void drop_small_loops() {
+    std::vector<BasicBlock*> heads = heads_of_loops(jumps_);
+    const std::size_t most = most_loops();
+    if (heads.size() <= most) return;
+    llvm::DominatorTree dominators(function_);
+    const llvm::LoopInfo loops(dominators);
+    const auto size = [&](BasicBlock* head) {
+      const llvm::Loop* const loop = loops.getLoopFor(head);
+      // What is no loop by LLVM's definition may be as large as any.
+      return loop != nullptr && loop->getHeader() == head ? loop->getNumBlocks() : UINT_MAX;
+    };
+    std::stable_sort(heads.begin(), heads.end(),
+                     [&](BasicBlock* left, BasicBlock* right) { return size(left) > size(right); });
+    const std::set<BasicBlock*> dropped(heads.begin() + static_cast<std::ptrdiff_t>(most),
+                                        heads.end());
+    std::erase_if(jumps_.edges, [&](const Edge& edge) {
+      const llvm::Instruction* const end = edge.first->getTerminator();
+      if (llvm::isa<llvm::IndirectBrInst>(end) || !dropped.contains(end->getSuccessor(edge.second)))
+        return false;
+      dropped_.insert(edge);
+      return true;
+    });
+  }
+
   // Has a way from here to the next region a site?
   void weigh() {
     for (BasicBlock* const block : jumps_.order) {
@@ -166,7 +221,8 @@ class Regions {
                              [&](const llvm::Instruction& one) { return has_sites(one); });
       const llvm::Instruction* const end = block->getTerminator();
       for (unsigned i = 0; i < end->getNumSuccessors() && !has; ++i)
-        has = !jumps_.edges.contains({block, i}) && has_sites_.contains(end->getSuccessor(i));
+        has = dropped_.contains({block, i}) ||
+              (!jumps_.edges.contains({block, i}) && has_sites_.contains(end->getSuccessor(i)));
       if (has) has_sites_.insert(block);
     }
   }
@@ -281,6 +337,7 @@ class Regions {
   RegionCountdown countdown_;
   Room room_;
   Jumps jumps_;
+  std::set<Edge> dropped_;         // jumps backward at whose end no region begins
   std::vector<BasicBlock*> body_;  // the fast copy, which is the original
   std::set<BasicBlock*> headers_;
   std::set<const BasicBlock*> quiet_;  // blocks of loops in which the countdown is in the frame
