@@ -39,6 +39,7 @@ void count_all(const Group& group, uint64_t value, const uint64_t* operands) {
   const auto left = static_cast<Number>(value);
   uint64_t* counter = group.counters + uint64_t{group.row} * 3;
   for (uint32_t i = 0; i < group.sites; ++i, counter += 3) {
+    if (group.exists != nullptr && group.exists[i] == nullptr) continue;
     const auto right = static_cast<Number>(operands[i]);
     ++counter[(left > right ? 1 : 0) + (left >= right ? 1 : 0)];
   }
@@ -60,8 +61,7 @@ __attribute__((visibility("default"))) void telltale_sampler_all_pairs_v1(
     const telltale::sampler::Group* group, uint64_t value, const uint64_t* operands) {
   using namespace telltale::sampler;
   const bool only_counts = group->first == nullptr && group->last == nullptr &&
-                           group->exists == nullptr && (group->flags & kManyThreads) == 0 &&
-                           !is_tracing();
+                           (group->flags & kManyThreads) == 0 && !is_tracing();
   if (only_counts && (group->flags & kSignedValues) != 0)
     return count_all<int64_t>(*group, value, operands);
   if (only_counts) return count_all<uint64_t>(*group, value, operands);
