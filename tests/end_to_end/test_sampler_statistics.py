@@ -90,6 +90,18 @@ class Statistics(SamplerCase):
                     with self.subTest(release=release, sparsity=sparsity, program=flags[-1].name):
                         self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity)
 
+    def test_counts_in_large_functions_are_unbiased(self):
+        flags = ("-O2", "-fsampler-scheme=branches", PROGRAMS / "crowded.c")
+        truth = self.truth_of(*flags)
+        plain = build(self.path("plain"), NEWEST, "-O2", PROGRAMS / "crowded.c")
+        for release in RELEASES:
+            done = compile_with(release, *flags, "-fshow-stats", "-o", self.path("sampled"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            regions = int(done.stderr.split("regions ")[1].split(",")[0])
+            self.assertLess(regions, 24, "it asks in all loops")
+            self.assertEqual(run(self.path("sampled")).stdout, run(plain).stdout)
+            self.assert_unbiased(truth, self.counts_of(self.path("sampled"), 10), 10)
+
     def assert_unbiased(self, truth, runs, sparsity):
         squares = []
         for true, counts in zip(truth, zip(*runs, strict=True), strict=True):
