@@ -201,7 +201,7 @@ bool Options::wants_place(std::string_view file, unsigned line) const {
 std::optional<std::string> read_files(Options& options) {
   const auto point = [&](std::string_view line) { return parse_reset_point(line, options); };
   const auto scale = [&](std::string_view line) { return parse_scale(line, options); };
-  const std::optional<std::string> error =
+  std::optional<std::string> error =
       read_lines(options.reset_file, "a point is FILE LINE", point, options.all);
   if (error) return error;
   return read_lines(options.scales_file, "a scale is FUNCTION<TAB>NODE<TAB>UNITS", scale,

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy (.clang-tidy) on the sources of the fuzz build, which clang compiles.
+"""Runs clang-tidy (.clang-tidy) on the sources of the fuzz build, which clang compiles, and on the compiler's plugin, which is in no
+build with sanitizers, as the release build compiles it for the LLVM that clang-tidy is of.
 
 A source that passed is not looked at again until something in its preprocessed text or in the rules changes.
 
@@ -20,6 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
 PASSED = ROOT / "build" / "lint" / "passed"
+PLUGIN = ROOT / "build" / "release"
 TOOL = "clang-tidy-19"
 
 
@@ -37,9 +39,25 @@ def changed_files():
 
 
 def compile_commands():
-    with open(BUILD / "compile_commands.json") as file:
-        for entry in json.load(file):
-            yield pathlib.Path(entry["file"]), shlex.split(entry["command"]), entry["directory"]
+    for folder in (BUILD, PLUGIN):
+        database = folder / "compile_commands.json"
+        if folder == PLUGIN and not database.exists():
+            continue
+        for entry in json.loads(database.read_text()):
+            if folder == BUILD or f"telltale_sampler_plugin_{TOOL.rsplit('-')[-1]}.dir" in entry["command"]:
+                yield pathlib.Path(entry["file"]), shlex.split(entry["command"]), entry["directory"]
+
+
+def question(source, command):
+    """The words that ask about one source."""
+    words = [TOOL, "--quiet"]
+    if "telltale_sampler_plugin" not in " ".join(command):
+        return [*words, "-p", str(BUILD), str(source)]
+    # The compiler may be another: its warnings are not clang's.
+    start = next(i for i, word in enumerate(command) if word.startswith("-"))
+    output = command.index("-o")
+    flags = [word for i, word in enumerate(command) if i >= start and i not in (output, output + 1) and word not in ("-c", str(source))]
+    return [*words, str(source), "--", *(flag for flag in flags if not flag.startswith("-W"))]
 
 
 def fingerprint(command, directory):
@@ -61,7 +79,7 @@ def check(source, command, directory):
     mark = fingerprint(command, directory)
     if mark and (PASSED / mark).exists():
         return source, ""
-    result = subprocess.run([TOOL, "--quiet", "-p", str(BUILD), str(source)], capture_output=True, text=True)
+    result = subprocess.run(question(source, command), cwd=directory, capture_output=True, text=True)
     if result.returncode != 0:
         return source, result.stdout + result.stderr
     if mark:
