@@ -97,7 +97,7 @@ Definitions::Definitions(const clang::FunctionDecl& function) {
   const std::unique_ptr<clang::CFG> graph =
       clang::CFG::buildCFG(&function, body, &function.getASTContext(), options);
   if (graph == nullptr) return;
-  const auto size = static_cast<unsigned>(numbers_.size());
+  const unsigned size = numbers_.size();
   const State nothing{llvm::BitVector(size), llvm::BitVector(size)};
   std::vector<State> in(graph->getNumBlockIDs(), nothing);
   std::vector<bool> reached(graph->getNumBlockIDs());

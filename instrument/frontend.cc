@@ -282,12 +282,12 @@ class Action : public clang::PluginASTAction {
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 
-const clang::FrontendPluginRegistry::Add<Action> action("sampler",
-                                                        "plants the sites of telltale's sampler");
-const clang::PragmaHandlerRegistry::Add<ExcludeFunction> exclude("sampler_exclude_function",
-                                                                 "no sites in a function");
-const clang::PragmaHandlerRegistry::Add<AssumeWeightless> weightless("sampler_assume_weightless",
-                                                                     "a function without sites");
+const clang::FrontendPluginRegistry::Add<Action> kAction("sampler",
+                                                         "plants the sites of telltale's sampler");
+const clang::PragmaHandlerRegistry::Add<ExcludeFunction> kExclude("sampler_exclude_function",
+                                                                  "no sites in a function");
+const clang::PragmaHandlerRegistry::Add<AssumeWeightless> kWeightless("sampler_assume_weightless",
+                                                                      "a function without sites");
 
 }  // namespace
 

@@ -28,7 +28,7 @@ struct Node {
 std::string display_name(const llvm::Function& function, const Unit& unit) {
   if (const Function* const known = function_of(function, unit); known != nullptr)
     return known->name;
-  const std::string symbol = function.getName().str();
+  std::string symbol = function.getName().str();
   llvm::ItaniumPartialDemangler demangler;
   if (demangler.partialDemangle(symbol.c_str())) return symbol;
   char* const text = demangler.getFunctionName(nullptr, nullptr);

@@ -402,7 +402,7 @@ class SamplerPass : public llvm::PassInfoMixin<SamplerPass> {
     if (unit().drop_debug_info) llvm::StripDebugInfo(module);
     return llvm::PreservedAnalyses::none();
   }
-  static bool isRequired() { return true; }
+  static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's
 
  private:
   llvm::OptimizationLevel level_;
