@@ -137,5 +137,51 @@ class Assignments(Case):
                           ["g", "global", "direct", "1", "1"]])
 
 
+class LargeFunctions(Case):
+    """What is looked at in functions with very many sites, where the code for it is another, is the same."""
+
+    def test_accesses(self):
+        """One function with 120 accesses, and the same statements in functions of 15."""
+        statements = [f"  shared[{i % 7}] = shared[{i % 5}] + {i};\n" for i in range(60)]
+        for release in RELEASES:
+            seen = []
+            for size in (60, 5):
+                calls = [statements[i:i + size] for i in range(0, 60, size)]
+                source = self.folder / "a.c"
+                source.write_text("int shared[8];\n" +
+                                  "".join(f"void f{i}(void) {{\n{''.join(lines)}}}\n" for i, lines in enumerate(calls)) +
+                                  "int main(void) { " + " ".join(f"f{i}();" for i in range(len(calls))) + " return 0; }\n")
+                program = build(self.folder / "p", release, "-O1", "-fno-sample", *CONCURRENT, source)
+                seen.append(sorted([fields[0], *fields[4:]] for fields in (line.split("\t") for line in self.lines(program))))
+            self.assertGreater(len(seen[0]), 500)
+            self.assertTrue(any(row[0] == "compare-swap" and row[-2] == "1" for row in seen[0]))
+            self.assertEqual(seen[0], seen[1])
+
+    def test_comparisons(self):
+        """Each of 2,000 comparisons in a function finds what the variables are at that line."""
+        names = [f"v{i}" for i in range(20)]
+        lines = ["int main(int argc, char **argv) {", "  long " + ", ".join(f"{name} = argc" for name in names) + ";"]
+        before = {}
+        values = dict.fromkeys(names, 1)
+        for i in range(100):
+            lines.append(f"  {names[i % 20]} = {i * 7 % 50 - 20} * (long)argc;")
+            before[len(lines)] = (dict(values), i * 7 % 50 - 20)
+            values[names[i % 20]] = i * 7 % 50 - 20
+        source = self.folder / "a.c"
+        source.write_text("\n".join([*lines, "  return 0;", "}", ""]))
+        for release in RELEASES:
+            program = build(self.folder / "p", release, "-O1", "-fno-sample", "-fsampler-scheme=scalar-pairs", source)
+            compared = 0
+            for line in self.lines(program):
+                _, _, at, _, _, _, _, right, _, *counts = line.split("\t")
+                if int(at) not in before or right not in names:
+                    continue
+                known, value = before[int(at)]
+                slot = (value > known[right]) + (value >= known[right])
+                self.assertEqual(counts, ["1" if i == slot else "0" for i in range(3)], line)
+                compared += 1
+            self.assertEqual(compared, 2000)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -43,6 +43,9 @@ PROGRAMS = {
     "zstd": (["libzstd"], ["make -s -j2 -C tests CC={cc} CFLAGS='-w {flags}' zstd datagen fuzzer",
                            "make -C tests CC={cc} CFLAGS='-w {flags}' check", "tests/fuzzer -s1 -i200"],
              "", "libzstd/programs/zstd"),
+    # The amalgamation with the one of its test programs that needs no Tcl: 46,000 scripts and damaged databases.
+    "sqlite": (["sqlite3"], ["./configure -q --disable-tcl && make -s sqlite3.c && make -s fuzzcheck CC={cc} CFLAGS='-w {flags}'",
+                             "./fuzzcheck test/fuzzdata*.db"], r"fuzzcheck: 0 errors out of \d+ tests", "sqlite3/fuzzcheck"),
     "ninja": (["ninja-build"], ["cmake -S . -B out -DCMAKE_CXX_COMPILER={cxx} -DCMAKE_CXX_FLAGS='-w {flags}'",
                                 "cmake --build out -j2", "out/ninja_test"], "passed", "ninja-build/out/ninja_test"),
     "cppcheck": (["cppcheck"], ["make -s -j2 CXX={cxx} CXXFLAGS='-w {flags} -std=c++14' testrunner", "./testrunner -q"],
