@@ -89,11 +89,11 @@ const char* suffix_of(clang::QualType type) {
 }
 
 // A pointer that is compared, before it was given the other side's type.
-const clang::Expr& as_compared(const clang::Expr& expr) {
+const clang::Expr* as_compared(const clang::Expr& expr) {
   const auto* const cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expr.IgnoreParens());
-  if (cast == nullptr || !cast->getSubExpr()->getType()->isPointerType()) return expr;
+  if (cast == nullptr || !cast->getSubExpr()->getType()->isPointerType()) return &expr;
   const clang::CastKind kind = cast->getCastKind();
-  return kind == clang::CK_BitCast || kind == clang::CK_NullToPointer ? *cast->getSubExpr() : expr;
+  return kind == clang::CK_BitCast || kind == clang::CK_NullToPointer ? cast->getSubExpr() : &expr;
 }
 
 }  // namespace
@@ -198,8 +198,8 @@ NormalForm::Printed NormalForm::print_binary(const clang::BinaryOperator& binary
   if (binary.isComparisonOp() && binary.getLHS()->getType()->isPointerType() &&
       binary.getRHS()->getType()->isPointerType()) {
     const clang::QualType number = context_.getUIntPtrType();
-    return {converted(number, as_compared(*binary.getLHS())).text + sign +
-                converted(number, as_compared(*binary.getRHS())).text,
+    return {converted(number, *as_compared(*binary.getLHS())).text + sign +
+                converted(number, *as_compared(*binary.getRHS())).text,
             level};
   }
   return {operand(*binary.getLHS(), level) + sign + operand(*binary.getRHS(), level - 1), level};

@@ -54,7 +54,7 @@ unsigned Planter::add_mark(Scheme scheme, std::vector<std::string> fields, clang
 }
 
 std::string Planter::local_name(const clang::VarDecl& variable) const {
-  const std::string name = normal_ ? normal_->name(variable) : variable.getNameAsString();
+  std::string name = normal_ ? normal_->name(variable) : variable.getNameAsString();
   if (!planting_.unit.options.rename_locals || variable.hasGlobalStorage()) return name;
   return planting_.unit.functions[static_cast<std::size_t>(function_number_)].name + "$" + name;
 }
@@ -125,8 +125,8 @@ void Planter::plant() {
   function_.setBody(in_compound(std::move(start), body->getBeginLoc(), body->getEndLoc()));
 }
 
-clang::Stmt* Planter::in_compound(std::vector<clang::Stmt*> statements, clang::SourceLocation begin,
-                                  clang::SourceLocation end) {
+clang::Stmt* Planter::in_compound(const std::vector<clang::Stmt*>& statements,
+                                  clang::SourceLocation begin, clang::SourceLocation end) {
   return clang::CompoundStmt::Create(planting_.context, statements, {}, begin, end);
 }
 

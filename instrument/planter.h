@@ -73,7 +73,7 @@ class Planter {
   void openmp(clang::OMPExecutableDirective& directive);
   void region_statement(clang::OMPExecutableDirective& directive, clang::Stmt*& slot);
   void region_body(clang::Stmt*& slot);
-  clang::Stmt* in_compound(std::vector<clang::Stmt*> statements, clang::SourceLocation begin,
+  clang::Stmt* in_compound(const std::vector<clang::Stmt*>& statements, clang::SourceLocation begin,
                            clang::SourceLocation end);
   clang::Expr* coverage_mark(const clang::Stmt& statement);
   // -fsampler-reset-at-points: a mark that goes before such a statement, or null.

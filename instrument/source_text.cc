@@ -85,7 +85,7 @@ Place place_of(clang::SourceLocation location, const clang::ASTContext& context,
   const clang::PresumedLoc presumed = sources.getPresumedLoc(sources.getExpansionLoc(location));
   if (presumed.isInvalid()) return {};
   llvm::SmallString<256> path(presumed.getFilename());
-  if (!relative) llvm::sys::fs::make_absolute(path);
+  if (!relative) static_cast<void>(llvm::sys::fs::make_absolute(path));
   return {as_field(std::string(path)), presumed.getLine()};
 }
 

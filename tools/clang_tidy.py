@@ -53,8 +53,8 @@ def question(source, command):
     words = [TOOL, "--quiet"]
     if "telltale_sampler_plugin" not in " ".join(command):
         return [*words, "-p", str(BUILD), str(source)]
-    # LLVM's numbers own memory only if they are wide, which the analyzer loses sight of.
-    words.append("--checks=-clang-analyzer-cplusplus.NewDelete")
+    # LLVM's numbers own memory only if they are wide, and blocks belong to their function: the analyzer loses sight of both.
+    words.append("--checks=-clang-analyzer-cplusplus.NewDelete,-clang-analyzer-cplusplus.NewDeleteLeaks")
     # The compiler may be another: its warnings are not clang's.
     start = next(i for i, word in enumerate(command) if word.startswith("-"))
     output = command.index("-o")
