@@ -79,7 +79,7 @@ void Planter::plant() {
   if (function_.isDefaulted()) {
     member_initialisers(*llvm::cast<clang::CXXConstructorDecl>(&function_));
     start.push_back(body);
-    function_.setBody(in_compound(std::move(start), body->getBeginLoc(), body->getEndLoc()));
+    function_.setBody(in_compound(start, body->getBeginLoc(), body->getEndLoc()));
     return;
   }
   if (options.has(Scheme::kFunctionEntries))
@@ -110,19 +110,19 @@ void Planter::plant() {
     clang::Stmt*& written = *coroutine->children().begin();
     statement(written);
     start.push_back(written);
-    written = in_compound(std::move(start), written->getBeginLoc(), written->getEndLoc());
+    written = in_compound(start, written->getBeginLoc(), written->getEndLoc());
     return;
   }
   statement(body);
   if (auto* const attempt = llvm::dyn_cast<clang::CXXTryStmt>(body)) {
     clang::Stmt*& block = *attempt->children().begin();
     start.push_back(block);
-    block = in_compound(std::move(start), block->getBeginLoc(), block->getEndLoc());
+    block = in_compound(start, block->getBeginLoc(), block->getEndLoc());
     function_.setBody(body);
     return;
   }
   start.push_back(body);
-  function_.setBody(in_compound(std::move(start), body->getBeginLoc(), body->getEndLoc()));
+  function_.setBody(in_compound(start, body->getBeginLoc(), body->getEndLoc()));
 }
 
 clang::Stmt* Planter::in_compound(const std::vector<clang::Stmt*>& statements,
@@ -237,7 +237,7 @@ void Planter::statement(clang::Stmt*& slot) {
   visit_statement(slot);
   if (marks.empty()) return;
   marks.push_back(slot);
-  slot = in_compound(std::move(marks), before->getBeginLoc(), before->getEndLoc());
+  slot = in_compound(marks, before->getBeginLoc(), before->getEndLoc());
 }
 
 // The declaration in the head of a loop or an `if`: a block of its own would end its variables'
