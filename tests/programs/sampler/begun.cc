@@ -65,9 +65,7 @@ struct Task {
   struct promise_type {
     int seen = next();
     int result = 0;
-    Task get_return_object() {
-      return {std::coroutine_handle<promise_type>::from_promise(*this)};
-    }
+    Task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     Ready await_transform(int n) { return {n}; }
@@ -122,9 +120,11 @@ int main() {
   List none{};
   Generic<int> generic;
   Generic<long> wide;
-  std::printf("%d %d %d %d %d %d %d %d\n", plain.one, plain.two, other.one, other.two, w.first, w.odd, v.first, v.odd);
+  std::printf("%d %d %d %d %d %d %d %d\n", plain.one, plain.two, other.one, other.two, w.first,
+              w.odd, v.first, v.odd);
   std::printf("%d %d %d %d %d %d\n", short_list.b, short_list.c, whole.b, none.b, none.a, none.c);
-  std::printf("%d %d %ld %ld %d %d\n", generic.value, generic.other, wide.value, wide.other, use_constant(), kAfter.m);
+  std::printf("%d %d %ld %ld %d %d\n", generic.value, generic.other, wide.value, wide.other,
+              use_constant(), kAfter.m);
   for (const int n : {2, 3, 9}) {
     const Task task = work(n);
     while (!task.handle.done()) {
