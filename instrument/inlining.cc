@@ -22,7 +22,7 @@ namespace {
 constexpr unsigned kInstruction = 5;
 constexpr unsigned kCall = 25;
 constexpr unsigned kLimit = 225;
-constexpr unsigned kHintedLimit = 325;
+constexpr unsigned kHintedLimit = 650;
 constexpr unsigned kLimitForSize = 50;
 constexpr unsigned kLimitIfCalledOnce = 15000;
 // No caller grows beyond this.

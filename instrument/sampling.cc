@@ -433,7 +433,7 @@ void sample_function(llvm::Function& function, const Unit& unit, Counters& count
 void always_observe(llvm::Function& function, const Unit& unit, Counters& counters) {
   // Above so many comparisons in a function those of one assignment are a call: code for each takes
   // clang more than linear time.
-  constexpr std::size_t kMostInline = 1000;
+  constexpr std::size_t kMostInline = 4000;
   const std::vector<llvm::CallInst*> marks = marks_in(function, unit);
   std::size_t comparisons = 0;
   for (const llvm::CallInst* const call : marks) {

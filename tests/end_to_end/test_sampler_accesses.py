@@ -158,12 +158,12 @@ class LargeFunctions(Case):
             self.assertEqual(seen[0], seen[1])
 
     def test_comparisons(self):
-        """Each of 2,000 comparisons in a function finds what the variables are at that line."""
+        """Each of 4,200 comparisons in a function finds what the variables are at that line."""
         names = [f"v{i}" for i in range(20)]
         lines = ["int main(int argc, char **argv) {", "  long " + ", ".join(f"{name} = argc" for name in names) + ";"]
         before = {}
         values = dict.fromkeys(names, 1)
-        for i in range(100):
+        for i in range(210):
             lines.append(f"  {names[i % 20]} = {i * 7 % 50 - 20} * (long)argc;")
             before[len(lines)] = (dict(values), i * 7 % 50 - 20)
             values[names[i % 20]] = i * 7 % 50 - 20
@@ -180,7 +180,7 @@ class LargeFunctions(Case):
                 slot = (value > known[right]) + (value >= known[right])
                 self.assertEqual(counts, ["1" if i == slot else "0" for i in range(3)], line)
                 compared += 1
-            self.assertEqual(compared, 2000)
+            self.assertEqual(compared, 4200)
 
 
 if __name__ == "__main__":
