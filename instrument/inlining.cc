@@ -22,6 +22,7 @@ namespace {
 constexpr unsigned kInstruction = 5;
 constexpr unsigned kCall = 25;
 constexpr unsigned kLimit = 225;
+// Twice LLVM's: what is weighed here has not been simplified yet.
 constexpr unsigned kHintedLimit = 650;
 constexpr unsigned kLimitForSize = 50;
 constexpr unsigned kLimitIfCalledOnce = 15000;

@@ -113,10 +113,11 @@ inline double draw_uniform(uint64_t& state) {
   state = (state * 0x5DEECE66D + 0xB) % kUniformModulus;
   return static_cast<double>(state) / static_cast<double>(kUniformModulus);
 }
-// What one more passes by: the logarithm of the probability that a site is not looked at, for
-// geometric_countdown(); with a mean of 1 it is minus infinity.
+// The logarithm of the probability that a site is passed unobserved, where one in `sparsity`, 1 or
+// more, is observed; of 1 minus infinity.
 inline double log_of_passing(double sparsity) { return ::log1p(-1 / sparsity); }
-// Geometrically distributed for a uniform number in (0, 1).
+// Geometrically distributed with the mean that `log_of_passing` is of, for a uniform number in
+// (0, 1).
 inline int32_t geometric_countdown(double uniform, double log_of_passing) {
   const double number = ::log(uniform) / log_of_passing + 1;
   constexpr double kMost = 0x3fffffff;
