@@ -89,7 +89,9 @@ void add_extract_section_verb(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand(
       "extract-section", "Sampler's static information out of programs: a section without padding");
   const auto options = std::make_shared<ExtractOptions>();
-  verb->add_option("SECTION", options->section, ".debug_site_info or .debug_sampler_cfg")
+  verb->add_option("SECTION", options->section,
+                   ".debug_site_info, .debug_sampler_cfg, .debug_sampler_implications or "
+                   ".debug_sampler_dataflow")
       ->required();
   verb->add_option("FILE", options->files, "programs, shared libraries, object files, archives")
       ->required();
