@@ -3,6 +3,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include <map>
@@ -87,6 +88,24 @@ void part_pads(llvm::Function& function) {
     if (block.isLandingPad()) pads.push_back(&block);
   }
   for (BasicBlock* const pad : pads) pad->splitBasicBlock(pad->getFirstInsertionPt());
+}
+
+llvm::Function* copy_of(llvm::Function& function, const char* suffix,
+                        llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies) {
+  llvm::SmallVector<llvm::Type*, 8> parameters(function.getFunctionType()->params());
+  parameters.append(more.begin(), more.end());
+  auto* const type = llvm::FunctionType::get(function.getReturnType(), parameters, false);
+  llvm::Function* const copy =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, function.getAddressSpace(),
+                             function.getName() + suffix, function.getParent());
+  for (llvm::Argument& argument : function.args()) copies[&argument] = copy->getArg(argument.getArgNo());
+  llvm::SmallVector<llvm::ReturnInst*, 8> returns;
+  llvm::CloneFunctionInto(copy, &function, copies,
+                          llvm::CloneFunctionChangeType::LocalChangesOnly, returns);
+  copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  copy->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  copy->setDSOLocal(true);
+  return copy;
 }
 
 void values_to_memory(llvm::Function& function) {

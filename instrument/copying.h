@@ -3,6 +3,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include <set>
 #include <utility>
@@ -29,6 +30,11 @@ llvm::BasicBlock* part_entry(llvm::Function& function);
 
 // Splits what follows each landing pad from it, as nothing can be put before a pad.
 void part_pads(llvm::Function& function);
+
+// `function` under another name and for this unit alone, with the parameters that `more` tells
+// behind its own.
+llvm::Function* copy_of(llvm::Function& function, const char* suffix,
+                        llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies);
 
 // Values that are made in one block and used in another, where either copy may have made them. May
 // add blocks.

@@ -41,11 +41,16 @@ class Counters {
   // often.
   void observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                       Room& room);
-  // Where the countdown of regions is: an i32 of the unit, or with threads of the thread.
-  llvm::Value* region_countdown(llvm::IRBuilderBase& at);
+  // Where the countdown of regions is: an i32 of the unit, or with threads of the thread. `offset` is
+  // null, or says in bytes which of the unit's two.
+  llvm::Value* region_countdown(llvm::IRBuilderBase& at, llvm::Value* offset);
   // Emits a question to the runtime: below 0, is it time to observe? Sets the countdown, an i32
   // that `countdown` is the address of, anew.
   llvm::Value* ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* countdown);
+  // Of a function that takes turns: the address of the i32 that counts the calls until the next one.
+  llvm::GlobalVariable* make_turn(const llvm::Function& function);
+  // Emits a question to the runtime: it is below 0, what becomes of this call? An i32.
+  llvm::Value* ask_for_turn(llvm::IRBuilderBase& at, llvm::GlobalVariable* turn);
   // Emits the unit's description for the runtime, and its registering and unregistering.
   void emit_registration();
 
@@ -85,6 +90,7 @@ class Counters {
   llvm::Function& bump(Scheme scheme);
   llvm::Function& pass_pairs();
   llvm::Function& due();
+  llvm::Function& next_turn();
   llvm::GlobalVariable* nowhere();
   llvm::GlobalVariable* variable(llvm::Constant* value, const llvm::Twine& name, bool constant);
   llvm::Constant* scheme_table();
@@ -99,6 +105,7 @@ class Counters {
   llvm::DenseMap<const Mark*, llvm::Constant*> groups_;
   llvm::Function* pass_pairs_ = nullptr;
   llvm::Function* due_ = nullptr;
+  llvm::Function* next_turn_ = nullptr;
   llvm::GlobalVariable* region_countdown_ = nullptr;
 };
 

@@ -25,8 +25,9 @@ struct Toggle {
   std::string_view name;
   bool Options::* field;
 };
-constexpr std::array<Toggle, 33> kToggles = {{
+constexpr std::array<Toggle, 34> kToggles = {{
     {"sample-regions", &Options::sample_regions},
+    {"sample-turns", &Options::sample_turns},
     {"sample", &Options::sample},
     {"balance-paths", &Options::balance_paths},
     {"threads", &Options::threads},

@@ -59,6 +59,7 @@ struct Options {
   Random random = Random::kOnline;
   bool threads = false;
   bool sample_regions = true;
+  bool sample_turns = true;
   bool balance_paths = false;
   bool cache_countdown = true;
   bool predict_checks = true;

@@ -13,7 +13,9 @@ namespace telltale::instrument {
 // which nobody else asks for it. 0 is the last region that goes unobserved.
 class RegionCountdown {
  public:
-  RegionCountdown(llvm::Function& function, const Unit& unit, Counters& counters);
+  // `offset` as for Counters::region_countdown.
+  RegionCountdown(llvm::Function& function, const Unit& unit, Counters& counters,
+                  llvm::Value* offset = nullptr);
 
   void take_from_shared(llvm::IRBuilderBase& at);
   void give_to_shared(llvm::IRBuilderBase& at);
@@ -25,10 +27,12 @@ class RegionCountdown {
 
  private:
   llvm::Value* local();
+  llvm::Value* shared(llvm::IRBuilderBase& at) { return counters_.region_countdown(at, offset_); }
 
   llvm::Function& function_;
   const Unit& unit_;
   Counters& counters_;
+  llvm::Value* offset_;
   llvm::IntegerType* word_;
   llvm::Value* local_ = nullptr;
 };

@@ -17,6 +17,7 @@
 #include "copying.h"
 #include "region_countdown.h"
 #include "repeating.h"
+#include "turns.h"
 
 namespace telltale::instrument {
 namespace {
@@ -32,14 +33,15 @@ constexpr std::size_t kMostMeetings = 500;
 class Regions {
  public:
   Regions(llvm::Function& function, const Unit& unit, Counters& counters,
-          const Weightless& is_weightless, WholeFunctions& whole, SamplingStatistics& statistics)
+          const Weightless& is_weightless, WholeFunctions& whole, SamplingStatistics& statistics,
+          llvm::Value* countdown_offset)
       : function_(function),
         unit_(unit),
         counters_(counters),
         is_weightless_(is_weightless),
         whole_(whole),
         statistics_(statistics),
-        countdown_(function, unit, counters) {}
+        countdown_(function, unit, counters, countdown_offset) {}
 
   void make() {
     BasicBlock* const start = part_entry(function_);
@@ -374,8 +376,15 @@ void sample_by_regions(llvm::Function& function, const Unit& unit, Counters& cou
                        SamplingStatistics& statistics) {
   ++statistics.functions;
   if (whole.is_whole(function)) return whole.part(function, counters, statistics);
+  if (unit.options.sample_turns && !unit.options.threads && takes_turns(function)) {
+    llvm::Function* const asking = part_into_turns(function, unit, counters, whole);
+    Regions(*asking, unit, counters, is_weightless, whole, statistics,
+            asking->getArg(asking->arg_size() - 1))
+        .make();
+    return;
+  }
   if (can_be_copied(function, true)) {
-    Regions(function, unit, counters, is_weightless, whole, statistics).make();
+    Regions(function, unit, counters, is_weightless, whole, statistics, nullptr).make();
     return;
   }
   ++statistics.without_copies;

@@ -101,7 +101,29 @@ llvm::Function& Counters::due() {
   return *due_;
 }
 
-llvm::Value* Counters::region_countdown(llvm::IRBuilderBase& at) {
+// i32 (turn)
+llvm::Function& Counters::next_turn() {
+  if (next_turn_ != nullptr) return *next_turn_;
+  llvm::IRBuilder<> builder(module_.getContext());
+  auto* const type = llvm::FunctionType::get(builder.getInt32Ty(), {builder.getPtrTy()}, false);
+  next_turn_ = make_seldom("turn", type);
+  builder.SetInsertPoint(&next_turn_->getEntryBlock());
+  builder.CreateRet(
+      builder.CreateCall(runtime("telltale_sampler_turn_v1", type), {next_turn_->getArg(0)}));
+  return *next_turn_;
+}
+
+llvm::GlobalVariable* Counters::make_turn(const llvm::Function& function) {
+  llvm::Type* const word = llvm::Type::getInt32Ty(module_.getContext());
+  return variable(llvm::Constant::getNullValue(llvm::StructType::get(word, word)),
+                  "turn." + function.getName(), false);
+}
+
+llvm::Value* Counters::ask_for_turn(llvm::IRBuilderBase& at, llvm::GlobalVariable* turn) {
+  return call_seldom(at, next_turn(), {turn});
+}
+
+llvm::Value* Counters::region_countdown(llvm::IRBuilderBase& at, llvm::Value* offset) {
   llvm::Type* const word = at.getInt32Ty();
   const bool threads = unit_.options.threads;
   if (region_countdown_ == nullptr && threads) {
@@ -110,11 +132,19 @@ llvm::Value* Counters::region_countdown(llvm::IRBuilderBase& at) {
     region_countdown_->setThreadLocalMode(llvm::GlobalVariable::InitialExecTLSModel);
   } else if (region_countdown_ == nullptr) {
     // Each unit has its own, which code finds without the help of a table.
-    region_countdown_ = variable(llvm::ConstantInt::get(word, static_cast<std::uint32_t>(kUnset)),
-                                 "countdown", false);
+    const auto countdown = [&](unsigned is_dense) {
+      return llvm::ConstantStruct::getAnon(
+          {llvm::ConstantInt::get(word, static_cast<std::uint32_t>(kUnset)),
+           llvm::ConstantInt::get(word, is_dense)});
+    };
+    llvm::Constant* const both[] = {countdown(0), countdown(1)};
+    region_countdown_ =
+        variable(llvm::ConstantArray::get(llvm::ArrayType::get(both[0]->getType(), 2), both),
+                 "countdown", false);
   }
   if (threads) return at.CreateThreadLocalAddress(region_countdown_);
-  return region_countdown_;
+  if (offset == nullptr) return region_countdown_;
+  return at.CreateInBoundsGEP(at.getInt8Ty(), region_countdown_, offset);
 }
 
 llvm::Value* Counters::ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* countdown) {

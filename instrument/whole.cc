@@ -3,7 +3,6 @@
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/Analysis/CallGraph.h>
 #include <llvm/IR/CFG.h>
-#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -11,8 +10,8 @@
 #include <algorithm>
 
 #include "copying.h"
+#include "diverting.h"
 #include "graph.h"
-#include "region_countdown.h"
 
 namespace telltale::instrument {
 
@@ -26,12 +25,16 @@ std::set<const BasicBlock*> blocks_in_loops(const llvm::Function& function) {
   return found;
 }
 
-bool is_one_region(const llvm::Function& function, const Unit& unit) {
+bool can_be_two(const llvm::Function& function) {
   const bool is_odd =
       std::any_of(function.arg_begin(), function.arg_end(), [](const llvm::Argument& one) {
         return one.hasInAllocaAttr() || one.hasPreallocatedAttr() || one.hasSwiftErrorAttr();
       });
-  if (is_odd || function.isVarArg() || !can_be_copied(function, false)) return false;
+  return !is_odd && !function.isVarArg() && can_be_copied(function, false);
+}
+
+bool is_one_region(const llvm::Function& function, const Unit& unit) {
+  if (!can_be_two(function)) return false;
   for (const BasicBlock* const block : blocks_in_loops(function)) {
     for (const llvm::Instruction& instruction : *block) {
       if (mark_of(instruction, unit) != nullptr) return false;
@@ -115,13 +118,7 @@ llvm::Function* WholeFunctions::make_copy(llvm::Function& function, const char* 
                                           const std::vector<llvm::CallBase*>& joining,
                                           bool observed) {
   llvm::ValueToValueMapTy copies;
-  llvm::Function* const copy = llvm::CloneFunction(&function, copies);
-  copy->setName(function.getName() + suffix);
-  copy->setComdat(nullptr);
-  copy->setLinkage(llvm::GlobalValue::InternalLinkage);
-  copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
-  copy->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
-  copy->setDSOLocal(true);
+  llvm::Function* const copy = copy_of(function, suffix, {}, copies);
   for (llvm::CallBase* const call : joining) {
     if (const auto found = copies.find(call); found != copies.end())
       lead(*llvm::cast<llvm::CallBase>(found->second), observed);
@@ -159,37 +156,10 @@ void WholeFunctions::part(llvm::Function& function, Counters& counters,
   for (llvm::CallInst* const call : marks_in(function, unit_)) remove_mark(*call);
   if (wanted_.contains(&function)) copies.fast = make_copy(function, ".fast", joining, false);
   for (llvm::CallBase* const call : joining) lead(*call, false);
-  go_over(function, *slow, counters);
-}
-
-void WholeFunctions::go_over(llvm::Function& function, llvm::Function& slow, Counters& counters) {
-  BasicBlock* const start = part_entry(function);
-  BasicBlock* const over =
-      BasicBlock::Create(function.getContext(), "telltale.over", &function, start);
-  llvm::IRBuilder<> builder(over);
-  if (function.getSubprogram() != nullptr) {
-    builder.SetCurrentDebugLocation(
-        llvm::DILocation::get(function.getContext(), 0, 0, function.getSubprogram()));
-  }
-  llvm::SmallVector<llvm::Value*, 8> arguments;
-  for (llvm::Argument& argument : function.args()) arguments.push_back(&argument);
-  llvm::CallInst* const call = builder.CreateCall(&slow, arguments);
-  call->setCallingConv(function.getCallingConv());
-  call->setAttributes(function.getAttributes().removeFnAttributes(function.getContext()));
-  // An argument in the caller's own frame must outlive the call.
-  const bool has_copy =
-      std::any_of(function.arg_begin(), function.arg_end(),
-                  [](const llvm::Argument& one) { return one.hasPassPointeeByValueCopyAttr(); });
-  if (!has_copy) call->setTailCallKind(llvm::CallInst::TCK_Tail);
-  if (function.getReturnType()->isVoidTy()) {
-    builder.CreateRetVoid();
-  } else {
-    builder.CreateRet(call);
-  }
-  llvm::Instruction* const end = function.getEntryBlock().getTerminator();
-  builder.SetInsertPoint(end);
-  RegionCountdown(function, unit_, counters).ask(builder, false, start, over, start);
-  end->eraseFromParent();
+  const auto place = [&](llvm::IRBuilderBase& at) { return counters.region_countdown(at, nullptr); };
+  divert_calls(function, *slow, unit_.options.predict_checks, place, [&](llvm::IRBuilderBase& at) {
+    return Diversion{counters.ask_whether_due(at, place(at)), {}};
+  });
 }
 
 }  // namespace telltale::instrument

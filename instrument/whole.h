@@ -34,6 +34,10 @@ class WholeFunctions {
 
   // Makes the slow function, and the question in the beginning.
   void part(llvm::Function& function, Counters& counters, SamplingStatistics& statistics);
+  // `copy` calls what `function` calls.
+  void note_copy(const llvm::Function& function, const llvm::Function& copy) {
+    circles_[&copy] = circles_.at(&function);
+  }
   // A call that joins, in code that is observed, or that is not.
   void lead(llvm::CallBase& call, bool observed);
   // Leads all of them, when the last function has been parted.
@@ -47,7 +51,6 @@ class WholeFunctions {
   bool is_quiet_inside(const llvm::Function& function, const Weightless& is_weightless) const;
   llvm::Function* make_copy(llvm::Function& function, const char* suffix,
                             const std::vector<llvm::CallBase*>& joining, bool observed);
-  void go_over(llvm::Function& function, llvm::Function& slow, Counters& counters);
 
   const Unit& unit_;
   std::map<const llvm::Function*, unsigned> circles_;  // functions of one number call each other
@@ -60,6 +63,8 @@ class WholeFunctions {
 
 // Blocks of the function from which a way leads back to them.
 std::set<const llvm::BasicBlock*> blocks_in_loops(const llvm::Function& function);
+// Can a copy of the function be called in its place?
+bool can_be_two(const llvm::Function& function);
 // Does the function pass each of its sites at most once, and can there be two of it?
 bool is_one_region(const llvm::Function& function, const Unit& unit);
 

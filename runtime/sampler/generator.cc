@@ -15,6 +15,9 @@ namespace {
 
 // No sampling: this many sites before the question comes up again.
 constexpr int32_t kFar = 0x7fffffff;
+// Calls of a function that are all looked at, so that functions that are called seldom, and may run
+// for long, are seen in every run.
+constexpr uint32_t kCallsBeforeTurns = 256;
 
 uint64_t random_seed() {
   uint64_t seed = 0;
@@ -35,36 +38,58 @@ uint64_t pair(int32_t countdown, bool fires) {
   return (fires ? uint64_t{1} << 32 : 0) | static_cast<uint32_t>(countdown);
 }
 
-uint64_t next(int32_t countdown, Generator& generator) {
+uint64_t next(int32_t countdown, Generator& generator, Counting counting = Counting::kAll) {
   const Settings& asked = settings();
   if (countdown < kUnset / 2) {
-    const int32_t first = generator.draw(asked);
+    const int32_t first = generator.draw(asked, counting);
     if (first == 0) return pair(kFar, false);
     // Sites have passed since.
     countdown += first - kUnset;
     if (countdown > 0) return pair(countdown, false);
   }
-  const int32_t following = generator.draw(asked);
+  const int32_t following = generator.draw(asked, counting);
   return following == 0 ? pair(kFar, false) : pair(following, true);
 }
 
 // Of regions 0 more may pass where of sites the next but none is due.
-uint32_t next_region(int32_t& countdown, Generator& generator) {
-  const uint64_t answer = next(countdown < kUnset / 2 ? countdown : countdown + 1, generator);
+uint32_t next_region(int32_t& countdown, Generator& generator,
+                     Counting counting = Counting::kAll) {
+  const uint64_t answer =
+      next(countdown < kUnset / 2 ? countdown : countdown + 1, generator, counting);
   countdown = static_cast<int32_t>(answer & UINT32_MAX) - 1;
   return static_cast<uint32_t>(answer >> 32);
 }
 
+uint32_t next_turn(FunctionTurn& turn, Generator& generator) {
+  enum : uint32_t { kGoesBy, kAsks, kAsksDensely };
+  const Settings& asked = settings();
+  turn.left = kFar;
+  if (asked.sparsity < 1) return kGoesBy;
+  turn.left = 0;
+  if (calls_per_turn(asked) <= 1) return kAsks;
+  const bool is_early = turn.calls < kCallsBeforeTurns;
+  if (is_early && ++turn.calls < kCallsBeforeTurns) return kAsks;
+  turn.left = generator.draw(asked, Counting::kTurns) - 1;
+  return is_early ? kAsks : kAsksDensely;
+}
+
 }  // namespace
+
+double calls_per_turn(const Settings& settings) {
+  constexpr double kMost = 128;
+  // One region in eight at the most: an observation costs as much as some dozen questions.
+  const double calls = settings.sparsity / 8;
+  return calls < 1 ? 1 : calls < kMost ? calls : kMost;
+}
 
 void Generator::start(const Settings& settings) {
   started_ = true;
   slot_ = 0;
-  left_ = 0;
+  for (Drawn& drawn : drawn_) drawn.left = 0;
   state_ = begin_uniform(settings.has_seed ? settings.seed : random_seed());
 }
 
-int32_t Generator::draw(const Settings& settings) {
+int32_t Generator::draw(const Settings& settings, Counting counting) {
   if (!started_) start(settings);
   if (settings.random == kOffline) {
     if (settings.countdowns == nullptr) return 0;
@@ -78,17 +103,24 @@ int32_t Generator::draw(const Settings& settings) {
     return static_cast<int32_t>(settings.sparsity < kMost ? settings.sparsity : kMost);
   }
   if (settings.sparsity == 1) return 1;  // the logarithm of 0 sets errno
-  if (left_ == 0) draw_some(settings.sparsity);
-  return drawn_[--left_];
+  Drawn& drawn = drawn_[static_cast<uint32_t>(counting)];
+  if (drawn.left == 0) {
+    const double calls = calls_per_turn(settings);
+    draw_some(counting == Counting::kAll     ? settings.sparsity
+              : counting == Counting::kDense ? settings.sparsity / calls
+                                             : calls,
+              drawn);
+  }
+  return drawn.numbers[--drawn.left];
 }
 
 // Some at once, as putting the processor's floating point in order takes longer than a logarithm.
-void Generator::draw_some(double sparsity) {
+void Generator::draw_some(double sparsity, Drawn& drawn) {
   const FloatingPoint unchanged;
   const double passing = log_of_passing(sparsity);
-  for (left_ = kDrawnAtOnce; left_ > 0; --left_)
-    drawn_[left_ - 1] = draw_countdown(state_, passing);
-  left_ = kDrawnAtOnce;
+  for (uint32_t left = kDrawnAtOnce; left > 0; --left)
+    drawn.numbers[left - 1] = draw_countdown(state_, passing);
+  drawn.left = kDrawnAtOnce;
 }
 
 void restart_generators() {
@@ -127,8 +159,16 @@ __attribute__((visibility("default"))) int32_t telltale_sampler_pass_r_v1(int32_
   return telltale::sampler::pass_units(countdown, units, telltale_sampler_next_r, [](uint32_t) {});
 }
 
-__attribute__((visibility("default"))) uint32_t telltale_sampler_region_due_v1(int32_t* countdown) {
-  return telltale::sampler::next_region(*countdown, telltale::sampler::process_generator);
+__attribute__((visibility("default"))) uint32_t telltale_sampler_region_due_v1(
+    telltale::sampler::Countdown* countdown) {
+  using namespace telltale::sampler;
+  return next_region(countdown->left, process_generator,
+                     countdown->is_dense != 0 ? Counting::kDense : Counting::kAll);
+}
+
+__attribute__((visibility("default"))) uint32_t telltale_sampler_turn_v1(
+    telltale::sampler::FunctionTurn* turn) {
+  return telltale::sampler::next_turn(*turn, telltale::sampler::process_generator);
 }
 
 __attribute__((visibility("default"))) uint32_t

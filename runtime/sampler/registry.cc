@@ -81,7 +81,9 @@ void start_all_again() {
 void draw_all_again() {
   unsigned left = unit_count;
   for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
-    if (unit->countdown != nullptr) *unit->countdown = kUnset;
+    if (unit->countdowns != nullptr) {
+      for (int i = 0; i < 2; ++i) unit->countdowns[i].left = kUnset;
+    }
   }
 }
 

@@ -25,6 +25,13 @@ struct Scheme {
   uint32_t arity;
 };
 
+// A unit's countdown of regions: how many more may pass before one is observed. A dense one is of
+// calls whose turn it is, and as much shorter as such calls are rarer than all.
+struct Countdown {
+  int32_t left;
+  uint32_t is_dense;
+};
+
 // One instrumented compilation unit; lives in its object file.
 struct Unit {
   uint32_t version;
@@ -35,7 +42,7 @@ struct Unit {
   Unit* next;
   Unit* previous;
   uint8_t signature[16];
-  int32_t* countdown;  // of regions; null if the unit has none of its own
+  Countdown* countdowns;  // of regions, the second is dense; null if the unit has none of its own
 };
 
 // Sites of scalar-pairs at one assignment, side by side in their scheme's table; or all sites of a
@@ -63,6 +70,12 @@ struct Access {
 
 // A countdown that no generator has set: whatever counts on from here asks for a first one.
 inline constexpr int32_t kUnset = -0x40000000;
+
+// Of a function with loops: how many more calls may go by without any question.
+struct FunctionTurn {
+  int32_t left;
+  uint32_t calls;  // that were looked at before turns began
+};
 
 }  // namespace telltale::sampler
 
@@ -117,9 +130,12 @@ void telltale_sampler_yield_v1(uint64_t* counters);
 void telltale_sampler_leaving_v1(void);
 // How many more regions may pass before one is observed: a unit's own, or this thread's. It has
 // just been counted down below 0: sets the next one, and answers whether to observe.
-uint32_t telltale_sampler_region_due_v1(int32_t* countdown);
+uint32_t telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown);
 uint32_t telltale_sampler_region_due_r_v1(int32_t* countdown);
 extern thread_local int32_t telltale_sampler_regions_r __attribute__((tls_model("initial-exec")));
+// `left` has just been counted down below 0: sets the next one. Answers what becomes of this call: 0
+// it goes by, 1 its regions are asked about by the unit's countdown, 2 by the dense one.
+uint32_t telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn);
 // Counts one observation of site `row` under counter `index` of a scheme's table, which is a group.
 void telltale_sampler_count_v1(const telltale::sampler::Group* table, uint64_t index, uint64_t row);
 // Observes all sites of a group.
