@@ -27,15 +27,11 @@ BasicBlock* call_instead(llvm::Function& from, llvm::Function& other,
   llvm::CallInst* const call = builder.CreateCall(&other, arguments);
   call->setCallingConv(other.getCallingConv());
   call->setAttributes(from.getAttributes().removeFnAttributes(from.getContext()));
-  // What is in the caller's own frame must outlive the call, but where it is handed on as it is.
+  // An argument in the caller's own frame must outlive the call.
   const bool has_copy =
       std::any_of(from.arg_begin(), from.arg_end(),
                   [](const llvm::Argument& one) { return one.hasPassPointeeByValueCopyAttr(); });
-  if (more.empty()) {
-    call->setTailCallKind(llvm::CallInst::TCK_MustTail);
-  } else if (!has_copy) {
-    call->setTailCallKind(llvm::CallInst::TCK_Tail);
-  }
+  if (!has_copy) call->setTailCallKind(llvm::CallInst::TCK_Tail);
   if (from.getReturnType()->isVoidTy()) {
     builder.CreateRetVoid();
   } else {
