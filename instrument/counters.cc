@@ -177,29 +177,35 @@ llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites
 }
 
 // Of scalar-pairs.
-llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark) {
-  llvm::Constant*& known = groups_[&mark];
-  if (known != nullptr) return known;
+// For each comparison something that is there if its operand is; null if all are.
+llvm::Constant* Counters::existing_table(const llvm::CallInst& call, const Mark& mark) {
+  if (const auto known = existing_.find(&mark); known != existing_.end()) return known->second;
   llvm::Type* const pointer = llvm::PointerType::getUnqual(module_.getContext());
   std::vector<llvm::Constant*> exists;
   bool any_borrowed = false;
+  unsigned argument = 2;
   for (unsigned i = 0; i < mark.sites.size(); ++i) {
     llvm::Value* const place =
-        mark.operands[i].is_constant ? nullptr : call.getArgOperand(argument_of(mark, i));
+        mark.operands[i].is_constant ? nullptr : call.getArgOperand(argument++);
     const bool borrowed = place != nullptr && is_borrowed(place);
     exists.push_back(borrowed ? llvm::cast<llvm::Constant>(place)
                               : tables_[static_cast<std::size_t>(mark.scheme)].counters);
     any_borrowed = any_borrowed || borrowed;
   }
-  llvm::Constant* existing = nullptr;
-  if (any_borrowed)
-    existing =
-        variable(llvm::ConstantArray::get(llvm::ArrayType::get(pointer, exists.size()), exists),
-                 "exists", true);
+  return existing_[&mark] =
+             any_borrowed ? variable(llvm::ConstantArray::get(
+                                         llvm::ArrayType::get(pointer, exists.size()), exists),
+                                     "exists", true)
+                          : nullptr;
+}
+
+llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark) {
+  llvm::Constant*& known = groups_[&mark];
+  if (known != nullptr) return known;
   const Site& site = site_of(unit_, mark, 0);
   known = make_group(mark.scheme, static_cast<unsigned>(site.row),
                      static_cast<unsigned>(mark.sites.size()), site.kind == ValueKind::kSigned,
-                     existing);
+                     existing_table(call, mark));
   return known;
 }
 

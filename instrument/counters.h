@@ -85,6 +85,12 @@ class Counters {
   llvm::FunctionCallee runtime(llvm::StringRef name, llvm::FunctionType* type);
   llvm::Constant* make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed,
                              llvm::Constant* existing);
+  [[nodiscard]] bool counts_in_place() const;
+  void count_unseen(llvm::IRBuilderBase& at, llvm::Value* place);
+  llvm::Function& compare_all(bool is_signed, bool may_lack);
+  llvm::Constant* existing_table(const llvm::CallInst& call, const Mark& mark);
+  bool observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                        Room& room);
   static llvm::CallInst* call_seldom(llvm::IRBuilderBase& at, llvm::Function& callee,
                                      llvm::ArrayRef<llvm::Value*> arguments);
   llvm::Function& bump(Scheme scheme);
@@ -103,7 +109,9 @@ class Counters {
   std::map<std::pair<llvm::Function*, Scheme>, llvm::AllocaInst*> annotations_;
   llvm::DenseMap<const Mark*, llvm::Constant*> accesses_;
   llvm::DenseMap<const Mark*, llvm::Constant*> groups_;
+  llvm::DenseMap<const Mark*, llvm::Constant*> existing_;
   llvm::Function* pass_pairs_ = nullptr;
+  std::array<llvm::Function*, 4> compare_all_{};
   llvm::Function* due_ = nullptr;
   llvm::Function* next_turn_ = nullptr;
   llvm::GlobalVariable* region_countdown_ = nullptr;

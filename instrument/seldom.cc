@@ -155,7 +155,7 @@ void Counters::observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& cal
                               Room& room) {
   switch (mark.scheme) {
     case Scheme::kScalarPairs: {
-      if (mark.sites.empty()) return;
+      if (mark.sites.empty() || observe_in_place(at, call, mark, room)) return;
       llvm::Value* const operands =
           room.of(*at.GetInsertBlock()->getParent(), static_cast<unsigned>(mark.sites.size()));
       store_operands(at, call, mark, operands);
@@ -169,6 +169,7 @@ void Counters::observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& cal
     case Scheme::kReturns:
     case Scheme::kFloatKinds:
     case Scheme::kFunReentries:
+      if (observe_in_place(at, call, mark, room)) return;
       for (unsigned i = 0; i < mark.sites.size(); ++i) {
         const auto row = static_cast<std::uint64_t>(unit_.sites[mark.sites[i]].row);
         llvm::Value* const slot =

@@ -17,7 +17,7 @@ namespace {
 constexpr int32_t kFar = 0x7fffffff;
 // Calls of a function that are all looked at, so that functions that are called seldom, and may run
 // for long, are seen in every run.
-constexpr uint32_t kCallsBeforeTurns = 256;
+constexpr uint32_t kCallsBeforeTurns = 64;
 
 uint64_t random_seed() {
   uint64_t seed = 0;
