@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "formats/sampler/wire.h"
@@ -76,6 +78,29 @@ TEST(Generator, SeedsThatAreCountedOffBeginIndependently) {
     before = uniform;
   }
   for (const auto& classes : {first, second, steps}) expect_uniform(classes);
+}
+
+// Turns for one call in t, and one region in s / t of such calls, are one region in s.
+TEST(Generator, TurnsAndWhatIsObservedInThemMakeUpTheSparsity) {
+  for (const double sparsity : {2.0, 8.0, 20.0, 1000.0, 1e6}) {
+    Settings settings;
+    settings.sparsity = sparsity;
+    settings.has_seed = true;
+    settings.seed = 7;
+    const double calls = calls_per_turn(settings);
+    EXPECT_GE(calls, 1);
+    EXPECT_LE(calls, 128);
+    EXPECT_LE(calls, std::max(1.0, sparsity / 8));
+    Generator generator;
+    constexpr int kDraws = 20000;
+    for (const auto& [counting, mean] :
+         {std::pair{Counting::kTurns, calls}, std::pair{Counting::kDense, sparsity / calls},
+          std::pair{Counting::kAll, sparsity}}) {
+      double sum = 0;
+      for (int i = 0; i < kDraws; ++i) sum += generator.draw(settings, counting);
+      EXPECT_NEAR(sum / kDraws, mean, 4 * mean / std::sqrt(kDraws));
+    }
+  }
 }
 
 TEST(Generator, DrawsNothingUnlessAsked) {

@@ -1,6 +1,7 @@
 """What sampled counters add up to, over many runs. The seeds are fixed: what is said of the counts passes always or never."""
 import math
 import statistics
+import subprocess
 import unittest
 
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, run, samples, site_tables
@@ -102,7 +103,25 @@ class Statistics(SamplerCase):
             self.assertEqual(run(self.path("sampled")).stdout, run(plain).stdout)
             self.assert_unbiased(truth, self.counts_of(self.path("sampled"), 10), 10)
 
-    def assert_unbiased(self, truth, runs, sparsity):
+    def test_counts_in_functions_that_take_turns_are_unbiased(self):
+        """Most calls of functions with loops go by without a question; of the others more is observed. The first 64 calls of
+        each are asked about as before, and all where nothing makes turns of them."""
+        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", PROGRAMS / "turns.c")
+        truth = self.truth_of(*flags)
+        expected = run(build(self.path("plain"), NEWEST, "-O2", "-w", PROGRAMS / "turns.c")).stdout
+        for release in RELEASES:
+            for words in ((), ("-fno-sample-turns",), ("-fthreads",)):
+                sampled = build(self.path("sampled"), release, *words, *flags)
+                self.assertEqual(run(sampled).stdout, expected)
+                symbols = subprocess.run(["nm", sampled], capture_output=True, text=True, check=True).stdout
+                self.assertEqual(".asking" in symbols, not words)
+                # With turns for one call in sparsity / 8: 1, 3.75 and 12.5.
+                for sparsity in (8, 30, 100):
+                    with self.subTest(release=release, sparsity=sparsity, words=words):
+                        self.assertEqual(self.run_reported(sampled, SAMPLER_SPARSITY=str(sparsity)).stdout, expected)
+                        self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity, most=0.15)
+
+    def assert_unbiased(self, truth, runs, sparsity, most=0.05):
         squares = []
         for true, counts in zip(truth, zip(*runs, strict=True), strict=True):
             if true / sparsity < 40:
@@ -111,7 +130,7 @@ class Statistics(SamplerCase):
             error = statistics.stdev(counts) / math.sqrt(len(counts))
             squares.append(((statistics.mean(counts) - true / sparsity) / error) ** 2)
             # A bias of some per cent would show.
-            self.assertLess(error * sparsity / true, 0.05)
+            self.assertLess(error * sparsity / true, most)
         self.assertGreater(len(squares), 4)
         self.assertLess(max(squares), 4 ** 2, sparsity)
         self.assertLess(sum(squares) / len(squares), 3, sparsity)
