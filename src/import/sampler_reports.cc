@@ -7,6 +7,7 @@
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/recognise.h"
 #include "formats/sampler/tag.h"
+#include "program/static_sections.h"
 
 namespace telltale {
 namespace {
@@ -70,7 +71,9 @@ Result<SamplerReports> SamplerReports::open(std::vector<InputFile> files,
         return std::unexpected(Error{Error::Cause::bad_magic,
                                      file.name(),
                                      {},
-                                     "neither a feedback report nor site information",
+                                     may_have_static_sections(file.bytes())
+                                         ? "a program, not a report: give it with --program"
+                                         : "neither a feedback report nor site information",
                                      0});
     }
   }

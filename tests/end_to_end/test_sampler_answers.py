@@ -7,7 +7,7 @@ import os
 import re
 import unittest
 
-from sampler_tool_case import CLANG, GOLDEN, SOURCE_DIR, SamplerToolCase, read
+from sampler_tool_case import CLANG, GOLDEN, SOURCE_DIR, TELLTALE, SamplerToolCase, read
 
 
 class SamplerAnswers(SamplerToolCase):
@@ -68,6 +68,11 @@ class SamplerAnswers(SamplerToolCase):
                       ["info", "--follow", report]):
             self.assertEqual(self.telltale(*words, status=2), "", words)
             self.assertTrue(self.stderr.startswith("telltale: "), (words, self.stderr))
+
+    def test_a_program_in_the_place_of_a_report(self):
+        report = os.path.join(GOLDEN, "all_schemes.report")
+        self.assertEqual(self.telltale("resolve", report, TELLTALE, status=2), "")
+        self.assertIn("a program, not a report: give it with --program", self.stderr)
 
     def test_sites_of_programs(self):
         text = self.telltale("sites", "myapp")

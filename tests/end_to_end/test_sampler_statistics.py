@@ -106,9 +106,9 @@ class Statistics(SamplerCase):
     def test_counts_in_functions_that_take_turns_are_unbiased(self):
         """Most calls of functions with loops go by without a question; of the others more is observed. The first 64 calls of
         each are asked about as before, and all where nothing makes turns of them."""
-        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", PROGRAMS / "turns.c")
+        flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", PROGRAMS / "often_called.c")
         truth = self.truth_of(*flags)
-        expected = run(build(self.path("plain"), NEWEST, "-O2", "-w", PROGRAMS / "turns.c")).stdout
+        expected = run(build(self.path("plain"), NEWEST, "-O2", "-w", PROGRAMS / "often_called.c")).stdout
         for release in RELEASES:
             for words in ((), ("-fno-sample-turns",), ("-fthreads",)):
                 sampled = build(self.path("sampled"), release, *words, *flags)

@@ -1,71 +1,28 @@
-/* Functions with loops, called often: by value, from each other, by themselves, and left by longjmp. */
-#include <setjmp.h>
-#include <stdio.h>
+/* Two threads pass a ball to and fro, 1,000 times each. */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stddef.h>
 
-struct wide {
-  long numbers[6];
-  double part;
-};
+static sem_t turns[2];
+static int ball;
 
-static jmp_buf back;
-
-static unsigned bits(unsigned n) {
-  unsigned found = 0;
-  while (n > 0) {
-    if (n & 1) found++;
-    n >>= 1;
+static void *play(void *argument) {
+  int me = argument == NULL ? 0 : 1;
+  int i;
+  for (i = 0; i < 1000; i++) {
+    sem_wait(&turns[me]);
+    ball = 2 * i + me;
+    sem_post(&turns[1 - me]);
   }
-  return found;
-}
-
-static struct wide sum_of(struct wide one, struct wide two) {
-  struct wide sum = one;
-  for (int i = 0; i < 6; i++) {
-    if (two.numbers[i] > i) sum.numbers[i] += two.numbers[i];
-  }
-  sum.part += two.part;
-  return sum;
-}
-
-static long double steps(long double from, int n, int a, int b, int c, int d, int e) {
-  for (int i = 0; i < n; i++) {
-    if (i % 2 == 0) from += a + b - c;
-    if (i % 3 == 0) from += d - e;
-  }
-  return from;
-}
-
-static int depth_of(int n) {
-  int deepest = 0;
-  for (int i = 1; i < 3 && i < n; i++) {
-    int one = depth_of(n - i);
-    if (one > deepest) deepest = one;
-  }
-  return deepest + 1;
-}
-
-static void find(unsigned n) {
-  for (unsigned i = 2; i <= n; i++) {
-    if (n % i == 0) longjmp(back, (int)i);
-  }
-}
-
-static unsigned divisor(unsigned n) {
-  int found = setjmp(back);
-  if (found == 0) find(n);
-  return (unsigned)found;
+  return NULL;
 }
 
 int main(void) {
-  struct wide all = {{0}, 0};
-  unsigned total = 0;
-  for (unsigned i = 2; i < 6000; i++) {
-    struct wide one = {{i % 5, i % 3, i % 7, i % 2, i % 11, i % 13}, i / 2.0};
-    all = sum_of(all, one);
-    total += bits(i) + divisor(i % 50 + 2);
-    if (i % 40 == 0) total += (unsigned)depth_of(9);
-    total += (unsigned)steps(0.5L, (int)(i % 4), 7, 8, 3, 9, 1);
-  }
-  printf("%u %ld %ld %g\n", total, all.numbers[2], all.numbers[5], all.part);
-  return 0;
+  pthread_t other;
+  sem_init(&turns[0], 0, 1);
+  sem_init(&turns[1], 0, 0);
+  if (pthread_create(&other, NULL, play, &other) != 0) return 1;
+  play(NULL);
+  pthread_join(other, NULL);
+  return ball == 1999 ? 0 : 2;
 }
