@@ -51,7 +51,7 @@ PROGRAMS = {
             "-DDEB_HOST_MULTIARCH='\"\"' -c $s || exit 1; done; {cc} l*.o -Wl,-E -lm -o lua", "src/lua", "{script}"),
     "zstd": ("libzstd", "true", "make -s -C programs CC={cc} CFLAGS='{flags}' ZSTD_NO_ASM=1 HAVE_ZLIB=0 HAVE_LZMA=0 "
              "HAVE_LZ4=0 HAVE_THREAD=0 zstd", "programs/zstd", "-9 -c {text}"),
-    "ninja": ("ninja-build", "true", "cd src && for s in $(ls *.cc | grep -v -e test -e win32 -e browse -e minidump -e perf -e bench); "
+    "ninja": ("ninja-build", "true", "cd src && for s in $(ls *.cc | grep -v -e test -e win32 -e browse -e minidump -e perf -e bench -e '\\.in\\.'); "
               "do {cxx} {flags} -std=c++14 -c $s || exit 1; done; {cxx} *.o -o ninja", "src/ninja",
               "-n -f {manifest} all"),
 }

@@ -6,6 +6,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include <algorithm>
 #include <map>
 
 namespace telltale::instrument {
@@ -90,6 +91,44 @@ void part_pads(llvm::Function& function) {
   for (BasicBlock* const pad : pads) pad->splitBasicBlock(pad->getFirstInsertionPt());
 }
 
+namespace {
+
+// Is a constant used by the function's instructions alone, perhaps in expressions?
+bool is_used_only_in(const llvm::Constant& constant, const llvm::Function& function) {
+  return std::all_of(constant.user_begin(), constant.user_end(), [&](const llvm::User* user) {
+    if (const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user))
+      return instruction->getFunction() == &function;
+    const auto* const expression = llvm::dyn_cast<llvm::ConstantExpr>(user);
+    return expression != nullptr && is_used_only_in(*expression, function);
+  });
+}
+
+}  // namespace
+
+std::optional<std::vector<llvm::GlobalVariable*>> tables_of_labels(llvm::Function& function) {
+  std::set<llvm::GlobalVariable*> tables;
+  for (BasicBlock& block : function) {
+    llvm::BlockAddress* const address =
+        block.hasAddressTaken() ? llvm::BlockAddress::lookup(&block) : nullptr;
+    if (address == nullptr) continue;
+    for (llvm::User* const user : address->users()) {
+      if (auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user)) {
+        if (instruction->getFunction() != &function) return std::nullopt;
+        continue;
+      }
+      if (!llvm::isa<llvm::ConstantArray>(user)) return std::nullopt;
+      for (llvm::User* const holder : user->users()) {
+        auto* const table = llvm::dyn_cast<llvm::GlobalVariable>(holder);
+        if (table == nullptr || !table->hasLocalLinkage() || !table->isConstant() ||
+            !is_used_only_in(*table, function))
+          return std::nullopt;
+        tables.insert(table);
+      }
+    }
+  }
+  return std::vector<llvm::GlobalVariable*>(tables.begin(), tables.end());
+}
+
 llvm::Function* copy_of(llvm::Function& function, const char* suffix,
                         llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies) {
   llvm::SmallVector<llvm::Type*, 8> parameters(function.getFunctionType()->params());
@@ -98,10 +137,23 @@ llvm::Function* copy_of(llvm::Function& function, const char* suffix,
   llvm::Function* const copy =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, function.getAddressSpace(),
                              function.getName() + suffix, function.getParent());
-  for (llvm::Argument& argument : function.args()) copies[&argument] = copy->getArg(argument.getArgNo());
+  for (llvm::Argument& argument : function.args())
+    copies[&argument] = copy->getArg(argument.getArgNo());
+  const auto tables = tables_of_labels(function);
+  std::vector<std::pair<llvm::GlobalVariable*, llvm::GlobalVariable*>> made;
+  for (llvm::GlobalVariable* const table : tables.value_or(std::vector<llvm::GlobalVariable*>())) {
+    auto* const own = new llvm::GlobalVariable(*function.getParent(), table->getValueType(), true,
+                                               llvm::GlobalValue::InternalLinkage, nullptr,
+                                               table->getName() + suffix);
+    own->copyAttributesFrom(table);
+    copies[table] = own;
+    made.emplace_back(table, own);
+  }
   llvm::SmallVector<llvm::ReturnInst*, 8> returns;
-  llvm::CloneFunctionInto(copy, &function, copies,
-                          llvm::CloneFunctionChangeType::LocalChangesOnly, returns);
+  llvm::CloneFunctionInto(copy, &function, copies, llvm::CloneFunctionChangeType::LocalChangesOnly,
+                          returns);
+  for (const auto& [table, own] : made)
+    own->setInitializer(llvm::MapValue(table->getInitializer(), copies));
   copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
   copy->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
   copy->setDSOLocal(true);

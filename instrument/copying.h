@@ -5,6 +5,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,8 +32,12 @@ llvm::BasicBlock* part_entry(llvm::Function& function);
 // Splits what follows each landing pad from it, as nothing can be put before a pad.
 void part_pads(llvm::Function& function);
 
+// The tables in which a function keeps the addresses of its labels, if it keeps them in nothing
+// else but its own code: nothing if somebody else might jump to them.
+std::optional<std::vector<llvm::GlobalVariable*>> tables_of_labels(llvm::Function& function);
+
 // `function` under another name and for this unit alone, with the parameters that `more` tells
-// behind its own.
+// behind its own, and tables of its own labels.
 llvm::Function* copy_of(llvm::Function& function, const char* suffix,
                         llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies);
 

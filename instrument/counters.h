@@ -41,13 +41,14 @@ class Counters {
   // often.
   void observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                       Room& room);
-  // Where the countdown of regions is: an i32 of the unit, or with threads of the thread. `offset` is
-  // null, or says in bytes which of the unit's two.
+  // Where the countdown of regions is: an i32 of the unit, or with threads of the thread. `offset`
+  // is null, or says in bytes which of the unit's two.
   llvm::Value* region_countdown(llvm::IRBuilderBase& at, llvm::Value* offset);
   // Emits a question to the runtime: below 0, is it time to observe? Sets the countdown, an i32
   // that `countdown` is the address of, anew.
   llvm::Value* ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* countdown);
-  // Of a function that takes turns: the address of the i32 that counts the calls until the next one.
+  // Of a function that takes turns: the address of the i32 that counts the calls until the next
+  // one.
   llvm::GlobalVariable* make_turn(const llvm::Function& function);
   // Emits a question to the runtime: it is below 0, what becomes of this call? An i32.
   llvm::Value* ask_for_turn(llvm::IRBuilderBase& at, llvm::GlobalVariable* turn);

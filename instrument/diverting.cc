@@ -52,7 +52,8 @@ llvm::Function* make_aside(llvm::Function& function) {
   aside->removeFnAttr(llvm::Attribute::AlwaysInline);
   aside->removeFnAttr(llvm::Attribute::InlineHint);
   aside->addFnAttr(llvm::Attribute::NoInline);
-  if (!aside->hasFnAttribute(llvm::Attribute::OptimizeNone)) aside->addFnAttr(llvm::Attribute::Cold);
+  if (!aside->hasFnAttribute(llvm::Attribute::OptimizeNone))
+    aside->addFnAttr(llvm::Attribute::Cold);
   return aside;
 }
 

@@ -53,8 +53,9 @@ llvm::Function& Counters::compare_all(bool is_signed, bool may_lack) {
     return builder.CreateZExt(builder.CreateICmp(predicate, left, right), counter_);
   };
   using llvm::CmpInst;
-  llvm::Value* const outcome = builder.CreateAdd(is(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
-                                                 is(is_signed ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE));
+  llvm::Value* const outcome =
+      builder.CreateAdd(is(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
+                        is(is_signed ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE));
   llvm::Value* const slot =
       builder.CreateAdd(builder.CreateMul(index, llvm::ConstantInt::get(counter_, 3)), outcome);
   llvm::Value* place = builder.CreateGEP(counter_, made->getArg(0), {slot});
@@ -78,7 +79,8 @@ bool Counters::observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& c
   const Scheme scheme = mark.scheme;
   if (!counts_in_place()) return false;
   const auto place_of = [&](llvm::Value* slot) {
-    return at.CreateInBoundsGEP(counter_, tables_[static_cast<std::size_t>(scheme)].counters, {slot});
+    return at.CreateInBoundsGEP(counter_, tables_[static_cast<std::size_t>(scheme)].counters,
+                                {slot});
   };
   if (scheme != Scheme::kScalarPairs) {
     for (unsigned i = 0; i < mark.sites.size(); ++i) {

@@ -25,8 +25,9 @@ void take_turns(llvm::Function& function, llvm::Function& asking, const Unit& un
 
 }  // namespace
 
-bool takes_turns(const llvm::Function& function) {
-  return function.getName() != "main" && can_be_two(function);
+bool takes_turns(llvm::Function& function) {
+  return function.getName() != "main" && can_be_called(function) && can_be_copied(function, true) &&
+         tables_of_labels(function).has_value();
 }
 
 llvm::Function* part_into_turns(llvm::Function& function, const Unit& unit, Counters& counters,

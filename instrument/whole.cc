@@ -25,16 +25,16 @@ std::set<const BasicBlock*> blocks_in_loops(const llvm::Function& function) {
   return found;
 }
 
-bool can_be_two(const llvm::Function& function) {
+bool can_be_called(const llvm::Function& function) {
   const bool is_odd =
       std::any_of(function.arg_begin(), function.arg_end(), [](const llvm::Argument& one) {
         return one.hasInAllocaAttr() || one.hasPreallocatedAttr() || one.hasSwiftErrorAttr();
       });
-  return !is_odd && !function.isVarArg() && can_be_copied(function, false);
+  return !is_odd && !function.isVarArg();
 }
 
 bool is_one_region(const llvm::Function& function, const Unit& unit) {
-  if (!can_be_two(function)) return false;
+  if (!can_be_called(function) || !can_be_copied(function, false)) return false;
   for (const BasicBlock* const block : blocks_in_loops(function)) {
     for (const llvm::Instruction& instruction : *block) {
       if (mark_of(instruction, unit) != nullptr) return false;
@@ -156,7 +156,9 @@ void WholeFunctions::part(llvm::Function& function, Counters& counters,
   for (llvm::CallInst* const call : marks_in(function, unit_)) remove_mark(*call);
   if (wanted_.contains(&function)) copies.fast = make_copy(function, ".fast", joining, false);
   for (llvm::CallBase* const call : joining) lead(*call, false);
-  const auto place = [&](llvm::IRBuilderBase& at) { return counters.region_countdown(at, nullptr); };
+  const auto place = [&](llvm::IRBuilderBase& at) {
+    return counters.region_countdown(at, nullptr);
+  };
   divert_calls(function, *slow, unit_.options.predict_checks, place, [&](llvm::IRBuilderBase& at) {
     return Diversion{counters.ask_whether_due(at, place(at)), {}};
   });

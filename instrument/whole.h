@@ -63,8 +63,8 @@ class WholeFunctions {
 
 // Blocks of the function from which a way leads back to them.
 std::set<const llvm::BasicBlock*> blocks_in_loops(const llvm::Function& function);
-// Can a copy of the function be called in its place?
-bool can_be_two(const llvm::Function& function);
+// Can another function be called in its place, with the same arguments?
+bool can_be_called(const llvm::Function& function);
 // Does the function pass each of its sites at most once, and can there be two of it?
 bool is_one_region(const llvm::Function& function, const Unit& unit);
 

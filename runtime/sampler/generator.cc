@@ -52,8 +52,7 @@ uint64_t next(int32_t countdown, Generator& generator, Counting counting = Count
 }
 
 // Of regions 0 more may pass where of sites the next but none is due.
-uint32_t next_region(int32_t& countdown, Generator& generator,
-                     Counting counting = Counting::kAll) {
+uint32_t next_region(int32_t& countdown, Generator& generator, Counting counting = Counting::kAll) {
   const uint64_t answer =
       next(countdown < kUnset / 2 ? countdown : countdown + 1, generator, counting);
   countdown = static_cast<int32_t>(answer & UINT32_MAX) - 1;
@@ -159,15 +158,15 @@ __attribute__((visibility("default"))) int32_t telltale_sampler_pass_r_v1(int32_
   return telltale::sampler::pass_units(countdown, units, telltale_sampler_next_r, [](uint32_t) {});
 }
 
-__attribute__((visibility("default"))) uint32_t telltale_sampler_region_due_v1(
-    telltale::sampler::Countdown* countdown) {
+__attribute__((visibility("default"))) uint32_t
+telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown) {
   using namespace telltale::sampler;
   return next_region(countdown->left, process_generator,
                      countdown->is_dense != 0 ? Counting::kDense : Counting::kAll);
 }
 
-__attribute__((visibility("default"))) uint32_t telltale_sampler_turn_v1(
-    telltale::sampler::FunctionTurn* turn) {
+__attribute__((visibility("default"))) uint32_t
+telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn) {
   return telltale::sampler::next_turn(*turn, telltale::sampler::process_generator);
 }
 

@@ -7,12 +7,12 @@
 
 namespace telltale::sampler {
 
-// What a countdown counts: sites or regions; regions of calls whose turn it is; calls until the next
-// turn.
+// What a countdown counts: sites or regions; regions of calls whose turn it is; calls until the
+// next turn.
 enum class Counting : uint8_t { kAll, kDense, kTurns };
 
-// One call in how many has its turn. With sparsity s and turns for one call in t, one region in s / t
-// of such calls is observed: one in s, as of all others.
+// One call in how many has its turn. With sparsity s and turns for one call in t, one region in s /
+// t of such calls is observed: one in s, as of all others.
 double calls_per_turn(const Settings& settings);
 
 class Generator {

@@ -133,8 +133,8 @@ void telltale_sampler_leaving_v1(void);
 uint32_t telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown);
 uint32_t telltale_sampler_region_due_r_v1(int32_t* countdown);
 extern thread_local int32_t telltale_sampler_regions_r __attribute__((tls_model("initial-exec")));
-// `left` has just been counted down below 0: sets the next one. Answers what becomes of this call: 0
-// it goes by, 1 its regions are asked about by the unit's countdown, 2 by the dense one.
+// `left` has just been counted down below 0: sets the next one. Answers what becomes of this call:
+// 0 it goes by, 1 its regions are asked about by the unit's countdown, 2 by the dense one.
 uint32_t telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn);
 // Counts one observation of site `row` under counter `index` of a scheme's table, which is a group.
 void telltale_sampler_count_v1(const telltale::sampler::Group* table, uint64_t index, uint64_t row);

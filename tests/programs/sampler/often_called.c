@@ -1,4 +1,5 @@
-/* Functions with loops, called often: by value, from each other, by themselves, and left by longjmp. */
+/* Functions with loops, called often: by value, from each other, by themselves, and left by
+ * longjmp. */
 #include <setjmp.h>
 #include <stdio.h>
 
@@ -35,6 +36,27 @@ static long double steps(long double from, int n, int a, int b, int c, int d, in
   return from;
 }
 
+static int interpret(const char* code) {
+  static const void* const table[] = {&&add, &&twice, &&stop};
+  const void* again = &&twice;
+  int value = 0;
+  goto* table[*code++ - '0'];
+add:
+  if (value % 3 == 1) value += 2;
+  value++;
+  goto* table[*code++ - '0'];
+twice:
+  value *= 2;
+  if (value > 100) value %= 100;
+  if (value == 6) {
+    value++;
+    goto* again;
+  }
+  goto* table[*code++ - '0'];
+stop:
+  return value;
+}
+
 static int depth_of(int n) {
   int deepest = 0;
   for (int i = 1; i < 3 && i < n; i++) {
@@ -63,6 +85,7 @@ int main(void) {
     struct wide one = {{i % 5, i % 3, i % 7, i % 2, i % 11, i % 13}, i / 2.0};
     all = sum_of(all, one);
     total += bits(i) + divisor(i % 50 + 2);
+    total += (unsigned)interpret(i % 2 ? "0010111002" : "0102");
     if (i % 40 == 0) total += (unsigned)depth_of(9);
     total += (unsigned)steps(0.5L, (int)(i % 4), 7, 8, 3, 9, 1);
   }
