@@ -10,7 +10,7 @@ namespace telltale::instrument {
 namespace {
 
 // What follows agrees with runtime/sampler/unit.h, which says what the fields are.
-constexpr std::uint32_t kUnitVersion = 2;
+constexpr std::uint32_t kUnitVersion = 3;
 
 // Classes of floating numbers in the order of the counters, as llvm.is.fpclass names them.
 constexpr std::array<unsigned, 9> kFloatClasses = {
@@ -176,8 +176,7 @@ llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites
       "group", true);
 }
 
-// Of scalar-pairs.
-// For each comparison something that is there if its operand is; null if all are.
+// Of scalar-pairs: for each comparison something that is there if its operand is; null if all are.
 llvm::Constant* Counters::existing_table(const llvm::CallInst& call, const Mark& mark) {
   if (const auto known = existing_.find(&mark); known != existing_.end()) return known->second;
   llvm::Type* const pointer = llvm::PointerType::getUnqual(module_.getContext());

@@ -13,8 +13,9 @@ using llvm::BasicBlock;
 
 bool Counters::counts_in_place() const {
   const Options& options = unit_.options;
-  return llvm::Triple(module_.getTargetTriple()).getArch() == llvm::Triple::x86_64 &&
-         !options.timestamp_first && !options.timestamp_last && !options.trace_sites;
+  const llvm::Triple target(module_.getTargetTriple());
+  return target.getArch() == llvm::Triple::x86_64 && !target.isX32() && !options.timestamp_first &&
+         !options.timestamp_last && !options.trace_sites;
 }
 
 // Of an instruction that says nothing of memory LLVM believes that it touches nothing of the

@@ -6,7 +6,7 @@
 
 namespace telltale::sampler {
 
-inline constexpr uint32_t kUnitVersion = 2;
+inline constexpr uint32_t kUnitVersion = 3;
 
 enum Random : uint32_t { kOnline = 0, kOffline = 1, kFixed = 2 };
 enum UnitFlags : uint32_t { kSamples = 1, kThreads = 2, kTraces = 4 };
@@ -26,7 +26,7 @@ struct Scheme {
 };
 
 // A unit's countdown of regions: how many more may pass before one is observed. A dense one is of
-// calls whose turn it is, and as much shorter as such calls are rarer than all.
+// calls whose turn it is: the fewer calls have theirs the shorter it is.
 struct Countdown {
   int32_t left;
   uint32_t is_dense;
