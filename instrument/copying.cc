@@ -146,7 +146,6 @@ llvm::Function* copy_of(llvm::Function& function, const char* suffix,
                                                llvm::GlobalValue::InternalLinkage, nullptr,
                                                table->getName() + suffix);
     own->copyAttributesFrom(table);
-    own->setComdat(function.getComdat());
     copies[table] = own;
     made.emplace_back(table, own);
   }

@@ -49,7 +49,6 @@ llvm::Function* make_aside(llvm::Function& function) {
   aside->setVisibility(llvm::GlobalValue::DefaultVisibility);
   aside->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
   aside->setDSOLocal(true);
-  aside->setComdat(function.getComdat());  // goes where the function goes: nobody else calls it
   aside->removeFnAttr(llvm::Attribute::AlwaysInline);
   aside->removeFnAttr(llvm::Attribute::InlineHint);
   aside->addFnAttr(llvm::Attribute::NoInline);

@@ -38,7 +38,6 @@ llvm::Function* part_into_turns(llvm::Function& function, const Unit& unit, Coun
   asking->removeFnAttr(llvm::Attribute::AlwaysInline);
   asking->removeFnAttr(llvm::Attribute::InlineHint);
   asking->addFnAttr(llvm::Attribute::NoInline);
-  asking->setComdat(function.getComdat());
   whole.note_copy(function, *asking);
   for (llvm::CallInst* const call : marks_in(function, unit)) remove_mark(*call);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {

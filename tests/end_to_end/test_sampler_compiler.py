@@ -138,8 +138,8 @@ class Sampling(SamplerCase):
         self.assertEqual(sum(int(n) for _, rows in samples(self.report) for row in rows for n in row), 0)
         self.assertIn("no number", self.run_reported(program, SAMPLER_SPARSITY="many").stderr)
 
-    def test_functions_of_several_units_are_there_once(self):
-        """What an inline function is made of goes where the linker lets one of all units' have it."""
+    def test_inline_functions_of_several_units(self):
+        """The linker takes one unit's; where another unit's was inlined, what belongs to it must still be there."""
         self.path("count.h").write_text("inline int count(int n) {\n  int found = 0;\n  while (n > 0) {\n    found += n & 1;\n"
                                         "    n >>= 1;\n  }\n  return found;\n}\n")
         sources = []
@@ -151,11 +151,9 @@ class Sampling(SamplerCase):
             sources[-1].write_text('#include "count.h"\n' + body)
         for release in RELEASES:
             for level in ("-O0", "-O2"):
-                program = build(self.path("p"), release, level, "-fsampler-scheme=branches", "-fno-inline", *sources, cxx=True)
-                self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="100", SAMPLER_SEED="1").returncode, 0)
-                symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.split()
-                for suffix in (".asking", ".aside"):
-                    self.assertEqual(sum(symbol.startswith("_Z5counti" + suffix) for symbol in symbols), 1, (release, level))
+                for words in ((), ("-fno-inline",)):
+                    program = build(self.path("p"), release, level, "-fsampler-scheme=branches", *words, *sources, cxx=True)
+                    self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="100", SAMPLER_SEED="1").returncode, 0)
 
     def test_timestamps(self):
         source = self.path("a.c")
