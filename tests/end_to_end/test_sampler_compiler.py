@@ -141,11 +141,13 @@ class Sampling(SamplerCase):
     def test_inline_functions_of_several_units(self):
         """The linker takes one unit's; where another unit's was inlined, what belongs to it must still be there."""
         self.path("count.h").write_text("inline int count(int n) {\n  int found = 0;\n  while (n > 0) {\n    found += n & 1;\n"
-                                        "    n >>= 1;\n  }\n  return found;\n}\n")
+                                        "    n >>= 1;\n  }\n  return found;\n}\n"
+                                        "inline bool same(int a, int b) {\n  if (a == b) return true;\n  return a % 7 == b % 7;\n}\n")
         sources = []
-        for name, body in (("a", "int (*taken())(int) { return count; }\nint of_a(int n) { return count(n); }\n"),
-                           ("b", "int (*taken())(int);\nint of_a(int n);\nint main() {\n  int sum = 0;\n"
-                                 "  for (int i = 0; i < 9000; i++) sum += of_a(i) - taken()(i) + (count(i) > 4);\n"
+        for name, body in (("a", "int (*taken())(int) { return count; }\nint of_a(int n) { return count(n) + same(n, 9); }\n"),
+                           ("b", "int (*taken())(int);\nint of_a(int n);\n"
+                                 "__attribute__((no_instrument_function, noinline)) int alone(int n) { return same(9, n); }\nint main() {\n  int sum = 0;\n"
+                                 "  for (int i = 0; i < 9000; i++) sum += of_a(i) - taken()(i) + (count(i) > 4) - alone(i);\n"
                                  "  return taken() != count || sum < 1000;\n}\n")):
             sources.append(self.path(f"{name}.cc"))
             sources[-1].write_text('#include "count.h"\n' + body)
