@@ -10,7 +10,7 @@ namespace telltale::instrument {
 namespace {
 
 // What follows agrees with runtime/sampler/unit.h, which says what the fields are.
-constexpr std::uint32_t kUnitVersion = 3;
+constexpr std::uint32_t kUnitVersion = 4;
 
 // Classes of floating numbers in the order of the counters, as llvm.is.fpclass names them.
 constexpr std::array<unsigned, 9> kFloatClasses = {
@@ -462,8 +462,10 @@ void Counters::emit_registration() {
       llvm::ConstantInt::get(word, static_cast<std::uint32_t>(options.random)),
       llvm::ConstantInt::get(word, flags)};
   llvm::Constant* const description = llvm::ConstantStruct::getAnon(
-      context, {number[0], number[1], number[2], number[3], scheme_table(), null, null, signature,
-                options.threads || region_countdown_ == nullptr ? null : region_countdown_});
+      context,
+      {number[0], number[1], number[2], number[3], scheme_table(), null, null, signature,
+       options.threads || region_countdown_ == nullptr ? null : region_countdown_,
+       turns_.empty() ? null : join_turns(), llvm::ConstantInt::get(counter_, turns_.size())});
   llvm::GlobalVariable* const unit_variable = variable(description, "unit", false);
   const auto make = [&](const char* runtime_name, const char* name) {
     auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);

@@ -98,6 +98,7 @@ class Counters {
   llvm::Function& pass_pairs();
   llvm::Function& due();
   llvm::Function& next_turn();
+  llvm::GlobalVariable* join_turns();
   llvm::GlobalVariable* nowhere();
   llvm::GlobalVariable* variable(llvm::Constant* value, const llvm::Twine& name, bool constant);
   llvm::Constant* scheme_table();
@@ -115,6 +116,7 @@ class Counters {
   std::array<llvm::Function*, 4> compare_all_{};
   llvm::Function* due_ = nullptr;
   llvm::Function* next_turn_ = nullptr;
+  std::vector<llvm::GlobalVariable*> turns_;
   llvm::GlobalVariable* region_countdown_ = nullptr;
 };
 

@@ -115,8 +115,23 @@ llvm::Function& Counters::next_turn() {
 
 llvm::GlobalVariable* Counters::make_turn(const llvm::Function& function) {
   llvm::Type* const word = llvm::Type::getInt32Ty(module_.getContext());
-  return variable(llvm::Constant::getNullValue(llvm::StructType::get(word, word)),
-                  "turn." + function.getName(), false);
+  return turns_.emplace_back(
+      variable(llvm::Constant::getNullValue(llvm::StructType::get(word, word)),
+               "turn." + function.getName(), false));
+}
+
+// Side by side, so that the runtime finds them all.
+llvm::GlobalVariable* Counters::join_turns() {
+  auto* const type = llvm::ArrayType::get(turns_.front()->getValueType(), turns_.size());
+  llvm::GlobalVariable* const joined =
+      variable(llvm::ConstantAggregateZero::get(type), "turns", false);
+  llvm::Type* const word = llvm::Type::getInt32Ty(module_.getContext());
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    llvm::Constant* const at[] = {llvm::ConstantInt::get(word, 0), llvm::ConstantInt::get(word, i)};
+    turns_[i]->replaceAllUsesWith(llvm::ConstantExpr::getInBoundsGetElementPtr(type, joined, at));
+    turns_[i]->eraseFromParent();
+  }
+  return joined;
 }
 
 llvm::Value* Counters::ask_for_turn(llvm::IRBuilderBase& at, llvm::GlobalVariable* turn) {

@@ -31,6 +31,11 @@ uint64_t random_seed() {
   return seed;
 }
 
+// With a seed, each child of fork draws other countdowns than its parent and its siblings, and the
+// same in each run.
+uint64_t lineage = 0;
+uint32_t children = 0;
+
 Generator process_generator;
 thread_local Generator thread_generator __attribute__((tls_model("initial-exec")));
 
@@ -59,6 +64,9 @@ uint32_t next_region(int32_t& countdown, Generator& generator, Counting counting
   return static_cast<uint32_t>(answer >> 32);
 }
 
+// Of a turn that is to be drawn anew, once the calls before turns are over.
+constexpr uint32_t kAnew = kCallsBeforeTurns + 1;
+
 uint32_t next_turn(FunctionTurn& turn, Generator& generator) {
   enum : uint32_t { kGoesBy, kAsks, kAsksDensely };
   const Settings& asked = settings();
@@ -69,6 +77,12 @@ uint32_t next_turn(FunctionTurn& turn, Generator& generator) {
   const bool is_early = turn.calls < kCallsBeforeTurns;
   if (is_early && ++turn.calls < kCallsBeforeTurns) return kAsks;
   turn.left = generator.draw(asked, Counting::kTurns) - 1;
+  if (turn.calls == kAnew) {
+    turn.calls = kCallsBeforeTurns;
+    // Of the calls that were drawn this is the first.
+    if (--turn.left >= 0) return kGoesBy;
+    turn.left = generator.draw(asked, Counting::kTurns) - 1;
+  }
   return is_early ? kAsks : kAsksDensely;
 }
 
@@ -85,7 +99,7 @@ void Generator::start(const Settings& settings) {
   started_ = true;
   slot_ = 0;
   for (Drawn& drawn : drawn_) drawn.left = 0;
-  state_ = begin_uniform(settings.has_seed ? settings.seed : random_seed());
+  state_ = begin_uniform(settings.has_seed ? settings.seed ^ lineage : random_seed());
 }
 
 int32_t Generator::draw(const Settings& settings, Counting counting) {
@@ -122,7 +136,16 @@ void Generator::draw_some(double sparsity, Drawn& drawn) {
   drawn.left = kDrawnAtOnce;
 }
 
+void draw_turn_again(FunctionTurn& turn) {
+  if (turn.calls < kCallsBeforeTurns) return;
+  turn = {0, kAnew};
+}
+
+void number_child() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
+
 void restart_generators() {
+  lineage = begin_uniform(lineage + children) << 16;
+  children = 0;
   process_generator.forget();
   thread_generator.forget();
   telltale_sampler_countdown = kUnset;

@@ -38,6 +38,12 @@ class Generator {
   bool started_ = false;
 };
 
+struct FunctionTurn;
+// Forgets which call of the function is the next that has its turn: for the child of a fork.
+void draw_turn_again(FunctionTurn& turn);
+
+// In the parent, before each fork.
+void number_child();
 // All threads' generators begin again: for the child of a fork.
 void restart_generators();
 

@@ -84,6 +84,7 @@ void draw_all_again() {
     if (unit->countdowns != nullptr) {
       for (int i = 0; i < 2; ++i) unit->countdowns[i].left = kUnset;
     }
+    for (uint64_t i = 0; i < unit->turn_count; ++i) draw_turn_again(unit->turns[i]);
   }
 }
 
@@ -114,7 +115,7 @@ void begin() {
   owner = ::getpid();
   settings();
   prepare_windows();
-  ::pthread_atfork(nullptr, nullptr, become_child);
+  ::pthread_atfork(number_child, nullptr, become_child);
   if (!has_report()) return;
   watch_signals();
   ::at_quick_exit(report_so_far);

@@ -6,7 +6,7 @@
 
 namespace telltale::sampler {
 
-inline constexpr uint32_t kUnitVersion = 3;
+inline constexpr uint32_t kUnitVersion = 4;
 
 enum Random : uint32_t { kOnline = 0, kOffline = 1, kFixed = 2 };
 enum UnitFlags : uint32_t { kSamples = 1, kThreads = 2, kTraces = 4 };
@@ -32,6 +32,12 @@ struct Countdown {
   uint32_t is_dense;
 };
 
+// Of a function with loops: how many more calls may go by without any question.
+struct FunctionTurn {
+  int32_t left;
+  uint32_t calls;  // that were looked at before turns began
+};
+
 // One instrumented compilation unit; lives in its object file.
 struct Unit {
   uint32_t version;
@@ -43,6 +49,8 @@ struct Unit {
   Unit* previous;
   uint8_t signature[16];
   Countdown* countdowns;  // of regions, the second is dense; null if the unit has none of its own
+  FunctionTurn* turns;
+  uint64_t turn_count;
 };
 
 // Sites of scalar-pairs at one assignment, side by side in their scheme's table; or all sites of a
@@ -70,12 +78,6 @@ struct Access {
 
 // A countdown that no generator has set: whatever counts on from here asks for a first one.
 inline constexpr int32_t kUnset = -0x40000000;
-
-// Of a function with loops: how many more calls may go by without any question.
-struct FunctionTurn {
-  int32_t left;
-  uint32_t calls;  // that were looked at before turns began
-};
 
 }  // namespace telltale::sampler
 

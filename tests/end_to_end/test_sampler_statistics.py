@@ -121,6 +121,24 @@ class Statistics(SamplerCase):
                         self.assertEqual(self.run_reported(sampled, SAMPLER_SPARSITY=str(sparsity)).stdout, expected)
                         self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity, most=0.15)
 
+    def test_children_of_one_parent_take_different_turns(self):
+        program = build(self.path("program"), NEWEST, "-O2", "-fsampler-scheme=branches", "-fexclude-function=main",
+                        PROGRAMS / "children.c")
+        for seed in (None, 1, 2):
+            with self.subTest(seed=seed):
+                for report in self.folder.glob("of.*"):
+                    report.unlink()
+                settings = {"SAMPLER_FILE": str(self.path("of.%p")), "SAMPLER_SPARSITY": "100"}
+                self.assertEqual(run(program, env=settings if seed is None else settings | {"SAMPLER_SEED": str(seed)}).returncode, 0)
+                counted = [sum(int(n) for _, rows in samples(report) for row in rows for n in row)
+                           for report in self.folder.glob("of.*")]
+                self.assertEqual(len(counted), 61)
+                # A child has a turn with a chance of 1 - (1 - 8 / 100) ** 3, which is 0.22. Less than 1 and more than 40 of 60
+                # have it once in a million.
+                seen = sum(count > 0 for count in counted) - 1
+                self.assertTrue(1 <= seen <= 40, seen)
+                self.assertGreater(len(set(counted)), 2)
+
     def assert_unbiased(self, truth, runs, sparsity, most=0.05):
         squares = []
         for true, counts in zip(truth, zip(*runs, strict=True), strict=True):
