@@ -42,7 +42,7 @@ class Counters {
   void observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                       Room& room);
   // Where the countdown of regions is: an i32 of the unit, or with threads of the thread. `offset`
-  // is null, or says in bytes which of the unit's two.
+  // is null, or says in bytes which of the unit's, from the first.
   llvm::Value* region_countdown(llvm::IRBuilderBase& at, llvm::Value* offset);
   // Emits a question to the runtime: below 0, is it time to observe? Sets the countdown, an i32
   // that `countdown` is the address of, anew.

@@ -3,6 +3,8 @@
 #include <llvm/IR/Attributes.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <vector>
+
 #include "copying.h"
 #include "counters.h"
 
@@ -11,6 +13,7 @@ namespace {
 
 // As in runtime/sampler/unit.h.
 constexpr std::int32_t kUnset = -0x40000000;
+constexpr std::uint32_t kStages = 8;
 
 // Where clang knows a convention that leaves the caller its registers.
 llvm::CallingConv::ID quiet_convention(const llvm::Module& module) {
@@ -147,14 +150,15 @@ llvm::Value* Counters::region_countdown(llvm::IRBuilderBase& at, llvm::Value* of
     region_countdown_->setThreadLocalMode(llvm::GlobalVariable::InitialExecTLSModel);
   } else if (region_countdown_ == nullptr) {
     // Each unit has its own, which code finds without the help of a table.
-    const auto countdown = [&](unsigned is_dense) {
-      return llvm::ConstantStruct::getAnon(
+    std::vector<llvm::Constant*> countdowns;
+    for (std::uint32_t stage = 0; stage < kStages; ++stage) {
+      countdowns.push_back(llvm::ConstantStruct::getAnon(
           {llvm::ConstantInt::get(word, static_cast<std::uint32_t>(kUnset)),
-           llvm::ConstantInt::get(word, is_dense)});
-    };
-    llvm::Constant* const both[] = {countdown(0), countdown(1)};
+           llvm::ConstantInt::get(word, stage)}));
+    }
     region_countdown_ =
-        variable(llvm::ConstantArray::get(llvm::ArrayType::get(both[0]->getType(), 2), both),
+        variable(llvm::ConstantArray::get(llvm::ArrayType::get(countdowns[0]->getType(), kStages),
+                                          countdowns),
                  "countdown", false);
   }
   if (threads) return at.CreateThreadLocalAddress(region_countdown_);

@@ -14,7 +14,7 @@ void take_turns(llvm::Function& function, llvm::Function& asking, const Unit& un
   const auto place = [&](llvm::IRBuilderBase&) { return turn; };
   divert_calls(function, asking, unit.options.predict_checks, place, [&](llvm::IRBuilderBase& at) {
     llvm::Value* const answer = counters.ask_for_turn(at, turn);
-    // 0 goes by, 1 is the first countdown, 2 the second.
+    // 0 goes by, 1 is the first countdown, and so on.
     constexpr std::uint64_t kSizeOfCountdown = 8;
     llvm::Value* const number =
         at.CreateZExt(at.CreateSub(answer, at.getInt32(1)), at.getInt64Ty());

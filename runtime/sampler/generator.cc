@@ -15,10 +15,6 @@ namespace {
 
 // No sampling: this many sites before the question comes up again.
 constexpr int32_t kFar = 0x7fffffff;
-// Calls of a function that are all looked at, so that functions that are called seldom, and may run
-// for long, are seen in every run.
-constexpr uint32_t kCallsBeforeTurns = 64;
-
 uint64_t random_seed() {
   uint64_t seed = 0;
   const int kept = errno;
@@ -36,54 +32,81 @@ uint64_t random_seed() {
 uint64_t lineage = 0;
 uint32_t children = 0;
 
-Generator process_generator;
+TurnGenerator process_generator;
 thread_local Generator thread_generator __attribute__((tls_model("initial-exec")));
 
 uint64_t pair(int32_t countdown, bool fires) {
   return (fires ? uint64_t{1} << 32 : 0) | static_cast<uint32_t>(countdown);
 }
 
-uint64_t next(int32_t countdown, Generator& generator, Counting counting = Counting::kAll) {
-  const Settings& asked = settings();
+// `draw` answers the next countdown.
+template <typename Draw>
+uint64_t next(int32_t countdown, const Draw& draw) {
   if (countdown < kUnset / 2) {
-    const int32_t first = generator.draw(asked, counting);
+    const int32_t first = draw(settings());
     if (first == 0) return pair(kFar, false);
     // Sites have passed since.
     countdown += first - kUnset;
     if (countdown > 0) return pair(countdown, false);
   }
-  const int32_t following = generator.draw(asked, counting);
+  const int32_t following = draw(settings());
   return following == 0 ? pair(kFar, false) : pair(following, true);
 }
 
 // Of regions 0 more may pass where of sites the next but none is due.
-uint32_t next_region(int32_t& countdown, Generator& generator, Counting counting = Counting::kAll) {
-  const uint64_t answer =
-      next(countdown < kUnset / 2 ? countdown : countdown + 1, generator, counting);
+template <typename Draw>
+uint32_t next_region(int32_t& countdown, const Draw& draw) {
+  const uint64_t answer = next(countdown < kUnset / 2 ? countdown : countdown + 1, draw);
   countdown = static_cast<int32_t>(answer & UINT32_MAX) - 1;
   return static_cast<uint32_t>(answer >> 32);
 }
 
-// Of a turn that is to be drawn anew, once the calls before turns are over.
-constexpr uint32_t kAnew = kCallsBeforeTurns + 1;
+int32_t draw_in_process(const Settings& settings) { return process_generator.draw(settings); }
+int32_t draw_in_thread(const Settings& settings) { return thread_generator.draw(settings); }
 
-uint32_t next_turn(FunctionTurn& turn, Generator& generator) {
-  enum : uint32_t { kGoesBy, kAsks, kAsksDensely };
+// Beside a call's number: the turns from there are to be drawn anew.
+constexpr uint32_t kAnew = 0x80000000;
+
+uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
+
+double calls_in(const Settings& settings, uint32_t stage) {
+  const double all = calls_per_turn(settings);
+  const double calls = uint32_t{1} << stage;
+  return calls < all ? calls : all;
+}
+
+// The first stage whose calls have turns as seldom as ever.
+uint32_t last_stage(const Settings& settings) {
+  uint32_t stage = 0;
+  while (calls_in(settings, stage) < calls_per_turn(settings)) ++stage;
+  return stage;
+}
+
+uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
+  enum : uint32_t { kGoesBy, kAsks };
   const Settings& asked = settings();
-  turn.left = kFar;
+  turn.left = asked.sparsity < 1 ? kFar : 0;
   if (asked.sparsity < 1) return kGoesBy;
-  turn.left = 0;
-  if (calls_per_turn(asked) <= 1) return kAsks;
-  const bool is_early = turn.calls < kCallsBeforeTurns;
-  if (is_early && ++turn.calls < kCallsBeforeTurns) return kAsks;
-  turn.left = generator.draw(asked, Counting::kTurns) - 1;
-  if (turn.calls == kAnew) {
-    turn.calls = kCallsBeforeTurns;
-    // Of the calls that were drawn this is the first.
-    if (--turn.left >= 0) return kGoesBy;
-    turn.left = generator.draw(asked, Counting::kTurns) - 1;
+  const uint32_t last = last_stage(asked);
+  if (last == 0) return kAsks;
+  const uint32_t call = turn.call & ~kAnew;
+  const uint32_t now = log2_of(call + 1);
+  const uint32_t stage = now < last ? now : last;
+  // A stage's first call has its turn by the same chance as the others of the stage. Any other call
+  // that asks was drawn.
+  const bool begins = (turn.call & kAnew) != 0 || call + 1 == uint32_t{1} << stage;
+  uint32_t away = static_cast<uint32_t>(generator.draw_calls(asked, stage)) - (begins ? 1 : 0);
+  const bool has_turn = !begins || away == 0;
+  if (begins && has_turn) away = static_cast<uint32_t>(generator.draw_calls(asked, stage));
+  if (stage < last) {
+    const uint32_t rest = (uint32_t{2} << stage) - 1 - call;
+    if (away > rest) away = rest;
+    turn.call = call + away;
+  } else {
+    turn.call = uint32_t{1} << last;  // one of them stands for all
   }
-  return is_early ? kAsks : kAsksDensely;
+  turn.left = static_cast<int32_t>(away) - 1;
+  return has_turn ? kAsks + stage : kGoesBy;
 }
 
 }  // namespace
@@ -98,11 +121,10 @@ double calls_per_turn(const Settings& settings) {
 void Generator::start(const Settings& settings) {
   started_ = true;
   slot_ = 0;
-  for (Drawn& drawn : drawn_) drawn.left = 0;
   state_ = begin_uniform(settings.has_seed ? settings.seed ^ lineage : random_seed());
 }
 
-int32_t Generator::draw(const Settings& settings, Counting counting) {
+int32_t Generator::draw(const Settings& settings, double mean, Drawn& drawn) {
   if (!started_) start(settings);
   if (settings.random == kOffline) {
     if (settings.countdowns == nullptr) return 0;
@@ -113,32 +135,43 @@ int32_t Generator::draw(const Settings& settings, Counting counting) {
   if (settings.sparsity < 1) return 0;
   if (settings.random == kFixed) {
     constexpr double kMost = 0x3fffffff;
-    return static_cast<int32_t>(settings.sparsity < kMost ? settings.sparsity : kMost);
+    return static_cast<int32_t>(mean < kMost ? mean : kMost);
   }
-  if (settings.sparsity == 1) return 1;  // the logarithm of 0 sets errno
-  Drawn& drawn = drawn_[static_cast<uint32_t>(counting)];
-  if (drawn.left == 0) {
-    const double calls = calls_per_turn(settings);
-    draw_some(counting == Counting::kAll     ? settings.sparsity
-              : counting == Counting::kDense ? settings.sparsity / calls
-                                             : calls,
-              drawn);
-  }
+  if (mean <= 1) return 1;  // the logarithm of 0 sets errno
+  if (drawn.left == 0) draw_some(mean, drawn);
   return drawn.numbers[--drawn.left];
 }
 
 // Some at once, as putting the processor's floating point in order takes longer than a logarithm.
-void Generator::draw_some(double sparsity, Drawn& drawn) {
+void Generator::draw_some(double mean, Drawn& drawn) {
   const FloatingPoint unchanged;
-  const double passing = log_of_passing(sparsity);
+  const double passing = log_of_passing(mean);
   for (uint32_t left = kDrawnAtOnce; left > 0; --left)
     drawn.numbers[left - 1] = draw_countdown(state_, passing);
   drawn.left = kDrawnAtOnce;
 }
 
+int32_t TurnGenerator::draw_regions(const Settings& settings, uint32_t stage) {
+  return draw(settings, settings.sparsity / calls_in(settings, stage), regions_[stage]);
+}
+
+int32_t TurnGenerator::draw_calls(const Settings& settings, uint32_t stage) {
+  return draw(settings, calls_in(settings, stage), calls_[stage]);
+}
+
+void TurnGenerator::forget() {
+  Generator::forget();
+  for (Drawn& drawn : regions_) drawn.left = 0;
+  for (Drawn& drawn : calls_) drawn.left = 0;
+}
+
 void draw_turn_again(FunctionTurn& turn) {
-  if (turn.calls < kCallsBeforeTurns) return;
-  turn = {0, kAnew};
+  // The first call has its turn, and before it none was drawn.
+  if (turn.call == 0) return;
+  uint32_t call = turn.call & ~kAnew;
+  const bool is_number = call < uint32_t{1} << last_stage(settings());
+  if (is_number && turn.left > 0) call -= static_cast<uint32_t>(turn.left);
+  turn = {0, call | kAnew};
 }
 
 void number_child() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
@@ -163,12 +196,12 @@ __attribute__((visibility("default"))) thread_local int32_t telltale_sampler_reg
     telltale::sampler::kUnset;
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next(int32_t countdown) {
-  return telltale::sampler::next(countdown, telltale::sampler::process_generator);
+  return telltale::sampler::next(countdown, telltale::sampler::draw_in_process);
 }
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next_r(int32_t countdown) {
   if (countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
-  return telltale::sampler::next(countdown, telltale::sampler::thread_generator);
+  return telltale::sampler::next(countdown, telltale::sampler::draw_in_thread);
 }
 
 __attribute__((visibility("default"))) int32_t telltale_sampler_pass_v1(int32_t countdown,
@@ -184,8 +217,9 @@ __attribute__((visibility("default"))) int32_t telltale_sampler_pass_r_v1(int32_
 __attribute__((visibility("default"))) uint32_t
 telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown) {
   using namespace telltale::sampler;
-  return next_region(countdown->left, process_generator,
-                     countdown->is_dense != 0 ? Counting::kDense : Counting::kAll);
+  return next_region(countdown->left, [countdown](const Settings& settings) {
+    return process_generator.draw_regions(settings, countdown->stage);
+  });
 }
 
 __attribute__((visibility("default"))) uint32_t
@@ -196,5 +230,5 @@ telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn) {
 __attribute__((visibility("default"))) uint32_t
 telltale_sampler_region_due_r_v1(int32_t* countdown) {
   if (*countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
-  return telltale::sampler::next_region(*countdown, telltale::sampler::thread_generator);
+  return telltale::sampler::next_region(*countdown, telltale::sampler::draw_in_thread);
 }

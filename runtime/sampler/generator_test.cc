@@ -91,14 +91,18 @@ TEST(Generator, TurnsAndWhatIsObservedInThemMakeUpTheSparsity) {
     EXPECT_GE(calls, 1);
     EXPECT_LE(calls, 128);
     EXPECT_LE(calls, std::max(1.0, sparsity / 8));
-    Generator generator;
+    TurnGenerator generator;
     constexpr int kDraws = 20000;
-    for (const auto& [counting, mean] :
-         {std::pair{Counting::kTurns, calls}, std::pair{Counting::kDense, sparsity / calls},
-          std::pair{Counting::kAll, sparsity}}) {
+    const auto expect_mean = [&](double mean, const auto& draw) {
       double sum = 0;
-      for (int i = 0; i < kDraws; ++i) sum += generator.draw(settings, counting);
+      for (int i = 0; i < kDraws; ++i) sum += draw();
       EXPECT_NEAR(sum / kDraws, mean, 4 * mean / std::sqrt(kDraws));
+    };
+    expect_mean(sparsity, [&] { return generator.draw(settings); });
+    for (uint32_t stage = 0; stage < kStages; ++stage) {
+      const double one_in = std::min(calls, std::exp2(stage));
+      expect_mean(one_in, [&] { return generator.draw_calls(settings, stage); });
+      expect_mean(sparsity / one_in, [&] { return generator.draw_regions(settings, stage); });
     }
   }
 }

@@ -82,7 +82,7 @@ void draw_all_again() {
   unsigned left = unit_count;
   for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
     if (unit->countdowns != nullptr) {
-      for (int i = 0; i < 2; ++i) unit->countdowns[i].left = kUnset;
+      for (uint32_t i = 0; i < kStages; ++i) unit->countdowns[i].left = kUnset;
     }
     for (uint64_t i = 0; i < unit->turn_count; ++i) draw_turn_again(unit->turns[i]);
   }

@@ -25,17 +25,22 @@ struct Scheme {
   uint32_t arity;
 };
 
-// A unit's countdown of regions: how many more may pass before one is observed. A dense one is of
-// calls whose turn it is: the fewer calls have theirs the shorter it is.
+// The calls of a function that takes turns, by their numbers: stage k begins with call 2 ** k, and
+// of its calls one in 2 ** k has its turn, or at the last one in calls_per_turn().
+inline constexpr uint32_t kStages = 8;
+
+// A unit's countdown of regions, of calls of one stage: how many more may pass before one is
+// observed. The fewer calls have their turn the shorter it is.
 struct Countdown {
   int32_t left;
-  uint32_t is_dense;
+  uint32_t stage;
 };
 
-// Of a function with loops: how many more calls may go by without any question.
+// Of a function with loops: how many more calls may go by without any question, and the number,
+// from 0, of the call after them.
 struct FunctionTurn {
   int32_t left;
-  uint32_t calls;  // that were looked at before turns began
+  uint32_t call;
 };
 
 // One instrumented compilation unit; lives in its object file.
@@ -48,7 +53,7 @@ struct Unit {
   Unit* next;
   Unit* previous;
   uint8_t signature[16];
-  Countdown* countdowns;  // of regions, the second is dense; null if the unit has none of its own
+  Countdown* countdowns;  // of regions, kStages; null if the unit has none of its own
   FunctionTurn* turns;
   uint64_t turn_count;
 };
@@ -136,7 +141,8 @@ uint32_t telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown)
 uint32_t telltale_sampler_region_due_r_v1(int32_t* countdown);
 extern thread_local int32_t telltale_sampler_regions_r __attribute__((tls_model("initial-exec")));
 // `left` has just been counted down below 0: sets the next one. Answers what becomes of this call:
-// 0 it goes by, 1 its regions are asked about by the unit's countdown, 2 by the dense one.
+// 0 it goes by, otherwise its regions are asked about by the unit's countdown of this number,
+// from 1.
 uint32_t telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn);
 // Counts one observation of site `row` under counter `index` of a scheme's table, which is a group.
 void telltale_sampler_count_v1(const telltale::sampler::Group* table, uint64_t index, uint64_t row);
