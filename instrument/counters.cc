@@ -4,6 +4,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace telltale::instrument {
@@ -120,7 +121,7 @@ void Counters::count(llvm::IRBuilderBase& at, llvm::Value* place) {
   at.CreateStore(at.CreateAdd(at.CreateLoad(counter_, place), one), place);
 }
 
-// Stands in for what the program does not have: a variable, and the counter of comparisons with it.
+// Stands in for a variable that the program does not have.
 llvm::GlobalVariable* Counters::nowhere() {
   if (nowhere_ == nullptr)
     nowhere_ = variable(llvm::ConstantInt::get(counter_, 0), "nowhere", false);
@@ -160,8 +161,7 @@ llvm::Value* Counters::pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& 
 }
 
 // A Group of runtime/sampler/unit.h.
-llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed,
-                                     llvm::Constant* existing) {
+llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed) {
   llvm::LLVMContext& context = module_.getContext();
   llvm::Type* const word = llvm::Type::getInt32Ty(context);
   llvm::Constant* const null = llvm::Constant::getNullValue(llvm::PointerType::getUnqual(context));
@@ -170,74 +170,79 @@ llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites
   const auto or_null = [&](llvm::Constant* one) { return one != nullptr ? one : null; };
   return variable(
       llvm::ConstantStruct::getAnon(
-          context, {table.counters, or_null(table.first), or_null(table.last), or_null(existing),
+          context, {table.counters, or_null(table.first), or_null(table.last),
                     llvm::ConstantInt::get(word, row), llvm::ConstantInt::get(word, sites),
                     llvm::ConstantInt::get(word, flags), llvm::ConstantInt::get(word, 0)}),
       "group", true);
 }
 
-// Of scalar-pairs: for each comparison something that is there if its operand is; null if all are.
-llvm::Constant* Counters::existing_table(const llvm::CallInst& call, const Mark& mark) {
-  if (const auto known = existing_.find(&mark); known != existing_.end()) return known->second;
-  llvm::Type* const pointer = llvm::PointerType::getUnqual(module_.getContext());
-  std::vector<llvm::Constant*> exists;
-  bool any_borrowed = false;
-  unsigned argument = 2;
-  for (unsigned i = 0; i < mark.sites.size(); ++i) {
-    llvm::Value* const place =
-        mark.operands[i].is_constant ? nullptr : call.getArgOperand(argument++);
-    const bool borrowed = place != nullptr && is_borrowed(place);
-    exists.push_back(borrowed ? llvm::cast<llvm::Constant>(place)
-                              : tables_[static_cast<std::size_t>(mark.scheme)].counters);
-    any_borrowed = any_borrowed || borrowed;
+// What the runtime is to know of sites that compare with what the program may lack.
+void Counters::note_borrowings(const llvm::CallInst& call, const Mark& mark) {
+  if (!looked_for_borrowings_.insert(&mark).second) return;
+  for (unsigned i = 0, argument = 2; i < mark.sites.size(); ++i) {
+    if (mark.operands[i].is_constant) continue;
+    llvm::Value* const place = call.getArgOperand(argument++);
+    if (is_borrowed(place))
+      borrowings_[static_cast<unsigned>(site_of(unit_, mark, i).row)] =
+          llvm::cast<llvm::Constant>(place);
   }
-  return existing_[&mark] =
-             any_borrowed ? variable(llvm::ConstantArray::get(
-                                         llvm::ArrayType::get(pointer, exists.size()), exists),
-                                     "exists", true)
-                          : nullptr;
+}
+
+llvm::Constant* Counters::borrowing_table() {
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::Type* const word = llvm::Type::getInt32Ty(context);
+  const auto& schemes = unit_.options.schemes;
+  const auto index = std::count(
+      schemes.begin(), schemes.begin() + static_cast<std::ptrdiff_t>(Scheme::kScalarPairs), true);
+  std::vector<llvm::Constant*> entries;
+  for (const auto& [row, operand] : borrowings_) {
+    entries.push_back(llvm::ConstantStruct::getAnon(
+        context, {operand, llvm::ConstantInt::get(word, static_cast<std::uint64_t>(index)),
+                  llvm::ConstantInt::get(word, row)}));
+  }
+  return variable(llvm::ConstantArray::get(
+                      llvm::ArrayType::get(entries[0]->getType(), entries.size()), entries),
+                  "borrowings", true);
 }
 
 llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark) {
   llvm::Constant*& known = groups_[&mark];
   if (known != nullptr) return known;
+  note_borrowings(call, mark);
   const Site& site = site_of(unit_, mark, 0);
   known = make_group(mark.scheme, static_cast<unsigned>(site.row),
-                     static_cast<unsigned>(mark.sites.size()), site.kind == ValueKind::kSigned,
-                     existing_table(call, mark));
+                     static_cast<unsigned>(mark.sites.size()), site.kind == ValueKind::kSigned);
   return known;
 }
 
-// As 64 bits.
-llvm::Value* Counters::wide_value(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                  const Mark& mark) {
+llvm::Value* Counters::left_of_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                     const Mark& mark, llvm::Type* number) {
   const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
   llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
-  return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, counter_)
-                                         : at.CreateIntCast(value, counter_, is_signed);
+  return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, number)
+                                         : at.CreateIntCast(value, number, is_signed);
 }
 
 void Counters::store_operands(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                              llvm::Value* room) {
+                              llvm::Value* room, llvm::Type* number) {
   const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
   for (unsigned i = 0; i < mark.sites.size(); ++i) {
     llvm::Value* const operand = operand_value(at, call, mark, i);
     // Volatile: rows of them are not to be made vectors of, which took a fifth of clang's time.
-    at.CreateStore(operand->getType()->isPointerTy()
-                       ? at.CreatePtrToInt(operand, counter_)
-                       : at.CreateIntCast(operand, counter_, is_signed),
-                   at.CreateConstGEP1_64(counter_, room, i), true);
+    at.CreateStore(operand->getType()->isPointerTy() ? at.CreatePtrToInt(operand, number)
+                                                     : at.CreateIntCast(operand, number, is_signed),
+                   at.CreateConstGEP1_64(number, room, i), true);
   }
 }
 
 llvm::Value* Counters::observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call,
                                      const Mark& mark, llvm::Value* countdown, llvm::Value* room) {
-  store_operands(at, call, mark, room);
+  store_operands(at, call, mark, room, counter_);
   const llvm::FunctionCallee look =
       module_.getOrInsertFunction("telltale_sampler_pairs_v1", countdown->getType(),
                                   countdown->getType(), at.getPtrTy(), counter_, at.getPtrTy());
-  return at.CreateCall(look,
-                       {countdown, group_table(call, mark), wide_value(at, call, mark), room});
+  return at.CreateCall(
+      look, {countdown, group_table(call, mark), left_of_pairs(at, call, mark, counter_), room});
 }
 
 // The counter that this observation belongs to.
@@ -408,11 +413,8 @@ void Counters::observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, cons
   if (unit_.options.annotate_sites) return annotate(at, which, mark, row);
   llvm::Value* const slot =
       at.CreateAdd(which, llvm::ConstantInt::get(counter_, std::uint64_t{row} * arity));
-  llvm::Value* place = at.CreateInBoundsGEP(counter_, table.counters, {slot});
-  if (mark.scheme == Scheme::kScalarPairs && !mark.operands[index].is_constant) {
-    llvm::Value* const right = call.getArgOperand(argument_of(mark, index));
-    if (is_borrowed(right)) place = at.CreateSelect(at.CreateIsNotNull(right), place, nowhere());
-  }
+  llvm::Value* const place = at.CreateInBoundsGEP(counter_, table.counters, {slot});
+  if (mark.scheme == Scheme::kScalarPairs) note_borrowings(call, mark);
   count(at, place);
   // A traced access comes with its address.
   const bool has_address = mark.scheme == Scheme::kData && call.getType()->isVoidTy();
@@ -465,7 +467,9 @@ void Counters::emit_registration() {
       context,
       {number[0], number[1], number[2], number[3], scheme_table(), null, null, signature,
        options.threads || region_countdown_ == nullptr ? null : region_countdown_,
-       turns_.empty() ? null : join_turns(), llvm::ConstantInt::get(counter_, turns_.size())});
+       turns_.empty() ? null : join_turns(), borrowings_.empty() ? null : borrowing_table(),
+       llvm::ConstantInt::get(word, turns_.size()),
+       llvm::ConstantInt::get(word, borrowings_.size())});
   llvm::GlobalVariable* const unit_variable = variable(description, "unit", false);
   const auto make = [&](const char* runtime_name, const char* name) {
     auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);

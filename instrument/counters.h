@@ -1,6 +1,8 @@
 // A unit's counters in its object file, and the code that counts.
 #pragma once
 
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
@@ -80,16 +82,18 @@ class Counters {
   void stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* row);
   void annotate(llvm::IRBuilderBase& at, llvm::Value* slot, const Mark& mark, unsigned row);
   void store_operands(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                      llvm::Value* room);
-  llvm::Value* wide_value(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+                      llvm::Value* room, llvm::Type* number);
+  llvm::Value* left_of_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                             llvm::Type* number);
   llvm::Function* make_seldom(const llvm::Twine& name, llvm::FunctionType* type);
   llvm::FunctionCallee runtime(llvm::StringRef name, llvm::FunctionType* type);
-  llvm::Constant* make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed,
-                             llvm::Constant* existing);
+  llvm::Constant* make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed);
   [[nodiscard]] bool counts_in_place() const;
   void count_unseen(llvm::IRBuilderBase& at, llvm::Value* place);
-  llvm::Function& compare_all(bool is_signed, bool may_lack);
-  llvm::Constant* existing_table(const llvm::CallInst& call, const Mark& mark);
+  llvm::Function& compare_all(bool is_signed, bool is_narrow);
+  void note_borrowings(const llvm::CallInst& call, const Mark& mark);
+  llvm::Constant* borrowing_table();
+  [[nodiscard]] bool has_narrow_pairs(const llvm::CallInst& call, const Mark& mark) const;
   bool observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                         Room& room);
   static llvm::CallInst* call_seldom(llvm::IRBuilderBase& at, llvm::Function& callee,
@@ -111,7 +115,8 @@ class Counters {
   std::map<std::pair<llvm::Function*, Scheme>, llvm::AllocaInst*> annotations_;
   llvm::DenseMap<const Mark*, llvm::Constant*> accesses_;
   llvm::DenseMap<const Mark*, llvm::Constant*> groups_;
-  llvm::DenseMap<const Mark*, llvm::Constant*> existing_;
+  llvm::DenseSet<const Mark*> looked_for_borrowings_;
+  std::map<unsigned, llvm::Constant*> borrowings_;  // by row of scalar-pairs
   llvm::Function* pass_pairs_ = nullptr;
   std::array<llvm::Function*, 4> compare_all_{};
   llvm::Function* due_ = nullptr;

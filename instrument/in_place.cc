@@ -1,7 +1,9 @@
 // Counting without a call to the runtime, where nothing else is to be done but that.
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/Support/MathExtras.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "copying.h"
@@ -10,6 +12,12 @@
 namespace telltale::instrument {
 
 using llvm::BasicBlock;
+
+namespace {
+
+constexpr unsigned kPairCounters = 3;  // less, equal, greater
+
+}  // namespace
 
 bool Counters::counts_in_place() const {
   const Options& options = unit_.options;
@@ -22,57 +30,103 @@ bool Counters::counts_in_place() const {
 // program's, so that a loop keeps in registers what it did without it.
 void Counters::count_unseen(llvm::IRBuilderBase& at, llvm::Value* place) {
   auto* const type = llvm::FunctionType::get(at.getVoidTy(), {at.getPtrTy()}, false);
-  llvm::CallInst* const call = at.CreateCall(
-      llvm::InlineAsm::get(type, unit_.options.threads ? "lock incq ($0)" : "incq ($0)",
-                           "r,~{dirflag},~{fpsr},~{flags}", true),
-      {place});
+  llvm::CallInst* const call =
+      at.CreateCall(llvm::InlineAsm::get(type, unit_.options.threads ? "lock incq $0" : "incq $0",
+                                         "*m,~{dirflag},~{fpsr},~{flags}", true),
+                    {place});
+  call->addParamAttr(0,
+                     llvm::Attribute::get(at.getContext(), llvm::Attribute::ElementType, counter_));
   call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
   call->setDoesNotThrow();
 }
 
-// void (counters of the first comparison, value, operands, how many), and, if the program may lack
-// operands, what says so of each
-llvm::Function& Counters::compare_all(bool is_signed, bool may_lack) {
-  llvm::Function*& made = compare_all_[(is_signed ? 1 : 0) + (may_lack ? 2 : 0)];
+// void (counters of the first comparison, value, operands, how many); value and operands are of 64
+// bits or, narrow, of 32
+llvm::Function& Counters::compare_all(bool is_signed, bool is_narrow) {
+  llvm::Function*& made = compare_all_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
   if (made != nullptr) return *made;
   llvm::IRBuilder<> builder(module_.getContext());
-  std::vector<llvm::Type*> parameters = {builder.getPtrTy(), counter_, builder.getPtrTy(),
-                                         counter_};
-  if (may_lack) parameters.push_back(builder.getPtrTy());
-  made = make_seldom("compare", llvm::FunctionType::get(builder.getVoidTy(), parameters, false));
-  BasicBlock* const entry = &made->getEntryBlock();
-  BasicBlock* const next = BasicBlock::Create(module_.getContext(), "", made);
-  BasicBlock* const end = BasicBlock::Create(module_.getContext(), "", made);
-  builder.SetInsertPoint(entry);
-  builder.CreateBr(next);
-  builder.SetInsertPoint(next);
-  llvm::PHINode* const index = builder.CreatePHI(counter_, 2);
-  llvm::Value* const left = made->getArg(1);
-  llvm::Value* const right =
-      builder.CreateLoad(counter_, builder.CreateGEP(counter_, made->getArg(2), {index}));
-  const auto is = [&](llvm::CmpInst::Predicate predicate) {
-    return builder.CreateZExt(builder.CreateICmp(predicate, left, right), counter_);
+  llvm::Type* const number = is_narrow ? builder.getInt32Ty() : counter_;
+  made = make_seldom(
+      "compare",
+      llvm::FunctionType::get(builder.getVoidTy(),
+                              {builder.getPtrTy(), number, builder.getPtrTy(), counter_}, false));
+  llvm::Argument* const left = made->getArg(1);
+  llvm::Argument* const operands = made->getArg(2);
+  llvm::Argument* const count = made->getArg(3);
+  const auto compare = [&](llvm::Value* one, llvm::Value* other, bool or_equal) {
+    using llvm::CmpInst;
+    if (is_signed)
+      return builder.CreateICmp(or_equal ? CmpInst::ICMP_SGE : CmpInst::ICMP_SGT, one, other);
+    return builder.CreateICmp(or_equal ? CmpInst::ICMP_UGE : CmpInst::ICMP_UGT, one, other);
   };
-  using llvm::CmpInst;
-  llvm::Value* const outcome =
-      builder.CreateAdd(is(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
-                        is(is_signed ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE));
-  llvm::Value* const slot =
-      builder.CreateAdd(builder.CreateMul(index, llvm::ConstantInt::get(counter_, 3)), outcome);
-  llvm::Value* place = builder.CreateGEP(counter_, made->getArg(0), {slot});
-  if (may_lack) {
-    llvm::Value* const there = builder.CreateLoad(
-        builder.getPtrTy(), builder.CreateGEP(builder.getPtrTy(), made->getArg(4), {index}));
-    place = builder.CreateSelect(builder.CreateIsNotNull(there), place, nowhere());
+  // Comparisons from the `first`th on, `step` at a time, as long as so many are left; answers how
+  // many were done.
+  const auto loop = [&](llvm::Value* first, unsigned step, const auto& body) {
+    BasicBlock* const before = builder.GetInsertBlock();
+    BasicBlock* const head = BasicBlock::Create(module_.getContext(), "", made);
+    BasicBlock* const next = BasicBlock::Create(module_.getContext(), "", made);
+    BasicBlock* const end = BasicBlock::Create(module_.getContext(), "", made);
+    builder.CreateBr(head);
+    builder.SetInsertPoint(head);
+    llvm::PHINode* const index = builder.CreatePHI(counter_, 2);
+    llvm::Value* const following = builder.CreateAdd(index, builder.getInt64(step));
+    builder.CreateCondBr(builder.CreateICmpULE(following, count), next, end);
+    builder.SetInsertPoint(next);
+    body(builder.CreateGEP(number, operands, {index}),
+         builder.CreateGEP(counter_, made->getArg(0),
+                           {builder.CreateMul(index, builder.getInt64(kPairCounters))}));
+    builder.CreateBr(head);
+    index->addIncoming(first, before);
+    index->addIncoming(following, next);
+    builder.SetInsertPoint(end);
+    return index;
+  };
+  builder.SetInsertPoint(&made->getEntryBlock());
+  llvm::Value* done = builder.getInt64(0);
+  if (is_narrow) {
+    constexpr unsigned kLanes = 4;
+    auto* const lanes = llvm::FixedVectorType::get(number, kLanes);
+    llvm::Value* const lefts = builder.CreateVectorSplat(kLanes, left);
+    std::vector<std::uint32_t> equal;
+    for (unsigned i = 0; i < kLanes; ++i) equal.push_back(i * kPairCounters + 1);
+    llvm::Constant* const if_equal = llvm::ConstantDataVector::get(module_.getContext(), equal);
+    done = loop(done, kLanes, [&](llvm::Value* from, llvm::Value* counters) {
+      llvm::Value* const rights = builder.CreateAlignedLoad(lanes, from, llvm::Align(4));
+      // -1 is yes.
+      llvm::Value* const less = builder.CreateSExt(compare(rights, lefts, false), lanes);
+      llvm::Value* const greater = builder.CreateSExt(compare(lefts, rights, false), lanes);
+      llvm::Value* const slots = builder.CreateSub(builder.CreateAdd(if_equal, less), greater);
+      for (unsigned i = 0; i < kLanes; ++i) {
+        llvm::Value* const slot =
+            builder.CreateZExt(builder.CreateExtractElement(slots, i), counter_);
+        count_unseen(builder, builder.CreateGEP(counter_, counters, {slot}));
+      }
+    });
   }
-  count_unseen(builder, place);
-  llvm::Value* const following = builder.CreateAdd(index, llvm::ConstantInt::get(counter_, 1));
-  builder.CreateCondBr(builder.CreateICmpULT(following, made->getArg(3)), next, end);
-  index->addIncoming(llvm::ConstantInt::get(counter_, 0), entry);
-  index->addIncoming(following, next);
-  builder.SetInsertPoint(end);
+  loop(done, 1, [&](llvm::Value* from, llvm::Value* counters) {
+    llvm::Value* const right = builder.CreateLoad(number, from);
+    for (const bool or_equal : {true, false}) {
+      counters = builder.CreateGEP(counter_, counters,
+                                   {builder.CreateZExt(compare(left, right, or_equal), counter_)});
+    }
+    count_unseen(builder, counters);
+  });
   builder.CreateRetVoid();
   return *made;
+}
+
+// Do 32 bits hold the value and all that it is compared with?
+bool Counters::has_narrow_pairs(const llvm::CallInst& call, const Mark& mark) const {
+  constexpr unsigned kBits = 32;
+  const llvm::Type* const type = call.getArgOperand(1)->getType();
+  if (!type->isIntegerTy() || type->getIntegerBitWidth() > kBits) return false;
+  const bool is_signed = unit_.sites[mark.sites[0]].kind == ValueKind::kSigned;
+  return std::all_of(mark.operands.begin(), mark.operands.end(), [&](const Operand& one) {
+    return !one.is_constant ||
+           (is_signed ? llvm::isInt<kBits>(one.number)
+                      : llvm::isUInt<kBits>(static_cast<std::uint64_t>(one.number)));
+  });
 }
 
 bool Counters::observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& call,
@@ -92,17 +146,18 @@ bool Counters::observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& c
     }
     return true;
   }
+  note_borrowings(call, mark);
+  const bool is_narrow = has_narrow_pairs(call, mark);
+  llvm::Type* const number = is_narrow ? at.getInt32Ty() : counter_;
   llvm::Value* const operands =
       room.of(*at.GetInsertBlock()->getParent(), static_cast<unsigned>(mark.sites.size()));
-  store_operands(at, call, mark, operands);
+  store_operands(at, call, mark, operands, number);
   const Site& site = unit_.sites[mark.sites[0]];
   const auto first = static_cast<std::uint64_t>(site.row) * facts_of(scheme).arity;
-  llvm::Constant* const existing = existing_table(call, mark);
-  std::vector<llvm::Value*> arguments = {place_of(llvm::ConstantInt::get(counter_, first)),
-                                         wide_value(at, call, mark), operands,
-                                         llvm::ConstantInt::get(counter_, mark.sites.size())};
-  if (existing != nullptr) arguments.push_back(existing);
-  call_seldom(at, compare_all(site.kind == ValueKind::kSigned, existing != nullptr), arguments);
+  call_seldom(
+      at, compare_all(site.kind == ValueKind::kSigned, is_narrow),
+      {place_of(llvm::ConstantInt::get(counter_, first)), left_of_pairs(at, call, mark, number),
+       operands, llvm::ConstantInt::get(counter_, mark.sites.size())});
   return true;
 }
 

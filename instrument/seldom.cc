@@ -13,7 +13,7 @@ namespace {
 
 // As in runtime/sampler/unit.h.
 constexpr std::int32_t kUnset = -0x40000000;
-constexpr std::uint32_t kStages = 8;
+constexpr std::uint32_t kStages = 7;
 
 // Where clang knows a convention that leaves the caller its registers.
 llvm::CallingConv::ID quiet_convention(const llvm::Module& module) {
@@ -68,9 +68,9 @@ llvm::Function& Counters::bump(Scheme scheme) {
   builder.SetInsertPoint(&table.bump->getEntryBlock());
   auto* const type =
       llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy(), counter_, counter_}, false);
-  builder.CreateCall(runtime("telltale_sampler_count_v1", type),
-                     {make_group(scheme, 0, table.rows, false, nullptr), table.bump->getArg(0),
-                      table.bump->getArg(1)});
+  builder.CreateCall(
+      runtime("telltale_sampler_count_v1", type),
+      {make_group(scheme, 0, table.rows, false), table.bump->getArg(0), table.bump->getArg(1)});
   builder.CreateRetVoid();
   return *table.bump;
 }
@@ -177,9 +177,9 @@ void Counters::observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& cal
       if (mark.sites.empty() || observe_in_place(at, call, mark, room)) return;
       llvm::Value* const operands =
           room.of(*at.GetInsertBlock()->getParent(), static_cast<unsigned>(mark.sites.size()));
-      store_operands(at, call, mark, operands);
+      store_operands(at, call, mark, operands, counter_);
       call_seldom(at, pass_pairs(),
-                  {group_table(call, mark), wide_value(at, call, mark), operands});
+                  {group_table(call, mark), left_of_pairs(at, call, mark, counter_), operands});
       return;
     }
     case Scheme::kCoverage:

@@ -70,16 +70,7 @@ constexpr uint32_t kAnew = 0x80000000;
 uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
 
 double calls_in(const Settings& settings, uint32_t stage) {
-  const double all = calls_per_turn(settings);
-  const double calls = uint32_t{1} << stage;
-  return calls < all ? calls : all;
-}
-
-// The first stage whose calls have turns as seldom as ever.
-uint32_t last_stage(const Settings& settings) {
-  uint32_t stage = 0;
-  while (calls_in(settings, stage) < calls_per_turn(settings)) ++stage;
-  return stage;
+  return stage < settings.last_stage ? calls_per_turn_in(stage) : settings.calls_per_turn;
 }
 
 uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
@@ -87,7 +78,7 @@ uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
   const Settings& asked = settings();
   turn.left = asked.sparsity < 1 ? kFar : 0;
   if (asked.sparsity < 1) return kGoesBy;
-  const uint32_t last = last_stage(asked);
+  const uint32_t last = asked.last_stage;
   if (last == 0) return kAsks;
   const uint32_t call = turn.call & ~kAnew;
   const uint32_t now = log2_of(call + 1);
@@ -110,13 +101,6 @@ uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
 }
 
 }  // namespace
-
-double calls_per_turn(const Settings& settings) {
-  constexpr double kMost = 128;
-  // One region in eight at the most: an observation costs as much as some dozen questions.
-  const double calls = settings.sparsity / 8;
-  return calls < 1 ? 1 : calls < kMost ? calls : kMost;
-}
 
 void Generator::start(const Settings& settings) {
   started_ = true;
@@ -169,7 +153,7 @@ void draw_turn_again(FunctionTurn& turn) {
   // The first call has its turn, and before it none was drawn.
   if (turn.call == 0) return;
   uint32_t call = turn.call & ~kAnew;
-  const bool is_number = call < uint32_t{1} << last_stage(settings());
+  const bool is_number = call < uint32_t{1} << settings().last_stage;
   if (is_number && turn.left > 0) call -= static_cast<uint32_t>(turn.left);
   turn = {0, call | kAnew};
 }

@@ -8,10 +8,6 @@
 
 namespace telltale::sampler {
 
-// One call in how many has its turn, of a function that is called often. With sparsity s and turns
-// for one call in t, one region in s / t of such calls is observed: one in s, as of all others.
-double calls_per_turn(const Settings& settings);
-
 class Generator {
  public:
   constexpr Generator() = default;

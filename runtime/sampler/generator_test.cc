@@ -35,7 +35,7 @@ TEST(Generator, GeometricNumbersFollowTheirDefinition) {
 
 TEST(Generator, ASeedGivesTheSameCountdownsAgain) {
   Settings settings;
-  settings.sparsity = 50;
+  set_sparsity(settings, 50);
   settings.has_seed = true;
   settings.seed = 99;
   Generator one;
@@ -84,10 +84,10 @@ TEST(Generator, SeedsThatAreCountedOffBeginIndependently) {
 TEST(Generator, TurnsAndWhatIsObservedInThemMakeUpTheSparsity) {
   for (const double sparsity : {2.0, 8.0, 20.0, 1000.0, 1e6}) {
     Settings settings;
-    settings.sparsity = sparsity;
+    set_sparsity(settings, sparsity);
     settings.has_seed = true;
     settings.seed = 7;
-    const double calls = calls_per_turn(settings);
+    const double calls = settings.calls_per_turn;
     EXPECT_GE(calls, 1);
     EXPECT_LE(calls, 128);
     EXPECT_LE(calls, std::max(1.0, sparsity / 8));
@@ -100,7 +100,7 @@ TEST(Generator, TurnsAndWhatIsObservedInThemMakeUpTheSparsity) {
     };
     expect_mean(sparsity, [&] { return generator.draw(settings); });
     for (uint32_t stage = 0; stage < kStages; ++stage) {
-      const double one_in = std::min(calls, std::exp2(stage));
+      const double one_in = std::min<double>(calls, calls_per_turn_in(stage));
       expect_mean(one_in, [&] { return generator.draw_calls(settings, stage); });
       expect_mean(sparsity / one_in, [&] { return generator.draw_regions(settings, stage); });
     }

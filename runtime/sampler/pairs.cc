@@ -28,7 +28,6 @@ void count(const Group& table, uint64_t index, uint64_t row) {
 }
 
 void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operand) {
-  if (group.exists != nullptr && group.exists[index] == nullptr) return;
   const uint64_t row = uint64_t{group.row} + index;
   count(group, row * 3 + slot(group, value, operand), row);
 }
@@ -39,7 +38,6 @@ void count_all(const Group& group, uint64_t value, const uint64_t* operands) {
   const auto left = static_cast<Number>(value);
   uint64_t* counter = group.counters + uint64_t{group.row} * 3;
   for (uint32_t i = 0; i < group.sites; ++i, counter += 3) {
-    if (group.exists != nullptr && group.exists[i] == nullptr) continue;
     const auto right = static_cast<Number>(operands[i]);
     ++counter[(left > right ? 1 : 0) + (left >= right ? 1 : 0)];
   }

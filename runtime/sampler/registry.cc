@@ -60,6 +60,14 @@ class Lock {
 };
 int Lock::owner = 0;
 
+bool compares_with_nothing(const Unit& unit, uint32_t scheme, uint64_t row) {
+  for (uint32_t i = 0; i < unit.borrowing_count; ++i) {
+    const Borrowing& one = unit.borrowings[i];
+    if (one.operand == nullptr && one.scheme == scheme && one.row == row) return true;
+  }
+  return false;
+}
+
 void start_again(Unit& unit) {
   for (uint32_t i = 0; i < unit.scheme_count; ++i) {
     const Scheme& scheme = unit.schemes[i];
@@ -84,7 +92,7 @@ void draw_all_again() {
     if (unit->countdowns != nullptr) {
       for (uint32_t i = 0; i < kStages; ++i) unit->countdowns[i].left = kUnset;
     }
-    for (uint64_t i = 0; i < unit->turn_count; ++i) draw_turn_again(unit->turns[i]);
+    for (uint32_t i = 0; i < unit->turn_count; ++i) draw_turn_again(unit->turns[i]);
   }
 }
 
@@ -136,7 +144,7 @@ bool find_traced(const uint64_t* counter, Traced& found) {
           counter >= scheme.counters + size_t{scheme.rows} * scheme.arity)
         continue;
       found = {unit, &scheme};
-      return true;
+      return !compares_with_nothing(*unit, i, (counter - scheme.counters) / scheme.arity);
     }
   }
   return false;

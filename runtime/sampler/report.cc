@@ -88,16 +88,38 @@ uint64_t value_of(uint64_t& counter, bool take) {
               : __atomic_load_n(&counter, __ATOMIC_RELAXED);
 }
 
-void put_samples(Writer& out, const Unit& unit, const Scheme& scheme, bool take) {
+// The sites of a scheme that compared with nothing, asked about in the order of their rows.
+class Lacking {
+ public:
+  Lacking(const Unit& unit, uint32_t scheme) : unit_(unit), scheme_(scheme) {}
+  bool has(uint32_t row) {
+    for (; next_ < unit_.borrowing_count; ++next_) {
+      const Borrowing& one = unit_.borrowings[next_];
+      if (one.scheme > scheme_ || (one.scheme == scheme_ && one.row > row)) return false;
+      if (one.scheme == scheme_ && one.row == row && one.operand == nullptr) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Unit& unit_;
+  uint32_t scheme_;
+  uint32_t next_ = 0;
+};
+
+void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
+  const Scheme& scheme = unit.schemes[index];
+  Lacking lacking(unit, index);
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
+    const bool lacks = lacking.has(row);
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
       const uint64_t number = value_of(scheme.counters[uint64_t{row} * scheme.arity + i],
                                        take && scheme.kinds == nullptr);
       if (scheme.kinds == nullptr) {
-        out.decimal(number);
+        out.decimal(lacks ? 0 : number);
       } else {
         put_bound(out, number, scheme.kinds[row]);
       }
@@ -107,15 +129,18 @@ void put_samples(Writer& out, const Unit& unit, const Scheme& scheme, bool take)
   out.put("</samples>\n");
 }
 
-void put_timestamps(Writer& out, const Unit& unit, const Scheme& scheme, uint64_t* stamps,
+void put_timestamps(Writer& out, const Unit& unit, uint32_t index, uint64_t* stamps,
                     const char* when, bool take) {
   if (stamps == nullptr) return;
+  const Scheme& scheme = unit.schemes[index];
+  Lacking lacking(unit, index);
   put_head(out, "timestamps", unit, scheme);
   out.put("\" when=\"");
   out.put(when);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
-    out.decimal(value_of(stamps[row], take));
+    const uint64_t stamp = value_of(stamps[row], take);
+    out.decimal(lacking.has(row) ? 0 : stamp);
     out.put('\n');
   }
   out.put("</timestamps>\n");
@@ -148,9 +173,9 @@ void report_unit(const Unit& unit, bool take) {
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const Scheme& scheme = unit.schemes[i];
     if (scheme.rows == 0 && ::strcmp(scheme.name, "bounds") != 0) continue;
-    put_samples(out, unit, scheme, take);
-    put_timestamps(out, unit, scheme, scheme.first, "first", take);
-    put_timestamps(out, unit, scheme, scheme.last, "last", take);
+    put_samples(out, unit, i, take);
+    put_timestamps(out, unit, i, scheme.first, "first", take);
+    put_timestamps(out, unit, i, scheme.last, "last", take);
   }
   out.put("</report>\n");
 }

@@ -49,7 +49,7 @@ void read_environment() {
     if (end == text || *end != 0 || !(sparsity >= 1)) {
       complain("SAMPLER_SPARSITY is no number of 1 or more; nothing is sampled", text);
     } else {
-      the_settings.sparsity = sparsity;
+      set_sparsity(the_settings, sparsity);
     }
   }
   if (const char* const text = ::getenv("SAMPLER_SEED"); text != nullptr) {
@@ -78,6 +78,16 @@ const Settings& settings() {
     __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
   }
   return the_settings;
+}
+
+void set_sparsity(Settings& settings, double sparsity) {
+  constexpr double kMost = 128;
+  // One region in eight at the most: an observation costs as much as some dozen questions.
+  const double calls = sparsity / 8;
+  settings.sparsity = sparsity;
+  settings.calls_per_turn = calls < 1 ? 1 : calls < kMost ? calls : kMost;
+  settings.last_stage = 0;
+  while (calls_per_turn_in(settings.last_stage) < settings.calls_per_turn) ++settings.last_stage;
 }
 
 void choose_random(uint32_t random) {

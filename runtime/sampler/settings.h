@@ -7,6 +7,10 @@ namespace telltale::sampler {
 
 struct Settings {
   double sparsity = 0;  // 0: no sampling
+  // Of a function that is called often one call in how many has its turn. With sparsity s and turns
+  // for one call in t, one region in s / t of such calls is observed: one in s, as of all others.
+  double calls_per_turn = 1;
+  uint32_t last_stage = 0;  // the first in which turns are as seldom as that
   bool has_seed = false;
   uint64_t seed = 0;
   const int32_t* countdowns = nullptr;  // -fsampler-random=offline: kCountdowns of them
@@ -16,6 +20,8 @@ struct Settings {
 // Reads the environment once and takes the variables out of it, so that children do not inherit
 // them. Any thread, any time after libc has started.
 const Settings& settings();
+// Sets the sparsity, 1 or more, and what follows from it.
+void set_sparsity(Settings& settings, double sparsity);
 void choose_random(uint32_t random);
 
 }  // namespace telltale::sampler

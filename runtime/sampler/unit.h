@@ -25,9 +25,13 @@ struct Scheme {
   uint32_t arity;
 };
 
-// The calls of a function that takes turns, by their numbers: stage k begins with call 2 ** k, and
-// of its calls one in 2 ** k has its turn, or at the last one in calls_per_turn().
-inline constexpr uint32_t kStages = 8;
+// The calls of a function that takes turns, by their numbers: stage k begins with call 2 ** k - 1,
+// counted from 0, and of its calls one in so many has its turn, or at the last stage one in
+// Settings::calls_per_turn. The first call always has.
+inline constexpr uint32_t kStages = 7;
+inline constexpr uint32_t calls_per_turn_in(uint32_t stage) {
+  return stage == 0 ? 1 : uint32_t{2} << stage;
+}
 
 // A unit's countdown of regions, of calls of one stage: how many more may pass before one is
 // observed. The fewer calls have their turn the shorter it is.
@@ -43,6 +47,14 @@ struct FunctionTurn {
   uint32_t call;
 };
 
+// A site of scalar-pairs that compares with a variable that the program may lack. What it counts
+// then means nothing.
+struct Borrowing {
+  const void* operand;  // null: the program lacks it
+  uint32_t scheme;      // index into the unit's schemes
+  uint32_t row;
+};
+
 // One instrumented compilation unit; lives in its object file.
 struct Unit {
   uint32_t version;
@@ -55,7 +67,9 @@ struct Unit {
   uint8_t signature[16];
   Countdown* countdowns;  // of regions, kStages; null if the unit has none of its own
   FunctionTurn* turns;
-  uint64_t turn_count;
+  const Borrowing* borrowings;  // by scheme and row
+  uint32_t turn_count;
+  uint32_t borrowing_count;
 };
 
 // Sites of scalar-pairs at one assignment, side by side in their scheme's table; or all sites of a
@@ -64,8 +78,6 @@ struct Group {
   uint64_t* counters;  // of the scheme
   uint64_t* first;
   uint64_t* last;
-  const void* const*
-      exists;    // null, or of each site: null if the program lacks what it compares with
   uint32_t row;  // of the group's first site
   uint32_t sites;
   uint32_t flags;  // GroupFlags

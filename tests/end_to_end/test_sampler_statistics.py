@@ -4,7 +4,7 @@ import statistics
 import subprocess
 import unittest
 
-from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, run, samples, site_tables
+from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run, samples, site_tables
 
 NEWEST = RELEASES[-1] if RELEASES else None
 SEEDS = range(1, 41)
@@ -120,6 +120,26 @@ class Statistics(SamplerCase):
                     with self.subTest(release=release, sparsity=sparsity, words=words):
                         self.assertEqual(self.run_reported(sampled, SAMPLER_SPARSITY=str(sparsity)).stdout, expected)
                         self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity, most=0.15)
+
+    def test_the_first_calls_are_unbiased(self):
+        """The more often a function was called the fewer calls have their turn, and the more is observed in each."""
+        program = build(self.path("program"), NEWEST, "-O2", "-fsampler-scheme=branches", PROGRAMS / "seldom_called.c")
+        for sparsity in (30, 100, 1000):
+            counts = {}
+            for seed in range(1, 201):
+                self.run_reported(program, SAMPLER_SPARSITY=str(sparsity), SAMPLER_SEED=str(seed))
+                for line in resolved(self.report, program):
+                    columns = line.split("\t")
+                    if columns[4].startswith("call == "):
+                        counts.setdefault(columns[4], []).append(int(columns[6]))
+            self.assertEqual(len(counts), 8)
+            for site, found in counts.items():
+                self.assertEqual(len(found), 8 * 200)
+                with self.subTest(sparsity=sparsity, site=site):
+                    expected = 3000 / sparsity
+                    error = statistics.stdev(found) / math.sqrt(len(found))
+                    self.assertLess(error / expected, 0.15)
+                    self.assertLess(abs(statistics.mean(found) - expected), 4 * error)
 
     def test_children_of_one_parent_take_different_turns(self):
         program = build(self.path("program"), NEWEST, "-O2", "-fsampler-scheme=branches", "-fexclude-function=main",
