@@ -54,6 +54,27 @@ class Locked {
   Unharmed unharmed_;
 };
 
+// For one report at a time, and none that a signal handler may write.
+class LargeBuffer {
+ public:
+  explicit LargeBuffer(bool wanted)
+      : mine_(wanted && !__atomic_test_and_set(&taken, __ATOMIC_ACQUIRE)) {}
+  LargeBuffer(const LargeBuffer&) = delete;
+  LargeBuffer& operator=(const LargeBuffer&) = delete;
+  ~LargeBuffer() {
+    if (mine_) __atomic_clear(&taken, __ATOMIC_RELEASE);
+  }
+  [[nodiscard]] bool is_mine() const { return mine_; }
+  static constexpr size_t kSize = 65536;
+  static char bytes[kSize];
+
+ private:
+  static bool taken;
+  bool mine_;
+};
+char LargeBuffer::bytes[LargeBuffer::kSize];
+bool LargeBuffer::taken = false;
+
 void put_report_begin(Writer& out, const char* id) {
   out.put("<report id=\"");
   out.put(id);
@@ -107,6 +128,18 @@ class Lacking {
   uint32_t next_ = 0;
 };
 
+// The usual row, of as many numbers as any scheme has.
+constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
+static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
+
+bool is_zero(const Scheme& scheme, uint32_t row) {
+  for (uint32_t i = 0; i < scheme.arity; ++i) {
+    const uint64_t& counter = scheme.counters[uint64_t{row} * scheme.arity + i];
+    if (__atomic_load_n(&counter, __ATOMIC_RELAXED) != 0) return false;
+  }
+  return true;
+}
+
 void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
   const Scheme& scheme = unit.schemes[index];
   Lacking lacking(unit, index);
@@ -114,6 +147,10 @@ void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
     const bool lacks = lacking.has(row);
+    if (scheme.kinds == nullptr && is_zero(scheme, row)) {
+      out.put(kZeros + sizeof(kZeros) - 1 - size_t{2} * scheme.arity);
+      continue;
+    }
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
       const uint64_t number = value_of(scheme.counters[uint64_t{row} * scheme.arity + i],
@@ -168,7 +205,9 @@ bool has_report() { return report.is_open(); }
 void report_unit(const Unit& unit, bool take) {
   if (!report.is_open()) return;
   const Locked locked;
-  Writer out(report.descriptor());
+  const LargeBuffer large(!take);
+  Writer out = large.is_mine() ? Writer(report.descriptor(), LargeBuffer::bytes, LargeBuffer::kSize)
+                               : Writer(report.descriptor());
   put_report_begin(out, kSamplesReport);
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const Scheme& scheme = unit.schemes[i];

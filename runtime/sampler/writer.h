@@ -12,20 +12,24 @@ namespace telltale::sampler {
 // After the first write that fails, nothing more is written.
 class Writer {
  public:
-  explicit Writer(int descriptor) : descriptor_(descriptor) {}
+  explicit Writer(int descriptor) : Writer(descriptor, own_, sizeof(own_)) {}
+  // With a buffer of the caller's.
+  Writer(int descriptor, char* buffer, size_t size)
+      : descriptor_(descriptor), buffer_(buffer), size_(size) {}
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
   ~Writer() { flush(); }
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
   void put(char c) {
-    if (used_ == sizeof(buffer_)) flush();
+    if (used_ == size_) flush();
     buffer_[used_++] = c;
   }
   void put(const char* text) {
     while (*text != 0) put(*text++);
   }
   void decimal(uint64_t number) {
+    if (number < 10) return put(static_cast<char>('0' + number));
     char digits[20];
     int count = 0;
     do {
@@ -71,7 +75,9 @@ class Writer {
 
   int descriptor_;
   bool failed_ = false;
-  char buffer_[1024];
+  char own_[1024];  // stacks of signal handlers are small
+  char* buffer_;
+  size_t size_;
   size_t used_ = 0;
 };
 
