@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """What telltale-cc costs: real programs from Debian's source packages, with branches, returns and scalar-pairs together,
-beside the same compiler without it. Run time (user, least of interleaved runs) when everything is counted and when one
-region in 100, 1,000 or 10,000 is observed, machine code, and compile time; what the programs print is compared first.
+beside the same compiler without it. Run time (user and system) when everything is counted and when one region in 100,
+1,000 or 10,000 is observed, machine code, and compile time; what the programs print is compared first. What is observed,
+and costs, is drawn: times are means over several seeds, for each the least of as many runs, spread over all the time.
 
-    sampler_overhead_bench [PROGRAM ...]     SAMPLER_BENCH_RUNS=N (default 7), SAMPLER_BENCH_RELEASE=22"""
+    sampler_overhead_bench [PROGRAM ...]     SAMPLER_BENCH_SEEDS=N (default 4), SAMPLER_BENCH_RUNS=N (with each, default 9),
+                                             SAMPLER_BENCH_RELEASE=22"""
 import hashlib
 import math
 import os
@@ -21,7 +23,8 @@ os.environ["TELLTALE_SOURCE_DIR"] = str(SOURCE_DIR)
 sys.path.insert(0, str(SOURCE_DIR / "tests" / "end_to_end"))
 import debian_sources  # noqa: E402
 
-RUNS = int(os.environ.get("SAMPLER_BENCH_RUNS", "7"))
+SEEDS = range(1, int(os.environ.get("SAMPLER_BENCH_SEEDS", "4")) + 1)
+RUNS = int(os.environ.get("SAMPLER_BENCH_RUNS", "9"))
 RELEASE = os.environ.get("SAMPLER_BENCH_RELEASE", "22" if shutil.which("clang-22") else "19")
 SCHEMES = " ".join(f"-fsampler-scheme={name}" for name in ("branches", "returns", "scalar-pairs"))
 SPARSITIES = (100, 1000, 10000)
@@ -51,7 +54,8 @@ PROGRAMS = {
             "-DDEB_HOST_MULTIARCH='\"\"' -c $s || exit 1; done; {cc} l*.o -Wl,-E -lm -o lua", "src/lua", "{script}"),
     "zstd": ("libzstd", "true", "make -s -C programs CC={cc} CFLAGS='{flags}' ZSTD_NO_ASM=1 HAVE_ZLIB=0 HAVE_LZMA=0 "
              "HAVE_LZ4=0 HAVE_THREAD=0 zstd", "programs/zstd", "-9 -c {text}"),
-    "ninja": ("ninja-build", "true", "cd src && for s in $(ls *.cc | grep -v -e test -e win32 -e browse -e minidump -e perf -e bench -e '\\.in\\.'); "
+    "ninja": ("ninja-build", "true", "cd src && "
+              "for s in $(ls *.cc | grep -v -e test -e win32 -e browse -e minidump -e perf -e bench -e '\\.in\\.'); "
               "do {cxx} {flags} -std=c++14 -c $s || exit 1; done; {cxx} *.o -o ninja", "src/ninja",
               "-n -f {manifest} all"),
 }
@@ -80,14 +84,15 @@ def manifest():
     return "\n".join(lines) + "\n"
 
 
-def user_time(command, folder, environment):
+def processor_time(command, folder, environment):
     """Of the command and what it starts; and what it prints."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(["bash", "-c", command], cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1800)
     if done.returncode != 0:
         sys.exit(f"{command}: {done.returncode}\n{done.stderr.decode(errors='replace')[-2000:]}")
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, done.stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
 def code_size(program):
@@ -103,40 +108,45 @@ def build(name, kind, folder, files):
     ours = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++"}
     words = {**(plain if kind == "plain" else ours), "plain": plain["cc"], "flags": f"-O2 -w {KINDS[kind]}", **files}
     environment = {"TELLTALE_CLANG_RELEASE": RELEASE}
-    user_time(configure.format(**words), place, environment)
-    took, _ = user_time(make.format(**words), place, environment)
+    processor_time(configure.format(**words), place, environment)
+    took, _ = processor_time(make.format(**words), place, environment)
     return place / program, took
 
 
 def measure(name, folder, files):
     built = {kind: build(name, kind, folder, files) for kind in KINDS}
     arguments = PROGRAMS[name][4].format(**files)
-    report = {"SAMPLER_FILE": str(folder / "report"), "SAMPLER_SEED": "88172645463325"}
+    report = {"SAMPLER_FILE": str(folder / "report")}
     runs = {"plain": (built["plain"][0], {}), "always": (built["always"][0], report), "none": (built["sampled"][0], {})}
     for sparsity in SPARSITIES:
         runs[sparsity] = (built["sampled"][0], {**report, "SAMPLER_SPARSITY": str(sparsity)})
-    times = {run: [] for run in runs}
+    times = {run: {seed: [] for seed in SEEDS} for run in runs}
     answer = None
-    for _ in range(RUNS):
-        for run, (program, environment) in runs.items():
-            took, output = user_time(f"{program} {arguments}", folder, environment)
-            digest = hashlib.sha256(output).hexdigest()
-            answer = answer or digest
-            if digest != answer or not output:
-                sys.exit(f"{name}: {run} prints something else than plain")
-            times[run].append(took)
-    least = {run: min(found) for run, found in times.items()}
-    ratios = {run: least[run] / least["plain"] for run in runs if run != "plain"}
+    for number in range(RUNS):
+        for seed in SEEDS:
+            for run, (program, environment) in runs.items():
+                if run == "always" and number > 0:
+                    continue  # slow, and far from any budget
+                (folder / "report").unlink(missing_ok=True)
+                took, output = processor_time(f"exec {program} {arguments}", folder, {**environment, "SAMPLER_SEED": str(seed)})
+                digest = hashlib.sha256(output).hexdigest()
+                answer = answer or digest
+                if digest != answer or not output:
+                    sys.exit(f"{name}: {run} prints something else than plain")
+                times[run][seed].append(took)
+    mean = {run: sum(min(found) for found in times[run].values()) / len(SEEDS) for run in runs}
+    ratios = {run: mean[run] / mean["plain"] for run in runs if run != "plain"}
     for kind in ("always", "sampled"):
         ratios[f"code {kind}"] = code_size(built[kind][0]) / code_size(built["plain"][0])
         ratios[f"compile {kind}"] = built[kind][1] / built["plain"][1]
-    return least["plain"], ratios
+    return mean["plain"], ratios
 
 
 def main():
     wanted = sys.argv[1:] or list(PROGRAMS)
     columns = ["always", "none", *SPARSITIES, "code always", "code sampled", "compile always", "compile sampled"]
-    print(f"clang {RELEASE} -O2; times the plain build's; least of {RUNS} interleaved runs; none: built to sample, not asked to")
+    print(f"clang {RELEASE} -O2; times the plain build's; means over {len(SEEDS)} seeds of the least of {RUNS} interleaved runs; "
+          "none: built to sample, not asked to")
     print(f"{'program':<8} {'plain':>8}" + "".join(f"{f'1/{c}' if isinstance(c, int) else c:>16}" for c in columns))
     every = []
     with tempfile.TemporaryDirectory(dir=BINARY_DIR) as name:
