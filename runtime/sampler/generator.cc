@@ -70,7 +70,7 @@ constexpr uint32_t kAnew = 0x80000000;
 uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
 
 double calls_in(const Settings& settings, uint32_t stage) {
-  return stage < settings.last_stage ? calls_per_turn_in(stage) : settings.calls_per_turn;
+  return stage < settings.last_stage ? uint32_t{1} << stage : settings.calls_per_turn;
 }
 
 uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
@@ -81,16 +81,16 @@ uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
   const uint32_t last = asked.last_stage;
   if (last == 0) return kAsks;
   const uint32_t call = turn.call & ~kAnew;
-  const uint32_t now = log2_of(call + 1);
+  const uint32_t now = log2_of(call + 1) + 1;
   const uint32_t stage = now < last ? now : last;
   // A stage's first call has its turn by the same chance as the others of the stage. Any other call
   // that asks was drawn.
-  const bool begins = (turn.call & kAnew) != 0 || call + 1 == uint32_t{1} << stage;
+  const bool begins = (turn.call & kAnew) != 0 || call + 1 == uint32_t{1} << (stage - 1);
   uint32_t away = static_cast<uint32_t>(generator.draw_calls(asked, stage)) - (begins ? 1 : 0);
   const bool has_turn = !begins || away == 0;
   if (begins && has_turn) away = static_cast<uint32_t>(generator.draw_calls(asked, stage));
   if (stage < last) {
-    const uint32_t rest = (uint32_t{2} << stage) - 1 - call;
+    const uint32_t rest = (uint32_t{1} << stage) - 1 - call;
     if (away > rest) away = rest;
     turn.call = call + away;
   } else {
@@ -150,7 +150,7 @@ void TurnGenerator::forget() {
 }
 
 void draw_turn_again(FunctionTurn& turn) {
-  // The first call has its turn, and before it none was drawn.
+  // Before the first call none was drawn.
   if (turn.call == 0) return;
   uint32_t call = turn.call & ~kAnew;
   const bool is_number = call < uint32_t{1} << settings().last_stage;

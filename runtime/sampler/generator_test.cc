@@ -100,7 +100,7 @@ TEST(Generator, TurnsAndWhatIsObservedInThemMakeUpTheSparsity) {
     };
     expect_mean(sparsity, [&] { return generator.draw(settings); });
     for (uint32_t stage = 0; stage < kStages; ++stage) {
-      const double one_in = std::min<double>(calls, calls_per_turn_in(stage));
+      const double one_in = std::min(calls, std::exp2(stage));
       expect_mean(one_in, [&] { return generator.draw_calls(settings, stage); });
       expect_mean(sparsity / one_in, [&] { return generator.draw_regions(settings, stage); });
     }

@@ -87,7 +87,7 @@ void set_sparsity(Settings& settings, double sparsity) {
   settings.sparsity = sparsity;
   settings.calls_per_turn = calls < 1 ? 1 : calls < kMost ? calls : kMost;
   settings.last_stage = 0;
-  while (calls_per_turn_in(settings.last_stage) < settings.calls_per_turn) ++settings.last_stage;
+  while (uint32_t{1} << settings.last_stage < settings.calls_per_turn) ++settings.last_stage;
 }
 
 void choose_random(uint32_t random) {

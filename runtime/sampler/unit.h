@@ -25,13 +25,10 @@ struct Scheme {
   uint32_t arity;
 };
 
-// The calls of a function that takes turns, by their numbers: stage k begins with call 2 ** k - 1,
-// counted from 0, and of its calls one in so many has its turn, or at the last stage one in
-// Settings::calls_per_turn. The first call always has.
-inline constexpr uint32_t kStages = 7;
-inline constexpr uint32_t calls_per_turn_in(uint32_t stage) {
-  return stage == 0 ? 1 : uint32_t{2} << stage;
-}
+// Stage 0 is what is always asked about. The calls of a function that takes turns are in the other
+// stages, by their numbers: stage k begins with call 2 ** (k - 1) - 1, counted from 0, and of its
+// calls one in 2 ** k has its turn, or at the last stage one in Settings::calls_per_turn.
+inline constexpr uint32_t kStages = 8;
 
 // A unit's countdown of regions, of calls of one stage: how many more may pass before one is
 // observed. The fewer calls have their turn the shorter it is.
