@@ -145,7 +145,7 @@ def measure(name, folder, files):
 def main():
     wanted = sys.argv[1:] or list(PROGRAMS)
     columns = ["always", "none", *SPARSITIES, "code always", "code sampled", "compile always", "compile sampled"]
-    print(f"clang {RELEASE} -O2; times the plain build's; means over {len(SEEDS)} seeds of the least of {RUNS} interleaved runs; "
+    print(f"clang {RELEASE} -O2; times the plain build's; means over {len(SEEDS)} seeds of the least of {RUNS} runs each; "
           "none: built to sample, not asked to")
     print(f"{'program':<8} {'plain':>8}" + "".join(f"{f'1/{c}' if isinstance(c, int) else c:>16}" for c in columns))
     every = []

@@ -155,7 +155,8 @@ class Deaths(RowCase):
                 # Who came second waited; it may have reported once more what was counted since.
                 self.assertEqual(self.ids()[:2], ["samples", "main-backtrace"], how)
                 self.assertEqual(self.counted(program), 10 + 20 * 50)
-                self.assertEqual(run(os.environ["TELLTALE"], "check", self.report).returncode, 0)
+                done = run(os.environ["TELLTALE"], "check", self.report)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_r7_crash_in_the_handler(self):
         """Counters that cannot be read any more, a stack that cannot be unwound: the original signal ends the process, and the parts
