@@ -15,6 +15,7 @@ namespace {
 
 // No sampling: this many sites before the question comes up again.
 constexpr int32_t kFar = 0x7fffffff;
+
 uint64_t random_seed() {
   uint64_t seed = 0;
   const int kept = errno;
