@@ -25,6 +25,11 @@ struct SourceFile {
   uint32_t property_count;
 };
 
+// Of a file that find_source_file() gave: another thread may give it the number at the same time.
+inline uint32_t number_of(const SourceFile& file) {
+  return __atomic_load_n(&file.number, __ATOMIC_RELAXED);
+}
+
 // Null: there are 65,535 already.
 SourceFile* find_source_file(const char* name);
 // -ENOMEM: there is no memory.

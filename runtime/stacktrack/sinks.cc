@@ -88,8 +88,9 @@ void post_file(Sink& sink, Store* store, const SourceFile& file, const char* nam
   using namespace stacktrack;
   const Layout layout = store != nullptr ? store->layout : layout_of(sink);
   RecordHead head{type_flags(RecordType::file_location), 0, settings.pid, sequence};
+  const uint32_t id = number_of(file);
   const bool fits =
-      layout == Layout::wide || (file.number <= kClassicMost && sequence <= kLastClassicSequence);
+      layout == Layout::wide || (id <= kClassicMost && sequence <= kLastClassicSequence);
   if (!fits) return lose(sink, store, LostReason::names, 1);
   const uint32_t count = __atomic_load_n(&file.property_count, __ATOMIC_RELAXED);
   const uint32_t before = __atomic_load_n(&file.cycle, __ATOMIC_RELAXED);
@@ -99,8 +100,8 @@ void post_file(Sink& sink, Store* store, const SourceFile& file, const char* nam
     bytes = kMaxTextBytes;
   }
   if (!post(sink, store, head,
-            pick(layout, wide::FileLocation{file.number, before, count, 0},
-                 classic::FileLocation{narrow(file.number), narrow(before), narrow(count)}),
+            pick(layout, wide::FileLocation{id, before, count, 0},
+                 classic::FileLocation{narrow(id), narrow(before), narrow(count)}),
             name, bytes, nested)) {
     lose(sink, store, LostReason::names, 1);
   }
@@ -110,8 +111,8 @@ void post_file(Sink& sink, Store* store, const SourceFile& file, const char* nam
        property != nullptr; property = property->next) {
     ++number;
     if (!post(sink, store, head,
-              pick(layout, wide::FileProperty{file.number, before, number, 0},
-                   classic::FileProperty{narrow(file.number), narrow(before), narrow(number)}),
+              pick(layout, wide::FileProperty{id, before, number, 0},
+                   classic::FileProperty{narrow(id), narrow(before), narrow(number)}),
               property->text, property->bytes, nested)) {
       lose(sink, store, LostReason::names, 1);
     }
@@ -281,7 +282,8 @@ void post_context(Site& site, const View& view, uint64_t sequence) {
     Store* const store = view.stores[i];
     if (file_too) post_file(sink, store, *file, site.file, sequence, view.nested);
     if (file == nullptr) lose(sink, store, LostReason::names, 1);
-    post_site(sink, store, site, index, file == nullptr ? 0 : file->number, sequence, view.nested);
+    post_site(sink, store, site, index, file == nullptr ? 0 : number_of(*file), sequence,
+              view.nested);
   }
   if (file_too) __atomic_store_n(&file->cycle, view.cycle, __ATOMIC_RELAXED);
   __atomic_store_n(&site.cycle, view.cycle, __ATOMIC_RELEASE);
