@@ -68,6 +68,26 @@ class Language(SamplerCase):
         rows = [line.split("\t")[7:] for line in resolved(self.report, program)]
         self.assertEqual(rows, [["0LL", "const", "0", "0", "1"], ["nowhere", "global", "0", "0", "0"]])
 
+    def test_comparisons_are_the_same_however_they_are_made(self):
+        """At once or in a region's observation, one by one or several at a time, of 32 or 64 bits: with each value as with any other."""
+        source = PROGRAMS / "compared.c"
+        for more in ((), ("-fcompare-constants",)):
+            flags = ("-w", "-fsampler-scheme=scalar-pairs", *more, source)
+            exact = build(self.path("p"), NEWEST, "-O0", "-fno-sample", *flags)
+            self.assertEqual(self.run_reported(exact).returncode, 0)
+            expected = resolved(self.report, exact)
+            self.assertGreater(sum("\tno_" not in line for line in expected), 100)
+            lacking = [line.split("\t")[9:] for line in expected if "\tno_" in line]
+            self.assertEqual(lacking, [["0", "0", "0"]] * len(lacking))
+            self.assertGreater(len(lacking), 20)
+            for release in RELEASES:
+                for words in (("-O0",), ("-O2",), ("-O2", "-pthread"), ("-O2", "-fno-sample-regions"), ("-O1", "-ftimestamp-last"),
+                              ("-O2", "-fno-sample")):
+                    with self.subTest(release=release, words=words, more=more):
+                        program = build(self.path("q"), release, *words, *flags)
+                        self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                        self.assertEqual(resolved(self.report, program), expected)
+
     def test_compared_constants_are_those_of_the_unit(self):
         source = self.path("a.c")
         source.write_text("int main(void) { int x = 7; unsigned y = 3; if (x > 32) return 1; return (int)y - 3; }\n")

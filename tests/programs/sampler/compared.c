@@ -1,0 +1,33 @@
+/* Values of many types, each beside many of the same, at and around their limits, and beside what
+ * the program lacks. */
+#include <limits.h>
+#include <stdbool.h>
+
+extern int no_number;
+extern unsigned no_mask;
+extern long long no_sum;
+
+static int numbers[] = {INT_MIN, -1, 0, 1, 7, INT_MAX};
+static unsigned masks[] = {0, 1, INT_MAX, INT_MAX + 1U, UINT_MAX - 1, UINT_MAX};
+
+int main(void) {
+  int least = INT_MIN, below = -1, none = 0, above = 1, most = INT_MAX, seven = 7, eight = 8;
+  unsigned zero = 0, one = 1, half = INT_MAX, more = INT_MAX + 1U, all = UINT_MAX;
+  short low = SHRT_MIN, middle = 3, high = SHRT_MAX;
+  unsigned char empty = 0, full = UCHAR_MAX;
+  long long far = LLONG_MIN, near = 5, away = LLONG_MAX;
+  bool yes = true, no = false;
+  for (int i = 0; i < 6; i++) {
+    int number = numbers[i];
+    unsigned mask = masks[i];
+    short narrow = (short)number;
+    unsigned char byte = (unsigned char)mask;
+    long long sum = (long long)number * mask;
+    bool is_odd = mask & 1;
+    above += number == least || narrow == low || sum == far || (is_odd ? yes : no) || byte == full;
+    seven += number > below && mask > half && mask < all && sum < away && sum > near;
+    eight += mask >= more || mask == zero || mask == one || number == most || number > none;
+    middle += narrow == high || byte == empty;
+  }
+  return above + seven + eight + middle == 0;
+}
