@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "accesses.h"
+#include "borrowings.h"
 #include "generator.h"
+#include "patience.h"
 #include "report.h"
 #include "settings.h"
 #include "signals.h"
@@ -24,13 +25,13 @@ pid_t owner = 0;  // the process that the report is of
 uint64_t ticks = 0;
 
 // Held while units come, go and report. A thread that dies while holding it goes on regardless;
-// others wait a while.
+// others have patience.
 class Lock {
  public:
   Lock() {
     const auto self = static_cast<int>(::syscall(SYS_gettid));
-    constexpr int kPatience = 500;
-    for (int i = 0; i < kPatience; ++i) {
+    Patience patience;
+    do {
       int nobody = 0;
       if (__atomic_compare_exchange_n(&owner, &nobody, self, false, __ATOMIC_ACQUIRE,
                                       __ATOMIC_RELAXED)) {
@@ -38,10 +39,7 @@ class Lock {
         return;
       }
       if (nobody == self) return;
-      constexpr long kMillisecond = 1'000'000;
-      const timespec pause = {0, kMillisecond};
-      ::nanosleep(&pause, nullptr);
-    }
+    } while (patience.wait());
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -59,14 +57,6 @@ class Lock {
   bool mine_ = false;
 };
 int Lock::owner = 0;
-
-bool compares_with_nothing(const Unit& unit, uint32_t scheme, uint64_t row) {
-  for (uint32_t i = 0; i < unit.borrowing_count; ++i) {
-    const Borrowing& one = unit.borrowings[i];
-    if (one.operand == nullptr && one.scheme == scheme && one.row == row) return true;
-  }
-  return false;
-}
 
 void start_again(Unit& unit) {
   for (uint32_t i = 0; i < unit.scheme_count; ++i) {
@@ -99,6 +89,7 @@ void draw_all_again() {
 void become_child() {
   owner = ::getpid();
   Lock::reset();
+  forget_reporter();
   forget_windows();
   restart_generators();
   draw_all_again();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backtrace.h"
+#include "borrowings.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
 #include "unharmed.h"
@@ -109,25 +110,6 @@ uint64_t value_of(uint64_t& counter, bool take) {
               : __atomic_load_n(&counter, __ATOMIC_RELAXED);
 }
 
-// The sites of a scheme that compared with nothing, asked about in the order of their rows.
-class Lacking {
- public:
-  Lacking(const Unit& unit, uint32_t scheme) : unit_(unit), scheme_(scheme) {}
-  bool has(uint32_t row) {
-    for (; next_ < unit_.borrowing_count; ++next_) {
-      const Borrowing& one = unit_.borrowings[next_];
-      if (one.scheme > scheme_ || (one.scheme == scheme_ && one.row > row)) return false;
-      if (one.scheme == scheme_ && one.row == row && one.operand == nullptr) return true;
-    }
-    return false;
-  }
-
- private:
-  const Unit& unit_;
-  uint32_t scheme_;
-  uint32_t next_ = 0;
-};
-
 // The usual row, of as many numbers as any scheme has.
 constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
 static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
@@ -142,15 +124,14 @@ bool is_zero(const Scheme& scheme, uint32_t row) {
 
 void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
   const Scheme& scheme = unit.schemes[index];
-  Lacking lacking(unit, index);
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
-    const bool lacks = lacking.has(row);
     if (scheme.kinds == nullptr && is_zero(scheme, row)) {
       out.put(kZeros + sizeof(kZeros) - 1 - size_t{2} * scheme.arity);
       continue;
     }
+    const bool lacks = compares_with_nothing(unit, index, row);
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
       const uint64_t number = value_of(scheme.counters[uint64_t{row} * scheme.arity + i],
@@ -170,14 +151,13 @@ void put_timestamps(Writer& out, const Unit& unit, uint32_t index, uint64_t* sta
                     const char* when, bool take) {
   if (stamps == nullptr) return;
   const Scheme& scheme = unit.schemes[index];
-  Lacking lacking(unit, index);
   put_head(out, "timestamps", unit, scheme);
   out.put("\" when=\"");
   out.put(when);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
     const uint64_t stamp = value_of(stamps[row], take);
-    out.decimal(lacking.has(row) ? 0 : stamp);
+    out.decimal(stamp == 0 || compares_with_nothing(unit, index, row) ? 0 : stamp);
     out.put('\n');
   }
   out.put("</timestamps>\n");

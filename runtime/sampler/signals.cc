@@ -7,11 +7,11 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include "backtrace.h"
+#include "patience.h"
 #include "registry.h"
 #include "report.h"
 
@@ -32,7 +32,8 @@ size_t page_bytes = 4096;
 size_t stack_bytes = size_t{256} * 1024;
 
 // One thread reports, the first that crashes. Faults of its own make it leave out what it was at.
-int reporter = 0;
+enum : int { kNobody = 0, kEnding = -1 };  // kEnding: who reported is about to end the process
+int reporter = kNobody;
 sigjmp_buf next_part;
 int faults = 0;
 constexpr int kMostFaults = 8;
@@ -55,14 +56,20 @@ void hand_on(int signal, siginfo_t* info) {
   }
 }
 
-// Until the reporter is done, or a while: then it may be what stands still.
-void wait_for_reporter() {
-  constexpr int kPatience = 500;
-  constexpr long kMillisecond = 1'000'000;
-  for (int i = 0; i < kPatience && __atomic_load_n(&reporter, __ATOMIC_ACQUIRE) != 0; ++i) {
-    const timespec pause = {0, kMillisecond};
-    ::nanosleep(&pause, nullptr);
+// Answers whether the thread has become the reporter. Otherwise `seen` is who is.
+bool become_reporter(int self, int& seen) {
+  return __atomic_compare_exchange_n(&reporter, &seen, self, false, __ATOMIC_ACQUIRE,
+                                     __ATOMIC_RELAXED);
+}
+
+// Until the reporter is done, or stands still. Answers whether it had ended the process, and the
+// process did not end, as the first of a container need not: then this thread is the reporter.
+bool wait_for_reporter(int self) {
+  Patience patience;
+  while (__atomic_load_n(&reporter, __ATOMIC_ACQUIRE) != kNobody && patience.wait()) {
   }
+  int seen = kEnding;
+  return become_reporter(self, seen);
 }
 
 // Where the thread was.
@@ -112,17 +119,22 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
     context = nullptr;
   }
   const int self = static_cast<int>(::syscall(SYS_gettid));
-  int nobody = 0;
-  if (__atomic_compare_exchange_n(&reporter, &nobody, self, false, __ATOMIC_ACQUIRE,
-                                  __ATOMIC_RELAXED)) {
+  int seen = kNobody;
+  if (!become_reporter(self, seen)) {
+    if (seen == self) {
+      if (info == nullptr || info->si_code <= 0)
+        return;  // somebody sends what faults send: it has been heard
+      if (++faults < kMostFaults) siglongjmp(next_part, 1);
+    } else if (wait_for_reporter(self)) {
+      seen = kNobody;
+    }
+  }
+  if (seen == kNobody) {
     if (report_is_ours()) report_all(context);
-    __atomic_store_n(&reporter, 0, __ATOMIC_RELEASE);
-  } else if (nobody == self) {
-    if (info == nullptr || info->si_code <= 0)
-      return;  // somebody sends what faults send: it has been heard
-    if (++faults < kMostFaults) siglongjmp(next_part, 1);
-  } else {
-    wait_for_reporter();
+    // Nobody may begin a report that the end of the process would cut.
+    const bool ends =
+        (before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_DFL;
+    __atomic_store_n(&reporter, ends ? kEnding : kNobody, __ATOMIC_RELEASE);
   }
   hand_on(signal, info);
   errno = kept;
@@ -173,6 +185,8 @@ void give_signal_stack() {
 }
 
 bool watches_signals() { return watching; }
+
+void forget_reporter() { reporter = kNobody; }
 
 void watch_signals() {
   if (watching) return;

@@ -7,5 +7,7 @@ void watch_signals();
 // So that a stack that overflowed can be told about: for the calling thread.
 void give_signal_stack();
 bool watches_signals();
+// In the child of a fork, where the thread that reports may be none.
+void forget_reporter();
 
 }  // namespace telltale::sampler

@@ -9,6 +9,8 @@
 
 namespace telltale::sampler {
 
+inline uint64_t bytes_written = 0;  // by all writers: who waits for one sees it work
+
 // After the first write that fails, nothing more is written.
 class Writer {
  public:
@@ -59,6 +61,7 @@ class Writer {
         failed_ = true;
         break;
       }
+      __atomic_add_fetch(&bytes_written, static_cast<uint64_t>(written), __ATOMIC_RELAXED);
       from += written;
       used_ -= static_cast<size_t>(written);
     }

@@ -1,6 +1,7 @@
 """The sampler's runtime under the reliability goals R1 to R15, in brief form; TELLTALE_LONG=1 runs the long one.
 docs/design/sampler-compiler.md, "Reliability", says which test shows what."""
 import json
+import fcntl
 import os
 import random
 import re
@@ -157,6 +158,34 @@ class Deaths(RowCase):
                 self.assertEqual(self.counted(program), 10 + 20 * 50)
                 done = run(os.environ["TELLTALE"], "check", self.report)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_r7_reports_that_take_their_time(self):
+        """Those who crash meanwhile wait as long as somebody reads; a pipe holds a page, and the report is larger."""
+        program = self.program("-fno-sample", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", "-fcompare-constants")
+        reading, writing = os.pipe()
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+        child = subprocess.Popen([program, "crowd", "segv"], env={"SAMPLER_REPORT_FD": str(writing)}, pass_fds=[writing], cwd=self.folder)
+        os.close(writing)
+        text = b""
+        with os.fdopen(reading, "rb", buffering=0) as pipe:
+            while piece := pipe.read(2048):
+                text += piece
+                time.sleep(0.2)
+        self.assertEqual(child.wait(), -signal.SIGSEGV)
+        self.assertGreater(len(text), 8192)
+        self.report.write_bytes(text)
+        self.assertEqual(self.ids(), ["samples", "main-backtrace"])
+        self.assertTrue(text.endswith(b"</report>\n"))
+
+    def test_r7_the_first_process_of_a_container(self):
+        """A signal that ended others does not end it; what ends it in fact is told, too."""
+        if subprocess.run(["unshare", "-pf", "true"], capture_output=True).returncode != 0:
+            self.skipTest("processes may not be numbered anew here")
+        program = self.program(*EXACT)
+        done = self.run_reported("unshare", "-pf", program, "survivor")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(self.ids()[:3], ["samples", "main-backtrace", "samples"])
+        self.assertEqual(self.counted(program), 10 + 10 + 20)
 
     def test_r7_crash_in_the_handler(self):
         """Counters that cannot be read any more, a stack that cannot be unwound: the original signal ends the process, and the parts

@@ -242,6 +242,16 @@ void crowd(const char* how) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// R7: the first process of a container, which signals without a handler do not end.
+void survivor() {
+  visit_for_a_while(10);
+  raise(SIGTERM);
+  std::thread([] {
+    visit_for_a_while(20);
+    fail("segv");
+  }).join();
+}
+
 // R7: the report itself runs into what the program has broken.
 void broken(const char* what) {
   visit_for_a_while(10);
@@ -333,6 +343,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "threads") == 0) threads(number(2), number(3));
   if (strcmp(what, "modules") == 0) modules(number(2), argv[3], argv[4]);
   if (strcmp(what, "crowd") == 0) crowd(how);
+  if (strcmp(what, "survivor") == 0) survivor();
   if (strcmp(what, "later") == 0) later(how, argv[3]);
   if (strcmp(what, "broken") == 0) broken(how);
   if (strcmp(what, "small_stack") == 0) own_small_stack();

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+#include "writer.h"
+
+namespace telltale::sampler {
+
+// To wait for another thread: as long as it writes, and half a second more. Then it may be what
+// stands still.
+class Patience {
+ public:
+  // Waits a millisecond; false without waiting where there is no patience left.
+  bool wait() {
+    const uint64_t written = __atomic_load_n(&bytes_written, __ATOMIC_RELAXED);
+    if (written != written_) left_ = kMilliseconds;
+    written_ = written;
+    if (left_ == 0) return false;
+    --left_;
+    constexpr long kMillisecond = 1'000'000;
+    const timespec pause = {0, kMillisecond};
+    ::nanosleep(&pause, nullptr);
+    return true;
+  }
+
+ private:
+  static constexpr int kMilliseconds = 500;
+  int left_ = kMilliseconds;
+  uint64_t written_ = 0;
+};
+
+}  // namespace telltale::sampler
