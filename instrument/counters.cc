@@ -11,7 +11,7 @@ namespace telltale::instrument {
 namespace {
 
 // What follows agrees with runtime/sampler/unit.h, which says what the fields are.
-constexpr std::uint32_t kUnitVersion = 4;
+constexpr std::uint32_t kUnitVersion = 6;
 
 // Classes of floating numbers in the order of the counters, as llvm.is.fpclass names them.
 constexpr std::array<unsigned, 9> kFloatClasses = {
@@ -425,8 +425,8 @@ llvm::Constant* Counters::scheme_table() {
   llvm::LLVMContext& context = module_.getContext();
   llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
   llvm::Type* const word = llvm::Type::getInt32Ty(context);
-  auto* const entry =
-      llvm::StructType::get(context, {pointer, pointer, pointer, pointer, pointer, word, word});
+  auto* const entry = llvm::StructType::get(
+      context, {pointer, pointer, pointer, pointer, pointer, pointer, word, word});
   const auto or_null = [&](llvm::GlobalVariable* variable_or_null) -> llvm::Constant* {
     if (variable_or_null != nullptr) return variable_or_null;
     return llvm::Constant::getNullValue(pointer);
@@ -439,9 +439,10 @@ llvm::Constant* Counters::scheme_table() {
     llvm::Constant* const name =
         variable(llvm::ConstantDataArray::getString(context, facts.name), "name", true);
     entries.push_back(llvm::ConstantStruct::get(
-        entry, {name, or_null(table.counters), or_null(table.first), or_null(table.last),
-                or_null(table.kinds), llvm::ConstantInt::get(word, table.rows),
-                llvm::ConstantInt::get(word, facts.arity)}));
+        entry,
+        {name, or_null(table.counters), or_null(table.first), or_null(table.last),
+         or_null(table.kinds), or_null(table.tallies), llvm::ConstantInt::get(word, table.rows),
+         llvm::ConstantInt::get(word, facts.arity)}));
   }
   return variable(llvm::ConstantArray::get(llvm::ArrayType::get(entry, entries.size()), entries),
                   "schemes", false);

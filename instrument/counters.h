@@ -9,6 +9,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "unit.h"
@@ -63,6 +64,7 @@ class Counters {
     llvm::GlobalVariable* first = nullptr;
     llvm::GlobalVariable* last = nullptr;
     llvm::GlobalVariable* kinds = nullptr;
+    llvm::GlobalVariable* tallies = nullptr;
     llvm::Function* bump = nullptr;
     unsigned rows = 0;
   };
@@ -91,6 +93,10 @@ class Counters {
   [[nodiscard]] bool counts_in_place() const;
   void count_unseen(llvm::IRBuilderBase& at, llvm::Value* place);
   llvm::Function& compare_all(bool is_signed, bool is_narrow);
+  static constexpr unsigned kTalliedAtOnce = 16;
+  [[nodiscard]] bool tallies_pairs();
+  llvm::Function& tally_all(bool is_signed, bool is_narrow);
+  llvm::Function& add_up();
   void note_borrowings(const llvm::CallInst& call, const Mark& mark);
   llvm::Constant* borrowing_table();
   [[nodiscard]] bool has_narrow_pairs(const llvm::CallInst& call, const Mark& mark) const;
@@ -119,6 +125,9 @@ class Counters {
   std::map<unsigned, llvm::Constant*> borrowings_;  // by row of scalar-pairs
   llvm::Function* pass_pairs_ = nullptr;
   std::array<llvm::Function*, 4> compare_all_{};
+  std::array<llvm::Function*, 4> tally_all_{};
+  std::optional<bool> tallies_pairs_;
+  llvm::Function* add_up_ = nullptr;
   llvm::Function* due_ = nullptr;
   llvm::Function* next_turn_ = nullptr;
   std::vector<llvm::GlobalVariable*> turns_;

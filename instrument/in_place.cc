@@ -150,14 +150,22 @@ bool Counters::observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& c
   const bool is_narrow = has_narrow_pairs(call, mark);
   llvm::Type* const number = is_narrow ? at.getInt32Ty() : counter_;
   llvm::Value* const operands =
-      room.of(*at.GetInsertBlock()->getParent(), static_cast<unsigned>(mark.sites.size()));
+      room.of(*at.GetInsertBlock()->getParent(),
+              std::max(kTalliedAtOnce / 2, static_cast<unsigned>(mark.sites.size())));
   store_operands(at, call, mark, operands, number);
   const Site& site = unit_.sites[mark.sites[0]];
   const auto first = static_cast<std::uint64_t>(site.row) * facts_of(scheme).arity;
-  call_seldom(
-      at, compare_all(site.kind == ValueKind::kSigned, is_narrow),
-      {place_of(llvm::ConstantInt::get(counter_, first)), left_of_pairs(at, call, mark, number),
-       operands, llvm::ConstantInt::get(counter_, mark.sites.size())});
+  const bool is_signed = site.kind == ValueKind::kSigned;
+  llvm::Value* const left = left_of_pairs(at, call, mark, number);
+  llvm::Value* const count = llvm::ConstantInt::get(counter_, mark.sites.size());
+  if (tallies_pairs()) {
+    call_seldom(at, tally_all(is_signed, is_narrow),
+                {llvm::ConstantInt::get(counter_, static_cast<std::uint64_t>(site.row)), left,
+                 operands, count});
+  } else {
+    call_seldom(at, compare_all(is_signed, is_narrow),
+                {place_of(llvm::ConstantInt::get(counter_, first)), left, operands, count});
+  }
   return true;
 }
 

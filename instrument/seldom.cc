@@ -13,7 +13,7 @@ namespace {
 
 // As in runtime/sampler/unit.h.
 constexpr std::int32_t kUnset = -0x40000000;
-constexpr std::uint32_t kStages = 8;
+constexpr std::uint32_t kStages = 6;
 
 // Where clang knows a convention that leaves the caller its registers.
 llvm::CallingConv::ID quiet_convention(const llvm::Module& module) {

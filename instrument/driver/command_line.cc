@@ -155,7 +155,6 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
       installation.library + "/libtelltale_sampler" + (parts.is_static ? ".a" : ".so");
   std::vector<std::string> words{"-Wl,--push-state,--as-needed", "-Xlinker", runtime};
   if (parts.is_static) {
-    words.emplace_back("-lm");
     // Libraries behind it may be the first to ask for it.
     if (parts.threads_by_clang)
       words.insert(words.end(), {"-Wl,--wrap=pthread_create", "-Wl,-u,__wrap_pthread_create"});

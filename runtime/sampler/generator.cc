@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "floating_point.h"
 #include "formats/sampler/wire.h"
 #include "passing.h"
 #include "signals.h"
@@ -33,7 +32,7 @@ uint64_t random_seed() {
 uint64_t lineage = 0;
 uint32_t children = 0;
 
-TurnGenerator process_generator;
+Generator process_generator;
 thread_local Generator thread_generator __attribute__((tls_model("initial-exec")));
 
 uint64_t pair(int32_t countdown, bool fires) {
@@ -62,19 +61,19 @@ uint32_t next_region(int32_t& countdown, const Draw& draw) {
   return static_cast<uint32_t>(answer >> 32);
 }
 
-int32_t draw_in_process(const Settings& settings) { return process_generator.draw(settings); }
-int32_t draw_in_thread(const Settings& settings) { return thread_generator.draw(settings); }
+int32_t draw_in_process(const Settings& settings) {
+  return process_generator.draw(settings, settings.regions[0]);
+}
+int32_t draw_in_thread(const Settings& settings) {
+  return thread_generator.draw(settings, settings.regions[0]);
+}
 
 // Beside a call's number: the turns from there are to be drawn anew.
 constexpr uint32_t kAnew = 0x80000000;
 
 uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
 
-double calls_in(const Settings& settings, uint32_t stage) {
-  return stage < settings.last_stage ? uint32_t{1} << stage : settings.calls_per_turn;
-}
-
-uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
+uint32_t next_turn(FunctionTurn& turn, Generator& generator) {
   enum : uint32_t { kGoesBy, kAsks };
   const Settings& asked = settings();
   turn.left = asked.sparsity < 1 ? kFar : 0;
@@ -87,9 +86,10 @@ uint32_t next_turn(FunctionTurn& turn, TurnGenerator& generator) {
   // A stage's first call has its turn by the same chance as the others of the stage. Any other call
   // that asks was drawn.
   const bool begins = (turn.call & kAnew) != 0 || call + 1 == uint32_t{1} << (stage - 1);
-  uint32_t away = static_cast<uint32_t>(generator.draw_calls(asked, stage)) - (begins ? 1 : 0);
+  uint32_t away =
+      static_cast<uint32_t>(generator.draw(asked, asked.calls[stage])) - (begins ? 1 : 0);
   const bool has_turn = !begins || away == 0;
-  if (begins && has_turn) away = static_cast<uint32_t>(generator.draw_calls(asked, stage));
+  if (begins && has_turn) away = static_cast<uint32_t>(generator.draw(asked, asked.calls[stage]));
   if (stage < last) {
     const uint32_t rest = (uint32_t{1} << stage) - 1 - call;
     if (away > rest) away = rest;
@@ -109,7 +109,7 @@ void Generator::start(const Settings& settings) {
   state_ = begin_uniform(settings.has_seed ? settings.seed ^ lineage : random_seed());
 }
 
-int32_t Generator::draw(const Settings& settings, double mean, Drawn& drawn) {
+int32_t Generator::draw(const Settings& settings, const Geometric& distance) {
   if (!started_) start(settings);
   if (settings.random == kOffline) {
     if (settings.countdowns == nullptr) return 0;
@@ -118,36 +118,10 @@ int32_t Generator::draw(const Settings& settings, double mean, Drawn& drawn) {
     return value < 1 ? 1 : value;
   }
   if (settings.sparsity < 1) return 0;
-  if (settings.random == kFixed) {
-    constexpr double kMost = 0x3fffffff;
-    return static_cast<int32_t>(mean < kMost ? mean : kMost);
-  }
-  if (mean <= 1) return 1;  // the logarithm of 0 sets errno
-  if (drawn.left == 0) draw_some(mean, drawn);
-  return drawn.numbers[--drawn.left];
-}
-
-// Some at once, as putting the processor's floating point in order takes longer than a logarithm.
-void Generator::draw_some(double mean, Drawn& drawn) {
-  const FloatingPoint unchanged;
-  const double passing = log_of_passing(mean);
-  for (uint32_t left = kDrawnAtOnce; left > 0; --left)
-    drawn.numbers[left - 1] = draw_countdown(state_, passing);
-  drawn.left = kDrawnAtOnce;
-}
-
-int32_t TurnGenerator::draw_regions(const Settings& settings, uint32_t stage) {
-  return draw(settings, settings.sparsity / calls_in(settings, stage), regions_[stage]);
-}
-
-int32_t TurnGenerator::draw_calls(const Settings& settings, uint32_t stage) {
-  return draw(settings, calls_in(settings, stage), calls_[stage]);
-}
-
-void TurnGenerator::forget() {
-  Generator::forget();
-  for (Drawn& drawn : regions_) drawn.left = 0;
-  for (Drawn& drawn : calls_) drawn.left = 0;
+  if (settings.random == kFixed) return distance.mean();
+  uint64_t uniform = 0;
+  while (uniform == 0) uniform = next_uniform(state_);
+  return distance.of(uniform);
 }
 
 void draw_turn_again(FunctionTurn& turn) {
@@ -203,7 +177,7 @@ __attribute__((visibility("default"))) uint32_t
 telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown) {
   using namespace telltale::sampler;
   return next_region(countdown->left, [countdown](const Settings& settings) {
-    return process_generator.draw_regions(settings, countdown->stage);
+    return process_generator.draw(settings, settings.regions[countdown->stage]);
   });
 }
 

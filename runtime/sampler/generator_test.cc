@@ -33,6 +33,25 @@ TEST(Generator, GeometricNumbersFollowTheirDefinition) {
   EXPECT_EQ(geometric_countdown(1e-300, log_of_passing(1e18)), 0x3fffffff);
 }
 
+// As the definition has it, but for a share of 1e-5 around each threshold.
+TEST(Geometric, NumbersFollowTheDefinition) {
+  constexpr auto kAll = static_cast<double>(kUniformModulus);
+  for (const double mean : {1.0, 1.01, 1.5, 2.0, 2.5, 8.0, 125.0, 1000.0, 1e6}) {
+    const Geometric distance(mean);
+    for (int k = 1; k < 100; ++k) {
+      const double edge = std::pow(1 - 1 / mean, k) * kAll;
+      if (edge < 1e7) break;  // 48 bits know it no better
+      const double above = std::min(edge * (1 + 1e-5), kAll - 1);
+      EXPECT_LE(distance.of(static_cast<uint64_t>(above)), k) << mean;
+      EXPECT_GT(distance.of(static_cast<uint64_t>(edge * (1 - 1e-5))), k) << mean;
+    }
+  }
+  EXPECT_EQ(Geometric().of(1), 1);
+  EXPECT_EQ(Geometric(1).of(kUniformModulus - 1), 1);
+  EXPECT_EQ(Geometric(1e18).of(1), Geometric::kMost);
+  EXPECT_EQ(Geometric(1e18).mean(), Geometric::kMost);
+}
+
 TEST(Generator, ASeedGivesTheSameCountdownsAgain) {
   Settings settings;
   set_sparsity(settings, 50);
@@ -43,8 +62,8 @@ TEST(Generator, ASeedGivesTheSameCountdownsAgain) {
   double sum = 0;
   constexpr int kDraws = 100000;
   for (int i = 0; i < kDraws; ++i) {
-    const int32_t number = one.draw(settings);
-    EXPECT_EQ(number, other.draw(settings));
+    const int32_t number = one.draw(settings, settings.regions[0]);
+    EXPECT_EQ(number, other.draw(settings, settings.regions[0]));
     EXPECT_GE(number, 1);
     sum += number;
   }
@@ -87,22 +106,18 @@ TEST(Generator, TurnsAndWhatIsObservedInThemMakeUpTheSparsity) {
     set_sparsity(settings, sparsity);
     settings.has_seed = true;
     settings.seed = 7;
-    const double calls = settings.calls_per_turn;
-    EXPECT_GE(calls, 1);
-    EXPECT_LE(calls, 128);
-    EXPECT_LE(calls, std::max(1.0, sparsity / 8));
-    TurnGenerator generator;
+    Generator generator;
     constexpr int kDraws = 20000;
-    const auto expect_mean = [&](double mean, const auto& draw) {
+    const auto expect_mean = [&](double mean, const Geometric& distance) {
       double sum = 0;
-      for (int i = 0; i < kDraws; ++i) sum += draw();
+      for (int i = 0; i < kDraws; ++i) sum += generator.draw(settings, distance);
       EXPECT_NEAR(sum / kDraws, mean, 4 * mean / std::sqrt(kDraws));
     };
-    expect_mean(sparsity, [&] { return generator.draw(settings); });
     for (uint32_t stage = 0; stage < kStages; ++stage) {
-      const double one_in = std::min(calls, std::exp2(stage));
-      expect_mean(one_in, [&] { return generator.draw_calls(settings, stage); });
-      expect_mean(sparsity / one_in, [&] { return generator.draw_regions(settings, stage); });
+      const double calls =
+          stage == 0 ? 1 : std::max(1.0, std::min(sparsity / 8, 4 * std::exp2(stage)));
+      expect_mean(calls, settings.calls[stage]);
+      expect_mean(sparsity / calls, settings.regions[stage]);
     }
   }
 }
@@ -110,9 +125,9 @@ TEST(Generator, TurnsAndWhatIsObservedInThemMakeUpTheSparsity) {
 TEST(Generator, DrawsNothingUnlessAsked) {
   Generator generator;
   Settings settings;
-  EXPECT_EQ(generator.draw(settings), 0);
+  EXPECT_EQ(generator.draw(settings, settings.regions[0]), 0);
   settings.random = kOffline;
-  EXPECT_EQ(generator.draw(settings), 0);
+  EXPECT_EQ(generator.draw(settings, settings.regions[0]), 0);
 }
 
 // With no environment set, every countdown that comes back says "not now".

@@ -1,6 +1,7 @@
 // Comparisons of an assigned value with many others.
 #include "passing.h"
 #include "stamp.h"
+#include "tallies.h"
 #include "trace.h"
 #include "unit.h"
 
@@ -70,4 +71,12 @@ __attribute__((visibility("default"))) void telltale_sampler_all_pairs_v1(
 __attribute__((visibility("default"))) void telltale_sampler_count_v1(
     const telltale::sampler::Group* table, uint64_t index, uint64_t row) {
   telltale::sampler::count(*table, index, row);
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_add_up_v1(uint64_t* counters,
+                                                                       uint8_t* tallies,
+                                                                       uint64_t rows, uint64_t row,
+                                                                       uint64_t count) {
+  telltale::sampler::add_up(counters, tallies, rows, row, count);
+  tallies[uint64_t{telltale::sampler::kPairCounters} * rows + row] = 0;
 }

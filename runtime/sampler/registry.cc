@@ -13,6 +13,7 @@
 #include "report.h"
 #include "settings.h"
 #include "signals.h"
+#include "tallies.h"
 #include "trace.h"
 #include "unit.h"
 
@@ -63,6 +64,7 @@ void start_again(Unit& unit) {
     const Scheme& scheme = unit.schemes[i];
     // Bounds know only that they shrink no more: they stay what they were.
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
+    forget_tallies(scheme);
     ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity);
     if (scheme.first != nullptr) ::memset(scheme.first, 0, sizeof(uint64_t) * scheme.rows);
     if (scheme.last != nullptr) ::memset(scheme.last, 0, sizeof(uint64_t) * scheme.rows);

@@ -12,6 +12,7 @@
 #include "borrowings.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
+#include "tallies.h"
 #include "unharmed.h"
 #include "writer.h"
 
@@ -124,11 +125,13 @@ bool is_zero(const Scheme& scheme, uint32_t row) {
 
 void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
   const Scheme& scheme = unit.schemes[index];
+  add_up_all(scheme);
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
     if (scheme.kinds == nullptr && is_zero(scheme, row)) {
-      out.put(kZeros + sizeof(kZeros) - 1 - size_t{2} * scheme.arity);
+      const size_t size = size_t{2} * scheme.arity;
+      out.put(kZeros + sizeof(kZeros) - 1 - size, size);
       continue;
     }
     const bool lacks = compares_with_nothing(unit, index, row);

@@ -80,14 +80,28 @@ const Settings& settings() {
   return the_settings;
 }
 
-void set_sparsity(Settings& settings, double sparsity) {
-  constexpr double kMost = 128;
+// Of the calls of a stage, one in how many has its turn.
+double calls_per_turn(double sparsity, uint32_t stage) {
+  if (stage == 0) return 1;
   // One region in eight at the most: an observation costs as much as some dozen questions.
-  const double calls = sparsity / 8;
+  constexpr double kLeast = 8;
+  const double calls = sparsity / kLeast;
+  if (calls < 1) return 1;
+  const uint32_t most = kFirstCallsPerTurn << (stage - 1);
+  return calls < most ? calls : most;
+}
+
+void set_sparsity(Settings& settings, double sparsity) {
   settings.sparsity = sparsity;
-  settings.calls_per_turn = calls < 1 ? 1 : calls < kMost ? calls : kMost;
+  for (uint32_t stage = 0; stage < kStages; ++stage) {
+    const double calls = calls_per_turn(sparsity, stage);
+    settings.calls[stage] = Geometric(calls);
+    settings.regions[stage] = Geometric(sparsity / calls);
+  }
   settings.last_stage = 0;
-  while (uint32_t{1} << settings.last_stage < settings.calls_per_turn) ++settings.last_stage;
+  while (settings.last_stage + 1 < kStages && calls_per_turn(sparsity, settings.last_stage + 1) >
+                                                  calls_per_turn(sparsity, settings.last_stage))
+    ++settings.last_stage;
 }
 
 void choose_random(uint32_t random) {

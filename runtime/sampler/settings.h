@@ -3,14 +3,19 @@
 
 #include <stdint.h>
 
+#include "geometric.h"
+#include "unit.h"
+
 namespace telltale::sampler {
 
 struct Settings {
   double sparsity = 0;  // 0: no sampling
-  // Of a function that is called often one call in how many has its turn. With sparsity s and turns
-  // for one call in t, one region in s / t of such calls is observed: one in s, as of all others.
-  double calls_per_turn = 1;
-  uint32_t last_stage = 0;  // the first in which turns are as seldom as that
+  // By stage (Unit::countdowns): distances between the regions that are observed and between the
+  // calls that have their turn. With sparsity s and turns for one call in t, one region in s / t of
+  // such calls is observed: one in s, as of all others.
+  Geometric regions[kStages];
+  Geometric calls[kStages];
+  uint32_t last_stage = 0;  // 0: every call is asked about
   bool has_seed = false;
   uint64_t seed = 0;
   const int32_t* countdowns = nullptr;  // -fsampler-random=offline: kCountdowns of them

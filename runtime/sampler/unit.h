@@ -6,29 +6,39 @@
 
 namespace telltale::sampler {
 
-inline constexpr uint32_t kUnitVersion = 4;
+inline constexpr uint32_t kUnitVersion = 6;
 
 enum Random : uint32_t { kOnline = 0, kOffline = 1, kFixed = 2 };
 enum UnitFlags : uint32_t { kSamples = 1, kThreads = 2, kTraces = 4 };
 // How a bound is to be printed.
 enum BoundKind : uint8_t { kSigned = 1, kUnsigned = 2, kPointer = 3 };
 
+// Less, equal, greater.
+inline constexpr uint32_t kPairCounters = 3;
+
 // The counters of one scheme in one unit: `rows` sites of `arity` numbers each, in the order of the
 // site table.
+//
+// What is observed seldom finds no counter in a cache, and pairs are many. So they are counted in
+// bytes first, side by side: four tables of `rows` bytes, one each for less, equal and greater, and
+// one that says at the first site of each group how often it was observed since its bytes were
+// added to its counters.
 struct Scheme {
   const char* name;
   uint64_t* counters;
   uint64_t* first;       // of each site, when it was first seen; null without -ftimestamp-first
   uint64_t* last;        // and last
   const uint8_t* kinds;  // of each site, a BoundKind; null if the numbers are counts
+  uint8_t* tallies;      // of scalar-pairs that are sampled; null if there are none
   uint32_t rows;
   uint32_t arity;
 };
 
 // Stage 0 is what is always asked about. The calls of a function that takes turns are in the other
 // stages, by their numbers: stage k begins with call 2 ** (k - 1) - 1, counted from 0, and of its
-// calls one in 2 ** k has its turn, or at the last stage one in Settings::calls_per_turn.
-inline constexpr uint32_t kStages = 8;
+// calls one in kFirstCallsPerTurn * 2 ** (k - 1) has its turn, if sparsity / 8 is not less.
+inline constexpr uint32_t kStages = 6;
+inline constexpr uint32_t kFirstCallsPerTurn = 8;
 
 // A unit's countdown of regions, of calls of one stage: how many more may pass before one is
 // observed. The fewer calls have their turn the shorter it is.
@@ -155,6 +165,10 @@ extern thread_local int32_t telltale_sampler_regions_r __attribute__((tls_model(
 uint32_t telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn);
 // Counts one observation of site `row` under counter `index` of a scheme's table, which is a group.
 void telltale_sampler_count_v1(const telltale::sampler::Group* table, uint64_t index, uint64_t row);
+// A group of sites has been observed as often as its tallies may hold: they are added to the
+// counters. Of `rows` sites of the scheme they are `count` from `row` on.
+void telltale_sampler_add_up_v1(uint64_t* counters, uint8_t* tallies, uint64_t rows, uint64_t row,
+                                uint64_t count);
 // Observes all sites of a group.
 void telltale_sampler_all_pairs_v1(const telltale::sampler::Group* group, uint64_t value,
                                    const uint64_t* operands);

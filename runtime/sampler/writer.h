@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 namespace telltale::sampler {
@@ -29,6 +30,16 @@ class Writer {
   }
   void put(const char* text) {
     while (*text != 0) put(*text++);
+  }
+  void put(const char* bytes, size_t count) {
+    while (count > 0) {
+      if (used_ == size_) flush();
+      const size_t fits = count < size_ - used_ ? count : size_ - used_;
+      ::memcpy(buffer_ + used_, bytes, fits);
+      used_ += fits;
+      bytes += fits;
+      count -= fits;
+    }
   }
   void decimal(uint64_t number) {
     if (number < 10) return put(static_cast<char>('0' + number));

@@ -88,6 +88,24 @@ class Language(SamplerCase):
                         self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
                         self.assertEqual(resolved(self.report, program), expected)
 
+    def test_what_a_child_compares_is_its_own(self):
+        source = self.path("a.c")
+        source.write_text("#include <sys/wait.h>\n#include <unistd.h>\nvolatile int sink;\n"
+                          "void pass(int times) {\n  int other = 3;\n  for (int i = 0; i < times; i++) {\n    int value = i;\n"
+                          "    sink = value + other;\n  }\n}\n"
+                          "int main(void) {\n  pass(5);\n  if (fork() == 0) {\n    pass(3);\n    return 0;\n  }\n"
+                          "  wait(0);\n  pass(300);\n  return 0;\n}\n")
+        for words in (("-fno-sample",), ("-O2",)):
+            program = build(self.path("p"), NEWEST, *words, "-fsampler-scheme=scalar-pairs", source)
+            for report in self.folder.glob("of.*"):
+                report.unlink()
+            self.run_reported(program, SAMPLER_SPARSITY="1", SAMPLER_FILE=str(self.path("of.%p")))
+            found = set()
+            for report in self.folder.glob("of.*"):
+                rows = [line.split("\t") for line in resolved(report, program)]
+                found |= {tuple(row[-3:]) for row in rows if "value" in row and "other" in row}
+            self.assertEqual(found, {("6", "2", "297"), ("3", "0", "0")})
+
     def test_compared_constants_are_those_of_the_unit(self):
         source = self.path("a.c")
         source.write_text("int main(void) { int x = 7; unsigned y = 3; if (x > 32) return 1; return (int)y - 3; }\n")

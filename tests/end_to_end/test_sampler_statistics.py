@@ -104,8 +104,7 @@ class Statistics(SamplerCase):
             self.assert_unbiased(truth, self.counts_of(self.path("sampled"), 10), 10)
 
     def test_counts_in_functions_that_take_turns_are_unbiased(self):
-        """Most calls of functions with loops go by without a question; of the others more is observed. The first 64 calls of
-        each are asked about as before, and all where nothing makes turns of them."""
+        """Most calls of functions with loops go by without a question; of the others more is observed."""
         flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", PROGRAMS / "often_called.c")
         truth = self.truth_of(*flags)
         expected = run(build(self.path("plain"), NEWEST, "-O2", "-w", PROGRAMS / "often_called.c")).stdout
@@ -134,7 +133,7 @@ class Statistics(SamplerCase):
                         counts.setdefault(columns[4], []).append(int(columns[6]))
             self.assertEqual(len(counts), 8)
             for site, found in counts.items():
-                self.assertEqual(len(found), 8 * 200)
+                self.assertEqual(len(found), 32 * 200)
                 with self.subTest(sparsity=sparsity, site=site):
                     expected = 3000 / sparsity
                     error = statistics.stdev(found) / math.sqrt(len(found))

@@ -109,9 +109,12 @@ inline uint64_t begin_uniform(uint64_t seed) {
   mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB;
   return (mixed ^ mixed >> 31) % kUniformModulus;
 }
+// From 0 to kUniformModulus - 1.
+inline uint64_t next_uniform(uint64_t& state) {
+  return state = (state * 0x5DEECE66D + 0xB) % kUniformModulus;
+}
 inline double draw_uniform(uint64_t& state) {
-  state = (state * 0x5DEECE66D + 0xB) % kUniformModulus;
-  return static_cast<double>(state) / static_cast<double>(kUniformModulus);
+  return static_cast<double>(next_uniform(state)) / static_cast<double>(kUniformModulus);
 }
 // The logarithm of the probability that a site is passed unobserved, where one in `sparsity`, 1 or
 // more, is observed; of 1 minus infinity.

@@ -17,9 +17,10 @@ int main(void) {
   unsigned char empty = 0, full = UCHAR_MAX;
   long long far = LLONG_MIN, near = 5, away = LLONG_MAX;
   bool yes = true, no = false;
-  for (int i = 0; i < 6; i++) {
-    int number = numbers[i];
-    unsigned mask = masks[i];
+  /* More often than a byte counts. */
+  for (int i = 0; i < 600; i++) {
+    int number = numbers[i % 6];
+    unsigned mask = masks[i % 6];
     short narrow = (short)number;
     unsigned char byte = (unsigned char)mask;
     long long sum = (long long)number * mask;

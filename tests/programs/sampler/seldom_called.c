@@ -1,4 +1,4 @@
-/* Eight functions with a long loop, each called sixteen times. */
+/* Thirty-two functions with a long loop, each called sixteen times. */
 #include <stdio.h>
 
 #define FUNCTION(name)                                            \
@@ -18,21 +18,29 @@
     return sum;                                                   \
   }
 
-FUNCTION(first)
-FUNCTION(second)
-FUNCTION(third)
-FUNCTION(fourth)
-FUNCTION(fifth)
-FUNCTION(sixth)
-FUNCTION(seventh)
-FUNCTION(eighth)
+#define EIGHT(name)                                                                        \
+  FUNCTION(name##1)                                                                        \
+  FUNCTION(name##2)                                                                        \
+  FUNCTION(name##3)                                                                        \
+  FUNCTION(name##4)                                                                        \
+  FUNCTION(name##5)                                                                        \
+  FUNCTION(name##6)                                                                        \
+  FUNCTION(name##7)                                                                        \
+  FUNCTION(name##8)                                                                        \
+  static unsigned name(unsigned call) {                                                    \
+    return name##1(call) + name##2(call) + name##3(call) + name##4(call) + name##5(call) + \
+           name##6(call) + name##7(call) + name##8(call);                                  \
+  }
+
+EIGHT(first)
+EIGHT(second)
+EIGHT(third)
+EIGHT(fourth)
 
 int main(void) {
   unsigned sum = 0;
-  for (unsigned call = 0; call < 16; call++) {
+  for (unsigned call = 0; call < 16; call++)
     sum += first(call) + second(call) + third(call) + fourth(call);
-    sum += fifth(call) + sixth(call) + seventh(call) + eighth(call);
-  }
   printf("%u\n", sum);
   return 0;
 }
