@@ -4,7 +4,7 @@ beside the same compiler without it. Run time (user and system) when everything 
 1,000 or 10,000 is observed, machine code, and compile time; what the programs print is compared first. What is observed,
 and costs, is drawn: times are means over several seeds, for each the least of as many runs, spread over all the time.
 
-    sampler_overhead_bench [PROGRAM ...]     SAMPLER_BENCH_SEEDS=N (default 4), SAMPLER_BENCH_RUNS=N (with each, default 9),
+    sampler_overhead_bench [PROGRAM ...]     SAMPLER_BENCH_SEEDS=N (default 8), SAMPLER_BENCH_RUNS=N (with each, default 5),
                                              SAMPLER_BENCH_RELEASE=22"""
 import hashlib
 import math
@@ -23,8 +23,8 @@ os.environ["TELLTALE_SOURCE_DIR"] = str(SOURCE_DIR)
 sys.path.insert(0, str(SOURCE_DIR / "tests" / "end_to_end"))
 import debian_sources  # noqa: E402
 
-SEEDS = range(1, int(os.environ.get("SAMPLER_BENCH_SEEDS", "4")) + 1)
-RUNS = int(os.environ.get("SAMPLER_BENCH_RUNS", "9"))
+SEEDS = range(1, int(os.environ.get("SAMPLER_BENCH_SEEDS", "8")) + 1)
+RUNS = int(os.environ.get("SAMPLER_BENCH_RUNS", "5"))
 RELEASE = os.environ.get("SAMPLER_BENCH_RELEASE", "22" if shutil.which("clang-22") else "19")
 SCHEMES = " ".join(f"-fsampler-scheme={name}" for name in ("branches", "returns", "scalar-pairs"))
 SPARSITIES = (100, 1000, 10000)
