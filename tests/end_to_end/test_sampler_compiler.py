@@ -82,7 +82,7 @@ class Language(SamplerCase):
             self.assertGreater(len(lacking), 20)
             for release in RELEASES:
                 for words in (("-O0",), ("-O2",), ("-O2", "-pthread"), ("-O2", "-fno-sample-regions"), ("-O1", "-ftimestamp-last"),
-                              ("-O2", "-fno-sample")):
+                              ("-O2", "-mgeneral-regs-only"), ("-O2", "-masm=intel"), ("-O2", "-fno-sample")):
                     with self.subTest(release=release, words=words, more=more):
                         program = build(self.path("q"), release, *words, *flags)
                         self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
