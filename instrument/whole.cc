@@ -57,6 +57,10 @@ WholeFunctions::WholeFunctions(llvm::Module& module, const Unit& unit,
       order.push_back(function);
     }
   }
+  // Those that nobody can reach may call each other, too.
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclaration()) circles_.try_emplace(&function, circle);
+  }
   for (const llvm::Function* const function : order) {
     if (function_of(*function, unit_) == nullptr || !is_one_region(*function, unit_)) continue;
     whole_.insert(function);

@@ -117,6 +117,22 @@ class Language(SamplerCase):
                          {("x", f"{n}LL", *("100" if n > 7 else "010" if n == 7 else "001")) for n in (0, 1, 3, 7, 32)})
         self.assertIn(("y", "3ULL", "0", "1", "0"), found)
 
+    def test_functions_that_nobody_calls(self):
+        source = self.path("a.c")
+        source.write_text("static int odd(int n);\nstatic int even(int n) { return n == 0 ? 1 : odd(n - 1); }\n"
+                          "static int odd(int n) { return n == 0 ? 0 : even(n - 1); }\n"
+                          "static int sum(int n) {\n  int all = 0;\n  while (n-- > 0)\n    if (n & 1) all += n;\n  return all;\n}\n"
+                          "static int same(int n) { return n; }\n"
+                          "int main(void) {\n  (void)even;\n  (void)sum;\n  (void)same;\n  return 0;\n}\n")
+        for release in RELEASES:
+            for level in ("-O0", "-O1", "-O2"):
+                for scheme in ("branches", "function-entries"):
+                    with self.subTest(release=release, level=level, scheme=scheme):
+                        program = build(self.path("p"), release, level, f"-fsampler-scheme={scheme}", source)
+                        self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                        self.assertEqual({line.split("\t")[3] for line in resolved(self.report, program)} - {"main"},
+                                         {"even", "odd", "sum"} | ({"same"} if scheme == "function-entries" else set()))
+
     def test_filters_and_pragmas(self):
         source = self.path("a.c")
         source.write_text('#pragma sampler_exclude_function("quiet")\nint quiet(int n) { return n ? 1 : 2; }\n'
