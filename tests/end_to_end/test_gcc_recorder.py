@@ -100,7 +100,11 @@ class GccRecorderTest(unittest.TestCase):
         shallow = Recorded(program, 10, options=["--function", "shop::*", "--depth", 2])
         self.assertEqual(calls(shallow.file), {"shop::work(int)": 2, "shop::order(int)": 20})
         long = Recorded(program, 10, options=["--min", "1ns"])
-        self.assertEqual(calls(long.file), expected_calls(10))
+        # A processor's clock may stand still for as long as the shortest calls take.
+        found, every = calls(long.file), expected_calls(10)
+        self.assertEqual({name: every[name] - found[name] for name in ("shop::work(int)", "shop::order(int)")},
+                         {"shop::work(int)": 0, "shop::order(int)": 0})
+        self.assertTrue(all(every[name] * 0.9 <= found[name] <= every[name] for name in every), found)
         none = Recorded(program, 10, options=["--function", "shop::*", "--min", "100s"])
         self.assertEqual([calls(file) for file in none.files], [{}] * len(none.files), "nothing is as long as that")
 
