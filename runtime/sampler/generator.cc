@@ -31,9 +31,11 @@ uint64_t random_seed() {
 // same in each run.
 uint64_t lineage = 0;
 uint32_t children = 0;
+uint32_t threads = 0;
 
 Generator process_generator;
-thread_local Generator thread_generator __attribute__((tls_model("initial-exec")));
+thread_local Generator thread_generator
+    __attribute__((tls_model("initial-exec"))){Generator::kBesideOthers};
 
 uint64_t pair(int32_t countdown, bool fires) {
   return (fires ? uint64_t{1} << 32 : 0) | static_cast<uint32_t>(countdown);
@@ -107,6 +109,9 @@ void Generator::start(const Settings& settings) {
   started_ = true;
   slot_ = 0;
   state_ = begin_uniform(settings.has_seed ? settings.seed ^ lineage : random_seed());
+  if (company_ == kAlone || !settings.has_seed) return;
+  const uint32_t earlier = __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED);
+  if (earlier != 0) state_ = begin_uniform(state_ + earlier);
 }
 
 int32_t Generator::draw(const Settings& settings, const Geometric& distance) {
@@ -138,6 +143,7 @@ void number_child() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
 void restart_generators() {
   lineage = begin_uniform(lineage + children) << 16;
   children = 0;
+  threads = 0;
   process_generator.forget();
   thread_generator.forget();
   telltale_sampler_countdown = kUnset;

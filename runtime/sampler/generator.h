@@ -11,6 +11,10 @@ namespace telltale::sampler {
 class Generator {
  public:
   constexpr Generator() = default;
+  // With a seed, one that stands beside others draws other countdowns than they, by the order in
+  // which they first draw; the first of them draws as one that stands alone.
+  enum Company : bool { kAlone, kBesideOthers };
+  constexpr explicit Generator(Company company) : company_(company) {}
 
   // The next countdown of sites or regions, 1 or more; 0 if nothing is sampled. `distance` is of
   // the settings.
@@ -23,6 +27,7 @@ class Generator {
   uint64_t state_ = 0;
   uint32_t slot_ = 0;
   bool started_ = false;
+  Company company_ = kAlone;
 };
 
 // Forgets which call of the function is the next that has its turn: for the child of a fork.

@@ -65,6 +65,16 @@ class Statistics(SamplerCase):
                     with self.subTest(release=release, sparsity=sparsity, program=flags[-1].name):
                         self.assert_binomial(sampled, truth, sparsity)
 
+    def test_threads_that_do_the_same_draw_by_themselves(self):
+        """Countdowns that all threads share would scatter eight times as widely."""
+        flags = ("-O1", "-pthread", "-fthreads", "-fsampler-scheme=branches", PROGRAMS / "alike.c")
+        truth = self.truth_of(*flags)
+        for release in RELEASES:
+            sampled = build(self.path("sampled"), release, "-fno-sample-regions", *flags)
+            for sparsity in (10, 100):
+                with self.subTest(release=release, sparsity=sparsity):
+                    self.assert_binomial(sampled, truth, sparsity)
+
     def test_balanced_and_scaled_counts_are_binomial(self):
         scales = self.path("scales")
         for flags in (SOME, MORE):
