@@ -19,6 +19,9 @@ namespace telltale::instrument {
 // The mark that a planted call names, or null for any other instruction.
 const Mark* mark_of(const llvm::Instruction& instruction, const Unit& unit);
 
+// What a scalar-pairs site counts: less, equal, greater.
+inline constexpr unsigned kPairCounters = 3;
+
 class Room;
 
 class Counters {

@@ -13,12 +13,6 @@ namespace telltale::instrument {
 
 using llvm::BasicBlock;
 
-namespace {
-
-constexpr unsigned kPairCounters = 3;  // less, equal, greater
-
-}  // namespace
-
 bool Counters::counts_in_place() const {
   const Options& options = unit_.options;
   const llvm::Triple target(module_.getTargetTriple());

@@ -11,7 +11,6 @@ namespace {
 
 using llvm::BasicBlock;
 
-constexpr unsigned kTables = 3;  // less, equal, greater
 constexpr unsigned kFull = 255;
 
 // Assembly that tells LLVM of no memory, as in Counters::count_unseen.
@@ -76,7 +75,7 @@ llvm::Function& Counters::tally_all(bool is_signed, bool is_narrow) {
   const std::uint64_t rows = table.rows;
   llvm::Type* const byte = builder.getInt8Ty();
   if (table.tallies == nullptr) {
-    auto* const type = llvm::ArrayType::get(byte, (kTables + 1) * rows + kTalliedAtOnce);
+    auto* const type = llvm::ArrayType::get(byte, (kPairCounters + 1) * rows + kTalliedAtOnce);
     table.tallies = variable(llvm::ConstantAggregateZero::get(type), "tallies", false);
   }
   llvm::Type* const number = is_narrow ? builder.getInt32Ty() : counter_;
@@ -150,7 +149,7 @@ llvm::Function& Counters::tally_all(bool is_signed, bool is_narrow) {
   BasicBlock* const done = block();
   llvm::Value* const passes =
       unseen(builder, builder.getInt32Ty(), "incb ($1)\nmovzbl ($1), $0",
-             "=r,r,~{dirflag},~{fpsr},~{flags}", {behind(tallies, kTables)});
+             "=r,r,~{dirflag},~{fpsr},~{flags}", {behind(tallies, kPairCounters)});
   builder.CreateCondBr(builder.CreateICmpEQ(passes, builder.getInt32(kFull)), full, done);
   builder.SetInsertPoint(full);
   call_seldom(builder, add_up(), {row, count});
