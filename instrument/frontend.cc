@@ -3,6 +3,7 @@
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/Attr.h>
 #include <clang/AST/StmtVisitor.h>
+#include <clang/Basic/Version.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendPluginRegistry.h>
 #include <clang/Lex/Pragma.h>
@@ -31,6 +32,11 @@ bool makes_code(clang::frontend::ActionKind action) {
          action == clang::frontend::EmitLLVM || action == clang::frontend::EmitObj;
 }
 
+// The second step of a module: clang has read the source before.
+bool is_precompiled(const clang::CompilerInstance& compiler) {
+  return compiler.getFrontendOpts().DashX.getFormat() == clang::InputKind::Precompiled;
+}
+
 // What a signature tells apart: every byte that was compiled, where from, and how.
 std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compiler,
                                           const Unit& unit) {
@@ -52,6 +58,15 @@ std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compile
   for (const auto& [name, text] : files) {
     add(name);
     add(text);
+  }
+  // The text behind modules and precompiled headers is not read again: what came of it counts.
+  if (compiler.getASTContext().getExternalSource() != nullptr) {
+    for (const Site& site : unit.sites) {
+      add(site.file);
+      add(std::to_string(site.line));
+      for (const std::string& field : site.fields) add(field);
+    }
+    for (const Function& function : unit.functions) add(function.name);
   }
   llvm::MD5::MD5Result result;
   hash.final(result);
@@ -105,9 +120,10 @@ class Consumer : public clang::ASTConsumer {
     if (record->hasInClassInitializer()) with_initialisers_.push_back(record);
   }
 
-  void HandleTranslationUnit(clang::ASTContext&) override {
+  void HandleTranslationUnit(clang::ASTContext& context) override {
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
     planting_->is_end = true;
+    add_imported(context);
     for (const clang::CXXRecordDecl* const record : with_initialisers_) {
       for (clang::CXXConstructorDecl* const made : record->ctors())
         planting_->later.push_back(made);
@@ -118,6 +134,11 @@ class Consumer : public clang::ASTConsumer {
     for (std::size_t i = 0; i < planting_->later.size(); ++i) plant(*planting_->later[i]);
     add_all_constants(*planting_);
     if (dataflow_) unit().dataflow = dataflow_->text(planting_->globals);
+    if (is_precompiled(compiler_)) {
+      const clang::SourceManager& sources = compiler_.getSourceManager();
+      if (const auto file = sources.getFileEntryRefForID(sources.getMainFileID()))
+        unit().source = file->getName().str();
+    }
     unit().signature = signature_of(compiler_, unit());
   }
 
@@ -135,6 +156,20 @@ class Consumer : public clang::ASTConsumer {
         !llvm::isa<clang::ExportDecl>(decl))
       return;
     for (clang::Decl* const inner : llvm::cast<clang::DeclContext>(decl).decls()) look_at(*inner);
+  }
+
+  // Nobody tells of the classes of modules and precompiled headers.
+  void add_imported(const clang::ASTContext& context) {
+    if (context.getExternalSource() == nullptr) return;
+    const std::size_t known = context.getTypes().size();  // looking may add some
+    for (std::size_t i = 0; i < known; ++i) {
+      const auto* const record = context.getTypes()[i]->getAsCXXRecordDecl();
+      const clang::CXXRecordDecl* const defined =
+          record == nullptr ? nullptr : record->getDefinition();
+      if (defined != nullptr && defined->isFromASTFile() && defined->hasInClassInitializer() &&
+          !defined->isDependentContext() && imported_.insert(defined).second)
+        with_initialisers_.push_back(defined);
+    }
   }
 
   void consider(clang::FunctionDecl& function) {
@@ -199,6 +234,7 @@ class Consumer : public clang::ASTConsumer {
   std::optional<Planting> planting_;
   std::optional<Dataflow> dataflow_;
   std::vector<const clang::CXXRecordDecl*> with_initialisers_;
+  llvm::DenseSet<const clang::CXXRecordDecl*> imported_;
   llvm::DenseSet<const clang::FunctionDecl*> done_;
 };
 
@@ -234,22 +270,26 @@ class Action : public clang::PluginASTAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
+    const clang::FrontendOptions& asked = compiler.getFrontendOpts();
+    // Modules of a map may be made on the way, in the middle of a unit.
+    if (!makes_code(asked.ProgramAction) ||
+        compiler.getLangOpts().getCompilingModule() == clang::LangOptions::CMK_ModuleMap)
+      return std::make_unique<clang::ASTConsumer>();
     Options options = std::move(unit().options);
     unit() = Unit();
     unit().options = std::move(options);
-    const clang::FrontendOptions& asked = compiler.getFrontendOpts();
-    if (!makes_code(asked.ProgramAction) || !unit().options.any_scheme() ||
-        asked.DashX.getFormat() == clang::InputKind::Precompiled ||
-        asked.DashX.getLanguage() == clang::Language::LLVM_IR)
+    if (!unit().options.any_scheme() || asked.DashX.getLanguage() == clang::Language::LLVM_IR)
       return std::make_unique<clang::ASTConsumer>();
     unit().active = true;
     unit().source = file.str();
+#if CLANG_VERSION_MAJOR > 19
+    // It is written when sites are planted already, which importers could not count.
+    if (asked.GenReducedBMI && !asked.ModuleOutputPath.empty())
+      refuse(compiler, "telltale: a module in one step needs -fno-modules-reduced-bmi");
+#endif
     clang::CodeGenOptions& code = compiler.getCodeGenOpts();
     if (code.DisableLLVMPasses) {
-      const unsigned id = compiler.getDiagnostics().getCustomDiagID(
-          clang::DiagnosticsEngine::Error,
-          "telltale: -disable-llvm-passes leaves nothing that could be counted");
-      compiler.getDiagnostics().Report(id);
+      refuse(compiler, "telltale: -disable-llvm-passes leaves nothing that could be counted");
     }
     // -fpass-plugin adds them too, if it is there.
     code.PassBuilderCallbacks.emplace_back([](llvm::PassBuilder& builder) { add_passes(builder); });

@@ -1,6 +1,17 @@
 #include "planter.h"
 
+#include <llvm/ADT/SmallPtrSet.h>
+
 namespace telltale::instrument {
+namespace {
+
+// May a constant expression further down read it? Then its initialiser stays as it is. Many a
+// `const` variable is begun with what only the run knows.
+bool is_constant(const clang::VarDecl& variable, const clang::ASTContext& context) {
+  return variable.isConstexpr() || variable.isUsableInConstantExpressions(context);
+}
+
+}  // namespace
 
 ValueKind value_kind(clang::QualType type, const clang::ASTContext& context) {
   type = type.getCanonicalType();
@@ -151,8 +162,6 @@ bool Planter::is_opaque(const clang::Stmt& statement) {
     case clang::Stmt::ShuffleVectorExprClass:
     case clang::Stmt::ConvertVectorExprClass:
     case clang::Stmt::SEHTryStmtClass:
-    case clang::Stmt::ChooseExprClass:
-    case clang::Stmt::GenericSelectionExprClass:
       return true;
     default:
       break;
@@ -246,10 +255,10 @@ void Planter::head_declaration(clang::DeclStmt& declaration) {
   auto* const variable = declaration.isSingleDecl()
                              ? llvm::dyn_cast<clang::VarDecl>(declaration.getSingleDecl())
                              : nullptr;
-  const bool is_number =
-      variable != nullptr && variable->getInit() != nullptr && variable->hasLocalStorage() &&
-      variable->getType()->isScalarType() && !llvm::isa<clang::InitListExpr>(variable->getInit()) &&
-      !variable->isConstexpr() && !variable->mightBeUsableInConstantExpressions(planting_.context);
+  const bool is_number = variable != nullptr && variable->getInit() != nullptr &&
+                         variable->hasLocalStorage() && variable->getType()->isScalarType() &&
+                         !llvm::isa<clang::InitListExpr>(variable->getInit()) &&
+                         !is_constant(*variable, planting_.context);
   clang::Expr* const mark = is_number ? coverage_mark(declaration) : nullptr;
   clang::Stmt* node = &declaration;
   visit_statement(node);
@@ -347,13 +356,25 @@ void Planter::range_for(clang::CXXForRangeStmt& loop) {
   scope_.resize(visible);
 }
 
+// What says how long arrays are. The outermost node stays: canonical types, too, point to it.
+void Planter::array_sizes(clang::DeclStmt& declaration) {
+  llvm::SmallPtrSet<const clang::Stmt*, 4> initialisers;
+  for (const clang::Decl* const decl : declaration.decls()) {
+    if (const auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl))
+      initialisers.insert(variable->getInit());
+  }
+  for (clang::Stmt* child : declaration.children()) {
+    if (child != nullptr && !initialisers.contains(child)) expression(child, Use::kValue);
+  }
+}
+
 void Planter::declarations(clang::DeclStmt& declaration) {
+  array_sizes(declaration);
   for (clang::Decl* const decl : declaration.decls()) {
     auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
     if (variable == nullptr) continue;
     clang::Stmt** slot = variable->getInit() == nullptr ? nullptr : variable->getInitAddress();
-    const bool is_const =
-        variable->isConstexpr() || variable->mightBeUsableInConstantExpressions(planting_.context);
+    const bool is_const = is_constant(*variable, planting_.context);
     const bool is_static =
         variable->isStaticLocal() &&
         (!planting_.context.getLangOpts().CPlusPlus || variable->hasConstantInitialization());
@@ -396,8 +417,15 @@ void Planter::visit_statement(clang::Stmt*& slot) {
   } else if (auto* const given = llvm::dyn_cast<clang::CoreturnStmt>(&node)) {
     return coroutine_return(*given);
   } else if (auto* const branch = llvm::dyn_cast<clang::IfStmt>(&node)) {
-    if (branch->isConsteval()) return;
-    parts(node, branch->isConstexpr() ? nullptr : branch->getCond(), nullptr);
+    if (branch->isConsteval()) {
+      // The run takes one way always.
+      const bool is_then = branch->isNegatedConsteval();
+      clang::Stmt* taken = is_then ? branch->getThen() : branch->getElse();
+      statement(taken);
+      is_then ? branch->setThen(taken) : branch->setElse(taken);
+    } else {
+      parts(node, branch->isConstexpr() ? nullptr : branch->getCond(), nullptr);
+    }
   } else if (auto* const loop = llvm::dyn_cast<clang::WhileStmt>(&node)) {
     parts(node, loop->getCond(), nullptr);
   } else if (auto* const until = llvm::dyn_cast<clang::DoStmt>(&node)) {

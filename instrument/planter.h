@@ -66,6 +66,7 @@ class Planter {
   void statement(clang::Stmt*& slot);
   void visit_statement(clang::Stmt*& slot);
   void compound(clang::Stmt*& slot, Use last);
+  void array_sizes(clang::DeclStmt& declaration);
   void declarations(clang::DeclStmt& statement);
   void head_declaration(clang::DeclStmt& declaration);
   void range_for(clang::CXXForRangeStmt& loop);

@@ -29,6 +29,15 @@ bool is_never_constant(const clang::Stmt& statement) {
   return false;
 }
 
+// Of several expressions, one of which was chosen when it was compiled: that one.
+const clang::Expr* chosen(const clang::Expr& expr) {
+  if (const auto* const by_type = llvm::dyn_cast<clang::GenericSelectionExpr>(&expr))
+    return by_type->getResultExpr();
+  if (const auto* const by_value = llvm::dyn_cast<clang::ChooseExpr>(&expr))
+    return by_value->getChosenSubExpr();
+  return nullptr;
+}
+
 }  // namespace
 
 void Planter::expression_parts(clang::Expr& expr, Use use) {
@@ -185,6 +194,13 @@ void Planter::expression(clang::Stmt*& slot, Use use) {
   if (llvm::isa<clang::CXXDefaultInitExpr>(slot)) return default_member(slot);
   if (is_opaque(*slot)) return;
   auto& expr = *llvm::cast<clang::Expr>(slot);
+  if (const clang::Expr* const one = chosen(expr)) {
+    if (!planting_.been_inside.insert(&expr).second) return;
+    for (clang::Stmt*& child : expr.children()) {
+      if (child == one) return expression(child, use);
+    }
+    return;
+  }
   if (auto* const called = llvm::dyn_cast<clang::CallExpr>(&expr)) {
     // Only asked about, never computed.
     const unsigned builtin = called->getBuiltinCallee();

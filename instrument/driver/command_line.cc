@@ -14,15 +14,18 @@ namespace {
 using instrument::Options;
 
 // With one of these clang stops before it links, or does not compile at all.
-constexpr std::array<std::string_view, 14> kNoLink = {
+constexpr std::array<std::string_view, 15> kNoLink = {
     "-c",        "-S",           "-E",           "-M",     "-MM",
     "--version", "-dumpversion", "-dumpmachine", "--help", "-fsyntax-only",
-    "-emit-ast", "--precompile", "-r",           "-###"};
+    "-emit-ast", "--precompile", "-r",           "-###",   "--analyze"};
 // Options whose value is the next word: that word is no option.
-constexpr std::array<std::string_view, 20> kTakesNext = {
-    "-o",       "-x",      "-include", "-I",      "-D",       "-U",      "-L",
-    "-l",       "-MF",     "-MT",      "-MQ",     "-isystem", "-iquote", "-Xassembler",
-    "-Xlinker", "-target", "-arch",    "-Xclang", "-z",       "-u"};
+constexpr std::array<std::string_view, 30> kTakesNext = {
+    "-o",           "-x",          "-include", "-I",         "-D",        "-U",
+    "-L",           "-l",          "-MF",      "-MT",        "-MQ",       "-isystem",
+    "-iquote",      "-Xassembler", "-Xlinker", "-target",    "-arch",     "-Xclang",
+    "-z",           "-u",          "-imacros", "-idirafter", "-isysroot", "--sysroot",
+    "-include-pch", "-mllvm",      "-T",       "-e",         "--param",   "-Xpreprocessor"};
+constexpr std::array<std::string_view, 5> kHeaderEndings = {".h", ".hh", ".H", ".hpp", ".hxx"};
 
 template <std::size_t Size>
 bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view word) {
@@ -49,13 +52,26 @@ struct Parts {
   std::vector<std::string> clang;    // clang's own words
   std::vector<std::string> sampler;  // words for the plugin
   Options options;
+  std::string language;  // of -x, for the files behind it; empty for none
   bool links = true;
   bool has_input = false;
+  bool only_headers = true;  // as far as there is input
   bool is_static = false;
   bool threads_given = false;
   bool threads_by_clang = false;
   std::optional<std::string> error;
 };
+
+// What clang makes of a header is not linked.
+bool is_header(const std::string& file, const std::string& language) {
+  if (!language.empty()) return language.ends_with("-header");
+  return std::any_of(kHeaderEndings.begin(), kHeaderEndings.end(),
+                     [&](std::string_view ending) { return file.ends_with(ending); });
+}
+
+void take_language(const std::string& name, Parts& parts) {
+  parts.language = name == "none" ? "" : name;
+}
 
 void take_word(const std::string& word, Parts& parts) {
   if (word == "-fsampler-runtime=static" || word == "-fsampler-runtime=shared") {
@@ -76,7 +92,11 @@ void take_word(const std::string& word, Parts& parts) {
                            word.starts_with("-fopenmp=");
   parts.links = parts.links && !is_one_of(kNoLink, word) && !word.starts_with("-print-");
   parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
-  parts.has_input = parts.has_input || word == "-" || !word.starts_with("-");
+  if (word == "-" || !word.starts_with("-")) {
+    parts.has_input = true;
+    parts.only_headers = parts.only_headers && is_header(word, parts.language);
+  }
+  if (word.starts_with("-x")) take_language(word.substr(2), parts);
   parts.clang.push_back(word);
 }
 
@@ -86,7 +106,11 @@ Parts sort_out(const std::vector<std::string>& given) {
     if (is_one_of(kTakesNext, given[i]) && i + 1 < given.size()) {
       parts.clang.push_back(given[i]);
       parts.clang.push_back(given[++i]);
-      parts.has_input = parts.has_input || given[i - 1] == "-l";
+      if (given[i - 1] == "-x") take_language(given[i], parts);
+      if (given[i - 1] == "-l") {
+        parts.has_input = true;
+        parts.only_headers = false;
+      }
     } else {
       take_word(given[i], parts);
     }
@@ -147,9 +171,11 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     std::vector<std::string> words{"-fplugin=" + installation.plugin};
     for (const std::string& option : parts.sampler)
       words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});
+    // Of a module in one step clang writes what is for importers when sites are planted already.
+    if (installation.release > 19) words.emplace_back("-fno-modules-reduced-bmi");
     quietly(words);
   }
-  if (!parts.links) return result;
+  if (!parts.links || parts.only_headers) return result;
   // Only if an object asks for it. For the linker's eyes only: -x may say that files are C.
   const std::string runtime =
       installation.library + "/libtelltale_sampler" + (parts.is_static ? ".a" : ".so");

@@ -11,6 +11,7 @@ struct Installation {
   std::string clang;    // the compiler to run
   std::string plugin;   // for that release of clang
   std::string library;  // the folder of the runtime
+  int release = 0;      // of clang
 };
 
 struct CommandLine {

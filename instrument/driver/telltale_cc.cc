@@ -44,7 +44,7 @@ bool find_installation(bool is_cxx, telltale::driver::Installation& found) {
         library / "telltale" / (std::string("telltale-sampler-clang-") + release + ".so");
     const std::string clang = find_program((is_cxx ? "clang++-" : "clang-") + std::string(release));
     if (clang.empty() || !fs::exists(plugin, ignored)) continue;
-    found = {clang, plugin.string(), library.string()};
+    found = {clang, plugin.string(), library.string(), std::atoi(release)};
     return true;
   }
   std::fprintf(stderr, "telltale-cc: found no clang with a plugin for it in %s\n",

@@ -1,0 +1,98 @@
+"""Modules and precompiled headers: what importers and includers make code of is counted as if it were text."""
+import shutil
+import unittest
+
+from sampler_programs import PLUGINS, PROGRAMS, RELEASES, SamplerCase, compile_with, resolved, run, section
+
+SITES = ("-w", "-O1", "-fno-sample", *(f"-fsampler-scheme={name}" for name in ("branches", "returns", "function-entries")))
+
+
+class Modules(SamplerCase):
+    def setUp(self):
+        super().setUp()
+        self.sources = self.path("sources")
+        shutil.copytree(PROGRAMS / "modules", self.sources, dirs_exist_ok=True)
+
+    def compiled(self, release, *words):
+        done = compile_with(release, *SITES, *words, cxx=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+
+    def counts(self, program):
+        """function, site, counters..., added up over the units that hold the same site."""
+        self.assertEqual(self.run_reported(program).returncode, 0)
+        found = {}
+        for line in resolved(self.report, program):
+            columns = line.split("\t")
+            counters = [int(n) for n in columns[-(2 if columns[0] == "branches" else 3 if columns[0] == "returns" else 1):]]
+            key = tuple(columns[:len(columns) - len(counters)])
+            found[key] = [a + b for a, b in zip(counters, found.get(key, [0] * len(counters)))]
+        return found
+
+    def as_text(self, release):
+        """The same program, of the same lines, without modules."""
+        folder = self.path("text")
+        shutil.copytree(self.sources, folder, dirs_exist_ok=True)
+        module = folder / "shapes.cppm"
+        module.write_text(module.read_text().replace("export module shapes;", "").replace("export ", ""))
+        main = folder / "main.cc"
+        main.write_text(main.read_text().replace("import shapes;", '#include "shapes.cppm"'))
+        self.compiled(release, main, "-o", self.path("plain"))
+        return self.counts(self.path("plain"))
+
+    def test_named_modules(self):
+        source, interface, unit, program = (self.path(name) for name in ("sources/shapes.cppm", "shapes.pcm", "shapes.o", "p"))
+        for release in RELEASES:
+            expected = self.as_text(release)
+            self.assertEqual(sum(counters[0] for key, counters in expected.items() if key[0] == "function-entries"), 31)
+            for steps in (((f"-fmodule-output={interface}", "-c", source, "-o", unit),),
+                          (("--precompile", source, "-o", interface), ("-c", interface, "-o", unit))):
+                with self.subTest(release=release, steps=len(steps)):
+                    for step in steps:
+                        self.compiled(release, "-std=c++20", *step)
+                    self.compiled(release, "-std=c++20", f"-fmodule-file=shapes={interface}", self.sources / "main.cc", unit,
+                                  "-o", program)
+                    self.assertEqual(self.counts(program), expected)
+                    graphs = section(unit, ".debug_sampler_cfg").decode()
+                    self.assertTrue(graphs.splitlines()[1].endswith("shapes.cppm"), graphs.splitlines()[1])
+
+    def test_headers_that_are_compiled_before(self):
+        user, header, before, program = (self.path(name) for name in ("sources/user.cc", "sources/header.h", "before", "p"))
+        for release in RELEASES:
+            self.compiled(release, user, "-o", program)
+            expected = self.counts(program)
+            self.assertEqual(len(expected), 23)
+            for make, use in ((("-x", "c++-header", header), ("-include-pch", before)),
+                              (("-x", "c++-header", "-c", header), ("-include-pch", before)),
+                              ((header,), ("-include-pch", before)),
+                              (("-std=c++20", "-fmodule-header", header), ("-std=c++20", "-DAS_UNIT", f"-fmodule-file={before}")),
+                              (None, ("-fmodules", f"-fmodules-cache-path={self.path('cache')}"))):
+                with self.subTest(release=release, make=make, use=use):
+                    if make:
+                        self.compiled(release, *make, "-o", before)
+                    self.compiled(release, *use, user, "-o", program)
+                    self.assertEqual(self.counts(program), expected)
+
+    def test_signatures_tell_headers_apart(self):
+        header, before = self.path("sources/header.h"), self.path("before")
+        found = set()
+        for number in (2, 5):
+            header.write_text(header.read_text().replace("> 2", f"> {number}"))
+            self.compiled(RELEASES[-1], "-x", "c++-header", header, "-o", before)
+            self.compiled(RELEASES[-1], "-include-pch", before, "-c", self.sources / "user.cc", "-o", self.path("o"))
+            found.add(section(self.path("o"), ".debug_site_info").split(b'"')[1])
+        self.assertEqual(len(found), 2)
+
+    @unittest.skipUnless("22" in RELEASES, "clang 22 and its plugin are not here")
+    def test_plugin_alone_says_what_it_needs(self):
+        words = ["clang++-22", f"-fplugin={PLUGINS}/telltale-sampler-clang-22.so", "-Xclang", "-plugin-arg-sampler", "-Xclang",
+                 "-fsampler-scheme=branches", "-std=c++20", f"-fmodule-output={self.path('m.pcm')}", "-c",
+                 self.sources / "shapes.cppm", "-o", self.path("m.o")]
+        done = run(*words)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("-fno-modules-reduced-bmi", done.stderr)
+        done = run(*words, "-fno-modules-reduced-bmi")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
