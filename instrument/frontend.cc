@@ -128,6 +128,7 @@ class Consumer : public clang::ASTConsumer {
       for (clang::CXXConstructorDecl* const made : record->ctors())
         planting_->later.push_back(made);
     }
+    add_lambdas(context);
     // Before anything is planted in statements that instantiations of a template share.
     for (const clang::FunctionDecl* const function : planting_->later) describe(*function);
     // Planting in one may turn up lambdas.
@@ -172,13 +173,35 @@ class Consumer : public clang::ASTConsumer {
     }
   }
 
+  // Those in functions are found there. Others stand in initialisers of globals and members, which
+  // nobody looks into.
+  void add_lambdas(const clang::ASTContext& context) {
+    for (std::size_t i = 0; i < context.getTypes().size(); ++i) {
+      const auto* const record = context.getTypes()[i]->getAsCXXRecordDecl();
+      if (record == nullptr || !record->isLambda() || record->isGenericLambda() ||
+          record->isDependentContext() || record->getParentFunctionOrMethod() != nullptr)
+        continue;
+      if (clang::CXXMethodDecl* const body = record->getLambdaCallOperator(); body != nullptr)
+        planting_->later.push_back(body);
+    }
+  }
+
+  // Is code made of it whether or not somebody uses it? Asking clang would settle the linkage of
+  // classes that have no name yet.
+  static bool is_made_at_once(const clang::FunctionDecl& function) {
+    return function.getTemplateSpecializationKind() == clang::TSK_ExplicitInstantiationDefinition ||
+           function.hasAttr<clang::UsedAttr>() || function.hasAttr<clang::ConstructorAttr>() ||
+           function.hasAttr<clang::DestructorAttr>();
+  }
+
   void consider(clang::FunctionDecl& function) {
     if (!function.doesThisDeclarationHaveABody() || function.isDependentContext()) return;
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
     const bool cxx = compiler_.getLangOpts().CPlusPlus;
     // A constant expression further down may still run it. Code for these is made at the end.
-    const bool waits = cxx && (function.isInlined() || function.isConstexpr() ||
-                               function.isTemplateInstantiation());
+    const bool waits = cxx && (function.isConstexpr() ||
+                               ((function.isInlined() || function.isTemplateInstantiation()) &&
+                                !is_made_at_once(function)));
     if (waits) {
       planting_->later.push_back(&function);
     } else {

@@ -268,9 +268,111 @@ int statements() {
   return s;
 }
 
+struct Friendly {
+  int v;
+  friend bool operator==(const Friendly& a, const Friendly& b) { return told(a.v) == told(b.v); }
+  friend int hidden(const Friendly& a) { return told(a.v); }
+  virtual int shadowed() { return told(v); }
+  virtual ~Friendly() { v = told(v); }
+};
+struct Shadows : Friendly {
+  int shadowed() override { return Friendly::shadowed() + told(1); }
+};
+typedef struct {
+  int get() { return told(1); }
+  int v = told(3);
+} NamedLater;
+struct Kept {
+  [[gnu::used]] int get() { return told(4); }
+};
+struct Tries {
+  int k;
+  explicit Tries(int n) try : k(told(n)) {
+  } catch (...) {
+    k = 0;
+  }
+  ~Tries() try { k = told(1); } catch (...) {
+  }
+};
+template <class T>
+struct Box {
+  T t;
+  int get() const { return told(t); }
+  template <class U>
+  int with(U u) const {
+    return told(u) + told(t);
+  }
+  friend int boxed(const Box& box) { return told(box.t); }
+  struct Inner {
+    int get(int k) { return told(k); }
+  };
+};
+template struct Box<char>;
+template <>
+struct Box<long> {
+  int get() const { return told(9); }
+};
+template <class T>
+int of(T t) {
+  return told(t);
+}
+template int of<short>(short);
+template <>
+int of<double>(double d) {
+  return told(static_cast<int>(d));
+}
+template <class T>
+concept Tellable = requires(T t) { told(t); };
+template <Tellable T>
+auto constrained(T t) -> decltype(told(t)) {
+  if constexpr (sizeof(T) == 4)
+    return told(t);
+  else
+    return told(t) + told(1);
+}
+
+// Lambdas outside of functions.
+const auto of_file = [](int x) { return told(x); };
+const auto in_lambda = [](auto x) { return [x](auto y) { return told(x) + told(y); }; };
+template <class T>
+constexpr auto of_template = [](T x) { return told(x); };
+struct OfMember {
+  int (*f)(int) = [](int x) { return told(x); };
+};
+int of_argument(int (*f)(int) = [](int x) { return told(x); }) { return f(3); }
+
+extern "C" int in_function(int x) {
+  struct Local {
+    int get(int y) { return told(y); }
+    static int get_static(int y) { return told(y); }
+  };
+  const auto outer = [&] {
+    const auto inner = [&] { return told(x); };
+    return inner();
+  };
+  return outer() + Local{}.get(1) + Local::get_static(2);
+}
+[[gnu::constructor]] void begin() { of_thread += told(1); }
+
+int functions() {
+  Shadows one;
+  one.v = 1;
+  Shadows two;
+  two.v = 2;
+  int s = static_cast<const Friendly&>(one) == static_cast<const Friendly&>(two);
+  s += hidden(one) + one.shadowed();
+  s += NamedLater{}.get() + NamedLater{}.v + Kept{}.get() + Tries(3).k;
+  const Box<int> box{3};
+  s += box.get() + box.with(2) + box.with('c') + boxed(box) + Box<int>::Inner{}.get(3);
+  s += Box<long>{}.get() + Box<char>{2}.get() + of(3) + of<short>(2) + of(2.5);
+  s += constrained(3) + constrained('c');
+  s += of_file(1) + in_lambda(2)(3) + of_template<int>(5) + OfMember{}.f(4) + of_argument();
+  return s + in_function(4);
+}
+
 }  // namespace
 
 int main(int argc, char**) {
-  std::printf("%d\n", initialised(argc) + expressions() + statements() + global);
+  std::printf("%d\n", initialised(argc) + expressions() + statements() + functions() + global);
   return 0;
 }
