@@ -44,14 +44,16 @@ uint64_t pair(int32_t countdown, bool fires) {
 // `draw` answers the next countdown.
 template <typename Draw>
 uint64_t next(int32_t countdown, const Draw& draw) {
+  const Settings* const asked = settings();
+  if (asked == nullptr) return pair(kUnset, false);
   if (countdown < kUnset / 2) {
-    const int32_t first = draw(settings());
+    const int32_t first = draw(*asked);
     if (first == 0) return pair(kFar, false);
     // Sites have passed since.
     countdown += first - kUnset;
     if (countdown > 0) return pair(countdown, false);
   }
-  const int32_t following = draw(settings());
+  const int32_t following = draw(*asked);
   return following == 0 ? pair(kFar, false) : pair(following, true);
 }
 
@@ -77,9 +79,14 @@ uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_
 
 uint32_t next_turn(FunctionTurn& turn, Generator& generator) {
   enum : uint32_t { kGoesBy, kAsks };
-  const Settings& asked = settings();
-  turn.left = asked.sparsity < 1 ? kFar : 0;
-  if (asked.sparsity < 1) return kGoesBy;
+  turn.left = 0;
+  const Settings* const known = settings();
+  if (known == nullptr) return kGoesBy;
+  const Settings& asked = *known;
+  if (asked.sparsity < 1) {
+    turn.left = kFar;
+    return kGoesBy;
+  }
   const uint32_t last = asked.last_stage;
   if (last == 0) return kAsks;
   const uint32_t call = turn.call & ~kAnew;
@@ -133,7 +140,8 @@ void draw_turn_again(FunctionTurn& turn) {
   // Before the first call none was drawn.
   if (turn.call == 0) return;
   uint32_t call = turn.call & ~kAnew;
-  const bool is_number = call < uint32_t{1} << settings().last_stage;
+  const Settings* const asked = settings();
+  const bool is_number = asked != nullptr && call < uint32_t{1} << asked->last_stage;
   if (is_number && turn.left > 0) call -= static_cast<uint32_t>(turn.left);
   turn = {0, call | kAnew};
 }

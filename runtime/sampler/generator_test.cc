@@ -130,8 +130,20 @@ TEST(Generator, DrawsNothingUnlessAsked) {
   EXPECT_EQ(generator.draw(settings, settings.regions[0]), 0);
 }
 
+TEST(Generator, PutsOffWhatIsAskedBeforeAnyUnitIsThere) {
+  ASSERT_EQ(settings(), nullptr) << "another test of this process has read them";
+  EXPECT_EQ(static_cast<int32_t>(telltale_sampler_next(0)), kUnset);
+  Countdown countdown = {kUnset, 0};
+  EXPECT_EQ(telltale_sampler_region_due_v1(&countdown), 0U);
+  EXPECT_LT(countdown.left, kUnset / 2);
+  FunctionTurn turn = {};
+  EXPECT_EQ(telltale_sampler_turn_v1(&turn), 0U);
+  EXPECT_EQ(turn.left, 0);
+}
+
 // With no environment set, every countdown that comes back says "not now".
 TEST(Pairs, PassAllSitesOfAGroup) {
+  read_settings();
   std::vector<uint64_t> counters(9);
   Group group = {};
   group.counters = counters.data();

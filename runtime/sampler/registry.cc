@@ -114,7 +114,7 @@ void begin() {
   if (begun) return;
   begun = true;
   owner = ::getpid();
-  settings();
+  read_settings();
   prepare_windows();
   ::pthread_atfork(number_child, nullptr, become_child);
   if (!has_report()) return;

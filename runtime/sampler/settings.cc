@@ -69,15 +69,16 @@ void read_environment() {
 
 }  // namespace
 
-const Settings& settings() {
-  if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2) return the_settings;
+void read_settings() {
   int expected = 0;
-  if (__atomic_compare_exchange_n(&state, &expected, 1, false, __ATOMIC_ACQUIRE,
-                                  __ATOMIC_ACQUIRE)) {
-    read_environment();
-    __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
-  }
-  return the_settings;
+  if (!__atomic_compare_exchange_n(&state, &expected, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+    return;
+  read_environment();
+  __atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+}
+
+const Settings* settings() {
+  return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == 0 ? nullptr : &the_settings;
 }
 
 // Of the calls of a stage, one in how many has its turn.
@@ -108,7 +109,7 @@ void choose_random(uint32_t random) {
   static bool chosen = false;
   if (chosen) return;
   chosen = true;
-  settings();
+  read_settings();
   the_settings.random = random;
 }
 

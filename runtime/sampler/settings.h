@@ -22,9 +22,11 @@ struct Settings {
   uint32_t random = 0;                  // which generator; the first unit decides
 };
 
-// Reads the environment once and takes the variables out of it, so that children do not inherit
-// them. Any thread, any time after libc has started.
-const Settings& settings();
+// Reads the environment, the first time, and takes the variables out of it, so that children do
+// not inherit them. From the first unit's registration on.
+void read_settings();
+// Any thread, any time; null before: the resolver of an ifunc runs when libc is not there yet.
+const Settings* settings();
 // Sets the sparsity, 1 or more, and what follows from it.
 void set_sparsity(Settings& settings, double sparsity);
 void choose_random(uint32_t random);

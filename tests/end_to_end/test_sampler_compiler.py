@@ -346,6 +346,16 @@ class Sections(SamplerCase):
         self.assertEqual(self.run_reported(program).returncode, 0)
         self.assertTrue(samples(self.report))
 
+    def test_resolvers_of_ifuncs_run_before_everything(self):
+        for release in RELEASES:
+            for words in ((), ("-fthreads",), ("-fno-sample-regions",), ("-fsampler-runtime=static",), ("-static",)):
+                with self.subTest(release=release, words=words):
+                    program = build(self.path("p"), release, "-O1", "-fsampler-scheme=branches", *words, PROGRAMS / "resolver.c")
+                    self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="2", SAMPLER_SEED="1").returncode, 0)
+                    (seen,) = [line.split("\t") for line in resolved(self.report, program) if "i < 1000" in line]
+                    # Of 1,000, as a binomial distribution has it: five standard deviations; the seed is fixed.
+                    self.assertLess(abs(int(seen[-1]) - 500), 80)
+
     def test_signature_tells_units_apart(self):
         def unit(*words):
             return {key[0] for key in site_tables(build(self.path("a.o"), NEWEST, "-c", *BASIC, *words))}
