@@ -60,6 +60,10 @@ uint64_t next(int32_t countdown, const Draw& draw) {
 // Of regions 0 more may pass where of sites the next but none is due.
 template <typename Draw>
 uint32_t next_region(int32_t& countdown, const Draw& draw) {
+  if (settings() == nullptr) {
+    countdown = 0;
+    return 0;
+  }
   const uint64_t answer = next(countdown < kUnset / 2 ? countdown : countdown + 1, draw);
   countdown = static_cast<int32_t>(answer & UINT32_MAX) - 1;
   return static_cast<uint32_t>(answer >> 32);
@@ -154,6 +158,10 @@ void restart_generators() {
   threads = 0;
   process_generator.forget();
   thread_generator.forget();
+  begin_generators();
+}
+
+void begin_generators() {
   telltale_sampler_countdown = kUnset;
   telltale_sampler_countdown_r = kUnset;
   telltale_sampler_regions_r = kUnset;

@@ -35,6 +35,8 @@ void draw_turn_again(FunctionTurn& turn);
 
 // In the parent, before each fork.
 void number_child();
+// This thread's and the process's countdowns are to be drawn: before settings are known none is.
+void begin_generators();
 // All threads' generators begin again: for the child of a fork.
 void restart_generators();
 

@@ -77,13 +77,16 @@ void start_all_again() {
     start_again(*unit);
 }
 
+void draw_countdowns_again(const Unit& unit) {
+  if (unit.countdowns == nullptr) return;
+  for (uint32_t i = 0; i < kStages; ++i) unit.countdowns[i].left = kUnset;
+}
+
 // The child of a fork is not to observe where its parent would have.
 void draw_all_again() {
   unsigned left = unit_count;
   for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
-    if (unit->countdowns != nullptr) {
-      for (uint32_t i = 0; i < kStages; ++i) unit->countdowns[i].left = kUnset;
-    }
+    draw_countdowns_again(*unit);
     for (uint32_t i = 0; i < unit->turn_count; ++i) draw_turn_again(unit->turns[i]);
   }
 }
@@ -115,6 +118,7 @@ void begin() {
   begun = true;
   owner = ::getpid();
   read_settings();
+  begin_generators();
   prepare_windows();
   ::pthread_atfork(number_child, nullptr, become_child);
   if (!has_report()) return;
@@ -157,6 +161,7 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* u
   if ((unit->flags & telltale::sampler::kSamples) != 0)
     telltale::sampler::choose_random(unit->random);
   telltale::sampler::begin();
+  telltale::sampler::draw_countdowns_again(*unit);  // what ran before may have put it off
   unit->previous = nullptr;
   unit->next = telltale::sampler::newest;
   if (unit->next != nullptr) unit->next->previous = unit;
