@@ -48,6 +48,11 @@ PROGRAMS = {
                              "./fuzzcheck test/fuzzdata*.db"], r"fuzzcheck: 0 errors out of \d+ tests", "sqlite3/fuzzcheck"),
     "ninja": (["ninja-build"], ["cmake -S . -B out -DCMAKE_CXX_COMPILER={cxx} -DCMAKE_CXX_FLAGS='-w {flags}'",
                                 "cmake --build out -j2", "out/ninja_test"], "passed", "ninja-build/out/ninja_test"),
+    "zlib": (["zlib"], ["CC={cc} CFLAGS='-w {flags}' ./configure && make -s -j2", "make -s check"], r"zlib test OK", "zlib/minigzip"),
+    # Templates, exceptions, and as modern a C++ as its tests can be compiled with.
+    "fmt": (["fmtlib"], ["cmake -S . -B out -DCMAKE_CXX_COMPILER={cxx} -DCMAKE_C_COMPILER={cc} -DCMAKE_CXX_FLAGS='-w {flags}' "
+                         "-DCMAKE_C_FLAGS='-w {flags}' -DCMAKE_CXX_STANDARD=20", "cmake --build out -j2", "cd out && ctest"],
+            "100% tests passed", "fmtlib/out/bin/format-test"),
     "cppcheck": (["cppcheck"], ["make -s -j2 CXX={cxx} CXXFLAGS='-w {flags} -std=c++14' testrunner", "./testrunner -q"],
                  "Tests failed: 0", "cppcheck/testrunner"),
 }
