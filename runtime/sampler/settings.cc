@@ -41,9 +41,13 @@ const int32_t* map_countdowns(const char* path) {
   return memory == MAP_FAILED ? nullptr : static_cast<const int32_t*>(memory);
 }
 
+// The environment of a program that runs with other rights than its caller's (setuid, capabilities)
+// is the caller's text: nothing in it is obeyed. Null there, as for a variable that is not set.
+const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
+
 void read_environment() {
   const FloatingPoint unchanged;
-  if (const char* const text = ::getenv("SAMPLER_SPARSITY"); text != nullptr) {
+  if (const char* const text = trusted_variable("SAMPLER_SPARSITY"); text != nullptr) {
     char* end = nullptr;
     const double sparsity = ::strtod(text, &end);
     if (end == text || *end != 0 || !(sparsity >= 1)) {
@@ -52,18 +56,19 @@ void read_environment() {
       set_sparsity(the_settings, sparsity);
     }
   }
-  if (const char* const text = ::getenv("SAMPLER_SEED"); text != nullptr) {
+  if (const char* const text = trusted_variable("SAMPLER_SEED"); text != nullptr) {
     the_settings.seed = ::strtoull(text, nullptr, 0);
     the_settings.has_seed = true;
   }
-  if (const char* const path = ::getenv("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
+  if (const char* const path = trusted_variable("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
     the_settings.countdowns = map_countdowns(path);
-  open_trace(::getenv("SAMPLER_TRACE"));
-  open_report(::getenv("SAMPLER_REPORT_FD"), ::getenv("SAMPLER_FILE"));
+  open_trace(trusted_variable("SAMPLER_TRACE"));
+  open_report(trusted_variable("SAMPLER_REPORT_FD"), trusted_variable("SAMPLER_FILE"));
   const char* const taken[] = {"SAMPLER_SPARSITY",  "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
                                "SAMPLER_REPORT_FD", "SAMPLER_FILE", "SAMPLER_TRACE"};
   for (const char* const name : taken) ::unsetenv(name);
-  if (const char* const verbose = ::getenv("SAMPLER_VERBOSE"); verbose != nullptr && *verbose != 0)
+  if (const char* const verbose = trusted_variable("SAMPLER_VERBOSE");
+      verbose != nullptr && *verbose != 0)
     complain("report", has_report() ? "yes" : "no");
 }
 

@@ -1,7 +1,9 @@
 // TELLTALE_STACKTRACK=dir=/tmp,rotate=64M,clock=16: a program records without a call to
 // sink_control.
 
-#include <cstdlib>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
 #include <cstring>
 
 #include "configure.h"
@@ -69,7 +71,11 @@ void take_option(const Word& name, const Word& value, FileOptions& options) {
 }  // namespace
 
 void open_from_environment() {
-  const char* at = std::getenv("TELLTALE_STACKTRACK");
+  constexpr const char* kVariable = "TELLTALE_STACKTRACK";
+  // A program that runs with other rights than its caller's (setuid, capabilities) obeys nothing
+  // that the caller has put there; nor does a program that it starts with these rights.
+  if (::getauxval(AT_SECURE) != 0) ::unsetenv(kVariable);
+  const char* at = ::secure_getenv(kVariable);
   if (at == nullptr || *at == 0) return;
   detail::OpenRequest request{sizeof(detail::OpenRequest), 0, {}, {}, {}};
   while (*at != 0) {

@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <telltale/xray_recorder.h>
 
 #include "begin.h"
@@ -16,7 +17,8 @@
 #include "trace_file.h"
 
 // Of <stdlib.h>, which in C++ comes with long double, which clang has not with -mgeneral-regs-only.
-extern "C" char* getenv(const char* name);
+extern "C" char* secure_getenv(const char* name);
+extern "C" int unsetenv(const char* name);
 
 // glibc 2.35 and later: where the kernel keeps the thread's CPU number.
 // NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): their names are what they are
@@ -150,7 +152,11 @@ void stop() {
 
 // Before the program's own constructors, if the linker lets us.
 __attribute__((constructor(101))) void start_by_environment() {
-  const char* const text = getenv("TELLTALE_XRAY");
+  constexpr const char* kVariable = "TELLTALE_XRAY";
+  // A program that runs with other rights than its caller's (setuid, capabilities) obeys nothing
+  // that the caller has put there; nor does a program that it starts with these rights.
+  if (getauxval(AT_SECURE) != 0) unsetenv(kVariable);
+  const char* const text = secure_getenv(kVariable);
   if (text == nullptr || same_text(text, "off") || same_text(text, "0")) return;
   start(text);
 }
