@@ -10,16 +10,21 @@
 
 namespace telltale::stacktrack {
 
-// Writes records as the wide layout wants them: in chunks of all threads, each of whole pages and
-// with its STREAM record in front.
+// Writes records as layouts with STREAM want them: in chunks of all threads, each with its STREAM
+// record in front. Chunks are of whole entries, so that what follows stands where a reader looks
+// for it, and of whole pages where entries fill pages, as the wide layout's do.
 class ChunkWriter {
  public:
   // `description` has STREAM records.
-  explicit ChunkWriter(const FormatDescription& description) : description_(description) {}
+  explicit ChunkWriter(const FormatDescription& description)
+      : description_(description),
+        unit_(wide::kPageBytes % description.entry_size == 0 ? wide::kPageBytes
+                                                             : description.entry_size),
+        most_(most_bytes(description)) {}
 
   // `pid` is the process that the chunk is said to be of, if the record is its first.
   void add(std::string_view record, uint64_t pid, BlockWriter& out) {
-    if (records_.size() + description_.entry_size + record.size() > kChunkBytes) finish(out);
+    if (records_.size() + description_.entry_size + record.size() > most_) finish(out);
     if (records_.empty()) pid_ = pid;
     records_ += record;
   }
@@ -27,7 +32,7 @@ class ChunkWriter {
   void finish(BlockWriter& out) {
     if (records_.empty()) return;
     const size_t used = description_.entry_size + records_.size();
-    const size_t bytes = (used + wide::kPageBytes - 1) / wide::kPageBytes * wide::kPageBytes;
+    const size_t bytes = (used + unit_ - 1) / unit_ * unit_;
     RecordBuilder head(description_, RecordKind::stream);
     head.flags(description_.compiled.chunk_start).pid(pid_).number(Role::chunk_bytes, bytes);
     out.write(head.bytes());
@@ -39,7 +44,16 @@ class ChunkWriter {
  private:
   static constexpr size_t kChunkBytes = size_t{64} << 10;
 
+  // A chunk's size must fit its field.
+  static size_t most_bytes(const FormatDescription& description) {
+    const Place& place = description.place(RecordKind::stream, Role::chunk_bytes);
+    if (!place.known() || place.size > 2) return kChunkBytes;
+    return place.size == 2 ? kChunkBytes - wide::kPageBytes : 1;
+  }
+
   const FormatDescription& description_;
+  size_t unit_;
+  size_t most_;
   std::string records_;
   uint64_t pid_ = 0;
 };

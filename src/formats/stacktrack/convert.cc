@@ -39,14 +39,17 @@ struct Placing {
 // Encodes records one by one for the target.
 class Converter {
  public:
-  Converter(const FormatDescription& from, const FormatDescription& to, ConversionLoss& loss)
-      : from_(from), to_(to), loss_(loss) {}
+  // `keeps_slots`: every record stays in the place that it has, and chunks with them.
+  Converter(const FormatDescription& from, const FormatDescription& to, bool keeps_slots,
+            ConversionLoss& loss)
+      : from_(from), to_(to), keeps_slots_(keeps_slots), loss_(loss) {}
 
   // Appends what `record` becomes; INFO becomes what its record's placing says.
   void convert(const Record& record, const Placing& placing, std::string& out) {
     const auto kind = record.kind();
     if (kind == RecordKind::info) return convert_info(record, out);
-    if (kind == RecordKind::stream && !to_.has(RecordKind::stream)) return;  // says nothing there
+    // Chunks that are written anew have STREAM records of their own.
+    if (kind == RecordKind::stream && !keeps_slots_) return;
     const bool told = !placing.exit || to_.compiled.exit != 0;
     if (!told) loss_.add(Reason::exit);
     const bool converted = told && kind && to_.has(*kind) && encode(record, *kind, placing, out);
@@ -113,6 +116,8 @@ class Converter {
       if (role == Role::info_length) return to_.info_bytes() & 0xff;
       if (role == Role::entry_size) return to_.entry_size & 0xff;
       if (role == Role::payload_offset) return to_.payload_offset & 0xff;
+      // What is written anew, record behind record, is no ring any more.
+      if (role == Role::ring_bytes && !keeps_slots_) return 0;
     }
     return record.number(kind, role);
   }
@@ -160,6 +165,7 @@ class Converter {
 
   const FormatDescription& from_;
   const FormatDescription& to_;
+  bool keeps_slots_;
   ConversionLoss& loss_;
   std::map<Key, Text> texts_;
 };
@@ -168,13 +174,13 @@ class Converter {
 class Road {
  public:
   Road(const StreamFormat& from, const FormatDescription& to, const std::string& file_name,
-       ConversionLoss& loss, ProblemLog& problems)
+       ConversionLoss& loss, ProblemLog& problems, bool keeps_slots = false)
       : from_(from),
         to_(to),
         file_name_(file_name),
         loss_(loss),
         problems_(problems),
-        converter_(from.description, to, loss) {}
+        converter_(from.description, to, keeps_slots, loss) {}
   void skipped(const SkippedBytes& skipped) {
     if (!is_damage(skipped.reason)) return;
     problems_.add(problem_of(skipped, file_name_));
@@ -186,6 +192,15 @@ class Road {
   const FormatDescription& to_;
   const std::string& file_name_;
   ConversionLoss& loss_;
+  // What a record became: in chunks, where the target has them.
+  void write(std::string_view encoded, uint64_t pid, std::optional<ChunkWriter>& chunks,
+             BlockWriter& out) const {
+    if (encoded.empty()) return;
+    if (!chunks) return out.write(encoded);
+    for (size_t at = 0; at < encoded.size(); at += to_.entry_size)
+      chunks->add(encoded.substr(at, to_.entry_size), pid, out);
+  }
+
   ProblemLog& problems_;
   Converter converter_;
 };
@@ -198,8 +213,7 @@ class StraightRoad : public Road {
       : Road(from, to, file_name, loss, problems),
         renumber_(exits_by_sequence && to.has(RecordKind::stream)),
         out_(out) {
-    if (to.has(RecordKind::stream) && !from.description.has(RecordKind::stream))
-      chunks_.emplace(to);
+    if (to.has(RecordKind::stream)) chunks_.emplace(to);
   }
 
   void record(const Record& record) {
@@ -216,11 +230,7 @@ class StraightRoad : public Road {
     }
     std::string encoded;
     converter_.convert(record, placing, encoded);
-    if (encoded.empty()) return;
-    if (!chunks_) return out_.write(encoded);
-    for (size_t at = 0; at < encoded.size(); at += to_.entry_size) {
-      chunks_->add(std::string_view(encoded).substr(at, to_.entry_size), record.pid(), out_);
-    }
+    write(encoded, record.pid(), chunks_, out_);
   }
   void finish() {
     if (chunks_) chunks_->finish(out_);
@@ -271,8 +281,8 @@ class StraightRoad : public Road {
   std::map<std::tuple<uint64_t, uint64_t, uint64_t>, std::vector<uint64_t>> open_;
 };
 
-// Out of the wide layout: first what belongs to no checkpoint, then context, then HITs by sequence
-// number, counted anew.
+// Out of layouts with STREAM: first what belongs to no checkpoint, then context, then HITs by
+// sequence number, counted anew.
 class SortingRoad : public Road {
  public:
   using Road::Road;
@@ -297,14 +307,18 @@ class SortingRoad : public Road {
     std::ranges::stable_sort(order_, {}, [](const Entry& entry) {
       return std::tuple(entry.rank, entry.sequence, entry.stream);
     });
+    std::optional<ChunkWriter> chunks;
+    if (to_.has(RecordKind::stream)) chunks.emplace(to_);
     for (const Entry& entry : order_) {
       const Record record(
           from_.description,
           file.subspan(static_cast<size_t>(entry.offset), from_.description.entry_size),
           entry.offset);
-      converter_.convert(record, {number_of(entry), 0, record.is_exit()}, out.block());
-      out.flush_if_full();
+      std::string encoded;
+      converter_.convert(record, {number_of(entry), 0, record.is_exit()}, encoded);
+      write(encoded, record.pid(), chunks, out);
     }
+    if (chunks) chunks->finish(out);
   }
 
  private:
@@ -333,12 +347,12 @@ class SortingRoad : public Road {
   std::vector<std::pair<uint64_t, uint64_t>> numbers_;  // of checkpoints: sequence, stream
 };
 
-// Between two byte orders of the wide layout: every slot stays where it is.
+// Between two layouts with STREAM whose records need the same room: every slot stays where it is.
 class SlotRoad : public Road {
  public:
   SlotRoad(const StreamFormat& from, const FormatDescription& to, const std::string& file_name,
            BlockWriter& out, ConversionLoss& loss, ProblemLog& problems)
-      : Road(from, to, file_name, loss, problems), out_(out) {}
+      : Road(from, to, file_name, loss, problems, /*keeps_slots=*/true), out_(out) {}
   void record(const Record& record) {
     std::string encoded;
     converter_.convert(record, {record.sequence(), record.stream(), record.is_exit()}, encoded);
@@ -382,7 +396,8 @@ Result<ConversionLoss> convert_stream(Bytes file, const std::string& file_name,
     const std::string_view all(reinterpret_cast<const char*>(file.data()), file.size());
     for (size_t at = 0; at < all.size() && !out.failed(); at += BlockWriter::kBlockBytes)
       out.write(all.substr(at, BlockWriter::kBlockBytes));
-  } else if (wide && to.has(RecordKind::stream) && to.entry_size == from.description.entry_size) {
+  } else if (wide && to.has(RecordKind::stream) && to.entry_size == from.description.entry_size &&
+             to.info_bytes() == from.description.info_bytes()) {
     SlotRoad road(from, to, file_name, out, loss, problems);
     walk_stream(file, from, road);
   } else if (wide) {

@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/stacktrack/info_assembler.h"
 #include "formats/stacktrack/reader.h"
+#include "formats/stacktrack/ring_filter.h"
 #include "formats/stacktrack/verifier.h"
 #include "support/stacktrack_samples.h"
 
@@ -110,6 +117,113 @@ TEST(Convert, ExitsBySequence) {
   EXPECT_TRUE(
       converted(testing::samples::classic_stream(std::endian::little).bytes(), plain).bytes ==
       expected);
+}
+
+// What a reader of a stream gets to see.
+struct Seen {
+  std::vector<std::pair<uint64_t, uint64_t>> hits;  // scope and exit, by sequence
+  std::vector<std::string> texts;
+  size_t damage = 0;
+
+  void record(const Record& record) {
+    if (!ring.keeps(record)) return;
+    if (record.is(RecordKind::hit)) {
+      by_sequence.emplace(
+          std::pair(record.sequence(), record.stream()),
+          std::pair(record.number(RecordKind::hit, Role::scope_index), uint64_t{record.is_exit()}));
+    }
+    const auto whole = [this](const Record& head, std::string_view text,
+                              InfoAssembler::Ending ending, bool) {
+      EXPECT_NE(ending, InfoAssembler::Ending::cut) << head.offset();
+      if (ending == InfoAssembler::Ending::whole) texts.emplace_back(text);
+    };
+    assembler.feed(record, whole, [this](const Record&) { ++damage; });
+  }
+  void skipped(const SkippedBytes& skipped) { damage += is_damage(skipped.reason) ? 1 : 0; }
+  void finish() {
+    for (const auto& [key, hit] : by_sequence) hits.push_back(hit);
+    std::ranges::sort(texts);
+  }
+
+  RingFilter ring;
+  InfoAssembler assembler;
+  std::map<std::pair<uint64_t, uint64_t>, std::pair<uint64_t, uint64_t>> by_sequence;
+};
+Seen seen_in(std::string_view file, const StreamFormat& format) {
+  Seen seen;
+  walk_stream(as_bytes(file), format, seen);
+  seen.finish();
+  return seen;
+}
+
+// Wide's records in entries of another size, with room for `text` bytes in an INFO record.
+FormatDescription described(uint32_t entry_size, uint32_t text) {
+  FormatDescription made = known_layout(Layout::wide);
+  made.entry_size = entry_size;
+  made.payload_size = entry_size - made.payload_offset;
+  for (TypeLayout& type : made.types) {
+    if (type.tag != "INFO") continue;
+    type.size = text;
+    type.members.front().size = text;
+  }
+  EXPECT_TRUE(made.compile());
+  return made;
+}
+
+// So many calls that there are several chunks, each call with a text of its own.
+std::string many_calls(bool wide) {
+  constexpr uint32_t kCalls = 310;
+  constexpr uint32_t kRing = 2 * wide::kPageBytes;
+  StacktrackBuilder b(wide);
+  b.process(7);
+  if (wide) b.chunk(0, 0, wide::kPageBytes);
+  b.prologue(wide ? kRing : 0).process_info(1).time_type(1'000'000'000).time_info(5, 6);
+  b.at(1).scope(1, Style::function, 1, 0, 0, "a function of a long name()");
+  b.at(2).scope(2, Style::value, 1, 0, 0, "value");
+  uint64_t next = 3;
+  for (uint32_t i = 0; i < kCalls; ++i) {
+    if (wide && i % 20 == 0) b.fill(kRing).chunk(9, 1 + i % 2, kRing);
+    b.at(next).hit(next * 10, 1, 9);
+    ++next;
+    b.at(next).value(next * 10, 2, 9, "text number " + std::to_string(i) + " of a call");
+    b.at(next + 1).exit(next * 10 + 5, 1, 9);
+    next += 2;
+  }
+  if (wide) b.fill(kRing);
+  return b.bytes();
+}
+
+TEST(Convert, EntriesOfAnySizeKeepEveryCall) {
+  for (const bool wide : {false, true}) {
+    const std::string file = many_calls(wide);
+    const Seen source = seen_in(file, *recognise(as_bytes(file)));
+    ASSERT_EQ(source.hits.size(), 3U * 310U);
+    ASSERT_EQ(source.damage, 0U);
+    for (const auto& [entry_size, text] : {std::pair(32U, 16U),
+                                           {32U, 12U},
+                                           {40U, 24U},
+                                           {48U, 16U},
+                                           {48U, 32U},
+                                           {64U, 20U},
+                                           {255U, 7U},
+                                           {5000U, 16U}}) {
+      const std::string name = "from " + std::string(wide ? "wide" : "classic") + " to " +
+                               std::to_string(entry_size) + "/" + std::to_string(text);
+      const FormatDescription target = described(entry_size, text);
+      const Converted made = converted(file, target);
+      EXPECT_EQ(made.problems.count(), 0U) << name;
+      for (size_t i = 0; i < ConversionLoss::kReasons; ++i)
+        EXPECT_EQ(made.loss.count(static_cast<Reason>(i)), 0U) << name << ": " << i;
+      const StreamFormat format = recognise(as_bytes(made.bytes), target);
+      EXPECT_TRUE(format.has_prologue) << name;
+      const Seen result = seen_in(made.bytes, format);
+      EXPECT_EQ(result.damage, 0U) << name;
+      EXPECT_TRUE(result.hits == source.hits) << name << ": " << result.hits.size();
+      EXPECT_TRUE(result.texts == source.texts) << name << ": " << result.texts.size();
+      const Verdict verdict = verify_stream(as_bytes(made.bytes), format);
+      EXPECT_TRUE(verdict.valid()) << name << ": " << to_string(*verdict.first);
+    }
+  }
 }
 
 }  // namespace
