@@ -13,7 +13,7 @@ namespace {
 // Of what the parent had, only the process's memory is left: no mapping, no other threads.
 void forget_parent() {
   thread_state.current = &unregistered;
-  thread_state.retired = nullptr;
+  thread_state.kept = nullptr;
   // Whoever held a lock stayed with the parent; what they guard is written so that each store
   // leaves it whole.
   state.lock.reset();

@@ -135,7 +135,8 @@ uint64_t events_in(const Control& control, const std::byte* end) {
          xray::kFunctionRecordBytes;
 }
 
-// Ends the buffer. Interrupted code may still add what it has claimed.
+// Ends the buffer. Interrupted code may still add what it has claimed: then the cell is not free
+// yet.
 void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
   if (state.cell_events != nullptr) {
     state.cell_events[control.cell] += events_in(control, tail.at);
@@ -148,7 +149,7 @@ void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
     state.partial_at[state.partial_count++] = tail.at;
   } else {
     if (tail.open) claim(tail.at, control.free_word, kClosed);
-    cell_is_free(control.cell);
+    if (!tail.pending || thread_ends) cell_is_free(control.cell);
   }
 }
 
@@ -163,6 +164,42 @@ void give_back(Control* control) {
   control->kind = ControlKind::unregistered;
   control->next_unused = state.first_unused_control;
   state.first_unused_control = control->index + 1;
+}
+
+// Interrupted code of this thread still adds to it, so that nobody else may have it, nor its cell.
+void retire(Control& control, const Tail& tail) {
+  control.kind = ControlKind::retired;
+  control.begin = tail.at;
+  control.limit = control.clock_at = nullptr;
+  control.next_unused = thread_state.kept == nullptr ? 0 : thread_state.kept->index + 1;
+  thread_state.kept = &control;
+}
+
+Control* next_kept(const Control& control) {
+  return control.next_unused == 0 ? nullptr : &state.controls[control.next_unused - 1];
+}
+
+// For the thread's next buffer. Not what others had: code that is interrupted between two of its
+// instructions may hold on to any Control that was this thread's.
+Control* spare_control() {
+  Control* spare = nullptr;
+  for (Control* kept = thread_state.kept; kept != nullptr; kept = next_kept(*kept)) {
+    if (kept->kind == ControlKind::retired && kept->next == kept->begin) {
+      cell_is_free(kept->cell);
+      kept->kind = ControlKind::spare;
+      kept->next = nullptr;
+    }
+    if (kept->kind == ControlKind::spare) spare = kept;
+  }
+  if (spare == nullptr) return nullptr;
+  if (spare == thread_state.kept) {
+    thread_state.kept = next_kept(*spare);
+    return spare;
+  }
+  Control* before = thread_state.kept;
+  while (next_kept(*before) != spare) before = next_kept(*before);
+  before->next_unused = spare->next_unused;
+  return spare;
 }
 
 void tell_left_out(Control& control) {
@@ -258,25 +295,24 @@ Control* take_control(ControlKind kind) {
 
 Control* take_buffer(Control* had, uint64_t now) {
   const Locked locked(state.lock);
-  Control* old = had->kind == ControlKind::recording ? had : nullptr;
-  if (old != nullptr) {
-    tell_left_out(*old);
-    const Tail tail = tail_of(*old);
-    if (__builtin_expect(is_wiped(*old), 0)) {
-      count_lost(state.side->lost_no_space, events_in(*old, old->next));
+  Control* control = had->kind == ControlKind::starved ? had : nullptr;
+  if (had->kind == ControlKind::recording) {
+    tell_left_out(*had);
+    const Tail tail = tail_of(*had);
+    if (__builtin_expect(is_wiped(*had), 0)) {
+      count_lost(state.side->lost_no_space, events_in(*had, had->next));
       space_is_gone();
     } else {
-      close_buffer(*old, tail, false);
+      close_buffer(*had, tail, false);
     }
-    // Interrupted code of this thread still adds to this Control: it is left alone until the next
-    // change of buffers.
-    if (thread_state.retired != nullptr) give_back(thread_state.retired);
-    thread_state.retired = tail.pending ? old : nullptr;
-    if (!tail.pending) give_back(old);
-  } else if (had->kind == ControlKind::starved) {
-    give_back(had);
+    if (tail.pending) {
+      retire(*had, tail);
+    } else {
+      control = had;
+    }
   }
-  Control* const control = new_control();
+  if (control == nullptr) control = spare_control();
+  if (control == nullptr) control = new_control();
   if (control == nullptr) return nullptr;
   reset(*control, ControlKind::starved);
   Place place = take_place();
@@ -289,11 +325,26 @@ Control* take_buffer(Control* had, uint64_t now) {
   return control;
 }
 
-void release_control(Control* control) {
+namespace {
+
+// Of a thread that has ended.
+void release(Control& control) {
+  tell_left_out(control);
+  if (control.kind == ControlKind::recording) close_buffer(control, tail_of(control), true);
+  if (control.kind == ControlKind::retired) cell_is_free(control.cell);
+  give_back(&control);
+}
+
+}  // namespace
+
+void release_controls(Control* control) {
   const Locked locked(state.lock);
-  tell_left_out(*control);
-  if (control->kind == ControlKind::recording) close_buffer(*control, tail_of(*control), true);
-  give_back(control);
+  if (control->kind != ControlKind::unregistered) release(*control);
+  while (thread_state.kept != nullptr) {
+    Control& kept = *thread_state.kept;
+    thread_state.kept = next_kept(kept);
+    if (kept.kind == ControlKind::retired || kept.kind == ControlKind::spare) release(kept);
+  }
 }
 
 void release_dead_threads() {
@@ -301,9 +352,7 @@ void release_dead_threads() {
     Control& control = state.controls[i];
     if (control.kind == ControlKind::unregistered) continue;
     if (sys::call(SYS_tgkill, state.pid, control.tid, 0) != -ESRCH) continue;
-    tell_left_out(control);
-    if (control.kind == ControlKind::recording) close_buffer(control, tail_of(control), true);
-    give_back(&control);
+    release(control);
   }
 }
 

@@ -13,8 +13,9 @@ Control* take_buffer(Control* had, uint64_t now);
 // A new Control for the calling thread without a buffer; null: none left.
 Control* take_control(ControlKind kind);
 
-// Closes its buffer, if it has one, and frees it.
-void release_control(Control* control);
+// The calling thread ends: closes the buffer of its Control, if it has one, and frees it and those
+// that the thread kept.
+void release_controls(Control* control);
 
 // Where a buffer's records end.
 struct Tail {

@@ -97,9 +97,10 @@ __attribute__((always_inline)) inline void record(void* function, FunctionAction
                                                   void* place) {
   const auto address = reinterpret_cast<uint64_t>(function);
   Control& control = *thread_state.current;
-  std::byte* const at = control.next;
-  asm volatile("" : : : "memory");
-  if (__builtin_expect(at < control.clock_at && gap_ticks == control.sparse_tick, 1)) {
+  std::byte* const at = next_word(control);
+  if (__builtin_expect(
+          at < control.clock_at && gap_ticks == control.sparse_tick && is_still_next(control, at),
+          1)) {
     uint32_t found = 0;
     if (__builtin_expect(ids.find_first(address, found), 1) &&
         record_untimed(control, at, found + head_of(0, action))) {

@@ -53,6 +53,20 @@ inline bool claim(std::byte* at, uint64_t expected, uint64_t word) {
                : "memory");
   return done;
 }
+// Where the next word is to be claimed.
+inline std::byte* next_word(const Control& control) {
+  std::byte* const at = control.next;
+  asm volatile("" : : : "memory");
+  return at;
+}
+// Whether it still is, once `at` has been compared with the Control's limit. A handler that comes
+// between the two looks may change buffers, and what was compared is then another buffer's limit:
+// `at` may be the end of the old one, where a word looks free that no event must claim. One that
+// comes later leaves no free word at `at`.
+inline bool is_still_next(const Control& control, const std::byte* at) {
+  asm volatile("" : : : "memory");
+  return control.next == at;
+}
 inline void add_to(std::byte* place, uint64_t value) {
   asm volatile("addq %1, %0" : "+m"(*reinterpret_cast<uint64_t*>(place)) : "re"(value) : "memory");
 }
@@ -80,12 +94,12 @@ TELLTALE_HOT void record_at(uint32_t head, std::byte* at, Control& control, uint
 // An event whose time has been read already.
 TELLTALE_HOT void record_read(uint32_t head, uint64_t time) {
   Control& control = *thread_state.current;
-  std::byte* const at = control.next;
-  asm volatile("" : : : "memory");
+  std::byte* const at = next_word(control);
   std::byte* const extents = control.extents;
   const uint64_t delta = time - control.last;
   if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu || delta == 0 ||
-                           delta > kMostDelta || !claim(at, control.free_word, delta << 32 | head),
+                           delta > kMostDelta || !is_still_next(control, at) ||
+                           !claim(at, control.free_word, delta << 32 | head),
                        0)) {
     record_past(head, time);
     return;
@@ -94,8 +108,9 @@ TELLTALE_HOT void record_read(uint32_t head, uint64_t time) {
 }
 TELLTALE_HOT void record_timed(uint32_t head) {
   Control& control = *thread_state.current;
-  std::byte* const at = control.next;
-  if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
+  std::byte* const at = next_word(control);
+  if (__builtin_expect(
+          at >= control.limit || current_cpu() != control.cpu || !is_still_next(control, at), 0)) {
     record_slowly(head);
     return;
   }
@@ -106,8 +121,9 @@ TELLTALE_HOT void record_timed(uint32_t head) {
 // place.
 TELLTALE_HOT void record_sparse_now(uint32_t head) {
   Control& control = *thread_state.current;
-  std::byte* const at = control.next;
-  if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
+  std::byte* const at = next_word(control);
+  if (__builtin_expect(
+          at >= control.limit || current_cpu() != control.cpu || !is_still_next(control, at), 0)) {
     record_slowly(head);
     return;
   }
@@ -138,9 +154,10 @@ TELLTALE_HOT bool record_untimed(Control& control, std::byte* at, uint32_t head)
 }
 TELLTALE_HOT void record_sparse(uint32_t head) {
   Control& control = *thread_state.current;
-  std::byte* const at = control.next;
-  asm volatile("" : : : "memory");
-  if (__builtin_expect(at >= control.clock_at || gap_ticks != control.sparse_tick, 0) ||
+  std::byte* const at = next_word(control);
+  if (__builtin_expect(
+          at >= control.clock_at || gap_ticks != control.sparse_tick || !is_still_next(control, at),
+          0) ||
       __builtin_expect(!record_untimed(control, at, head), 0)) {
     record_sparse_timed(head);
   }
@@ -150,8 +167,9 @@ TELLTALE_HOT void record_sparse(uint32_t head) {
 TELLTALE_HOOK uint64_t monotonic_now();
 TELLTALE_HOT void record_monotonic(uint32_t head) {
   Control& control = *thread_state.current;
-  std::byte* const at = control.next;
-  if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu, 0)) {
+  std::byte* const at = next_word(control);
+  if (__builtin_expect(
+          at >= control.limit || current_cpu() != control.cpu || !is_still_next(control, at), 0)) {
     record_slowly(head);
     return;
   }
@@ -161,10 +179,11 @@ TELLTALE_HOT void record_monotonic(uint32_t head) {
 // An entry with one argument; its time is always read.
 TELLTALE_HOT void record_argument(uint32_t head, uint64_t argument) {
   Control& control = *thread_state.current;
-  std::byte* const at = control.next;
+  std::byte* const at = next_word(control);
   constexpr uint64_t kBytes = xray::kFunctionRecordBytes + xray::kMetadataRecordBytes;
   if (__builtin_expect(at >= control.limit || control.end - at < static_cast<int64_t>(kBytes) ||
-                           current_cpu() != control.cpu || state.clock == ClockKind::monotonic,
+                           current_cpu() != control.cpu || state.clock == ClockKind::monotonic ||
+                           !is_still_next(control, at),
                        0)) {
     record_argument_slowly(head, argument);
     return;

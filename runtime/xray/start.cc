@@ -55,11 +55,7 @@ void on_thread_end(void*) {
   thread_state.busy = 1;
   Control* const control = thread_state.current;
   thread_state.current = &unregistered;
-  if (control->kind != ControlKind::unregistered) release_control(control);
-  if (thread_state.retired != nullptr) {
-    release_control(thread_state.retired);
-    thread_state.retired = nullptr;
-  }
+  release_controls(control);
   forget_open_calls();
   take_signal_stack();
   thread_state.busy = 0;

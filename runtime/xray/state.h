@@ -31,6 +31,8 @@ enum class ControlKind : uint8_t {
   recording,
   starved,  // there is no buffer for it; its events are counted
   ignored,  // not sampled
+  retired,  // its buffer is closed; interrupted code has yet to count what it claimed there
+  spare,    // was retired; the thread keeps it for its next buffer
 };
 
 // A thread's buffer. In a forked child all of them are zero (MADV_WIPEONFORK), which reads as "no
@@ -46,9 +48,9 @@ struct alignas(kControlBytes) Control {
   std::byte* clock_at;   // the clock is read for a word that begins here or later; <= limit
   ControlKind kind;
   uint8_t pad[3];
-  uint64_t other_bytes;   // of the buffer's bytes, those that are not 8 an event
-  std::byte* begin;       // of the buffer, behind BufferExtents
-  std::byte* end;         // of the cell, less what must follow the last event
+  uint64_t other_bytes;  // of the buffer's bytes, those that are not 8 an event
+  std::byte* begin;      // of the buffer, behind BufferExtents; retired: `next` when all is counted
+  std::byte* end;        // of the cell, less what must follow the last event
   uint64_t extents_here;  // version 1
   uint32_t cell;
   int32_t tid;
@@ -194,7 +196,7 @@ extern uint32_t gap_ticks TELLTALE_OURS;
 
 struct ThreadState {
   Control* current;
-  Control* retired;              // left behind while an event in it was under way
+  Control* kept;                 // retired and spare ones, in a list by next_unused
   struct OpenCalls* open_calls;  // filters; null until the first filtered event
   void* signal_stack;            // snapshot mode: ours; null: the thread had one
   uint32_t busy;                 // inside the slow path

@@ -54,6 +54,26 @@ class Rows(unittest.TestCase):
         allocator, a lock, the dynamic linker or stdio."""
         self.each("threads", "signals", LD_PRELOAD=FORBIDDEN)
 
+    @unittest.skipIf(SANITIZED, "a trap inside a sanitizer is none of ours")
+    def test_r1_a_handler_between_any_two_instructions(self):
+        """Where the chunk is full, nearly full or not, and the handler changes chunks or not."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "interrupted")
+            subprocess.run(["g++", "-std=c++17", "-O2", "-DSTACKTRACK", f"-I{SOURCE}/include", "-pthread", "-o", program,
+                            f"{SOURCE}/tests/programs/recorders/interrupted.cc", f"{BUILD}/runtime/stacktrack/libtelltale_stacktrack.a"],
+                           check=True, timeout=120)
+            for options in ("", "clock=16", "ring=64K", "layout=classic", "sequence=count"):
+                for before in (126, 127, 128):  # a thread's first chunk has 128 slots
+                    for handler in (1, 700):
+                        with self.subTest(options=options, before=before, handler=handler):
+                            path = os.path.join(folder, f"{options}{before}.{handler}.tlg")
+                            said = json.loads(run(program, "90", str(before), str(handler), "leaf",
+                                                  TELLTALE_STACKTRACK=f"path={path},{options}"))
+                            self.assertGreater(said["interruptions"], 30)
+                            info = json.loads(run(os.environ["TELLTALE"], "info", "--json", path))
+                            lost = [re.search(r"(\d+) events", problem["message"]).group(1) for problem in info["problems"]]
+                            self.assertEqual(info["records_by_kind"]["HIT"] + sum(map(int, lost)), said["calls"], info["problems"])
+
     def test_r1_nothing_unsafe_in_a_crash(self):
         self.each("deaths", "crash_dump", LD_PRELOAD=FORBIDDEN)
 

@@ -33,6 +33,33 @@ class Signals(Case):
             self.assertEqual(function_events(events(run.path)) + sum(side.lost.values()), emitted, (options, side.lost))
             self.assertEqual(side.lost["reentrant"], 0)
 
+    def check_interrupted(self, program, options, before, handler, function):
+        with self.subTest(options=options, before=before, handler=handler, function=function, program=os.path.basename(program)):
+            # Of one thread at a time: on one processor no change of processors shifts what a buffer holds.
+            run = Run(program, 110, before, handler, function, options=options, prefix=("taskset", "-c", str(min(os.sched_getaffinity(0)))))
+            self.assertGreater(run.said["interruptions"], 30)
+            side = run.side()
+            self.assertEqual(function_events(events(run.path)) + sum(side.lost.values()), 2 * run.said["calls"], side.lost)
+            self.assertEqual((side.lost["reentrant"], side.lost["too_large"], side.lost["no_space"]), (0, 0, 0))
+
+    def test_r1_a_handler_between_any_two_instructions(self):
+        """Where the buffer is full, nearly full or not, and the handler changes buffers or not."""
+        sleds = build("../recorders/interrupted", NEWEST, output="interrupted")
+        hooks = build("../recorders/interrupted", NEWEST, "-fno-xray-instrument", "-finstrument-functions",
+                      "-Wno-unused-command-line-argument", output="interrupted-functions")
+        # A buffer of 4 KiB holds 504 events in version 1, and 502 in version 5, behind what stands at its head. A call is two
+        # events, and four words where its argument is recorded.
+        for options in ("version=1,buffer=4K", "buffer=4K", "mode=ring,buffer=4K,size=20K"):
+            for handler in (1, 260):
+                for before in (250, 251, 252):
+                    for clock in ("", ",clock=sparse"):
+                        self.check_interrupted(sleds, options + clock, before, handler, "leaf")
+                        self.check_interrupted(hooks, options + clock, before, handler, "leaf")
+                for before in (124, 125, 126):
+                    self.check_interrupted(sleds, options, before, handler, "logged")
+            for clock in ("", ",clock=sparse", ",clock=monotonic"):
+                self.check_interrupted(sleds, options + clock, 251, 600, "leaf")
+
     def test_r1_nothing_unsafe_is_called(self):
         """In events, the first of a thread too, their handlers' events, crashes with all that our handler does, and children: the
         process ends with status 97 if libc's allocator, locks, dynamic linker or stdio are called."""
