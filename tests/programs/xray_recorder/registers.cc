@@ -5,6 +5,7 @@
 #include <xmmintrin.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +20,9 @@ namespace {
 struct alignas(64) Registers {
   uint8_t area[4096];  // as XSAVE writes it
   uint64_t general[9];
+  uint64_t mask;  // what of it XSAVE and XRSTOR are to handle: AMX's tiles would not fit
 };
+static_assert(offsetof(Registers, mask) == 4168);
 
 uint64_t state = 88172645463325252ULL;
 uint64_t random_word() {
@@ -60,8 +63,9 @@ __attribute__((noinline)) void round_trip(Registers* in, Registers* out, uint64_
       "mov %%rdi, 4128(%%r12)\n"
       "mov %%r8, 4136(%%r12)\n"
       "mov %%r9, 4144(%%r12)\n"
-      "mov $-1, %%rax\n"
-      "mov $-1, %%rdx\n"
+      "mov 4168(%%rbx), %%rax\n"
+      "mov %%rax, %%rdx\n"
+      "shr $32, %%rdx\n"
       "xsave64 (%%r12)\n"
       :
       : [in] "r"(in), [out] "r"(out), [mask] "r"(mask)
@@ -76,7 +80,8 @@ int main(int argc, char** argv) {
   static Registers in;
   static Registers out;
   static Registers start;
-  asm volatile("xsave64 %0" : "=m"(start.area) : "a"(-1), "d"(-1));
+  in.mask = mask;
+  asm volatile("xsave64 %0" : "=m"(start.area) : "a"(mask), "d"(mask >> 32));
   int changed = 0;
   // What XSAVE writes of the components, past the legacy area and header.
   uint32_t a, bytes, c, d;
