@@ -56,7 +56,9 @@ struct Parts {
   bool links = true;
   bool has_input = false;
   bool only_headers = true;  // as far as there is input
-  bool is_static = false;
+  bool is_static = false;    // the program needs no dynamic linker
+  bool is_library = false;   // a shared object
+  bool has_shared_runtime = false;
   bool threads_given = false;
   bool threads_by_clang = false;
   std::optional<std::string> error;
@@ -69,13 +71,37 @@ bool is_header(const std::string& file, const std::string& language) {
                      [&](std::string_view ending) { return file.ends_with(ending); });
 }
 
+// Only if an object asks for it. For the linker's eyes only: -x may say that files are C.
+//
+// By default each program and each library has a copy of the runtime, so that it runs wherever it
+// is copied to; in one process the copies share their work (runtime/sampler/copies.h). A library
+// keeps its copy to itself: a program that is linked with the library must not take it for its own.
+std::vector<std::string> words_of_runtime(const Parts& parts, const std::string& folder) {
+  std::vector<std::string> words{"-Wl,--push-state,--as-needed", "-Xlinker"};
+  if (parts.has_shared_runtime && !parts.is_static) {
+    words.insert(words.end(),
+                 {folder + "/libtelltale_sampler.so", "-Xlinker", "-rpath", "-Xlinker", folder});
+  } else if (!parts.is_static && !parts.is_library) {
+    words.push_back(folder + "/libtelltale_sampler_program.a");
+  } else {
+    words.push_back(folder + "/libtelltale_sampler.a");
+    if (parts.is_library) words.emplace_back("-Wl,--exclude-libs,libtelltale_sampler.a");
+    // Libraries behind it may be the first to ask for it. A shared object of plain code gets no
+    // runtime.
+    if (parts.threads_by_clang && (parts.is_static || parts.options.any_scheme()))
+      words.insert(words.end(), {"-Wl,--wrap=pthread_create", "-Wl,-u,__wrap_pthread_create"});
+  }
+  words.emplace_back("-Wl,--pop-state");
+  return words;
+}
+
 void take_language(const std::string& name, Parts& parts) {
   parts.language = name == "none" ? "" : name;
 }
 
 void take_word(const std::string& word, Parts& parts) {
   if (word == "-fsampler-runtime=static" || word == "-fsampler-runtime=shared") {
-    parts.is_static = word.ends_with("static");
+    parts.has_shared_runtime = word.ends_with("shared");
     return;
   }
   if (instrument::parse_option(word, parts.options, parts.error)) {
@@ -92,6 +118,7 @@ void take_word(const std::string& word, Parts& parts) {
                            word.starts_with("-fopenmp=");
   parts.links = parts.links && !is_one_of(kNoLink, word) && !word.starts_with("-print-");
   parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
+  parts.is_library = parts.is_library || word == "-shared" || word == "--shared";
   if (word == "-" || !word.starts_with("-")) {
     parts.has_input = true;
     parts.only_headers = parts.only_headers && is_header(word, parts.language);
@@ -176,18 +203,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     quietly(words);
   }
   if (!parts.links || parts.only_headers) return result;
-  // Only if an object asks for it. For the linker's eyes only: -x may say that files are C.
-  const std::string runtime =
-      installation.library + "/libtelltale_sampler" + (parts.is_static ? ".a" : ".so");
-  std::vector<std::string> words{"-Wl,--push-state,--as-needed", "-Xlinker", runtime};
-  if (parts.is_static) {
-    // Libraries behind it may be the first to ask for it.
-    if (parts.threads_by_clang)
-      words.insert(words.end(), {"-Wl,--wrap=pthread_create", "-Wl,-u,__wrap_pthread_create"});
-  } else {
-    words.insert(words.end(), {"-Xlinker", "-rpath", "-Xlinker", installation.library});
-  }
-  words.emplace_back("-Wl,--pop-state");
+  std::vector<std::string> words = words_of_runtime(parts, installation.library);
   quietly(words);
   return result;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "copies.h"
 #include "stamp.h"
 #include "trace.h"
 #include "unit.h"
@@ -159,6 +160,8 @@ void forget_windows() {
 
 using telltale::sampler::Access;
 using telltale::sampler::both;
+using telltale::sampler::Entries;
+using telltale::sampler::leader;
 
 #define TELLTALE_SHOWN __attribute__((visibility("default")))
 
@@ -167,6 +170,8 @@ TELLTALE_SHOWN int32_t telltale_sampler_atoms_rw_window = 0;
 TELLTALE_SHOWN thread_local int32_t telltale_sampler_swap_window = 0;
 
 TELLTALE_SHOWN uint32_t telltale_sampler_atoms_enter_v1(const Access* access, const void* place) {
+  if (const Entries* const other = leader(); other != nullptr)
+    return other->atoms_enter(access, place);
   using telltale::sampler::Table;
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
   if (__atomic_load_n(atoms.open, __ATOMIC_RELAXED) == 0) return 0;
@@ -184,6 +189,7 @@ TELLTALE_SHOWN uint32_t telltale_sampler_atoms_enter_v1(const Access* access, co
 }
 
 TELLTALE_SHOWN void telltale_sampler_atoms_leave_v1(const Access* access) {
+  if (const Entries* const other = leader(); other != nullptr) return other->atoms_leave(access);
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
   if (telltale::sampler::thread_number() == atoms.opener) ++atoms.by_opener;
   if (atoms.by_opener >= telltale::sampler::kMostByOpener ||
@@ -197,6 +203,8 @@ TELLTALE_SHOWN void telltale_sampler_atoms_leave_if_v1(uint32_t watched, const A
 }
 
 TELLTALE_SHOWN void telltale_sampler_atoms_begin_v1(uint32_t watched, const Access* access) {
+  if (const Entries* const other = leader(); other != nullptr)
+    return other->atoms_begin(watched, access);
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
   if (watched != 0 || __atomic_load_n(atoms.open, __ATOMIC_RELAXED) != 0) return;
   const uint64_t self = telltale::sampler::thread_number();
@@ -213,6 +221,11 @@ TELLTALE_SHOWN void telltale_sampler_atoms_begin_v1(uint32_t watched, const Acce
 
 TELLTALE_SHOWN uint32_t telltale_sampler_swap_enter_v1(const Access* access, const void* place,
                                                        uint64_t value) {
+  if (const Entries* const other = leader(); other != nullptr) {
+    const uint32_t watched = other->swap_enter(access, place, value);
+    telltale_sampler_swap_window = other->swap_window();
+    return watched;
+  }
   telltale::sampler::Swaps* const swaps = telltale::sampler::my_swaps;
   if (swaps == nullptr || telltale_sampler_swap_window == 0) return 0;
   const auto address = reinterpret_cast<uintptr_t>(place);
@@ -223,8 +236,13 @@ TELLTALE_SHOWN uint32_t telltale_sampler_swap_enter_v1(const Access* access, con
   return 1;
 }
 
-TELLTALE_SHOWN void telltale_sampler_swap_leave_v1(const Access*, const void* place,
+TELLTALE_SHOWN void telltale_sampler_swap_leave_v1(const Access* access, const void* place,
                                                    uint64_t value) {
+  if (const Entries* const other = leader(); other != nullptr) {
+    other->swap_leave(access, place, value);
+    telltale_sampler_swap_window = other->swap_window();
+    return;
+  }
   telltale::sampler::Swaps* const swaps = telltale::sampler::my_swaps;
   if (swaps == nullptr) return;
   const auto address = reinterpret_cast<uintptr_t>(place);
@@ -239,8 +257,13 @@ TELLTALE_SHOWN void telltale_sampler_swap_leave_if_v1(uint32_t watched, const Ac
   if (watched != 0) telltale_sampler_swap_leave_v1(access, place, value);
 }
 
-TELLTALE_SHOWN void telltale_sampler_swap_begin_v1(uint32_t watched, const Access*) {
+TELLTALE_SHOWN void telltale_sampler_swap_begin_v1(uint32_t watched, const Access* access) {
   using telltale::sampler::my_swaps;
+  if (const Entries* const other = leader(); other != nullptr) {
+    other->swap_begin(watched, access);
+    telltale_sampler_swap_window = other->swap_window();
+    return;
+  }
   if (watched != 0 || telltale_sampler_swap_window != 0) return;
   if (my_swaps == nullptr) my_swaps = telltale::sampler::make_swaps();
   if (my_swaps == nullptr) return;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "copies.h"
 #include "formats/sampler/wire.h"
 #include "passing.h"
 #include "signals.h"
@@ -177,10 +178,14 @@ __attribute__((visibility("default"))) thread_local int32_t telltale_sampler_reg
     telltale::sampler::kUnset;
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next(int32_t countdown) {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->next(countdown);
   return telltale::sampler::next(countdown, telltale::sampler::draw_in_process);
 }
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next_r(int32_t countdown) {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->next_r(countdown);
   if (countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
   return telltale::sampler::next(countdown, telltale::sampler::draw_in_thread);
 }
@@ -198,6 +203,7 @@ __attribute__((visibility("default"))) int32_t telltale_sampler_pass_r_v1(int32_
 __attribute__((visibility("default"))) uint32_t
 telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown) {
   using namespace telltale::sampler;
+  if (const Entries* const other = leader(); other != nullptr) return other->region_due(countdown);
   return next_region(countdown->left, [countdown](const Settings& settings) {
     return process_generator.draw(settings, settings.regions[countdown->stage]);
   });
@@ -205,11 +211,15 @@ telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown) {
 
 __attribute__((visibility("default"))) uint32_t
 telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn) {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->turn(turn);
   return telltale::sampler::next_turn(*turn, telltale::sampler::process_generator);
 }
 
 __attribute__((visibility("default"))) uint32_t
 telltale_sampler_region_due_r_v1(int32_t* countdown) {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->region_due_r(countdown);
   if (*countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
   return telltale::sampler::next_region(*countdown, telltale::sampler::draw_in_thread);
 }

@@ -8,6 +8,7 @@
 
 #include "accesses.h"
 #include "borrowings.h"
+#include "copies.h"
 #include "generator.h"
 #include "patience.h"
 #include "report.h"
@@ -122,6 +123,7 @@ void begin() {
   prepare_windows();
   ::pthread_atfork(number_child, nullptr, become_child);
   if (!has_report()) return;
+  note_report();
   watch_signals();
   ::at_quick_exit(report_so_far);
 }
@@ -157,6 +159,9 @@ using telltale::sampler::Unit;
 
 __attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* unit) {
   if (unit->version != telltale::sampler::kUnitVersion) return;
+  telltale::sampler::find_leader();
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->register_unit(unit);
   const telltale::sampler::Lock lock;
   if ((unit->flags & telltale::sampler::kSamples) != 0)
     telltale::sampler::choose_random(unit->random);
@@ -171,6 +176,8 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* u
 
 __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit* unit) {
   if (unit->version != telltale::sampler::kUnitVersion) return;
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->unregister_unit(unit);
   const telltale::sampler::Lock lock;
   bool known = false;
   unsigned left = telltale::sampler::unit_count;
@@ -189,10 +196,14 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->leaving();
   telltale::sampler::report_so_far();
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_reset_v1() {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->reset();
   static bool done = false;
   if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) return;
   const telltale::sampler::Lock lock;
@@ -200,5 +211,6 @@ __attribute__((visibility("default"))) void telltale_sampler_reset_v1() {
 }
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_tick(void) {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr) return other->tick();
   return __atomic_add_fetch(&telltale::sampler::ticks, 1, __ATOMIC_RELAXED);
 }

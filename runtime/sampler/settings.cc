@@ -19,13 +19,6 @@ namespace {
 Settings the_settings;
 int state = 0;  // 0: not read, 1: somebody reads, 2: read
 
-void complain(const char* what, const char* value) {
-  const char* const parts[] = {"sampler: ", what, ": ", value, "\n"};
-  for (const char* const part : parts) {
-    if (::write(STDERR_FILENO, part, ::strlen(part)) < 0) return;
-  }
-}
-
 const int32_t* map_countdowns(const char* path) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   struct stat facts = {};
@@ -73,6 +66,13 @@ void read_environment() {
 }
 
 }  // namespace
+
+void complain(const char* what, const char* value) {
+  const char* const parts[] = {"sampler: ", what, ": ", value, "\n"};
+  for (const char* const part : parts) {
+    if (::write(STDERR_FILENO, part, ::strlen(part)) < 0) return;
+  }
+}
 
 void read_settings() {
   int expected = 0;

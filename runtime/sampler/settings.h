@@ -22,6 +22,8 @@ struct Settings {
   uint32_t random = 0;                  // which generator; the first unit decides
 };
 
+// Tells standard error what is wrong with `value`.
+void complain(const char* what, const char* value);
 // Reads the environment, the first time, and takes the variables out of it, so that children do
 // not inherit them. From the first unit's registration on.
 void read_settings();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backtrace.h"
+#include "copies.h"
 #include "patience.h"
 #include "registry.h"
 #include "report.h"
@@ -163,6 +164,7 @@ void measure_stacks() {
 }  // namespace
 
 void give_signal_stack() {
+  if (const Entries* const other = leader(); other != nullptr) return other->give_signal_stack();
   if (!watching) return;
   const int kept = errno;
   stack_t now = {};
@@ -184,13 +186,17 @@ void give_signal_stack() {
   errno = kept;
 }
 
-bool watches_signals() { return watching; }
+bool watches_signals() {
+  const Entries* const other = leader();
+  return other != nullptr ? other->watches_signals() : watching;
+}
 
 void forget_reporter() { reporter = kNobody; }
 
 void watch_signals() {
   if (watching) return;
   watching = true;
+  see_threads();
   prepare_backtrace();
   measure_stacks();
   has_stack_key = ::pthread_key_create(&stack_key, take_signal_stack) == 0;

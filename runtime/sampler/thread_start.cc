@@ -1,12 +1,12 @@
-// Threads get their signal stack when they begin. The shared runtime stands before libc and sees
-// every thread, also those of libraries; the static one is called where the link says
-// --wrap=pthread_create.
+// Threads get their signal stack when they begin. The shared runtime, and the one that is linked
+// into an executable, stand before libc and see every thread, also those of libraries. In static
+// executables and in libraries the linker's --wrap=pthread_create leads here.
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "signals.h"
-#ifdef TELLTALE_SHARED_RUNTIME
+#ifdef TELLTALE_BEFORE_LIBC
 #include <dlfcn.h>
 #endif
 
@@ -38,10 +38,16 @@ int create(Create real, pthread_t* thread, const pthread_attr_t* attributes,
 }
 
 }  // namespace
+
+#ifdef TELLTALE_BEFORE_LIBC
+void see_threads() {}
+#endif
+
 }  // namespace telltale::sampler
 
-#ifdef TELLTALE_SHARED_RUNTIME
-extern "C" __attribute__((visibility("default"))) int pthread_create(
+// Weak: a sanitizer that is linked into the executable has its own, which must see threads first.
+#ifdef TELLTALE_BEFORE_LIBC
+extern "C" __attribute__((weak, visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
   static telltale::sampler::Create real = nullptr;
   telltale::sampler::Create known = __atomic_load_n(&real, __ATOMIC_RELAXED);

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "copies.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
 #include "unharmed.h"
@@ -104,7 +105,10 @@ void open_trace(const char* file) {
   begin();
 }
 
-bool is_tracing() { return trace.is_open(); }
+bool is_tracing() {
+  const Entries* const other = leader();
+  return other != nullptr ? other->is_tracing() : trace.is_open();
+}
 
 void trace_in_child() {
   writer_inside = 0;
@@ -118,6 +122,7 @@ void trace_in_child() {
 __attribute__((visibility("default"))) void telltale_sampler_trace_v1(const uint64_t* counter,
                                                                       uint64_t extra) {
   using namespace telltale::sampler;
+  if (const Entries* const other = leader(); other != nullptr) return other->trace(counter, extra);
   Traced where = {};
   if (!is_tracing() || !find_traced(counter, where)) return;
   const int kept = errno;

@@ -69,7 +69,7 @@ class Signals(RowCase):
         self.assertEqual((done.returncode, done.stderr), (97, "forbidden call: malloc\n"))
         for words in (("-fno-sample", *everything), (*everything, "-ftimestamp-first", "-ftimestamp-last"),
                       ("-fno-sample", "-ftrace-sites", "-fsampler-scheme=branches", "-fsampler-scheme=bounds"),
-                      ("-fsampler-runtime=static", *everything)):
+                      ("-fsampler-runtime=shared", *everything)):
             program = self.program(*words)
             trace = {"SAMPLER_TRACE": str(self.path("trace"))} if "-ftrace-sites" in words else {}
             done = self.run_reported(program, "unsafe", "thread", **preload, **trace, SAMPLER_SPARSITY="3")
@@ -279,7 +279,7 @@ class Programs(RowCase):
         self.assertEqual(values["n > 2"], {"false": 1, "true": rounds // 2 - 1})
 
     def test_r9_the_program_s_state(self):
-        for words in (("-fsampler-scheme=branches",), EXACT, ("-fsampler-runtime=static", "-fsampler-scheme=branches")):
+        for words in (("-fsampler-scheme=branches",), EXACT, ("-fsampler-runtime=shared", "-fsampler-scheme=branches")):
             program = self.program(*words)
             for sparsity in ("1", "3", "100"):
                 done = self.run_reported(program, "invisible", SAMPLER_SPARSITY=sparsity, SAMPLER_SEED="3")
@@ -314,7 +314,7 @@ class Programs(RowCase):
         other = self.path("other.cc")
         other.write_text("int other(int n) { if (n > 5) return 1; return 0; }\n"
                          "struct O { O() { other(3); } ~O() { other(7); } } o;\n")
-        for words in (EXACT, (*EXACT, "-fsampler-runtime=static"), (*EXACT, "-static")):
+        for words in (EXACT, (*EXACT, "-fsampler-runtime=shared"), (*EXACT, "-static")):
             for files in ((HERE, other), (other, HERE)):
                 with self.subTest(words=words):
                     program = build(self.path("p"), NEWEST, "-O1", *COMMON, *words, *files, cxx=True)

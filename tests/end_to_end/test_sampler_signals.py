@@ -32,7 +32,7 @@ class HostSignals(SamplerCase):
         subprocess.run([f"clang++-{NEWEST}", "-std=c++17", "-w", "-pthread", "-o", plain, source], check=True)
         expected = run(*QUIET, plain, "file", self.path("x"), cwd=self.folder).stdout.splitlines()
         self.assertEqual(len(expected), 154)
-        for words in (("-fno-sample",), ("-fsampler-runtime=static",)):
+        for words in (("-fno-sample",), ("-fsampler-runtime=shared",)):
             program = build(self.path("p"), NEWEST, "-std=c++17", "-w", "-pthread", *words, "-fsampler-scheme=branches", source, cxx=True)
             for name in ("report", "of.%p"):
                 done = run(*QUIET, program, "file", self.path("x"), cwd=self.folder,

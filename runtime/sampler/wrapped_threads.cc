@@ -1,0 +1,5 @@
+// Where --wrap=pthread_create leads to thread_start.cc, the link asks for it. Links of programs
+// without threads do not.
+#include "signals.h"
+
+void telltale::sampler::see_threads() {}
