@@ -334,7 +334,7 @@ class Symbolizer::State {
     if (found == functions.end() || found->address != address) return;
     if (dwarf_offdie(dwarf, found->die, &die) == nullptr) return;
     int line = 0;
-    const char* file = dwarf_decl_file(&die);
+    const char* file = declaration_file(unit, die);
     if (file != nullptr && dwarf_decl_line(&die, &line) == 0 && line > 0) {
       name.file = file;
       name.line = static_cast<uint32_t>(line);
@@ -346,7 +346,27 @@ class Symbolizer::State {
     name.linkage_name = text_or_empty(linkage_name != nullptr ? linkage_name : dwarf_diename(&die));
   }
 
-  // Line tables mark a sled with line 0, so the first row behind it that has a line counts.
+  // File 0 means "none" up to DWARF 4, and that is what libdw takes it for. Since DWARF 5 it is the
+  // unit's own source.
+  static const char* declaration_file(Dwarf_Die& unit, Dwarf_Die& die) {
+    if (const char* file = dwarf_decl_file(&die)) return file;
+    Dwarf_Attribute attribute;
+    Dwarf_Word number = 1;
+    Dwarf_Half version = 0;
+    if (dwarf_formudata(dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute), &number) != 0 ||
+        number != 0 ||
+        dwarf_cu_info(unit.cu, &version, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) !=
+            0 ||
+        version < 5)
+      return nullptr;
+    Dwarf_Files* files = nullptr;
+    size_t count = 0;
+    if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || count == 0) return nullptr;
+    return dwarf_filesrc(files, 0, nullptr, nullptr);
+  }
+
+  // Line tables mark a sled with line 0, so the first row behind it that has a line counts. A row
+  // that ends a sequence belongs to the code before it.
   static void add_first_line(Dwarf_Die& unit, uint64_t address, uint64_t reach, CodeName& name) {
     Dwarf_Lines* lines = nullptr;
     size_t count = 0;
@@ -368,6 +388,8 @@ class Symbolizer::State {
     for (; low < count && address_of(low) - address < reach; ++low) {
       Dwarf_Line* row = dwarf_onesrcline(lines, low);
       int line = 0;
+      bool ends_sequence = false;
+      if (dwarf_lineendsequence(row, &ends_sequence) != 0 || ends_sequence) continue;
       if (dwarf_lineno(row, &line) != 0 || line <= 0) continue;
       name.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
       name.line = static_cast<uint32_t>(line);
