@@ -48,6 +48,23 @@ Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name) {
       Bytes(mapped, size)};
 }
 
+Result<int> open_temporary_file(const std::string& name) {
+  const std::string folder = temporary_folder();
+  int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0) return fd;
+  // Not every file system knows files without a name.
+  std::string path = folder + "/telltale-XXXXXX";
+  fd = ::mkostemp(path.data(), O_CLOEXEC);
+  if (fd < 0) {
+    return io_error(
+        name,
+        fmt::format("cannot make a temporary file in {} (TMPDIR names another folder)", folder),
+        errno);
+  }
+  ::unlink(path.c_str());
+  return fd;
+}
+
 Spool::~Spool() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -69,7 +86,9 @@ Result<void> Spool::append(Bytes bytes) {
 
 Result<void> Spool::flush() {
   if (fd_ < 0) {
-    if (Result<void> opened = open_temporary_file(); !opened) return opened;
+    const Result<int> opened = open_temporary_file(name_);
+    if (!opened) return std::unexpected(opened.error());
+    fd_ = *opened;
   }
   Bytes left = memory_;
   while (!left.empty()) {
@@ -86,23 +105,6 @@ Result<void> Spool::flush() {
     left = left.subspan(static_cast<size_t>(written));
   }
   memory_.clear();
-  return {};
-}
-
-Result<void> Spool::open_temporary_file() {
-  const std::string folder = temporary_folder();
-  fd_ = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd_ >= 0) return {};
-  // Not every file system knows files without a name.
-  std::string path = folder + "/telltale-XXXXXX";
-  fd_ = ::mkostemp(path.data(), O_CLOEXEC);
-  if (fd_ < 0) {
-    return io_error(
-        name_,
-        fmt::format("cannot make a temporary file in {} (TMPDIR names another folder)", folder),
-        errno);
-  }
-  ::unlink(path.c_str());
   return {};
 }
 

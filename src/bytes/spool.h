@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -18,6 +19,10 @@ struct OwnedBytes {
 // Maps the first `size` bytes of an open file for reading; size > 0. Errors: io, with `name` as the
 // file.
 Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name);
+
+// Opens an empty file without a name in $TMPDIR or /tmp, for reading and writing; the caller closes
+// it. Errors: io, with `name` as the file that it is for.
+Result<int> open_temporary_file(const std::string& name);
 
 // Collects bytes whose number is not known beforehand: up to a MiB in memory, then all of it in a
 // temporary file without a name, in $TMPDIR or /tmp.
@@ -39,7 +44,6 @@ class Spool {
 
  private:
   Result<void> flush();
-  Result<void> open_temporary_file();
 
   std::string name_;
   uint64_t limit_;

@@ -124,6 +124,19 @@ Result<std::string> xray_settings(const RecorderOptions& options, const fs::path
                 {"fork", options.no_fork ? "off" : ""}});
 }
 
+// Whether a KEY=VALUE of --set is for the StackTrack recorder, seen from the outside: the XRay
+// recorder knows all others, or says that it does not.
+bool is_stacktrack_setting(std::string_view setting) {
+  constexpr std::array<std::string_view, 7> kBegins = {
+      "dir=", "path=", "rotate=", "keep=", "layout=", "sequence=", "ring="};
+  constexpr std::string_view kClock = "clock=";
+  const bool has_number_of_events = setting.starts_with(kClock) && setting.size() > kClock.size() &&
+                                    setting[kClock.size()] >= '0' && setting[kClock.size()] <= '9';
+  return has_number_of_events || setting == "fork=no" ||
+         std::ranges::any_of(kBegins,
+                             [&](std::string_view begin) { return setting.starts_with(begin); });
+}
+
 // What only a recorder of functions can do.
 bool asks_for_xray(const RecorderOptions& options) {
   return options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
@@ -149,7 +162,10 @@ Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs
 
 bool is_recording(const RecorderPlan& plan, const fs::directory_entry& entry) {
   std::error_code failure;
-  return entry.path().filename().string().ends_with(plan.suffix) && entry.is_regular_file(failure);
+  const std::string name = entry.path().filename().string();
+  return std::ranges::any_of(plan.suffixes,
+                             [&](const std::string& suffix) { return name.ends_with(suffix); }) &&
+         entry.is_regular_file(failure);
 }
 
 std::set<std::string> recordings_in(const RecorderPlan& plan) {
@@ -168,33 +184,56 @@ std::vector<std::string> new_recordings(const RecorderPlan& plan) {
   return fresh;
 }
 
-// What the program's file says about how it was built.
-struct Built {
-  RecordingHooks hooks;
-  bool is_elf = false;
-};
-
-Built how_built(const std::string& program) {
+// What the program's file says about how it was built; a script's says nothing.
+RecordingHooks how_built(const std::string& program) {
   const std::string path = find_in_path(program);
-  const Result<RecordingHooks> hooks =
-      path.empty() ? usage_error("no such program") : find_recording_hooks(path);
-  return hooks ? Built{*hooks, true} : Built{};
+  return path.empty() ? RecordingHooks{} : find_recording_hooks(path).value_or(RecordingHooks{});
 }
 
-std::string why_nothing(const Built& built, const std::string& program, bool asked, bool xray) {
-  if (!xray && asked) return program + " has no StackTrack checkpoints that were reached";
-  if (!built.is_elf)
-    return program + " is no ELF program; if it runs others, none of them left a recording";
-  if (!built.hooks.loads_libraries) {
+// Which recorders are to be in a program's environment. Both, for one that has no functions that
+// could be recorded: it may have checkpoints, and may start programs of any kind, as a shell does.
+struct Recorders {
+  bool xray = false;
+  bool stacktrack = false;
+};
+
+Recorders choose_recorders(const RecorderOptions& options, const RecordingHooks& hooks) {
+  constexpr Recorders kXray{true, false};
+  constexpr Recorders kStacktrack{false, true};
+  if (options.xray || options.stacktrack) return {options.xray, options.stacktrack};
+  if (hooks.xray || hooks.function_calls || asks_for_xray(options)) return kXray;
+  if (!options.settings.empty())
+    return std::ranges::all_of(options.settings, is_stacktrack_setting) ? kStacktrack : kXray;
+  const fs::path output = options.output;
+  if (output.extension() == kXraySuffix) return kXray;
+  if (output.extension() == kStacktrackSuffix) return kStacktrack;
+  return {true, true};
+}
+
+std::vector<std::string> suffixes_of(const fs::path& output, Recorders recorders) {
+  if (!output.empty())
+    return {(output.has_extension() ? output.extension() : output.filename()).string()};
+  std::vector<std::string> suffixes;
+  if (recorders.xray) suffixes.emplace_back(kXraySuffix);
+  if (recorders.stacktrack) suffixes.emplace_back(kStacktrackSuffix);
+  return suffixes;
+}
+
+std::string why_nothing(const RecordingHooks& hooks, const std::string& program,
+                        Recorders recorders) {
+  if (!recorders.xray)
+    return "neither " + program + " nor what it may have started reached a StackTrack checkpoint";
+  const bool has_hooks = hooks.xray || hooks.function_calls;
+  if (has_hooks && !hooks.loads_libraries) {
     return program +
            " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
   }
-  if (!built.hooks.xray && !built.hooks.function_calls) {
-    return program +
-           " was built without clang's -fxray-instrument and without -finstrument-functions" +
-           (asked ? "" : ", and has no StackTrack checkpoints that were reached");
-  }
-  return "the recorder could not start, or no function was called that it watches";
+  if (has_hooks) return "the recorder could not start, or no function was called that it watches";
+  return fmt::format(
+      "neither {} nor what it may have started {}called functions that can be watched: of programs "
+      "and libraries built with clang's -fxray-instrument or any compiler's "
+      "-finstrument-functions, and not statically linked",
+      program, recorders.stacktrack ? "reached a StackTrack checkpoint or " : "");
 }
 
 Result<std::pair<std::string, std::string>> preload_setting(std::string_view library) {
@@ -227,10 +266,8 @@ bool has_events(const Result<InputFile>& input, const xray::FileHeader& header) 
 
 Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
   const std::string& program = options.command.front();
-  const Built built = how_built(program);
-  const bool xray =
-      options.xray || (!options.stacktrack && (built.hooks.xray || built.hooks.function_calls ||
-                                               !built.is_elf || asks_for_xray(options)));
+  const RecordingHooks hooks = how_built(program);
+  const Recorders recorders = choose_recorders(options, hooks);
   RecorderPlan plan;
   std::error_code failure;
   const fs::path output = options.output;
@@ -242,18 +279,19 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
   if (!options.output.empty() && fs::exists(output, failure))
     return usage_error(options.output + " exists; a recording never overwrites a file");
   plan.folder = folder.string();
-  plan.suffix = !output.extension().empty() ? output.extension().string()
-                : xray                      ? std::string(kXraySuffix)
-                                            : std::string(kStacktrackSuffix);
-  if (!output.empty() && output.extension().empty()) plan.suffix = output.filename().string();
+  plan.suffixes = suffixes_of(output, recorders);
   plan.before = recordings_in(plan);
-  plan.why_nothing = why_nothing(built, program, options.xray || options.stacktrack, xray);
+  plan.why_nothing = why_nothing(hooks, program, recorders);
 
-  const Result<std::string> settings =
-      xray ? xray_settings(options, folder) : stacktrack_settings(options, folder);
-  if (!settings) return std::unexpected(settings.error());
-  plan.environment.emplace_back(xray ? "TELLTALE_XRAY" : "TELLTALE_STACKTRACK", *settings);
-  if (xray) {
+  if (recorders.stacktrack) {
+    const Result<std::string> settings = stacktrack_settings(options, folder);
+    if (!settings) return std::unexpected(settings.error());
+    plan.environment.emplace_back("TELLTALE_STACKTRACK", *settings);
+  }
+  if (recorders.xray) {
+    const Result<std::string> settings = xray_settings(options, folder);
+    if (!settings) return std::unexpected(settings.error());
+    plan.environment.emplace_back("TELLTALE_XRAY", *settings);
     auto preload = preload_setting(kXrayLibrary);
     if (!preload) return std::unexpected(preload.error());
     plan.environment.push_back(*std::move(preload));

@@ -13,7 +13,7 @@ namespace telltale::cli {
 
 // What `telltale run` was asked to record, and how. Empty and 0: the recorder's own choice.
 struct RecorderOptions {
-  bool xray = false;  // neither: found out from the program
+  bool xray = false;  // neither: found out from the program, or both
   bool stacktrack = false;
   std::string output;  // the recording's path
   std::string mode;    // continuous, ring or snapshot
@@ -35,10 +35,10 @@ struct RecorderOptions {
 // leaves.
 struct RecorderPlan {
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string folder;            // that recordings come to be in; absolute
-  std::string suffix;            // of their names
-  std::set<std::string> before;  // names of recordings that were there already
-  std::string why_nothing;       // why there may be no recording, as far as the program's file says
+  std::string folder;                 // that recordings come to be in; absolute
+  std::vector<std::string> suffixes;  // of their names
+  std::set<std::string> before;       // names of recordings that were there already
+  std::string why_nothing;  // why there may be no recording, as far as the program's file says
 };
 
 // A recording that a run left.

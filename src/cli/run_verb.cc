@@ -9,6 +9,7 @@
 #include "cli/child_process.h"
 #include "cli/reading_options.h"
 #include "cli/recorder_plan.h"
+#include "cli/repeated_input.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
 #include "output/table.h"
@@ -75,33 +76,48 @@ int report_start_failure(const Error& error, int start_failure) {
   return start_failure == ENOENT ? kNotFound : kNotRunnable;
 }
 
-int run(const RunOptions& options) {
-  const Result<RecorderPlan> plan = plan_recording(options.recorder);
-  if (!plan) return report_error(plan.error());
-  const ChildCommand bare_command{options.recorder.command, {}};
-  const ChildCommand command{options.recorder.command, plan->environment};
+int run_once(const RecorderPlan& plan, const RunOptions& options) {
+  int start_failure = 0;
+  const Result<ChildOutcome> outcome =
+      run_child({options.recorder.command, plan.environment}, start_failure);
+  if (!outcome) return report_start_failure(outcome.error(), start_failure);
+  if (!options.quiet) report_files(plan);
+  return pass_on(*outcome);
+}
 
+int compare(const RecorderPlan& plan, const RunOptions& options) {
+  const Result<RepeatedInput> input = RepeatedInput::prepare();
+  if (!input) return report_error(input.error());
+  if (input->is_terminal() && !options.quiet)
+    say("standard input is a terminal: each run reads from it anew");
+  const ChildCommand bare_command{options.recorder.command, {}};
+  const ChildCommand command{options.recorder.command, plan.environment};
   Times bare;
   Times recorded;
   ChildOutcome last;
-  for (size_t i = 0; i < std::max<size_t>(1, options.compare); ++i) {
-    int start_failure = 0;
-    if (options.compare != 0) {
-      const Result<ChildOutcome> outcome = run_child(bare_command, start_failure);
-      if (!outcome) return report_start_failure(outcome.error(), start_failure);
-      bare.add(*outcome);
+  for (size_t i = 0; i < 2 * options.compare; ++i) {
+    const bool records = i % 2 == 1;
+    if (records) {
+      if (auto cleared = clear_left_files(plan); !cleared) return report_error(cleared.error());
     }
-    if (auto cleared = clear_left_files(*plan); !cleared) return report_error(cleared.error());
-    const Result<ChildOutcome> outcome = run_child(command, start_failure);
+    if (auto again = input->rewind(); !again) return report_error(again.error());
+    int start_failure = 0;
+    const Result<ChildOutcome> outcome = run_child(records ? command : bare_command, start_failure);
     if (!outcome) return report_start_failure(outcome.error(), start_failure);
-    recorded.add(*outcome);
+    (records ? recorded : bare).add(*outcome);
     last = *outcome;
   }
   if (!options.quiet) {
-    report_files(*plan);
-    if (options.compare != 0) report_comparison(bare, recorded);
+    report_files(plan);
+    report_comparison(bare, recorded);
   }
   return pass_on(last);
+}
+
+int run(const RunOptions& options) {
+  const Result<RecorderPlan> plan = plan_recording(options.recorder);
+  if (!plan) return report_error(plan.error());
+  return options.compare == 0 ? run_once(*plan, options) : compare(*plan, options);
 }
 
 void add_what_options(CLI::App& verb, RecorderOptions& options) {
@@ -162,7 +178,8 @@ void add_run_verb(CLI::App& app, int& status) {
   add_choice_options(*verb, options->recorder);
   verb->add_option("--overhead", options->compare,
                    "run the program N times without and N times with the recorder, in turn, and "
-                   "show what recording costs; the last recording is kept")
+                   "show what recording costs; the last recording is kept. Each run reads the "
+                   "same standard input: a pipe is read to its end first")
       ->check(CLI::Range(size_t{1}, size_t{1000}))
       ->type_name("N");
   verb->add_flag("-q,--quiet", options->quiet, "say nothing about the recording");

@@ -1,8 +1,10 @@
 """`telltale run`: programs are recorded, and what they left is read without being told what it is."""
 import os
 import pathlib
+import pty
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -26,12 +28,15 @@ int main() { TELLTALE_FUNCTION(); int sum = 0; for (int i = 0; i < 4; ++i) sum +
 """
 
 
+def checkpoints():
+    library = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "runtime" / "stacktrack" / "libtelltale_stacktrack.a"
+    return programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=CHECKPOINTS, after=(str(library),))
+
+
 class RunStacktrackTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        library = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "runtime" / "stacktrack" / "libtelltale_stacktrack.a"
-        cls.program = programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include",
-                                     source=CHECKPOINTS, after=(str(library),))
+        cls.program = checkpoints()
 
     def test_checkpoints_are_recorded_and_named(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
@@ -56,6 +61,15 @@ class RunStacktrackTest(unittest.TestCase):
         done = telltale("run", "--stacktrack", "--", server, 200, cwd=place)
         self.assertIn("telltale: recorded ", done.stderr)
         self.assertEqual(len(list(place.glob("*.tlg"))), 1)
+
+    def test_what_a_shell_starts_is_recorded(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        done = telltale("run", "--", "bash", "-c", f"{self.program}; true", cwd=place)
+        self.assertEqual(len(list(place.glob("*.tlg"))), 1, done.stderr)
+        named = telltale("run", "-o", "mine.tlg", "--", "bash", "-c", f"{self.program}; true", cwd=place)
+        self.assertTrue((place / "mine.tlg").exists(), named.stderr)
+        ring = telltale("run", "--mode", "ring", "--set", "keep=2", "--", "sh", "-c", f"{self.program}; true", cwd=place)
+        self.assertEqual((ring.returncode, len(list(place.glob("*.tlg")))), (0, 3), ring.stderr)
 
     def test_what_is_for_xray_is_refused(self):
         done = telltale("run", "--stacktrack", "--depth", 3, "--", self.program)
@@ -118,7 +132,7 @@ class RunTest(unittest.TestCase):
         plain = programs.build("g++", "-DPLAIN")
         run = Recorded(plain, 1)
         self.assertEqual((run.done.returncode, run.files), (0, []))
-        self.assertIn("was built without clang's -fxray-instrument", run.done.stderr)
+        self.assertIn("built with clang's -fxray-instrument or", run.done.stderr)
         static = programs.build("g++", "-static")
         self.assertIn("statically linked", Recorded(static, 1).done.stderr)
 
@@ -214,6 +228,74 @@ class RunTest(unittest.TestCase):
         run = Recorded(self.program, 50, options=["--overhead", 2])
         self.assertEqual(calls(run.file), expected_calls(50))
         self.assertRegex(run.done.stderr, r"total overhead: +(\d+\.\d\d times|no ratio) elapsed, ")
+
+    def test_every_run_of_a_comparison_reads_the_same_input(self):
+        """A file from where it stands, and all that comes through a pipe or a socket; the programs say what they read."""
+        text = "".join(f"line {i}\n" for i in range(50_000))
+        reads = ["sh", "-c", f"cksum; {self.program} 1"]
+        wanted = subprocess.run(["cksum"], input=text, capture_output=True, text=True).stdout
+        piped = Recorded(*reads, options=["--overhead", 2], input=text)
+        self.assertEqual(piped.done.stdout, wanted * 4, piped.done.stderr)
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        (place / "input").write_text("skipped\n" + text)
+        with open(place / "input", encoding="utf-8") as file:
+            os.lseek(file.fileno(), len("skipped\n"), os.SEEK_SET)
+            self.assertEqual(Recorded(*reads, options=["--overhead", 2], stdin=file).done.stdout, wanted * 4)
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.send(b"short\n")
+            ours.shutdown(socket.SHUT_WR)
+            done = Recorded("cat", options=["--overhead", 1], stdin=theirs).done
+        self.assertEqual(done.stdout, "short\n" * 2)
+        for nothing in (subprocess.DEVNULL, "closed"):
+            close = {"preexec_fn": lambda: os.close(0)} if nothing == "closed" else {"stdin": nothing}
+            run = Recorded(self.program, 3, options=["--overhead", 1], **close)
+            self.assertEqual((run.done.returncode, calls(run.file)), (0, expected_calls(3)), run.done.stderr)
+
+    def test_a_comparison_says_when_it_waits_for_input_and_when_it_reads_a_terminal(self):
+        reading, writing = os.pipe()
+        place = tempfile.mkdtemp(dir=programs.folder())
+        with subprocess.Popen([programs.TELLTALE, "run", "--overhead", "1", "--", "cat"], cwd=place, text=True, stdin=reading,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            os.close(reading)
+            self.assertIn("reading standard input to its end", run.stderr.readline())
+            os.write(writing, b"late\n")
+            os.close(writing)
+            self.assertEqual(run.communicate(timeout=60)[0], "late\n" * 2)
+        user, terminal = pty.openpty()
+        with os.fdopen(terminal), os.fdopen(user):
+            said = telltale("run", "--overhead", 1, "--", self.program, 3, cwd=place, stdin=terminal).stderr
+        self.assertIn("standard input is a terminal: each run reads from it anew", said)
+
+    def test_what_a_shell_starts_is_recorded(self):
+        """With nothing said about which recorder; the shell itself is built for none."""
+        for shell in (["bash", "-c", f"{self.program} 3; true"], ["sh", "-c", f"{self.program} 3"], ["env", self.program, 3]):
+            with self.subTest(shell=shell):
+                run = Recorded(*shell)
+                self.assertEqual(calls(run.file), expected_calls(3), run.done.stderr)
+                self.assertNotIn("no recording", run.done.stderr)
+        named = Recorded("bash", "-c", f"{self.program} 3; true", options=["-o", "mine.xray"])
+        self.assertEqual((named.file.name, calls(named.file)), ("mine.xray", expected_calls(3)))
+        ring = Recorded("bash", "-c", f"{self.program} 3; true", options=["--set", "buffer=4K"])
+        self.assertEqual(calls(ring.file), expected_calls(3), ring.done.stderr)
+        compared = Recorded("bash", "-c", f"{self.program} 3; true", options=["--overhead", 2])
+        self.assertEqual(calls(compared.file), expected_calls(3), compared.done.stderr)
+
+    def test_what_a_script_starts_is_recorded(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        (place / "script").write_text(f"#!/bin/sh\n{self.program} 3\n{checkpoints()}\n")
+        (place / "script").chmod(0o755)
+        run = Recorded(place / "script")
+        self.assertEqual(calls(run.file), expected_calls(3))
+        self.assertEqual(len(list(run.place.glob("*.tlg"))), 1, run.done.stderr)
+
+    def test_when_nothing_that_a_shell_started_could_be_recorded_nobody_else_is_blamed(self):
+        plain = programs.build("g++", "-DPLAIN")
+        run = Recorded("bash", "-c", f"{plain} 1; true")
+        self.assertEqual((run.done.returncode, run.files), (0, []))
+        self.assertIn("no recording was left: neither bash nor what it may have started", run.done.stderr)
+        static = programs.build("g++", "-static", *programs.CALL_FLAGS)
+        self.assertIn("statically linked", Recorded("bash", "-c", f"{static} 1; true").done.stderr)
 
     def test_an_installed_telltale_finds_its_recorder(self):
         prefix = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
