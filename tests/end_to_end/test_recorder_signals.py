@@ -4,7 +4,6 @@ recorder's own memory was written over: the process ends by its signal, and soon
 import re
 import signal
 import subprocess
-import time
 import unittest
 
 import recorder_programs as programs
@@ -68,11 +67,10 @@ class Crashes(unittest.TestCase):
         place = programs.new_folder()
         path = place / ("r.tlg" if kind == "stacktrack" else "r.xray")
         environment = {} if kind == "stacktrack" else {"LD_PRELOAD": str(programs.XRAY)}
-        begun = time.monotonic()
-        done = programs.run("stacktrack", programs.build("crashes", kind), how, path, what, end, cwd=place, expect=None,
+        # A process that does not end soon is a failure. The limit leaves room for a busy machine.
+        done = programs.run("stacktrack", programs.build("crashes", kind), how, path, what, end, cwd=place, expect=None, timeout=30,
                             environment=environment, before=["sh", "-c", limit + "ulimit -c 0; exec \"$@\"", "sh"])
         self.assertEqual(done.returncode, -self.ENDS[end], f"{kind} {what} {end} {how}: {done.stderr}")
-        self.assertLess(time.monotonic() - begun, 10)
         return path
 
     def readable(self, path):

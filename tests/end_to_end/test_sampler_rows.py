@@ -149,10 +149,8 @@ class Deaths(RowCase):
         program = self.program(*EXACT)
         for how in ("segv", "abort", "fpe", "ill"):
             for _ in range(50 if LONG else 3):
-                begun = time.monotonic()
                 done = self.run_reported(program, "crowd", how)
                 self.assertEqual(done.returncode, -self.ENDS[how])
-                self.assertLess(time.monotonic() - begun, 10)
                 # Who came second waited; it may have reported once more what was counted since.
                 self.assertEqual(self.ids()[:2], ["samples", "main-backtrace"], how)
                 self.assertEqual(self.counted(program), 10 + 20 * 50)
@@ -191,7 +189,6 @@ class Deaths(RowCase):
         """Counters that cannot be read any more, a stack that cannot be unwound: the original signal ends the process, and the parts
         that can be written stand there."""
         program = self.program(*EXACT)
-        begun = time.monotonic()
         done = self.run_reported(program, "broken", "stack")
         self.assertEqual(done.returncode, -signal.SIGILL)
         self.assertEqual(self.ids(), ["samples", "main-backtrace"])
@@ -200,7 +197,6 @@ class Deaths(RowCase):
         done = self.run_reported(program, "broken", "counters")
         self.assertEqual(done.returncode, -signal.SIGILL)
         self.assertRegex(dict(self.subreports())["main-backtrace"], r"^\S*\[0x[0-9a-f]+\]\n")
-        self.assertLess(time.monotonic() - begun, 10)
 
     def test_r8_a_small_signal_stack_of_the_program_s_own(self):
         program = self.program(*EXACT)

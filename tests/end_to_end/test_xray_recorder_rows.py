@@ -120,7 +120,6 @@ class Signals(Case):
     def test_r7_r8_crashes_leave_a_snapshot(self):
         program = build("host", NEWEST)
         for how in ("segv", "abort", "fpe", "ill", "bus", "terminate", "overflow", "thread_overflow", "crowd"):
-            begun = time.monotonic()
             run = Run(program, "die", how, options="mode=snapshot,size=16M", check=False, timeout=20,
                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
             self.assertIn(run.status, (-signal.SIGSEGV, -signal.SIGABRT, -signal.SIGFPE, -signal.SIGILL, -signal.SIGBUS), how)
