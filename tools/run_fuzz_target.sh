@@ -8,5 +8,7 @@ found=build/fuzz/found/$name
 mkdir -p "$found"
 # A small quarantine keeps AddressSanitizer's own memory below the limit.
 export ASAN_OPTIONS="quarantine_size_mb=8:${ASAN_OPTIONS:-}"
+made=build/fuzz/fuzz/${name}_seeds # seeds that the build makes
+[ -d "$made" ] || made=
 exec "build/fuzz/bin/${name}_fuzz" -max_total_time="$seconds" -rss_limit_mb=256 -malloc_limit_mb=64 -timeout=5 \
-  -print_final_stats=1 -verbosity=0 -artifact_prefix="$found-" "$found" "fuzz/corpus/$name"
+  -print_final_stats=1 -verbosity=0 -artifact_prefix="$found-" "$found" "fuzz/corpus/$name" $made

@@ -55,8 +55,7 @@ constexpr auto kVerbs = std::to_array<Verb>({
 void add_verbs(CLI::App& app, std::string_view asked, int& status) {
   const auto* const found = std::ranges::find(kVerbs, asked, &Verb::name);
   if (found != kVerbs.end()) return found->add(app, status);
-  for (const Verb& verb : kVerbs) verb.add(app, status);
-  add_help_verbs(app, status);  // the last: they know those before them
+  add_all_verbs(app, status);
 }
 
 // The verbs that are also programs, in libexec/telltale/ (cmake/TelltaleInstall.cmake).
@@ -79,6 +78,11 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+void add_all_verbs(CLI::App& app, int& status) {
+  for (const Verb& verb : kVerbs) verb.add(app, status);
+  add_help_verbs(app, status);  // the last: they know those before them
+}
 
 int run_command_line(int argc, char** argv, const std::string& version) {
   // Under another program's name telltale is that program: its arguments are one verb's.

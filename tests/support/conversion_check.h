@@ -1,0 +1,90 @@
+#pragma once
+
+// Converts a recording and reads the result back.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "import/open_recording.h"
+#include "model/events.h"
+#include "output/export_format.h"
+#include "support/verb_runner.h"
+
+namespace telltale::testing {
+
+struct CallCounts {
+  uint64_t entries = 0;
+  uint64_t exits = 0;
+};
+
+// None if the file is no recording of calls.
+inline std::optional<CallCounts> count_calls(const std::string& path) {
+  struct Counter : IgnoreEvents {
+    CallCounts counts;
+    void enter(Ticks, FunctionId) { ++counts.entries; }
+    void leave(Ticks, FunctionId, LeaveKind) { ++counts.exits; }
+  };
+  OpenOptions options;
+  options.files = {path};
+  const Result<AnyRecording> recording = open_recording(options);
+  if (!recording) return std::nullopt;
+  return std::visit(
+      [](const auto& source) {
+        Counter counter;
+        ProblemLog problems;
+        for (size_t stream = 0; stream < source.streams().size(); ++stream) {
+          for (size_t unit = 0; unit < source.streams()[stream].units; ++unit)
+            source.play(stream, unit, counter, problems);
+        }
+        return counter.counts;
+      },
+      *recording);
+}
+
+// Converts the runner's recording to `target`. Returns what is wrong with the result: it cannot be
+// read back, or has not the calls that the recording has, less what `convert` says did not fit.
+// Empty: nothing is wrong, or the recording cannot be converted to that format.
+inline std::string check_conversion(VerbRunner& runner, const std::string& target) {
+  const std::string& recording = runner.files().recording;
+  const std::string converted = runner.files().output + "-converted";
+  ::unlink(converted.c_str());
+  if (runner.run({"convert", "--json", "--to", target, "-o", converted, recording}) != 0) return {};
+  const nlohmann::json told = nlohmann::json::parse(runner.printed(), nullptr, false);
+  if (told.is_discarded()) return "convert --json prints no JSON";
+  if (target == "chrome" || target == "speedscope") {
+    std::ifstream file(converted, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return nlohmann::json::accept(text) ? "" : target + " is no JSON";
+  }
+  const std::optional<ExportFormat> format = export_format_of_name(target);
+  if (!format || !is_recording_format(*format)) return {};
+  uint64_t lost = 0;
+  for (const nlohmann::json& loss : told["losses"]) lost += loss["count"].get<uint64_t>();
+  if (std::filesystem::is_empty(converted))
+    return lost != 0 ? "" : target + ": nothing was written, and nothing is said to be lost";
+  // What is torn in the recording may stay torn; nothing else may be damaged.
+  const int allowed = runner.run({"info", "--strict", recording});
+  const int status = runner.run({"info", "--strict", converted});
+  if (status != 0 && status != allowed)
+    return fmt::format("{}: info --strict of the result ends with {}", target, status);
+  const std::optional<CallCounts> before = count_calls(recording);
+  if (!before) return {};  // counts without calls
+  const std::optional<CallCounts> after = count_calls(converted);
+  if (!after) return target + ": the result cannot be opened";
+  if (after->entries <= before->entries && after->exits <= before->exits &&
+      after->entries + after->exits + lost >= before->entries + before->exits)
+    return {};
+  return fmt::format("{}: {} entries and {} exits become {} and {}, {} said to be lost", target,
+                     before->entries, before->exits, after->entries, after->exits, lost);
+}
+
+}  // namespace telltale::testing
