@@ -105,6 +105,30 @@ TEST(XrayRecording, NothingIsToldAsEarlierThanTheCustomEventBeforeIt) {
   EXPECT_EQ(times(5), (std::vector<Ticks>{1000, 1100, 1110, 1310}));
 }
 
+// Since version 5 an event has a delta, which may be negative: time is held until it has caught up.
+TEST(XrayRecording, NegativeDeltasOfEventsDoNotTurnTimeBack) {
+  struct Times : IgnoreEvents {
+    std::vector<Ticks> told;
+    void enter(Ticks time, FunctionId) { told.push_back(time); }
+    void leave(Ticks time, FunctionId, LeaveKind) { told.push_back(time); }
+    void instant(const InstantEvent& event) { told.push_back(event.time); }
+  };
+  for (const bool typed : {false, true}) {
+    testing::FdrBuilder builder(5);
+    builder.buffer({.tid = 1, .tsc = 1000}).enter(1, 100);
+    if (typed) {
+      builder.typed(3, "early", -50);
+    } else {
+      builder.custom("early", -50);
+    }
+    const std::string file = builder.exit(1, 10).enter(2, 200).bytes();
+    Times sink;
+    ProblemLog problems;
+    open(file).play(0, 0, sink, problems);
+    EXPECT_EQ(sink.told, (std::vector<Ticks>{1100, 1100, 1100, 1260})) << typed;
+  }
+}
+
 TEST(XrayRecording, ReadsSeveralFilesAsOne) {
   const std::string early = testing::FdrBuilder(5)
                                 .frequency(1'000'000'000)

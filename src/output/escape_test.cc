@@ -120,6 +120,13 @@ TEST(Escape, CsvQuotesSeparatorsAndGuardsFormulas) {
   EXPECT_EQ(escaped<append_csv>("a,b"), "\"a,b\"");
   EXPECT_EQ(escaped<append_csv>("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(escaped<append_csv>("=1+1"), "'=1+1");
+  // Each character that a spreadsheet may take for the beginning of a formula, or of our guard.
+  for (const char first : "=+-@\t'"s)
+    EXPECT_EQ(escaped<append_csv>(std::string(1, first) + "x"), "'"s + first + "x") << first;
+  EXPECT_EQ(escaped<append_csv>("\rx"), "\"'\rx\"");
+  // Only at the beginning.
+  for (const char inside : "=+-@\t'"s)
+    EXPECT_EQ(escaped<append_csv>("x"s + inside), "x"s + inside) << inside;
   EXPECT_EQ(escaped<append_csv>("@a,\n"), "\"'@a,\n\"");
   EXPECT_EQ(escaped<append_csv>("'a"), "''a");
   EXPECT_EQ(escaped<append_csv>(""), "");

@@ -42,6 +42,36 @@ def named_program(folder):
     return program
 
 
+def proto_number(data, at):
+    """A varint, and where the next thing begins."""
+    number = shift = 0
+    while True:
+        number |= (data[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 0x80:
+            return number, at
+
+
+def proto_numbers(data):
+    numbers, at = [], 0
+    while at < len(data):
+        number, at = proto_number(data, at)
+        numbers.append(number)
+    return numbers
+
+
+def proto_fields(data):
+    """(number, value) of each field of a message of numbers and nested messages."""
+    fields, at = [], 0
+    while at < len(data):
+        key, at = proto_number(data, at)
+        value, at = proto_number(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        fields.append((key >> 3, value))
+    return fields
+
+
 class Exports(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -182,6 +212,18 @@ class Exports(unittest.TestCase):
         self.assertIn(b"77", self.run_tool(*command, "-tags", path))
         with gzip.open(path) as file:  # one member, whole
             self.assertTrue(file.read())
+
+    def test_pprof_has_calls_that_take_no_time(self):
+        """A call whose time is all its callee's is a sample, too: it was called."""
+        trace = self.folder / "instant.fdr"
+        trace.write_bytes(fdr([("enter", 1, 10), ("enter", 2, 0), ("enter", 3, 0), ("exit", 3, 0), ("exit", 2, 0), ("exit", 1, 50)]))
+        out = self.folder / "instant.pprof"
+        subprocess.run([TELLTALE, "convert", trace, "-o", out], check=True, timeout=60)
+        with gzip.open(out) as file:
+            samples = [proto_fields(body) for number, body in proto_fields(file.read()) if number == 2]
+        # Locations, innermost first; calls, time.
+        told = sorted((proto_numbers(dict(one)[1]), proto_numbers(dict(one)[2])) for one in samples)
+        self.assertEqual(told, [([1], [1, 50]), ([2, 1], [1, 0]), ([3, 2, 1], [1, 0])])
 
     def test_callgrind_annotate_reads_self_time(self):
         if not shutil.which("callgrind_annotate"):

@@ -127,6 +127,29 @@ class FlamePage(unittest.TestCase):
                                         ["emit", "emit"], ["main", "emit"], ["all threads", "emit"]])
         self.assertEqual(shown[16:20], ["search", ["all threads", "emit"], ["all threads", ""], False])
 
+    def test_nested_matches_count_once(self):
+        """main holds parse holds Lex: whoever matches inside of a match adds nothing."""
+        matched = ("eval", "document.getElementById('matched').textContent")
+        page = self.flame(self.trace, "--program", self.map)
+        searches = (("main|parse|lex|emit", "100 %"), ("parse|lex", "40.00 %"), ("lex|main", "100 %"), ("parse|lex|emit", "93.33 %"))
+        steps = [step for text, _ in searches for step in (("fill", "#search", text), matched)]
+        told = [answer for answer in self.drive(page, *steps) if answer]
+        self.assertEqual(told, [f"{share} matched" for _, share in searches])
+
+    def test_the_zoomed_box_fills_the_width(self):
+        """What the window shows begins where the box begins, which is not 0 for all but the first of their row."""
+        page = self.flame(self.trace, "--program", self.map)
+        for name in ("main", "parse", "Lex"):
+            node = self.node_of(page, name)
+            box = ("eval", f"(() => {{ const scale = view.shownWidth / (view.to - view.from); "
+                           f"return [(view.starts[{node}] - view.from) * scale, view.width[{node}] * scale / view.shownWidth]; }})()")
+            answers = self.drive(page, ("eval", f"view.starts[{node}]"), ("eval", f"zoom({node})"),
+                                 ("until", f"Math.abs(view.width[{node}] - (view.to - view.from)) < 1e-6"), box)
+            starts, told = answers[0], answers[-1]
+            self.assertEqual(starts > 0, name != "main", name)  # the widest come first: emit stands before parse
+            self.assertAlmostEqual(told[0], 0, places=3)
+            self.assertAlmostEqual(told[1], 1, places=3)
+
     def test_dark_scheme_from_the_start_and_when_it_changes(self):
         page = self.flame(self.trace, "--program", self.map)
         pixel = ("eval", "[...view.context.getImageData(5, view.canvas.height - 5, 1, 1).data].slice(0, 3)")

@@ -358,6 +358,13 @@ TEST(SamplerVerifier, NamesTheFirstViolationOfEachKind) {
   EXPECT_EQ(count(verify_sites(as_bytes(sites)), Kind::wrong_row), 1U);
   const std::string graph = "*\t0.1\na.c\n" + unit + "\n+\tf\ta.c\t1\na.c\t1\n4\t\n\n\n\n";
   EXPECT_EQ(count(verify_graphs(as_bytes(graph)), Kind::missing_node), 1U);
+  // Of a function with two nodes: to the last one, and to the one behind it.
+  const auto two_nodes = [&](const std::string& successor) {
+    return "*\t0.1\na.c\n" + unit + "\n+\tf\ta.c\t1\na.c\t1\n" + successor +
+           "\t\n\na.c\t2\n\n\n\n\n";
+  };
+  EXPECT_TRUE(verify_graphs(as_bytes(two_nodes("1"))).valid());
+  EXPECT_EQ(count(verify_graphs(as_bytes(two_nodes("2"))), Kind::missing_node), 1U);
 }
 
 // Chi-square of 64 bins of draws against Binomial(n, 1/4) with a fixed seed: 99.9 % of seeds pass.
