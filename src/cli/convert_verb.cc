@@ -77,6 +77,7 @@ int run_counts(const ConvertOptions& options, ExportFormat format, std::vector<I
                       [&out](std::string_view block) { return out->write(block); });
   if (!done) return report_error(done.error());
   if (const Result<void> finished = out->finish(); !finished) return report_error(finished.error());
+  remark_nothing_observed(*reports);
   return report_outcome(options, format, {.losses = {}, .problems = reports->problems()});
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -57,8 +58,9 @@ Table hottest_functions(const Profile& profile, Ticks busy, const Clock& clock,
 }
 
 // The paths with most time in their last function's own code.
+// `most_frames`: of a deeper stack the innermost so many are told, and how many more there are.
 Table hottest_stacks(const CallTree& tree, Ticks busy, const Clock& clock,
-                     const FunctionNames& names, size_t rows) {
+                     const FunctionNames& names, size_t rows, size_t most_frames) {
   std::vector<size_t> nodes;
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     if (tree.nodes[i].depth != 0) nodes.push_back(i);
@@ -71,11 +73,10 @@ Table hottest_stacks(const CallTree& tree, Ticks busy, const Clock& clock,
                {"calls", "CALLS"},
                {"stack", "STACK", Show::text}});
   for (const size_t leaf : nodes) {
-    constexpr size_t kShownFrames = 12;
     std::string stack;
     size_t frames = 0;
     for (size_t node = leaf; tree.nodes[node].depth != 0; node = tree.nodes[node].parent) {
-      if (++frames > kShownFrames) {
+      if (++frames > most_frames) {
         stack.insert(0, fmt::format("... {} more > ", tree.nodes[node].depth));
         break;
       }
@@ -208,12 +209,17 @@ int answer(const Source& source, const ReportOptions& options, const CallFilter&
   RecordingInfo info = source.info(options.reading.jobs);
   const Clock& clock = source.clock();
   const FunctionNames& names = source.functions();
-  const Report report{.info = info,
-                      .calls = together.calls,
-                      .remarks = remarks(info, together),
-                      .functions = hottest_functions(profile, busy, clock, names, options.rows),
-                      .stacks = hottest_stacks(together, busy, clock, names, options.rows),
-                      .threads = busiest_threads(by_thread, info, clock, options.rows)};
+  // Programs that read JSON and CSV join stacks with what other verbs tell: those stay whole.
+  constexpr size_t kShownFrames = 12;
+  const bool for_people = !options.reading.json && !options.reading.csv;
+  const size_t most_frames = for_people ? kShownFrames : std::numeric_limits<size_t>::max();
+  const Report report{
+      .info = info,
+      .calls = together.calls,
+      .remarks = remarks(info, together),
+      .functions = hottest_functions(profile, busy, clock, names, options.rows),
+      .stacks = hottest_stacks(together, busy, clock, names, options.rows, most_frames),
+      .threads = busiest_threads(by_thread, info, clock, options.rows)};
   if (options.reading.csv) {
     const Result<std::string> csv = to_csv(report, options.mono.reports);
     if (!csv) return report_error(csv.error());

@@ -64,6 +64,7 @@ int answer(const SamplerReports& reports, const CallFilter& filter, const Resolv
            : write_text(reports, filter, options.counts, sink);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
+  remark_nothing_observed(reports);
   return report_problems(options.reading, reports.problems());
 }
 

@@ -117,6 +117,11 @@ std::unexpected<Error> counts_only() {
   return usage_error("--sparsity, --scheme and --observed are for feedback reports");
 }
 
+void remark_nothing_observed(const SamplerReports& reports) {
+  const std::string_view note = reports.nothing_observed();
+  if (!note.empty()) fmt::print(stderr, "telltale: {}\n", note);
+}
+
 bool SiteFilter::keeps(const CountedSite& site) {
   if (options_.observed && !site.observed) return false;
   if (!options_.schemes.empty() &&

@@ -43,6 +43,9 @@ class SiteFilter {
   bool kept_ = false;
 };
 
+// Says on standard error what a report in which nothing was observed may be about.
+void remark_nothing_observed(const SamplerReports& reports);
+
 // The sites with the largest counts first. Errors: standard output's.
 struct TopSites {
   size_t limit = 0;  // 0: all

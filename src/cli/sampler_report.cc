@@ -123,6 +123,9 @@ Section backtrace_section(const SamplerReports& reports, const SamplerReportOpti
     });
   }
   section.add("backtrace", "", std::move(table));
+  if (const std::string mismatch = resolver.mismatch();
+      !mismatch.empty() && !wanted.programs.empty())
+    fmt::print(stderr, "telltale: {}\n", visible(mismatch));
   return section;
 }
 
@@ -140,8 +143,13 @@ Section all_section(const SamplerReports& reports, const SiteSums& sums, uint64_
     section.add("margin", "give or take (95 %)", guess.margin);
   }
   section.add("unresolved", "sections without site information", reports.unresolved_sections());
+  section.add("unreported_units", "units of the programs without a report",
+              reports.unreported_units());
   section.add("uneven", "sections that do not fit it", reports.uneven_sections());
-  section.add("damaged_places", "damaged places", reports.problems().damage_count());
+  section.add("damaged_places", "damaged places",
+              reports.problems().damage_count() - reports.unresolved_problems());
+  if (const std::string_view note = reports.nothing_observed(); !note.empty())
+    section.add("note", "note", std::string(note));
   return section;
 }
 

@@ -21,7 +21,7 @@ namespace telltale::cli {
 namespace {
 
 constexpr int kMissing = 1;     // a file has no site information
-constexpr int kMismatched = 2;  // samples without sites, or not as many
+constexpr int kMismatched = 2;  // samples without sites, or not as many; no frame of any FILE
 constexpr int kMalformed = 1;   // resolve-backtrace
 constexpr std::string_view kUnknown = "??";
 
@@ -86,16 +86,6 @@ Result<void> write_timestamps(const SamplerReports& reports) {
   return out.finish();
 }
 
-// Units of which samples came and no sites.
-bool complain_of_unresolved(const SamplerReports& reports) {
-  for (const SamplerReports::Section& section : reports.sections()) {
-    if (section.sites != nullptr) continue;
-    fmt::print(stderr, "telltale: unit {}, scheme {}: none of the files has its sites\n",
-               visible(section.unit), visible(section.scheme->name));
-  }
-  return reports.unresolved_sections() != 0;
-}
-
 int run_resolve(const std::vector<std::string>& files,
                 Result<void> (*write)(const SamplerReports&)) {
   Result<InputFile> input = InputFile::open("-");
@@ -108,8 +98,8 @@ int run_resolve(const std::vector<std::string>& files,
   complain(reports->problems());
   if (reports->program_without_sites()) return kMissing;
   if (const Result<void> done = write(*reports); !done) return report_error(done.error());
-  const bool unresolved = complain_of_unresolved(*reports);
-  const bool mismatched = unresolved || reports->uneven_sections() != 0 || reports->bad_rows() != 0;
+  const bool mismatched = reports->unresolved_sections() != 0 || reports->uneven_sections() != 0 ||
+                          reports->bad_rows() != 0;
   return mismatched ? kMismatched : static_cast<int>(kDone);
 }
 
@@ -157,6 +147,10 @@ int run_backtrace(const BacktraceOptions& options) {
                        or_unknown(resolved.function), file_of(resolved), resolved.line);
   });
   if (const Result<void> done = print_block(out); !done) return report_error(done.error());
+  if (const std::string mismatch = resolver.mismatch(); !mismatch.empty()) {
+    fmt::print(stderr, "telltale: {}\n", visible(mismatch));
+    if (status == kDone) status = kMismatched;
+  }
   return status;
 }
 

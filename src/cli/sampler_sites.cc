@@ -66,14 +66,14 @@ std::vector<Table::Column> sampler_site_columns(bool with_program) {
 }
 
 std::vector<Table::Cell> ProgramSites::cells_of(const sampler::SitesSection& section, size_t i,
-                                                const std::string* program) {
+                                                const std::string* program, size_t unit_digits) {
   const sampler::SiteRow row = section.row(i);
   std::vector<Table::Cell> cells;
   if (program != nullptr) cells.emplace_back(*program);
   cells.insert(cells.end(),
-               {std::string(section.unit.substr(0, 8)), std::string(section.scheme), uint64_t{i},
-                fmt::format("{}:{}", row.file(), row.line_number()), std::string(row.function()),
-                std::string(row.graph_number()), words_of(row)});
+               {std::string(section.unit.substr(0, unit_digits)), std::string(section.scheme),
+                uint64_t{i}, fmt::format("{}:{}", row.file(), row.line_number()),
+                std::string(row.function()), std::string(row.graph_number()), words_of(row)});
   return cells;
 }
 

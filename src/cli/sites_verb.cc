@@ -327,9 +327,12 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
   const std::vector<Table::Column> columns = sampler_site_columns(with_program);
   uint64_t site_count = 0;
   for (const Program& program : programs) site_count += program.sites.count();
+  // What programs read joins with `resolve`.
+  const size_t unit_digits =
+      options.csv ? ProgramSites::kAllUnitDigits : ProgramSites::kShownUnitDigits;
   const auto sites = [&](auto use) {
     for (const Program& program : programs)
-      program.sites.for_each_row(with_program ? &program.path : nullptr, use);
+      program.sites.for_each_row(with_program ? &program.path : nullptr, unit_digits, use);
   };
   const ByteSink sink = [&answer](std::string_view block) -> Result<void> {
     answer.write(block);

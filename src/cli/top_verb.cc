@@ -152,6 +152,7 @@ int answer_counts(const SamplerReports& reports, const TopOptions& options,
   const Result<void> done = print_top_sites(
       reports, filter, options.counts, {options.limit, options.reading.json, options.reading.csv});
   if (!done) return report_error(done.error());
+  remark_nothing_observed(reports);
   return report_problems(options.reading, reports.problems());
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -44,7 +45,11 @@ ResolvedFrame BacktraceResolver::resolve(const sampler::BacktraceFrame& frame) {
   resolved.module = frame.module;
   Module* module = frame.module.empty() ? nullptr : find(frame.module);
   std::optional<uint64_t> address;
-  if (module != nullptr) {
+  if (module == nullptr) {
+    if (std::ranges::find(strangers_, frame.module) == strangers_.end())
+      strangers_.emplace_back(frame.module);
+  } else {
+    met_ = true;
     if (module->symbolizer == nullptr)
       module->symbolizer = std::make_unique<Symbolizer>(module->path);
     address = link_address(frame, *module->symbolizer);
@@ -57,6 +62,17 @@ ResolvedFrame BacktraceResolver::resolve(const sampler::BacktraceFrame& frame) {
     resolved.directory = name.directory;
   }
   return resolved;
+}
+
+std::string BacktraceResolver::mismatch() const {
+  if (met_ || strangers_.empty()) return {};
+  constexpr size_t kShown = 3;
+  std::string names;
+  for (size_t i = 0; i < std::min(strangers_.size(), kShown); ++i)
+    names += (i == 0 ? "" : ", ") + (strangers_[i].empty() ? "no module" : strangers_[i]);
+  if (strangers_.size() > kShown) names += fmt::format(" and {} more", strangers_.size() - kShown);
+  return fmt::format("no frame of the backtrace is of a program that was given: they name {}",
+                     names);
 }
 
 }  // namespace telltale

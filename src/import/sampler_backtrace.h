@@ -30,6 +30,9 @@ class BacktraceResolver {
 
   // Looks up the instruction before the address, which is where a call returns to.
   ResolvedFrame resolve(const sampler::BacktraceFrame& frame);
+  // There were frames, and none of them is of a file that was given: in words, what they name.
+  // Empty otherwise.
+  [[nodiscard]] std::string mismatch() const;
 
  private:
   struct Module {
@@ -39,6 +42,8 @@ class BacktraceResolver {
   Module* find(std::string_view module);
 
   std::vector<Module> modules_;
+  std::vector<std::string> strangers_;  // modules of frames that nobody gave, in order
+  bool met_ = false;                    // a frame was of a file that was given
 };
 
 }  // namespace telltale

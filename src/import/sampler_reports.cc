@@ -78,6 +78,8 @@ Result<SamplerReports> SamplerReports::open(std::vector<InputFile> files,
     }
   }
   for (const InputFile& file : reports.files_) reports.read(file);
+  // Who gives no program wants no join.
+  if (!options.programs.empty() || !reports.sites_.sections().empty()) reports.note_unresolved();
   reports.add_unreported();
   return reports;
 }
@@ -161,6 +163,10 @@ void SamplerReports::read_section(const ReportItem& item, const std::string& fil
   const size_t index = find_or_add(item.unit, item.scheme,
                                    std::clamp<size_t>(columns, 1, sampler::kMaxUnknownCounters));
   Section& section = sections_[index];
+  if (section.file.empty()) {
+    section.file = file;
+    section.offset = item.offset;
+  }
   if (item.kind == ReportItem::Kind::samples) {
     read_samples(item, file, section);
     return;
@@ -227,6 +233,41 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
                    *section.sites->program, section.rows, item.unit, item.scheme));
 }
 
+// Counts whose meaning no program knows: the program is another one, or another build.
+void SamplerReports::note_unresolved() {
+  struct Unit {
+    const Section* first = nullptr;
+    std::string schemes;
+  };
+  std::map<std::string_view, Unit> units;
+  std::map<std::string_view, bool> resolved_files;  // whether a unit of theirs was resolved
+  for (const Section& section : sections_) {
+    bool& resolved = resolved_files[section.file];
+    resolved = resolved || section.sites != nullptr;
+    if (section.sites != nullptr) continue;
+    Unit& unit = units[section.unit];
+    if (unit.first == nullptr) unit.first = &section;
+    unit.schemes += (unit.schemes.empty() ? "" : ", ") + section.scheme->name;
+  }
+  const auto note = [this](const std::string& file, uint64_t offset, std::string record,
+                           std::string message) {
+    info_.problems.add(
+        {Problem::Kind::loss, offset, file, std::move(record), std::move(message), 0});
+    ++unresolved_problems_;
+  };
+  for (const auto& [file, resolved] : resolved_files) {
+    if (resolved) continue;
+    note(std::string(file), 0, "Report",
+         "no program that was given has any of its units: another program left it, or another "
+         "build of this one");
+  }
+  for (const auto& [name, unit] : units) {
+    note(
+        unit.first->file, unit.first->offset, "Samples",
+        fmt::format("no program that was given has the sites of unit {} ({})", name, unit.schemes));
+  }
+}
+
 // What programs have and no report tells of.
 void SamplerReports::add_unreported() {
   for (const SamplerSites::Section& section : sites_.sections())
@@ -289,6 +330,30 @@ uint64_t SamplerReports::unresolved_sections() const {
       sections_, [](const Section& section) { return section.sites == nullptr; }));
 }
 
+uint64_t SamplerReports::unreported_units() const {
+  std::map<std::string_view, bool> reported;  // by unit of the programs
+  for (const Section& section : sections_) {
+    if (section.sites == nullptr) continue;
+    bool& known = reported[section.unit];
+    known = known || section.times_reported != 0;
+  }
+  return static_cast<uint64_t>(
+      std::ranges::count(reported, false, &std::pair<const std::string_view, bool>::second));
+}
+
+std::string_view SamplerReports::nothing_observed() const {
+  bool any_rows = false;
+  for (const Section& section : sections_) {
+    if (std::ranges::any_of(section.counts, [](uint64_t count) { return count != 0; }) ||
+        std::ranges::any_of(section.bounds, &sampler::Bounds::observed))
+      return {};
+    any_rows = any_rows || section.reported_rows != 0;
+  }
+  if (!any_rows) return {};
+  return "nothing was observed; a program that samples observes nothing unless SAMPLER_SPARSITY is "
+         "set when it runs";
+}
+
 RecordingInfo SamplerReports::info(const std::function<bool(const CountedSite&)>& keeps) const {
   RecordingInfo info = info_;
   for (const auto& [kind, count] : kinds_) {
@@ -314,7 +379,12 @@ RecordingInfo SamplerReports::info(const std::function<bool(const CountedSite&)>
   property("units", units.size());
   property("sites", sites);
   property("observed sites", observed);
-  if (!sites_.sections().empty()) property("unresolved", unresolved_sections());
+  if (!sites_.sections().empty()) {
+    property("unresolved", unresolved_sections());
+    if (report_count_ != 0) property("unreported units", unreported_units());
+  }
+  if (const std::string_view note = nothing_observed(); !note.empty())
+    info.properties.emplace_back("note", note);
   for (const Subreport& subreport : subreports_) {
     info.properties.emplace_back("subreport",
                                  fmt::format("{}, {} bytes", subreport.id, subreport.text.size()));

@@ -51,6 +51,8 @@ class SamplerReports {
     std::vector<uint64_t> last_times;
     bool tells_first = false;  // there are such timestamps, empty or not
     bool tells_last = false;
+    std::string file;     // the report that tells of it first; empty: none does
+    uint64_t offset = 0;  // of its tag there
   };
   // A subreport that is not samples; of several of the same name in one file all text together.
   struct Subreport {
@@ -73,6 +75,13 @@ class SamplerReports {
   [[nodiscard]] size_t report_count() const { return report_count_; }  // files that are reports
   // Sections that no program has sites for.
   [[nodiscard]] uint64_t unresolved_sections() const;
+  // Entries of problems() that say so: no damage of the reports themselves.
+  [[nodiscard]] uint64_t unresolved_problems() const { return unresolved_problems_; }
+  // Units of the programs of which no report has samples.
+  [[nodiscard]] uint64_t unreported_units() const;
+  // There are samples of sites, and nothing was observed at any: in words what that means,
+  // otherwise empty.
+  [[nodiscard]] std::string_view nothing_observed() const;
   // Sections whose rows are not as many as the program's sites.
   [[nodiscard]] uint64_t uneven_sections() const { return uneven_; }
   // Rows that were not the numbers that they should be.
@@ -117,6 +126,7 @@ class SamplerReports {
   void read_samples(const sampler::ReportItem& item, const std::string& file, Section& section);
   void add_subreport(const std::string& file, std::string_view id, std::string_view text);
   void count_graphs(const InputFile& file);
+  void note_unresolved();
   void add_unreported();
   void note_rows(const sampler::ReportItem& item, const std::string& file, const Section& section,
                  const sampler::RowTally& tally);
@@ -139,6 +149,7 @@ class SamplerReports {
   size_t report_count_ = 0;
   uint64_t uneven_ = 0;
   uint64_t bad_rows_ = 0;
+  uint64_t unresolved_problems_ = 0;
   bool program_without_sites_ = false;
 };
 

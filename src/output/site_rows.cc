@@ -50,7 +50,7 @@ void append_number(std::string& out, Number number) {
 }  // namespace
 
 std::string site_place(const CountedSite& site) {
-  if (site.text.empty()) return fmt::format("unit {}, site {}", site.unit.substr(0, 8), site.index);
+  if (site.text.empty()) return fmt::format("unit {}, site {}", site.unit, site.index);
   return fmt::format("{}:{}", site.file, site.line);
 }
 

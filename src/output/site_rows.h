@@ -11,7 +11,8 @@ namespace telltale {
 // Counted sites as rows: for people, JSON and CSV. `sparsity` above 1 adds what the counts are
 // estimates of (docs/analysis/sampler.md, "Estimates"); 0 and 1: nothing.
 
-// "src/a.c:12"; "unit 0123abcd, site 7" without static information.
+// "src/a.c:12"; without static information the whole unit and the site's number in it:
+// "unit 0123456789abcdef0123456789abcdef, site 7".
 std::string site_place(const CountedSite& site);
 // The scheme's columns, as a sentence would have them: "x local direct", "late < 0LL".
 std::string site_words(const CountedSite& site);

@@ -3,7 +3,10 @@ import csv
 import json
 import os
 import subprocess
+import tempfile
 import unittest
+
+from export_tools import fdr
 
 TELLTALE = os.environ["TELLTALE"]
 ORDERS = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples", "orders")
@@ -45,6 +48,20 @@ class ReportTest(unittest.TestCase):
         wrong = subprocess.run([TELLTALE, "report", "--csv", "--reports", "heap", "orders.yaml"], cwd=ORDERS,
                                capture_output=True, text=True, timeout=60)
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
+
+    def test_deep_stacks_are_whole_for_programs(self):
+        """People see the innermost frames; JSON and CSV have what `stacks` has."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "deep.fdr")
+            with open(trace, "wb") as file:
+                file.write(fdr([("enter", i, 10) for i in range(1, 31)] + [("exit", i, 10) for i in range(30, 0, -1)]))
+            deepest = telltale("stacks", trace).splitlines()[-1].rpartition(" ")[0].split(";")
+            self.assertEqual(len(deepest), 30)
+            stacks = [row["stack"].split(" > ") for row in json.loads(telltale("report", "--json", "--rows", "30", trace))["stacks"]]
+            self.assertIn([name.replace(r'\x23', '#') for name in deepest], stacks)
+            rows = csv.DictReader(telltale("report", "--csv", "--reports", "stacks", "--rows", "30", trace).splitlines())
+            self.assertEqual([row["stack"].split(" > ") for row in rows], stacks)
+            self.assertIn("... 18 more > ", telltale("report", "--rows", "30", trace))
 
     def test_filters_apply_to_every_table(self):
         report = json.loads(telltale("report", "--json", "--thread", "9480", "--depth", "2", "orders.yaml"))

@@ -85,6 +85,61 @@ class SamplerAnswers(SamplerToolCase):
         rows = list(csv.DictReader(io.StringIO(self.telltale("sites", "--csv", "myapp", "one.o"))))
         self.assertEqual(len(rows), 9)
 
+    def test_rows_of_sites_and_of_reports_join(self):
+        raw = self.write("joined.report", self.samples("main", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
+        key = lambda row: (row["unit"], row["scheme"], int(row["site"]))
+        sites = [key(row) for row in csv.DictReader(io.StringIO(self.telltale("sites", "--csv", "myapp")))]
+        told = [key(row) for row in csv.DictReader(io.StringIO(self.telltale("resolve", raw, "--program", "myapp", "--csv")))]
+        self.assertEqual(sorted(told), sorted(sites))
+        self.assertEqual(len(told), 6)
+        # Without a program the place says the unit, in tables that programs read, too.
+        unit = self.units["main"]
+        for words in (["top", raw, "--csv"], ["report", raw, "--csv", "--reports", "sites"]):
+            places = [row["place"] for row in csv.DictReader(io.StringIO(self.telltale(*words)))]
+            self.assertEqual(set(places), {f"unit {unit}, site 0", f"unit {unit}, site 1"}, words)
+
+    def test_a_program_that_the_report_is_not_of(self):
+        """Every verb that joins reports with programs names what the programs lack; --strict makes it an exit status."""
+        unit = self.units["two"]
+        raw = self.write("other.report", self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
+        missing = f"no program that was given has the sites of unit {unit} (branches, returns)"
+        verbs = [["info", raw], ["resolve", raw], ["resolve", raw, "--csv"], ["resolve", raw, "--json"], ["top", raw], ["top", raw, "--json"],
+                 ["report", raw], ["report", raw, "--json"]]
+        verbs += [["convert", raw, "--to", to, "-o", self.path("out")] for to in ("json", "csv", "sampler")]
+        for words in verbs:
+            for program in ("myapp", "libmylib.so"):
+                with self.subTest(words=words, program=program):
+                    out = self.telltale(*words, "--program", program)
+                    told = out if words[0] == "info" else self.stderr
+                    self.assertIn("no program that was given has any of its units", told)
+                    self.assertIn(missing, told)
+                    self.telltale(*words, "--program", program, "--strict", status=4)
+            # With the right one beside it nothing is wrong; and without any, nobody asked.
+            for programs in (["--program", "myapp", "--program", "myplugin.so"], []):
+                self.telltale(*words, *programs, "--strict")
+                self.assertEqual(self.stderr, "")
+        # A library that is missing beside a program that fits.
+        both = self.write("both.report", self.samples("main", "1\t2\n", "1\t1\t1\n2\t2\t2\n") + self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
+        self.telltale("resolve", both, "--program", "myapp", "--strict", status=4)
+        self.assertIn(missing, self.stderr)
+        self.assertNotIn("any of its units", self.stderr)
+        self.assertIn('"damaged_places": 0', self.telltale("report", both, "--program", "myapp", "--json"))
+
+    def test_lines_of_a_program_that_the_report_is_not_of(self):
+        """LCOV is written of the program's own lines, which ran nowhere: that is said."""
+        raw = self.write("other.report", self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
+        lines = self.telltale("convert", raw, "--program", "myapp", "--to", "lcov", "-o", "-")
+        self.assertIn("BRDA:4,0,0,-\n", lines)
+        self.assertIn("no program that was given has any of its units", self.stderr)
+        self.telltale("convert", raw, "--program", "myapp", "--to", "lcov", "-o", "-", "--strict", status=4)
+
+    def test_a_backtrace_of_another_program(self):
+        crash = self.write("crash.report", '<report id="main-backtrace">\nbuggy(+0x12)[0x12]\n/lib/libc.so.6(+0x3)[0x3]\n</report>\n')
+        self.telltale("report", crash, "--program", "myapp")
+        self.assertEqual(self.stderr, "telltale: no frame of the backtrace is of a program that was given: they name buggy, /lib/libc.so.6\n")
+        self.telltale("report", crash)
+        self.assertEqual(self.stderr, "")
+
     def test_a_stripped_program_with_a_separate_debug_file(self):
         self.sh(CLANG, "-Wl,--build-id", "-o", "shipped", "main.o")
         self.sh("objcopy", "--only-keep-debug", "shipped", "symbols.dbg")

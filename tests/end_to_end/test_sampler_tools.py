@@ -191,7 +191,8 @@ class SamplerTools(SamplerToolCase):
                 (self.samples("one", "1\t2\n3\t4\n", "1\t1\t1\n2\t2\t2\n"), "2 rows, "),
                 (self.samples("one", "", "1\t1\t1\n2\t2\t2\n"), "0 rows, "),
                 (self.samples("one", "1\tx\n", "1\t1\t1\n2\t2\t2\n"), "the first is row 1"),
-                (self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"), "none of the files has its sites")):
+                (self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"),
+                 f"no program that was given has the sites of unit {self.units['two']} (branches, returns)")):
             text = self.tool("resolveSamples", "myapp", stdin=damage + good, status=2)
             self.assertIn(told, self.stderr)
             self.assertEqual([line for line in text.splitlines() if self.units["main"] in line],
@@ -219,7 +220,10 @@ class SamplerTools(SamplerToolCase):
 
     def test_frames_of_files_that_nobody_gave_stay_unknown(self):
         """The rows of libc in the text's table."""
-        rows = [line.split("\t") for line in self.tool("resolve-backtrace", "--header", "myapp", stdin=BACKTRACE).splitlines()]
+        rows = [line.split("\t") for line in self.tool("resolve-backtrace", "--header", "myapp", stdin=BACKTRACE,
+                                                       status=2).splitlines()]
+        self.assertEqual(self.stderr, "telltale: no frame of the backtrace is of a program that was given: they name ccrypt, "
+                                      "/lib/tls/libc.so.6\n")
         self.assertEqual(rows[0], ["return", "module", "function", "file", "line"])
         self.assertEqual(rows[2], ["0xaa78c8", "/lib/tls/libc.so.6", "??", "??", "0"])
         self.assertEqual(rows[6], ["0xa94e23", "/lib/tls/libc.so.6", "??", "??", "0"])
@@ -270,6 +274,13 @@ class SamplerTools(SamplerToolCase):
             self.assertTrue(text.startswith("digraph"))
             self.assertEqual(text.count("{"), text.count("}"))
             self.assertIn("two_main", text)
+
+    def test_edges_of_graphs_lead_to_nodes_that_are_there(self):
+        """A successor that is the number of nodes is one too many."""
+        graph = self.write("edges.cfg", f"*\t0.1\na.c\n{UNIT}\n+\tf\ta.c\t1\na.c\t1\n2\t1\t\n\na.c\t2\n\n\n\n\n")
+        edges = re.findall(r"(n0_\d+) -> (n0_\d+);", self.tool("resolve-cfg", "--dot", graph))
+        self.assertEqual(edges, [("n0_0", "n0_1")])
+        self.assertIn("function f has no node 2", self.telltale("check", graph, status=1))
 
     # ---- decimate-samples, precompute, find-sampler-info ----------------------------------------------------
 
