@@ -1,5 +1,6 @@
 #include "destination.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,8 +8,9 @@
 
 namespace telltale::sampler {
 
-void Destination::open(const char* pattern) {
-  if (*pattern != 0 && path_from_root(pattern, pattern_, sizeof(pattern_))) open_path();
+int Destination::open(const char* pattern) {
+  if (*pattern == 0) return ENOENT;
+  return path_from_root(pattern, pattern_, sizeof(pattern_)) ? open_path() : ENAMETOOLONG;
 }
 
 void Destination::adopt(int descriptor) {
@@ -38,10 +40,12 @@ void Destination::close() {
 }
 
 // What is written always goes to the end: several processes may do so.
-void Destination::open_path() {
-  if (!expand_path(pattern_, path_, sizeof(path_))) return;
+int Destination::open_path() {
+  if (!expand_path(pattern_, path_, sizeof(path_))) return ENAMETOOLONG;
   descriptor_ = ::open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ >= 0) remember();
+  if (descriptor_ < 0) return errno;
+  remember();
+  return 0;
 }
 
 bool Destination::is_meant(int descriptor) const {
@@ -54,6 +58,7 @@ void Destination::remember() {
   ::fstat(descriptor_, &facts);
   device_ = facts.st_dev;
   inode_ = facts.st_ino;
+  is_file_ = S_ISREG(facts.st_mode);
 }
 
 }  // namespace telltale::sampler

@@ -14,9 +14,13 @@ class Destination {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
 
+  [[nodiscard]] const char* path() const { return path_; }  // from the root; empty: unknown
+  // What is written stands there, and writing waits for nobody.
+  [[nodiscard]] bool is_file() const { return is_file_; }
+
   // Empties and opens what the pattern names (path.h) for this process. Nothing is open if it
-  // cannot be.
-  void open(const char* pattern);
+  // cannot be: answers an errno then, otherwise 0.
+  int open(const char* pattern);
   // Takes a descriptor that is open.
   void adopt(int descriptor);
   // In the child of a fork, if the name says which process it is of: opens its own file.
@@ -28,13 +32,14 @@ class Destination {
   void close();
 
  private:
-  void open_path();
+  int open_path();
   [[nodiscard]] bool is_meant(int descriptor) const;
   void remember();
 
   int descriptor_ = -1;
   dev_t device_ = 0;
   ino_t inode_ = 0;
+  bool is_file_ = false;
   char pattern_[kPathBytes] = {};  // from the root
   char path_[kPathBytes] = {};
 };

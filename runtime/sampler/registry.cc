@@ -16,14 +16,17 @@
 #include "signals.h"
 #include "tallies.h"
 #include "trace.h"
+#include "uninterrupted.h"
 #include "unit.h"
+#include "verbose.h"
 
 namespace telltale::sampler {
 namespace {
 
 Unit* newest = nullptr;
 unsigned unit_count = 0;
-pid_t owner = 0;  // the process that the report is of
+pid_t owner = 0;          // the process that the report is of
+uint64_t units_told = 0;  // that have gone
 uint64_t ticks = 0;
 
 // Held while units come, go and report. A thread that dies while holding it goes on regardless;
@@ -107,10 +110,12 @@ void become_child() {
 // What comes later adds to it: the program may go on.
 void report_so_far() {
   if (!report_is_ours()) return;
+  const Uninterrupted whole(!report_is_file());
   const Lock lock;
   unsigned left = unit_count;
   for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
     report_unit(*unit, true);
+  say_units(unit_count);
 }
 
 void begin() {
@@ -166,6 +171,7 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* u
   if ((unit->flags & telltale::sampler::kSamples) != 0)
     telltale::sampler::choose_random(unit->random);
   telltale::sampler::begin();
+  telltale::sampler::tell_first_unit(*unit);
   telltale::sampler::draw_countdowns_again(*unit);  // what ran before may have put it off
   unit->previous = nullptr;
   unit->next = telltale::sampler::newest;
@@ -178,6 +184,8 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
   if (unit->version != telltale::sampler::kUnitVersion) return;
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->unregister_unit(unit);
+  // Somebody who ends the process now would have this unit twice in the report, once cut.
+  const telltale::sampler::Uninterrupted whole(!telltale::sampler::report_is_file());
   const telltale::sampler::Lock lock;
   bool known = false;
   unsigned left = telltale::sampler::unit_count;
@@ -185,14 +193,18 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
        one = one->next, --left)
     known = known || one == unit;
   if (!known) return;
-  if (telltale::sampler::report_is_ours()) telltale::sampler::report_unit(*unit, false);
+  if (telltale::sampler::report_is_ours()) {
+    telltale::sampler::report_unit(*unit, false);
+    ++telltale::sampler::units_told;
+  }
   if (unit->next != nullptr) unit->next->previous = unit->previous;
   if (unit->previous != nullptr) {
     unit->previous->next = unit->next;
   } else {
     telltale::sampler::newest = unit->next;
   }
-  --telltale::sampler::unit_count;
+  if (--telltale::sampler::unit_count == 0 && telltale::sampler::report_is_ours())
+    telltale::sampler::say_units(telltale::sampler::units_told);
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {

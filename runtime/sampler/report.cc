@@ -67,7 +67,8 @@ class LargeBuffer {
     if (mine_) __atomic_clear(&taken, __ATOMIC_RELEASE);
   }
   [[nodiscard]] bool is_mine() const { return mine_; }
-  static constexpr size_t kSize = 65536;
+  // Not more: what stands in it is lost if the process is killed.
+  static constexpr size_t kSize = 4096;
   static char bytes[kSize];
 
  private:
@@ -77,10 +78,21 @@ class LargeBuffer {
 char LargeBuffer::bytes[LargeBuffer::kSize];
 bool LargeBuffer::taken = false;
 
+bool subreport_open = false;
+
+// What a fault cut is closed first, so that it does not take in what follows.
 void put_report_begin(Writer& out, const char* id) {
+  if (subreport_open) out.put("\n</report>\n");
+  subreport_open = true;
   out.put("<report id=\"");
   out.put(id);
   out.put("\">\n");
+}
+
+void put_report_end(Writer& out) {
+  out.put("</report>\n");
+  out.flush();
+  subreport_open = false;
 }
 
 void put_bound(Writer& out, uint64_t number, uint8_t kind) {
@@ -150,6 +162,14 @@ void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
   out.put("</samples>\n");
 }
 
+// In `frames`; -1: it is not there.
+int index_of(const void* address, int count) {
+  for (int i = 0; i < count; ++i) {
+    if (frames[i] == address) return i;
+  }
+  return -1;
+}
+
 void put_timestamps(Writer& out, const Unit& unit, uint32_t index, uint64_t* stamps,
                     const char* when, bool take) {
   if (stamps == nullptr) return;
@@ -168,7 +188,8 @@ void put_timestamps(Writer& out, const Unit& unit, uint32_t index, uint64_t* sta
 
 }  // namespace
 
-void open_report(const char* descriptor, const char* file) {
+int open_report(const char* descriptor, const char* file) {
+  int error = 0;
   if (descriptor != nullptr) {
     char* end = nullptr;
     const long number = ::strtol(descriptor, &end, 10);
@@ -177,13 +198,32 @@ void open_report(const char* descriptor, const char* file) {
     if (flags >= 0) {
       report.adopt(static_cast<int>(number));
       ::fcntl(report.descriptor(), F_SETFD, flags | FD_CLOEXEC);
-      return;
+      return 0;
     }
+    error = EBADF;
   }
-  if (file != nullptr) report.open(file);
+  if (file != nullptr) error = report.open(file);
+  return error;
 }
 
 bool has_report() { return report.is_open(); }
+
+bool report_is_file() { return report.is_open() && report.is_file(); }
+
+const char* report_place() {
+  if (*report.path() != 0) return report.path();
+  static char text[32];
+  int number = report.descriptor();
+  char* at = text + sizeof(text) - 1;
+  do {
+    *--at = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  constexpr char kName[] = "descriptor ";
+  at -= sizeof(kName) - 1;
+  ::memcpy(at, kName, sizeof(kName) - 1);
+  return at;
+}
 
 void report_unit(const Unit& unit, bool take) {
   if (!report.is_open()) return;
@@ -192,6 +232,8 @@ void report_unit(const Unit& unit, bool take) {
   Writer out = large.is_mine() ? Writer(report.descriptor(), LargeBuffer::bytes, LargeBuffer::kSize)
                                : Writer(report.descriptor());
   put_report_begin(out, kSamplesReport);
+  // If the process is killed now, the report is one that was begun, and not an empty file.
+  out.flush();
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const Scheme& scheme = unit.schemes[i];
     if (scheme.rows == 0 && ::strcmp(scheme.name, "bounds") != 0) continue;
@@ -199,13 +241,22 @@ void report_unit(const Unit& unit, bool take) {
     put_timestamps(out, unit, i, scheme.first, "first", take);
     put_timestamps(out, unit, i, scheme.last, "last", take);
   }
-  out.put("</report>\n");
+  put_report_end(out);
 }
 
-void take_backtrace() {
+void take_backtrace(void* interrupted, void* handler_caller) {
   frame_count = 0;
   frames_told = -1;
-  frame_count = ::backtrace(frames, kMostFrames);
+  const int found = ::backtrace(frames, kMostFrames);
+  int first = interrupted == nullptr ? -1 : index_of(interrupted, found);
+  if (first < 0) {
+    first = index_of(handler_caller, found);
+    // The kernel's way into the handler stands between it and the program.
+    if (first >= 0 && interrupted != nullptr) ++first;
+  }
+  if (first < 0) first = 0;
+  for (int i = first; i < found; ++i) frames[i - first] = frames[i];
+  frame_count = found - first;
 }
 
 void report_backtrace(void* interrupted, bool with_places) {
@@ -221,11 +272,12 @@ void report_backtrace(void* interrupted, bool with_places) {
     put_frame(out, frames[frames_told], with_places);
     ++frames_told;
   }
-  out.put("</report>\n");
+  put_report_end(out);
   frames_told = kMostFrames;
 }
 
 bool reopen_report_in_child() {
+  subreport_open = false;
   if (report.is_per_process()) {
     report.open_own();
   } else {

@@ -12,6 +12,7 @@
 #include "report.h"
 #include "trace.h"
 #include "unit.h"
+#include "verbose.h"
 
 namespace telltale::sampler {
 namespace {
@@ -38,9 +39,24 @@ const int32_t* map_countdowns(const char* path) {
 // is the caller's text: nothing in it is obeyed. Null there, as for a variable that is not set.
 const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
 
+void tell_destination(int error) {
+  if (!is_verbose()) return;
+  if (has_report()) {
+    say("report: ", report_place());
+  } else if (error == 0) {
+    say("report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set");
+  } else {
+    say("report: none; it cannot be opened: ", ::strerror(error));
+  }
+}
+
 void read_environment() {
   const FloatingPoint unchanged;
+  if (const char* const text = trusted_variable("SAMPLER_VERBOSE"); text != nullptr && *text != 0)
+    become_verbose();
   if (const char* const text = trusted_variable("SAMPLER_SPARSITY"); text != nullptr) {
+    ::memcpy(the_settings.sparsity_text, text,
+             ::strnlen(text, sizeof(the_settings.sparsity_text) - 1));
     char* end = nullptr;
     const double sparsity = ::strtod(text, &end);
     if (end == text || *end != 0 || !(sparsity >= 1)) {
@@ -56,13 +72,30 @@ void read_environment() {
   if (const char* const path = trusted_variable("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
     the_settings.countdowns = map_countdowns(path);
   open_trace(trusted_variable("SAMPLER_TRACE"));
-  open_report(trusted_variable("SAMPLER_REPORT_FD"), trusted_variable("SAMPLER_FILE"));
+  tell_destination(
+      open_report(trusted_variable("SAMPLER_REPORT_FD"), trusted_variable("SAMPLER_FILE")));
   const char* const taken[] = {"SAMPLER_SPARSITY",  "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
                                "SAMPLER_REPORT_FD", "SAMPLER_FILE", "SAMPLER_TRACE"};
   for (const char* const name : taken) ::unsetenv(name);
-  if (const char* const verbose = trusted_variable("SAMPLER_VERBOSE");
-      verbose != nullptr && *verbose != 0)
-    complain("report", has_report() ? "yes" : "no");
+}
+
+// Whether anything is observed in units that sample, and if not, why.
+void tell_sampling(const Unit& unit) {
+  const char* const sparsity = the_settings.sparsity_text;
+  if ((unit.flags & kSamples) == 0) {
+    say("sampling: none; everything is counted (-fno-sample)");
+  } else if (the_settings.random == kOffline) {
+    say(the_settings.countdowns != nullptr
+            ? "sampling: by the countdowns of SAMPLER_EVENT_COUNTDOWNS"
+            : "sampling: off; nothing will be observed: SAMPLER_EVENT_COUNTDOWNS is not set or "
+              "names no file of countdowns");
+  } else if (the_settings.sparsity == 0) {
+    say("sampling: off; nothing will be observed: SAMPLER_SPARSITY ",
+        *sparsity == 0 ? "is not set" : "is no number of 1 or more");
+  } else {
+    say(the_settings.random == kFixed ? "sampling: every N-th, N = " : "sampling: one in ",
+        sparsity);
+  }
 }
 
 }  // namespace
@@ -84,6 +117,14 @@ void read_settings() {
 
 const Settings* settings() {
   return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == 0 ? nullptr : &the_settings;
+}
+
+void tell_first_unit(const Unit& unit) {
+  static uint32_t told = 0;  // by kinds of units: those that sample, and the others
+  const uint32_t kind = (unit.flags & kSamples) != 0 ? 1 : 2;
+  if (!is_verbose() || (told & kind) != 0) return;
+  told |= kind;
+  tell_sampling(unit);
 }
 
 // Of the calls of a stage, one in how many has its turn.

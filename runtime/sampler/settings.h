@@ -9,7 +9,8 @@
 namespace telltale::sampler {
 
 struct Settings {
-  double sparsity = 0;  // 0: no sampling
+  double sparsity = 0;          // 0: no sampling
+  char sparsity_text[32] = {};  // as it was given, or as much of it
   // By stage (Unit::countdowns): distances between the regions that are observed and between the
   // calls that have their turn. With sparsity s and turns for one call in t, one region in s / t of
   // such calls is observed: one in s, as of all others.
@@ -32,5 +33,8 @@ const Settings* settings();
 // Sets the sparsity, 1 or more, and what follows from it.
 void set_sparsity(Settings& settings, double sparsity);
 void choose_random(uint32_t random);
+// To who is verbose, of the first unit that samples and of the first that does not: what is
+// observed in it.
+void tell_first_unit(const Unit& unit);
 
 }  // namespace telltale::sampler

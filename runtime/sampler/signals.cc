@@ -88,7 +88,7 @@ void* interrupted_at(void* context) {
 }
 
 // The thread is the reporter.
-void report_all(void* context) {
+void report_all(void* context, void* handler_caller) {
   constexpr int kParts = 4;
   faults = 0;
   volatile int parts_begun = 0;  // keeps its value through a jump
@@ -96,7 +96,7 @@ void report_all(void* context) {
   while (parts_begun < kParts) {
     parts_begun = parts_begun + 1;
     if (parts_begun == 1) report_crash();
-    if (parts_begun == 2) take_backtrace();
+    if (parts_begun == 2) take_backtrace(interrupted_at(context), handler_caller);
     if (parts_begun == 3) report_backtrace(interrupted_at(context), true);
     if (parts_begun == 4) report_backtrace(interrupted_at(context), false);
   }
@@ -131,7 +131,7 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
     }
   }
   if (seen == kNobody) {
-    if (report_is_ours()) report_all(context);
+    if (report_is_ours()) report_all(context, __builtin_return_address(0));
     // Nobody may begin a report that the end of the process would cut.
     const bool ends =
         (before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_DFL;

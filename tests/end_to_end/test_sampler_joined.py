@@ -74,7 +74,7 @@ class SamplerJoined(unittest.TestCase):
 
     def test_the_tour_shows_what_is_printed(self):
         readme = (sampler_programs.SOURCE_DIR / "README.md").read_text()
-        tour = re.search(r"\$ (telltale-c\+\+ .*?)\n\$ .*?\n\$ telltale (resolve .*?)\n(.*?)```", readme, re.DOTALL)
+        tour = re.search(r"\$ (telltale-c\+\+ .*?)\n\$ .*?\n\$ telltale (resolve .*?)\n(.*?)(?:\$ |```)", readme, re.DOTALL)
         for release in RELEASES:
             done = run(sampler_programs.BINARY_DIR / "bin" / "telltale-c++", *tour.group(1).split()[1:], cwd=self.folder,
                        env={"TELLTALE_CLANG_RELEASE": release})
@@ -103,6 +103,7 @@ class SamplerJoined(unittest.TestCase):
                 trace = self.tool("extract-report", "main-backtrace", stdin=file.read())
             rows = [row.split("\t") for row in self.tool("resolve-backtrace", self.program[release], stdin=trace).splitlines()]
             places = {(row[2], os.path.basename(row[3]), row[4]) for row in rows}
+            self.assertEqual((rows[0][2], os.path.basename(rows[0][3])), ("main", "buggy.cc"), (trace, rows))
             # The line that crashed, or the one before it: a backtrace's addresses are looked up one byte earlier.
             self.assertTrue(places & {("main", "buggy.cc", "15"), ("main", "buggy.cc", "14")}, (trace, rows))
             summary = json.loads(self.telltale("report", report, "--program", self.program[release], "--json"))
@@ -121,6 +122,13 @@ class SamplerJoined(unittest.TestCase):
         for release in RELEASES:
             program = sampler_programs.build(self.path("crash-" + release), release, "-g", "-O0", "-pthread", "-fno-sample",
                                              "-fsampler-scheme=branches", source)
+            fixed = sampler_programs.build(self.path("fixed-" + release), release, "-g", "-O0", "-pthread", "-fno-sample", "-no-pie",
+                                           "-fsampler-runtime=static", "-fsampler-scheme=branches", source)
+            self.assertEqual(run(fixed, "segv", env={"SAMPLER_FILE": self.path("crash.txt")}).returncode, -11)
+            with open(self.path("crash.txt")) as file:
+                trace = self.tool("extract-report", "main-backtrace", stdin=file.read())
+            names = [row.split("\t")[2] for row in self.tool("resolve-backtrace", fixed, stdin=trace).splitlines()]
+            self.assertEqual(names[:2], ["fail", "main"], trace)
             every = ("segv", "fpe", "abort", "bus", "trap", "term", "int", "hup", "quit", "pipe", "sys", "xcpu", "xfsz", "stack")
             for how in every if release == RELEASES[-1] else ("segv", "stack"):
                 for caller in ("main", "in_thread"):
@@ -134,6 +142,11 @@ class SamplerJoined(unittest.TestCase):
                             trace = self.tool("extract-report", "main-backtrace", stdin=file.read())
                         rows = [row.split("\t") for row in self.tool("resolve-backtrace", program, stdin=trace).splitlines()]
                         self.assertEqual(len(rows), len(trace.splitlines()))
+                        # It begins where the program was, or in what the program called to raise a signal.
+                        self.assertNotIn("telltale_sampler", trace)
+                        self.assertFalse([row for row in rows if "telltale::" in row[2] or row[2].startswith("__restore")], trace)
+                        if how in ("segv", "fpe", "trap", "stack"):
+                            self.assertEqual(rows[0][2], "dive" if how == "stack" else "fail", trace)
                         ours = [(row[2], int(row[4])) for row in rows if os.path.basename(row[3]) == "crash.c"]
                         if how == "stack":
                             # 1,024 frames, of which the handler has some.

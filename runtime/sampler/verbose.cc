@@ -1,0 +1,42 @@
+#include "verbose.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "writer.h"
+
+namespace telltale::sampler {
+namespace {
+
+bool verbose = false;
+
+}  // namespace
+
+void become_verbose() { verbose = true; }
+
+bool is_verbose() { return verbose; }
+
+void say(const char* what, const char* more) {
+  if (!verbose) return;
+  const int kept = errno;
+  Writer out(STDERR_FILENO);
+  const char* const parts[] = {"sampler: ", what, more, "\n"};
+  for (const char* const part : parts) out.put(part);
+  out.flush();
+  errno = kept;
+}
+
+void say_units(uint64_t units) {
+  char digits[24];
+  char* at = digits + sizeof(digits);
+  *--at = 0;
+  uint64_t rest = units;
+  do {
+    *--at = static_cast<char>('0' + rest % 10);
+    rest /= 10;
+  } while (rest != 0);
+  say("units in the report: ", at);
+}
+
+}  // namespace telltale::sampler
