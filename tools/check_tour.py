@@ -4,7 +4,8 @@
 Blocks that open with ```console are checked: a line that begins with "$ " is a command, the lines up to the next
 command are exactly what it must print (standard output and error together). The commands of one file run in order, by
 bash, in one folder that holds copies of the examples, with telltale in the PATH and its headers and libraries where compilers look, as if
-it were installed. Nothing is normalised: the recordings there are fixed, or what is asked of new ones is.
+it were installed. Nothing is normalised: the recordings there are fixed, or what is asked of new ones is. Of a command that a signal ends, bash
+shows the signal, as to somebody at a terminal.
 
 Usage: check_tour.py [--update] TELLTALE [FILE.md ...]
 """
@@ -12,6 +13,7 @@ import itertools
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,16 +47,18 @@ def check(path, telltale, update):
     ninja = build / "build.ninja"
     if ninja.exists() and "fsanitize" in ninja.read_text():
         # The libraries there do not link into plain programs.
-        shown = list(itertools.takewhile(lambda one: not one[1].startswith("g++ "), shown))
+        shown = list(itertools.takewhile(lambda one: not one[1].startswith(("g++ ", "telltale-c")), shown))
     wrong = 0
     replaced = []
     with tempfile.TemporaryDirectory() as folder:
-        for example in ("orders", "request_server", "sessions"):
+        for example in ("orders", "request_server", "sessions", "buggy"):
             for name in os.listdir(SOURCE_DIR / "examples" / example):
                 shutil.copy(SOURCE_DIR / "examples" / example / name, folder)
         for start, command, end in shown:
             done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, timeout=60)
+            if done.returncode < 0:  # what the shell that a person types into would say
+                done.stdout += signal.strsignal(-done.returncode) + "\n"
             printed = done.stdout.rstrip("\n").split("\n") if done.stdout.strip() else []
             if printed != lines[start + 1:end]:
                 wrong += 1
