@@ -193,7 +193,7 @@ class SamplerReliability(SamplerToolCase):
                                             f'<report id="../../{pipe}">\n1\n</report>\n<report id="main-backtrace">\n{trace}</report>\n')
         for words in (["info"], ["resolve"], ["top"], ["report"], ["convert", "-o", "-", "--to", "lcov"], ["convert", "-o", "-", "--to", "sampler"]):
             self.telltale(words[0], report, "--program", sites, *words[1:])
-        self.assertEqual(self.tool("resolve-backtrace", "myapp", stdin=trace), f"0x10\t{pipe}\t??\t??\t0\n")
+        self.assertEqual(self.tool("resolve-backtrace", "myapp", stdin=trace, status=2), f"0x10\t{pipe}\t??\t??\t0\n")
 
     def test_the_same_bytes_whatever_the_surroundings(self):
         """D13."""
