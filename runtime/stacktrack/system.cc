@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -21,18 +20,15 @@ long call(long number, Arguments... arguments) {
 }
 
 // Also makes the file's pages, many at once: storing into pages that are not there yet costs
-// several times as much, as the system makes each by itself.
+// several times as much, as the system makes each by itself. Each write makes pages that the system
+// keeps as one piece ("large folios"), and the first store into each page looks at all of its
+// piece: with a MiB at once, stores cost ten times what they do with 64 KiB, which is the best.
 int write_zeros(int file, uint64_t offset, uint64_t bytes) {
   static const char kZeros[65536] = {};
   while (bytes > 0) {
-    iovec parts[16];
-    int count = 0;
-    for (uint64_t left = bytes; left > 0 && count < 16; ++count) {
-      const uint64_t part = left < sizeof(kZeros) ? left : sizeof(kZeros);
-      parts[count] = {const_cast<char*>(kZeros), part};
-      left -= part;
-    }
-    const long done = call(SYS_pwritev, file, parts, count, offset, 0L);
+    const uint64_t most = sizeof(kZeros) - offset % sizeof(kZeros);
+    const uint64_t part = bytes < most ? bytes : most;
+    const long done = call(SYS_pwrite64, file, kZeros, part, offset);
     if (done == -EINTR) continue;
     if (done <= 0) return done == 0 ? -EIO : static_cast<int>(done);
     offset += static_cast<uint64_t>(done);

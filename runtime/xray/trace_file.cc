@@ -17,22 +17,15 @@ constexpr int kLeastDescriptor = 500;
 
 size_t whole_pages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
+// In pieces of 64 KiB. Each write makes pages that the system keeps as one piece ("large folios"),
+// and the first store into each page looks at all of its piece: with a MiB at once, stores cost ten
+// times as much.
 bool write_zeros(int descriptor, size_t from, size_t to) {
   static const std::byte kZeros[size_t{64} * 1024] = {};
-  constexpr int kParts = 16;
   while (from < to) {
-    struct Part {
-      const void* begin;
-      size_t bytes;
-    };
-    Part parts[kParts];
-    int count = 0;
-    for (size_t left = to - from; left != 0 && count < kParts; ++count) {
-      parts[count].begin = kZeros;
-      parts[count].bytes = least(left, sizeof(kZeros));
-      left -= parts[count].bytes;
-    }
-    const long done = sys::call(SYS_pwritev, descriptor, parts, count, from, 0);
+    const size_t most_bytes = sizeof(kZeros) - from % sizeof(kZeros);
+    const long done =
+        sys::call(SYS_pwrite64, descriptor, kZeros, least(to - from, most_bytes), from);
     if (done == -EINTR) continue;
     if (sys::failed(done) || done == 0) return false;
     from += static_cast<size_t>(done);

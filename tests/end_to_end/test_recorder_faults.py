@@ -11,7 +11,7 @@ import stacktrack_file
 # Events of each of the program's two threads.
 TIMES = 40
 EACH = 2700 * TIMES
-FAULTS = (("openat", "EACCES"), ("fallocate", "ENOSPC"), ("fallocate", "EDQUOT"), ("fallocate", "EOPNOTSUPP"), ("pwritev", "EIO"),
+FAULTS = (("openat", "EACCES"), ("fallocate", "ENOSPC"), ("fallocate", "EDQUOT"), ("fallocate", "EOPNOTSUPP"), ("pwrite64", "EIO"),
           ("ftruncate", "EIO"), ("mmap", "ENOMEM"), ("newfstatat", "EIO"), ("fstat", "EIO"), ("fcntl", "EMFILE"))
 # From which time on a call fails; the first ones are those that make the files.
 FROM = ("1+", "2+", "3+", "4+", "7+") if programs.LONG else ("2+", "3+")
