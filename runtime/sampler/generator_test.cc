@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -139,6 +141,50 @@ TEST(Generator, PutsOffWhatIsAskedBeforeAnyUnitIsThere) {
   FunctionTurn turn = {};
   EXPECT_EQ(telltale_sampler_turn_v1(&turn), 0U);
   EXPECT_EQ(turn.left, 0);
+}
+
+std::array<uint64_t, 20> draw_by(uint64_t (*next)(int32_t)) {
+  std::array<uint64_t, 20> drawn{};
+  for (uint64_t& one : drawn) one = next(kUnset);
+  return drawn;
+}
+
+// What the child of a fork draws, in which `prepare` runs first.
+std::array<uint64_t, 20> draw_in_child(uint64_t (*next)(int32_t), void (*prepare)()) {
+  std::array<uint64_t, 20> drawn{};
+  int ends[2];
+  if (::pipe(ends) != 0) return drawn;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    prepare();
+    drawn = draw_by(next);
+    ::_exit(::write(ends[1], drawn.data(), sizeof(drawn)) == sizeof(drawn) ? 0 : 1);
+  }
+  ::close(ends[1]);
+  EXPECT_EQ(::read(ends[0], drawn.data(), sizeof(drawn)), static_cast<ssize_t>(sizeof(drawn)));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return drawn;
+}
+
+TEST(Generator, AChildDrawsOtherCountdownsThanItsParent) {
+  ASSERT_EQ(settings(), nullptr) << "another test of this process has read them";
+  ::setenv("SAMPLER_SPARSITY", "50", 1);
+  ::setenv("SAMPLER_SEED", "99", 1);
+  read_settings();
+  for (const auto next : {telltale_sampler_next, telltale_sampler_next_r}) {
+    draw_by(next);  // the generator has begun when the process is copied
+    const auto copied = draw_in_child(next, [] {});
+    number_child();
+    const auto first = draw_in_child(next, restart_generators);
+    number_child();
+    const auto second = draw_in_child(next, restart_generators);
+    const auto parents = draw_by(next);
+    EXPECT_EQ(copied, parents) << "a copy goes on as the parent does";
+    EXPECT_NE(first, parents);
+    EXPECT_NE(second, parents);
+    EXPECT_NE(first, second);
+  }
 }
 
 // With no environment set, every countdown that comes back says "not now".

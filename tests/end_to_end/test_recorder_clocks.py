@@ -22,6 +22,15 @@ def measured_frequency():
     return own_recorder.Side.read(f"{place}/r.xray.side").frequency
 
 
+def told_frequency(kind, path):
+    """What a recording says of its counter: ticks a second, and (XRay) how uncertain that is, in parts of 10^9."""
+    if kind == "stacktrack":
+        done = subprocess.run([programs.TELLTALE, "info", "--json", path], capture_output=True, text=True, check=True)
+        return int(re.search(r"(\d+) ticks a second", done.stdout)[1]), 0
+    side = own_recorder.Side.read(f"{path}.side")
+    return side.frequency, side.uncertainty
+
+
 def file_offset(data, address):
     """Where an ELF file has what the program has at a link-time address."""
     (table,), (size, count) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)
@@ -45,6 +54,26 @@ def without_cpuid(path):
     copy.write_bytes(data)
     copy.chmod(0o755)
     return copy, len(places)
+
+
+class Ends(unittest.TestCase):
+    @unittest.skipIf(programs.SANITIZED, "sanitizers have handlers of their own")
+    def test_the_clock_is_measured_once_more_at_exit(self):
+        """A program that has one event and lives on: what its first millisecond said of the counter is not the last word."""
+        for kind in programs.KINDS:
+            with self.subTest(kind=kind):
+                place = programs.new_folder()
+                path = place / ("r.tlg" if kind == "stacktrack" else "r.xray")
+                copy = place / ("before" + path.suffix)
+                programs.run(kind, programs.build("pauses", kind), 300, copy, path=path)
+                before, vague = told_frequency(kind, copy)
+                after, exact = told_frequency(kind, path)
+                if before == 1_000_000_000:
+                    self.skipTest("the clock is in nanoseconds: nothing is measured")
+                self.assertNotEqual(after, before)
+                if kind != "stacktrack":
+                    self.assertLess(exact, vague / 4)
+                self.assertLess(abs(after - before), before / 100)
 
 
 @unittest.skipUnless(os.uname().machine == "x86_64", "the counter of another processor")

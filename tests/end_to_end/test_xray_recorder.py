@@ -58,6 +58,13 @@ class Recorder(Case):
             self.assertEqual(events(first.path)["CustomEventMarker"], 3)
             self.assertEqual(first.side().lost["too_large"], 2)  # typed events have no place there
 
+    def test_events_that_are_too_large_are_counted_as_such(self):
+        for options in ("", "version=1,", "mode=ring,size=64K,"):
+            run = Run(build("host", NEWEST), "large_events", options=options + "buffer=4K")
+            self.assertEqual(events(run.path)["CustomEventMarker"], 2)
+            lost = {reason: count for reason, count in run.side().lost.items() if count != 0}
+            self.assertEqual(lost, {"too_large": 2}, options)
+
     def test_filters(self):
         program = build("host", NEWEST)
         run = Run(program, "calls", 2, 1000, options="functions=leaf*;desc?nd;!desc[a-d]nd")

@@ -138,6 +138,16 @@ int events() {
   return 0;
 }
 
+// Two events that no buffer of 4 KiB has room for, between two that it has.
+int large_events() {
+  static const char text[5000] = {};
+  say("before", 6);
+  say(text, sizeof(text));
+  type(text, sizeof(text));
+  say("behind", 6);
+  return 0;
+}
+
 // A timer for each of two threads that interrupts them ten thousand times a second, to call what is
 // recorded too.
 void on_timer(int) {
@@ -508,6 +518,7 @@ int main(int argc, char** argv) {
   int status = 2;
   if (what == "calls") status = calls(number(2), static_cast<uint64_t>(number(3)));
   if (what == "events") status = events();
+  if (what == "large_events") status = large_events();
   if (what == "patched") status = patched();
   if (what == "signals") status = signals(static_cast<uint64_t>(number(2)));
   if (what == "until_killed") status = until_killed(argv[2], number(3));
