@@ -158,10 +158,13 @@ namespace detail {
 inline constexpr uint32_t kExit =
     0x0400;  // as in src/formats/stacktrack/wire.h; the library asserts that
 inline constexpr uint32_t kHeldTime = 0x0800;
+inline constexpr uint32_t kInfo = 0x00ff;
+inline constexpr uint32_t kHasInfo = 0x0100;
+inline constexpr uint32_t kInfoEnd = 0x0200;
+inline constexpr size_t kInfoBytes = 16;
 // For telltale_st_hit_slow_v1 only: it took a slot that it cannot use.
 inline constexpr uint32_t kTookSlot = 0x1'0000;
 inline constexpr size_t kSlotBytes = 32;
-inline constexpr uint64_t kFarAway = 1U << 20;
 
 // Where a thread writes. It alone changes all but `limit`.
 struct alignas(64) Thread {
@@ -172,6 +175,7 @@ struct alignas(64) Thread {
   uint64_t base;   // a slot's number (address / kSlotBytes) and this make its sequence number
   uint64_t when;   // the last time that it read; the clock is read again `every` numbers later
   uint64_t every;
+  uint64_t texts;  // slots that it took for text, since the library looked last
 };
 
 // A page of its own.
@@ -183,6 +187,9 @@ TELLTALE_ST_API void telltale_st_hit_v1(Site* site, uint32_t flags);  // does al
 TELLTALE_ST_API void telltale_st_hit_slow_v1(Site* site,
                                              uint32_t flags);  // what the inlined code cannot do
 TELLTALE_ST_API void telltale_st_value_v1(Site* site, const char* text, size_t bytes);
+// What the inlined code cannot do; `slots`: how many it took and cannot use.
+TELLTALE_ST_API void telltale_st_value_slow_v1(Site* site, const char* text, size_t bytes,
+                                               uint32_t slots);
 extern "C" {
 // A page that is zero in a forked child: whoever copies the process, it does not write to its
 // parent's file.
@@ -225,27 +232,34 @@ inline uint64_t read_counter() noexcept {
 #endif
 }
 
-inline void hit(Site& site, uint32_t flags) noexcept {
-  const uint32_t cycle = __atomic_load_n(&telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
-  if (__builtin_expect(__atomic_load_n(&site.cycle, __ATOMIC_ACQUIRE) != cycle, 0)) {
-    return telltale_st_hit_slow_v1(&site, flags);
-  }
-  Thread& thread = *telltale_st_thread_v1;
+// Slots that were taken, and what the records in them have in common. `slot` 0: they cannot be
+// used.
+struct Taken {
+  uint64_t slot;
+  uint64_t sequence;
+  uint64_t when;
+  uint32_t flags;
+};
+
+inline Taken take_slots(Thread& thread, uint64_t bytes, uint32_t flags) noexcept {
   // The limit before and after, because a signal handler may come between and get another chunk;
-  // what is read between belongs to the slot.
+  // what is read between belongs to the slots.
   const uint64_t limit = __atomic_load_n(&thread.limit, __ATOMIC_RELAXED);
-  const uint64_t slot = fetch_add_local(thread.next, kSlotBytes);
+  const uint64_t slot = fetch_add_local(thread.next, bytes);
   uint64_t sequence = thread.base + slot / kSlotBytes;
   uint64_t when = thread.when;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  if (__builtin_expect(slot >= limit || limit != __atomic_load_n(&thread.limit, __ATOMIC_RELAXED),
+  if (__builtin_expect(slot + (bytes - kSlotBytes) >= limit ||
+                           limit != __atomic_load_n(&thread.limit, __ATOMIC_RELAXED),
                        0)) {
-    return telltale_st_hit_slow_v1(&site, flags | kTookSlot);
+    return {0, 0, 0, 0};
   }
+  if (slot == 0) __builtin_unreachable();
   const uint64_t since = sequence - when;
   if (since >= thread.every) {
-    // Far away: that is the base of another chunk, which a signal handler has got meanwhile.
-    if (since > kFarAway) sequence = 0;
+    // Behind the last time: that is the base of another chunk, which a signal handler has got
+    // meanwhile. Far ahead of it may be right: the counter went back, sequence numbers never do.
+    if (static_cast<int64_t>(since) < 0) sequence = 0;
     when = read_counter();
     sequence = when > sequence ? when : sequence;
     thread.base = sequence - slot / kSlotBytes;
@@ -253,7 +267,41 @@ inline void hit(Site& site, uint32_t flags) noexcept {
   } else {
     flags |= kHeldTime;
   }
-  store_slot(slot, thread.head | flags, sequence, when,
+  return {slot, sequence, when, flags};
+}
+
+inline void hit(Site& site, uint32_t flags) noexcept {
+  const uint32_t cycle = __atomic_load_n(&telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
+  if (__builtin_expect(__atomic_load_n(&site.cycle, __ATOMIC_ACQUIRE) != cycle, 0)) {
+    return telltale_st_hit_slow_v1(&site, flags);
+  }
+  Thread& thread = *telltale_st_thread_v1;
+  const Taken taken = take_slots(thread, kSlotBytes, flags);
+  if (__builtin_expect(taken.slot == 0, 0))
+    return telltale_st_hit_slow_v1(&site, flags | kTookSlot);
+  store_slot(taken.slot, thread.head | taken.flags, taken.sequence, taken.when,
+             thread.tid | __atomic_load_n(&site.index, __ATOMIC_RELAXED));
+#ifdef TELLTALE_ST_TSAN
+  __tsan_release(&thread);
+#endif
+}
+
+// A value whose text is kInfoBytes bytes or fewer, but not none: `text` has it, and zeros behind.
+inline void hit_short_text(Site& site, const uint64_t (&text)[2], size_t bytes) noexcept {
+  const char* const letters = reinterpret_cast<const char*>(text);
+  const uint32_t cycle = __atomic_load_n(&telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
+  if (__builtin_expect(__atomic_load_n(&site.cycle, __ATOMIC_ACQUIRE) != cycle, 0))
+    return telltale_st_value_slow_v1(&site, letters, bytes, 0);
+  Thread& thread = *telltale_st_thread_v1;
+  const Taken taken = take_slots(thread, 2 * kSlotBytes, kHasInfo);
+  if (__builtin_expect(taken.slot == 0, 0))
+    return telltale_st_value_slow_v1(&site, letters, bytes, 2);
+  // Before the slots are committed: a chunk all of whose slots are has them counted.
+  fetch_add_local(thread.texts, 1);
+  // The text first: no record is ever seen without.
+  store_slot(taken.slot + kSlotBytes, thread.head | kInfo | kInfoEnd, taken.sequence, text[0],
+             text[1]);
+  store_slot(taken.slot, thread.head | taken.flags, taken.sequence, taken.when,
              thread.tid | __atomic_load_n(&site.index, __ATOMIC_RELAXED));
 #ifdef TELLTALE_ST_TSAN
   __tsan_release(&thread);

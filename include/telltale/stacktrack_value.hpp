@@ -58,11 +58,71 @@ struct IsStreamable<
     : std::true_type {};
 
 inline void hit_text(Site& site, std::string_view text) noexcept {
+#ifdef TELLTALE_ST_INLINE
+  if (!text.empty() && text.size() <= kInfoBytes) {
+    uint64_t words[kInfoBytes / sizeof(uint64_t)] = {};
+    std::memcpy(words, text.data(), text.size());
+    return hit_short_text(site, words, text.size());
+  }
+#endif
   telltale_st_value_v1(&site, text.data(), text.size());
 }
 
+#if defined(TELLTALE_ST_INLINE) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define TELLTALE_ST_SHORT_NUMBERS 1
+
+// The eight decimal digits of a number below 10^8, 0 to 9 each, the first in the lowest byte: pairs
+// of four digits, of two and of one, divided side by side.
+inline uint64_t eight_digits(uint64_t number) noexcept {
+  const uint64_t fours = number / 10000 | number % 10000 << 32;
+  const uint64_t hundreds = (fours * 5243 >> 19) & 0x0000'007F'0000'007F;  // n / 100 up to 10^4
+  const uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
+  const uint64_t tens = (twos * 103 >> 10) & 0x000F'000F'000F'000F;  // n / 10 below 100
+  return tens | (twos - tens * 10) << 8;
+}
+
+// A number of at most 15 digits as text with zeros behind; returns its bytes.
+constexpr uint64_t kShortNumbers = 1'000'000'000'000'000;
+inline size_t write_short_number(uint64_t magnitude, bool negative, uint64_t (&text)[2]) noexcept {
+  constexpr uint64_t kHalf = 100'000'000;
+  constexpr uint64_t kZeros = 0x3030'3030'3030'3030;
+  size_t bytes;
+  if (magnitude < kHalf) {
+    const uint64_t digits = eight_digits(magnitude);
+    // The last digit stays, whatever it is.
+    const int leading = __builtin_ctzll(digits | uint64_t{1} << 56) / 8;
+    text[0] = (digits + kZeros) >> (8 * leading);
+    text[1] = 0;
+    bytes = static_cast<size_t>(8 - leading);
+  } else {
+    const uint64_t first = eight_digits(magnitude / kHalf);  // below 10^7: one zero at least
+    const uint64_t last = eight_digits(magnitude % kHalf) + kZeros;
+    const int leading = __builtin_ctzll(first) / 8;
+    text[0] = (first + kZeros) >> (8 * leading) | last << (64 - 8 * leading);
+    text[1] = last >> (8 * leading);
+    bytes = static_cast<size_t>(16 - leading);
+  }
+  if (!negative) return bytes;
+  text[1] = text[1] << 8 | text[0] >> 56;
+  text[0] = text[0] << 8 | '-';
+  return bytes + 1;
+}
+#endif
+
 template <typename Number>
 void hit_number(Site& site, Number value) {
+#ifdef TELLTALE_ST_SHORT_NUMBERS
+  if constexpr (std::is_integral_v<Number>) {
+    const bool negative = value < 0;
+    const uint64_t magnitude =
+        negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+    if (magnitude < kShortNumbers) {
+      uint64_t words[kInfoBytes / sizeof(uint64_t)];
+      const size_t bytes = write_short_number(magnitude, negative, words);
+      return hit_short_text(site, words, bytes);
+    }
+  }
+#endif
   std::array<char, 64> text;
   char* end = text.data();
 #if defined(__cpp_lib_to_chars)

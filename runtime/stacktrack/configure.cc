@@ -164,6 +164,7 @@ int close_sink(Sink& sink) {
     const Inside inside;
     Store* const store = sink.store;
     refine_frequency(store);
+    if (store != nullptr) tell_cut_events(*store, *store);
     const bool classic_file = store != nullptr && layout_of(sink) == Layout::classic;
     if (classic_file) {
       post_classic_losses(sink, store);
@@ -200,7 +201,10 @@ __attribute__((destructor)) void refine_at_exit() {
     return;
   const Inside inside;
   for (Sink& sink : settings.sinks) {
-    if (is_open(sink)) refine_frequency(__atomic_load_n(&sink.store, __ATOMIC_ACQUIRE));
+    Store* const store = __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE);
+    if (!is_open(sink) || store == nullptr) continue;
+    refine_frequency(store);
+    tell_cut_events(*store, *store);
   }
 }
 

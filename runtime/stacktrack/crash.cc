@@ -83,12 +83,11 @@ bool let_go_of_cut_file(const void* address) {
       if (!found) continue;
       // The event that was about to be stored.
       const uint64_t events = is_looking_back() ? 0 : 1;
-      if (store != nullptr && node.streams[i].store == store->id) {
-        __atomic_store_n(&store->cut, 1, __ATOMIC_SEQ_CST);
-        __atomic_fetch_add(&store->cut_events, events, __ATOMIC_RELAXED);
-      } else {
-        lose(settings.sinks[i], nullptr, LostReason::no_space, events);
-      }
+      lose(settings.sinks[i], nullptr, LostReason::no_space, events);
+      if (store == nullptr) continue;
+      if (node.streams[i].store == store->id) __atomic_store_n(&store->cut, 1, __ATOMIC_SEQ_CST);
+      // Told in a file later: this one may be cut too, and here no signal is handled.
+      __atomic_fetch_add(&store->cut_events, events, __ATOMIC_RELAXED);
     }
     return !found;
   });

@@ -73,29 +73,37 @@ void drop_chunk(Stream& stream) {
   stream.chunk = {};
 }
 
-// The last slot that was taken, unless there is a record: then a signal handler came between and
-// took it. A slot that stays empty would keep its chunk from being unmapped.
-void give_back_slot(Stream& stream) {
-  const uint64_t last = stream.next - detail::kSlotBytes;
+// The last slots that were taken, of which some may be behind the end, unless there is a record:
+// then a signal handler came between and took them. A slot that stays empty would keep its chunk
+// from being unmapped.
+void give_back_slots(Stream& stream, uint32_t count) {
+  const uint64_t first = stream.next - uint64_t{count} * detail::kSlotBytes;
   const bool is_inside =
-      last >= reinterpret_cast<uintptr_t>(stream.chunk.base) && stream.next <= stream.limit;
+      first >= reinterpret_cast<uintptr_t>(stream.chunk.base) && first < stream.limit;
   if (!is_inside) return;
+  const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
   looking_back = true;
-  const auto* const word = reinterpret_cast<const uint64_t*>(last);
-  if (__atomic_load_n(word, __ATOMIC_RELAXED) == 0) stream.next = last;
+  bool empty = true;
+  for (uint64_t slot = first; slot < end; slot += detail::kSlotBytes) {
+    const auto* const word = reinterpret_cast<const uint64_t*>(slot);
+    empty = empty && __atomic_load_n(word, __ATOMIC_RELAXED) == 0;
+  }
   looking_back = false;
+  if (empty) stream.next = first;
 }
 
 // The inlined code must not touch the node while the library works on it: signal handlers then ask,
 // and get nested.
-// `took_slot`: the inlined code has asked because it could not use a slot that it took.
-void pull(Node& node, uint32_t generation, bool took_slot) {
+// `taken`: of slots, that the inlined code took and could not use, which is why it asks.
+void pull(Node& node, uint32_t generation, uint32_t taken) {
   __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (node.fast != 0) {
-    node.streams[node.fast - 1].next = node.next;
+    Stream& stream = node.streams[node.fast - 1];
+    stream.next = node.next;
     node.sequence = node.base + node.next / detail::kSlotBytes - 1;
-    if (took_slot) give_back_slot(node.streams[node.fast - 1]);
+    stream.others += std::exchange(node.texts, 0);
+    if (taken != 0) give_back_slots(stream, taken);
   }
   node.fast = 0;
   if (node.generation == generation) return;
@@ -134,7 +142,7 @@ Node* attach() {
   const uint32_t tid = thread_id();
   Node* const node = Threads::attach(settings.pid, tid, &inherited);
   if (node == nullptr) return nullptr;
-  if (inherited) pull(*node, 0, false);
+  if (inherited) pull(*node, 0, 0);
   for (Stream& stream : node->streams) {
     if (!inherited || stream.limit == 0 || stream.layout != Layout::wide) continue;
     uint8_t* const slot = take(stream, 1);
@@ -227,9 +235,7 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   count_wiped(store, stream);
   const bool cut = __atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0;
   if (stream.limit != 0 && (stream.store != store.id || cut)) drop_chunk(stream);
-  if (cut)
-    lose(sink, &store, LostReason::no_space,
-         __atomic_exchange_n(&store.cut_events, 0, __ATOMIC_RELAXED));
+  if (!cut) tell_cut_events(store, store);
   const uint64_t needed = count * slot_bytes(store.layout);
   if (stream.limit != 0 && stream.next + needed <= stream.limit) return true;
   drop_chunk(stream);
@@ -238,7 +244,10 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   const uint64_t size = next_size(store, stream.wanted, count);
   const int error = take_chunk(store, size, &chunk, &overwritten);
   lose(sink, &store, LostReason::overwritten, overwritten);
-  if (error == -EFBIG) *again = rotate(sink, store) || wait_for_rotation(sink, store);
+  if (error == -EFBIG) {
+    *again = rotate(sink, store) || wait_for_rotation(sink, store);
+    if (!*again && cut) give_up_for_now(store);
+  }
   if (!*again) lose(sink, &store, LostReason::no_space, std::exchange(stream.wiped, 0));
   if (error != 0 || chunk.bytes < needed + detail::kSlotBytes) return false;
   stream = {chunk,
@@ -318,11 +327,11 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
   Node* const own = working.nested ? nullptr : node;
   const bool cut = bytes > kMaxTextBytes;
   if (cut) bytes = kMaxTextBytes;
-  if (own != nullptr) pull(*own, generation, (flags & detail::kTookSlot) != 0);
+  if (own != nullptr) pull(*own, generation, flags / detail::kTookSlot);
   const size_t count = 1 + info_records(bytes);
   const View view = own != nullptr ? make_room_everywhere(*own, cycle, count) : look(cycle, true);
   const Event event{site,
-                    flags & ~detail::kTookSlot,
+                    flags % detail::kTookSlot,
                     text,
                     bytes,
                     take_moment(node, working.nested),
@@ -358,7 +367,17 @@ extern "C" {
 void telltale_st_hit_v1(Site* site, uint32_t flags) { hit(*site, flags); }
 void telltale_st_hit_slow_v1(Site* site, uint32_t flags) { emit(site, flags, nullptr, 0); }
 void telltale_st_value_v1(Site* site, const char* text, size_t bytes) {
+#ifdef TELLTALE_ST_INLINE
+  if (bytes != 0 && bytes <= kInfoBytes) {
+    uint64_t words[kInfoBytes / sizeof(uint64_t)] = {};
+    std::memcpy(words, text, bytes);
+    return hit_short_text(*site, words, bytes);
+  }
+#endif
   emit(site, 0, text, bytes);
+}
+void telltale_st_value_slow_v1(Site* site, const char* text, size_t bytes, uint32_t slots) {
+  emit(site, slots * kTookSlot, text, bytes);
 }
 }
 }  // namespace detail

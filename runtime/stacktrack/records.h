@@ -61,6 +61,10 @@ inline constexpr uint16_t type_flags(RecordType type, uint32_t bits = 0) {
 
 static_assert(detail::kExit == stacktrack::kExit && detail::kHeldTime == stacktrack::kHeldTime);
 static_assert(detail::kSlotBytes == stacktrack::wide::kEntryBytes);
+static_assert(detail::kInfo == type_flags(RecordType::info) &&
+              detail::kHasInfo == stacktrack::kHasInfo &&
+              detail::kInfoEnd == stacktrack::kInfoEnd &&
+              detail::kInfoBytes == stacktrack::kInfoBytes);
 static_assert(type_flags(RecordType::hit) == 0);  // the inlined code stores its flags as they are
 
 }  // namespace telltale::st

@@ -359,8 +359,7 @@ bool rotate(Sink& sink, const Store& full) {
   if (made) {
     store->cycle = new_cycle();
     post_header(sink, store, store->cycle, true);
-    lose(sink, store, LostReason::no_space,
-         __atomic_exchange_n(&old->cut_events, 0, __ATOMIC_RELAXED));
+    tell_cut_events(*old, *store);
     replace_store(sink, store);
     if (__atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED) != 0)
       begin_cycle(store->cycle);

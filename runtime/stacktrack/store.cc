@@ -36,6 +36,17 @@ bool all_committed(Layout layout, const uint8_t* begin, const uint8_t* end) {
   return true;
 }
 
+// Of a ring's chunk, which is wide.
+uint32_t count_events(const uint8_t* begin, const uint8_t* end) {
+  uint32_t events = 0;
+  for (const uint8_t* slot = begin; slot < end; slot += detail::kSlotBytes) {
+    const bool is_hit =
+        (first_word(slot) & stacktrack::kTypeMask) == static_cast<uint64_t>(RecordType::hit);
+    events += is_hit ? 1 : 0;
+  }
+  return events;
+}
+
 // Somebody may be about to store into one that was cut: the last few stay where they can be found.
 constexpr uint32_t kCutStores = 64;
 Store* cut_stores[kCutStores];
@@ -264,22 +275,35 @@ bool let_go_if_replaced_holds(const void* address) {
 
 int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten) {
   if (__atomic_load_n(&store.full_until, __ATOMIC_RELAXED) > Clock::ticks()) return -ENOSPC;
-  if (__atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0) {
-    put_off(store);
+  if (__atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0)
     return -EFBIG;  // it can only go on in the next file
-  }
   return store.chunk_bytes == 0 ? take_from_file(store, bytes, chunk)
                                 : take_from_ring(store, kFilling, chunk, overwritten);
+}
+
+void give_up_for_now(Store& store) {
+  put_off(store);
+  tell_cut_events(store, store);
+}
+
+void tell_cut_events(Store& from, const Store& to) {
+  if (__atomic_load_n(&from.cut_events, __ATOMIC_RELAXED) == 0) return;
+  const uint64_t events = __atomic_exchange_n(&from.cut_events, 0, __ATOMIC_RELAXED);
+  uint64_t* const in_file = to.lost[static_cast<uint32_t>(LostReason::no_space)];
+  if (in_file != nullptr) __atomic_fetch_add(in_file, events, __ATOMIC_RELAXED);
 }
 
 void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end,
                   uint32_t others) {
   if (!all_committed(layout, chunk.base, end)) return;
   if (ring == nullptr) return unmap(chunk.base, chunk.bytes);
-  const auto records = static_cast<uint32_t>(end - chunk.base) / detail::kSlotBytes;
+  // More than its STREAM record: who was interrupted may have counted text in the next chunk.
+  const uint32_t events = others > 1 ? count_events(chunk.base, end)
+                                     : static_cast<uint32_t>(end - chunk.base) /
+                                               static_cast<uint32_t>(detail::kSlotBytes) -
+                                           others;
   const uint64_t index = static_cast<uint64_t>(chunk.base - ring->ring.base) / ring->chunk_bytes;
-  __atomic_store_n(ring->chunk_states + index, kFull + static_cast<uint32_t>(records) - others,
-                   __ATOMIC_RELEASE);
+  __atomic_store_n(ring->chunk_states + index, kFull + events, __ATOMIC_RELEASE);
 }
 
 bool is_wiped(const Chunk& chunk) { return first_word(chunk.base) == 0; }

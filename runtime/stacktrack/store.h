@@ -50,7 +50,7 @@ struct Store {
   uint64_t most_bytes;  // chunks must end before; 0: no limit
   uint64_t full_until;  // in ticks: no use to try before
   uint32_t cut;         // somebody has cut the file: nothing is added to it
-  uint64_t cut_events;  // that went with it and are not counted yet
+  uint64_t cut_events;  // that were lost when a file was cut, and are not counted in a file yet
   // A ring.
   Chunk ring;
   uint64_t chunk_bytes;  // > 0: it is a ring
@@ -87,6 +87,10 @@ bool let_go_if_replaced_holds(const void* address);
 // size. What a ring overwrites is counted in `overwritten`. Returns 0, -EFBIG at most_bytes, or
 // another negative errno value.
 int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten);
+// The next file could not be made: nobody tries for a while.
+void give_up_for_now(Store& store);
+// Counts the events that went when `from` was cut in the file of `to`.
+void tell_cut_events(Store& from, const Store& to);
 // A thread is done with a chunk and its slots up to `end`. Slots in which a record is being stored
 // (a signal handler may be asking, above an event that it interrupted) keep it from being unmapped
 // or used again. `others`: slots that hold no event.

@@ -62,14 +62,17 @@ class Rows(unittest.TestCase):
             subprocess.run(["g++", "-std=c++17", "-O2", "-DSTACKTRACK", f"-I{SOURCE}/include", "-pthread", "-o", program,
                             f"{SOURCE}/tests/programs/recorders/interrupted.cc", f"{BUILD}/runtime/stacktrack/libtelltale_stacktrack.a"],
                            check=True, timeout=120)
+            # A thread's first chunk has 128 slots; a logged variable takes two.
+            ways = [("leaf", before) for before in (126, 127, 128)] + [("logged", before) for before in (62, 63, 64)]
             for options in ("", "clock=16", "ring=64K", "layout=classic", "sequence=count"):
-                for before in (126, 127, 128):  # a thread's first chunk has 128 slots
+                for function, before in ways:
                     for handler in (1, 700):
-                        with self.subTest(options=options, before=before, handler=handler):
-                            path = os.path.join(folder, f"{options}{before}.{handler}.tlg")
-                            said = json.loads(run(program, "90", str(before), str(handler), "leaf",
+                        with self.subTest(options=options, function=function, before=before, handler=handler):
+                            path = os.path.join(folder, f"{options}.{function}.{before}.{handler}.tlg")
+                            said = json.loads(run(program, "90", str(before), str(handler), function,
                                                   TELLTALE_STACKTRACK=f"path={path},{options}"))
                             self.assertGreater(said["interruptions"], 30)
+                            run(os.environ["TELLTALE"], "check", path)
                             info = json.loads(run(os.environ["TELLTALE"], "info", "--json", path))
                             lost = [re.search(r"(\d+) events", problem["message"]).group(1) for problem in info["problems"]]
                             self.assertEqual(info["records_by_kind"]["HIT"] + sum(map(int, lost)), said["calls"], info["problems"])

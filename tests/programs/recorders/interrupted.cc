@@ -1,7 +1,7 @@
 // A signal handler between any two instructions of the hooks: the trap flag makes the processor
 // raise SIGTRAP after each instruction, and at the one that is wanted the handler calls what is
 // recorded too. Each place has a thread of its own, whose buffer begins anew. For both recorders: a
-// call of leaf() is a StackTrack checkpoint with -DSTACKTRACK.
+// call of leaf() is a StackTrack checkpoint with -DSTACKTRACK, and one of logged() logs a variable.
 //
 // interrupted STEPS BEFORE HANDLER FUNCTION: for each of STEPS, a thread calls FUNCTION ("leaf", or
 // "logged", whose argument is recorded) BEFORE times, is interrupted while it calls it once more,
@@ -23,6 +23,7 @@
 #define PLAIN
 #else
 #define TELLTALE_STEP(name)
+#define TELLTALE_VALUE(name, value)
 #define LOGGED [[clang::xray_log_args(1)]]
 #define RECORDED [[clang::xray_always_instrument]] __attribute__((noinline))
 #define PLAIN [[clang::xray_never_instrument]] __attribute__((no_instrument_function))
@@ -35,6 +36,7 @@ RECORDED int leaf(int x) {
 }
 
 LOGGED RECORDED int logged(int x) {
+  TELLTALE_VALUE("x", x);
   asm volatile("" : "+r"(x));
   return x + 2;
 }
