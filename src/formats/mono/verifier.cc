@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "formats/mono/frames.h"
@@ -41,13 +42,28 @@ class Checker {
 
   void begin_buffer(const BufferFrame& frame) {
     thread_ = &threads_[frame.header.thread];
+    buffer_time_ = 0;
+    late_ = {};
     if (selector_ != nullptr) selector_->begin_buffer(verdict_.header.pid, frame.header.thread);
     check_time(frame.offset, frame.header.time_base, "Buffer");
+  }
+
+  // Since version 13 the profiler's writer thread tells of other threads' methods, and fills
+  // several buffers at a time: what it writes late is no violation, as long as a buffer is in order
+  // itself.
+  void end_buffer() {
+    if (!thread_->tells_methods) {
+      verdict_.counts[static_cast<size_t>(Kind::time_goes_back)] += late_.count;
+      if (late_.first && (!verdict_.first || late_.first->offset < verdict_.first->offset))
+        verdict_.first = std::move(late_.first);
+    }
+    thread_->last_time = std::max(thread_->last_time, buffer_time_);
   }
 
   void event(const EventHead& head, const Call& call) {
     if (!chosen(selector_ == nullptr || selector_->call(head.time, call))) return;
     check_time(head.offset, head.time, event_name(head.kind));
+    thread_->foreign = false;
   }
   template <typename Record>
   void event(const EventHead& head, const Record& record) {
@@ -62,6 +78,8 @@ class Checker {
         check_time(head.offset, head.time, event_name(head.kind));
     }
     thread_->foreign = kForeignTime;
+    if constexpr (std::is_same_v<Record, Jit>)
+      thread_->tells_methods |= layout_.every_event_has_time;
     check(head, record);
   }
 
@@ -73,9 +91,15 @@ class Checker {
 
  private:
   struct Thread {
-    uint64_t last_time = 0;
-    bool foreign = false;  // the last event had the time of another thread
+    uint64_t last_time = 0;      // in its buffers so far
+    bool foreign = false;        // the last event had the time of another thread
+    bool tells_methods = false;  // it is the profiler's writer thread
     bool in_shot = false;
+  };
+  // What is earlier than the thread's buffers so far, but not than its own buffer.
+  struct Late {
+    size_t count = 0;
+    std::optional<Violation> first;
   };
 
   bool chosen(bool is_chosen) {
@@ -83,12 +107,16 @@ class Checker {
     return is_chosen;
   }
   void check_time(uint64_t offset, uint64_t time, std::string_view record) {
-    if (time < thread_->last_time) {
-      report(Kind::time_goes_back, offset, record,
-             fmt::format("is {} ns earlier than an event of its thread before it",
-                         thread_->last_time - time));
+    const uint64_t last = std::max(buffer_time_, thread_->last_time);
+    const auto message = [&] {
+      return fmt::format("is {} ns earlier than an event of its thread before it", last - time);
+    };
+    if (time < buffer_time_) {
+      report(Kind::time_goes_back, offset, record, message());
+    } else if (time < last && late_.count++ == 0) {
+      late_.first = {Kind::time_goes_back, offset, std::string(record), message()};
     }
-    thread_->last_time = std::max(thread_->last_time, time);
+    buffer_time_ = std::max(buffer_time_, time);
   }
   void check_value(const EventHead& head, std::string_view field, uint64_t value) {
     for (const ValueRule& rule : kValueRules) {
@@ -143,6 +171,8 @@ class Checker {
   RecordSelector* selector_;
   std::map<uint64_t, Thread> threads_;
   Thread* thread_ = nullptr;
+  uint64_t buffer_time_ = 0;  // the latest in this buffer
+  Late late_;                 // of this buffer
 };
 
 Kind kind_of(const Problem& problem) {
@@ -179,6 +209,7 @@ Result<Verdict> verify_recording(Bytes file, RecordSelector* selector) {
     const DecodeEnd end =
         decode_buffer(frame.events(file), frame.header.bases(header->address_mask()), frame.begin,
                       layout, checker);
+    checker.end_buffer();
     if (!end.error) continue;
     const bool torn = frame.torn && end.error->cause == Error::Cause::truncated;
     checker.report(torn ? Kind::torn_file : Kind::unreadable_event, end.offset, end.error->record,
