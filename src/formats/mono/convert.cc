@@ -115,15 +115,16 @@ class EventConverter {
     if (to_published()) head.first_byte &= static_cast<uint8_t>(~info::kMetadataLoadError);
   }
   void adapt(EventHead& head, Monitor& r) {
-    const uint8_t backtrace = r.has_backtrace ? info::kMonitorBacktrace : 0;
-    if (to_.monitor_action_is_byte) {
-      head.first_byte = event_byte(Group::monitor, backtrace);
-      return;
-    }
-    const uint8_t action = r.action & 3;
-    head.first_byte = event_byte(Group::monitor, static_cast<uint8_t>((action << 4) | backtrace));
-    if (r.has_backtrace && action != static_cast<uint8_t>(MonitorAction::contention))
+    // The bit says that a backtrace follows, so it goes with the backtrace.
+    if (r.has_backtrace && !to_.monitor_always_may_trace &&
+        r.action != static_cast<uint8_t>(MonitorAction::contention)) {
+      r.has_backtrace = false;
       lose(Reason::event_parts);
+    }
+    const uint8_t backtrace = r.has_backtrace ? info::kMonitorBacktrace : 0;
+    const auto action = static_cast<uint8_t>((r.action & 3) << 4);
+    head.first_byte =
+        event_byte(Group::monitor, to_.monitor_action_is_byte ? backtrace : action | backtrace);
   }
   // Roots of versions 3 to 14 have no slot: they are written with the address 0.
   void adapt(EventHead&, HeapRoots& r) {

@@ -175,6 +175,46 @@ TEST(MonoWriter, TheVersionsThereAndBackAgain) {
   EXPECT_EQ(down.loss.count(ConversionLoss::Reason::loads), 1U);
 }
 
+// Other readers believe the bit, whatever the action is: where it is set, a backtrace must follow.
+TEST(MonoWriter, OnlyContentionsKeepTheBitOfABacktraceBeforeVersion14) {
+  const std::array<uint64_t, 2> stack = {kMethods + 8, kMethods - 64};
+  MonoBuilder file(17);
+  file.buffer(buffer_header(3, 10));
+  for (const auto action : std::to_array<uint8_t>({1, 2, 3, 1, 3})) {
+    file.event(Group::monitor, info::kMonitorBacktrace, 1,
+               Monitor{.action = action, .object = kObjects, .backtrace = stack});
+    file.event(Group::monitor, 0, 1, Monitor{.action = action, .object = kObjects});
+  }
+  const Converted down = converted(file.bytes(), kPublishedVersion);
+  struct FirstBytes {
+    std::vector<unsigned> seen;
+    void event(const EventHead& head, const Monitor&) { seen.push_back(head.first_byte); }
+  } visitor;
+  const auto header = read_file_header(as_bytes(down.bytes));
+  ASSERT_TRUE(header);
+  const BufferFrames frames = frame_file(as_bytes(down.bytes), *header, "f");
+  ASSERT_EQ(frames.buffers.size(), 1U);
+  const DecodeEnd end = decode_buffer(frames.buffers[0].events(as_bytes(down.bytes)),
+                                      frames.buffers[0].header.bases(header->address_mask()), 0,
+                                      layout_of(kPublishedVersion), visitor);
+  EXPECT_FALSE(end.error);
+  EXPECT_EQ(visitor.seen,
+            (std::vector<unsigned>{0x95, 0x15, 0x25, 0x25, 0x35, 0x35, 0x95, 0x15, 0x35, 0x35}));
+  EXPECT_EQ(down.loss.count(ConversionLoss::Reason::event_parts), 3U);
+  const Converted up = converted(down.bytes, kLastVersion);
+  EXPECT_EQ(converted(up.bytes, kPublishedVersion).bytes, down.bytes);
+}
+
+TEST(MonoWriter, WhatVersion1CanSayComesBackFromVersion17AsItWas) {
+  for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
+    // Even of version 1: its git builds wrote handles, which the published text does not have.
+    const std::string published =
+        converted(converted(sample.bytes, kLastVersion).bytes, kPublishedVersion).bytes;
+    const std::string last = converted(published, kLastVersion).bytes;
+    EXPECT_EQ(converted(last, kPublishedVersion).bytes, published) << sample.name;
+  }
+}
+
 TEST(MonoWriter, LossIsCountedByReason) {
   const Converted out = converted(testing::every_mono_event(17).bytes(), kPublishedVersion);
   using enum ConversionLoss::Reason;
