@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -24,20 +26,57 @@ std::optional<T> parse_number(std::string_view text) {
   return number;
 }
 
-// "1.5ms" as nanoseconds; without a unit the number is nanoseconds.
-std::optional<uint64_t> parse_duration(std::string_view text) {
-  struct Unit {
-    std::string_view suffix;
-    double ns;
-  };
-  static constexpr Unit kUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  for (const Unit& unit : kUnits) {
-    if (!text.ends_with(unit.suffix)) continue;
-    const auto number = parse_number<double>(text.substr(0, text.size() - unit.suffix.size()));
-    if (!number || !(*number >= 0) || *number * unit.ns > 1.8e19) return std::nullopt;
-    return static_cast<uint64_t>(*number * unit.ns);
+// Nanoseconds of a unit of time; of none: null.
+std::optional<uint64_t> unit_of(std::string_view time) {
+  static constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
+      {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+  for (const auto& [suffix, ns] : kUnits)
+    if (time.ends_with(suffix)) return ns;
+  return std::nullopt;
+}
+
+// "1.5ms" as nanoseconds; a number without a unit has `default_unit`.
+std::optional<uint64_t> parse_duration(std::string_view text, uint64_t default_unit) {
+  const uint64_t unit = unit_of(text).value_or(default_unit);
+  const size_t digits = text.find_first_not_of("0123456789.");
+  if (digits != std::string_view::npos && (!unit_of(text) || text.size() - digits > 2))
+    return std::nullopt;
+  text = text.substr(0, digits);
+  if (const auto whole = parse_number<uint64_t>(text)) {  // to the nanosecond, however large
+    if (*whole > std::numeric_limits<uint64_t>::max() / unit) return std::nullopt;
+    return *whole * unit;
   }
-  return parse_number<uint64_t>(text);
+  const auto number = parse_number<double>(text);
+  if (!number || *number * static_cast<double>(unit) > 1.8e19) return std::nullopt;
+  return static_cast<uint64_t>(std::llround(*number * static_cast<double>(unit)));
+}
+
+// A window of time: FROM..TO or FROM-TO, which mean the same; either end may be left out. An end
+// without a unit has the other's; if both have none they are seconds, as in mprof-report.
+struct Window {
+  uint64_t from_ns = 0;
+  uint64_t to_ns = CallFilter().to_ns;
+};
+std::optional<Window> parse_window(std::string_view text) {
+  const size_t dots = text.find("..");
+  const size_t between = dots == std::string_view::npos ? text.find('-') : dots;
+  if (between == std::string_view::npos) return std::nullopt;
+  const std::string_view from = text.substr(0, between);
+  const std::string_view to = text.substr(between + (between == dots ? 2 : 1));
+  constexpr uint64_t kSecond = 1'000'000'000;
+  Window window;
+  if (!from.empty()) {
+    const auto parsed = parse_duration(from, unit_of(to).value_or(kSecond));
+    if (!parsed) return std::nullopt;
+    window.from_ns = *parsed;
+  }
+  if (!to.empty()) {
+    const auto parsed = parse_duration(to, unit_of(from).value_or(kSecond));
+    if (!parsed) return std::nullopt;
+    window.to_ns = *parsed;
+  }
+  if (window.from_ns > window.to_ns) return std::nullopt;
+  return window;
 }
 
 std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
@@ -98,23 +137,13 @@ Result<CallFilter> ReadingOptions::filter() const {
     filter.threads.push_back(*thread);
   }
   if (!time.empty()) {
-    const size_t dots = time.find("..");
-    const size_t dash = time.find('-');
-    const std::string_view all = time;
-    std::optional<uint64_t> from = 0;
-    std::optional<uint64_t> to = filter.to_ns;
-    if (dots == std::string::npos && dash != std::string::npos) {  // mprof-report's way: seconds
-      from = parse_duration(time.substr(0, dash) + "s");
-      to = parse_duration(time.substr(dash + 1) + "s");
-    } else if (dots != std::string::npos) {
-      if (dots != 0) from = parse_duration(all.substr(0, dots));
-      if (dots + 2 != all.size()) to = parse_duration(all.substr(dots + 2));
+    const std::optional<Window> window = parse_window(time);
+    if (!window) {
+      return usage_error("--time wants FROM..TO, such as 1.5ms..2s or 0.2..1 (seconds), not " +
+                         time);
     }
-    if ((dots == std::string::npos && dash == std::string::npos) || !from || !to || *from > *to) {
-      return usage_error("--time wants FROM..TO, such as 1.5ms..2s, not " + time);
-    }
-    filter.from_ns = *from;
-    filter.to_ns = *to;
+    filter.from_ns = window->from_ns;
+    filter.to_ns = window->to_ns;
   }
   filter.functions = functions;
   if (depth != 0) filter.max_depth = depth;
@@ -127,8 +156,11 @@ void add_filter_options(CLI::App& verb, ReadingOptions& options) {
   verb.add_option("--thread", options.threads, "only these threads")
       ->type_name("[PID:]TID")
       ->allow_extra_args(false);
-  verb.add_option("--time", options.time,
-                  "only what begins in this window, counted from the recording's start")
+  verb.add_option(
+          "--time", options.time,
+          "only what begins in this window, counted from the recording's start: FROM..TO or "
+          "FROM-TO, FROM inside and TO not; times have a unit (ns, us, ms, s) or are "
+          "seconds; either may be left out")
       ->type_name("FROM..TO");
   verb.add_option("--function", options.functions,
                   "only functions whose name matches this shell pattern")
