@@ -1,30 +1,38 @@
 #include "analysis/gc_collections.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
 
 namespace telltale {
 
-void GcCollections::end(Generation& generation, Ticks from, Ticks to) {
-  const Ticks spent = to > from ? to - from : 0;
-  generation.total += spent;
-  generation.max = std::max(generation.max, spent);
+std::vector<GcCollection> pair_collections(std::vector<CollectionMark> marks,
+                                           std::span<const EventStream> streams, EndsTold ends) {
+  std::ranges::stable_sort(marks, {}, &CollectionMark::time);
+  const bool any = ends == EndsTold::by_any_thread;
+  std::map<std::tuple<int64_t, size_t, uint8_t>, std::optional<CollectionMark>> open;
+  std::vector<GcCollection> collections;
+  for (const CollectionMark& mark : marks) {
+    auto& begun =
+        open[{streams[mark.stream].thread.pid, any ? 0 : mark.stream + 1, mark.generation}];
+    if (mark.begin) {
+      begun = mark;
+    } else if (begun) {
+      collections.push_back({begun->time, mark.time, begun->stream, mark.generation});
+      if (any) begun.reset();
+    } else if (!any) {  // mprof-report takes it to have begun when the clock did
+      collections.push_back({0, mark.time, mark.stream, mark.generation});
+    }
+  }
+  std::ranges::stable_sort(collections, {}, &GcCollection::begin);
+  return collections;
 }
 
 void GcCollections::on(const CollectionEvent& event) {
   if (event.generation >= kGenerations) return;
   if (event.step != CollectionStep::start && event.step != CollectionStep::end) return;
-  Open& open = open_[{stream_, event.generation}];
-  Generation& generation = generations_[event.generation];
-  if (event.step == CollectionStep::start) {
-    open.start = event.time;
-    open.started = true;
-    ++generation.collections;
-  } else if (open.start) {
-    end(generation, *open.start, event.time);
-    open.start.reset();
-  } else if (!open.started && !open.lone_end) {
-    open.lone_end = event.time;
-  }
+  marks_.push_back({event.time, stream_, event.generation, event.step == CollectionStep::start});
 }
 
 void GcCollections::on(const HeapResized& event) {
@@ -33,25 +41,24 @@ void GcCollections::on(const HeapResized& event) {
 }
 
 void GcCollections::append(const GcCollections& next) {
-  for (size_t i = 0; i < kGenerations; ++i) {
-    generations_[i].collections += next.generations_[i].collections;
-    generations_[i].total += next.generations_[i].total;
-    generations_[i].max = std::max(generations_[i].max, next.generations_[i].max);
-  }
-  for (const auto& [key, theirs] : next.open_) {
-    Open& ours = open_[key];
-    if (theirs.lone_end && ours.start) {
-      end(generations_[key.second], *ours.start, *theirs.lone_end);
-      ours.start.reset();
-    } else if (theirs.lone_end && !ours.started && !ours.lone_end) {
-      ours.lone_end = theirs.lone_end;
-    }
-    if (theirs.started) ours.start = theirs.start;
-    ours.started |= theirs.started;
-  }
+  marks_.insert(marks_.end(), next.marks_.begin(), next.marks_.end());
   resizes_ += next.resizes_;
   max_heap_bytes_ = std::max(max_heap_bytes_, next.max_heap_bytes_);
   moved_objects_ += next.moved_objects_;
+}
+
+std::array<GcCollections::Generation, GcCollections::kGenerations> GcCollections::generations(
+    std::span<const EventStream> streams, EndsTold ends) const {
+  std::array<Generation, kGenerations> all{};
+  for (const CollectionMark& mark : marks_)
+    all[mark.generation].collections += static_cast<uint64_t>(mark.begin);
+  for (const GcCollection& one : pair_collections(marks_, streams, ends)) {
+    Generation& generation = all[one.generation];
+    ++generation.finished;
+    generation.total += one.end - one.begin;
+    generation.max = std::max(generation.max, one.end - one.begin);
+  }
+  return all;
 }
 
 }  // namespace telltale

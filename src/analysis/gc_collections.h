@@ -3,23 +3,49 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <utility>
+#include <span>
+#include <vector>
 
+#include "model/event_source.h"
 #include "model/runtime_events.h"
 
 namespace telltale {
 
+// A collection's begin or end as a thread tells it.
+struct CollectionMark {
+  Ticks time = 0;
+  size_t stream = 0;
+  uint8_t generation = 0;
+  bool begin = false;
+};
+// A collection that began and ended, the stop of the world not included.
+struct GcCollection {
+  Ticks begin = 0;
+  Ticks end = 0;
+  size_t stream = 0;  // the thread that tells of its begin
+  uint8_t generation = 0;
+};
+// Who may tell of a collection's end: any thread of the process (a concurrent collection is often
+// finished by another thread than began it), or, as for mprof-report, only the one that began it.
+enum class EndsTold : uint8_t { by_any_thread, by_its_thread };
+
+// In order of their begins. Of each generation a process runs one collection at a time.
+// `marks`: of each thread in its order.
+std::vector<GcCollection> pair_collections(std::vector<CollectionMark> marks,
+                                           std::span<const EventStream> streams,
+                                           EndsTold ends = EndsTold::by_any_thread);
+
 // How often the garbage collector ran and how long, by generation; what it did to the heap.
 // docs/analysis/mono.md, "gc". A part: hears the events of a piece of a thread, and is then put
-// together with append(), in the order of each thread's pieces; threads in any order.
+// together with append(), in the order of each thread's pieces; threads in any order. Memory goes
+// with the collections.
 class GcCollections {
  public:
   static constexpr size_t kGenerations = 3;
   // A collection's time is from its start to its end, the stop of the world not included.
   struct Generation {
     uint64_t collections = 0;  // that began
+    uint64_t finished = 0;     // that began and ended
     Ticks total = 0;           // of those that ended
     Ticks max = 0;
   };
@@ -30,24 +56,15 @@ class GcCollections {
   void on(const ObjectsMoved& event) { moved_objects_ += event.moves.size(); }
   void append(const GcCollections& next);
 
-  [[nodiscard]] const std::array<Generation, kGenerations>& generations() const {
-    return generations_;
-  }
+  [[nodiscard]] std::array<Generation, kGenerations> generations(
+      std::span<const EventStream> streams, EndsTold ends = EndsTold::by_any_thread) const;
   [[nodiscard]] uint64_t resizes() const { return resizes_; }
   [[nodiscard]] uint64_t max_heap_bytes() const { return max_heap_bytes_; }
   [[nodiscard]] uint64_t moved_objects() const { return moved_objects_; }
 
  private:
-  struct Open {
-    std::optional<Ticks> start;     // of the last collection that has begun
-    std::optional<Ticks> lone_end;  // an end that came before any start of the piece
-    bool started = false;           // there was a start
-  };
-  void end(Generation& generation, Ticks from, Ticks to);
-
   size_t stream_ = 0;
-  std::map<std::pair<size_t, size_t>, Open> open_;  // by stream and generation
-  std::array<Generation, kGenerations> generations_{};
+  std::vector<CollectionMark> marks_;
   uint64_t resizes_ = 0;
   uint64_t max_heap_bytes_ = 0;
   uint64_t moved_objects_ = 0;

@@ -84,10 +84,37 @@ std::string HeapGraph::type_name(uint64_t type) const {
   return fmt::format("#0x{:x}", known.type == 0 ? type : known.type);
 }
 
+HeapShotSurvey::Choice HeapShotSurvey::last(PlayedWindow window,
+                                            std::span<const EventStream> streams) const {
+  const std::map<int64_t, Ticks> ends = end_.by_process(streams);
+  std::vector<HeapShotRoots::Extent> shots = extents_.shots();
+  std::ranges::stable_sort(shots, {}, &HeapShotRoots::Extent::time);
+  const auto at_exit = [&](const HeapShotRoots::Extent& shot) {
+    return is_at_exit(shot.time, shot.stream, ends, streams);
+  };
+  Choice choice;
+  for (size_t i = 0; i < shots.size(); ++i) {
+    const HeapShotRoots::Extent& shot = shots[i];
+    if (!window.holds(shot.time)) continue;
+    const bool running_is_known = choice.shot && !at_exit(*choice.shot);
+    if (!shot.ended || (running_is_known && at_exit(shot))) {
+      choice.left_out.push_back(
+          {i, shot.time,
+           shot.ended ? HeapShotLeftOut::Why::at_exit : HeapShotLeftOut::Why::unfinished});
+      continue;
+    }
+    choice.shot = shot;
+    choice.number = i;
+    choice.left_out.clear();
+  }
+  return choice;
+}
+
 void HeapGraphSink::on(const HeapShotEvent& event) {
+  ++place_.event;
   if (!event.begin) {
     if (inside_) {
-      found_.shot->end_place = place_;
+      found_.shot->end_place = place_.piece;
       // Up to profiler 1.1 the roots of a shot stand before it.
       if (found_.shot->roots.empty()) found_.shot->roots = std::move(roots_before_);
     }
@@ -95,7 +122,7 @@ void HeapGraphSink::on(const HeapShotEvent& event) {
     inside_ = false;
     return;
   }
-  inside_ = window_.holds(event.time);
+  inside_ = place_ == chosen_;
   if (!inside_) return;
   found_.shot.emplace();
   found_.shot->begin = event.time;
@@ -116,12 +143,13 @@ void HeapGraphSink::on(const HeapObjectEvent& event) {
 }
 
 void HeapGraphSink::on(const HeapRootsEvent& event) {
+  ++place_.event;
   std::vector<HeapRootsEvent::Root>& to = inside_ ? found_.shot->roots : roots_before_;
   to.insert(to.end(), event.roots.begin(), event.roots.end());
 }
 
 void HeapGraphSink::Found::append(Found&& next) {
-  if (next.shot && (!shot || next.shot->begin > shot->begin)) shot = std::move(next.shot);
+  if (next.shot) shot = std::move(next.shot);
   areas.insert(areas.end(), std::make_move_iterator(next.areas.begin()),
                std::make_move_iterator(next.areas.end()));
   types.append(next.types);

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "analysis/address_map.h"
+#include "analysis/heap_shot_roots.h"
 #include "analysis/loaded_types.h"
+#include "analysis/play_pieces.h"
 #include "analysis/play_threads.h"
+#include "analysis/program_end.h"
 #include "base/problem.h"
 #include "model/call_filter.h"
 #include "model/event_source.h"
@@ -37,6 +40,7 @@ struct HeapGraph {
   };
   Ticks begin = 0;
   size_t stream = 0;
+  size_t number = 0;            // of the shot: HeapShots::Shot::number
   std::vector<Object> objects;  // in the order of the recording
   std::vector<Reference> references;
   std::vector<Root> roots;
@@ -67,7 +71,36 @@ struct HeapShotAsTold {
   std::vector<HeapRootsEvent::Root> roots;
 };
 
-// Hears all units of one thread; keeps the last heap shot that begins in a window.
+// Finds the heap shots of a recording and when its programs ended. A part.
+class HeapShotSurvey : public IgnoreEvents {
+ public:
+  void on(const PieceEvent& event) {
+    extents_.on(event);
+    end_.on(event);
+  }
+  void on(const LoadEvent& event) { end_.on(event); }
+  void on(const HeapShotEvent& event) { extents_.on(event); }
+  void on(const HeapRootsEvent& event) { extents_.on(event); }
+  void append(const HeapShotSurvey& next) {
+    extents_.append(next.extents_);
+    end_.append(next.end_);
+  }
+  struct Choice {
+    std::optional<HeapShotRoots::Extent> shot;
+    size_t number = 0;  // as in HeapShots::Shot
+    // Those in the window that begin later.
+    std::vector<HeapShotLeftOut> left_out;
+  };
+  // The last shot that begins in the window, is whole, and was taken while its program ran; if the
+  // only whole ones were taken at its exit, the last of these.
+  [[nodiscard]] Choice last(PlayedWindow window, std::span<const EventStream> streams) const;
+
+ private:
+  HeapShotExtents extents_;
+  ProgramEnd end_;
+};
+
+// Hears all units of one thread; keeps the heap shot that begins at a place.
 class HeapGraphSink : public IgnoreEvents {
  public:
   struct Area {  // where roots lie, as it was registered
@@ -87,10 +120,10 @@ class HeapGraphSink : public IgnoreEvents {
     void append(Found&& next);
   };
 
-  explicit HeapGraphSink(PlayedWindow window) : window_(window) {}
+  explicit HeapGraphSink(const HeapPlace& chosen) : chosen_(chosen) {}
 
   void on(const PieceEvent& event) {
-    place_ = event.offset;
+    place_ = {event.offset, 0};
     stream_ = event.stream;
     found_.types.on(event);
   }
@@ -99,14 +132,14 @@ class HeapGraphSink : public IgnoreEvents {
   void on(const HeapObjectEvent& event);
   void on(const HeapRootsEvent& event);
   void on(const HeapRootAreaEvent& event) {
-    found_.areas.push_back({place_, event.registered, event.start, event.bytes, event.source,
+    found_.areas.push_back({place_.piece, event.registered, event.start, event.bytes, event.source,
                             event.key, std::string(event.name)});
   }
   Found take() { return std::move(found_); }
 
  private:
-  PlayedWindow window_;
-  uint64_t place_ = 0;
+  HeapPlace chosen_;
+  HeapPlace place_;
   size_t stream_ = 0;
   bool inside_ = false;  // a shot that is kept
   std::vector<HeapRootsEvent::Root> roots_before_;
@@ -117,17 +150,28 @@ class HeapGraphSink : public IgnoreEvents {
 std::optional<HeapGraph> make_heap_graph(HeapGraphSink::Found found,
                                          std::span<const EventStream> streams);
 
-// The last heap shot that begins in the filter's window. Threads side by side; the result does not
-// depend on the number of workers.
+// What HeapShotSurvey calls the last heap shot in the filter's window. Reads the recording twice,
+// so that the objects of one shot alone are in memory; the result does not depend on the number of
+// workers. `left_out`, if given, gets the later shots of the window.
 template <EventSource Source>
 std::optional<HeapGraph> last_heap_graph(const Source& source, const CallFilter& filter,
-                                         size_t workers, ProblemLog& problems) {
-  const PlayedWindow window = window_of(source, filter);
+                                         size_t workers, ProblemLog& problems,
+                                         std::vector<HeapShotLeftOut>* left_out = nullptr) {
+  HeapShotSurvey survey;
+  play_pieces(
+      source, workers, [] { return HeapShotSurvey(); },
+      [&](HeapShotSurvey&& part) { survey.append(part); }, problems);
+  HeapShotSurvey::Choice chosen = survey.last(window_of(source, filter), source.streams());
+  if (left_out != nullptr) *left_out = std::move(chosen.left_out);
+  if (!chosen.shot) return std::nullopt;
+  ProblemLog same_again;  // the second reading finds the same problems
   HeapGraphSink::Found all;
   play_threads(
-      source, workers, [&](size_t) { return HeapGraphSink(window); },
-      [&all](HeapGraphSink::Found&& part) { all.append(std::move(part)); }, problems);
-  return make_heap_graph(std::move(all), source.streams());
+      source, workers, [&](size_t) { return HeapGraphSink(chosen.shot->begin); },
+      [&all](HeapGraphSink::Found&& part) { all.append(std::move(part)); }, same_again);
+  std::optional<HeapGraph> graph = make_heap_graph(std::move(all), source.streams());
+  if (graph) graph->number = chosen.number;
+  return graph;
 }
 
 }  // namespace telltale

@@ -200,6 +200,62 @@ TEST(HeapGraph, NamesRootsByWhereTheyLie) {
   EXPECT_FALSE(graph_of(source, before));
 }
 
+LoadEvent profiler_thread(Ticks time, LoadEvent::Action action, std::string_view name = {}) {
+  return {.time = time,
+          .kind = LoadEvent::Kind::thread,
+          .action = action,
+          .has_name = !name.empty(),
+          .name = name,
+          .mvid = {}};
+}
+
+// A shot in a piece of its own, at `time`, of as many objects as it is told.
+void add_shot(ScriptedSource& source, Ticks time, uint64_t objects, bool ends = true) {
+  source.on(PieceEvent{.offset = time, .stream = 0, .thread = 1});
+  source.on(HeapShotEvent{time, true});
+  for (uint64_t i = 0; i < objects; ++i)
+    source.on(HeapObjectEvent{time, object(i), TypeId{1}, 8, 0, {}});
+  if (ends) source.on(HeapShotEvent{time + 1, false});
+}
+
+TEST(HeapGraph, IsOfTheLastWholeShotOfTheRunningProgram) {
+  using Why = HeapShotLeftOut::Why;
+  ScriptedSource source;
+  source.thread({1, 1});
+  add_shot(source, 10, 1);
+  add_shot(source, 20, 2);
+  add_shot(source, 30, 3, /*ends=*/false);
+  source.unit();  // one that is cut, and then one at the exit, told in another unit
+  add_shot(source, 40, 4);
+  source.thread({1, 2}).on(PieceEvent{.offset = 90, .stream = 1, .thread = 2});
+  source.on(profiler_thread(1, LoadEvent::Action::named, "Profiler Sampler"));
+  source.on(profiler_thread(40, LoadEvent::Action::unloaded));
+  ProblemLog problems;
+  std::vector<HeapShotLeftOut> left_out;
+  auto graph = last_heap_graph(source, {}, 2, problems, &left_out);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(graph->begin, 20u);
+  EXPECT_EQ(graph->number, 1u);
+  EXPECT_EQ(graph->objects.size(), 2u);
+  ASSERT_EQ(left_out.size(), 2u);
+  EXPECT_EQ(left_out[0].number, 2u);
+  EXPECT_EQ(left_out[0].why, Why::unfinished);
+  EXPECT_EQ(left_out[1].begin, 40u);
+  EXPECT_EQ(left_out[1].why, Why::at_exit);
+  // Where there is nothing else, the shot at the exit is better than none.
+  CallFilter late;
+  late.from_ns = 25;
+  graph = last_heap_graph(source, late, 2, problems, &left_out);
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(graph->objects.size(), 4u);
+  EXPECT_TRUE(left_out.empty());
+  // What is unfinished never counts.
+  late.to_ns = 40;
+  EXPECT_FALSE(last_heap_graph(source, late, 2, problems, &left_out));
+  ASSERT_EQ(left_out.size(), 1u);
+  EXPECT_EQ(left_out[0].number, 2u);
+}
+
 TEST(HeapGraph, TakesRootsThatStandBeforeTheShotOfOldRecordings) {
   ScriptedSource source;
   source.thread({1, 1});

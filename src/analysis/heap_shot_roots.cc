@@ -20,10 +20,14 @@ std::vector<HeapShotRoots::Extent> HeapShotExtents::shots() const {
   std::map<size_t, size_t> open;  // by stream: 1 + index into `found`
   for (const Mark& mark : marks_) {
     size_t& index = open[mark.stream];
-    if (index != 0) found[index - 1].end = mark.place;
+    if (index != 0) {
+      found[index - 1].end = mark.place;
+      found[index - 1].ended = !mark.begin;
+    }
     index = 0;
     if (!mark.begin) continue;
-    found.push_back({mark.place, kNowhere});
+    found.push_back(
+        {.begin = mark.place, .end = kNowhere, .stream = mark.stream, .time = mark.time});
     index = found.size();
   }
   std::ranges::sort(found, {}, &HeapShotRoots::Extent::begin);

@@ -21,6 +21,17 @@ struct HeapPlace {
   auto operator<=>(const HeapPlace&) const = default;
 };
 
+// A heap shot that an answer is not made of.
+struct HeapShotLeftOut {
+  enum class Why : uint8_t {
+    unfinished,  // its end is missing, and nobody knows how much of it
+    at_exit,     // taken when its program ended, and had let go of what it held
+  };
+  size_t number = 0;  // HeapShots::Shot::number
+  Ticks begin = 0;
+  Why why{};
+};
+
 // Which roots concern which heap shot. docs/analysis/mono.md, "heapshot". Memory goes with the
 // heap shots and the distinct objects that are roots of each.
 class HeapShotRoots {
@@ -41,10 +52,13 @@ class HeapShotRoots {
   // profiler 1.1, those since the shot before), or always all since the shot before.
   enum class Since : uint8_t { its_begin, shot_before };
 
-  // Shots, in the order of the file. A shot without an end ends where the next one begins.
+  // Shots, in the order of the file. A shot without an end reaches to where the next one begins.
   struct Extent {
     HeapPlace begin;
     HeapPlace end;
+    size_t stream = 0;
+    Ticks time = 0;      // of its begin
+    bool ended = false;  // its end was told
   };
   HeapShotRoots(std::vector<Extent> shots, Since since);
 
@@ -75,7 +89,7 @@ class HeapShotExtents : public IgnoreEvents {
   }
   void on(const HeapShotEvent& event) {
     ++place_.event;
-    marks_.push_back({stream_, event.begin, place_});
+    marks_.push_back({stream_, event.begin, place_, event.time});
   }
   void on(const HeapRootsEvent&) { ++place_.event; }
   void append(const HeapShotExtents& next) {
@@ -88,6 +102,7 @@ class HeapShotExtents : public IgnoreEvents {
     size_t stream = 0;
     bool begin = false;
     HeapPlace place;
+    Ticks time = 0;
   };
   size_t stream_ = 0;
   HeapPlace place_;

@@ -55,8 +55,12 @@ HeapShots::OfThread& HeapShots::current() {
 
 void HeapShots::on(const HeapShotEvent& event) {
   ++place_.event;
-  if (!event.begin) return end(current());
-  if (OfThread* open = open_in(stream_)) end(*open);
+  if (!event.begin) {
+    OfThread& shot = current();
+    shot.ended = true;
+    return close(shot);
+  }
+  if (OfThread* open = open_in(stream_)) close(*open);
   OfThread shot;
   shot.stream = stream_;
   shot.begun = true;
@@ -97,18 +101,18 @@ void HeapShots::append(HeapShots&& next) {
   for (OfThread& theirs : next.shots_) {
     OfThread* open = open_in(theirs.stream);
     if (theirs.begun) {
-      if (open != nullptr) end(*open);
+      if (open != nullptr) close(*open);
       add(std::move(theirs));
     } else if (open != nullptr) {
       const bool ended = theirs.ended;
       merge(*open, std::move(theirs));
-      if (ended) end(*open);
+      open->ended = ended;
+      if (ended) close(*open);
     }
   }
 }
 
-void HeapShots::end(OfThread& shot) const {
-  shot.ended = true;
+void HeapShots::close(OfThread& shot) const {
   if (shot.begun) sum_up(shot);
 }
 
@@ -151,16 +155,19 @@ void HeapShots::sum_up_references(OfThread& shot) const {
   std::ranges::sort(shot.shot.root_types, {}, &TypeRoots::type);
 }
 
-std::vector<HeapShots::Shot> HeapShots::take_shots() {
-  std::vector<Shot> shots;
-  for (OfThread& shot : shots_) {
-    if (!shot.begun) continue;
-    sum_up(shot);
-    shots.push_back(std::move(shot.shot));
+HeapShots::Shots HeapShots::take_shots() {
+  std::erase_if(shots_, [](const OfThread& shot) { return !shot.begun; });
+  std::ranges::stable_sort(shots_, {}, [](const OfThread& shot) { return shot.shot.begin; });
+  Shots shots;
+  for (size_t i = 0; i < shots_.size(); ++i) {
+    OfThread& of_thread = shots_[i];
+    sum_up(of_thread);
+    of_thread.shot.number = i;
+    of_thread.shot.stream = of_thread.stream;
+    (of_thread.ended ? shots.whole : shots.unfinished).push_back(std::move(of_thread.shot));
   }
   shots_.clear();
   last_.clear();
-  std::ranges::stable_sort(shots, {}, &Shot::begin);
   return shots;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ class HeapShots {
     HeapShotRoots::Sum roots;  // that lead to its objects
   };
   struct Shot {
+    size_t number = 0;  // from 0, of all shots that begin in the recording, in order of time
+    size_t stream = 0;  // the thread that tells of it
     Ticks begin = 0;
     uint64_t objects = 0;
     uint64_t bytes = 0;
@@ -46,8 +49,14 @@ class HeapShots {
     uint64_t roots = 0;  // that were told, to whatever object
   };
 
-  // `roots`, which outlives this: tell of references, too.
-  explicit HeapShots(const HeapShotRoots* roots = nullptr) : roots_(roots) {}
+  struct Shots {
+    std::vector<Shot> whole;       // in order of time
+    std::vector<Shot> unfinished;  // those whose end is missing: an unknown part of them is told
+  };
+
+  // With `roots`: tell of references, too.
+  explicit HeapShots(std::shared_ptr<const HeapShotRoots> roots = nullptr)
+      : roots_(std::move(roots)) {}
 
   void on(const PieceEvent& event) {
     stream_ = event.stream;
@@ -58,8 +67,8 @@ class HeapShots {
   void on(const HeapRootsEvent&) { ++place_.event; }
   void append(HeapShots&& next);
 
-  // In order of time. Objects outside of any shot belong to none.
-  [[nodiscard]] std::vector<Shot> take_shots();
+  // Objects outside of any shot belong to none.
+  [[nodiscard]] Shots take_shots();
 
  private:
   struct Object {
@@ -76,8 +85,8 @@ class HeapShots {
     std::vector<Object> objects;  // with references
     std::vector<Reference> references;
     size_t stream = 0;
-    bool begun = false;  // else the shot began in an earlier piece
-    bool ended = false;
+    bool begun = false;   // else the shot began in an earlier piece
+    bool ended = false;   // its end was told; else the file ends in it, or the next shot begins
     bool summed = false;  // what it was made of is let go
     HeapPlace begin;
   };
@@ -85,11 +94,12 @@ class HeapShots {
   OfThread& current();
   OfThread& add(OfThread&& shot);
   static void merge(OfThread& to, OfThread&& later);
-  void end(OfThread& shot) const;
+  // Nothing more of it comes.
+  void close(OfThread& shot) const;
   void sum_up(OfThread& shot) const;
   void sum_up_references(OfThread& shot) const;
 
-  const HeapShotRoots* roots_;
+  std::shared_ptr<const HeapShotRoots> roots_;
   size_t stream_ = 0;
   HeapPlace place_;
   std::vector<OfThread> shots_;  // by thread in its order

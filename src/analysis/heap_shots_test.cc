@@ -5,6 +5,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <span>
 #include <utility>
 #include <variant>
@@ -43,7 +44,7 @@ std::vector<Part> in_pieces(const std::vector<Told>& all, const std::function<Pa
   return parts;
 }
 
-std::vector<HeapShots::Shot> shots_of(const std::vector<Told>& all, Since since) {
+HeapShots::Shots shots_of(const std::vector<Told>& all, Since since) {
   HeapShotExtents extents;
   for (HeapShotExtents& part : in_pieces<HeapShotExtents>(all, [] { return HeapShotExtents(); }))
     extents.append(part);
@@ -53,8 +54,9 @@ std::vector<HeapShots::Shot> shots_of(const std::vector<Told>& all, Since since)
        in_pieces<HeapShotRootsSink>(all, [&] { return HeapShotRootsSink(none); }))
     roots.append(part.take());
   roots.settle();
-  HeapShots shots(&roots);
-  for (HeapShots& part : in_pieces<HeapShots>(all, [&] { return HeapShots(&roots); }))
+  const auto kept = std::make_shared<const HeapShotRoots>(std::move(roots));
+  HeapShots shots(kept);
+  for (HeapShots& part : in_pieces<HeapShots>(all, [&] { return HeapShots(kept); }))
     shots.append(std::move(part));
   return shots.take_shots();
 }
@@ -100,7 +102,7 @@ class HeapShotReferences : public testing::TestWithParam<size_t> {
 };
 
 TEST_P(HeapShotReferences, AreCountedByType) {
-  const auto shots = shots_of(events(), Since::its_begin);
+  const auto shots = shots_of(events(), Since::its_begin).whole;
   ASSERT_EQ(shots.size(), 2U);
   ASSERT_EQ(shots[0].links.size(), 2U);
   EXPECT_EQ(shots[0].links[0].to, 2U);
@@ -116,10 +118,40 @@ TEST_P(HeapShotReferences, AreCountedByType) {
 }
 
 TEST_P(HeapShotReferences, HaveAllRootsSinceTheShotBeforeIfAsked) {
-  const auto shots = shots_of(events(), Since::shot_before);
+  const auto shots = shots_of(events(), Since::shot_before).whole;
   ASSERT_EQ(shots.size(), 2U);
   EXPECT_EQ(shots[0].roots, 2U);
   EXPECT_EQ(shots[1].roots, 4U);  // its own, and those of the collection in between
+}
+
+TEST_P(HeapShotReferences, OfAShotWithoutAnEndAreToldApartWhateverBecameOfTheRoots) {
+  std::vector<Told> all = events();
+  std::erase_if(all, [](const Told& told) {  // the end of the second shot
+    const auto* end = std::get_if<HeapShotEvent>(&told.event);
+    return end != nullptr && end->time == 11;
+  });
+  const HeapShots::Shots shots = shots_of(all, Since::its_begin);  // frees the roots
+  ASSERT_EQ(shots.whole.size(), 1U);
+  EXPECT_EQ(shots.whole[0].number, 0U);
+  ASSERT_EQ(shots.unfinished.size(), 1U);
+  EXPECT_EQ(shots.unfinished[0].number, 1U);
+  EXPECT_EQ(shots.unfinished[0].objects, 1U);
+  EXPECT_EQ(shots.unfinished[0].roots, 2U);
+}
+
+TEST_P(HeapShotReferences, OfAShotInWhichAnotherBeginsAreUnfinished) {
+  std::vector<Told> all = events();
+  std::erase_if(all, [](const Told& told) {  // the end of the first shot: lost with its buffer
+    const auto* end = std::get_if<HeapShotEvent>(&told.event);
+    return end != nullptr && end->time == 3;
+  });
+  const HeapShots::Shots shots = shots_of(all, Since::its_begin);
+  ASSERT_EQ(shots.unfinished.size(), 1U);
+  EXPECT_EQ(shots.unfinished[0].number, 0U);
+  EXPECT_EQ(shots.unfinished[0].objects, 3U);
+  ASSERT_EQ(shots.whole.size(), 1U);
+  EXPECT_EQ(shots.whole[0].number, 1U);
+  EXPECT_EQ(shots.whole[0].objects, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(PieceSizes, HeapShotReferences, testing::Values(1, 2, 3, 7, 100));

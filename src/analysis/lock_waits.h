@@ -26,6 +26,8 @@ class LockWaits {
 
   void on(const PieceEvent& event) { stream_ = event.stream; }
   void on(const MonitorEvent& event);
+  // Lists a lock, whatever happened to it.
+  void mention(ObjectId object) { by_object_[to_number(object)]; }
   void append(const LockWaits& next);
 
   [[nodiscard]] const AddressMap<Lock>& by_object() const { return by_object_; }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,8 +35,8 @@ struct RuntimeFactsOptions {
   CallFilter filter;  // times are counted from `zero`
   Ticks zero = 0;
   size_t workers = 0;  // 0: all cores
-  // Of the objects of heap shots, also who refers to them; outlives the facts.
-  const HeapShotRoots* references = nullptr;
+  // Of the objects of heap shots, also who refers to them.
+  std::shared_ptr<const HeapShotRoots> references;
   bool all_counters = false;  // every value, else only the last ones
   bool like_mprof = false;    // --thread does not concern allocations and handles; early types
 };
@@ -105,6 +106,7 @@ class RuntimeFactsSink : public IgnoreEvents {
     if (thread_is_kept_ && in_window(event.time)) facts_.exceptions.on(event);
   }
   void on(const MonitorEvent& event) {
+    if (options_.like_mprof) facts_.locks.mention(event.object);
     if (thread_is_kept_ && in_window(event.time)) facts_.locks.on(event);
   }
   void on(const CollectionEvent& event) { facts_.gc.on(event); }
@@ -128,7 +130,7 @@ class RuntimeFactsSink : public IgnoreEvents {
   void on(const CounterDescribed& event) { facts_.counters.on(event); }
   void on(const CounterEvent& event) {
     // Numbers are differences, so those before the window count; mprof-report drops them.
-    if (event.time < window_.to && (!options_.like_mprof || event.time >= window_.from))
+    if (options_.like_mprof ? in_mprof_window(event.time) : event.time < window_.to)
       facts_.counters.on(event);
   }
   void on(const HeapShotEvent& event) { facts_.shots.on(event); }
@@ -143,6 +145,13 @@ class RuntimeFactsSink : public IgnoreEvents {
 
  private:
   [[nodiscard]] bool in_window(Ticks time) const { return window_.holds(time); }
+  // Of counters mprof-report compares whole seconds, and the window's end is inside.
+  [[nodiscard]] bool in_mprof_window(Ticks time) const {
+    constexpr uint64_t kSecond = 1'000'000'000;
+    const uint64_t at = (time - options_.zero) / kSecond * kSecond;
+    return options_.filter.keeps_every_time() ||
+           (at >= options_.filter.from_ns && at <= options_.filter.to_ns);
+  }
 
   const RuntimeFactsOptions& options_;
   TimeWindow window_;

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <functional>
+#include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "analysis/loaded_types.h"
 #include "analysis/lock_waits.h"
 #include "analysis/object_tracking.h"
+#include "analysis/program_end.h"
 #include "analysis/stack_sums.h"
 
 namespace telltale {
@@ -44,9 +47,43 @@ TEST(RuntimeParts, CollectionsStretchOverPieces) {
       step(28, CollectionStep::end, 0),   step(50, CollectionStep::end, 1)};
   for (size_t cut = 0; cut <= events.size(); ++cut) {
     const GcCollections gc = told_in_two(events, cut);
-    EXPECT_EQ(gc.generations()[0].collections, 2U) << cut;
-    EXPECT_EQ(gc.generations()[0].total, 7U) << cut;
-    EXPECT_EQ(gc.generations()[1].max, 30U) << cut;
+    const std::vector<EventStream> streams = {{.thread = {1, 1}, .thread_name = {}, .units = 2}};
+    for (const EndsTold ends : {EndsTold::by_any_thread, EndsTold::by_its_thread}) {
+      const auto generations = gc.generations(streams, ends);
+      EXPECT_EQ(generations[0].collections, 2U) << cut;
+      EXPECT_EQ(generations[0].total, 7U) << cut;
+      EXPECT_EQ(generations[1].max, 30U) << cut;
+    }
+  }
+}
+
+TEST(RuntimeParts, AConcurrentCollectionEndsInAnyThreadOfItsProcess) {
+  const auto step = [](size_t stream, Ticks time, CollectionStep what, uint8_t generation) {
+    return [=](GcCollections& gc) {
+      gc.on(PieceEvent{.offset = time, .stream = stream, .thread = 0});
+      gc.on(CollectionEvent{time, what, generation});
+    };
+  };
+  using Step = CollectionStep;
+  const std::vector<EventStream> streams = {{.thread = {1, 1}, .thread_name = {}, .units = 1},
+                                            {.thread = {1, 2}, .thread_name = {}, .units = 1},
+                                            {.thread = {2, 1}, .thread_name = {}, .units = 1}};
+  // By thread, not in order of time; another process collects at the same time.
+  const std::vector<std::function<void(GcCollections&)>> events = {
+      step(0, 10, Step::start, 1), step(0, 90, Step::end, 1),   step(0, 100, Step::start, 1),
+      step(1, 20, Step::start, 0), step(1, 25, Step::end, 0),   step(1, 52, Step::end, 1),
+      step(1, 70, Step::start, 1), step(2, 40, Step::start, 1), step(2, 45, Step::end, 1)};
+  for (size_t cut = 0; cut <= events.size(); ++cut) {
+    const GcCollections gc = told_in_two(events, cut);
+    const auto all = gc.generations(streams)[1];
+    EXPECT_EQ(all.collections, 4U) << cut;
+    EXPECT_EQ(all.finished, 3U) << cut;  // the last has no end
+    EXPECT_EQ(all.total, 42U + 20U + 5U) << cut;
+    EXPECT_EQ(all.max, 42U) << cut;
+    const auto like_mprof = gc.generations(streams, EndsTold::by_its_thread)[1];
+    EXPECT_EQ(like_mprof.finished, 3U) << cut;
+    EXPECT_EQ(like_mprof.total, 80U + 52U + 5U) << cut;
+    EXPECT_EQ(like_mprof.max, 80U) << cut;
   }
 }
 
@@ -159,13 +196,51 @@ TEST(RuntimeParts, AHeapShotStretchesOverPieces) {
       object(40, 1, 24),
       [](HeapShots& shots) { shots.on(HeapShotEvent{29, false}); }};
   for (size_t cut = 0; cut <= events.size(); ++cut) {
-    auto shots = told_in_two(events, cut).take_shots();
+    auto shots = told_in_two(events, cut).take_shots().whole;
     ASSERT_EQ(shots.size(), 2U) << cut;
     EXPECT_EQ(shots[0].objects, 2U) << cut;
     EXPECT_EQ(shots[0].bytes, 56U) << cut;
     ASSERT_EQ(shots[1].by_type.size(), 1U) << cut;
     EXPECT_EQ(shots[1].by_type[0].type, 1U) << cut;
     EXPECT_EQ(shots[1].by_type[0].sum.objects, 2U) << cut;
+  }
+}
+
+TEST(RuntimeParts, TheEndOfAProgramIsWhenTheFirstThreadOfItsProfilerEnds) {
+  const auto thread = [](size_t stream, Ticks time, LoadEvent::Action action,
+                         std::string_view name = {}) {
+    return [=](ProgramEnd& end) {
+      end.on(PieceEvent{.offset = time, .stream = stream, .thread = 0});
+      end.on(LoadEvent{.time = time,
+                       .kind = LoadEvent::Kind::thread,
+                       .action = action,
+                       .has_name = !name.empty(),
+                       .name = name,
+                       .mvid = {}});
+    };
+  };
+  using Action = LoadEvent::Action;
+  const std::vector<EventStream> streams = {{.thread = {1, 10}, .thread_name = {}, .units = 1},
+                                            {.thread = {1, 11}, .thread_name = {}, .units = 1},
+                                            {.thread = {2, 10}, .thread_name = {}, .units = 1}};
+  const std::vector<std::function<void(ProgramEnd&)>> events = {
+      thread(0, 1, Action::loaded),
+      thread(0, 2, Action::named, "Profiler of my own"),
+      thread(0, 3, Action::unloaded),
+      thread(0, 4, Action::loaded),  // the system uses the id again
+      thread(0, 5, Action::named, "Profiler Writer"),
+      thread(0, 90, Action::unloaded),
+      thread(0, 95, Action::loaded),
+      thread(0, 96, Action::unloaded),
+      thread(1, 1, Action::named, "Profiler Sampler"),
+      thread(1, 80, Action::unloaded),
+      thread(2, 6, Action::named, "Profiler Writer")};  // of a process that was killed
+  for (size_t cut = 0; cut <= events.size(); ++cut) {
+    const std::map<int64_t, Ticks> ends = told_in_two(events, cut).by_process(streams);
+    EXPECT_EQ(ends, (std::map<int64_t, Ticks>{{1, 80}})) << cut;
+    EXPECT_TRUE(is_at_exit(80, 0, ends, streams));
+    EXPECT_FALSE(is_at_exit(79, 0, ends, streams));
+    EXPECT_FALSE(is_at_exit(200, 2, ends, streams));
   }
 }
 

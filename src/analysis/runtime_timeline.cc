@@ -18,23 +18,26 @@ void RuntimeTimeline::append(RuntimeTimeline&& next) {
   for (Wait& wait : next.waits) wait.stack = here[static_cast<uint32_t>(wait.stack)];
   for (Throw& one : next.throws) one.stack = here[static_cast<uint32_t>(one.stack)];
   add_all(pauses, next.pauses);
-  add_all(collections, next.collections);
+  add_all(collection_marks, next.collection_marks);
   add_all(heap_sizes, next.heap_sizes);
   add_all(waits, next.waits);
   add_all(throws, next.throws);
   add_all(shots, next.shots);
   threads.merge(next.threads);
   counters.append(next.counters);
+  program_end.append(next.program_end);
   last_activity = std::max(last_activity, next.last_activity);
 }
 
-void RuntimeTimeline::finish() {
+void RuntimeTimeline::finish(std::span<const EventStream> streams) {
   std::ranges::stable_sort(pauses, {}, &Pause::begin);
-  std::ranges::stable_sort(collections, {}, &Collection::begin);
+  collections = pair_collections(collection_marks, streams);
   std::ranges::stable_sort(heap_sizes, {}, &HeapSize::time);
   std::ranges::stable_sort(waits, {}, &Wait::begin);
   std::ranges::stable_sort(throws, {}, &Throw::time);
   std::ranges::stable_sort(shots, {}, &Shot::begin);
+  const std::map<int64_t, Ticks> ends = program_end.by_process(streams);
+  for (Pause& pause : pauses) pause.shutdown = is_at_exit(pause.begin, pause.stream, ends, streams);
   if (pauses.empty()) return;
   Pause& last = pauses.back();
   bool profiler_ended = false;
@@ -44,7 +47,11 @@ void RuntimeTimeline::finish() {
     (thread.ended && last.end && *thread.ended <= *last.end ? profiler_ended : profiler_runs) =
         true;
   }
-  last.shutdown = !last.end || last_activity <= last.begin || (profiler_ended && !profiler_runs);
+  // A profiler's thread that runs on says that the program did not end, however idle it was.
+  const bool profiler_known = profiler_ended || profiler_runs;
+  const bool over = profiler_known ? profiler_ended && !profiler_runs
+                                   : last_activity != 0 && last_activity <= last.begin;
+  last.shutdown = last.shutdown || !last.end || over;
 }
 
 // Steps of one pause never go back in time, whatever the recording says.
@@ -73,17 +80,13 @@ void RuntimeTimelineSink::on(const CollectionEvent& event) {
       pause_.reset();
       break;
     case Step::start:
-      collecting_[event.generation] = event.time;
+      all_.collection_marks.push_back({event.time, stream_, event.generation, true});
       if (!pause_) break;
       ++pause_->collections;
       pause_->generation = std::max(pause_->generation, event.generation);
       break;
     case Step::end:
-      if (const auto begun = collecting_.find(event.generation); begun != collecting_.end()) {
-        all_.collections.push_back(
-            {begun->second, std::max(begun->second, event.time), stream_, event.generation});
-        collecting_.erase(begun);
-      }
+      all_.collection_marks.push_back({event.time, stream_, event.generation, false});
       break;
     default:
       break;
@@ -115,6 +118,7 @@ void RuntimeTimelineSink::on(const HeapShotEvent& event) {
     all_.shots.push_back({.begin = event.time, .end = event.time, .stream = stream_});
   } else if (in_shot_) {
     all_.shots.back().end = event.time;
+    all_.shots.back().ended = true;
   }
   in_shot_ = event.begin;
 }
@@ -123,6 +127,7 @@ void RuntimeTimelineSink::on(const HeapShotEvent& event) {
 void RuntimeTimelineSink::on(const LoadEvent& event) {
   if (event.kind != LoadEvent::Kind::thread) return;
   seen(event.time);
+  all_.program_end.on(event);
   if (event.has_name) thread_.profiler |= event.name.starts_with("Profiler ");
   if (event.action == LoadEvent::Action::loaded && !thread_.started) thread_.started = event.time;
   if (event.action == LoadEvent::Action::unloaded) thread_.ended = event.time;

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/counter_values.h"
+#include "analysis/gc_collections.h"
 #include "analysis/play_threads.h"
+#include "analysis/program_end.h"
 #include "analysis/stack_table.h"
 #include "analysis/thread_stack.h"
 #include "base/problem.h"
@@ -37,12 +40,6 @@ struct RuntimeTimeline {
     bool shutdown = false;  // the program was over: docs/analysis/runtime-timeline.md
     [[nodiscard]] Ticks length() const { return end ? *end - begin : 0; }
   };
-  struct Collection {
-    Ticks begin = 0;
-    Ticks end = 0;
-    size_t stream = 0;
-    uint8_t generation = 0;
-  };
   struct HeapSize {
     Ticks time = 0;
     uint64_t bytes = 0;
@@ -66,6 +63,7 @@ struct RuntimeTimeline {
     uint64_t objects = 0;
     uint64_t bytes = 0;
     size_t stream = 0;
+    bool ended = false;  // else a part of it is told, and nobody knows how much
   };
   struct Thread {
     std::optional<Ticks> started = {};  // as the runtime says
@@ -84,17 +82,19 @@ struct RuntimeTimeline {
 
   StackTable stacks;
   std::vector<Pause> pauses;
-  std::vector<Collection> collections;
+  std::vector<GcCollection> collections;
   std::vector<HeapSize> heap_sizes;
   std::vector<Wait> waits;
   std::vector<Throw> throws;
   std::vector<Shot> shots;
   std::map<size_t, Thread> threads;  // by stream
   CounterValues counters;
+  ProgramEnd program_end;
+  std::vector<CollectionMark> collection_marks;  // what `collections` are made of
   Ticks last_activity = 0;  // of the program: calls, allocations, exceptions, contentions
 
   void append(RuntimeTimeline&& next);
-  void finish();
+  void finish(std::span<const EventStream> streams);
 };
 
 // Hears all units of one thread.
@@ -114,7 +114,10 @@ class RuntimeTimelineSink : public IgnoreEvents {
     stack_.leave(function, how);
     program_event(time);
   }
-  void on(const PieceEvent& event) { all_.counters.on(event); }
+  void on(const PieceEvent& event) {
+    all_.counters.on(event);
+    all_.program_end.on(event);
+  }
   void on(const AllocationEvent& event) {
     ++thread_.allocations;
     thread_.allocated_bytes += event.bytes;
@@ -158,7 +161,6 @@ class RuntimeTimelineSink : public IgnoreEvents {
   Ticks last_program_event_ = 0;
   std::optional<RuntimeTimeline::Pause> pause_;
   std::optional<RuntimeTimeline::Wait> wait_;
-  std::map<uint8_t, Ticks> collecting_;  // since when, by generation
   bool in_shot_ = false;
 };
 
@@ -173,7 +175,7 @@ RuntimeTimeline collect_runtime_timeline(const Source& source, const CallFilter&
       source, workers,
       [&](size_t stream) { return RuntimeTimelineSink(filter, stream, source.functions()); },
       [&all](RuntimeTimeline&& part) { all.append(std::move(part)); }, problems);
-  all.finish();
+  all.finish(source.streams());
   return all;
 }
 

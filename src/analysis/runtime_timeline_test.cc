@@ -55,6 +55,19 @@ TEST(RuntimeTimeline, APauseIsFromTheAskingToTheLastThreadThatRuns) {
   EXPECT_EQ(timeline.collections[0].end - timeline.collections[0].begin, 10u);
 }
 
+TEST(RuntimeTimeline, ACollectionMayEndInAnotherThread) {
+  ScriptedSource source;
+  source.thread({1, 1});
+  collect(source, {{10, Step::start}}, 1);
+  source.thread({1, 2});
+  collect(source, {{40, Step::end}}, 1);
+  const RuntimeTimeline timeline = timeline_of(source);
+  ASSERT_EQ(timeline.collections.size(), 1u);
+  EXPECT_EQ(timeline.collections[0].begin, 10u);
+  EXPECT_EQ(timeline.collections[0].end, 40u);
+  EXPECT_EQ(timeline.collections[0].stream, 0u);
+}
+
 TEST(RuntimeTimeline, APauseNeverEndsBeforeItBegins) {
   ScriptedSource source;
   source.thread({1, 1});
@@ -104,6 +117,40 @@ TEST(RuntimeTimeline, TheLastPauseIsTheShutdownWhenTheProfilersThreadsHaveEnded)
   EXPECT_TRUE(timeline_of(source).pauses.at(0).shutdown);
 }
 
+TEST(RuntimeTimeline, EveryPauseAfterTheProfilersFirstThreadHasEndedIsTheShutdown) {
+  ScriptedSource source;
+  source.thread({1, 1}).on(AllocationEvent{5, TypeId{1}, {}, 8, {}});
+  for (const Ticks begin : {10U, 20U, 30U})
+    collect(source, {{begin, Step::stopping_world}, {begin + 5, Step::started_world}}, 1);
+  source.thread({1, 2});
+  const auto thread_event = [&](Ticks time, LoadEvent::Action action, std::string_view name) {
+    source.on(LoadEvent{.time = time,
+                        .kind = LoadEvent::Kind::thread,
+                        .action = action,
+                        .has_name = !name.empty(),
+                        .name = name,
+                        .mvid = {}});
+  };
+  thread_event(2, LoadEvent::Action::named, "Profiler Helper");
+  // A program that is idle and then killed was not shut down.
+  EXPECT_FALSE(timeline_of(source).pauses.at(2).shutdown);
+  thread_event(19, LoadEvent::Action::unloaded, {});
+  const RuntimeTimeline timeline = timeline_of(source);
+  EXPECT_FALSE(timeline.pauses.at(0).shutdown);
+  EXPECT_TRUE(timeline.pauses.at(1).shutdown);
+  EXPECT_TRUE(timeline.pauses.at(2).shutdown);
+}
+
+TEST(RuntimeTimeline, ShotsSayWhetherTheyEnded) {
+  ScriptedSource source;
+  source.thread({1, 1});
+  source.on(HeapShotEvent{10, true}).on(HeapShotEvent{12, false}).on(HeapShotEvent{20, true});
+  const RuntimeTimeline timeline = timeline_of(source);
+  ASSERT_EQ(timeline.shots.size(), 2u);
+  EXPECT_TRUE(timeline.shots[0].ended);
+  EXPECT_FALSE(timeline.shots[1].ended);
+}
+
 TEST(RuntimeTimeline, WaitsEndWithTheThreadsNextOutcome) {
   using Kind = MonitorEvent::Kind;
   ScriptedSource source;
@@ -144,7 +191,7 @@ TEST(HeapGrowth, TellsEveryTypeThatEverLived) {
   shot(1, {{1, 100}, {2, 50}, {3, 10}});
   shot(2, {{1, 100}, {1, 20}, {3, 40}});
   shot(3, {{1, 100}, {1, 30}, {3, 20}, {4, 5}});
-  const std::vector<HeapShots::Shot> taken = shots.take_shots();
+  const std::vector<HeapShots::Shot> taken = shots.take_shots().whole;
   const std::vector<TypeGrowth> growth = heap_growth(taken, LoadedTypes());
   std::vector<std::string> names;
   for (const TypeGrowth& type : growth) names.push_back(type.type);

@@ -10,6 +10,7 @@ void WeightedStacks::append(WeightedStacks&& next) {
   types.append(next.types);
   code.append(next.code);
   shots.append(std::move(next.shots));
+  end.append(next.end);
   for (const auto& [address, theirs] : next.symbols) {
     const auto [ours, fresh] = symbols.try_emplace(address, theirs);
     if (!fresh && ours->second.place < theirs.place) ours->second = theirs;

@@ -13,6 +13,7 @@
 #include "analysis/heap_shots.h"
 #include "analysis/loaded_types.h"
 #include "analysis/play_threads.h"
+#include "analysis/program_end.h"
 #include "analysis/stack_sums.h"
 #include "analysis/stack_table.h"
 #include "analysis/thread_stack.h"
@@ -46,6 +47,7 @@ struct WeightedStacks {
   std::map<uint64_t, NativeSymbol> symbols;  // of samples, by address
 
   HeapShots shots;  // of allocations: what lived
+  ProgramEnd end;   // of allocations: shots at a program's exit are told apart
 
   void append(WeightedStacks&& next);
 };
@@ -75,8 +77,10 @@ class WeightedStacksSink : public IgnoreEvents {
     all_.types.on(event);
     all_.code.on(event);
     all_.shots.on(event);
+    all_.end.on(event);
   }
   void on(const LoadEvent& event) {
+    if (weighed_ == Weighed::allocations) all_.end.on(event);
     if (weighed_ == Weighed::allocations || weighed_ == Weighed::throws) all_.types.on(event);
   }
   void on(const AllocationEvent& event) {

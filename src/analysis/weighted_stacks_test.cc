@@ -229,7 +229,7 @@ TEST(WeightedTree, TellsWhatLivedInTheLastShot) {
   ProblemLog problems;
   WeightedStacks stacks = collect_weighted_stacks(source, Weighed::allocations, {}, 1, problems);
   FrameNames names(source.functions());
-  const std::vector<LiveType> live = last_live_types(stacks, names);
+  const std::vector<LiveType> live = last_live_types(stacks, source.streams(), names);
   ASSERT_EQ(live.size(), 2u);
   EXPECT_EQ(names.describe(live[0].frame).name, "Array");
   EXPECT_EQ(live[0].bytes, 40u);

@@ -82,12 +82,19 @@ FunctionId FrameNames::add(const std::string& name) {
   return place->second;
 }
 
-std::vector<LiveType> last_live_types(WeightedStacks& stacks, FrameNames& names) {
-  const std::vector<HeapShots::Shot> shots = stacks.shots.take_shots();
+std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const EventStream> streams,
+                                      FrameNames& names) {
+  const std::vector<HeapShots::Shot> shots = stacks.shots.take_shots().whole;
   if (shots.empty()) return {};
+  const std::map<int64_t, Ticks> ends = stacks.end.by_process(streams);
+  const auto running =
+      std::ranges::find_if(shots.rbegin(), shots.rend(), [&](const HeapShots::Shot& shot) {
+        return !is_at_exit(shot.begin, shot.stream, ends, streams);
+      });
+  const HeapShots::Shot& last = running == shots.rend() ? shots.back() : *running;
   const OwnerNames owners(stacks, Weighed::allocations);
   std::map<std::string, LiveType> by_name;
-  for (const auto& [type, sum] : shots.back().by_type) {
+  for (const auto& [type, sum] : last.by_type) {
     LiveType& live = by_name[*owners.name(type)];
     live.objects += sum.objects;
     live.bytes += sum.bytes;

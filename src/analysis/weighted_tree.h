@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,9 +47,10 @@ struct LiveType {
   uint64_t objects = 0;
   uint64_t bytes = 0;
 };
-// What lived in the last heap shot, by type in order of name; frames of types that are new go to
-// `names`. Takes the shots out of `stacks`.
-std::vector<LiveType> last_live_types(WeightedStacks& stacks, FrameNames& names);
+// What lived in the last heap shot (as HeapShotSurvey::last chooses it), by type in order of name;
+// frames of types that are new go to `names`. Takes the shots out of `stacks`.
+std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const EventStream> streams,
+                                      FrameNames& names);
 
 CallTreePartial weighted_tree(const WeightedStacks& stacks, Weighed weighed, WeightOf weight,
                               const CallTreeOptions& options, FrameNames& names);

@@ -52,14 +52,16 @@ Result<ExportRemarks> export_perfetto(const Source& source, const ExportOptions&
                                       ProblemLog& problems) {
   PerfettoExport exporter(context, out, {.compress = options.compress});
   Result<void> done = run_export(source, options.filter, options.jobs, exporter, problems);
+  ExportRemarks remarks;
   if constexpr (tells_runtime_events<Source>) {
     if (done) done = write_perfetto_marks(runtime_marks(source, options, context), context, out);
     ProblemLog same_again;
-    const auto heap = last_heap_graph(source, options.filter, options.jobs, same_again);
+    const auto heap =
+        last_heap_graph(source, options.filter, options.jobs, same_again, &remarks.left_out);
     if (done && heap) done = write_perfetto_heap(*heap, context, out);
   }
   if (!done) return std::unexpected(done.error());
-  return ExportRemarks{};
+  return remarks;
 }
 
 template <EventSource Source>
@@ -98,7 +100,7 @@ Result<ExportRemarks> export_source(const Source& source, const ExportOptions& o
   const Result<void> written =
       write_tree(tree, measured_context(source, *measured), measured->live, format, out);
   if (!written) return std::unexpected(written.error());
-  return ExportRemarks{tree.flattened, tree.roots.empty(),
+  return ExportRemarks{tree.flattened, tree.roots.empty(), measured->left_out,
                        format == ExportFormat::folded ? estimate_remark(tree) : ""};
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "api/measured_tree.h"
 #include "base/error.h"
@@ -23,6 +25,7 @@ struct ExportOptions {
 struct ExportRemarks {
   uint64_t flattened = 0;  // calls that were too deep for their nesting to be kept
   bool nothing = false;    // a tree without paths
+  std::vector<HeapShotLeftOut> left_out = {};  // later than the heap shot that is measured
   std::string
       estimated;  // what the format has no place for: that times are estimated, and how many
 };

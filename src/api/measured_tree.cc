@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analysis/heap_retention.h"
+#include "analysis/play_pieces.h"
 #include "api/answers.h"
 #include "import/open_recording.h"
 
@@ -42,6 +43,10 @@ std::vector<std::string> measure_names() {
   return names;
 }
 
+std::string_view name_of_measure(Measure measure) {
+  return std::ranges::find(kMeasures, measure, &Description::measure)->name;
+}
+
 TreeUnits units_of(Measure measure) {
   return std::ranges::find(kMeasures, measure, &Description::measure)->units;
 }
@@ -59,10 +64,13 @@ MeasuredTree measure_events(const Source& source, Measure measure, const CallFil
   auto names = std::make_unique<FrameNames>(source.functions());
   const WeightOf weight = measure == Measure::alloc_count ? WeightOf::count : WeightOf::value;
   CallTreePartial partial = weighted_tree(stacks, weighed, weight, options, *names);
-  std::vector<LiveType> live = last_live_types(stacks, *names);
-  return {std::move(partial), std::move(names),
-          measure == Measure::blocked ? source.clock() : Clock{.name = "count"}, units_of(measure),
-          std::move(live)};
+  std::vector<LiveType> live = last_live_types(stacks, source.streams(), *names);
+  return {std::move(partial),
+          std::move(names),
+          measure == Measure::blocked ? source.clock() : Clock{.name = "count"},
+          units_of(measure),
+          std::move(live),
+          {}};
 }
 
 template <EventSource Source>
@@ -70,12 +78,14 @@ MeasuredTree measure_heap(const Source& source, Measure measure, const CallFilte
                           size_t workers, const CallTreeOptions& options, ProblemLog& problems) {
   auto names = std::make_unique<FrameNames>(source.functions());
   CallTreePartial partial(options);
-  if (const auto graph = last_heap_graph(source, filter, workers, problems)) {
+  std::vector<HeapShotLeftOut> left_out;
+  if (const auto graph = last_heap_graph(source, filter, workers, problems, &left_out)) {
     const WeightOf weight = measure == Measure::live_count ? WeightOf::count : WeightOf::value;
     partial =
         retention_tree(explain_heap(*graph, options.max_depth, *names), weight, options.max_depth);
   }
-  return {std::move(partial), std::move(names), Clock{.name = "count"}, units_of(measure), {}};
+  return {std::move(partial), std::move(names), Clock{.name = "count"}, units_of(measure), {},
+          std::move(left_out)};
 }
 
 }  // namespace
@@ -87,19 +97,75 @@ Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const 
   if (measure == Measure::time) {
     Result<CallTreePartial> calls = collect_call_tree(source, filter, workers, options, problems);
     if (!calls) return std::unexpected(calls.error());
-    return MeasuredTree{*std::move(calls), nullptr, source.clock(), units_of(measure), {}};
+    return MeasuredTree{*std::move(calls), nullptr, source.clock(), units_of(measure), {}, {}};
   }
   if constexpr (tells_runtime_events<Source>) {
     if (measure == Measure::live_bytes || measure == Measure::live_count)
       return measure_heap(source, measure, filter, workers, options, problems);
     return measure_events(source, measure, filter, workers, options, problems);
   } else {
-    return MeasuredTree{
-        CallTreePartial(options), nullptr, Clock{.name = "count"}, units_of(measure), {}};
+    return MeasuredTree{CallTreePartial(options), nullptr, Clock{.name = "count"},
+                        units_of(measure),        {},      {}};
   }
 }
 
-// A line a format.
+namespace {
+
+// What a recording tells of. A part.
+struct MeasuresFound : IgnoreEvents {
+  bool calls = false, allocations = false, samples = false, throws = false, waits = false,
+       objects = false, shots = false;
+
+  void enter(Ticks, FunctionId) { calls = true; }
+  void on(const AllocationEvent&) { allocations = true; }
+  void on(const SampleEvent&) { samples = true; }
+  void on(const ThrowEvent&) { throws = true; }
+  void on(const MonitorEvent& event) { waits |= event.kind == MonitorEvent::Kind::contended; }
+  void on(const HeapObjectEvent&) { objects = true; }
+  void on(const HeapShotEvent& event) { shots |= !event.begin; }
+  void append(const MeasuresFound& other) {
+    for (const auto what : {&MeasuresFound::calls, &MeasuresFound::allocations,
+                            &MeasuresFound::samples, &MeasuresFound::throws, &MeasuresFound::waits,
+                            &MeasuresFound::objects, &MeasuresFound::shots})
+      this->*what |= other.*what;
+  }
+  [[nodiscard]] bool has(Measure measure) const {
+    switch (measure) {
+      case Measure::time:
+        return calls;
+      case Measure::alloc_bytes:
+      case Measure::alloc_count:
+        return allocations;
+      case Measure::samples:
+        return samples;
+      case Measure::throws:
+        return throws;
+      case Measure::blocked:
+        return waits;
+      case Measure::live_bytes:
+      case Measure::live_count:
+        return objects && shots;
+    }
+    return false;
+  }
+};
+
+}  // namespace
+
+template <EventSource Source>
+std::vector<Measure> measures_with_data(const Source& source, size_t workers) {
+  ProblemLog same_again;  // whoever asks has read the recording before
+  MeasuresFound found;
+  play_pieces(
+      source, workers, [] { return MeasuresFound(); },
+      [&](const MeasuresFound& part) { found.append(part); }, same_again);
+  std::vector<Measure> measures;
+  for (const Description& one : kMeasures)
+    if (found.has(one.measure)) measures.push_back(one.measure);
+  return measures;
+}
+
+// Lines a format.
 template Result<MeasuredTree> measure_paths(const XrayRecording&, Measure, const CallFilter&,
                                             size_t, size_t, ProblemLog&);
 template Result<MeasuredTree> measure_paths(const XrayYamlRecording&, Measure, const CallFilter&,
@@ -108,5 +174,9 @@ template Result<MeasuredTree> measure_paths(const MonoRecording&, Measure, const
                                             size_t, size_t, ProblemLog&);
 template Result<MeasuredTree> measure_paths(const StacktrackRecording&, Measure, const CallFilter&,
                                             size_t, size_t, ProblemLog&);
+template std::vector<Measure> measures_with_data(const XrayRecording&, size_t);
+template std::vector<Measure> measures_with_data(const XrayYamlRecording&, size_t);
+template std::vector<Measure> measures_with_data(const MonoRecording&, size_t);
+template std::vector<Measure> measures_with_data(const StacktrackRecording&, size_t);
 
 }  // namespace telltale

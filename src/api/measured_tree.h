@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/call_tree.h"
+#include "analysis/heap_shot_roots.h"
 #include "analysis/weighted_stacks.h"
 #include "analysis/weighted_tree.h"
 #include "model/call_filter.h"
@@ -42,7 +43,8 @@ struct MeasuredTree {
   std::unique_ptr<FrameNames> names;  // null: the recording's
   Clock clock;
   TreeUnits units;
-  std::vector<LiveType> live = {};  // of allocations: what lived in the last heap shot
+  std::vector<LiveType> live = {};             // of allocations: what lived in the last heap shot
+  std::vector<HeapShotLeftOut> left_out = {};  // of what is alive: later shots that are not used
 };
 
 // The paths of a recording by a measure, by thread, in one or two readings of it on `workers`
@@ -51,6 +53,11 @@ struct MeasuredTree {
 template <EventSource Source>
 Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const CallFilter& filter,
                                    size_t workers, size_t max_depth, ProblemLog& problems);
+
+// The measures that a whole recording has something of, in the order of the enumeration. Reads it.
+template <EventSource Source>
+std::vector<Measure> measures_with_data(const Source& source, size_t workers);
+std::string_view name_of_measure(Measure measure);
 
 // What exports need to know; valid as long as both.
 template <EventSource Source>

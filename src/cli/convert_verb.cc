@@ -9,6 +9,7 @@
 #include "api/export_calls.h"
 #include "bytes/input_file.h"
 #include "cli/format_tools.h"
+#include "cli/left_out_shots.h"
 #include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/sampler_answers.h"
@@ -107,7 +108,15 @@ int run_calls(const ConvertOptions& options, ExportFormat format, std::vector<In
         fmt::format("calls deeper than {}; their nesting is left out", CallTreeOptions().max_depth),
         remarks->flattened);
   }
-  if (remarks->nothing) remark_nothing_measured(options.measure);
+  remark_unfinished(remarks->left_out,
+                    std::visit([](const auto& source) { return source.first_time(); }, *recording));
+  if (remarks->nothing) {
+    std::visit(
+        [&](const auto& source) {
+          remark_nothing_measured(options.measure, source, options.reading.jobs);
+        },
+        *recording);
+  }
   if (!remarks->estimated.empty()) fmt::print(stderr, "telltale: {}\n", remarks->estimated);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_outcome(options, format, outcome);

@@ -7,6 +7,7 @@
 
 #include "analysis/flame_tree.h"
 #include "api/measured_tree.h"
+#include "cli/left_out_shots.h"
 #include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
@@ -141,7 +142,10 @@ int answer(const Source& source, const FlameOptions& options, const CallFilter& 
                100 * shown.widest_pruned,
                graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
   }
-  if (by_thread.roots.empty()) remark_nothing_measured(options.measure);
+  if (!options.reading.follow) remark_unfinished(measured->left_out, source.first_time());
+  if (by_thread.roots.empty()) {
+    remark_nothing_measured(options.measure, source, options.reading.jobs);
+  }
   return report_problems(options.reading, problems);
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/call_graph.h"
 #include "api/answers.h"
+#include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
 #include "output/json_writer.h"
@@ -82,6 +83,7 @@ int answer(const Source& source, const GraphOptions& options, const CallFilter& 
   Result<void> done = write(*tree, export_context(source), options, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
+  if (tree->roots.empty()) remark_nothing_measured("time", source, options.reading.jobs);
   if (tree->flattened != 0)
     fmt::print(stderr, "telltale: the callers of {} very deep calls are not known exactly\n",
                tree->flattened);

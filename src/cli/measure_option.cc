@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace telltale::cli {
@@ -23,9 +24,21 @@ Measure measure_of_option(const std::string& name) {
   return measure_of_name(name).value_or(Measure::time);
 }
 
-void remark_nothing_measured(const std::string& name) {
-  if (measure_of_option(name) != Measure::time)
-    fmt::print(stderr, "telltale: the recording tells of nothing to measure by {}\n", name);
+void remark_nothing_measured(const std::string& name, std::span<const Measure> has) {
+  if (std::ranges::find(has, measure_of_option(name)) != has.end()) {
+    fmt::print(stderr, "telltale: nothing that the filters choose is measured by {}\n", name);
+    return;
+  }
+  std::string others;
+  for (const Measure measure : has) {
+    if (measure == Measure::time) continue;  // the verbs' own names: calls need no --measure
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", name_of_measure(measure));
+  }
+  const bool calls = std::ranges::find(has, Measure::time) != has.end();
+  if (!others.empty()) others = fmt::format("stacks and flame can --measure {}", others);
+  if (calls) others = others.empty() ? "it has calls" : "it has calls, and " + others;
+  fmt::print(stderr, "telltale: the recording tells of nothing to measure by {}{}{}\n", name,
+             others.empty() ? "" : "; ", others);
 }
 
 }  // namespace telltale::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,13 @@ void add_measure_option(CLI::App& verb, std::string& measure, std::vector<std::s
                         const std::string& text);
 // Measure::time for the verb's own names.
 Measure measure_of_option(const std::string& name);
-// Says on standard error that a recording has nothing of what was asked for.
-void remark_nothing_measured(const std::string& name);
+// Says on standard error that a recording has nothing of what was asked for, by the name that the
+// verb has for it, and names the measures that it has.
+void remark_nothing_measured(const std::string& name, std::span<const Measure> has);
+// The same of a recording that is an EventSource; `workers` as everywhere.
+template <typename Source>
+void remark_nothing_measured(const std::string& name, const Source& source, size_t workers) {
+  remark_nothing_measured(name, measures_with_data(source, workers));
+}
 
 }  // namespace telltale::cli

@@ -1,7 +1,9 @@
 #include "cli/mono_objects.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,6 +55,10 @@ Result<Section> track_objects(const MonoRecording& source, const MonoReportOptio
   using Show = Table::Show;
   Result<TrackedObjects> wanted = parse_wishes(options);
   if (!wanted) return std::unexpected(wanted.error());
+  std::vector<uint64_t> ids;  // of the addresses in every file
+  for (const uint64_t address : wanted->addresses)
+    std::ranges::copy(source.ids_of(address), std::back_inserter(ids));
+  wanted->addresses = std::move(ids);
   const auto type_name = [&](TypeId type) {
     return std::string(source.types().describe(type).name);
   };
@@ -76,14 +82,15 @@ Result<Section> track_objects(const MonoRecording& source, const MonoReportOptio
     if (options.rows && table.rows() >= *options.rows) break;
     const bool has_type = line.what == What::created || line.what == What::referenced;
     const Table::Cell none;
-    std::vector<Table::Cell> cells = {line.object,
-                                      std::string(kWords[static_cast<size_t>(line.what)]),
-                                      static_cast<int64_t>(line.time - source.first_buffer_time()),
-                                      hex(line.address),
-                                      line.other == 0 ? none : Table::Cell(hex(line.other)),
-                                      line.what == What::handle ? Table::Cell(line.handle) : none,
-                                      line.what == What::created ? Table::Cell(line.bytes) : none,
-                                      has_type ? Table::Cell(type_name(line.type)) : none};
+    std::vector<Table::Cell> cells = {
+        line.object,
+        std::string(kWords[static_cast<size_t>(line.what)]),
+        static_cast<int64_t>(line.time - zero_time(source, options)),
+        hex(source.address_of(line.address)),
+        line.other == 0 ? none : Table::Cell(hex(source.address_of(line.other))),
+        line.what == What::handle ? Table::Cell(line.handle) : none,
+        line.what == What::created ? Table::Cell(line.bytes) : none,
+        has_type ? Table::Cell(type_name(line.type)) : none};
     if (options.traces) {
       std::string stack;
       for (const FunctionId function : line.stack)

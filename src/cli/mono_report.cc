@@ -1,6 +1,8 @@
 #include "cli/mono_report.h"
 
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "analysis/mprof_calls.h"
 #include "analysis/runtime_facts.h"
 #include "cli/growth_gate.h"
+#include "cli/left_out_shots.h"
 #include "cli/mono_objects.h"
 #include "cli/mono_sections.h"
 #include "cli/mono_tools.h"
@@ -56,19 +59,19 @@ Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options
 MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& reading,
                             const MonoReportOptions& options, const CallFilter& filter,
                             const std::vector<std::string>& reports, ProblemLog& problems) {
-  const Ticks zero = source.first_buffer_time();
+  const Ticks zero = zero_time(source, options);
   const bool calls = wants(reports, "call");
   const bool at_once = calls && !options.like_mprof && filter.keeps_every_call();
-  std::optional<HeapShotRoots> roots;
+  std::shared_ptr<const HeapShotRoots> roots;
   if (options.traces && wants(reports, "heapshot")) {
     using Since = HeapShotRoots::Since;
-    roots = collect_heap_shot_roots(
-        source, options.like_mprof ? Since::shot_before : Since::its_begin, reading.jobs);
+    roots = std::make_shared<HeapShotRoots>(collect_heap_shot_roots(
+        source, options.like_mprof ? Since::shot_before : Since::its_begin, reading.jobs));
   }
   const RuntimeFactsOptions facts_options{.filter = filter,
                                           .zero = zero,
                                           .workers = reading.jobs,
-                                          .references = roots ? &*roots : nullptr,
+                                          .references = roots,
                                           .all_counters = options.verbose,
                                           .like_mprof = options.like_mprof};
   RuntimeAnswer answer = collect_runtime_facts(source, facts_options, at_once, problems);
@@ -79,11 +82,7 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
   if (calls && options.like_mprof) {
     input.mprof_calls = compute_mprof_calls(source, filter, zero, reading.jobs, same_again);
   } else if (calls && !at_once) {
-    CallFilter from_first = filter;  // compute_profile counts from the first event
-    const uint64_t ahead = zero - source.first_time();
-    from_first.from_ns += ahead;
-    if (from_first.to_ns < ~ahead) from_first.to_ns += ahead;
-    input.calls = compute_profile(source, {from_first, reading.jobs, /*exact=*/false}, same_again);
+    input.calls = compute_profile(source, {filter, reading.jobs, /*exact=*/false}, same_again);
   }
   if (options.traces) {
     input.stacks = collect_event_stacks(source,
@@ -111,6 +110,10 @@ RuntimeSections runtime_sections(const MonoRecording& source, const ReadingOptio
 }
 
 }  // namespace
+
+Ticks zero_time(const MonoRecording& source, const MonoReportOptions& options) {
+  return options.like_mprof ? source.first_buffer_time() : source.first_time();
+}
 
 bool MonoReportOptions::any() const {
   return !gate.empty() || !reports.empty() || traces || verbose || debug || like_mprof ||
@@ -245,9 +248,25 @@ int report_mono(const MonoRecording& source, const ReadingOptions& reading,
   }
   if (const int printed = print_sections(made, reading, options.reports); printed != kDone)
     return printed;
-  const size_t grown = gate ? gate->complain(more.growth()) : 0;
+  size_t grown = 0;
+  Result<void> answered;  // whether the gate had what it asks for
+  if (gate) {
+    const Result<std::vector<TypeGrowth>> growth = more.growth();
+    if (growth) {
+      grown = gate->complain(*growth);
+    } else {
+      answered = std::unexpected(growth.error());
+    }
+  }
+  if (!reading.follow) {
+    std::map<size_t, HeapShotLeftOut> unfinished = more.unfinished();
+    if (sections) unfinished.insert(sections->unfinished().begin(), sections->unfinished().end());
+    for (const auto& [number, shot] : unfinished)
+      remark_unfinished({&shot, 1}, source.first_time());
+  }
   const int status = report_problems(reading, problems);
-  return status == kDone && grown != 0 ? kFinding : status;
+  if (!answered) return report_error(answered.error());
+  return grown != 0 ? kFinding : status;
 }
 
 }  // namespace telltale::cli

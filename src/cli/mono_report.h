@@ -29,6 +29,10 @@ struct MonoReportOptions {
   [[nodiscard]] bool any() const;  // something was asked that only Mono recordings have
 };
 
+// What times, and --time, are counted from: the recording's first event, or what mprof-report
+// takes.
+Ticks zero_time(const MonoRecording& source, const MonoReportOptions& options);
+
 void add_mono_report_options(CLI::App& verb, MonoReportOptions& options);
 
 // Answers with every report of mprof-report; docs/analysis/mono.md defines each figure.

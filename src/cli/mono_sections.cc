@@ -12,7 +12,7 @@ std::string hex(uint64_t number) { return fmt::format("0x{:x}", number); }
 
 MonoSections::MonoSections(Input input)
     : in_(std::move(input)),
-      zero_(in_.source.first_buffer_time()),
+      zero_(zero_time(in_.source, in_.options)),
       has_vtables_(in_.source.header().version >= 15) {}
 
 std::span<const std::string> MonoSections::names() {
@@ -110,13 +110,17 @@ Section MonoSections::gc() const {
                      time("max", like ? "MAX US" : "MAX"),
                      time("total", like ? "TOTAL US" : "TOTAL"),
                      time("average", like ? "AVERAGE US" : "AVERAGE")});
-  for (size_t i = 0; i < GcCollections::kGenerations; ++i) {
-    const GcCollections::Generation& generation = gc.generations()[i];
+  const auto of_generations = gc.generations(
+      in_.source.streams(), like ? EndsTold::by_its_thread : EndsTold::by_any_thread);
+  for (size_t i = 0; i < of_generations.size(); ++i) {
+    const GcCollections::Generation& generation = of_generations[i];
     if (generation.collections == 0) continue;
+    // mprof-report divides by those whose end it does not find, too.
+    const uint64_t counted = like ? generation.collections : generation.finished;
     const uint64_t unit = like ? 1000 : 1;
     generations.add_row({uint64_t{i}, generation.collections, generation.max / unit,
                          generation.total / unit,
-                         generation.total / generation.collections / unit});
+                         counted == 0 ? Cell() : Cell(generation.total / counted / unit)});
   }
   section.add("generations", "", std::move(generations));
 
@@ -212,7 +216,7 @@ MonoSections::TypeKey MonoSections::type_key(uint64_t type) const {
 
 std::string MonoSections::type_name(uint64_t key) const {
   const std::string_view name = in_.facts.types.class_name(key);
-  return name.empty() ? "unresolved class " + hex(key) : std::string(name);
+  return name.empty() ? "unresolved class " + address(key) : std::string(name);
 }
 
 void MonoSections::add_lines(Table& table, const std::vector<Cell>& first,

@@ -17,6 +17,8 @@
 
 namespace telltale::cli {
 
+std::string hex(uint64_t number);  // "0x1f"
+
 // Makes the sections of a report out of what was collected. docs/analysis/mono.md has a paragraph a
 // section.
 class MonoSections {
@@ -39,6 +41,8 @@ class MonoSections {
   static constexpr size_t kByDefault = 14;
   // REQUIRES: one of names().
   Section make(const std::string& name);
+  // Heap shots without an end that a section leaves out, by number.
+  [[nodiscard]] const std::map<size_t, HeapShotLeftOut>& unfinished() const { return unfinished_; }
 
  private:
   using Cell = Table::Cell;
@@ -86,6 +90,8 @@ class MonoSections {
   [[nodiscard]] Table heap_references(const std::vector<HeapShots::Shot>& shots) const;
   // Nanoseconds since the time that seconds are counted from.
   [[nodiscard]] int64_t since_zero(Ticks time) const { return static_cast<int64_t>(time - zero_); }
+  // "0x1f": where a type or object lies in its process.
+  [[nodiscard]] std::string address(uint64_t id) const { return hex(in_.source.address_of(id)); }
   [[nodiscard]] size_t limit() const { return in_.options.rows.value_or(~size_t{0}); }
   // Rows "value, stack" of an owner's stacks, after `first` cells.
   void add_traces(Table& table, const std::vector<Cell>& first, const StackSums& sums,
@@ -96,8 +102,7 @@ class MonoSections {
   Input in_;
   Ticks zero_;
   bool has_vtables_;
+  std::map<size_t, HeapShotLeftOut> unfinished_;
 };
-
-std::string hex(uint64_t number);  // "0x1f"
 
 }  // namespace telltale::cli

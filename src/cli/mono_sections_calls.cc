@@ -54,7 +54,7 @@ Section MonoSections::alloc() const {
   for (const Row& row : rows) {
     if (types.rows() >= limit()) break;
     types.add_row(
-        {row.bytes, row.objects, row.bytes / row.objects, row.type.name, hex(row.type.id)});
+        {row.bytes, row.objects, row.bytes / row.objects, row.type.name, address(row.type.id)});
     if (!in_.stacks) continue;
     AddressMap<StackSums::Sum> together;
     for (const uint64_t id : row.ids) {
@@ -66,7 +66,7 @@ Section MonoSections::alloc() const {
       }
     }
     const bool outermost = in_.options.like_mprof && in_.stacks->recorded;
-    add_lines(traces, {row.type.name, hex(row.type.id)},
+    add_lines(traces, {row.type.name, address(row.type.id)},
               stack_lines(together, in_.stacks->stacks, in_.options.max_frames,
                           outermost ? KeepFrames::outermost : KeepFrames::innermost));
   }
@@ -194,9 +194,9 @@ Section MonoSections::monitor() const {
     Cell average;  // of a lock that nobody contended for there is none
     if (lock.contentions != 0)
       average = static_cast<double>(lock.wait) / static_cast<double>(lock.contentions);
-    table.add_row({hex(object), lock.contentions, lock.acquired, lock.failed, lock.wait,
+    table.add_row({address(object), lock.contentions, lock.acquired, lock.failed, lock.wait,
                    lock.longest, average});
-    if (in_.stacks) add_traces(traces, {hex(object)}, in_.stacks->contentions, object);
+    if (in_.stacks) add_traces(traces, {address(object)}, in_.stacks->contentions, object);
   }
   section.add("locks", "", std::move(table));
   if (in_.stacks) section.add("traces", "Contentions by stack", std::move(traces));

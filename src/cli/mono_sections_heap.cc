@@ -1,5 +1,6 @@
 // Heap shots: what was alive, and what held it.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -52,11 +53,11 @@ Table MonoSections::heap_classes(const std::vector<HeapShots::Shot>& shots) cons
       };
       return key(a) < key(b);
     });
-    size_t live = 0;
+    size_t listed = 0;  // --rows limits types that vanished, too
     for (const auto& [id, sum] : rows) {
-      if (sum.objects != 0 && ++live > shown) continue;
+      if ((sum.objects != 0 || in_.options.rows) && ++listed > shown) continue;
       const auto old = before.find(id);
-      std::vector<Cell> cells = {uint64_t{i}, sum.bytes, sum.objects,
+      std::vector<Cell> cells = {uint64_t{shots[i].number}, sum.bytes, sum.objects,
                                  sum.objects == 0 ? 0 : sum.bytes / sum.objects};
       if (old != before.end()) {
         cells.insert(cells.end(), {difference(sum.bytes, old->second.bytes),
@@ -64,7 +65,7 @@ Table MonoSections::heap_classes(const std::vector<HeapShots::Shot>& shots) cons
       } else {
         cells.insert(cells.end(), {Cell(), Cell()});
       }
-      cells.insert(cells.end(), {sum.objects == 0 ? type_name(id) : names[id], hex(id)});
+      cells.insert(cells.end(), {sum.objects == 0 ? type_name(id) : names[id], address(id)});
       table.add_row(cells);
     }
     std::erase_if(now, [](const auto& row) { return row.second.objects == 0; });
@@ -82,8 +83,7 @@ Table MonoSections::heap_references(const std::vector<HeapShots::Shot>& shots) c
                {"pinning", "PINNING"},
                {"from", "FROM", Show::text},
                {"from_class", "FROM CLASS", Show::text}});
-  for (size_t i = 0; i < shots.size(); ++i) {
-    const HeapShots::Shot& shot = shots[i];
+  for (const HeapShots::Shot& shot : shots) {
     std::map<uint64_t, std::map<uint64_t, uint64_t>> references;  // class, from class
     for (const HeapShots::Link& link : shot.links)
       references[type_key(link.to).id][type_key(link.from).id] += link.count;
@@ -98,14 +98,14 @@ Table MonoSections::heap_references(const std::vector<HeapShots::Shot>& shots) c
     for (const auto& [key, from] : references) {
       const auto of_roots = roots.find(key);
       if (of_roots != roots.end()) {
-        table.add_row({uint64_t{i}, name_of(key), hex(key), of_roots->second.all,
+        table.add_row({uint64_t{shot.number}, name_of(key), address(key), of_roots->second.all,
                        of_roots->second.pinning, std::string("(roots)"), Cell()});
       }
       std::vector<std::pair<uint64_t, uint64_t>> sorted(from.begin(), from.end());
       std::ranges::stable_sort(sorted, std::greater(), &std::pair<uint64_t, uint64_t>::second);
       for (const auto& [from_key, count] : sorted) {
-        table.add_row(
-            {uint64_t{i}, name_of(key), hex(key), count, Cell(), name_of(from_key), hex(from_key)});
+        table.add_row({uint64_t{shot.number}, name_of(key), address(key), count, Cell(),
+                       name_of(from_key), address(from_key)});
       }
     }
   }
@@ -114,8 +114,13 @@ Table MonoSections::heap_references(const std::vector<HeapShots::Shot>& shots) c
 
 Section MonoSections::heapshot() {
   Section section{"heapshot", "Heap shots", {}, {}};
-  const std::vector<HeapShots::Shot> shots = in_.facts.shots.take_shots();
-  if (shots.empty()) return section;
+  auto [shots, unfinished] = in_.facts.shots.take_shots();
+  if (in_.options.like_mprof) {  // which takes what there is for whole shots
+    std::ranges::move(unfinished, std::back_inserter(shots));
+    std::ranges::sort(shots, {}, &HeapShots::Shot::number);
+    unfinished.clear();
+  }
+  if (shots.empty() && unfinished.empty()) return section;
   Table table({{"shot", "SHOT"},
                {"at_ns", "AT", Show::duration},
                {"bytes", "BYTES"},
@@ -127,10 +132,19 @@ Section MonoSections::heapshot() {
     for (const auto& [id, sum] : shots[i].by_type) classes[type_key(id).id] = true;
     Cell roots;  // only known with --traces
     if (in_.options.traces) roots = shots[i].roots;
-    table.add_row({uint64_t{i}, since_zero(shots[i].begin), shots[i].bytes, shots[i].objects,
-                   uint64_t{classes.size()}, roots});
+    table.add_row({uint64_t{shots[i].number}, since_zero(shots[i].begin), shots[i].bytes,
+                   shots[i].objects, uint64_t{classes.size()}, roots});
   }
   section.add("shots", "", std::move(table));
+  Table left_out({{"shot", "SHOT"},
+                  {"at_ns", "AT", Show::duration},
+                  {"bytes", "BYTES"},
+                  {"objects", "OBJECTS"}});
+  for (const HeapShots::Shot& shot : unfinished) {
+    left_out.add_row({uint64_t{shot.number}, since_zero(shot.begin), shot.bytes, shot.objects});
+    unfinished_[shot.number] = {shot.number, shot.begin, HeapShotLeftOut::Why::unfinished};
+  }
+  section.add("unfinished", "Shots without an end in the recording, left out", std::move(left_out));
   section.add("classes", "Types", heap_classes(shots));
   if (in_.options.traces) section.add("references", "References", heap_references(shots));
   return section;

@@ -112,11 +112,15 @@ Section RuntimeSections::pauses() {
              {"collections", "COLLECTIONS"},
              {"shutdown", "SHUTDOWN"},
              {"thread", "THREAD", Show::text}});
+  Cell shutdown;
+  bool any_shutdown = false;
+  uint64_t shutdown_ns = 0;
   for (const RuntimeTimeline::Pause& pause : timeline().pauses) {
     if (!in_window(pause.begin)) continue;
     if (pause.shutdown) {
-      section.add("shutdown_ns", "stop at the end of the program",
-                  pause.end ? Cell(pause.length()) : Cell(), Show::duration);
+      any_shutdown = true;
+      shutdown_ns += pause.length();
+      if (pause.end) shutdown = shutdown_ns;
     } else {
       lengths.push_back(pause.length());
       if (pause.stopped) to_stop.push_back(*pause.stopped - pause.begin);
@@ -131,8 +135,9 @@ Section RuntimeSections::pauses() {
                  step(pause.restarting, pause.end), uint64_t{pause.generation}, pause.collections,
                  uint64_t{pause.shutdown}, thread_name(pause.stream)});
   }
-  section.facts.insert(section.facts.begin(),
-                       {"pauses", "pauses", Cell(uint64_t{lengths.size()}), Show::plain});
+  section.add("pauses", "pauses", uint64_t{lengths.size()});
+  if (any_shutdown)
+    section.add("shutdown_ns", "stops at the end of the program", shutdown, Show::duration);
   add_percentiles(section, "pause_ns", "pause", lengths);
   add_percentiles(section, "to_stop_ns", "time to stop", to_stop);
   Table generations({{"generation", "GENERATION"},

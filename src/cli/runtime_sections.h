@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "analysis/heap_growth.h"
 #include "analysis/runtime_timeline.h"
+#include "base/error.h"
 #include "base/problem.h"
 #include "import/mono_recording.h"
 #include "model/call_filter.h"
@@ -35,13 +37,20 @@ class RuntimeSections {
   static const std::vector<std::string>& names();
   // REQUIRES: one of names().
   Section make(const std::string& name);
-  // What `growth` is made from; empty with less than two shots.
-  const std::vector<TypeGrowth>& growth();
+  // What `growth` is made from. Errors: usage, with less than two shots.
+  Result<std::vector<TypeGrowth>> growth();
+  // Shots without an end that a section leaves out, by number.
+  [[nodiscard]] const std::map<size_t, HeapShotLeftOut>& unfinished() const { return unfinished_; }
 
  private:
   struct Shots {
-    std::vector<HeapShots::Shot> shots;
+    std::vector<HeapShots::Shot> shots;  // whole ones of the running program
     std::vector<TypeGrowth> growth;
+    struct LeftOut {
+      HeapShots::Shot shot;
+      HeapShotLeftOut::Why why{};
+    };
+    std::vector<LeftOut> left_out;
   };
   Section pauses();
   Section growth_section();
@@ -75,6 +84,7 @@ class RuntimeSections {
   bool read_ = false;
   std::optional<RuntimeTimeline> timeline_;
   std::optional<Shots> shots_;
+  std::map<size_t, HeapShotLeftOut> unfinished_;
 };
 
 }  // namespace telltale::cli

@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "analysis/heap_graph.h"
 #include "analysis/heap_retention.h"
 #include "analysis/weighted_stacks.h"
+#include "cli/left_out_shots.h"
 #include "cli/runtime_sections.h"
 #include "output/counter_cell.h"
 
@@ -21,21 +23,50 @@ constexpr size_t kMaxChain = 64;  // frames of a chain that is shown
 
 const RuntimeSections::Shots& RuntimeSections::shots() {
   if (shots_) return *shots_;
+  using Why = HeapShotLeftOut::Why;
   WeightedStacks stacks =
       collect_weighted_stacks(source_, Weighed::allocations, CallFilter(), options_.workers, log());
+  const std::map<int64_t, Ticks> ends = stacks.end.by_process(source_.streams());
   shots_.emplace();
-  shots_->shots = stacks.shots.take_shots();
-  std::erase_if(shots_->shots,
-                [this](const HeapShots::Shot& shot) { return !in_window(shot.begin); });
+  auto [whole, unfinished] = stacks.shots.take_shots();
+  const auto outside = [this](const HeapShots::Shot& shot) { return !in_window(shot.begin); };
+  std::erase_if(whole, outside);
+  std::erase_if(unfinished, outside);
+  for (HeapShots::Shot& shot : whole) {
+    if (is_at_exit(shot.begin, shot.stream, ends, source_.streams())) {
+      shots_->left_out.push_back({std::move(shot), Why::at_exit});
+    } else {
+      shots_->shots.push_back(std::move(shot));
+    }
+  }
+  for (HeapShots::Shot& shot : unfinished) {
+    unfinished_[shot.number] = {shot.number, shot.begin, Why::unfinished};
+    shots_->left_out.push_back({std::move(shot), Why::unfinished});
+  }
+  std::ranges::sort(shots_->left_out, {},
+                    [](const Shots::LeftOut& one) { return one.shot.number; });
   if (shots_->shots.size() > 1) shots_->growth = heap_growth(shots_->shots, stacks.types);
   return *shots_;
 }
 
-const std::vector<TypeGrowth>& RuntimeSections::growth() { return shots().growth; }
+Result<std::vector<TypeGrowth>> RuntimeSections::growth() {
+  using Why = HeapShotLeftOut::Why;
+  const Shots& all = shots();
+  if (all.shots.size() > 1) return all.growth;
+  std::string found = fmt::format("{} of the running program", all.shots.size());
+  for (const Why why : {Why::at_exit, Why::unfinished}) {
+    const auto count = std::ranges::count(all.left_out, why, &Shots::LeftOut::why);
+    if (count != 0) found += fmt::format(", {} {}", count, left_out_text(why));
+  }
+  return usage_error(fmt::format(
+      "--gate growth wants two heap shots at least; {} has {}",
+      options_.filter.keeps_every_time() ? "the recording" : "this window of the recording",
+      found));
+}
 
 Section RuntimeSections::growth_section() {
   Section section{"growth", "Growth of the heap between heap shots", {}, {}};
-  const auto& [all_shots, all] = shots();
+  const auto& [all_shots, all, left_out] = shots();
   section.add("shots", "heap shots", uint64_t{all_shots.size()});
   section.add("steady", "types that grow steadily",
               static_cast<uint64_t>(std::ranges::count_if(all, &TypeGrowth::grows_steadily)));
@@ -47,8 +78,17 @@ Section RuntimeSections::growth_section() {
   for (size_t i = 0; i < all_shots.size(); ++i) {
     const HeapShots::Shot& shot = all_shots[i];
     over_time.add_row(
-        {uint64_t{i + 1}, since_start(shot.begin), shot.objects, shot.bytes,
+        {uint64_t{shot.number}, since_start(shot.begin), shot.objects, shot.bytes,
          i == 0 ? Cell() : Cell(static_cast<int64_t>(shot.bytes - all_shots[i - 1].bytes))});
+  }
+  Table not_used({{"shot", "SHOT"},
+                  {"at_ns", "AT", Show::duration},
+                  {"objects", "OBJECTS"},
+                  {"bytes", "BYTES"},
+                  {"why", "WHY", Show::text}});
+  for (const auto& [shot, why] : left_out) {
+    not_used.add_row({uint64_t{shot.number}, since_start(shot.begin), shot.objects, shot.bytes,
+                      left_out_text(why)});
   }
   Table types({{"bytes_change", "BYTES +"},
                {"objects_change", "OBJECTS +"},
@@ -72,11 +112,12 @@ Section RuntimeSections::growth_section() {
                    type.by_shot.back().objects, uint64_t{type.steps_up}, uint64_t{type.steps_down},
                    uint64_t{type.grows_steadily()}, type.type});
     for (size_t i = 0; i < type.by_shot.size(); ++i) {
-      series.add_row({uint64_t{i + 1}, since_start(all_shots[i].begin), type.by_shot[i].objects,
-                      type.by_shot[i].bytes, type.type});
+      series.add_row({uint64_t{all_shots[i].number}, since_start(all_shots[i].begin),
+                      type.by_shot[i].objects, type.by_shot[i].bytes, type.type});
     }
   }
   section.add("over_time", "Shots", std::move(over_time));
+  section.add("left_out", "Shots that are left out", std::move(not_used));
   section.add("types", "Types, from the first shot to the last", std::move(types));
   if (options_.long_tables) section.add("series", "Types by shot", std::move(series));
   return section;
@@ -84,9 +125,19 @@ Section RuntimeSections::growth_section() {
 
 Section RuntimeSections::retention() {
   Section section{"retention", "What keeps objects alive in the last heap shot", {}, {}};
-  const auto graph = last_heap_graph(source_, options_.filter, options_.workers, log());
+  std::vector<HeapShotLeftOut> left_out;
+  const auto graph = last_heap_graph(source_, options_.filter, options_.workers, log(), &left_out);
+  for (const HeapShotLeftOut& shot : left_out)
+    if (shot.why == HeapShotLeftOut::Why::unfinished) unfinished_[shot.number] = shot;
   section.add("shots", "heap shot", uint64_t{graph.has_value()});
+  std::string later;
+  for (const HeapShotLeftOut& shot : left_out)
+    later +=
+        fmt::format("{}{} {}", later.empty() ? "" : ", ", shot.number, left_out_text(shot.why));
+  if (!later.empty())
+    section.add("left_out", graph ? "later shots, left out" : "left out", later, Show::text);
   if (!graph) return section;
+  section.add("shot", "its number", uint64_t{graph->number});
   FrameNames names(source_.functions());
   const HeapRetention retention = explain_heap(*graph, kMaxChain, names);
   section.add("at_ns", "at", since_start(graph->begin), Show::duration);

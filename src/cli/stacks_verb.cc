@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/measured_tree.h"
+#include "cli/left_out_shots.h"
 #include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/verbs.h"
@@ -99,7 +100,10 @@ int answer(const Source& source, const StacksOptions& options, const CallFilter&
   if (tree.flattened != 0)
     fmt::print(stderr, "telltale: {} {} are too deep to be told apart by path\n", tree.flattened,
                context.units.counted);
-  if (tree.roots.empty()) remark_nothing_measured(options.measure);
+  if (!options.reading.follow) remark_unfinished(measured->left_out, source.first_time());
+  if (tree.roots.empty()) {
+    remark_nothing_measured(options.measure, source, options.reading.jobs);
+  }
   return report_problems(options.reading, problems);
 }
 

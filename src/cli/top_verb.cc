@@ -7,6 +7,7 @@
 
 #include "analysis/profile.h"
 #include "api/answers.h"
+#include "cli/measure_option.h"
 #include "cli/reading_options.h"
 #include "cli/sampler_answers.h"
 #include "cli/verbs.h"
@@ -139,6 +140,7 @@ int answer(const Source& source, const TopOptions& options, CallFilter filter) {
       text += fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found);
     print(text);
   }
+  if (found == 0) remark_nothing_measured("time", source, options.reading.jobs);
   return report_problems(options.reading, problems);
 }
 

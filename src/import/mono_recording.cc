@@ -112,7 +112,7 @@ class MonoRecording::Builder {
     recording_.problems_.merge(frames.problems);
     recording_.files_.push_back(
         std::make_unique<File>(File{std::move(input), *header, mono::layout_of(header->version),
-                                    std::move(frames), uint64_t{index} << 48, nullptr}));
+                                    std::move(frames), uint64_t{index} << kAddressBits, nullptr}));
     File& file = *recording_.files_.back();
     file.layout = mono::find_layout(file.input.bytes(), file.header, file.frames);
     file.methods = std::make_unique<MonoMethods>(recording_.names_, one_of_many,

@@ -68,6 +68,18 @@ class MonoRecording {
   // Time base of the first buffer of the first file: what mprof-report counts seconds from.
   [[nodiscard]] Ticks first_buffer_time() const;
 
+  // The address that the id of a type or object stands for. Ids of several files have the number of
+  // the file above the address.
+  [[nodiscard]] uint64_t address_of(uint64_t id) const {
+    return files_.size() < 2 ? id : id & ((uint64_t{1} << kAddressBits) - 1);
+  }
+  // The ids that an address stands for: one a file.
+  [[nodiscard]] std::vector<uint64_t> ids_of(uint64_t address) const {
+    std::vector<uint64_t> ids;
+    for (const auto& file : files_) ids.push_back(address ^ file->address_tag);
+    return ids;
+  }
+
   // Tells all events in the order of the files, whatever their thread. What is damaged is reported
   // by play().
   template <typename Sink>
@@ -101,6 +113,7 @@ class MonoRecording {
   }
 
  private:
+  static constexpr unsigned kAddressBits = 48;  // of a program's memory
   struct File {
     InputFile input;
     mono::FileHeader header;

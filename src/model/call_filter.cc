@@ -14,8 +14,7 @@ bool CallFilter::keeps_thread(const ThreadKey& thread) const {
 }
 
 bool CallFilter::keeps_every_call() const {
-  return from_ns == 0 && to_ns == std::numeric_limits<uint64_t>::max() && functions.empty() &&
-         max_depth == std::numeric_limits<size_t>::max();
+  return keeps_every_time() && functions.empty() && max_depth == std::numeric_limits<size_t>::max();
 }
 
 bool CallFilter::matches(const FunctionInfo& function) const {

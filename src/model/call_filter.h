@@ -32,6 +32,9 @@ struct CallFilter {
 
   [[nodiscard]] bool keeps_thread(const ThreadKey& thread) const;
   [[nodiscard]] bool matches(const FunctionInfo& function) const;
+  [[nodiscard]] bool keeps_every_time() const {
+    return from_ns == 0 && to_ns == std::numeric_limits<uint64_t>::max();
+  }
   [[nodiscard]] bool keeps_every_call() const;  // only whole threads are left out, if anything
   [[nodiscard]] bool keeps_everything() const { return threads.empty() && keeps_every_call(); }
 };

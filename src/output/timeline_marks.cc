@@ -75,7 +75,7 @@ class MarksMaker {
 
   void collections() {
     std::map<std::pair<int64_t, uint8_t>, TimelineMarks::Track> tracks;
-    for (const RuntimeTimeline::Collection& one : timeline_.collections) {
+    for (const GcCollection& one : timeline_.collections) {
       if (!chosen(one.begin)) continue;
       auto& track = tracks[{context_.streams[one.stream].thread.pid, one.generation}];
       track.name = fmt::format("GC collections, generation {}", one.generation);
@@ -123,7 +123,7 @@ class MarksMaker {
     TimelineMarks::Counter bytes{"Live bytes", "bytes", 0, {}};
     TimelineMarks::Counter objects{"Live objects", "", 0, {}};
     for (const RuntimeTimeline::Shot& shot : timeline_.shots) {
-      if (!chosen(shot.begin)) continue;
+      if (!chosen(shot.begin) || !shot.ended) continue;
       bytes.values.emplace_back(ns(shot.begin), static_cast<int64_t>(shot.bytes));
       objects.values.emplace_back(ns(shot.begin), static_cast<int64_t>(shot.objects));
       bytes.stream = objects.stream = shot.stream;

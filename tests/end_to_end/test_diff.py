@@ -51,6 +51,26 @@ class DiffTest(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+    def assert_gates_hold_at_their_limit(self):
+        rows = json.loads(self.diff("--json").stdout)["functions"]
+        saved = next(row for row in rows if row["function"].startswith("Store::save("))
+        grown = saved["self_ns_difference"]
+        self.assertGreater(grown, 0)
+        floor = ("--gate", "self=0%", "--function", "Store*", "--gate-floor-ns")
+        self.diff(*floor, str(grown))
+        self.diff(*floor, str(grown - 1), status=1)
+
+    def test_damage_hides_no_finding(self):
+        whole = os.path.join(self.folder.name, "whole.xray")
+        torn = os.path.join(self.folder.name, "torn.xray")
+        self.assertEqual(telltale("convert", self.before, "--to", "fdr5", "-o", whole).returncode, 0)
+        with open(whole, "rb") as file, open(torn, "wb") as cut:
+            cut.write(file.read()[:1000])
+        self.assertEqual(telltale("diff", torn, whole, "--strict").returncode, 4)
+        done = telltale("diff", torn, whole, "--strict", "--gate", "calls=0%")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("gate: calls of", done.stderr)
+
     def diff(self, *arguments, status=0):
         done = telltale("diff", self.before, self.after, "--program-a", self.before_map, "--program-b", self.after_map,
                         *arguments)
@@ -92,6 +112,7 @@ class DiffTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_usage(self):
+        self.assert_gates_hold_at_their_limit()
         for gate in ("calls", "calls=5", "speed=5%", "calls=-1%", "calls=x%"):
             self.assertEqual(telltale("diff", self.before, self.after, "--gate", gate).returncode, 2, gate)
         self.assertEqual(telltale("diff", self.before).returncode, 2)

@@ -1,0 +1,24 @@
+#include "cli/left_out_shots.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "output/table.h"
+
+namespace telltale::cli {
+
+std::string left_out_text(HeapShotLeftOut::Why why) {
+  return why == HeapShotLeftOut::Why::unfinished ? "unfinished" : "at exit";
+}
+
+void remark_unfinished(std::span<const HeapShotLeftOut> shots, Ticks start) {
+  for (const HeapShotLeftOut& shot : shots) {
+    if (shot.why != HeapShotLeftOut::Why::unfinished) continue;
+    fmt::print(stderr,
+               "telltale: heap shot {}, at {}, is left out: the recording does not have its end\n",
+               shot.number, show_duration(static_cast<double>(shot.begin - start)));
+  }
+}
+
+}  // namespace telltale::cli
