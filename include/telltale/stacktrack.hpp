@@ -2,15 +2,20 @@
 
 // StackTrack: checkpoints in a program that leave a record each time they are passed. C++17.
 //
+// clang-format off
+//   TELLTALE_FILE_PROPERTY("owner=team-io");  // at namespace scope: what a reader should know of this file
 //   int main() {
-//     telltale::st::sink_control::open({});        // ./<program>_<date>_<time>_<pid>_1.tlg
-//     TELLTALE_FUNCTION();                         // this function is entered, and left however it
-//     is left { TELLTALE_BLOCK("read the header"); ... }   // a named block TELLTALE_STEP("reply
-//     sent");                 // a moment TELLTALE_VALUE("bytes", n);                  // a moment
-//     and a value that can be streamed or formatted
+//     // Records go to ./<program>_<date>_<time>_<pid>_1.tlg
+//     telltale::st::sink_control::open(telltale::st::FileOptions{});
+//     TELLTALE_FUNCTION();                    // this function is entered, and left however it is left
+//     {
+//       TELLTALE_BLOCK("read the header");    // a named block
+//     }
+//     TELLTALE_STEP("reply sent");            // a moment
+//     const int bytes = 512;
+//     TELLTALE_VALUE("bytes", bytes);         // a moment and a value that can be streamed or formatted
 //   }
-//   TELLTALE_FILE_PROPERTY("owner=team-io");       // at namespace scope: what a reader should know
-//   about this file
+// clang-format on
 //
 // Link with telltale::stacktrack (static, recording is inlined) or telltale::stacktrack_shared
 // (programs whose instrumented parts come in several shared objects). `telltale info FILE.tlg` and
