@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "program/call_before.h"
 #include "program/demangle.h"
 
 namespace telltale {
@@ -27,7 +28,16 @@ std::optional<uint64_t> link_address(const sampler::BacktraceFrame& frame, Symbo
 }  // namespace
 
 BacktraceResolver::BacktraceResolver(std::vector<std::string> modules) {
-  for (std::string& path : modules) modules_.push_back({std::move(path), nullptr});
+  for (std::string& path : modules) modules_.push_back({std::move(path), nullptr, {}, {}});
+}
+
+void BacktraceResolver::open(Module& module) {
+  module.symbolizer = std::make_unique<Symbolizer>(module.path);
+  Result<InputFile> file = InputFile::open(module.path);
+  if (!file) return;
+  module.file = *std::move(file);
+  Result<ElfImage> image = ElfImage::read(module.file->bytes(), module.path);
+  if (image) module.image = *std::move(image);
 }
 
 BacktraceResolver::Module* BacktraceResolver::find(std::string_view module) {
@@ -50,12 +60,12 @@ ResolvedFrame BacktraceResolver::resolve(const sampler::BacktraceFrame& frame) {
       strangers_.emplace_back(frame.module);
   } else {
     met_ = true;
-    if (module->symbolizer == nullptr)
-      module->symbolizer = std::make_unique<Symbolizer>(module->path);
+    if (module->symbolizer == nullptr) open(*module);
     address = link_address(frame, *module->symbolizer);
   }
   if (address && *address != 0) {
-    const CodeName name = module->symbolizer->find_instruction(*address - 1);
+    const bool returns = !module->image || call_before(*module->image, *address).value_or(true);
+    const CodeName name = module->symbolizer->find_instruction(*address - (returns ? 1 : 0));
     resolved.function = demangle(name.linkage_name);
     resolved.file = name.file;
     resolved.line = name.line;

@@ -3,11 +3,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bytes/input_file.h"
 #include "formats/sampler/backtrace.h"
+#include "program/elf_image.h"
 #include "program/symbolizer.h"
 
 namespace telltale {
@@ -28,7 +31,8 @@ class BacktraceResolver {
  public:
   explicit BacktraceResolver(std::vector<std::string> modules);
 
-  // Looks up the instruction before the address, which is where a call returns to.
+  // Looks up the instruction before the address, which is where a call returns to; the one at the
+  // address if no call stands before it: there the program was interrupted.
   ResolvedFrame resolve(const sampler::BacktraceFrame& frame);
   // There were frames, and none of them is of a file that was given: in words, what they name.
   // Empty otherwise.
@@ -38,7 +42,10 @@ class BacktraceResolver {
   struct Module {
     std::string path;
     std::unique_ptr<Symbolizer> symbolizer;
+    std::optional<InputFile> file;
+    std::optional<ElfImage> image;  // none: unreadable
   };
+  static void open(Module& module);
   Module* find(std::string_view module);
 
   std::vector<Module> modules_;

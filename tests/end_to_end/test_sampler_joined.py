@@ -104,8 +104,7 @@ class SamplerJoined(unittest.TestCase):
             rows = [row.split("\t") for row in self.tool("resolve-backtrace", self.program[release], stdin=trace).splitlines()]
             places = {(row[2], os.path.basename(row[3]), row[4]) for row in rows}
             self.assertEqual((rows[0][2], os.path.basename(rows[0][3])), ("main", "buggy.cc"), (trace, rows))
-            # The line that crashed, or the one before it: a backtrace's addresses are looked up one byte earlier.
-            self.assertTrue(places & {("main", "buggy.cc", "15"), ("main", "buggy.cc", "14")}, (trace, rows))
+            self.assertIn(("main", "buggy.cc", "15"), places, (trace, rows))
             summary = json.loads(self.telltale("report", report, "--program", self.program[release], "--json"))
             self.assertTrue(any(row["function"] == "main" for row in summary["backtrace"]["backtrace"]))
             self.assertIn({"scheme": "branches", "values": "false 3, true 0", "site": "values[i] < 0"}.items(),
@@ -158,6 +157,27 @@ class SamplerJoined(unittest.TestCase):
                         self.assertIn(ours[0][1], range(wanted, wanted + 5) if how == "pipe" else (wanted,))
                         self.assertGreater(wanted, fail)
                         self.assertEqual(ours[1][1], calls[caller])
+
+    def test_the_first_frame_is_where_it_crashed(self):
+        """Not the line, or the function, of the instruction before: no call stands there."""
+        source = self.path("deref.c")
+        with open(source, "w") as file:
+            file.write("volatile int sink;\n__attribute__((noinline)) static int second(int *p) {\n  sink = 1;\n  sink = 2;\n  return\n    *p;\n}\n"
+                       "__attribute__((noinline)) static int first(int *p) {\n  return *p;\n}\n"
+                       "int main(int argc, char **argv) {\n  (void)argv;\n  if (argc > 1) return first((int *)(long)(argc - 2)) + sink;\n"
+                       "  return second((int *)(long)(argc - 1)) + sink;\n}\n")
+        for release in RELEASES:
+            for level in ("-O0", "-O1", "-O2"):
+                program = sampler_programs.build(self.path("deref"), release, "-g", level, "-fno-sample", "-fsampler-scheme=branches", source)
+                for words, expected in (((), ("second", "6")), (("x",), ("first", "9"))):
+                    with self.subTest(release=release, level=level, function=expected[0]):
+                        self.assertEqual(run(program, *words, env={"SAMPLER_FILE": self.path("crash.txt")}).returncode, -11)
+                        with open(self.path("crash.txt")) as file:
+                            trace = self.tool("extract-report", "main-backtrace", stdin=file.read())
+                        frames = [row.split("\t") for row in self.tool("resolve-backtrace", program, stdin=trace).splitlines()]
+                        self.assertEqual((frames[0][2], frames[0][4]), expected, trace)
+                        summary = json.loads(self.telltale("report", self.path("crash.txt"), "--program", program, "--json"))
+                        self.assertEqual(summary["backtrace"]["backtrace"][0]["function"], expected[0])
 
     def test_precompute_draws_what_the_runtime_draws(self):
         """The places that a seed observes are the sums of the countdowns that precompute writes for it; and a bank of them observes the
