@@ -1,4 +1,5 @@
 """An installed telltale can be found, built against and used by a program that knows nothing of this repository."""
+import glob
 import json
 import os
 import subprocess
@@ -97,6 +98,15 @@ class InstallTest(unittest.TestCase):
                                    'entry_size="24" payload_offset="8"/>')
         self.assertEqual(lines, run(TELLTALE, "expand_events", "--as-printed", example).splitlines())
         self.assertTrue(run(tool, "--show_format").startswith("<RAW_FORMAT"))
+
+    def test_the_guide_to_the_sampler_works_with_what_is_installed(self):
+        """Every command that it shows, from telltale-c++ to resolve-backtrace, with nothing but the prefix's bin in the PATH."""
+        if not glob.glob(os.path.join(self.prefix, "lib*", "**", "telltale-sampler-clang-*.so"), recursive=True):
+            self.skipTest("no plugin was built")
+        path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if not folder.startswith(BUILD))
+        said = run("python3", os.path.join(SOURCE, "tools", "check_tour.py"), os.path.join(self.prefix, "bin", "telltale"),
+                   os.path.join(SOURCE, "docs", "sampler-guide.md"), env=dict(os.environ, PATH=path))
+        self.assertRegex(said, r"sampler-guide.md: [1-9]\d+ commands, 0 print something else")
 
     def test_the_installed_program_runs(self):
         self.assertIn("valid", run(os.path.join(self.prefix, "bin", "telltale"), "check", os.path.join(ORDERS, "orders.yaml")))
