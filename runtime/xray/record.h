@@ -73,29 +73,28 @@ inline void add_to(std::byte* place, uint64_t value) {
 inline void add_to(uint64_t& place, uint64_t value) {
   add_to(reinterpret_cast<std::byte*>(&place), value);
 }
-// `next` last: whoever interrupts before that finds the claimed bytes in front of the free ones.
-inline void add_claimed(Control& control, std::byte* extents, uint64_t bytes, uint64_t ticks) {
+// `next` last: whoever interrupts before that finds the claimed bytes in front of the free ones,
+// and leaves the Control what it is until they are counted, whatever becomes of the buffer.
+inline void add_claimed(Control& control, uint64_t bytes, uint64_t ticks) {
   add_to(control.last, ticks);
-  add_to(extents, bytes);
+  add_to(control.extents, bytes);
   asm volatile("addq %1, %0" : "+m"(control.next) : "re"(bytes) : "memory");
 }
 
 // Every event with its time, `now` on the trace's clock.
 TELLTALE_HOT void record_at(uint32_t head, std::byte* at, Control& control, uint64_t now) {
-  std::byte* const extents = control.extents;
   const uint64_t delta = now - control.last;
   if (__builtin_expect(delta > kMostDelta || !claim(at, control.free_word, delta << 32 | head),
                        0)) {
     record_slowly(head);
     return;
   }
-  add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
+  add_claimed(control, xray::kFunctionRecordBytes, delta);
 }
 // An event whose time has been read already.
 TELLTALE_HOT void record_read(uint32_t head, uint64_t time) {
   Control& control = *thread_state.current;
   std::byte* const at = next_word(control);
-  std::byte* const extents = control.extents;
   const uint64_t delta = time - control.last;
   if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu || delta == 0 ||
                            delta > kMostDelta || !is_still_next(control, at) ||
@@ -104,7 +103,7 @@ TELLTALE_HOT void record_read(uint32_t head, uint64_t time) {
     record_past(head, time);
     return;
   }
-  add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
+  add_claimed(control, xray::kFunctionRecordBytes, delta);
 }
 TELLTALE_HOT void record_timed(uint32_t head) {
   Control& control = *thread_state.current;
@@ -127,7 +126,6 @@ TELLTALE_HOT void record_sparse_now(uint32_t head) {
     record_slowly(head);
     return;
   }
-  std::byte* const extents = control.extents;
   const uint32_t tick = gap_ticks;
   const uint64_t delta = read_counter() - control.last;
   // A delta of zero would be an untimed event.
@@ -141,14 +139,13 @@ TELLTALE_HOT void record_sparse_now(uint32_t head) {
   control.sparse_tick = tick;
   control.read_clock_after(at + xray::kFunctionRecordBytes, state.untimed_words);
   asm volatile("" : : : "memory");
-  add_claimed(control, extents, xray::kFunctionRecordBytes, delta);
+  add_claimed(control, xray::kFunctionRecordBytes, delta);
 }
 TELLTALE_HOOK __attribute__((noinline)) void record_sparse_timed(uint32_t head);
 // False: something else stands there by now.
 TELLTALE_HOT bool record_untimed(Control& control, std::byte* at, uint32_t head) {
-  std::byte* const extents = control.extents;
   if (__builtin_expect(!claim(at, control.free_word, head), 0)) return false;
-  add_to(extents, xray::kFunctionRecordBytes);
+  add_to(control.extents, xray::kFunctionRecordBytes);
   asm volatile("addq $8, %0" : "+m"(control.next) : : "memory");
   return true;
 }
@@ -188,7 +185,6 @@ TELLTALE_HOT void record_argument(uint32_t head, uint64_t argument) {
     record_argument_slowly(head, argument);
     return;
   }
-  std::byte* const extents = control.extents;
   const uint64_t now = read_counter();
   const uint64_t delta = now - control.last;
   if (__builtin_expect(delta - 1 >= kMostDelta || !claim(at, control.free_word, delta << 32 | head),
@@ -201,7 +197,7 @@ TELLTALE_HOT void record_argument(uint32_t head, uint64_t argument) {
   __builtin_memcpy(at + 8, &words[0], 8);
   __builtin_memcpy(at + 16, &words[1], 8);
   add_to(control.other_bytes, xray::kMetadataRecordBytes);
-  add_claimed(control, extents, kBytes, delta);
+  add_claimed(control, kBytes, delta);
 }
 
 }  // namespace telltale::recorder

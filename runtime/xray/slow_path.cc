@@ -94,7 +94,7 @@ class Appender {
   void finish() {
     add_to(control_.other_bytes, other_);
     asm volatile("" : : : "memory");
-    add_claimed(control_, control_.extents, bytes_, last_ - begun_at_);
+    add_claimed(control_, bytes_, last_ - begun_at_);
   }
 
  private:
