@@ -131,6 +131,30 @@ TEST(StaticSections, EveryPrefixOfAnArchiveGivesItsWholeMembers) {
   EXPECT_EQ(before, 2U);
 }
 
+TEST(Archive, EveryPrefixHasOneProblemAtMostAndItsPlace) {
+  const std::string file = "!<arch>\n" + member("one.o/", "abc") + member("two.o/", "defg");
+  const size_t header = 60;
+  const size_t first = 8;
+  const size_t second = first + header + 4;  // three bytes and one to make them even
+  for (size_t size = first; size <= file.size(); ++size) {
+    ProblemLog problems;
+    const auto members =
+        read_archive(as_bytes(std::string_view(file).substr(0, size)), "a", problems);
+    ASSERT_TRUE(members) << size;
+    const size_t begin = size < second ? first : second;  // of the member that is cut
+    const size_t content = begin == first ? 3 : 4;
+    const bool in_header = size > begin && size < begin + header;
+    const bool in_content = size >= begin + header && size < begin + header + content;
+    EXPECT_EQ(members->size(), (begin == second ? 1U : 0U) + (size >= begin + header ? 1U : 0U));
+    ASSERT_EQ(problems.count(), in_header || in_content ? 1U : 0U) << size;
+    if (problems.count() == 0) continue;
+    const Problem problem = problems.kept().front();
+    EXPECT_EQ(problem.kind, Problem::Kind::torn_tail) << size;
+    EXPECT_EQ(problem.offset, in_header ? begin : begin + header) << size;
+    EXPECT_EQ(problem.lost_bytes, in_header ? size - begin : 0U) << size;
+  }
+}
+
 TEST(StaticSections, OtherFilesAreRefused) {
   ProblemLog problems;
   EXPECT_FALSE(read_static_sections(as_bytes("text"), "f", kName, problems));
