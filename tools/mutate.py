@@ -85,9 +85,11 @@ RELATED = {
                    "script:test_sampler_compiler", "script:test_sampler_accesses", "script:test_sampler_places",
                    "script:test_sampler_dataflow", "script:test_sampler_regions"],
 }
+RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_shared"]
 # What scripts run besides the program itself.
 SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "test_reliability_names": ["write_samples"],
-                  "test_views": ["make_trace"], "test_stacktrack": ["stacktrack"], "test_install": ["all"]}
+                  "test_views": ["make_trace"], "test_stacktrack": RECORDERS, "test_live": RECORDERS,
+                  "test_run": RECORDERS, "test_install": ["all"]}
 
 
 def folder_of(path):
@@ -283,8 +285,8 @@ class Tests:
         if kind == "replay":
             return [name + "_fuzz"]
         if kind == "tour":
-            return ["telltale", "stacktrack", "xray_recorder_shared"]
-        if re.search(r"recorder|runtime|stacktrack_values|sampler_(?!tools|answers)|gcc|live|test_run", name):
+            return ["telltale", *RECORDERS]
+        if re.search(r"recorder|runtime|stacktrack_values|sampler_(?!tools|answers)|gcc", name):
             return ["all"]
         return ["telltale", *SCRIPT_TARGETS.get(name, [])]
 

@@ -155,6 +155,25 @@ TEST(Archive, EveryPrefixHasOneProblemAtMostAndItsPlace) {
   }
 }
 
+TEST(Archive, EndsAtAHeaderThatIsDamaged) {
+  const std::string one = "!<arch>\n" + member("one.o/", "abcd");
+  const std::string two = member("two.o/", "efgh");
+  for (const size_t at : {48U, 58U, 59U}) {  // the size, and both bytes of the mark
+    std::string file = one + two + member("three.o/", "ijkl");
+    file[one.size() + at] = 'x';
+    ProblemLog problems;
+    const auto members = read_archive(as_bytes(file), "a", problems);
+    ASSERT_TRUE(members) << at;
+    ASSERT_EQ(members->size(), 1U) << at;
+    EXPECT_EQ(members->front().name, "one.o");
+    ASSERT_EQ(problems.count(), 1U) << at;
+    const Problem problem = problems.kept().front();
+    EXPECT_EQ(problem.kind, Problem::Kind::corruption);
+    EXPECT_EQ(problem.offset, one.size());
+    EXPECT_EQ(problem.lost_bytes, file.size() - one.size()) << "all that is left";
+  }
+}
+
 TEST(StaticSections, OtherFilesAreRefused) {
   ProblemLog problems;
   EXPECT_FALSE(read_static_sections(as_bytes("text"), "f", kName, problems));
