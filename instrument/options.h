@@ -33,7 +33,8 @@ inline constexpr std::size_t kSchemes = static_cast<std::size_t>(Scheme::kCount)
 
 struct SchemeFacts {
   const char* name;
-  unsigned arity;  // counters a site
+  unsigned arity;    // counters a site
+  const char* help;  // one line
 };
 const SchemeFacts& facts_of(Scheme scheme);
 
@@ -88,6 +89,7 @@ struct Options {
   bool system_headers = false;
   bool normal_form = false;  // texts as the original's front end had them
   bool compare_uninitialized = false;
+  bool shared_runtime = false;  // for the driver
   std::vector<FilterRule> functions;
   std::vector<FilterRule> places;
   std::string reset_file;                // -fsampler-reset-at-points=
@@ -115,8 +117,8 @@ struct Options {
 std::optional<std::string> read_files(Options& options);
 
 // Takes one option as the driver spells it ("-fsampler-scheme=returns", "-fno-sample", "-fthreads"
-// ...); false if the word is none of ours. `error` gets a sentence if it is ours but says nothing
-// that can be done.
+// ...; option_table.cc has all); false if the word is none of ours. `error` gets a sentence if it
+// is ours but says nothing that can be done.
 bool parse_option(std::string_view word, Options& options, std::optional<std::string>& error);
 
 }  // namespace telltale::instrument

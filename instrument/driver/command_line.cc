@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "../options.h"
+#include "../option_table.h"
 
 namespace telltale::driver {
 namespace {
@@ -58,7 +58,6 @@ struct Parts {
   bool only_headers = true;  // as far as there is input
   bool is_static = false;    // the program needs no dynamic linker
   bool is_library = false;   // a shared object
-  bool has_shared_runtime = false;
   bool threads_given = false;
   bool threads_by_clang = false;
   std::optional<std::string> error;
@@ -78,7 +77,7 @@ bool is_header(const std::string& file, const std::string& language) {
 // keeps its copy to itself: a program that is linked with the library must not take it for its own.
 std::vector<std::string> words_of_runtime(const Parts& parts, const std::string& folder) {
   std::vector<std::string> words{"-Wl,--push-state,--as-needed", "-Xlinker"};
-  if (parts.has_shared_runtime && !parts.is_static) {
+  if (parts.options.shared_runtime && !parts.is_static) {
     words.insert(words.end(),
                  {folder + "/libtelltale_sampler.so", "-Xlinker", "-rpath", "-Xlinker", folder});
   } else if (!parts.is_static && !parts.is_library) {
@@ -100,12 +99,9 @@ void take_language(const std::string& name, Parts& parts) {
 }
 
 void take_word(const std::string& word, Parts& parts) {
-  if (word == "-fsampler-runtime=static" || word == "-fsampler-runtime=shared") {
-    parts.has_shared_runtime = word.ends_with("shared");
-    return;
-  }
-  if (instrument::parse_option(word, parts.options, parts.error)) {
-    parts.sampler.push_back(word);
+  if (const instrument::Option* const option = instrument::find_option(word); option != nullptr) {
+    instrument::parse_option(word, parts.options, parts.error);
+    if (!option->is_driver_s) parts.sampler.push_back(word);
     parts.threads_given = parts.threads_given || word == "-fthreads" || word == "-fno-threads";
     return;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command_line.h"
+#include "help.h"
 
 namespace {
 
@@ -56,6 +57,15 @@ bool find_installation(bool is_cxx, telltale::driver::Installation& found) {
 
 int main(int argc, char** argv) {
   const std::string name = fs::path(argv[0]).filename();
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool helps = word == telltale::driver::kHelp;
+    if (!helps && word != telltale::driver::kPrintManual) continue;
+    const std::string text =
+        helps ? telltale::driver::help_text() : telltale::driver::manual_page();
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : 1;
+  }
   telltale::driver::Installation installation;
   if (!find_installation(name.ends_with("++"), installation)) return 1;
   telltale::driver::CommandLine line =

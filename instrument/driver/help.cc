@@ -1,0 +1,179 @@
+#include "help.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "../option_table.h"
+
+namespace telltale::driver {
+namespace {
+
+using instrument::facts_of;
+using instrument::kSchemes;
+using instrument::Option;
+using instrument::OptionGroup;
+using instrument::Scheme;
+
+constexpr std::array<OptionGroup, 4> kGroups = {OptionGroup::kSites, OptionGroup::kSampling,
+                                                OptionGroup::kRecords, OptionGroup::kProgram};
+
+struct Entry {
+  std::string term;
+  std::string text;
+};
+
+struct Section {
+  std::string title;
+  std::vector<Entry> entries;
+};
+
+// What is on although nobody asked for it.
+std::string with_default(const Option& option) {
+  const instrument::Options defaults;
+  std::string text(option.help);
+  if (option.toggle != nullptr && defaults.*(option.toggle)) text += " On by default.";
+  return text;
+}
+
+std::vector<Section> option_sections() {
+  std::vector<Section> sections;
+  for (const OptionGroup group : kGroups) {
+    Section section{std::string(title_of(group)), {}};
+    for (const Option& option : instrument::all_options()) {
+      if (option.group == group)
+        section.entries.push_back({spelling_of(option), with_default(option)});
+    }
+    sections.push_back(std::move(section));
+  }
+  sections.back().entries.push_back({"-pthreads", "The same as -pthread."});
+  sections.back().entries.push_back({"-mt", "The same as -pthread."});
+  sections.push_back({"Information",
+                      {{kHelp, "Prints this text. clang's own options: clang --help."},
+                       {kPrintManual, "Prints the manual page of telltale-cc in roff."}}});
+  return sections;
+}
+
+Section scheme_section() {
+  Section section{"Schemes", {}};
+  for (std::size_t i = 0; i < kSchemes; ++i) {
+    const auto& facts = facts_of(static_cast<Scheme>(i));
+    section.entries.push_back({facts.name, facts.help});
+  }
+  return section;
+}
+
+// What compiled programs and the drivers read. docs/design/sampler-compiler.md says more.
+Section environment() {
+  return {
+      "Environment",
+      {{"SAMPLER_SPARSITY",
+        "How many chances to observe pass for each that is taken, on average; "
+        "1 or more. Without it a program built to sample observes nothing."},
+       {"SAMPLER_FILE", "The file that the report goes to; %p is the process number."},
+       {"SAMPLER_REPORT_FD", "An open descriptor that the report goes to; comes before the file."},
+       {"SAMPLER_TRACE", "The file that -ftrace-sites writes to; %p is the process number."},
+       {"SAMPLER_SEED", "A number that makes the sample the same in each run."},
+       {"SAMPLER_EVENT_COUNTDOWNS", "The file of countdowns of -fsampler-random=offline."},
+       {"SAMPLER_VERBOSE", "Makes a program say on standard error whether it writes a report."},
+       {"TELLTALE_CLANG_RELEASE",
+        "The release of clang that telltale-cc runs; otherwise the newest that has a plugin."}}};
+}
+
+// `text` in lines of at most `width` characters, each but the first behind `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (column > indent && column + 1 + word.size() > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+  }
+  return out;
+}
+
+std::string as_text(const Section& section) {
+  constexpr std::size_t kColumn = 36;
+  constexpr std::size_t kWidth = 100;
+  std::string out = "\n" + section.title + ":\n";
+  for (const Entry& entry : section.entries) {
+    std::string line = "  " + entry.term;
+    line += line.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ')
+                                      : std::string(kColumn - line.size(), ' ');
+    out += line + wrapped(entry.text, kColumn, kWidth) + "\n";
+  }
+  return out;
+}
+
+// What roff takes for more than text.
+std::string roff(std::string_view text) {
+  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\(rs";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if (c == '\'') {
+      out += "\\(aq";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string as_roff(const Section& section, const char* macro) {
+  std::string out = macro + (" \"" + roff(section.title) + "\"\n");
+  for (const Entry& entry : section.entries)
+    out += ".TP\n\\fB" + roff(entry.term) + "\\fR\n" + roff(entry.text) + "\n";
+  return out;
+}
+
+constexpr std::string_view kSummary = "clang that builds programs which count what they do";
+constexpr std::string_view kDescription =
+    "telltale-cc and telltale-c++ are clang and clang++ with a plugin. Programs that they build "
+    "count "
+    "what happens at the sites of the chosen schemes, in all passes or in a sample, and write a "
+    "feedback report when they end. telltale resolve, telltale report and their like read reports. "
+    "All other options are clang's. Without a scheme nothing is added.";
+
+}  // namespace
+
+std::string help_text() {
+  std::string out =
+      "telltale-cc: " + std::string(kSummary) +
+      "\n\n  telltale-cc [OPTION...] FILE...\n  telltale-c++ [OPTION...] FILE...\n\n" +
+      wrapped(kDescription, 0, 100) + "\n";
+  for (const Section& section : option_sections()) out += as_text(section);
+  out += as_text(scheme_section());
+  return out + as_text(environment());
+}
+
+std::string manual_page() {
+  // No date: the page of one version is the same whenever it was built.
+  std::string out = ".TH \"TELLTALE\\-CC\" 1 \"\" \"telltale " + roff(TELLTALE_VERSION) +
+                    "\" \"telltale manual\"\n.nh\n.ad l\n";
+  out += ".SH NAME\ntelltale\\-cc, telltale\\-c++, sampler\\-cc \\- " + roff(kSummary) + "\n";
+  out += ".SH SYNOPSIS\n";
+  for (const char* const name : {"telltale-cc", "telltale-c++"}) {
+    out += "\\fB" + roff(name) + "\\fR [\\fIoption\\fR...] \\fIfile\\fR...\n";
+    if (name == std::string_view("telltale-cc")) out += ".br\n";
+  }
+  out += ".SH DESCRIPTION\n" + roff(kDescription) + "\n";
+  out += ".SH OPTIONS\n";
+  for (const Section& section : option_sections()) out += as_roff(section, ".SS");
+  out += as_roff(scheme_section(), ".SH");
+  out += as_roff(environment(), ".SH");
+  out += ".SH \"EXIT STATUS\"\nclang's; 1 if an option makes no sense or no clang is found.\n";
+  return out + ".SH \"SEE ALSO\"\n.BR telltale (1),\n.BR telltale\\-resolve (1),\n.BR clang (1)\n";
+}
+
+}  // namespace telltale::driver

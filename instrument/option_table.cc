@@ -1,0 +1,258 @@
+#include "option_table.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace telltale::instrument {
+namespace {
+
+constexpr std::array<SchemeFacts, kSchemes> kFacts = {{
+    {"scalar-pairs", 3,
+     "Compares each assigned value with variables and constants of its type: <, ==, >."},
+    {"coverage", 1, "Counts how often each statement runs."},
+    {"data", 1, "Counts each access to shared memory."},
+    {"yields", 2,
+     "Gives up the processor at assignments to shared memory; counts passes without and with it."},
+    {"atoms", 2, "Counts whether the same or another thread accessed an address last."},
+    {"branches", 2, "Counts how often each condition is false and true."},
+    {"bounds", 2, "Keeps the least and the greatest value of each assignment."},
+    {"function-entries", 1, "Counts how often each function is entered."},
+    {"returns", 3, "Counts whether each call returns a number below 0, 0, or a number above 0."},
+    {"float-kinds", 9,
+     "Counts the kind of each assigned floating-point number: infinite, normal, denormal, zero, "
+     "NaN."},
+    {"g-object-unref", 4,
+     "Counts the references to the argument of g_object_unref: 0, 1, more, no object."},
+    {"fun-reentries", 2, "Counts whether a function is entered while it runs already."},
+    {"compare-swap", 2, "Counts whether another thread changed a value since this thread saw it."},
+    {"atoms-rw", 2, "Like atoms, and remembers addresses from one window to the next."},
+}};
+
+using Error = std::optional<std::string>;
+
+void choose_scheme(std::string_view name, Options& options, Error& error) {
+  for (std::size_t i = 0; i < kSchemes; ++i) {
+    if (name != kFacts[i].name) continue;
+    options.schemes[i] = true;
+    return;
+  }
+  error = "there is no scheme '" + std::string(name) + "'; telltale-cc --help lists them";
+}
+
+void choose_random(std::string_view name, Options& options, Error& error) {
+  if (name == "online") {
+    options.random = Random::kOnline;
+  } else if (name == "offline") {
+    options.random = Random::kOffline;
+  } else if (name == "fixed") {
+    options.random = Random::kFixed;
+  } else {
+    error = "-fsampler-random= takes online, offline or fixed, not '" + std::string(name) + "'";
+  }
+}
+
+void choose_runtime(std::string_view name, Options& options, Error& error) {
+  options.shared_runtime = name == "shared";
+  if (name != "shared" && name != "static")
+    error = "-fsampler-runtime= takes static or shared, not '" + std::string(name) + "'";
+}
+
+template <bool Include>
+void filter_function(std::string_view name, Options& options, Error&) {
+  options.functions.push_back({Include, std::string(name), 0});
+}
+
+template <bool Include>
+void filter_file(std::string_view name, Options& options, Error&) {
+  options.places.push_back({Include, std::string(name), 0});
+}
+
+template <bool Include>
+void filter_location(std::string_view place, Options& options, Error& error) {
+  FilterRule rule{Include, {}, 0};
+  const std::size_t colon = place.rfind(':');
+  const std::string_view line = colon == std::string_view::npos ? "" : place.substr(colon + 1);
+  const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), rule.line);
+  if (line != "*" &&
+      (problem != std::errc{} || end != line.data() + line.size() || rule.line == 0)) {
+    error = "a location is FILE:LINE or FILE:*, not '" + std::string(place) + "'";
+    return;
+  }
+  rule.name = place.substr(0, colon);
+  options.places.push_back(rule);
+}
+
+void take_reset_file(std::string_view name, Options& options, Error&) { options.reset_file = name; }
+void take_scales_file(std::string_view name, Options& options, Error&) {
+  options.scales_file = name;
+}
+
+constexpr OptionGroup kSites = OptionGroup::kSites;
+constexpr OptionGroup kSampling = OptionGroup::kSampling;
+constexpr OptionGroup kRecords = OptionGroup::kRecords;
+constexpr OptionGroup kProgram = OptionGroup::kProgram;
+
+constexpr Option toggle(OptionGroup group, std::string_view name, bool Options::* field,
+                        std::string_view help) {
+  return {group, name, "", help, field, nullptr};
+}
+
+constexpr Option kOptions[] = {
+    {kSites, "sampler-scheme=", "SCHEME", "Adds the sites of a scheme; may be given several times.",
+     nullptr, choose_scheme},
+    {kSites, "include-function=", "NAME",
+     "Keeps the sites of a function; * is any. The first filter of functions that matches decides.",
+     nullptr, filter_function<true>},
+    {kSites, "exclude-function=", "NAME", "Leaves out the sites of a function; * is any.", nullptr,
+     filter_function<false>},
+    {kSites, "include-file=", "NAME",
+     "Keeps the sites in a file; * is any. The first filter of places that matches decides.",
+     nullptr, filter_file<true>},
+    {kSites, "exclude-file=", "NAME", "Leaves out the sites in a file; * is any.", nullptr,
+     filter_file<false>},
+    {kSites, "include-location=", "FILE:LINE", "Keeps the sites of a line; FILE:* is any line.",
+     nullptr, filter_location<true>},
+    {kSites, "exclude-location=", "FILE:LINE",
+     "Leaves out the sites of a line; FILE:* is any line.", nullptr, filter_location<false>},
+    toggle(kSites, "compare-constants", &Options::compare_constants,
+           "Compares with every integer constant of the unit, not with 0 alone (scalar-pairs)."),
+    toggle(kSites, "compare-uninitialized", &Options::compare_uninitialized,
+           "Compares with local variables that nothing was assigned to yet, too (scalar-pairs)."),
+    toggle(kSites, "assign-across-pointer", &Options::assign_across_pointer,
+           "Adds assignments through pointers (scalar-pairs, bounds, float-kinds)."),
+    toggle(kSites, "assign-into-field", &Options::assign_into_field,
+           "Adds assignments to members (scalar-pairs, bounds, float-kinds)."),
+    toggle(kSites, "assign-into-index", &Options::assign_into_index,
+           "Adds assignments to elements of arrays (scalar-pairs, bounds, float-kinds)."),
+    toggle(kSites, "isolate-shared-accesses", &Options::isolate_shared_accesses,
+           "Changes nothing: every access is a site of its own."),
+    toggle(kSites, "sampler-system-headers", &Options::system_headers,
+           "Adds the sites of functions in system headers."),
+
+    toggle(kSampling, "sample", &Options::sample,
+           "Observes a sample, as SAMPLER_SPARSITY says; -fno-sample observes everything."),
+    {kSampling, "sampler-random=", "KIND",
+     "Where countdowns come from: online (the default), offline (from a file) or fixed.", nullptr,
+     choose_random},
+    toggle(kSampling, "threads", &Options::threads,
+           "Counts in programs with threads; on with -pthread and -fopenmp."),
+    toggle(kSampling, "sample-regions", &Options::sample_regions,
+           "Decides once for all sites of a region; -fno-sample-regions decides at each site."),
+    toggle(kSampling, "sample-turns", &Options::sample_turns,
+           "Lets most calls of functions with loops run plain code; off is slower, with more even "
+           "samples."),
+    {kSampling, "sampler-scales=", "FILE",
+     "Reads how much each site takes from the countdown: lines FUNCTION<TAB>NODE<TAB>UNITS.",
+     nullptr, take_scales_file},
+    {kSampling, "sampler-reset-at-points=", "FILE",
+     "Sets all counters back to 0 when a line is first reached: lines FILE LINE.", nullptr,
+     take_reset_file},
+    toggle(kSampling, "balance-paths", &Options::balance_paths,
+           "Makes all ways through a region take the same from the countdown."),
+    toggle(kSampling, "cache-countdown", &Options::cache_countdown,
+           "Keeps the countdown in a local variable in loops."),
+    toggle(kSampling, "predict-checks", &Options::predict_checks,
+           "Tells clang that most questions are answered with no."),
+    toggle(kSampling, "specialize-empty-regions", &Options::specialize_empty_regions,
+           "Asks nothing where a region has no site."),
+    toggle(kSampling, "specialize-singleton-regions", &Options::specialize_singleton_regions,
+           "Runs the slow copy where a region has one site."),
+    toggle(kSampling, "specialise-empty-regions", &Options::specialize_empty_regions,
+           "The same as -fspecialize-empty-regions."),
+    toggle(kSampling, "specialise-singleton-regions", &Options::specialize_singleton_regions,
+           "The same as -fspecialize-singleton-regions."),
+    toggle(kSampling, "assume-weighty-externs", &Options::assume_weighty_externs,
+           "Takes functions of other units to pass sites."),
+    toggle(kSampling, "assume-weighty-interns", &Options::assume_weighty_interns,
+           "Takes functions of this unit to pass sites even if they have none."),
+    toggle(kSampling, "assume-weighty-libraries", &Options::assume_weighty_libraries,
+           "Takes functions of the C library to pass sites."),
+    toggle(kSampling, "use-points-to", &Options::use_points_to,
+           "Finds out which functions are called through pointers, as far as the unit decides it."),
+
+    toggle(kRecords, "relative-paths", &Options::relative_paths,
+           "Names files as the compiler was given them instead of by absolute paths."),
+    toggle(kRecords, "rename-locals", &Options::rename_locals,
+           "Names local variables FUNCTION$VARIABLE."),
+    toggle(kRecords, "sampler-normal-form", &Options::normal_form,
+           "Prints expressions as the original's C front end did."),
+    toggle(kRecords, "timestamp-first", &Options::timestamp_first,
+           "Reports when each site was first observed."),
+    toggle(kRecords, "timestamp-last", &Options::timestamp_last,
+           "Reports when each site was last observed."),
+    toggle(kRecords, "trace-sites", &Options::trace_sites,
+           "Writes each observation to the file that SAMPLER_TRACE names."),
+    toggle(kRecords, "sampler-implications", &Options::implications,
+           "Stores what comparisons with constants say about each other."),
+    toggle(kRecords, "sampler-dataflow", &Options::dataflow,
+           "Stores what is assigned, passed, returned and compared in each function."),
+    toggle(kRecords, "save-dataflow-fields", &Options::dataflow_fields,
+           "Stores members of structures in the data flow, too."),
+    toggle(kRecords, "annotate-sites", &Options::annotate_sites,
+           "Marks sites by stores to variables cbi_SCHEME_FUNCTION_dummy, and counts nothing."),
+    toggle(kRecords, "add-blast-markers", &Options::add_blast_markers,
+           "Calls cbi_blastMarker(row, outcome) at each site of branches."),
+    toggle(kRecords, "show-stats", &Options::show_stats,
+           "Tells standard error how many sites and regions a unit has."),
+
+    {kProgram, "sampler-runtime=", "KIND",
+     "static (the default): the program carries the runtime; shared: it needs "
+     "libtelltale_sampler.so.",
+     nullptr, choose_runtime, true},
+};
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+}  // namespace
+
+const SchemeFacts& facts_of(Scheme scheme) { return kFacts[static_cast<std::size_t>(scheme)]; }
+
+std::span<const Option> all_options() { return kOptions; }
+
+std::string_view title_of(OptionGroup group) {
+  switch (group) {
+    case OptionGroup::kSites:
+      return "Sites";
+    case OptionGroup::kSampling:
+      return "Sampling";
+    case OptionGroup::kRecords:
+      return "Tables and reports";
+    case OptionGroup::kProgram:
+      return "Linking";
+  }
+  return "";
+}
+
+std::string spelling_of(const Option& option) {
+  const std::string name(option.name);
+  if (option.toggle != nullptr) return "-f[no-]" + name;
+  return "-f" + name + std::string(option.argument);
+}
+
+const Option* find_option(std::string_view word) {
+  if (!take_prefix(word, "-f")) return nullptr;
+  std::string_view without_no = word;
+  take_prefix(without_no, "no-");
+  const auto* const found = std::ranges::find_if(kOptions, [&](const Option& option) {
+    return option.toggle != nullptr ? option.name == without_no : word.starts_with(option.name);
+  });
+  return found == std::end(kOptions) ? nullptr : found;
+}
+
+bool parse_option(std::string_view word, Options& options, Error& error) {
+  const Option* const option = find_option(word);
+  if (option == nullptr) return false;
+  if (option->toggle != nullptr) {
+    options.*(option->toggle) = !word.starts_with("-fno-");
+  } else {
+    option->take(word.substr(2 + option->name.size()), options, error);
+  }
+  return true;
+}
+
+}  // namespace telltale::instrument
