@@ -50,17 +50,20 @@ std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compile
   for (const auto& [macro, is_undefined] : compiler.getPreprocessorOpts().Macros)
     add((is_undefined ? "-U" : "-D") + macro);
   const clang::SourceManager& sources = compiler.getSourceManager();
+  const bool has_precompiled = compiler.getASTContext().getExternalSource() != nullptr;
   std::map<std::string, std::string> files;
   for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file) {
+    const std::string name = file->first.getName().str();
+    const bool lost = unit.options.relative_paths && has_precompiled;
     if (const auto text = file->second->getBufferDataIfLoaded())
-      files[file->first.getName().str()] = text->str();
+      files[lost ? relative_name(name) : name] = text->str();
   }
   for (const auto& [name, text] : files) {
     add(name);
     add(text);
   }
   // The text behind modules and precompiled headers is not read again: what came of it counts.
-  if (compiler.getASTContext().getExternalSource() != nullptr) {
+  if (has_precompiled) {
     for (const Site& site : unit.sites) {
       add(site.file);
       add(std::to_string(site.line));
@@ -138,7 +141,8 @@ class Consumer : public clang::ASTConsumer {
     if (is_precompiled(compiler_)) {
       const clang::SourceManager& sources = compiler_.getSourceManager();
       if (const auto file = sources.getFileEntryRefForID(sources.getMainFileID()))
-        unit().source = file->getName().str();
+        unit().source =
+            unit().options.relative_paths ? relative_name(file->getName()) : file->getName().str();
     }
     unit().signature = signature_of(compiler_, unit());
   }

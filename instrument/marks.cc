@@ -133,14 +133,24 @@ clang::Expr* MarkBuilder::follow(clang::Expr* pointer, clang::QualType type) {
                                       clang::OK_Ordinary, pointer->getBeginLoc(), false, {});
 }
 
+// Clang's analyses at the end of a unit look into what is evaluated once, and would report for a
+// second time what `instead_of` shows them. They do not look through two of these.
 clang::OpaqueValueExpr* MarkBuilder::once(clang::Expr* expr) {
-  return new (context_) clang::OpaqueValueExpr(expr->getBeginLoc(), expr->getType(),
-                                               expr->getValueKind(), expr->getObjectKind(), expr);
+  const auto wrapped = [this](clang::Expr* one) {
+    return new (context_) clang::OpaqueValueExpr(one->getBeginLoc(), one->getType(),
+                                                 one->getValueKind(), one->getObjectKind(), one);
+  };
+  clang::OpaqueValueExpr* const hidden = wrapped(expr);
+  hidden->setIsUnique(true);  // it has no place of its own to be remembered in
+  return wrapped(hidden);
 }
 
 clang::Expr* MarkBuilder::in_order(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
                                    unsigned result) {
-  return clang::PseudoObjectExpr::Create(context_, instead_of, steps, result);
+  llvm::SmallVector<clang::Expr*, 4> once_each;
+  for (clang::Expr* const step : steps)
+    once_each.push_back(llvm::isa<clang::OpaqueValueExpr>(step) ? step : once(step));
+  return clang::PseudoObjectExpr::Create(context_, instead_of, once_each, result);
 }
 
 clang::Expr* MarkBuilder::one(clang::SourceLocation location) {

@@ -33,6 +33,15 @@ std::string on_one_line(llvm::StringRef text, const clang::LangOptions& language
   return out;
 }
 
+// Modules and precompiled headers hold absolute names, whatever name the compiler was given.
+// Whoever gives it absolute names sees these everywhere.
+bool has_lost_its_name(clang::SourceLocation location, const clang::SourceManager& sources) {
+  if (!sources.isLoadedSourceLocation(location)) return false;
+  const clang::FileID main = sources.getMainFileID();
+  const auto file = sources.getFileEntryRefForID(main);
+  return sources.isLoadedFileID(main) || !file || !llvm::sys::path::is_absolute(file->getName());
+}
+
 // A row is one line of columns parted by tabs.
 std::string as_field(std::string text) {
   for (char& c : text) {
@@ -85,8 +94,30 @@ Place place_of(clang::SourceLocation location, const clang::ASTContext& context,
   const clang::PresumedLoc presumed = sources.getPresumedLoc(sources.getExpansionLoc(location));
   if (presumed.isInvalid()) return {};
   llvm::SmallString<256> path(presumed.getFilename());
-  if (!relative) static_cast<void>(llvm::sys::fs::make_absolute(path));
+  if (!relative) {
+    static_cast<void>(llvm::sys::fs::make_absolute(path));
+  } else if (has_lost_its_name(location, sources) && !sources.isInSystemHeader(location)) {
+    path = relative_name(path);
+  }
   return {as_field(std::string(path)), presumed.getLine()};
+}
+
+std::string relative_name(llvm::StringRef path) {
+  namespace paths = llvm::sys::path;
+  llvm::SmallString<256> here;
+  if (!paths::is_absolute(path) || llvm::sys::fs::current_path(here)) return path.str();
+  auto part = paths::begin(path);
+  auto folder = paths::begin(here);
+  std::size_t shared = 0;
+  for (; part != paths::end(path) && folder != paths::end(here) && *part == *folder; ++shared) {
+    ++part;
+    ++folder;
+  }
+  if (shared <= 1) return path.str();  // nothing but the root
+  llvm::SmallString<256> relative;
+  for (; folder != paths::end(here); ++folder) paths::append(relative, "..");
+  for (; part != paths::end(path); ++part) paths::append(relative, *part);
+  return std::string(relative);
 }
 
 }  // namespace telltale::instrument

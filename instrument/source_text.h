@@ -1,6 +1,8 @@
 // Expressions as the programmer wrote them.
 #pragma once
 
+#include <llvm/ADT/StringRef.h>
+
 #include <string>
 
 namespace clang {
@@ -27,5 +29,8 @@ struct Place {
 };
 // Where a reader finds it: the place where a macro is used, not where it is defined.
 Place place_of(clang::SourceLocation location, const clang::ASTContext& context, bool relative);
+// An absolute path as seen from the folder that the compiler runs in; unchanged if they share
+// nothing but the root.
+std::string relative_name(llvm::StringRef path);
 
 }  // namespace telltale::instrument

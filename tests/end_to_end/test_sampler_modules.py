@@ -1,8 +1,11 @@
 """Modules and precompiled headers: what importers and includers make code of is counted as if it were text."""
+import os
+import re
 import shutil
+import subprocess
 import unittest
 
-from sampler_programs import PLUGINS, PROGRAMS, RELEASES, SamplerCase, compile_with, resolved, run, section
+from sampler_programs import BINARY_DIR, PLUGINS, PROGRAMS, RELEASES, SamplerCase, compile_with, resolved, run, section
 
 SITES = ("-w", "-O1", "-fno-sample", *(f"-fsampler-scheme={name}" for name in ("branches", "returns", "function-entries")))
 
@@ -81,6 +84,45 @@ class Modules(SamplerCase):
             self.compiled(RELEASES[-1], "-include-pch", before, "-c", self.sources / "user.cc", "-o", self.path("o"))
             found.add(section(self.path("o"), ".debug_site_info").split(b'"')[1])
         self.assertEqual(len(found), 2)
+
+    def names_in(self, *files):
+        """The files that sites and graphs name, and the units' signatures."""
+        sites = b"".join(section(file, ".debug_site_info") or b"" for file in files).decode()
+        graphs = b"".join(section(file, ".debug_sampler_cfg") or b"" for file in files).decode()
+        named = {row.split("\t")[0] for row in sites.splitlines() if "\t" in row}
+        named |= set(re.findall(r"(?m)^(\S*sources/\S*)", graphs))
+        return named, re.findall(r'unit="(\w+)"', sites)
+
+    def test_relative_names(self):
+        """As in a build without modules and precompiled headers, whichever folder all of it stands in."""
+        for release in RELEASES:
+            signatures = []
+            for place in ("one", "two/deeper"):
+                folder = self.path(place)
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copytree(PROGRAMS / "modules", folder / "sources", dirs_exist_ok=True)
+                (folder / "build").mkdir(exist_ok=True)
+
+                def compiled(*words, inside="."):
+                    done = subprocess.run([BINARY_DIR / "bin/telltale-c++", *SITES, "-frelative-paths", *words],
+                                          capture_output=True, text=True, cwd=folder / inside,
+                                          env={**os.environ, "TELLTALE_CLANG_RELEASE": release})
+                    self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+
+                compiled("-std=c++20", "-fmodule-output=m.pcm", "-c", "sources/shapes.cppm", "-o", "module.o")
+                compiled("-std=c++20", "-fmodule-file=shapes=m.pcm", "-c", "sources/main.cc", "-o", "main.o")
+                compiled("-x", "c++-header", "sources/header.h", "-o", "before")
+                compiled("-include-pch", "before", "-c", "sources/user.cc", "-o", "user.o")
+                compiled("-x", "c++-header", "../sources/header.h", "-o", "before", inside="build")
+                compiled("-include-pch", "before", "-c", "../sources/user.cc", "-o", "user.o", inside="build")
+                for objects, wanted in ((["module.o", "main.o"], {"sources/shapes.cppm", "sources/main.cc"}),
+                                        (["user.o"], {"sources/header.h", "sources/user.cc"}),
+                                        (["build/user.o"], {"../sources/header.h", "../sources/user.cc"})):
+                    names, found = self.names_in(*(folder / name for name in objects))
+                    self.assertEqual(names, wanted)
+                    signatures.append((place, found))
+            self.assertEqual([found for place, found in signatures if place == "one"],
+                             [found for place, found in signatures if place != "one"])
 
     @unittest.skipUnless("22" in RELEASES, "clang 22 and its plugin are not here")
     def test_plugin_alone_says_what_it_needs(self):

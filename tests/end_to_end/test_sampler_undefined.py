@@ -1,0 +1,89 @@
+"""Programs whose behaviour is undefined: what compilers say of them with sites as without, and which predicates reveal them."""
+import unittest
+
+from sampler_programs import RELEASES, SamplerCase, build, compile_with, resolved, run
+
+LUCK = """\
+#include <stdio.h>
+static int counter(int first, int by) {
+  int n;
+  if (first) n = 100;
+  n = n + by;
+  if (n > 5000) puts("many");
+  return n;
+}
+int main(void) {
+  int i, last = counter(1, 1);
+  for (i = 1; i < 1000; i++) last = counter(0, 1);
+  printf("%d\\n", last);
+  return 0;
+}
+"""
+BUFFERS = """\
+struct S { int v[4]; int *q; };
+int counter;
+int sum(int *p, int n, S *s) {
+  int t = 0, k = 0;
+  for (int i = 0; i < n; i++) t += p[i];
+  if (p[1] > 3) t = p[2];
+  p[2] += 4; p[n]++; --p[k]; k = p[1]++ + (p[2] -= 3);
+  s->q[k] |= p[0]; counter += p[3]; *(p + 2) = 3; p += 2; p++;
+  while (p[0]-- > 1) t ^= p[1] ? p[2] : p[3];
+  return t + (p[1] && p[2] ? s->q[1]++ : 0);
+}
+static inline int more(int *p) { int t = p[0]; t += p[1]; return t; }
+template <class T> T any(T *p) { T t = p[0]; t += p[1]; return t; }
+int main() { int a[9] = {1, 2, 3}; S s = {}; s.q = a; return sum(a, 3, &s) + more(a) + any(a); }
+"""
+SCHEMES = ("scalar-pairs", "bounds", "branches", "returns", "coverage", "data", "yields", "atoms", "compare-swap")
+
+
+class Undefined(SamplerCase):
+    def test_a_local_that_survives_by_luck(self):
+        """The design document's example: scalar-pairs compares the assigned value with the variable's old one, which is told as
+        local-uninit where it may never have been set."""
+        source = self.path("luck.c")
+        for text, kind in ((LUCK, "local-uninit"), (LUCK.replace("int n;", "int n = 0;"), "local-init")):
+            source.write_text(text)
+            for release in RELEASES:
+                program = build(self.path("p"), release, "-w", "-O0", "-fno-sample", "-fsampler-scheme=scalar-pairs", source)
+                self.assertEqual(self.run_reported(program).returncode, 0)
+                rows = [line.split("\t") for line in resolved(self.report, program)]
+                ((seen, counts),) = [(row[8], [int(n) for n in row[9:]]) for row in rows
+                                     if (int(row[2]), row[4], row[7]) == (5, "n", "n")]
+                self.assertEqual(seen, kind)
+                self.assertEqual(sum(counts), 1000)
+
+    def test_memory_sanitizer_names_it(self):
+        source = self.path("luck.c")
+        source.write_text(LUCK)
+        for release in RELEASES:
+            # Options of the sampler may stay; without a scheme nothing is planted.
+            done = compile_with(release, "-w", "-g", "-O0", "-fsanitize=memory", "-frelative-paths", source, "-o", self.path("p"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = run(self.path("p"))
+            self.assertIn("use-of-uninitialized-value", told.stderr)
+            self.assertRegex(told.stderr, r"counter .*luck\.c:6")
+
+
+class Warnings(SamplerCase):
+    def test_each_is_told_once(self):
+        """clang's analyses at the end of a unit see code in which sites are planted."""
+        source = self.path("a.cc")
+        source.write_text(BUFFERS)
+
+        def told(release, *words):
+            done = compile_with(release, "-Wall", "-Wextra", "-Wunsafe-buffer-usage", *words, "-c", source, "-o", self.path("a.o"),
+                                cxx=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return sorted(line for line in done.stderr.splitlines() if "warning:" in line or "note:" in line)
+
+        for release in RELEASES:
+            plain = told(release)
+            self.assertGreater(len(plain), 15)
+            for words in (*((f"-fsampler-scheme={name}",) for name in SCHEMES), tuple(f"-fsampler-scheme={n}" for n in SCHEMES)):
+                self.assertEqual(told(release, *words), plain, words)
+
+
+if __name__ == "__main__":
+    unittest.main()
