@@ -209,19 +209,4 @@ Jumps find_jumps(BasicBlock* start) {
   return found;
 }
 
-llvm::Value* Room::of(llvm::Function& function, unsigned numbers) {
-  if (room_ != nullptr && size_ >= numbers) return room_;
-  BasicBlock& entry = function.getEntryBlock();
-  llvm::IRBuilder<> builder(&entry, entry.begin());
-  auto* const bigger = builder.CreateAlloca(llvm::ArrayType::get(builder.getInt64Ty(), numbers),
-                                            nullptr, "telltale.operands");
-  if (room_ != nullptr) {
-    room_->replaceAllUsesWith(bigger);
-    room_->eraseFromParent();
-  }
-  room_ = bigger;
-  size_ = numbers;
-  return room_;
-}
-
 }  // namespace telltale::instrument

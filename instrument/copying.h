@@ -54,14 +54,4 @@ struct Jumps {
 };
 Jumps find_jumps(llvm::BasicBlock* start);
 
-// Memory in a function's frame for the operands of one mark at a time.
-class Room {
- public:
-  llvm::Value* of(llvm::Function& function, unsigned numbers);
-
- private:
-  llvm::AllocaInst* room_ = nullptr;
-  unsigned size_ = 0;
-};
-
 }  // namespace telltale::instrument

@@ -205,13 +205,14 @@ llvm::Constant* Counters::borrowing_table() {
                   "borrowings", true);
 }
 
-llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark) {
-  llvm::Constant*& known = groups_[&mark];
+llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark, unsigned first,
+                                      unsigned count) {
+  llvm::Constant*& known = groups_[{&mark, first}];
   if (known != nullptr) return known;
   note_borrowings(call, mark);
-  const Site& site = site_of(unit_, mark, 0);
-  known = make_group(mark.scheme, static_cast<unsigned>(site.row),
-                     static_cast<unsigned>(mark.sites.size()), site.kind == ValueKind::kSigned);
+  const Site& site = site_of(unit_, mark, first);
+  known = make_group(mark.scheme, static_cast<unsigned>(site.row), count,
+                     site.kind == ValueKind::kSigned);
   return known;
 }
 
@@ -223,26 +224,17 @@ llvm::Value* Counters::left_of_pairs(llvm::IRBuilderBase& at, const llvm::CallIn
                                          : at.CreateIntCast(value, number, is_signed);
 }
 
-void Counters::store_operands(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                              llvm::Value* room, llvm::Type* number) {
-  const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
-  for (unsigned i = 0; i < mark.sites.size(); ++i) {
-    llvm::Value* const operand = operand_value(at, call, mark, i);
-    // Volatile: rows of them are not to be made vectors of, which took a fifth of clang's time.
-    at.CreateStore(operand->getType()->isPointerTy() ? at.CreatePtrToInt(operand, number)
-                                                     : at.CreateIntCast(operand, number, is_signed),
-                   at.CreateConstGEP1_64(number, room, i), true);
-  }
-}
-
 llvm::Value* Counters::observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                     const Mark& mark, llvm::Value* countdown, llvm::Value* room) {
-  store_operands(at, call, mark, room, counter_);
-  const llvm::FunctionCallee look =
-      module_.getOrInsertFunction("telltale_sampler_pairs_v1", countdown->getType(),
-                                  countdown->getType(), at.getPtrTy(), counter_, at.getPtrTy());
-  return at.CreateCall(
-      look, {countdown, group_table(call, mark), left_of_pairs(at, call, mark, counter_), room});
+                                     const Mark& mark, llvm::Value* countdown) {
+  llvm::Value* const left = left_of_pairs(at, call, mark, counter_);
+  hand_over(at, call, mark, counter_,
+            [&](unsigned first, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
+              std::vector<llvm::Value*> arguments{countdown, group_table(call, mark, first, count),
+                                                  left};
+              arguments.insert(arguments.end(), operands.begin(), operands.end());
+              countdown = call_seldom(at, pass_group(), arguments);
+            });
+  return countdown;
 }
 
 // The counter that this observation belongs to.

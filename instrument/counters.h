@@ -8,6 +8,7 @@
 #include <llvm/IR/Module.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -22,8 +23,6 @@ const Mark* mark_of(const llvm::Instruction& instruction, const Unit& unit);
 // What a scalar-pairs site counts: less, equal, greater.
 inline constexpr unsigned kPairCounters = 3;
 
-class Room;
-
 class Counters {
  public:
   // All sites that are to be counted have their rows.
@@ -34,9 +33,9 @@ class Counters {
   void observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                unsigned index);
   // Emits a call that passes all sites of a mark of scalar-pairs, of which one is due, and gives
-  // the new countdown. `room` holds as many 64-bit numbers as the mark has sites.
+  // the new countdown.
   llvm::Value* observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                             llvm::Value* countdown, llvm::Value* room);
+                             llvm::Value* countdown);
   // The number that one site of a mark keeps under `slot`.
   llvm::Constant* counter_at(const Mark& mark, unsigned slot);
   // Adds one to a counter.
@@ -45,8 +44,7 @@ class Counters {
   llvm::Constant* access_table(const Mark& mark);
   // Emits all observations of a mark, in code that runs seldom and may be next to code that runs
   // often.
-  void observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                      Room& room);
+  void observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
   // Where the countdown of regions is: an i32 of the unit, or with threads of the thread. `offset`
   // is null, or says in bytes which of the unit's, from the first.
   llvm::Value* region_countdown(llvm::IRBuilderBase& at, llvm::Value* offset);
@@ -77,7 +75,9 @@ class Counters {
                        unsigned index);
   llvm::Value* operand_value(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                              unsigned index);
-  llvm::Constant* group_table(const llvm::CallInst& call, const Mark& mark);
+  // Of `count` sites of a mark, from number `first` on.
+  llvm::Constant* group_table(const llvm::CallInst& call, const Mark& mark, unsigned first,
+                              unsigned count);
   llvm::Value* pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                          unsigned index);
   void trace(llvm::IRBuilderBase& at, llvm::Value* place, llvm::Value* extra);
@@ -86,8 +86,27 @@ class Counters {
   void open_window(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
   void stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* row);
   void annotate(llvm::IRBuilderBase& at, llvm::Value* slot, const Mark& mark, unsigned row);
-  void store_operands(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                      llvm::Value* room, llvm::Type* number);
+  // How a function of the unit is handed what a value is compared with: in registers, as memory for
+  // it would be in the frame of every function that is observed. `at_once` operands are `parts`
+  // arguments of the type `part`.
+  struct Handing {
+    unsigned at_once = 0;
+    unsigned parts = 0;
+    llvm::Type* part = nullptr;
+  };
+  [[nodiscard]] Handing handing(llvm::Type* number);
+  // Calls `observe` with the first of some operands, how many they are, and the arguments that hold
+  // them, until all of the mark's operands were handed over.
+  void hand_over(
+      llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark, llvm::Type* number,
+      const std::function<void(unsigned, unsigned, llvm::ArrayRef<llvm::Value*>)>& observe);
+  // In the beginning of such a function: its arguments from number `first` on, as an array.
+  llvm::Value* handed_over(llvm::IRBuilderBase& at, llvm::Function& function, unsigned first,
+                           llvm::Type* number);
+  // The type of such a function, which has the arguments `first` and then the operands.
+  llvm::FunctionType* handed_type(llvm::Type* result, llvm::ArrayRef<llvm::Type*> first,
+                                  llvm::Type* number);
+  [[nodiscard]] bool has_vectors();
   llvm::Value* left_of_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                              llvm::Type* number);
   llvm::Function* make_seldom(const llvm::Twine& name, llvm::FunctionType* type);
@@ -103,12 +122,12 @@ class Counters {
   void note_borrowings(const llvm::CallInst& call, const Mark& mark);
   llvm::Constant* borrowing_table();
   [[nodiscard]] bool has_narrow_pairs(const llvm::CallInst& call, const Mark& mark) const;
-  bool observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                        Room& room);
+  bool observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
   static llvm::CallInst* call_seldom(llvm::IRBuilderBase& at, llvm::Function& callee,
                                      llvm::ArrayRef<llvm::Value*> arguments);
   llvm::Function& bump(Scheme scheme);
   llvm::Function& pass_pairs();
+  llvm::Function& pass_group();
   llvm::Function& due();
   llvm::Function& next_turn();
   llvm::GlobalVariable* join_turns();
@@ -123,13 +142,14 @@ class Counters {
   llvm::GlobalVariable* nowhere_ = nullptr;
   std::map<std::pair<llvm::Function*, Scheme>, llvm::AllocaInst*> annotations_;
   llvm::DenseMap<const Mark*, llvm::Constant*> accesses_;
-  llvm::DenseMap<const Mark*, llvm::Constant*> groups_;
+  std::map<std::pair<const Mark*, unsigned>, llvm::Constant*> groups_;
   llvm::DenseSet<const Mark*> looked_for_borrowings_;
   std::map<unsigned, llvm::Constant*> borrowings_;  // by row of scalar-pairs
   llvm::Function* pass_pairs_ = nullptr;
+  llvm::Function* pass_group_ = nullptr;
   std::array<llvm::Function*, 4> compare_all_{};
   std::array<llvm::Function*, 4> tally_all_{};
-  std::optional<bool> tallies_pairs_;
+  std::optional<bool> has_vectors_;
   llvm::Function* add_up_ = nullptr;
   llvm::Function* due_ = nullptr;
   llvm::Function* next_turn_ = nullptr;

@@ -34,20 +34,19 @@ void Counters::count_unseen(llvm::IRBuilderBase& at, llvm::Value* place) {
   call->setDoesNotThrow();
 }
 
-// void (counters of the first comparison, value, operands, how many); value and operands are of 64
-// bits or, narrow, of 32
+// void (counters of the first comparison, value, how many, operands ...); value and operands are of
+// 64 bits or, narrow, of 32
 llvm::Function& Counters::compare_all(bool is_signed, bool is_narrow) {
   llvm::Function*& made = compare_all_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
   if (made != nullptr) return *made;
   llvm::IRBuilder<> builder(module_.getContext());
   llvm::Type* const number = is_narrow ? builder.getInt32Ty() : counter_;
   made = make_seldom(
-      "compare",
-      llvm::FunctionType::get(builder.getVoidTy(),
-                              {builder.getPtrTy(), number, builder.getPtrTy(), counter_}, false));
+      "compare", handed_type(builder.getVoidTy(), {builder.getPtrTy(), number, counter_}, number));
+  builder.SetInsertPoint(&made->getEntryBlock());
   llvm::Argument* const left = made->getArg(1);
-  llvm::Argument* const operands = made->getArg(2);
-  llvm::Argument* const count = made->getArg(3);
+  llvm::Argument* const count = made->getArg(2);
+  llvm::Value* const operands = handed_over(builder, *made, 3, number);
   const auto compare = [&](llvm::Value* one, llvm::Value* other, bool or_equal) {
     using llvm::CmpInst;
     if (is_signed)
@@ -76,7 +75,6 @@ llvm::Function& Counters::compare_all(bool is_signed, bool is_narrow) {
     builder.SetInsertPoint(end);
     return index;
   };
-  builder.SetInsertPoint(&made->getEntryBlock());
   llvm::Value* done = builder.getInt64(0);
   if (is_narrow) {
     constexpr unsigned kLanes = 4;
@@ -124,7 +122,7 @@ bool Counters::has_narrow_pairs(const llvm::CallInst& call, const Mark& mark) co
 }
 
 bool Counters::observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                const Mark& mark, Room& room) {
+                                const Mark& mark) {
   const Scheme scheme = mark.scheme;
   if (!counts_in_place()) return false;
   const auto place_of = [&](llvm::Value* slot) {
@@ -143,23 +141,22 @@ bool Counters::observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& c
   note_borrowings(call, mark);
   const bool is_narrow = has_narrow_pairs(call, mark);
   llvm::Type* const number = is_narrow ? at.getInt32Ty() : counter_;
-  llvm::Value* const operands =
-      room.of(*at.GetInsertBlock()->getParent(),
-              std::max(kTalliedAtOnce / 2, static_cast<unsigned>(mark.sites.size())));
-  store_operands(at, call, mark, operands, number);
-  const Site& site = unit_.sites[mark.sites[0]];
-  const auto first = static_cast<std::uint64_t>(site.row) * facts_of(scheme).arity;
-  const bool is_signed = site.kind == ValueKind::kSigned;
+  const bool is_signed = unit_.sites[mark.sites[0]].kind == ValueKind::kSigned;
   llvm::Value* const left = left_of_pairs(at, call, mark, number);
-  llvm::Value* const count = llvm::ConstantInt::get(counter_, mark.sites.size());
-  if (tallies_pairs()) {
-    call_seldom(at, tally_all(is_signed, is_narrow),
-                {llvm::ConstantInt::get(counter_, static_cast<std::uint64_t>(site.row)), left,
-                 operands, count});
-  } else {
-    call_seldom(at, compare_all(is_signed, is_narrow),
-                {place_of(llvm::ConstantInt::get(counter_, first)), left, operands, count});
-  }
+  hand_over(
+      at, call, mark, number,
+      [&](unsigned begin, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
+        const auto row = static_cast<std::uint64_t>(unit_.sites[mark.sites[begin]].row);
+        const bool tallies = tallies_pairs();
+        llvm::Value* const where =
+            tallies ? llvm::ConstantInt::get(counter_, row)
+                    : place_of(llvm::ConstantInt::get(counter_, row * kPairCounters));
+        std::vector<llvm::Value*> arguments{where, left, llvm::ConstantInt::get(counter_, count)};
+        arguments.insert(arguments.end(), operands.begin(), operands.end());
+        call_seldom(at,
+                    tallies ? tally_all(is_signed, is_narrow) : compare_all(is_signed, is_narrow),
+                    arguments);
+      });
   return true;
 }
 

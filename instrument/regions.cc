@@ -324,7 +324,7 @@ class Regions {
       const Mark& mark = *mark_of(*fast, unit_);
       statistics_.sites += static_cast<unsigned>(mark.sites.size());
       llvm::IRBuilder<> builder(slow->getNextNode());
-      counters_.observe_seldom(builder, *slow, mark, room_);
+      counters_.observe_seldom(builder, *slow, mark);
       remove_mark(*fast);
       remove_mark(*slow);
     }
@@ -337,7 +337,6 @@ class Regions {
   WholeFunctions& whole_;
   SamplingStatistics& statistics_;
   RegionCountdown countdown_;
-  Room room_;
   Jumps jumps_;
   std::set<Edge> dropped_;         // jumps backward at whose end no region begins
   std::vector<BasicBlock*> body_;  // the fast copy, which is the original
@@ -352,7 +351,6 @@ class Regions {
 void ask_at_each(llvm::Function& function, const Unit& unit, Counters& counters,
                  SamplingStatistics& statistics) {
   RegionCountdown countdown(function, unit, counters);
-  Room room;
   for (llvm::CallInst* const call : marks_in(function, unit)) {
     const Mark& mark = *mark_of(*call, unit);
     statistics.sites += static_cast<unsigned>(mark.sites.size());
@@ -361,7 +359,7 @@ void ask_at_each(llvm::Function& function, const Unit& unit, Counters& counters,
     BasicBlock* const observes =
         BasicBlock::Create(function.getContext(), "telltale.observe", &function, after);
     llvm::IRBuilder<> builder(llvm::BranchInst::Create(after, observes));
-    counters.observe_seldom(builder, *call, mark, room);
+    counters.observe_seldom(builder, *call, mark);
     before->getTerminator()->eraseFromParent();
     builder.SetInsertPoint(before);
     countdown.ask(builder, false, after, observes, after);

@@ -104,9 +104,7 @@ class Countdown {
       builder.SetInsertPoint(quick);
       pass_by(builder, sites);
       builder.SetInsertPoint(slow);
-      builder.CreateStore(
-          counters_.observe_group(builder, call, mark, now, room_.of(*call.getFunction(), sites)),
-          place(builder));
+      builder.CreateStore(counters_.observe_group(builder, call, mark, now), place(builder));
     }
     remove_mark(call);
   }
@@ -156,7 +154,6 @@ class Countdown {
   llvm::IntegerType* word_;
   llvm::GlobalVariable* shared_ = nullptr;
   llvm::Value* local_ = nullptr;
-  Room room_;
   llvm::FunctionCallee next_;
 };
 
@@ -432,20 +429,22 @@ void sample_function(llvm::Function& function, const Unit& unit, Counters& count
 
 void always_observe(llvm::Function& function, const Unit& unit, Counters& counters) {
   // Above so many comparisons in a function those of one assignment are a call: code for each takes
-  // clang more than linear time.
+  // clang more than linear time. So they are where an assignment has more than a few: clang makes
+  // vectors of them, and room in the frame for all at once.
   constexpr std::size_t kMostInline = 4000;
+  constexpr std::size_t kMostInlineAtOnce = 8;
   const std::vector<llvm::CallInst*> marks = marks_in(function, unit);
   std::size_t comparisons = 0;
   for (const llvm::CallInst* const call : marks) {
     const Mark& mark = *mark_of(*call, unit);
     comparisons += mark.scheme == Scheme::kScalarPairs ? mark.sites.size() : 0;
   }
-  Room room;
   for (llvm::CallInst* const call : marks) {
     const Mark& mark = *mark_of(*call, unit);
     llvm::IRBuilder<> builder(call->getNextNode());
-    if (mark.scheme == Scheme::kScalarPairs && comparisons > kMostInline) {
-      counters.observe_seldom(builder, *call, mark, room);
+    if (mark.scheme == Scheme::kScalarPairs &&
+        (comparisons > kMostInline || mark.sites.size() > kMostInlineAtOnce)) {
+      counters.observe_seldom(builder, *call, mark);
     } else {
       for (unsigned i = 0; i < mark.sites.size(); ++i) counters.observe(builder, *call, mark, i);
     }

@@ -75,18 +75,37 @@ llvm::Function& Counters::bump(Scheme scheme) {
   return *table.bump;
 }
 
-// void (group, value, operands)
+// void (group, value, operands ...)
 llvm::Function& Counters::pass_pairs() {
   if (pass_pairs_ != nullptr) return *pass_pairs_;
   llvm::IRBuilder<> builder(module_.getContext());
-  auto* const type = llvm::FunctionType::get(
-      builder.getVoidTy(), {builder.getPtrTy(), counter_, builder.getPtrTy()}, false);
-  pass_pairs_ = make_seldom("pairs", type);
+  llvm::Type* const pointer = builder.getPtrTy();
+  pass_pairs_ =
+      make_seldom("pairs", handed_type(builder.getVoidTy(), {pointer, counter_}, counter_));
   builder.SetInsertPoint(&pass_pairs_->getEntryBlock());
-  builder.CreateCall(runtime("telltale_sampler_all_pairs_v1", type),
-                     {pass_pairs_->getArg(0), pass_pairs_->getArg(1), pass_pairs_->getArg(2)});
+  llvm::Value* const operands = handed_over(builder, *pass_pairs_, 2, counter_);
+  builder.CreateCall(
+      runtime("telltale_sampler_all_pairs_v1",
+              llvm::FunctionType::get(builder.getVoidTy(), {pointer, counter_, pointer}, false)),
+      {pass_pairs_->getArg(0), pass_pairs_->getArg(1), operands});
   builder.CreateRetVoid();
   return *pass_pairs_;
+}
+
+// i32 (countdown, group, value, operands ...)
+llvm::Function& Counters::pass_group() {
+  if (pass_group_ != nullptr) return *pass_group_;
+  llvm::IRBuilder<> builder(module_.getContext());
+  llvm::Type* const pointer = builder.getPtrTy();
+  llvm::Type* const word = builder.getInt32Ty();
+  pass_group_ = make_seldom("group", handed_type(word, {word, pointer, counter_}, counter_));
+  builder.SetInsertPoint(&pass_group_->getEntryBlock());
+  llvm::Value* const operands = handed_over(builder, *pass_group_, 3, counter_);
+  builder.CreateRet(builder.CreateCall(
+      runtime("telltale_sampler_pairs_v1",
+              llvm::FunctionType::get(word, {word, pointer, counter_, pointer}, false)),
+      {pass_group_->getArg(0), pass_group_->getArg(1), pass_group_->getArg(2), operands}));
+  return *pass_group_;
 }
 
 // bool (countdown)
@@ -170,16 +189,18 @@ llvm::Value* Counters::ask_whether_due(llvm::IRBuilderBase& at, llvm::Value* cou
   return call_seldom(at, due(), {countdown});
 }
 
-void Counters::observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                              Room& room) {
+void Counters::observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                              const Mark& mark) {
   switch (mark.scheme) {
     case Scheme::kScalarPairs: {
-      if (mark.sites.empty() || observe_in_place(at, call, mark, room)) return;
-      llvm::Value* const operands =
-          room.of(*at.GetInsertBlock()->getParent(), static_cast<unsigned>(mark.sites.size()));
-      store_operands(at, call, mark, operands, counter_);
-      call_seldom(at, pass_pairs(),
-                  {group_table(call, mark), left_of_pairs(at, call, mark, counter_), operands});
+      if (mark.sites.empty() || observe_in_place(at, call, mark)) return;
+      llvm::Value* const left = left_of_pairs(at, call, mark, counter_);
+      hand_over(at, call, mark, counter_,
+                [&](unsigned first, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
+                  std::vector<llvm::Value*> arguments{group_table(call, mark, first, count), left};
+                  arguments.insert(arguments.end(), operands.begin(), operands.end());
+                  call_seldom(at, pass_pairs(), arguments);
+                });
       return;
     }
     case Scheme::kCoverage:
@@ -188,7 +209,7 @@ void Counters::observe_seldom(llvm::IRBuilderBase& at, const llvm::CallInst& cal
     case Scheme::kReturns:
     case Scheme::kFloatKinds:
     case Scheme::kFunReentries:
-      if (observe_in_place(at, call, mark, room)) return;
+      if (observe_in_place(at, call, mark)) return;
       for (unsigned i = 0; i < mark.sites.size(); ++i) {
         const auto row = static_cast<std::uint64_t>(unit_.sites[mark.sites[i]].row);
         llvm::Value* const slot =

@@ -35,15 +35,7 @@ void add_one(llvm::IRBuilderBase& at, llvm::Value* place) {
 // Bytes lose what a handler of a signal counts meanwhile, and other threads: where all is to be
 // counted, or by many threads, they are not used.
 bool Counters::tallies_pairs() {
-  if (tallies_pairs_.has_value()) return *tallies_pairs_;
-  const bool has_vectors =
-      std::none_of(module_.begin(), module_.end(), [](const llvm::Function& one) {
-        const llvm::StringRef features = one.getFnAttribute("target-features").getValueAsString();
-        return features.contains("-sse2") || features.contains("-sse,");
-      });
-  tallies_pairs_ =
-      counts_in_place() && unit_.options.sample && !unit_.options.threads && has_vectors;
-  return *tallies_pairs_;
+  return counts_in_place() && unit_.options.sample && !unit_.options.threads && has_vectors();
 }
 
 // void (row of the first site, how many)
@@ -65,7 +57,7 @@ llvm::Function& Counters::add_up() {
   return *add_up_;
 }
 
-// void (row of the first comparison, value, operands, how many); value and operands as of
+// void (row of the first comparison, value, how many, operands ...); value and operands as of
 // compare_all
 llvm::Function& Counters::tally_all(bool is_signed, bool is_narrow) {
   llvm::Function*& made = tally_all_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
@@ -79,13 +71,11 @@ llvm::Function& Counters::tally_all(bool is_signed, bool is_narrow) {
     table.tallies = variable(llvm::ConstantAggregateZero::get(type), "tallies", false);
   }
   llvm::Type* const number = is_narrow ? builder.getInt32Ty() : counter_;
-  made = make_seldom(
-      "tally", llvm::FunctionType::get(builder.getVoidTy(),
-                                       {counter_, number, builder.getPtrTy(), counter_}, false));
+  made =
+      make_seldom("tally", handed_type(builder.getVoidTy(), {counter_, number, counter_}, number));
   llvm::Argument* const row = made->getArg(0);
   llvm::Argument* const left = made->getArg(1);
-  llvm::Argument* const operands = made->getArg(2);
-  llvm::Argument* const count = made->getArg(3);
+  llvm::Argument* const count = made->getArg(2);
   const auto block = [&] { return BasicBlock::Create(module_.getContext(), "", made); };
   // The table that is `slot` tables behind the first.
   const auto behind = [&](llvm::Value* place, unsigned slot) {
@@ -100,6 +90,7 @@ llvm::Function& Counters::tally_all(bool is_signed, bool is_narrow) {
   BasicBlock* const loop = block();
   BasicBlock* const end = block();
   builder.SetInsertPoint(entry);
+  llvm::Value* const operands = handed_over(builder, *made, 3, number);
   llvm::Value* const tallies = builder.CreateGEP(byte, table.tallies, {row});
   llvm::Value* const lefts =
       is_narrow ? builder.CreateVectorSplat(kTalliedAtOnce, left) : static_cast<llvm::Value*>(left);

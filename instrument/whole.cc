@@ -149,12 +149,11 @@ void WholeFunctions::part(llvm::Function& function, Counters& counters,
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
   slow->addFnAttr(llvm::Attribute::NoInline);
   ++statistics.regions;
-  Room room;
   for (llvm::CallInst* const call : marks_in(*slow, unit_)) {
     const Mark& mark = *mark_of(*call, unit_);
     statistics.sites += static_cast<unsigned>(mark.sites.size());
     llvm::IRBuilder<> builder(call->getNextNode());
-    counters.observe_seldom(builder, *call, mark, room);
+    counters.observe_seldom(builder, *call, mark);
     remove_mark(*call);
   }
   for (llvm::CallInst* const call : marks_in(function, unit_)) remove_mark(*call);
