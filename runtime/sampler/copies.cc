@@ -34,7 +34,7 @@ struct Copy {
 
 int32_t swap_window() { return telltale_sampler_swap_window; }
 
-const Entries own_entries = {telltale_sampler_register_v1,
+const Entries kOwnEntries = {telltale_sampler_register_v1,
                              telltale_sampler_unregister_v1,
                              telltale_sampler_leaving_v1,
                              telltale_sampler_reset_v1,
@@ -64,7 +64,7 @@ const Entries own_entries = {telltale_sampler_register_v1,
 extern "C" {
 __attribute__((visibility("hidden"), used)) telltale::sampler::Copy telltale_sampler_copy = {
     telltale::sampler::kCopyVersion, telltale::sampler::kDoesNotLead,
-    &telltale::sampler::own_entries};
+    &telltale::sampler::kOwnEntries};
 }
 
 asm(".pushsection .note.telltale.sampler,\"a\",%note\n"
@@ -96,8 +96,7 @@ Copy* copy_in(const char* at, const char* end, size_t alignment) {
         ::memcmp(at + sizeof(*note), kName, kNameSize) == 0) {
       int32_t distance = 0;
       ::memcpy(&distance, said, sizeof(distance));
-      return reinterpret_cast<Copy*>(reinterpret_cast<uintptr_t>(said) +
-                                     static_cast<uintptr_t>(intptr_t{distance}));
+      return reinterpret_cast<Copy*>(const_cast<char*>(said) + distance);
     }
     at += size;
   }
@@ -114,6 +113,7 @@ int look_at(struct dl_phdr_info* module, size_t, void* memory) {
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = module->dlpi_phdr[i];
     if (part.p_type != PT_NOTE) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells numbers.
     const auto* const begin = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
     constexpr size_t kUsual = 4;
     constexpr size_t kWide = 8;
