@@ -9,8 +9,8 @@ namespace telltale::recorder {
 namespace {
 
 // What stands behind the last event of a buffer that is closed before it is full, so that an event
-// that was about to be claimed there goes elsewhere. In version 1 it reads as EndOfBuffer.
-constexpr uint64_t kClosed = 0x103;
+// that was about to be claimed there goes elsewhere.
+constexpr uint64_t kClosed = xray::kClosingWord;
 // A buffer in less than this is not worth its preamble.
 constexpr uint64_t kLeastPartialBytes = 512;
 constexpr uint64_t kEndOfBufferBytes = xray::kMetadataRecordBytes;
@@ -82,6 +82,7 @@ Place take_place() {
   if (state.cells_used < state.cells) {
     if (!grow_trace(state.cells_used + 1)) return {};
     const uint32_t cell = state.cells_used++;
+    state.header->bits = header_bits(state.cells_used);
     if (!state.has_extents)
       fill_words(cell_begin(cell), state.free_word, state.options.cell_bytes / sizeof(uint64_t));
     return {cell_begin(cell), cell};

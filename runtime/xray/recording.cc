@@ -56,11 +56,12 @@ void write_trace_header(std::byte* at, bool in_file) {
   auto* const header = reinterpret_cast<TraceHeader*>(at);
   header->version = state.options.version;
   header->type = static_cast<uint16_t>(xray::LogType::fdr);
-  header->bits = 3;
+  header->bits = header_bits(0);
   header->frequency = state.side->frequency;
   header->buffer_bytes = state.options.cell_bytes;
   header->mark = xray::kRecorderMark;
-  header->flags = in_file || state.options.version == 1 ? xray::kRecorderCells : 0;
+  header->flags = xray::kRecorderCounts;
+  if (in_file || state.options.version == 1) header->flags |= xray::kRecorderCells;
   header->sparse_interval = static_cast<uint8_t>(state.sparse_interval);
   header->lost = static_cast<uint32_t>(state.side->lost_reentrant);
   state.header = header;
@@ -178,7 +179,7 @@ bool open_recording() {
   state.pid = sys::pid();
   state.has_extents = state.options.version != 1;
   // Version 1 says "unused" by EndOfBuffer, whose first byte is 3.
-  state.free_word = state.has_extents ? 0 : 3;
+  state.free_word = state.has_extents ? 0 : xray::kFreeWordVersion1;
   state.cells = static_cast<uint32_t>(
       most(1, (state.options.size - xray::kFileHeaderBytes) / state.options.cell_bytes));
   const bool in_file = state.options.mode != Mode::snapshot;

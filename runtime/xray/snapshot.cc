@@ -47,6 +47,10 @@ class Output {
     return true;
   }
   void take_back(int64_t to) { bytes_ = to; }
+  // Replaces the first bytes, which have been written.
+  void rewrite_head(const void* data, size_t bytes) {
+    sys::call(SYS_pwrite64, descriptor_, data, bytes, 0);
+  }
   void cut() { sys::call(SYS_ftruncate, descriptor_, bytes_); }
 
  private:
@@ -55,11 +59,13 @@ class Output {
 };
 
 // The buffers of a cell. Its owner may be adding events: what is written of each is what its
-// extents said once, and they are written as they were then.
-bool write_cell(Output& out, const std::byte* cell) {
+// extents said once, and they are written as they were then. `parts` counts what is written.
+bool write_cell(Output& out, const std::byte* cell, uint64_t& parts) {
   const auto first = static_cast<uint8_t>(*cell);
   if (!state.has_extents) {
-    return first != kNewBufferKind || out.write(cell, state.options.cell_bytes);
+    if (first != kNewBufferKind) return true;
+    ++parts;
+    return out.write(cell, state.options.cell_bytes);
   }
   uint64_t used = 0;
   while (used + 2 * xray::kMetadataRecordBytes <= state.options.cell_bytes &&
@@ -73,21 +79,24 @@ bool write_cell(Output& out, const std::byte* cell) {
     if (!out.write(head, sizeof(head)) || !out.write(cell + used + sizeof(head), extents))
       return false;
     used += sizeof(head) + extents;
+    ++parts;
   }
   return true;
 }
 
-bool write_cells(Output& out) {
+bool write_cells(Output& out, uint64_t& parts) {
   const uint32_t cells = __atomic_load_n(&state.cells_used, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < cells; ++i) {
     const uint64_t opened =
         state.cell_opened == nullptr ? 0 : __atomic_load_n(&state.cell_opened[i], __ATOMIC_ACQUIRE);
     const int64_t before = out.bytes();
-    if (!write_cell(out, cell_begin(i))) return false;
+    const uint64_t parts_before = parts;
+    if (!write_cell(out, cell_begin(i), parts)) return false;
     // Used again while it was written: its events count as overwritten.
     if (state.cell_opened != nullptr &&
         __atomic_load_n(&state.cell_opened[i], __ATOMIC_ACQUIRE) != opened) {
       out.take_back(before);
+      parts = parts_before;
     }
   }
   return true;
@@ -115,9 +124,12 @@ int64_t write_to(const char* path, bool& exists) {
   if (!out.is_open()) return -1;
   TraceHeader header;
   copy_bytes(&header, state.header, sizeof(header));
-  if (state.has_extents) header.flags = 0;
-  const bool done = out.write(&header, sizeof(header)) && write_cells(out);
+  if (state.has_extents) header.flags &= static_cast<uint8_t>(~xray::kRecorderCells);
+  uint64_t parts = 0;
+  const bool done = out.write(&header, sizeof(header)) && write_cells(out, parts);
   out.cut();
+  header.bits = header_bits(parts);
+  out.rewrite_head(&header, sizeof(header));
   write_side(path);
   return done ? out.bytes() : -1;
 }

@@ -136,6 +136,13 @@ struct TraceHeader {
 };
 static_assert(sizeof(TraceHeader) == xray::kFileHeaderBytes);
 
+// TraceHeader::bits: the counter is constant and never stops, and the file has so many parts
+// (cells; buffers where it has no cells).
+constexpr uint32_t header_bits(uint64_t parts) {
+  return 3 | static_cast<uint32_t>(parts < xray::kMostParts ? parts : xray::kMostParts)
+                 << xray::kPartsShift;
+}
+
 // In memory that a forked child finds zeroed.
 struct ForkMark {
   uint64_t alive;      // the process's own files are open, or cannot be

@@ -63,6 +63,16 @@ Result<void> copy(ByteSource& in, uint64_t most, Spool& out) {
 
 }  // namespace
 
+InputFile InputFile::share() const {
+  InputFile other;
+  other.name_ = name_;
+  other.owner_ = owner_;
+  other.bytes_ = bytes_;
+  other.compression_ = compression_;
+  other.problems_ = problems_;
+  return other;
+}
+
 InputFile InputFile::from_memory(std::string name, Bytes bytes) {
   InputFile file;
   file.name_ = std::move(name);

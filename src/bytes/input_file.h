@@ -36,6 +36,8 @@ class InputFile {
   static Result<InputFile> open(const std::string& path, const InputLimits& limits = {});
   // Bytes that live elsewhere and outlive this object; for tests and in-memory images.
   static InputFile from_memory(std::string name, Bytes bytes);
+  // Another owner of the same bytes: nothing is read or copied.
+  [[nodiscard]] InputFile share() const;
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }
   [[nodiscard]] const std::string& name() const { return name_; }

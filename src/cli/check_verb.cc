@@ -6,6 +6,7 @@
 #include "bytes/input_file.h"
 #include "cli/format_tools.h"
 #include "cli/reading_options.h"
+#include "cli/soundness.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -19,11 +20,14 @@ std::string to_text(const FileCheck& checked) {
                        checked.records);
   }
   std::string out;
-  for (const Problem& problem : checked.damage.kept()) out += visible(to_string(problem)) + "\n";
-  if (checked.first) {
-    out += fmt::format("{}: not valid {}: {}\n", visible(checked.file), checked.title,
-                       visible(checked.first->text));
+  // What is damaged is against the grammar, too, unless the grammar has no place for it.
+  if (!checked.first) {
+    for (const Problem& problem : checked.damage.kept()) {
+      if (problem.kind != Problem::Kind::oddity || !checked.damage.damaged())
+        out += visible(to_string(problem)) + "\n";
+    }
   }
+  out += describe_unsound(checked);
   for (const auto& [kind, count] : checked.violations) {
     out += fmt::format("  {:<20} {:>10}\n", kind, count);
   }
@@ -44,6 +48,7 @@ void write_json(const FileCheck& checked, JsonWriter& json) {
   json.member("format", checked.format);
   write_version(checked.version, json);
   json.member("records", checked.records).member("violations", violations);
+  json.member("damaged_places", checked.damage.damage_count());
   json.key("violations_by_kind").begin_object();
   for (const auto& [kind, count] : checked.violations) json.member(kind, count);
   json.end_object();
@@ -63,11 +68,10 @@ int run(const ReadingOptions& options) {
   JsonWriter json(out, 2);
   if (options.json) json.begin_array();
   bool all_valid = true;
-  const auto check_one = [&](const InputFile& file, const FormatTools& tools,
+  const auto check_one = [&](const InputFile& file, const FormatTools&,
                              RecordFilter* chosen) -> Result<void> {
-    Result<FileCheck> checked = tools.check(file, options.open_options(), chosen);
+    const Result<FileCheck> checked = check_file(file, options.open_options(), chosen);
     if (!checked) return std::unexpected(checked.error());
-    checked->file = file.name();
     all_valid = all_valid && checked->valid;
     if (options.json) {
       write_json(*checked, json);

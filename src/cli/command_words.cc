@@ -63,7 +63,8 @@ const std::array<ExitStatusWords, 5> kExitStatusWords = {{
      "Done, and what was asked for was found: check found a violation, or diff exceeded its gate."},
     {kUsage, "The command line makes no sense."},
     {kUnreadable, "An input could not be read at all, or the output could not be written."},
-    {kDamaged, "With --strict: something in the input was damaged or lost."},
+    {kDamaged,
+     "With --strict: something in the input was damaged or lost, or `check` finds it not valid."},
 }};
 
 bool OptionWords::takes_file() const {

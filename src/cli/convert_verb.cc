@@ -164,7 +164,7 @@ int run(const ConvertOptions& options) {
             .error());
   }
   const OpenOptions open = options.reading.open_options();
-  Result<std::vector<InputFile>> inputs = open_inputs(open);
+  Result<std::vector<InputFile>> inputs = open_inputs(options.reading);
   if (!inputs) return report_error(inputs.error());
   if (open.format_description.empty() && holds_counts(inputs->front().bytes()))
     return run_counts(options, *format, *std::move(inputs));

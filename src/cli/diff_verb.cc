@@ -293,7 +293,10 @@ Result<AnyRecording> open_side(const DiffOptions& options, size_t index,
   OpenOptions open = options.reading.open_options();
   open.files = {options.reading.files[index]};
   open.programs.insert(open.programs.end(), own_programs.begin(), own_programs.end());
-  return open_recording(open);
+  Result<std::vector<InputFile>> inputs = open_inputs(open);
+  if (!inputs) return std::unexpected(inputs.error());
+  if (options.reading.strict) options.reading.read->push_back(inputs->front().share());
+  return open_recording(*std::move(inputs), open);
 }
 
 int run(const DiffOptions& options) {

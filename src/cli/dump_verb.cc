@@ -11,9 +11,11 @@ namespace {
 int dump(const ReadingOptions& options, const ByteSink& sink) {
   const DumpStyle style = options.json ? DumpStyle::json : DumpStyle::text;
   ProblemLog problems;
+  options.read->clear();
   const Result<void> done = for_each_file(
       options, [&](const InputFile& file, const FormatTools& tools, RecordFilter* chosen) {
         problems.merge(file.problems());
+        if (options.strict) options.read->push_back(file.share());
         return tools.dump(file, options.open_options(), style, sink, problems, chosen);
       });
   if (!done) return report_error(done.error());

@@ -46,6 +46,7 @@ int run(const ExpandVerbOptions& options) {
       return report_error(format.error());
     }
     problems.merge(file->problems());
+    if (options.reading.strict) options.reading.read->push_back(file->share());
     const Result<void> done =
         options.show_format ? print_block(stacktrack::raw_format_xml(format->description))
                             : stacktrack::expand_events(file->bytes(), path, *format,
@@ -74,7 +75,8 @@ void add_expand_events_verb(CLI::App& app, int& status) {
   verb->add_flag("--document", options->expand.document,
                  "a whole XML document: with a declaration and one outermost element");
   verb->add_flag("--strict", options->reading.strict,
-                 "exit status 4 when something in the input was damaged or lost");
+                 "exit status 4 when something in the input was damaged or lost, or check finds it "
+                 "not valid");
   verb->callback([options, &status] { status = run(*options); });
 }
 

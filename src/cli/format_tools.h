@@ -36,7 +36,9 @@ struct FileCheck {
   uint64_t records = 0;
   std::vector<std::pair<std::string, uint64_t>> violations;  // by kind; only kinds that occur
   std::optional<Violation> first;                            // the one with the smallest offset
-  ProblemLog damage;  // of the compression around it, or of text that has no grammar of its own
+  // Of the compression around it, of text that has no grammar of its own, and what reading it as a
+  // recording finds.
+  ProblemLog damage;
   bool valid = false;
 };
 

@@ -122,7 +122,7 @@ std::string to_text(const RecordingInfo& info) {
 int run(const ReadingOptions& options) {
   const auto tell = [&](const RecordingInfo& info) -> int {
     print(options.json ? to_json(info) : to_text(info));
-    return options.strict && info.problems.damaged() ? kDamaged : kDone;
+    return strict_status(options, info.problems);
   };
   return answer_any(
       options,

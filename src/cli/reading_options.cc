@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/soundness.h"
 #include "cli/verbs.h"
 #include "output/escape.h"
 
@@ -184,7 +185,8 @@ void add_reading_options(CLI::App& verb, ReadingOptions& options) {
       ->allow_extra_args(false);
   add_format_description_option(verb, options);
   verb.add_flag("--strict", options.strict,
-                "exit status 4 when something in the input was damaged or lost");
+                "exit status 4 when something in the input was damaged or lost, or check finds it "
+                "not valid");
   verb.add_flag("--json", options.json, "print JSON with stable keys");
   verb.add_option("-j,--jobs", options.jobs, "threads to work with; 0: one per core")
       ->type_name("N");
@@ -250,9 +252,31 @@ int answer_and_follow(const ReadingOptions& options,
   return status == kDone ? options.follower->held_status() : status;
 }
 
+Result<std::vector<InputFile>> open_inputs(const ReadingOptions& options) {
+  Result<std::vector<InputFile>> inputs = open_inputs(options.open_options());
+  options.read->clear();
+  if (!inputs || !options.strict) return inputs;
+  for (const InputFile& input : *inputs) options.read->push_back(input.share());
+  return inputs;
+}
+
+int strict_status(const ReadingOptions& options, const ProblemLog& problems) {
+  if (!options.strict) return kDone;
+  if (problems.damaged()) return kDamaged;
+  // Nothing that this answer needed was damaged. What else is in the files?
+  for (const InputFile& input : *options.read) {
+    const Result<FileCheck> checked = check_file(input, options.open_options(), nullptr);
+    if (!checked) return report_error(checked.error());
+    if (checked->valid) continue;
+    fmt::print(stderr, "telltale: {}", describe_unsound(*checked));
+    return kDamaged;
+  }
+  return kDone;
+}
+
 int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
   std::string complaints = describe_problems(problems);
-  const int status = options.strict && problems.damaged() ? kDamaged : kDone;
+  const int status = strict_status(options, problems);
   if (options.follow) {
     options.follower->hold_back(std::move(complaints), status);
     return kDone;

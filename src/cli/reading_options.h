@@ -36,6 +36,8 @@ struct ReadingOptions {
   bool csv = false;
   bool follow = false;
   std::shared_ptr<Follower> follower = std::make_shared<Follower>();  // at work if `follow`
+  // What was read, if --strict is to judge it: standard input cannot be read again.
+  std::shared_ptr<std::vector<InputFile>> read = std::make_shared<std::vector<InputFile>>();
 
   [[nodiscard]] OpenOptions open_options() const;
   // Errors: usage, for a filter that cannot be understood.
@@ -54,6 +56,8 @@ void add_csv_option(CLI::App& verb, ReadingOptions& options);
 
 // Prints "telltale: ..." to standard error and returns the exit status that fits the error.
 int report_error(const Error& error);
+// Opens the options' files. Errors: as the function of that name of import/open_recording.h.
+Result<std::vector<InputFile>> open_inputs(const ReadingOptions& options);
 // Reports with the sites of the options' programs. Errors: usage for what asks for calls or times.
 Result<SamplerReports> open_counts(std::vector<InputFile> inputs, const ReadingOptions& options,
                                    const CallFilter& filter);
@@ -72,7 +76,10 @@ int answer_recording(const ReadingOptions& options, Answer answer) {
   bool again = false;
   return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
     if (std::exchange(again, true)) part_answers();
-    const Result<AnyRecording> recording = open_recording(options.open_options());
+    Result<std::vector<InputFile>> inputs = open_inputs(options);
+    if (!inputs) return report_error(inputs.error());
+    const Result<AnyRecording> recording =
+        open_recording(*std::move(inputs), options.open_options());
     if (!recording) return report_error(recording.error());
     writers = writers_of(*recording);
     return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
@@ -88,7 +95,7 @@ int answer_any(const ReadingOptions& options, Answer answer, CountsAnswer counts
   bool again = false;
   return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
     if (std::exchange(again, true)) part_answers();
-    Result<std::vector<InputFile>> inputs = open_inputs(options.open_options());
+    Result<std::vector<InputFile>> inputs = open_inputs(options);
     if (!inputs) return report_error(inputs.error());
     if (options.format_description.empty() && holds_counts(inputs->front().bytes())) {
       const Result<SamplerReports> reports = open_counts(*std::move(inputs), options, *filter);
@@ -101,9 +108,12 @@ int answer_any(const ReadingOptions& options, Answer answer, CountsAnswer counts
     return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
   });
 }
-// Says on standard error what was damaged, if anything, and returns kDone, or kDamaged with
-// --strict.
+// Says on standard error what was damaged, if anything, and returns kDone, or with --strict
+// strict_status.
 int report_problems(const ReadingOptions& options, const ProblemLog& problems);
+// With --strict: kDamaged if `problems`, which an answer met, are damage, or if one of the inputs
+// is not sound (soundness.h), which is said on standard error. Else kDone.
+int strict_status(const ReadingOptions& options, const ProblemLog& problems);
 // Writes all of `text` to standard output; false if that failed (the reader of a pipe has gone,
 // say).
 bool print(std::string_view text);

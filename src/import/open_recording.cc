@@ -109,6 +109,12 @@ const Format* find_format(Bytes bytes, const OpenOptions& options) {
 }  // namespace
 
 std::unexpected<Error> unknown_format(const std::string& file_name, Bytes bytes) {
+  // A newer version than is known is no recording of another kind.
+  if (auto header = xray::read_file_header(bytes);
+      !header && header.error().cause == Error::Cause::unsupported_version) {
+    header.error().file = file_name;
+    return std::unexpected(std::move(header.error()));
+  }
   return std::unexpected(
       Error{Error::Cause::bad_magic,
             file_name,

@@ -8,6 +8,7 @@
 
 #include "base/problem.h"
 #include "formats/xray/basic_runs.h"
+#include "formats/xray/fdr_walk.h"
 #include "formats/xray/records.h"
 #include "model/events.h"
 
@@ -16,16 +17,26 @@ namespace telltale {
 // Visitors that tell XRay records as model events. `Scale` turns a time stamp of the file into
 // ticks of the recording.
 
+// Where records of one FDR buffer stand in their file.
+struct FdrPlace {
+  Bytes file;
+  const xray::FileHeader& header;
+  const std::string& file_name;
+  uint64_t end = 0;                 // one past the last record
+  uint64_t limit_tsc = UINT64_MAX;  // when what the thread does next begins
+};
+
 // One FDR buffer. `floor_tsc`: no event is told an earlier time.
 template <typename Sink, typename Scale>
 class FdrToEvents {
  public:
-  FdrToEvents(Sink& sink, Scale scale, uint16_t version, uint64_t floor_tsc,
-              const std::string& file_name, ProblemLog& problems)
+  FdrToEvents(Sink& sink, Scale scale, const FdrPlace& place, uint64_t floor_tsc,
+              ProblemLog& problems)
       : sink_(sink),
         scale_(scale),
-        layout_(xray::fdr_layout(version)),
-        file_name_(file_name),
+        layout_(xray::fdr_layout(place.header.version)),
+        place_(place),
+        file_name_(place.file_name),
         problems_(problems),
         floor_(floor_tsc) {}
 
@@ -86,9 +97,10 @@ class FdrToEvents {
     } else if (const auto* wrap = std::get_if<xray::TscWrap>(&record.payload)) {
       set_time(record, wrap->tsc);
     } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
-      instant(record, "custom", 0, custom->tsc, custom->tsc_delta, custom->payload);
+      layout_.event_time_is_delta ? instant(record, "custom", 0, custom->tsc_delta, custom->payload)
+                                  : instant_aside(record, custom->tsc, custom->payload);
     } else if (const auto* typed = std::get_if<xray::TypedEvent>(&record.payload)) {
-      instant(record, "typed", typed->event_type, 0, typed->tsc_delta, typed->payload);
+      instant(record, "typed", typed->event_type, typed->tsc_delta, typed->payload);
     }
   }
 
@@ -116,19 +128,25 @@ class FdrToEvents {
   }
 
   void instant(const xray::FdrRecord& record, std::string_view category, uint32_t type,
-               uint64_t tsc, int32_t delta, Bytes payload) {
-    if (layout_.event_time_is_delta) {
-      if (!timed_) {
-        report_untimed(record.offset, record.raw.size());
-        return;
-      }
-      if (delta < 0) floor_ = std::max(tsc_, floor_);
-      tsc_ += static_cast<uint64_t>(int64_t{delta});
+               int32_t delta, Bytes payload) {
+    if (!timed_) {
+      report_untimed(record.offset, record.raw.size());
+      return;
     }
-    // An event with a time of its own does not move the buffer's running time (versions 1 to 4).
-    // But what follows is not told as earlier than the event.
-    if (!layout_.event_time_is_delta) floor_ = std::max({tsc, tsc_, floor_});
+    if (delta < 0) floor_ = std::max(tsc_, floor_);
+    tsc_ += static_cast<uint64_t>(int64_t{delta});
     sink_.instant(InstantEvent{now(), category, type, payload});
+  }
+  // Versions 1 to 4: a custom event has a time of its own, which moves nothing: it is told at that
+  // time, but between the records that it stands between.
+  void instant_aside(const xray::FdrRecord& record, uint64_t tsc, Bytes payload) {
+    if (next_timed_.offset <= record.offset) {
+      next_timed_ = xray::find_next_timed(place_.file, place_.header,
+                                          record.offset + record.raw.size(), place_.end, tsc_);
+    }
+    const uint64_t at_most = std::min({tsc, next_timed_.tsc, place_.limit_tsc});
+    aside_ = std::max({at_most, aside_, tsc_, floor_});
+    sink_.instant(InstantEvent{scale_(aside_), "custom", 0, payload});
   }
 
   void report_untimed(uint64_t offset, uint64_t bytes) {
@@ -139,8 +157,11 @@ class FdrToEvents {
   Sink& sink_;
   Scale scale_;
   xray::FdrLayout layout_;
+  FdrPlace place_;
   const std::string& file_name_;
   ProblemLog& problems_;
+  xray::TimedPlace next_timed_;
+  uint64_t aside_ = 0;  // of the latest event with a time of its own
   uint64_t tsc_ = 0;
   uint64_t floor_;
   bool timed_ = false;

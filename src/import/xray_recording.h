@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -142,10 +143,10 @@ void XrayRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& pro
       progress.pace = 0;
       if (!same_frequency_) progress.latest_tsc = 0;
     }
+    progress.limit_tsc = limit_of(chunks, i);
     if (same_frequency_ && !files_[chunk.file].adapted()) {
       play_chunk(chunk, progress, sink, [](uint64_t tsc) { return tsc; }, problems);
     } else {
-      progress.limit_tsc = limit_of(chunks, i);
       ReceiverOf<Sink> receiver(sink);
       play_adapted(chunk, progress, receiver, problems);
     }
@@ -164,17 +165,25 @@ void XrayRecording::play_chunk(const Chunk& chunk, Progress& progress, Sink& sin
     progress.latest_tsc = visitor.latest_tsc();
     return;
   }
-  FdrToEvents<Sink, Scale> visitor(sink, scale, file.header.version, progress.latest_tsc,
-                                   file.input.name(), problems);
+  const FdrPlace place{.file = file.input.bytes(),
+                       .header = file.header,
+                       .file_name = file.input.name(),
+                       .end = chunk.end,
+                       .limit_tsc = progress.limit_tsc};
+  FdrToEvents<Sink, Scale> visitor(sink, scale, place, progress.latest_tsc, problems);
   if (chunk.inside_buffer) visitor.start_at(chunk.start_tsc);
   const xray::WalkEnd end =
       xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
-  if (end.error) {
+  if (end.offset != chunk.end) {
     xray::BufferFrame frame;
+    frame.end = chunk.end;
     frame.torn = chunk.torn;
-    Problem problem = xray::walk_problem(end, chunk.end, frame, file.input.name());
-    visitor.lose(problem.lost_bytes, problem.message);
-    problems.add(std::move(problem));
+    std::optional<Problem> problem =
+        xray::walk_problem(end, file.input.bytes(), file.header, frame, file.input.name());
+    if (problem) {
+      visitor.lose(problem->lost_bytes, problem->message);
+      problems.add(*std::move(problem));
+    }
   }
   progress.latest_tsc = visitor.latest_tsc();
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "import/id_names.h"
 #include "import/xray_yaml_recording.h"
@@ -51,6 +52,37 @@ XrayRecording open(const std::string& bytes) {
   return std::move(*recording);
 }
 
+// Every time that is told, in order.
+struct EveryTime : IgnoreEvents {
+  std::vector<Ticks> calls;
+  std::vector<Ticks> all;
+  void enter(Ticks time, FunctionId) { calls.push_back(time), all.push_back(time); }
+  void leave(Ticks time, FunctionId, LeaveKind) { calls.push_back(time), all.push_back(time); }
+  void instant(const InstantEvent& event) { all.push_back(event.time); }
+};
+
+// Before version 5 a custom event has a time of its own. It is told at that time, but between the
+// records that it stands between, and moves none of them.
+TEST(XrayRecording, ACustomEventsOwnTimeMovesNothing) {
+  for (uint16_t version = 1; version <= 4; ++version) {
+    testing::FdrBuilder builder(version);
+    builder.buffer_size(4096).buffer({.tid = 7, .pid = 9, .tsc = 100});
+    builder.enter(1, 5).custom("late", 1000).custom("later", 2000).enter(2, 5).custom("true", 3);
+    builder.custom("early", -50).exit(2, 5).custom("last", 1'000'000).exit(1, 5);
+    builder.custom("behind", 7);
+    builder.buffer({.tid = 7, .pid = 9, .tsc = 121}).enter(3, 0);
+    const std::string bytes = builder.bytes();
+    const XrayRecording recording = open(bytes);
+    EveryTime times;
+    ProblemLog problems;
+    recording.play(0, 0, times, problems);
+    EXPECT_EQ(times.calls, (std::vector<Ticks>{105, 110, 115, 120, 121})) << version;
+    EXPECT_EQ(times.all,
+              (std::vector<Ticks>{105, 110, 110, 110, 113, 113, 115, 120, 120, 121, 121}))
+        << version;
+  }
+}
+
 TEST(XrayRecording, CutsHugeBuffersWithoutChangingWhatTheySay) {
   bench::TraceShape shape;
   shape.records = 6'000'000;  // 48 MB
@@ -77,11 +109,9 @@ TEST(XrayRecording, CutsHugeBuffersWithoutChangingWhatTheySay) {
   EXPECT_EQ(in_one.info(2).records, shape.records + 5);
 }
 
-// Files of different frequency as one recording: 100 ticks of the first and 200 of the second are
-// both 100 ns.
 // Before version 5 a custom event has a time of its own, which the deltas around it do not count
 // from.
-TEST(XrayRecording, NothingIsToldAsEarlierThanTheCustomEventBeforeIt) {
+TEST(XrayRecording, ACustomEventLaterThanWhatFollowsIsToldAtItsTime) {
   struct Times : IgnoreEvents {
     std::vector<Ticks> told;
     void enter(Ticks time, FunctionId) { told.push_back(time); }
@@ -101,7 +131,7 @@ TEST(XrayRecording, NothingIsToldAsEarlierThanTheCustomEventBeforeIt) {
     open(file).play(0, 0, sink, problems);
     return sink.told;
   };
-  EXPECT_EQ(times(4), (std::vector<Ticks>{1000, 1100, 1100, 1210}));
+  EXPECT_EQ(times(4), (std::vector<Ticks>{1000, 1010, 1010, 1210}));
   EXPECT_EQ(times(5), (std::vector<Ticks>{1000, 1100, 1110, 1310}));
 }
 
@@ -129,6 +159,8 @@ TEST(XrayRecording, NegativeDeltasOfEventsDoNotTurnTimeBack) {
   }
 }
 
+// Files of different frequency as one recording: 100 ticks of the first and 200 of the second are
+// both 100 ns.
 TEST(XrayRecording, ReadsSeveralFilesAsOne) {
   const std::string early = testing::FdrBuilder(5)
                                 .frequency(1'000'000'000)

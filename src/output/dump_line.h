@@ -21,6 +21,10 @@ enum class DumpStyle : uint8_t {
   json,  // one object a line; keys on the page of each format, "What dump prints"
 };
 
+// Text that came from outside, in quotes: as JSON, or visible(text) with a quote as \", so that the
+// first plain quote ends it.
+void append_quoted(std::string& out, std::string_view text, bool json);
+
 // One line of `dump`: a record's name, offset and fields, in either style. Ends with the object.
 class DumpLine {
  public:
@@ -71,9 +75,7 @@ class DumpLine {
   // Text that came from outside.
   DumpLine& text(std::string_view key, std::string_view value) {
     begin(key);
-    out_ += '"';
-    json_ ? append_json(out_, value) : append_visible(out_, value);
-    out_ += '"';
+    append_quoted(out_, value, json_);
     return *this;
   }
   // A list of texts that came from outside; nothing when it is empty.
@@ -82,9 +84,8 @@ class DumpLine {
     begin(key);
     out_ += '[';
     for (const std::string_view& value : values) {
-      out_ += &value == values.data() ? "\"" : ",\"";
-      json_ ? append_json(out_, value) : append_visible(out_, value);
-      out_ += '"';
+      if (&value != values.data()) out_ += ',';
+      append_quoted(out_, value, json_);
     }
     out_ += ']';
     return *this;

@@ -43,9 +43,9 @@ class FieldPrinter {
   void object(const char* name, uint64_t& value) { add(name, address(value)); }
   void method(const char* name, uint64_t& value) { add(name, address(value)); }
   void text(const char* name, std::string_view& value) {
-    std::string quoted = "\"";
-    json_ ? append_json(quoted, value) : append_visible(quoted, value);
-    add(name, quoted + "\"");
+    std::string quoted;
+    append_quoted(quoted, value, json_);
+    add(name, quoted);
   }
   void f64(const char* name, double& value) {
     add(name, json_ && !std::isfinite(value) ? "null" : fmt::format("{}", value));

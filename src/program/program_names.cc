@@ -131,7 +131,8 @@ class ProgramNames::State {
           Error{Error::Cause::bad_field,
                 object.path,
                 {},
-                "has no XRay instrumentation map; was it built with -fxray-instrument?",
+                "has no XRay instrumentation map: it was built without -fxray-instrument, or clang "
+                "found every function too small (-fxray-instruction-threshold=1 instruments all)",
                 {}});
     }
     if (loaded_.contains(object.object)) {

@@ -11,14 +11,18 @@ namespace {
 // Options").
 constexpr std::string_view kEnterHook = "__cyg_profile_func_enter";
 
-bool asks_for_hook(const ElfImage& image, const ElfSection& table) {
+// What clang links into every program of -fxray-instrument, with sleds or without.
+constexpr std::string_view kXrayRuntime = "__xray_patch";
+
+void look_for_names(const ElfImage& image, const ElfSection& table, RecordingHooks& hooks) {
   const uint64_t entry = image.is_64_bit() ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
   const uint64_t count = image.bytes(table).size() / entry;
   for (uint64_t i = 1; i < count; ++i) {
     const Result<ElfSymbol> symbol = image.symbol(table, static_cast<uint32_t>(i));
-    if (symbol && symbol->name == kEnterHook) return true;
+    if (!symbol) continue;
+    hooks.function_calls = hooks.function_calls || symbol->name == kEnterHook;
+    hooks.xray_runtime = hooks.xray_runtime || symbol->name == kXrayRuntime;
   }
-  return false;
 }
 
 }  // namespace
@@ -29,7 +33,7 @@ RecordingHooks find_recording_hooks(const ElfImage& image) {
     if (section.name == "xray_instr_map" && section.size != 0) hooks.xray = true;
     if (section.name == ".interp") hooks.loads_libraries = true;
     if (section.type == SHT_DYNSYM || section.type == SHT_SYMTAB)
-      hooks.function_calls = hooks.function_calls || asks_for_hook(image, section);
+      look_for_names(image, section, hooks);
   }
   return hooks;
 }

@@ -8,6 +8,7 @@ namespace telltale {
 // How a program or shared object was built to be watched; read from the file, which is not run.
 struct RecordingHooks {
   bool xray = false;             // clang's -fxray-instrument left sleds
+  bool xray_runtime = false;     // clang's XRay runtime is linked: it was built with that option
   bool function_calls = false;   // gcc's and clang's -finstrument-functions: asks for hooks
   bool loads_libraries = false;  // dynamically linked: LD_PRELOAD reaches it
 };

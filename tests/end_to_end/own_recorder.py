@@ -113,7 +113,8 @@ class Run:
 
 
 def events(path):
-    telltale("check", path)
+    (checked,) = json.loads(telltale("check", "--json", path, check=False).stdout)
+    assert checked["violations"] == 0, checked
     info = json.loads(telltale("info", "--json", path).stdout)
     for problem in info["problems"]:
         assert problem["kind"] == "loss", problem

@@ -36,6 +36,7 @@ struct Input {
 // Of what telltale's recorder says about a trace, untimed records and losses stay true.
 void write_recorder_mark(FileHeader& header) {
   header.recorder.cells = false;
+  header.recorder.parts.reset();
   if (header.recorder.sparse_interval == 0 && header.recorder.lost_events == 0) return;
   for (size_t i = 0; i < 2; ++i)
     header.raw[kRecorderMarkOffset + i] = std::byte{kRecorderMark & 0xFF};
@@ -259,8 +260,9 @@ class Conversion {
         while (events.next(event)) {
         }
       }
-      if (events.end().error) {
-        problems_.add(walk_problem(events.end(), frame.end, frame, input_.file_name));
+      if (const auto problem =
+              walk_problem(events.end(), input_.file, input_.header, frame, input_.file_name)) {
+        problems_.add(*problem);
         loss_.add(Reason::damaged_bytes, frame.end - events.end().offset);
       }
     }

@@ -82,8 +82,8 @@ class FdrThread final : public ThreadEvents {
   }
   void finish_buffer() {
     const BufferFrame& frame = *frames_[at_++];
-    if (buffer_->end().error) {
-      problems_.add(walk_problem(buffer_->end(), frame.end, frame, file_name_));
+    if (const auto problem = walk_problem(buffer_->end(), file_, header_, frame, file_name_)) {
+      problems_.add(*problem);
       loss_.add(Reason::damaged_bytes, frame.end - buffer_->end().offset);
     }
     buffer_.reset();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,12 +51,13 @@ void walk_frame(Bytes file, const FileHeader& header, const BufferFrame& frame,
       visitor.metadata(*extents);
   }
   const WalkEnd walk = walk_fdr_records(file, frame.begin, frame.end, header, visitor);
-  if (walk.error) visitor.problem(walk_problem(walk, frame.end, frame, file_name));
+  const std::optional<Problem> problem = walk_problem(walk, file, header, frame, file_name);
+  if (problem) visitor.problem(*problem);
   if (walk.offset != frame.end) {
     const Bytes rest = file.subspan(static_cast<size_t>(walk.offset),
                                     static_cast<size_t>(frame.end - walk.offset));
-    visitor.skipped({walk.offset, rest,
-                     walk.error ? SkippedBytes::Reason::damage : SkippedBytes::Reason::filler});
+    visitor.skipped(
+        {walk.offset, rest, problem ? SkippedBytes::Reason::damage : SkippedBytes::Reason::filler});
   }
   visitor.end_buffer(frame);
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "formats/xray/fdr_walk.h"
+#include "formats/xray/recorder_cells.h"
 
 namespace telltale::xray {
 namespace {
@@ -35,7 +36,7 @@ class Framer {
     while (at < file_.size()) {
       if (!opens_buffer(at)) {
         if (header_.recorder.cells) {
-          at = skip_slack(at);
+          at = skip_in_cell(at);
           continue;
         }
         const uint64_t next = find_opening(at + 1);
@@ -45,6 +46,7 @@ class Framer {
       }
       at = layout_.has_extents ? take_extents_frame(at) : take_fixed_frame(at);
     }
+    check_parts();
     return std::move(frames_);
   }
 
@@ -93,13 +95,20 @@ class Framer {
     return in.read<uint64_t>("extents");  // 0 if the file ends inside it
   }
 
-  // Files of telltale's own recorder: where the cell ends that holds the byte at `at`.
-  [[nodiscard]] uint64_t cell_end(uint64_t at) const {
-    const uint64_t in_cell = (at - kFileHeaderBytes) % header_.buffer_size;
-    return at + std::min<uint64_t>(header_.buffer_size - in_cell, file_.size() - at);
+  [[nodiscard]] Bytes bytes_of(uint64_t from, uint64_t to) const {
+    return file_.subspan(static_cast<size_t>(from), static_cast<size_t>(to - from));
   }
-  uint64_t skip_slack(uint64_t at) {
-    const uint64_t end = cell_end(at);
+
+  // Files of telltale's own recorder: where no buffer begins, the rest of the cell was never
+  // written, or it is damage. Returns where to go on.
+  uint64_t skip_in_cell(uint64_t at) {
+    const uint64_t end = cell_end(file_, header_, at);
+    if (!is_unused(bytes_of(at, end), header_.version)) {
+      if (opens_buffer(at)) return at;  // a program that still runs has just written it
+      const uint64_t next = find_opening(at + 1, end);
+      skip(at, next - at);
+      return next;
+    }
     if (!frames_.gaps.empty() && frames_.gaps.back().slack &&
         frames_.gaps.back().offset + frames_.gaps.back().bytes == at) {
       frames_.gaps.back().bytes += end - at;
@@ -107,6 +116,24 @@ class Framer {
       frames_.gaps.push_back({at, end - at, true});
     }
     return end;
+  }
+
+  // Files of telltale's own recorder say how many cells or buffers they have.
+  void check_parts() {
+    if (!header_.recorder.parts) return;
+    const uint64_t parts = *header_.recorder.parts;
+    const bool cells = header_.recorder.cells;
+    const uint64_t body = file_.size() - kFileHeaderBytes;
+    const uint64_t found = cells ? body / header_.buffer_size : frames_.buffers.size();
+    if (found >= parts) return;
+    // What is missing of the last part is a problem of its own.
+    const uint64_t missing =
+        cells ? (parts - found - (body % header_.buffer_size == 0 ? 0 : 1)) * header_.buffer_size
+              : 0;
+    frames_.problems.add(
+        {Problem::Kind::torn_tail, file_.size(), file_name_, "file",
+         fmt::format("ends after {} of {} {}", found, parts, cells ? "cells" : "buffers"),
+         missing});
   }
 
   void skip(uint64_t offset, uint64_t bytes) {
@@ -137,7 +164,9 @@ class Framer {
     BufferFrame frame;
     frame.frame_begin = at;
     frame.begin = begin;
-    if (extents > in_file) {
+    if (header_.recorder.cells && !is_cut(at, extents)) {
+      end_in_cell(frame, extents);
+    } else if (extents > in_file) {
       // Either the writer died or the number is damaged; a buffer that begins further on shows
       // which.
       frame.end = end_by_records(begin, file_.size()).value_or(file_.size());
@@ -152,9 +181,7 @@ class Framer {
            damaged_number ? 0 : extents - in_file});
     } else {
       frame.end = begin + extents;
-      const bool ends_well =
-          frame.end == file_.size() ||
-          (header_.recorder.cells ? frame.end <= cell_end(at) : opens_buffer(frame.end));
+      const bool ends_well = frame.end == file_.size() || opens_buffer(frame.end);
       if (!ends_well || extents > header_.buffer_size) {
         if (const auto end = end_by_records(begin, frame.end)) {
           frame.end = *end;
@@ -173,14 +200,59 @@ class Framer {
     return next;
   }
 
+  // Files of telltale's own recorder: true if the file ends inside the buffer whose BufferExtents
+  // record stands at `at`, and not before its cell does.
+  [[nodiscard]] bool is_cut(uint64_t at, uint64_t extents) const {
+    const uint64_t in_cell = (at - kFileHeaderBytes) % header_.buffer_size;
+    const uint64_t room = header_.buffer_size - in_cell;
+    return file_.size() - at < room && room >= kMetadataRecordBytes &&
+           extents > file_.size() - at - kMetadataRecordBytes &&
+           extents <= room - kMetadataRecordBytes;
+  }
+
+  // Files of telltale's own recorder: nothing but unused bytes or another buffer follows a buffer
+  // in its cell, so extents that are damaged show. The records then say where it ends.
+  void end_in_cell(BufferFrame& frame, uint64_t extents) {
+    const uint64_t limit = cell_end(file_, header_, frame.frame_begin);
+    const bool fits = frame.begin <= limit && extents <= limit - frame.begin;
+    frame.end = fits ? frame.begin + extents : limit;
+    if (fits && ends_cleanly(frame.begin, frame.end, limit)) return;
+    const uint64_t said = frame.end;
+    const uint64_t begin = std::min(frame.begin, limit);
+    const RecordsEnd records = find_records_end(file_, header_, begin, limit, said);
+    if (read_extents(frame.frame_begin) != extents) return;  // a program that still runs adds to it
+    if (!fits || is_end(records.offset, limit)) frame.end = records.offset;
+    // An event is counted after it has been written: of the last one the process may not have lived
+    // to do that.
+    if (fits && (frame.end == said || (frame.end > said && records.events_behind <= 1))) return;
+    frame.torn = frame.end < said;
+    frames_.problems.add({Problem::Kind::corruption, frame.frame_begin, file_name_, "BufferExtents",
+                          fmt::format("says {} bytes, but its records end after {}", extents,
+                                      frame.end - frame.begin),
+                          0});
+  }
+  // Whether a buffer can end there in its cell.
+  [[nodiscard]] bool is_end(uint64_t at, uint64_t limit) const {
+    return at == limit || opens_buffer(at) || is_unused(bytes_of(at, limit), header_.version);
+  }
+  // The same, and its last word is not a free one.
+  [[nodiscard]] bool ends_cleanly(uint64_t begin, uint64_t end, uint64_t limit) const {
+    constexpr uint64_t kWord = kFunctionRecordBytes;
+    if (end - begin >= kWord && is_unused(bytes_of(end - kWord, end), header_.version))
+      return false;
+    return is_end(end, limit);
+  }
+
   // Version 1: buffers of the header's buffer_size, filler included.
   uint64_t take_fixed_frame(uint64_t at) {
     BufferFrame frame;
     frame.frame_begin = frame.begin = at;
     const uint64_t in_file = file_.size() - at;
-    if (header_.buffer_size != 0 && header_.buffer_size <= in_file &&
-        (header_.buffer_size == in_file || opens_buffer(at + header_.buffer_size) ||
-         !opens_anywhere(at))) {
+    if (header_.recorder.cells && header_.buffer_size <= in_file) {
+      frame.end = cell_end(file_, header_, at);
+    } else if (header_.buffer_size != 0 && header_.buffer_size <= in_file &&
+               (header_.buffer_size == in_file || opens_buffer(at + header_.buffer_size) ||
+                !opens_anywhere(at))) {
       frame.end = at + header_.buffer_size;
     } else {
       frame.end = end_of_unsized_buffer(at);
@@ -200,13 +272,21 @@ class Framer {
   uint64_t end_of_unsized_buffer(uint64_t at) {
     SkipRecords skip_records;
     const WalkEnd walk = walk_fdr_records(file_, at, file_.size(), header_, skip_records);
-    const bool torn = !walk.end_of_buffer;
-    if (torn && header_.buffer_size > file_.size() - at) {
+    const uint64_t end = find_opening(std::max(walk.offset, at + 1));
+    if (header_.buffer_size > file_.size() - at && end == file_.size()) {
       frames_.problems.add(
           {Problem::Kind::torn_tail, at, file_name_, "Buffer",
-           fmt::format("the file ends inside this buffer of {} bytes", header_.buffer_size), 0});
+           fmt::format("the file ends inside this buffer of {} bytes{}", header_.buffer_size,
+                       walk.end_of_buffer ? ", behind its last record" : ""),
+           0});
+    } else if (walk.end_of_buffer) {
+      frames_.problems.add({Problem::Kind::corruption, walk.offset - kMetadataRecordBytes,
+                            file_name_, "EndOfBuffer",
+                            fmt::format("ends a buffer of {} bytes, where all have {}", end - at,
+                                        header_.buffer_size),
+                            0});
     }
-    return find_opening(std::max(walk.offset, at + 1));
+    return end;
   }
 
   // Where the records that begin at `begin` show that a buffer ends, if that is not `end`, where it
@@ -272,14 +352,44 @@ Error detail::misplaced_opening(uint64_t offset, const FdrPayload& payload) {
           offset};
 }
 
-Problem walk_problem(const WalkEnd& walk, uint64_t end, const BufferFrame& frame,
-                     const std::string& file_name) {
-  const bool cut = walk.error->cause == Error::Cause::truncated;
+TimedPlace find_next_timed(Bytes file, const FileHeader& header, uint64_t at, uint64_t end,
+                           uint64_t now) {
+  Cursor in(file.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)), header.order, at);
+  while (!in.at_end()) {
+    const Result<FdrRecord> record = read_fdr_record(in, header.version);
+    if (!record || detail::begins_buffer(record->payload) ||
+        std::holds_alternative<EndOfBuffer>(record->payload))
+      break;
+    if (const auto* function = std::get_if<FunctionRecord>(&record->payload))
+      return {record->offset, now + function->tsc_delta};
+    if (const auto* cpu = std::get_if<NewCpuId>(&record->payload))
+      return {record->offset, cpu->tsc};
+    if (const auto* wrap = std::get_if<TscWrap>(&record->payload))
+      return {record->offset, wrap->tsc};
+  }
+  return {end, UINT64_MAX};
+}
+
+std::optional<Problem> walk_problem(const WalkEnd& walk, Bytes file, const FileHeader& header,
+                                    const BufferFrame& frame, const std::string& file_name) {
   Problem problem;
   problem.offset = walk.offset;
   problem.file = file_name;
+  problem.lost_bytes = frame.end - walk.offset;
+  if (!walk.error) {
+    // In the recorder's own cells EndOfBuffer is nothing but the first of the free words.
+    if (!walk.end_of_buffer || !header.recorder.cells || frame.torn) return std::nullopt;
+    const uint64_t free_from = walk.offset - kMetadataRecordBytes;
+    if (is_unused_filler(file.subspan(static_cast<size_t>(free_from),
+                                      static_cast<size_t>(frame.end - free_from))))
+      return std::nullopt;
+    problem.record = "EndOfBuffer";
+    problem.message =
+        "stands before the end of what was written; the rest of the buffer is skipped";
+    return problem;
+  }
+  const bool cut = walk.error->cause == Error::Cause::truncated;
   problem.record = walk.error->record;
-  problem.lost_bytes = end - walk.offset;
   if (cut && frame.torn) {
     problem.kind = Problem::Kind::torn_tail;
     problem.message = "the file ends inside this record: " + walk.error->detail;

@@ -118,8 +118,21 @@ WalkEnd walk_fdr_records(Bytes file, uint64_t begin, uint64_t end, const FileHea
              : detail::walk_in_order<std::endian::big>(file, begin, end, header.version, visitor);
 }
 
-// The problem that a walk's error amounts to: the rest of the buffer, up to `end`, is lost.
-Problem walk_problem(const WalkEnd& walk, uint64_t end, const BufferFrame& frame,
-                     const std::string& file_name);
+// A place on a buffer's running time.
+struct TimedPlace {
+  uint64_t offset = 0;  // of a record
+  uint64_t tsc = 0;     // after it; UINT64_MAX: nothing up to `offset` has a time
+};
+// The first record in [at, end) that has a place on the running time, which is `now` before `at`:
+// a function record, NewCPUId or TSCWrap. Versions 1 to 4 only, where a custom event has a time of
+// its own that moves nothing: it belongs between its neighbours nevertheless, and is told no later
+// than this.
+TimedPlace find_next_timed(Bytes file, const FileHeader& header, uint64_t at, uint64_t end,
+                           uint64_t now);
+
+// What the end of a walk through `frame`'s records amounts to, if they end before the frame does:
+// the rest of the buffer is lost. None: the frame is whole.
+std::optional<Problem> walk_problem(const WalkEnd& walk, Bytes file, const FileHeader& header,
+                                    const BufferFrame& frame, const std::string& file_name);
 
 }  // namespace telltale::xray

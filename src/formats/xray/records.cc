@@ -89,18 +89,23 @@ bool looks_like_trace(Bytes file) {
 Result<FileHeader> read_file_header(Bytes file) {
   FileHeader header;
   if (file.size() >= 4 && !looks_like_trace(file)) {
-    Cursor in(file);
-    const auto version = in.read<uint16_t>("version");
-    const auto type = in.read<uint16_t>("type");
-    const bool plausible = version < 256 && type <= 1;
-    return std::unexpected(
-        Error{plausible ? Error::Cause::unsupported_version : Error::Cause::bad_magic,
-              {},
-              "FileHeader",
-              plausible ? fmt::format("version {} of the {} format is not known", version,
-                                      type == 1 ? "FDR" : "basic")
-                        : std::string("no XRay trace starts with these bytes"),
-              0});
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+      Cursor in(file, order);
+      const auto version = in.read<uint16_t>("version");
+      const auto type = in.read<uint16_t>("type");
+      if (version == 0 || version > 255 || type > 1 || file.size() < kFileHeaderBytes) continue;
+      const bool fdr = type == static_cast<uint16_t>(LogType::fdr);
+      return std::unexpected(Error{
+          Error::Cause::unsupported_version,
+          {},
+          "FileHeader",
+          fmt::format("version {} of XRay's {} format is not known; telltale reads {} to {}",
+                      version, fdr ? "FDR" : "basic", fdr ? kFirstFdrVersion : kFirstBasicVersion,
+                      fdr ? kLastFdrVersion : kLastBasicVersion),
+          0});
+    }
+    return std::unexpected(Error{
+        Error::Cause::bad_magic, {}, "FileHeader", "no XRay trace starts with these bytes", 0});
   }
   // Version and type are small, so only one byte order can read them as a known pair.
   Cursor probe(file);
@@ -127,6 +132,7 @@ Result<FileHeader> read_file_header(Bytes file) {
     header.recorder = {.cells = (flags & kRecorderCells) != 0 && header.buffer_size != 0,
                        .sparse_interval = sparse,
                        .lost_events = lost};
+    if ((flags & kRecorderCounts) != 0) header.recorder.parts = bits >> kPartsShift;
   }
   if (in.error()) return std::unexpected(*in.error());
   std::copy_n(file.begin(), kFileHeaderBytes, header.raw.begin());

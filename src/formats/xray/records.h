@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -15,10 +16,11 @@ namespace telltale::xray {
 
 // What telltale's own recorder says in the header; all zero in other traces.
 struct RecorderMark {
-  bool cells = false;           // what follows a buffer up to the next multiple of buffer_size, and
-                                // a cell that no buffer opens, is slack, not damage
+  bool cells = false;           // buffers stand in cells of buffer_size bytes; where nothing was
+                                // written, cells are unused (recorder_cells.h), not damaged
   uint8_t sparse_interval = 0;  // 0: all records timed; else records with delta 0 are not
   uint32_t lost_events = 0;     // at most 2^32-1
+  std::optional<uint32_t> parts = {};  // cells (without cells: buffers) that the file had
 };
 
 // The 32 bytes that open every trace file. Only bits 0 and 1 of the bit field mean anything; the

@@ -1,12 +1,15 @@
 #include "formats/xray/timed_events.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
 namespace telltale::xray {
 
 FdrBufferEvents::FdrBufferEvents(Bytes file, const FileHeader& header, const BufferFrame& frame)
-    : header_(header),
+    : file_(file),
+      header_(header),
+      frame_end_(frame.end),
       in_(file.subspan(static_cast<size_t>(frame.begin),
                        static_cast<size_t>(frame.end - frame.begin)),
           header.order, frame.begin) {
@@ -92,7 +95,10 @@ TimedEvent FdrBufferEvents::timed(const FdrPayload& payload) {
     event.payload = custom->payload;
     if (layout.custom_event_has_cpu) event.cpu = custom->cpu;
     if (!layout.event_time_is_delta) {
-      event.tsc = custom->tsc;  // beside the running time, which it does not move
+      // Beside the running time, which it does not move, but between its neighbours.
+      if (next_timed_.offset < in_.offset())
+        next_timed_ = find_next_timed(file_, header_, in_.offset(), frame_end_, now_);
+      event.tsc = std::max(std::min(custom->tsc, next_timed_.tsc), now_);
       return event;
     }
     now_ += static_cast<uint64_t>(int64_t{custom->tsc_delta});

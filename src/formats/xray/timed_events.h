@@ -62,10 +62,13 @@ class FdrBufferEvents {
   bool read(FdrPayload& payload);
   TimedEvent timed(const FdrPayload& payload);
 
+  Bytes file_;
   const FileHeader& header_;
+  uint64_t frame_end_;
   Cursor in_;
   BufferStart start_;
   uint64_t now_ = 0;
+  TimedPlace next_timed_;  // behind the latest event with a time of its own
   uint16_t cpu_ = 0;
   WalkEnd end_;
   bool ended_ = false;

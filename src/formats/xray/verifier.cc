@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -76,7 +77,21 @@ Violation::Kind kind_of(const Problem& problem) {
   }
   if (problem.record == "Buffer") return stray_bytes;
   if (problem.record == "BufferExtents") return wrong_extents;
+  if (problem.record == "EndOfBuffer") return incomplete_buffer;
   return unreadable_record;
+}
+
+// One past the last byte of a metadata record that a field claims; 0: any byte may be anything.
+size_t claimed_bytes(const FdrPayload& payload, const FdrLayout& layout) {
+  if (std::holds_alternative<NewBuffer>(payload) || std::holds_alternative<Pid>(payload)) return 5;
+  if (std::holds_alternative<NewCpuId>(payload) || std::holds_alternative<TypedEvent>(payload))
+    return 11;
+  if (std::holds_alternative<TscWrap>(payload) || std::holds_alternative<CallArgument>(payload) ||
+      std::holds_alternative<BufferExtents>(payload))
+    return 9;
+  if (std::holds_alternative<WalltimeMarker>(payload)) return 13;
+  if (std::holds_alternative<CustomEvent>(payload)) return layout.event_time_is_delta ? 9 : 13;
+  return 0;
 }
 
 // Plays an FDR file against the table of its version.
@@ -97,20 +112,24 @@ class FdrChecker {
          selector_ == nullptr || selector_->function(record));
   }
   void metadata(const FdrRecord& record) {
-    step(record.offset, symbol_of(record.payload),
-         selector_ == nullptr || selector_->metadata(record));
+    const bool chosen = selector_ == nullptr || selector_->metadata(record);
+    step(record.offset, symbol_of(record.payload), chosen);
+    // Other writers leave garbage there, telltale's recorder zeros: this is a record whose first
+    // byte was damaged, and what it takes for its own is the record behind it.
+    if (!chosen || !verdict_.header.recorder.parts) return;
+    const size_t claimed = claimed_bytes(record.payload, fdr_layout(verdict_.header.version));
+    if (claimed == 0 || std::ranges::all_of(record.raw.first(kMetadataRecordBytes).subspan(claimed),
+                                            [](std::byte byte) { return byte == std::byte{0}; }))
+      return;
+    report(verdict_, {Violation::Kind::unreadable_record, record.offset,
+                      std::string(record_name(record.payload)),
+                      "has bytes that telltale's recorder never writes into such a record"});
   }
   void skipped(const SkippedBytes& skipped) {
     if (skipped.reason == SkippedBytes::Reason::damage) whole_ = false;
   }
   void end_buffer(const BufferFrame& frame) {
     if (!here()) return;
-    if (frame.torn && state_ == Symbol::end_of_buffer) {
-      report(verdict_, {Violation::Kind::incomplete_buffer, frame.end, "Buffer",
-                        fmt::format("is {} bytes long instead of buffer_size, {}",
-                                    frame.end - frame.begin, verdict_.header.buffer_size)});
-      return;
-    }
     if (!whole_ || allows(after(state_), Symbol::buffer_ends)) return;
     report(verdict_, {Violation::Kind::incomplete_buffer, frame.end, "Buffer",
                       fmt::format("ends behind {}, where may stand only: {}", symbol_name(state_),

@@ -110,8 +110,12 @@ TEST(Verifier, Version1NeedsEndOfBufferAndItsFiller) {
   EXPECT_TRUE(verdict_on(FdrBuilder(1).buffer_size(200).buffer({}).enter(1, 0).bytes()).valid());
   expect_first(FdrBuilder(1).buffer_size(56).buffer({}).enter(1, 0).without_end().bytes(),
                Kind::incomplete_buffer, 88, "Buffer");
-  expect_first(FdrBuilder(1).buffer_size(200).buffer({}).enter(1, 0).torn(10),
-               Kind::incomplete_buffer, 222, "Buffer");
+  expect_first(FdrBuilder(1).buffer_size(200).buffer({}).enter(1, 0).torn(10), Kind::torn_file, 32,
+               "Buffer");
+  // Shorter than the header says, and another one behind it.
+  expect_first(FdrBuilder(1).buffer_size(200).buffer({}).enter(1, 0).torn(100) +
+                   FdrBuilder(1).buffer_size(200).buffer({}).bytes().substr(kFileHeaderBytes),
+               Kind::incomplete_buffer, 88, "EndOfBuffer");
 }
 
 TEST(Verifier, BasicMode) {

@@ -81,5 +81,15 @@ constexpr uint32_t kObjectFunctionMask = 0x00FF'FFFF;
 constexpr size_t kRecorderMarkOffset = 24;
 constexpr uint16_t kRecorderMark = 0x5454;
 constexpr uint8_t kRecorderCells = 1;  // flag: buffers stand in cells of buffer_size bytes
+// Flag: the header's bit field says, above its two flags, how many cells (without cells: buffers)
+// the file has, so that a file that was cut between them is known to be cut.
+constexpr uint8_t kRecorderCounts = 2;
+constexpr unsigned kPartsShift = 2;
+constexpr uint32_t kMostParts = 0x3FFF'FFFF;
+// The word that the recorder puts behind the last event of a buffer that is closed before it is
+// full. In version 1 it reads as EndOfBuffer.
+constexpr uint64_t kClosingWord = 0x103;
+// What version 1 cells consist of where nothing was written: it reads as EndOfBuffer.
+constexpr uint64_t kFreeWordVersion1 = 3;
 
 }  // namespace telltale::xray

@@ -1,0 +1,89 @@
+#include "formats/xray/recorder_cells.h"
+
+#include <algorithm>
+#include <cstring>
+#include <variant>
+
+#include "formats/xray/fdr_walk.h"
+
+namespace telltale::xray {
+namespace {
+
+constexpr size_t kWordBytes = 8;
+
+// The recorder writes for little-endian machines only.
+uint64_t word_at(Bytes bytes, size_t at) {
+  Cursor in(bytes.subspan(at, kWordBytes), std::endian::little);
+  return in.read<uint64_t>("word");
+}
+
+bool all_zero(Bytes bytes) {
+  // memcmp of the bytes with themselves, one further on, is as fast as memory.
+  return bytes.empty() || (bytes[0] == std::byte{0} &&
+                           std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
+}
+
+bool is_closing_word(Bytes bytes) {
+  return bytes.size() >= kWordBytes && word_at(bytes, 0) == kClosingWord;
+}
+
+bool starts_free(Bytes bytes) { return bytes.size() >= kWordBytes && word_at(bytes, 0) == 0; }
+
+bool is_event(const FdrPayload& payload) {
+  return std::holds_alternative<FunctionRecord>(payload) ||
+         std::holds_alternative<CustomEvent>(payload) ||
+         std::holds_alternative<TypedEvent>(payload);
+}
+
+// A cell of version 1 that no buffer opens: untouched, or made ready as far as the recorder came.
+bool is_unused_cell_of_version_1(Bytes bytes) {
+  size_t at = 0;
+  while (at + kWordBytes <= bytes.size() && word_at(bytes, at) == kFreeWordVersion1)
+    at += kWordBytes;
+  const Bytes rest = bytes.subspan(at);
+  if (all_zero(rest)) return true;
+  // The file may end inside a word.
+  return rest.size() < kWordBytes && rest[0] == std::byte{kFreeWordVersion1} &&
+         all_zero(rest.subspan(1));
+}
+
+}  // namespace
+
+uint64_t cell_end(Bytes file, const FileHeader& header, uint64_t at) {
+  const uint64_t in_cell = (at - kFileHeaderBytes) % header.buffer_size;
+  return at + std::min<uint64_t>(header.buffer_size - in_cell, file.size() - at);
+}
+
+bool is_unused(Bytes bytes, uint16_t version) {
+  if (!fdr_layout(version).has_extents) return is_unused_cell_of_version_1(bytes);
+  return all_zero(is_closing_word(bytes) ? bytes.subspan(kWordBytes) : bytes);
+}
+
+bool is_unused_filler(Bytes bytes) {
+  // Free words stand side by side from where the last event ended, and once more at the very end,
+  // which need not be a whole number of words away.
+  constexpr size_t kEndBytes = 3 * kWordBytes;
+  size_t at = is_closing_word(bytes) ? kWordBytes : 0;
+  for (; at + kEndBytes <= bytes.size(); at += kWordBytes) {
+    if (word_at(bytes, at) != kFreeWordVersion1) return false;
+  }
+  return std::ranges::all_of(bytes.subspan(at), [](std::byte byte) {
+    return byte == std::byte{0} || byte == std::byte{kFreeWordVersion1};
+  });
+}
+
+RecordsEnd find_records_end(Bytes file, const FileHeader& header, uint64_t begin, uint64_t end,
+                            uint64_t said) {
+  Cursor in(file.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)),
+            header.order, begin);
+  RecordsEnd found{begin, 0};
+  while (!in.at_end() && !starts_free(in.rest()) && !is_closing_word(in.rest())) {
+    const Result<FdrRecord> record = read_fdr_record(in, header.version);
+    if (!record || (record->offset != begin && detail::begins_buffer(record->payload))) break;
+    found.offset = in.offset();
+    if (found.offset > said && is_event(record->payload)) ++found.events_behind;
+  }
+  return found;
+}
+
+}  // namespace telltale::xray
