@@ -229,11 +229,10 @@ std::string why_nothing(const RecordingHooks& hooks, const std::string& program,
            " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
   }
   if (has_hooks) return "the recorder could not start, or no function was called that it watches";
-  if (built.hooks.xray_runtime) {
+  if (hooks.xray_runtime) {
     return program +
-           " was built with -fxray-instrument, but none of its functions is large enough for clang "
-           "to "
-           "instrument it (-fxray-instruction-threshold=1 instruments all)";
+           " was built with -fxray-instrument, but clang leaves functions as small as its own out "
+           "(-fxray-instruction-threshold=1 instruments all)";
   }
   return fmt::format(
       "neither {} nor what it may have started {}called functions that can be watched: of programs "
