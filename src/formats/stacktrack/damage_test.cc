@@ -126,6 +126,17 @@ TEST(StacktrackCheck, NamesWhatIsWrong) {
             std::pair(Kind::unknown_flags, uint64_t{3}));
   EXPECT_EQ(first_of(with_scope().hit(1, 1, 1, kInfoEnd)),
             std::pair(Kind::wrong_flags, uint64_t{3}));
+  // An exit is a HIT: the mark on any other record is wrong.
+  std::string marked = begun().time_type(1).bytes();
+  marked[24 + 1] = static_cast<char>(marked[24 + 1] | kExit >> 8);
+  EXPECT_EQ(first_of(StacktrackBuilder(false).raw(marked)),
+            std::pair(Kind::wrong_flags, uint64_t{1}));
+  EXPECT_EQ(first_of(begun().file(1, 0, 1, "f.cc").at(0).property(1, 0, 0, "a=b")),
+            std::pair(Kind::wrong_sequence, uint64_t{3}));
+  EXPECT_EQ(first_of(begun().at(0).file(1, 0, 0, "f.cc")),
+            std::pair(Kind::wrong_sequence, uint64_t{1}));
+  EXPECT_EQ(first_of(begun().at(0).scope(1, Style::function, 1, 0, 0, "f")),
+            std::pair(Kind::wrong_sequence, uint64_t{1}));
   EXPECT_EQ(first_of(with_scope().raw("torn")), std::pair(Kind::cut_record, uint64_t{3}));
   EXPECT_EQ(first_of(StacktrackBuilder(false).time_type(1).prologue()),
             std::pair(Kind::no_prologue, uint64_t{0}));

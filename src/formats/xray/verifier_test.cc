@@ -123,6 +123,11 @@ TEST(Verifier, BasicMode) {
                "BasicArgument");
   expect_first(BasicBuilder(3).thread(1).enter_args(1, 5).argument_of(2, 2).bytes(),
                Kind::orphan_argument, 64, "BasicArgument");
+  // Behind its call's exit, and behind another call of the thread.
+  expect_first(BasicBuilder(3).thread(1).enter_args(1, 5).exit(1, 6).argument_of(1, 7).bytes(),
+               Kind::orphan_argument, 96, "BasicArgument");
+  expect_first(BasicBuilder(3).thread(1).enter_args(1, 5).enter(2, 6).argument_of(1, 7).bytes(),
+               Kind::orphan_argument, 96, "BasicArgument");
   expect_first(BasicBuilder(1).thread(1).tail_exit(1, 5).bytes(), Kind::unknown_to_version, 32,
                "BasicCall");
   expect_first(BasicBuilder(3).thread(1).enter(1, 5).torn(1), Kind::torn_file, 32, "BasicRecord");
