@@ -1,5 +1,5 @@
-// Mono recordings: no crash, and two ways to the same answer: the fast lane for calls, and one
-// event after the other.
+// Mono recordings: no crash, and three ways to the same answer: the fast lane for calls, skimming,
+// and one event after the other.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -38,6 +38,25 @@ struct Summary {
     sum = (sum * 31) ^ head.time ^ head.offset ^ head.raw.size();
   }
   bool operator==(const Summary&) const = default;
+};
+// What a reader of types, sizes, times and calls is told.
+struct Plain : Summary {
+  void add(uint64_t kind, uint64_t time, uint64_t type, uint64_t size) {
+    ++events;
+    sum = (sum * 31) ^ kind ^ time ^ (type << 7) ^ (size << 11);
+  }
+  void event(const EventHead& head, const Alloc& r) { add(1, head.time, r.type, r.size); }
+  void event(const EventHead& head, const HeapObject& r) { add(2, head.time, r.type, r.size); }
+  void event(const EventHead& head, const Clause& r) { add(3, head.time, r.type, 0); }
+  void event(const EventHead& head, const Call& r) { add(4, head.time, r.method, 0); }
+  void event(const EventHead& head, const Jit& r) { add(5, head.time, r.method, 0); }
+};
+struct Skimming : Plain {
+  [[nodiscard]] static SkimRun::Wants wants() { return {false, false}; }
+  void skim(SkimRun& run) { run.play(*this); }
+  void allocation(uint64_t time, uint64_t type, uint64_t size) { add(1, time, type, size); }
+  void heap_object(uint64_t time, uint64_t type, uint64_t size) { add(2, time, type, size); }
+  void clause(uint64_t time, uint64_t type) { add(3, time, type, 0); }
 };
 struct FastLane : Summary {
   void calls(CallRun& run) {
@@ -140,6 +159,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                 one.last_time == other.last_time,
             "and end alike");
     require(one.error.has_value() || one.offset == frame.end, "what has no error is read whole");
+    Plain plain;
+    Skimming skimming;
+    decode_buffer(frame.events(file), bases, frame.begin, layout, plain);
+    const DecodeEnd skimmed =
+        decode_buffer(frame.events(file), bases, frame.begin, layout, skimming);
+    require(static_cast<Summary&>(plain) == static_cast<Summary&>(skimming), "skimming agrees");
+    require(skimmed.offset == one.offset && skimmed.last_time == one.last_time,
+            "and ends where the others do");
   }
   check_rewriting(file);
   check_conversion(file, kPublishedVersion);

@@ -120,6 +120,12 @@ bool MonoReportOptions::any() const {
          !track.empty() || !find.empty();
 }
 
+bool MonoReportOptions::needs_thread_names() const {
+  return std::ranges::any_of(split(reports), [](const std::string& name) {
+    return wants(RuntimeSections::names(), name.substr(0, name.find('.')));
+  });
+}
+
 void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
   const std::string group = "Mono recordings";
   verb.add_option("--reports", options.reports,

@@ -27,6 +27,8 @@ struct MonoReportOptions {
   std::optional<size_t> rows;  // of each table; none: all
 
   [[nodiscard]] bool any() const;  // something was asked that only Mono recordings have
+  // A report was asked for that shows names of threads beside what they did.
+  [[nodiscard]] bool needs_thread_names() const;
 };
 
 // What times, and --time, are counted from: the recording's first event, or what mprof-report

@@ -45,11 +45,15 @@ Table MonoSections::heap_classes(const std::vector<HeapShots::Shot>& shots) cons
       for (const auto& [key, sum] : before) now.try_emplace(key);
     }
     std::vector<std::pair<uint64_t, HeapShots::Sum>> rows(now.begin(), now.end());
+    const auto name_in_order = [&](uint64_t id) {  // what is gone has none, and comes last
+      const auto name = names.find(id);
+      return name == names.end() ? std::string_view() : std::string_view(name->second);
+    };
     std::ranges::sort(rows, [&](const auto& a, const auto& b) {
       const auto key = [&](const auto& row) {
         const auto& [id, sum] = row;
         return std::tuple(by_count ? ~sum.objects : ~sum.bytes,
-                          by_count ? ~sum.bytes : ~sum.objects, names[id], id);
+                          by_count ? ~sum.bytes : ~sum.objects, name_in_order(id), id);
       };
       return key(a) < key(b);
     });

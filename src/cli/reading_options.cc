@@ -122,7 +122,7 @@ std::string describe_problems(const ProblemLog& problems) {
 }  // namespace
 
 OpenOptions ReadingOptions::open_options() const {
-  OpenOptions open{files, programs, {}, format_description};
+  OpenOptions open{files, programs, {}, format_description, thread_names};
   if (max_decompressed_bytes != 0) {
     open.limits.max_decompressed_bytes = max_decompressed_bytes;
     open.limits.max_ratio = 0;

@@ -35,6 +35,7 @@ struct ReadingOptions {
   bool json = false;
   bool csv = false;
   bool follow = false;
+  bool thread_names = true;                                           // OpenOptions::thread_names
   std::shared_ptr<Follower> follower = std::make_shared<Follower>();  // at work if `follow`
   // What was read, if --strict is to judge it: standard input cannot be read again.
   std::shared_ptr<std::vector<InputFile>> read = std::make_shared<std::vector<InputFile>>();

@@ -292,6 +292,7 @@ void add_report_verb(CLI::App& app, int& status) {
   add_counts_options(*verb, options->counts);
   verb->callback([options, rows, &status] {
     if (rows->count() != 0) options->mono.rows = options->rows;
+    options->reading.thread_names = options->mono.needs_thread_names();  // only Mono's are lazy
     status = run(*options);
   });
 }

@@ -56,7 +56,8 @@ class MonoToEvents {
         layout_(layout),
         tag_(address_tag),
         floor_(floor),
-        first_(first) {}
+        first_(first),
+        wants_stacks_(details_for(sink).stacks) {}
 
   void calls(mono::CallRun& run) {
     EventRun<Sink> to(sink_);
@@ -74,6 +75,21 @@ class MonoToEvents {
       }
     }
     to.end();
+  }
+
+  // What the sink does not hear, or does not look at, need not be read.
+  [[nodiscard]] mono::SkimRun::Wants wants() const {
+    constexpr bool kHearsStacks = hears<Sink, AllocationEvent> || hears<Sink, ClauseEvent> ||
+                                  hears<Sink, HandleEvent> || hears<Sink, ThrowEvent> ||
+                                  hears<Sink, MonitorEvent> || hears<Sink, SampleEvent>;
+    const EventDetails details = details_for(sink_);
+    return {.stacks = kHearsStacks && details.stacks,
+            .references = hears<Sink, HeapObjectEvent> && details.references};
+  }
+  void skim(mono::SkimRun& run) {
+    Skimmer skimmer{sink_, tag_, floor_};
+    run.play(skimmer);
+    floor_ = skimmer.floor;
   }
 
   void event(const mono::EventHead& head, const mono::Alloc& r)
@@ -153,7 +169,8 @@ class MonoToEvents {
   {
     sink_.on(ClauseEvent{advance(head),
                          static_cast<ClauseEvent::Kind>(std::min<uint64_t>(r.type, 255)), r.index,
-                         methods_.id(r.method), r.object == 0 ? ObjectId{} : object(r.object)});
+                         wants_stacks_ ? methods_.id(r.method) : FunctionId{},
+                         r.object == 0 ? ObjectId{} : object(r.object)});
   }
   void event(const mono::EventHead& head, const mono::Monitor& r)
     requires hears<Sink, MonitorEvent>
@@ -203,7 +220,8 @@ class MonoToEvents {
     requires hears<Sink, SampleEvent>
   {
     stack_.clear();
-    for (size_t i = r.frames.size(); i-- > 0;) stack_.push_back(methods_.id(r.frames[i].method));
+    if (wants_stacks_)
+      for (size_t i = r.frames.size(); i-- > 0;) stack_.push_back(methods_.id(r.frames[i].method));
     // Before version 6 the time stamp counts in units of its own that nobody can use.
     Ticks time = floor_;
     if (layout_.every_event_has_time) {
@@ -215,7 +233,7 @@ class MonoToEvents {
                          layout_.hit_has_thread,
                          static_cast<int64_t>(r.thread),
                          r.addresses,
-                         {!stack_.empty(), stack_},
+                         {!r.frames.empty(), stack_},
                          r.type});
   }
   void event(const mono::EventHead& head, const mono::NativeSymbol& r)
@@ -360,6 +378,26 @@ class MonoToEvents {
       }
     }
   };
+  // Tells events without what nobody looks at.
+  struct Skimmer {
+    Sink& sink;
+    uint64_t tag;
+    Ticks floor;
+
+    [[gnu::always_inline]] void allocation(Ticks time, uint64_t type, uint64_t bytes) {
+      if constexpr (hears<Sink, AllocationEvent>)
+        sink.on(AllocationEvent{advance(time), TypeId{type ^ tag}, {}, bytes, {}});
+    }
+    [[gnu::always_inline]] void heap_object(Ticks time, uint64_t type, uint64_t bytes) {
+      if constexpr (hears<Sink, HeapObjectEvent>)
+        sink.on(HeapObjectEvent{advance(time), {}, TypeId{type ^ tag}, bytes, 0, {}});
+    }
+    [[gnu::always_inline]] void clause(Ticks time, uint8_t kind) {
+      if constexpr (hears<Sink, ClauseEvent>)
+        sink.on(ClauseEvent{advance(time), static_cast<ClauseEvent::Kind>(kind), 0, {}, {}});
+    }
+    [[gnu::always_inline]] Ticks advance(Ticks time) { return floor = std::max(floor, time); }
+  };
   // Holds a call whose time goes back at the time of the event before it.
   void hold(mono::TimedCall& call) {
     if (call.time < floor_) {
@@ -378,7 +416,8 @@ class MonoToEvents {
   [[nodiscard]] ObjectId object(uint64_t address) const { return ObjectId{address ^ tag_}; }
   RecordedStack stack(bool known, mono::Backtrace backtrace) {
     stack_.clear();
-    for (const uint64_t method : backtrace) stack_.push_back(methods_.id(method));
+    if (wants_stacks_)
+      for (const uint64_t method : backtrace) stack_.push_back(methods_.id(method));
     return {known, stack_};
   }
   [[nodiscard]] HeapRootsEvent::Kind root_kind(uint64_t type) const {
@@ -399,6 +438,7 @@ class MonoToEvents {
   uint64_t tag_;
   Ticks floor_;
   Ticks first_;
+  bool wants_stacks_;
   bool went_back_ = false;
   std::vector<FunctionId> stack_;
   std::vector<ObjectsMoved::Move> moves_;

@@ -23,15 +23,24 @@ constexpr uint64_t kManyCalls = 64;
 // Buffers that a worker reads at a time when it looks for names.
 constexpr size_t kBuffersAtATime = 64;
 
+// A buffer without a method's name that has this many other events is of a thread that names none.
+constexpr uint64_t kManyOthers = 256;
+
 // Collects names of methods and threads.
 struct NameCollector {
   std::vector<MonoMethods::Found> methods;
   std::vector<std::string_view> thread_names;
   uint64_t calls_seen = 0;
+  uint64_t others_seen = 0;
 
   void calls(mono::CallRun& run) {
     run.for_each([&](mono::Call::Action, uint64_t, uint64_t) { ++calls_seen; });
   }
+  [[nodiscard]] static mono::SkimRun::Wants wants() { return {false, false}; }
+  void skim(mono::SkimRun& run) { run.play(*this); }
+  void allocation(uint64_t, uint64_t, uint64_t) { ++others_seen; }
+  void heap_object(uint64_t, uint64_t, uint64_t) { ++others_seen; }
+  void clause(uint64_t, uint8_t) { ++others_seen; }
   void event(const mono::EventHead&, const mono::Jit& r) { methods.push_back({r.method, r.name}); }
   void event(const mono::EventHead&, const mono::Metadata& r) {
     if (r.kind == mono::MetadataKind::thread && r.has_name) thread_names.push_back(r.name);
@@ -100,7 +109,7 @@ class MonoRecording::Builder {
  public:
   explicit Builder(MonoRecording& recording) : recording_(recording) {}
 
-  Result<void> add_file(InputFile input, bool one_of_many) {
+  Result<void> add_file(InputFile input, bool one_of_many, MonoThreadNames thread_names) {
     Result<mono::FileHeader> header = mono::read_file_header(input.bytes());
     if (!header) {
       header.error().file = input.name();
@@ -118,7 +127,7 @@ class MonoRecording::Builder {
     file.methods = std::make_unique<MonoMethods>(recording_.names_, one_of_many,
                                                  [&file] { return find_all_methods(file); });
     place_buffers(static_cast<uint32_t>(index));
-    find_names(file);
+    find_names(file, thread_names);
     return {};
   }
 
@@ -163,19 +172,40 @@ class MonoRecording::Builder {
 
   // Names of threads, and of the methods where the runtime's own thread writes them (since version
   // 13); older recordings name methods anywhere, and are read whole.
-  void find_names(File& file) {
+  void find_names(File& file, MonoThreadNames thread_names) {
     const bool anywhere = !file.layout.every_event_has_time;
-    std::unordered_set<uint64_t> busy_threads;
+    // Threads that name no methods; of those that call some nothing more is read.
+    enum class Busy : uint8_t { calling, otherwise };
+    std::unordered_map<uint64_t, Busy> busy_threads;
     std::vector<MonoMethods::Found> methods;
+    std::vector<const mono::BufferFrame*> of_busy;
     for (const mono::BufferFrame& frame : file.frames.buffers) {
-      if (!anywhere && busy_threads.contains(frame.header.thread)) continue;
+      if (const auto busy = busy_threads.find(frame.header.thread); busy != busy_threads.end()) {
+        if (busy->second == Busy::otherwise) of_busy.push_back(&frame);
+        continue;
+      }
       NameCollector names;
       file.decode(frame, names);
-      if (names.calls_seen >= kManyCalls) busy_threads.insert(frame.header.thread);
+      if (!anywhere && names.calls_seen >= kManyCalls) {
+        busy_threads.emplace(frame.header.thread, Busy::calling);
+      } else if (!anywhere && names.others_seen >= kManyOthers && names.methods.empty()) {
+        busy_threads.emplace(frame.header.thread, Busy::otherwise);
+      }
       methods.insert(methods.end(), names.methods.begin(), names.methods.end());
       add_thread_names(threads_[thread_key(file, frame)], names.thread_names);
     }
     file.methods->add(methods);
+    if (thread_names == MonoThreadNames::all) find_thread_names(file, of_busy);
+  }
+  void find_thread_names(const File& file, const std::vector<const mono::BufferFrame*>& frames) {
+    std::vector<std::vector<std::string_view>> names(frames.size());
+    parallel_for(frames.size(), worker_count(0), [&](size_t i, size_t) {
+      NameCollector collector;
+      file.decode(*frames[i], collector);
+      names[i] = std::move(collector.thread_names);
+    });
+    for (size_t i = 0; i < frames.size(); ++i)
+      if (!names[i].empty()) add_thread_names(threads_[thread_key(file, *frames[i])], names[i]);
   }
   // The system may give a thread's id to another one later.
   static void add_thread_names(Thread& thread, const std::vector<std::string_view>& names) {
@@ -191,14 +221,15 @@ class MonoRecording::Builder {
   std::map<ThreadKey, Thread> threads_;
 };
 
-Result<MonoRecording> MonoRecording::open(std::vector<InputFile> inputs) {
+Result<MonoRecording> MonoRecording::open(std::vector<InputFile> inputs,
+                                          MonoThreadNames thread_names) {
   MonoRecording recording;
   recording.names_ = std::make_shared<MonoFunctionNames>();
   recording.types_ = std::make_shared<LazyTypes>();
   Builder builder(recording);
   const bool many = inputs.size() > 1;
   for (InputFile& input : inputs) {
-    if (Result<void> added = builder.add_file(std::move(input), many); !added)
+    if (Result<void> added = builder.add_file(std::move(input), many, thread_names); !added)
       return std::unexpected(added.error());
   }
   builder.finish();

@@ -38,6 +38,10 @@ struct MonoEventSizes {
   std::vector<Row> rows;  // those that occur
 };
 
+// Which names of threads are found when a recording is opened. A thread mostly has its name in the
+// first buffer that it wrote; to find those that came later, all but calls has to be read.
+enum class MonoThreadNames : uint8_t { first, all };
+
 // One or several Mono log-profiler recordings (.mlpd) as one: an EventSource that also tells the
 // events of runtime_events.h. A stream is a thread, a unit a run of its buffers. Immutable once
 // opened; answers are the same for any number of workers.
@@ -46,7 +50,8 @@ class MonoRecording {
   static constexpr bool kTellsRuntimeEvents = true;  // those of runtime_events.h
 
   // `inputs` must have .mlpd headers. Errors: truncated or unknown header of any file.
-  static Result<MonoRecording> open(std::vector<InputFile> inputs);
+  static Result<MonoRecording> open(std::vector<InputFile> inputs,
+                                    MonoThreadNames thread_names = MonoThreadNames::all);
 
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Ticks first_time() const { return first_time_; }

@@ -63,7 +63,8 @@ Result<AnyRecording> open_xray_yaml(std::vector<InputFile> inputs, const OpenOpt
 Result<AnyRecording> open_mono(std::vector<InputFile> inputs, const OpenOptions& options) {
   if (!options.programs.empty())
     return usage_error("a Mono recording names its methods itself; it takes no --program");
-  Result<MonoRecording> recording = MonoRecording::open(std::move(inputs));
+  Result<MonoRecording> recording = MonoRecording::open(
+      std::move(inputs), options.thread_names ? MonoThreadNames::all : MonoThreadNames::first);
   if (!recording) return std::unexpected(recording.error());
   return AnyRecording(std::move(*recording));
 }

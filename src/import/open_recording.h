@@ -25,6 +25,8 @@ struct OpenOptions {
   // File with the RAW_FORMAT description of the platform that the recordings, StackTrack then, are
   // from; empty: they are recognised by content.
   std::string format_description;
+  // False if nobody asks for EventStream::thread_name: names that take long to find are left out.
+  bool thread_names = true;
 };
 
 // Recognises the format by content and opens it. Errors: what the files' readers say, with the

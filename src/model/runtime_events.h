@@ -20,6 +20,20 @@ namespace telltale {
 template <typename Sink, typename Event>
 concept hears = requires(Sink& sink, const Event& event) { sink.on(event); };
 
+// What a sink looks at of the events it hears. A sink that has a member
+// `EventDetails details() const` may be told events without what it does not look at, which is
+// faster to read.
+struct EventDetails {
+  // Stacks, of whatever event; objects of allocations; functions and objects of clauses.
+  bool stacks = true;
+  bool references = true;  // of heap objects, and which object it is
+};
+template <typename Sink>
+EventDetails details_for(const Sink& sink) {
+  if constexpr (requires { sink.details(); }) return sink.details();
+  return {};
+}
+
 // Sources that tell any of these say so by a member kTellsRuntimeEvents; there is no need to read
 // others.
 template <typename Source>

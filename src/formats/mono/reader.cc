@@ -124,6 +124,18 @@ std::optional<BufferHeader> read_buffer_header(Bytes file, uint64_t offset) {
   return header;
 }
 
+void SkippedMethods::add_rows(BufferBases& bases, const Layout& layout) {
+  ListRoom room;
+  for (const Bytes row : rows_) {
+    LebCursor in(row);
+    BufferBases steps;  // the method begins at 0
+    while (in.ok() && in.left() != 0)
+      (void)detail::decode_event(in, steps, layout, room, 0, [](const EventHead&, const auto&) {});
+    bases.method += steps.method;
+  }
+  rows_.clear();
+}
+
 Error decode_error(const LebCursor& in, uint64_t offset, uint8_t first_byte, const Layout& layout) {
   const uint8_t kind = layout.events.kind[first_byte];
   Error error{Error::Cause::bad_field, {}, "Event", {}, offset};

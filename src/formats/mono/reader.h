@@ -7,12 +7,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "bytes/cursor.h"
 #include "formats/mono/call_run.h"
 #include "formats/mono/field_reader.h"
 #include "formats/mono/records.h"
+#include "formats/mono/skim_run.h"
 #include "formats/mono/versions.h"
 
 namespace telltale::mono {
@@ -98,12 +100,38 @@ template <typename Tell>
 
 }  // namespace detail
 
+// Methods are told as steps from the method before. Rows of events that were passed over without
+// reading the methods in them are noted here, and read only if the running method is asked for.
+class SkippedMethods {
+ public:
+  // Whole events.
+  void note(Bytes events, const Layout& layout, BufferBases& bases) {
+    if (rows_.size() == kMost) [[unlikely]]
+      add_to(bases, layout);
+    rows_.push_back(events);
+  }
+  void add_to(BufferBases& bases, const Layout& layout) {
+    if (!rows_.empty()) [[unlikely]]
+      add_rows(bases, layout);
+  }
+  // True if an event with this first byte has a method that is neither in a stack nor of a clause.
+  static bool matter_to(uint8_t first) { return static_cast<Group>(first & 0x0F) == Group::method; }
+
+ private:
+  static constexpr size_t kMost = 4096;
+  void add_rows(BufferBases& bases, const Layout& layout);
+  std::vector<Bytes> rows_;
+};
+
 // Why a cursor stopped at an event, in words. `first_byte`: of that event.
 Error decode_error(const LebCursor& in, uint64_t offset, uint8_t first_byte, const Layout& layout);
 
 // Tells the events in `events`, the bytes behind a buffer's header, to a visitor, in file order:
 //   visitor.calls(CallRun&)                  if there is one, for rows of entries and exits: calls
 //                                            run.for_each(...) once
+//   visitor.skim(SkimRun&)                   if there is one, for rows of the events that SkimRun
+//                                            tells in short: calls run.play(...) once;
+//                                            visitor.wants() says which they are
 //   visitor.event(const EventHead&, const Record&)   for each record type it cares for; without a
 //                                            calls() member, entries and exits as Call
 // `file_offset` is where events[0] stands in the file. Stops at the first event that cannot be
@@ -112,11 +140,30 @@ Error decode_error(const LebCursor& in, uint64_t offset, uint8_t first_byte, con
 template <typename Visitor>
 DecodeEnd decode_buffer(Bytes events, BufferBases bases, uint64_t file_offset, const Layout& layout,
                         Visitor& visitor) {
+  constexpr bool kSkims = requires(SkimRun& run) { visitor.skim(run); };
   LebCursor in(events);
   ListRoom room;
+  SkippedMethods skipped;
+  SkimRun::Wants wants;
+  if constexpr (kSkims) {
+    if (SkimRun::fits(layout)) wants = visitor.wants();
+  }
   size_t whole = 0;  // position behind the last whole event
   while (in.ok() && in.left() != 0) {
     whole = in.position();
+    if constexpr (kSkims) {
+      if (wants.skims(*in.data())) {
+        SkimRun run(in, bases);
+        visitor.skim(run);
+        if (in.position() != whole) {
+          if (!wants.stacks)
+            skipped.note(events.subspan(whole, in.position() - whole), layout, bases);
+          continue;
+        }
+      } else if (SkippedMethods::matter_to(*in.data())) {
+        skipped.add_to(bases, layout);
+      }
+    }
     if constexpr (requires(CallRun& run) { visitor.calls(run); }) {
       if (CallRun::is_call(*in.data())) {
         CallRun run(in, bases);
