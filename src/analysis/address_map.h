@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -79,6 +81,47 @@ class AddressMap {
   std::vector<Item> items_;
   std::vector<uint32_t> slots_;  // 1 + index into items_; 0: free
   unsigned shift_ = 64;
+};
+
+// Sums per key that are added to millions of times, mostly to few of them: those are kept in a
+// small table that fits the first cache, and reach a map when they make way for others, or by
+// flush_to(). Sum: what has operator+= and is nothing when value-initialised.
+template <typename Sum>
+class RecentSums {
+ public:
+  // The sum of what was added for `key` since it last reached the map. Always with the same map,
+  // until flush_to().
+  [[gnu::always_inline]] Sum& of(uint64_t key, AddressMap<Sum>& map) {
+    if (slots_ == nullptr) [[unlikely]]
+      slots_ = std::make_unique<Slots>();
+    Slot& slot = (*slots_)[static_cast<size_t>((key * 0x9E37'79B9'7F4A'7C15) >> (64 - kBits))];
+    if (slot.key != key || !slot.used) [[unlikely]]
+      replace(slot, key, map);
+    return slot.sum;
+  }
+  void flush_to(AddressMap<Sum>& map) {
+    if (slots_ == nullptr) return;
+    for (const Slot& slot : *slots_) put(slot, map);
+    slots_.reset();
+  }
+
+ private:
+  static constexpr unsigned kBits = 6;
+  struct Slot {
+    uint64_t key = 0;
+    Sum sum{};
+    bool used = false;
+  };
+  using Slots = std::array<Slot, size_t{1} << kBits>;
+  static void put(const Slot& slot, AddressMap<Sum>& map) {
+    if (slot.used) map[slot.key] += slot.sum;
+  }
+  [[gnu::noinline]] static void replace(Slot& slot, uint64_t key, AddressMap<Sum>& map) {
+    put(slot, map);
+    slot = {key, Sum(), true};
+  }
+
+  std::unique_ptr<Slots> slots_;
 };
 
 }  // namespace telltale

@@ -16,28 +16,33 @@ class AllocationSums {
     uint64_t objects = 0;
     uint64_t bytes = 0;
     uint64_t largest = 0;
+    Sum& operator+=(const Sum& other) {
+      objects += other.objects;
+      bytes += other.bytes;
+      largest = std::max(largest, other.largest);
+      return *this;
+    }
   };
 
   void on(const AllocationEvent& event) {
-    Sum& sum = by_type_[to_number(event.type)];
+    Sum& sum = recent_.of(to_number(event.type), by_type_);
     ++sum.objects;
     sum.bytes += event.bytes;
     sum.largest = std::max(sum.largest, event.bytes);
   }
+  // To be called when all of a piece is told.
+  void end_piece() { recent_.flush_to(by_type_); }
+  // REQUIRES: both have ended.
   void append(const AllocationSums& next) {
-    for (const auto& [type, theirs] : next.by_type_) {
-      Sum& sum = by_type_[type];
-      sum.objects += theirs.objects;
-      sum.bytes += theirs.bytes;
-      sum.largest = std::max(sum.largest, theirs.largest);
-    }
+    for (const auto& [type, theirs] : next.by_type_) by_type_[type] += theirs;
   }
 
-  // By TypeId's number, in no order that means anything.
+  // REQUIRES: ended. By TypeId's number, in no order that means anything.
   [[nodiscard]] const AddressMap<Sum>& by_type() const { return by_type_; }
 
  private:
   AddressMap<Sum> by_type_;
+  RecentSums<Sum> recent_;
 };
 
 }  // namespace telltale

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace telltale {
 namespace {
@@ -130,16 +131,7 @@ void HeapGraphSink::on(const HeapShotEvent& event) {
 }
 
 void HeapGraphSink::on(const HeapObjectEvent& event) {
-  if (!inside_) return;
-  Shot& shot = *found_.shot;
-  uint32_t& index = shot.index[to_number(event.object)];
-  if (index == 0) {
-    shot.objects.push_back({to_number(event.object), to_number(event.type), event.bytes, 0});
-    index = static_cast<uint32_t>(shot.objects.size());
-  }
-  for (const HeapObjectEvent::Reference& reference : event.references)
-    shot.references.push_back(
-        {index - 1, static_cast<uint32_t>(reference.offset), to_number(reference.object)});
+  if (inside_) found_.shot->log.add(event);
 }
 
 void HeapGraphSink::on(const HeapRootsEvent& event) {
@@ -155,6 +147,49 @@ void HeapGraphSink::Found::append(Found&& next) {
   types.append(next.types);
 }
 
+namespace {
+
+// Objects in their order; the references of each side by side, though a long array's are told in
+// several pieces.
+void add_objects(const HeapObjectLog& log, ObjectNumbers& numbers, HeapGraph& graph) {
+  graph.objects.reserve(log.objects());
+  log.tell(
+      [&](uint64_t object, uint64_t type, uint64_t bytes) {
+        uint32_t& number = numbers[object];
+        if (number != 0) return;
+        graph.objects.push_back({object, type, bytes, 0});
+        number = static_cast<uint32_t>(graph.objects.size());
+      },
+      [](uint64_t, uint64_t) {});
+  // How many references each object has; then where they begin; then, as they are filled in, where
+  // they end, which is where those of the next object begin.
+  HeapGraph::Object* from = nullptr;
+  const auto begin = [&](uint64_t object, uint64_t, uint64_t) {
+    from = &graph.objects[numbers.of(object) - 1];
+  };
+  log.tell(begin, [&](uint64_t, uint64_t object) {
+    if (numbers.of(object) != 0) {
+      ++from->first_reference;
+    } else {
+      ++graph.dangling;
+    }
+  });
+  uint32_t references = 0;
+  for (HeapGraph::Object& object : graph.objects)
+    references += std::exchange(object.first_reference, references);
+  graph.references.resize(references);
+  log.tell(begin, [&](uint64_t offset, uint64_t object) {
+    const uint32_t to = numbers.of(object);
+    if (to != 0)
+      graph.references[from->first_reference++] = {to - 1, static_cast<uint32_t>(offset)};
+  });
+  for (size_t i = graph.objects.size(); i-- > 1;)
+    graph.objects[i].first_reference = graph.objects[i - 1].first_reference;
+  if (!graph.objects.empty()) graph.objects.front().first_reference = 0;
+}
+
+}  // namespace
+
 std::optional<HeapGraph> make_heap_graph(HeapGraphSink::Found found,
                                          std::span<const EventStream> streams) {
   if (!found.shot) return std::nullopt;
@@ -163,29 +198,16 @@ std::optional<HeapGraph> make_heap_graph(HeapGraphSink::Found found,
   graph.begin = shot.begin;
   graph.stream = shot.stream;
   graph.types = std::move(found.types);
-  graph.objects = std::move(shot.objects);
-  // A long array's references are told in several pieces.
-  std::ranges::stable_sort(shot.references, {}, &HeapGraphSink::Shot::Reference::from);
-  graph.references.reserve(shot.references.size());
-  size_t next = 0;
-  for (uint32_t object = 0; object < graph.objects.size(); ++object) {
-    graph.objects[object].first_reference = static_cast<uint32_t>(graph.references.size());
-    for (; next < shot.references.size() && shot.references[next].from == object; ++next) {
-      const uint32_t* to = shot.index.find(shot.references[next].to);
-      if (to == nullptr) {
-        ++graph.dangling;
-      } else {
-        graph.references.push_back({*to - 1, shot.references[next].offset});
-      }
-    }
-  }
+  const HeapObjectLog log = std::exchange(shot.log, {});
+  ObjectNumbers numbers(log.objects());  // 1 + index
+  add_objects(log, numbers, graph);
   const RootNames names(std::move(found.areas), shot.end_place, graph.types, streams);
   for (const HeapRootsEvent::Root& root : shot.roots) {
-    const uint32_t* object = shot.index.find(to_number(root.object));
-    if (object == nullptr) {
+    const uint32_t object = numbers.of(to_number(root.object));
+    if (object == 0) {
       ++graph.dangling;
     } else {
-      graph.roots.push_back({*object - 1, names.name(root), root.weak});
+      graph.roots.push_back({object - 1, names.name(root), root.weak});
     }
   }
   return graph;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/address_map.h"
+#include "analysis/heap_object_log.h"
 #include "analysis/heap_shot_roots.h"
 #include "analysis/loaded_types.h"
 #include "analysis/play_pieces.h"
@@ -57,17 +57,10 @@ struct HeapGraph {
 
 // A shot as it is told.
 struct HeapShotAsTold {
-  struct Reference {
-    uint32_t from = 0;
-    uint32_t offset = 0;
-    uint64_t to = 0;
-  };
   Ticks begin = 0;
   size_t stream = 0;
   uint64_t end_place = ~uint64_t{0};
-  std::vector<HeapGraph::Object> objects;
-  std::vector<Reference> references;
-  AddressMap<uint32_t> index;  // 1 + index of an object's address
+  HeapObjectLog log;
   std::vector<HeapRootsEvent::Root> roots;
 };
 

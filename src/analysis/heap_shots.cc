@@ -1,33 +1,27 @@
 #include "analysis/heap_shots.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 namespace telltale {
 namespace {
 
-template <typename T>
-void move_to_end(std::vector<T>& to, std::vector<T>& from) {
-  if (to.empty()) {
-    to = std::move(from);
-  } else {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  }
-}
-
 // Numbers types as they come: pairs of them then fit one key.
 struct TypeNumbers {
-  uint64_t number(uint64_t type) {
+  uint32_t number(uint64_t type) {
+    if (last_ != 0 && types[last_ - 1] == type) return last_ - 1;  // objects of a type come in rows
     uint32_t& index = index_[type];
     if (index == 0) {
       types.push_back(type);
       index = static_cast<uint32_t>(types.size());
     }
+    last_ = index;
     return index - 1;
   }
   std::vector<uint64_t> types;
 
  private:
+  uint32_t last_ = 0;  // 1 + number
   AddressMap<uint32_t> index_;
 };
 
@@ -45,18 +39,28 @@ HeapShots::OfThread& HeapShots::add(OfThread&& shot) {
   return shots_.back();
 }
 
-// The shot that objects belong to now: if none is open in this part, one that began before it.
-HeapShots::OfThread& HeapShots::current() {
-  if (OfThread* open = open_in(stream_)) return *open;
+// Finds the shot that objects belong to now: if none is open in this part, one that began before.
+void HeapShots::go_on() {
+  now_ = open_in(stream_);
+  if (now_ != nullptr) return;
   OfThread shot;
   shot.stream = stream_;
-  return add(std::move(shot));
+  now_ = &add(std::move(shot));
+}
+
+// Puts away what objects came to, before something else is done with their shot.
+void HeapShots::pause() {
+  if (now_ == nullptr) return;
+  recent_.flush_to(now_->by_type);
+  now_ = nullptr;
 }
 
 void HeapShots::on(const HeapShotEvent& event) {
   ++place_.event;
+  pause();
   if (!event.begin) {
-    OfThread& shot = current();
+    go_on();
+    OfThread& shot = *std::exchange(now_, nullptr);
     shot.ended = true;
     return close(shot);
   }
@@ -69,35 +73,14 @@ void HeapShots::on(const HeapShotEvent& event) {
   add(std::move(shot));
 }
 
-void HeapShots::on(const HeapObjectEvent& event) {
-  OfThread& of_thread = current();
-  Shot& shot = of_thread.shot;
-  if (event.bytes != 0) {
-    Sum& sum = of_thread.by_type[to_number(event.type)];
-    ++sum.objects;
-    sum.bytes += event.bytes;
-    ++shot.objects;
-    shot.bytes += event.bytes;
-    if (roots_ != nullptr) of_thread.objects.push_back({event.object, event.type});
-  }
-  if (roots_ == nullptr) return;
-  for (const HeapObjectEvent::Reference& reference : event.references)
-    of_thread.references.push_back({reference.object, event.type});
-}
-
 void HeapShots::merge(OfThread& to, OfThread&& later) {
-  to.shot.objects += later.shot.objects;
-  to.shot.bytes += later.shot.bytes;
-  for (const auto& [type, theirs] : later.by_type) {
-    Sum& sum = to.by_type[type];
-    sum.objects += theirs.objects;
-    sum.bytes += theirs.bytes;
-  }
-  move_to_end(to.objects, later.objects);
-  move_to_end(to.references, later.references);
+  for (const auto& [type, theirs] : later.by_type) to.by_type[type] += theirs;
+  to.log.append(std::move(later.log));
 }
 
 void HeapShots::append(HeapShots&& next) {
+  pause();
+  next.pause();
   for (OfThread& theirs : next.shots_) {
     OfThread* open = open_in(theirs.stream);
     if (theirs.begun) {
@@ -120,25 +103,35 @@ void HeapShots::sum_up(OfThread& shot) const {
   if (shot.summed) return;
   shot.summed = true;
   shot.shot.by_type.reserve(shot.by_type.size());
-  for (const auto& [type, sum] : shot.by_type) shot.shot.by_type.push_back({type, sum});
+  for (const auto& [type, sum] : shot.by_type) {
+    shot.shot.by_type.push_back({type, sum});
+    shot.shot.objects += sum.objects;
+    shot.shot.bytes += sum.bytes;
+  }
   std::ranges::sort(shot.shot.by_type, {}, &TypeSum::type);
   if (roots_ != nullptr) sum_up_references(shot);
   shot.by_type = AddressMap<Sum>();
-  shot.objects = std::vector<Object>();
-  shot.references = std::vector<Reference>();
 }
 
 void HeapShots::sum_up_references(OfThread& shot) const {
-  AddressMap<uint64_t> type_of;  // by object
-  for (const Object& object : shot.objects)
-    type_of[to_number(object.object)] = to_number(object.type);
+  const HeapObjectLog log = std::exchange(shot.log, {});
+  const auto no_reference = [](uint64_t, uint64_t) {};
   TypeNumbers numbers;
+  ObjectNumbers type_of(log.objects());  // 1 + the type's number
+  log.tell(
+      [&](uint64_t object, uint64_t type, uint64_t bytes) {
+        if (bytes != 0) type_of[object] = numbers.number(type) + 1;
+      },
+      no_reference);
   AddressMap<uint64_t> counts;  // by the numbers of both types
-  for (const Reference& reference : shot.references) {
-    const uint64_t* to = type_of.find(to_number(reference.to));
-    if (to == nullptr) continue;
-    ++counts[numbers.number(*to) << 32 | numbers.number(to_number(reference.from))];
-  }
+  RecentSums<uint64_t> recent;
+  uint64_t from = 0;
+  log.tell([&](uint64_t, uint64_t type, uint64_t) { from = numbers.number(type); },
+           [&](uint64_t, uint64_t object) {
+             const uint64_t to = type_of.of(object);
+             if (to != 0) ++recent.of((to - 1) << 32 | from, counts);
+           });
+  recent.flush_to(counts);
   shot.shot.links.reserve(counts.size());
   for (const auto& [pair, count] : counts)
     shot.shot.links.push_back(
@@ -150,12 +143,14 @@ void HeapShots::sum_up_references(OfThread& shot) const {
   shot.shot.roots = roots->told;
   AddressMap<HeapShotRoots::Sum> by_type;
   for (const auto& [object, sum] : roots->by_object)
-    if (const uint64_t* type = type_of.find(object)) by_type[*type].add(sum);
+    if (const uint32_t type = type_of.of(object); type != 0)
+      by_type[numbers.types[type - 1]].add(sum);
   for (const auto& [type, sum] : by_type) shot.shot.root_types.push_back({type, sum});
   std::ranges::sort(shot.shot.root_types, {}, &TypeRoots::type);
 }
 
 HeapShots::Shots HeapShots::take_shots() {
+  pause();
   std::erase_if(shots_, [](const OfThread& shot) { return !shot.begun; });
   std::ranges::stable_sort(shots_, {}, [](const OfThread& shot) { return shot.shot.begin; });
   Shots shots;

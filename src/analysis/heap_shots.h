@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/address_map.h"
+#include "analysis/heap_object_log.h"
 #include "analysis/heap_shot_roots.h"
 #include "model/runtime_events.h"
 
@@ -21,6 +22,11 @@ class HeapShots {
   struct Sum {
     uint64_t objects = 0;
     uint64_t bytes = 0;
+    Sum& operator+=(const Sum& other) {
+      objects += other.objects;
+      bytes += other.bytes;
+      return *this;
+    }
   };
   struct TypeSum {
     uint64_t type = 0;  // TypeId's number
@@ -59,31 +65,35 @@ class HeapShots {
       : roots_(std::move(roots)) {}
 
   void on(const PieceEvent& event) {
+    pause();
     stream_ = event.stream;
     place_ = {event.offset, 0};
   }
   void on(const HeapShotEvent& event);
-  void on(const HeapObjectEvent& event);
+  [[gnu::always_inline]] void on(const HeapObjectEvent& event) {
+    if (now_ == nullptr) [[unlikely]]
+      go_on();
+    if (event.bytes != 0) [[likely]] {
+      Sum& sum = recent_.of(to_number(event.type), now_->by_type);
+      ++sum.objects;
+      sum.bytes += event.bytes;
+    }
+    if (roots_ != nullptr) [[unlikely]]
+      now_->log.add(event);
+  }
   void on(const HeapRootsEvent&) { ++place_.event; }
+  // To be called when all of a piece is told.
+  void end_piece() { pause(); }
   void append(HeapShots&& next);
 
   // Objects outside of any shot belong to none.
   [[nodiscard]] Shots take_shots();
 
  private:
-  struct Object {
-    ObjectId object{};
-    TypeId type{};
-  };
-  struct Reference {
-    ObjectId to{};
-    TypeId from{};
-  };
   struct OfThread {
     Shot shot;
     AddressMap<Sum> by_type;
-    std::vector<Object> objects;  // with references
-    std::vector<Reference> references;
+    HeapObjectLog log;  // with references
     size_t stream = 0;
     bool begun = false;   // else the shot began in an earlier piece
     bool ended = false;   // its end was told; else the file ends in it, or the next shot begins
@@ -91,7 +101,8 @@ class HeapShots {
     HeapPlace begin;
   };
   [[nodiscard]] OfThread* open_in(size_t stream);
-  OfThread& current();
+  void go_on();
+  void pause();
   OfThread& add(OfThread&& shot);
   static void merge(OfThread& to, OfThread&& later);
   // Nothing more of it comes.
@@ -104,6 +115,8 @@ class HeapShots {
   HeapPlace place_;
   std::vector<OfThread> shots_;  // by thread in its order
   AddressMap<size_t> last_;      // by stream: 1 + index into shots_
+  OfThread* now_ = nullptr;      // the shot that is being told; null: to be found again
+  RecentSums<Sum> recent_;       // of its objects
 };
 
 }  // namespace telltale

@@ -75,6 +75,10 @@ class RuntimeFactsSink : public IgnoreEvents {
         thread_is_kept_(thread_is_kept),
         facts_(options) {}
 
+  [[nodiscard]] EventDetails details() const {
+    return {.stacks = false, .references = options_.references != nullptr};
+  }
+
   void on(const PieceEvent& event) {
     facts_.gc.on(event);
     facts_.handles.on(event);
@@ -141,7 +145,11 @@ class RuntimeFactsSink : public IgnoreEvents {
   void on(const HeapRootsEvent& event) { facts_.shots.on(event); }
   void on(const CoverageEvent& event) { facts_.coverage.on(event); }
 
-  RuntimeFacts take() { return std::move(facts_); }
+  RuntimeFacts take() {
+    facts_.allocations.end_piece();
+    facts_.shots.end_piece();
+    return std::move(facts_);
+  }
 
  private:
   [[nodiscard]] bool in_window(Ticks time) const { return window_.holds(time); }

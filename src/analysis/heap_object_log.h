@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/varint.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// The objects of a heap shot with their references, as they are told, in some 16 bytes an object:
+// numbers are packed as differences from those before. They can be told again in the same order.
+class HeapObjectLog {
+ public:
+  void add(const HeapObjectEvent& event) {
+    if (chunks_.empty() || chunks_.back().size() >= kChunkBytes) [[unlikely]]
+      start_chunk();
+    std::string& to = chunks_.back();
+    const uint64_t object = to_number(event.object);
+    const uint64_t type = to_number(event.type);
+    append_difference(to, object, last_object_);
+    append_difference(to, type, last_type_);
+    append_varint(to, event.bytes);
+    append_varint(to, event.references.size());
+    for (const HeapObjectEvent::Reference& reference : event.references) {
+      append_varint(to, reference.offset);
+      append_difference(to, to_number(reference.object), object);
+    }
+    last_object_ = object;
+    last_type_ = type;
+    ++objects_;
+    references_ += event.references.size();
+  }
+  void append(HeapObjectLog&& later) {
+    if (later.chunks_.empty()) return;
+    for (std::string& chunk : later.chunks_) chunk.shrink_to_fit();
+    chunks_.insert(chunks_.end(), std::make_move_iterator(later.chunks_.begin()),
+                   std::make_move_iterator(later.chunks_.end()));
+    objects_ += later.objects_;
+    references_ += later.references_;
+    last_object_ = std::exchange(later.last_object_, 0);
+    last_type_ = std::exchange(later.last_type_, 0);
+    later.chunks_.clear();
+    later.objects_ = later.references_ = 0;
+  }
+
+  // Told objects: one that is told in pieces counts each time.
+  [[nodiscard]] size_t objects() const { return objects_; }
+  [[nodiscard]] size_t references() const { return references_; }
+
+  // Calls object(address, type, bytes), then reference(offset, address) for each of its references.
+  template <typename Object, typename Reference>
+  void tell(Object object, Reference reference) const {
+    for (const std::string& chunk : chunks_) {
+      const char* at = chunk.data();
+      const char* const end = at + chunk.size();
+      uint64_t last_object = 0;
+      uint64_t last_type = 0;
+      while (at != end) {
+        last_object = take_difference(at, last_object);
+        last_type = take_difference(at, last_type);
+        const uint64_t bytes = take_varint(at);
+        object(last_object, last_type, bytes);
+        for (uint64_t left = take_varint(at); left != 0; --left) {
+          const uint64_t offset = take_varint(at);
+          reference(offset, take_difference(at, last_object));
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kChunkBytes = size_t{64} << 10;
+
+  static void append_difference(std::string& to, uint64_t number, uint64_t from) {
+    append_varint(to, fold_sign(static_cast<int64_t>(number - from)));
+  }
+  static uint64_t take_difference(const char*& at, uint64_t from) {
+    return from + static_cast<uint64_t>(unfold_sign(take_varint(at)));
+  }
+  // Differences begin anew in each chunk, so that logs can be put together.
+  void start_chunk() {
+    chunks_.emplace_back().reserve(kChunkBytes + 256);
+    last_object_ = 0;
+    last_type_ = 0;
+  }
+
+  std::vector<std::string> chunks_;
+  uint64_t last_object_ = 0;
+  uint64_t last_type_ = 0;
+  size_t objects_ = 0;
+  size_t references_ = 0;
+};
+
+// A number from 1 on for each object's address, in 18 bytes an object.
+class ObjectNumbers {
+ public:
+  // REQUIRES: no more than `objects` addresses get numbers; fewer than 2^31.
+  explicit ObjectNumbers(size_t objects)
+      : addresses_(objects + objects / 2 + 16), numbers_(addresses_.size()) {}
+
+  // The number of an address; 0 if it has none, and may then be set.
+  uint32_t& operator[](uint64_t address) {
+    const size_t place = find(address);
+    addresses_[place] = address;
+    return numbers_[place];
+  }
+  [[nodiscard]] uint32_t of(uint64_t address) const { return numbers_[find(address)]; }
+
+ private:
+  [[nodiscard]] size_t find(uint64_t address) const {
+    const uint64_t hash = (address * 0x9E37'79B9'7F4A'7C15) >> 32;
+    auto place = static_cast<size_t>(hash * addresses_.size() >> 32);
+    while (numbers_[place] != 0 && addresses_[place] != address)
+      place = place + 1 == addresses_.size() ? 0 : place + 1;
+    return place;
+  }
+  std::vector<uint64_t> addresses_;
+  std::vector<uint32_t> numbers_;  // 0: free
+};
+
+}  // namespace telltale
