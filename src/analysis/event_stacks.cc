@@ -22,22 +22,22 @@ EventStacksSink::EventStacksSink(const EventStacksOptions& options, const Functi
       window_(options.filter, options.zero),
       kept_(kept) {}
 
-void EventStacksSink::enter(Ticks time, FunctionId function) {
-  if (options_.like_mprof && (!kept_ || !in_window(time))) return;
-  const StackTable::Id caller = current();
-  const bool shown = options_.like_mprof || (calls_.frames().size() < options_.filter.max_depth &&
-                                             functions_.keeps(function));
-  calls_.enter({function, time, shown ? all_.stacks.push(caller, function) : caller});
-  if (options_.calls && shown && kept_ && in_window(time))
-    all_.calls.add(to_number(function), caller, 1);
+StackTable::Id EventStacksSink::push_other(StackTable::Id caller, FunctionId function) {
+  const StackTable::Id stack = all_.stacks.push(caller, function);
+  if (to_number(stack) >= known_.size()) known_.resize(2 * all_.stacks.size());
+  known_[to_number(caller)].inner[static_cast<uint32_t>(function) & 1] = {function, stack};
+  return stack;
 }
 
-void EventStacksSink::leave(Ticks time, FunctionId function, LeaveKind how) {
-  if (options_.like_mprof) {
-    if (!kept_ || !in_window(time)) return;
-    if (calls_.frames().empty() || calls_.frames().back().function != function) return;
+EventStacks EventStacksSink::take() {
+  for (uint32_t i = 1; i < known_.size(); ++i) {
+    const uint64_t calls = known_[i].calls;
+    if (calls == 0) continue;
+    const auto stack = static_cast<StackTable::Id>(i);
+    all_.calls.add(static_cast<uint32_t>(all_.stacks.innermost(stack)), all_.stacks.caller(stack),
+                   {calls, calls});
   }
-  calls_.leave(function, how, [](Frame&, CloseKind, size_t) {});
+  return std::move(all_);
 }
 
 }  // namespace telltale

@@ -51,11 +51,25 @@ class EventStacksSink : public IgnoreEvents {
  public:
   EventStacksSink(const EventStacksOptions& options, const FunctionNames& names, bool kept);
 
-  void enter(Ticks time, FunctionId function);
-  void leave(Ticks time, FunctionId function, LeaveKind how);
+  [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
+    if (options_.like_mprof && (!kept_ || !in_window(time))) return;
+    const StackTable::Id caller = current();
+    const bool shown = options_.like_mprof || (calls_.frames().size() < options_.filter.max_depth &&
+                                               functions_.keeps(function));
+    const StackTable::Id stack = shown ? push(caller, function) : caller;
+    calls_.enter({function, time, stack});
+    if (options_.calls && shown && kept_ && in_window(time)) ++known_[to_number(stack)].calls;
+  }
+  [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
+    if (options_.like_mprof) {
+      if (!kept_ || !in_window(time)) return;
+      if (calls_.frames().empty() || calls_.frames().back().function != function) return;
+    }
+    calls_.leave(function, how, [](Frame&, CloseKind, size_t) {});
+  }
   void on(const AllocationEvent& event) {
     if ((kept_ || options_.like_mprof) && in_window(event.time))
-      all_.allocations.add(to_number(event.type), stack_of(event.stack), event.bytes);
+      all_.allocations.add(telltale::to_number(event.type), stack_of(event.stack), event.bytes);
   }
   void on(const ThrowEvent& event) {
     if (kept_ && in_window(event.time)) all_.throws.add(0, stack_of(event.stack), 1);
@@ -65,7 +79,7 @@ class EventStacksSink : public IgnoreEvents {
     const bool counts =
         event.kind == MonitorEvent::Kind::contended || (options_.like_mprof && !event.stack.known);
     if (counts && kept_ && in_window(event.time))
-      all_.contentions.add(to_number(event.object), stack_of(event.stack), 1);
+      all_.contentions.add(telltale::to_number(event.object), stack_of(event.stack), 1);
   }
   void on(const HandleEvent& event) {
     const auto kind = static_cast<size_t>(event.kind);
@@ -74,7 +88,7 @@ class EventStacksSink : public IgnoreEvents {
     StackSums& sums = event.created ? all_.handles_created[kind] : all_.handles_destroyed[kind];
     sums.add(0, stack_of(event.stack), 1);
   }
-  EventStacks take() { return std::move(all_); }
+  EventStacks take();
 
  private:
   struct Frame {
@@ -82,6 +96,26 @@ class EventStacksSink : public IgnoreEvents {
     Ticks entered = 0;
     StackTable::Id stack = StackTable::Id::empty;
   };
+  // What is known of a stack of open calls.
+  struct Known {
+    uint64_t calls = 0;  // how often its innermost call was made
+    // Stacks with one more call inside that were asked for last: of functions with even and with
+    // odd numbers.
+    struct Inner {
+      FunctionId function{};
+      StackTable::Id stack = StackTable::Id::empty;
+    };
+    std::array<Inner, 2> inner{};
+  };
+  static uint32_t to_number(StackTable::Id stack) { return static_cast<uint32_t>(stack); }
+  [[gnu::always_inline]] StackTable::Id push(StackTable::Id caller, FunctionId function) {
+    const Known::Inner& inner =
+        known_[to_number(caller)].inner[static_cast<uint32_t>(function) & 1];
+    if (inner.stack != StackTable::Id::empty && inner.function == function) [[likely]]
+      return inner.stack;
+    return push_other(caller, function);
+  }
+  StackTable::Id push_other(StackTable::Id caller, FunctionId function);
   [[nodiscard]] bool in_window(Ticks time) const { return window_.holds(time); }
   [[nodiscard]] StackTable::Id current() const {
     return calls_.frames().empty() ? StackTable::Id::empty : calls_.frames().back().stack;
@@ -97,6 +131,7 @@ class EventStacksSink : public IgnoreEvents {
   TimeWindow window_;
   bool kept_;  // the thread, by the filter
   OpenCalls<Frame> calls_;
+  std::vector<Known> known_{Known()};  // by stack, as far as it was pushed
   EventStacks all_;
 };
 

@@ -22,10 +22,11 @@ class StackSums {
     Sum sum;
   };
 
-  void add(uint64_t owner, StackTable::Id stack, uint64_t value) {
+  void add(uint64_t owner, StackTable::Id stack, uint64_t value) { add(owner, stack, {1, value}); }
+  void add(uint64_t owner, StackTable::Id stack, const Sum& more) {
     Sum& sum = by_owner_[owner][static_cast<uint32_t>(stack)];
-    ++sum.count;
-    sum.value += value;
+    sum.count += more.count;
+    sum.value += more.value;
   }
   // `here`: what stacks of `other` are called here (StackTable::merge).
   void merge(const StackSums& other, const std::vector<StackTable::Id>& here);
