@@ -77,7 +77,8 @@ std::string RuntimeSections::thread_name(size_t stream) const {
 
 std::string RuntimeSections::stack_text(const StackTable& stacks, StackTable::Id stack) const {
   const std::vector<FunctionId> functions = stacks.functions(stack);
-  const size_t first = functions.size() - std::min(functions.size(), options_.max_frames);
+  const size_t most = options_.long_tables ? functions.size() : options_.max_frames;
+  const size_t first = functions.size() - std::min(functions.size(), most);
   std::string text = first == 0 ? "" : fmt::format("... {} more", first);
   for (size_t i = first; i < functions.size(); ++i) {
     if (!text.empty()) text += " > ";

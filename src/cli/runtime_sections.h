@@ -21,8 +21,8 @@ struct RuntimeSectionsOptions {
   CallFilter filter;
   size_t workers = 0;          // 0: all cores
   std::optional<size_t> rows;  // of each table; none: all
-  size_t max_frames = 12;      // of a stack that is shown, the innermost
-  bool long_tables = false;    // those that are for programs: every value of every counter, ...
+  size_t max_frames = 12;      // of a stack that is shown to people, the innermost
+  bool long_tables = false;    // for programs: whole stacks, every value of every counter, ...
 };
 
 // The reports of a managed runtime's recording that mprof-report does not have. docs/analysis:

@@ -19,7 +19,7 @@ std::string_view last_part(std::string_view path) { return path.substr(path.rfin
 std::optional<uint64_t> link_address(const sampler::BacktraceFrame& frame, Symbolizer& symbolizer) {
   if (symbolizer.is_fixed()) return frame.address;
   if (!frame.offset) return std::nullopt;
-  if (frame.symbol.empty()) return *frame.offset;
+  if (frame.symbol.empty()) return frame.offset;
   const std::optional<uint64_t> symbol = symbolizer.address_of(std::string(frame.symbol));
   if (!symbol) return std::nullopt;
   return frame.negative_offset ? *symbol - *frame.offset : *symbol + *frame.offset;

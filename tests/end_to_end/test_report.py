@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
+import mono_file
 from export_tools import fdr
 
 TELLTALE = os.environ["TELLTALE"]
@@ -62,6 +63,24 @@ class ReportTest(unittest.TestCase):
             rows = csv.DictReader(telltale("report", "--csv", "--reports", "stacks", "--rows", "30", trace).splitlines())
             self.assertEqual([row["stack"].split(" > ") for row in rows], stacks)
             self.assertIn("... 18 more > ", telltale("report", "--rows", "30", trace))
+
+    def test_deep_stacks_of_events_are_whole_for_programs(self):
+        method = mono_file.Chain()
+        methods = {0x100 * i: f"Deep:M{i} ()" for i in range(1, 31)}
+        throws = [mono_file.event(0x84, mono_file.sleb(0x100), mono_file.uleb(depth), *(method(0x100 * i) for i in range(1, depth + 1)))
+                  for depth in (30, 29)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "deep.mlpd")
+            with open(path, "wb") as file:
+                file.write(mono_file.file_header() + mono_file.buffer(mono_file.names(methods, {}), 0) +
+                           mono_file.buffer(b"".join(throws), 1000))
+            rows = json.loads(telltale("report", "--json", "--reports", "hotspots", path))["hotspots"]["stacks"]
+            whole = sorted(line.rpartition(" ")[0].split(";") for line in telltale("stacks", path, "--measure", "throws").splitlines())
+            self.assertEqual(sorted(row["stack"].split(" > ") for row in rows), whole)
+            self.assertEqual(sorted(len(stack) for stack in whole), [29, 30])
+            table = list(csv.DictReader(telltale("report", "--csv", "--reports", "hotspots.stacks", path).splitlines()))
+            self.assertEqual([row["stack"] for row in table], [row["stack"] for row in rows])
+            self.assertIn("... 18 more > ", telltale("report", "--reports", "hotspots", path))
 
     def test_filters_apply_to_every_table(self):
         report = json.loads(telltale("report", "--json", "--thread", "9480", "--depth", "2", "orders.yaml"))
