@@ -26,7 +26,7 @@ Window window_of(const std::string& text) {
 Window ns(uint64_t from, uint64_t to) { return std::pair(from, to); }
 
 TEST(TimeOption, HasOneGrammarForBothForms) {
-  for (const std::string& between : {"..", "-"}) {
+  for (const char* const between : {"..", "-"}) {
     const auto both = [&](const std::string& from, const std::string& to) {
       return window_of(from + between + to);
     };
