@@ -9,13 +9,26 @@ NEW_BUFFER, END_OF_BUFFER, NEW_CPU, TSC_WRAP, WALL, CUSTOM, ARGUMENT, EXTENTS, T
 
 class Thread:
     """Events of one thread: (time, action, id, arguments) for calls, (time, "custom" or "typed", type, payload) for
-    events, (time, "cpu", number, []) and (time, "wrap", 0, [])."""
+    events, (time, "cpu", number, []) and (time, "wrap", 0, []).
 
-    def __init__(self):
+    own_times: custom events have a time of their own (versions 1 to 4), which moves no other record: it is no later than
+    that of the record behind it."""
+
+    def __init__(self, own_times=False):
         self.pieces = []  # (time stamp of the first NewCPUId, events)
+        self.own_times = own_times
 
     def events(self):
-        return [event for _, events in sorted(self.pieces, key=lambda piece: piece[0]) for event in events]
+        pieces = sorted(self.pieces, key=lambda piece: piece[0])
+        found = []
+        for index, (_, events) in enumerate(pieces):
+            limits = [start for start, _ in pieces[index + 1 : index + 2]]
+            for at, event in enumerate(events):
+                if self.own_times and event[1] == "custom":
+                    behind = [later[0] for later in events[at + 1 :] if later[1] != "custom"][:1]
+                    event = (min([event[0], *behind, *limits]), *event[1:])
+                found.append(event)
+        return found
 
 
 class Trace:
@@ -91,7 +104,7 @@ class Trace:
             at += 16
             if kind == END_OF_BUFFER:
                 break
-        self.threads.setdefault((pid or 0, tid), Thread()).pieces.append((start, events))
+        self.threads.setdefault((pid or 0, tid), Thread(self.version < 5)).pieces.append((start, events))
         return at
 
     def _read_basic(self):
