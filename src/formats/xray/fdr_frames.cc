@@ -214,12 +214,13 @@ class Framer {
   // in its cell, so extents that are damaged show. The records then say where it ends.
   void end_in_cell(BufferFrame& frame, uint64_t extents) {
     const uint64_t limit = cell_end(file_, header_, frame.frame_begin);
+    // With a damaged size of cells the BufferExtents record itself may leave its cell.
     const bool fits = frame.begin <= limit && extents <= limit - frame.begin;
+    frame.begin = std::min(frame.begin, limit);
     frame.end = fits ? frame.begin + extents : limit;
     if (fits && ends_cleanly(frame.begin, frame.end, limit)) return;
     const uint64_t said = frame.end;
-    const uint64_t begin = std::min(frame.begin, limit);
-    const RecordsEnd records = find_records_end(file_, header_, begin, limit, said);
+    const RecordsEnd records = find_records_end(file_, header_, frame.begin, limit, said);
     if (read_extents(frame.frame_begin) != extents) return;  // a program that still runs adds to it
     if (!fits || is_end(records.offset, limit)) frame.end = records.offset;
     // An event is counted after it has been written: of the last one the process may not have lived

@@ -1,6 +1,7 @@
 #include "formats/xray/recorder_cells.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <variant>
 
@@ -47,6 +48,25 @@ bool is_unused_cell_of_version_1(Bytes bytes) {
          all_zero(rest.subspan(1));
 }
 
+// A buffer that a killed process was about to open: its first record, which makes it one and is
+// written last, is not there; some of the records behind it are. It has no event.
+template <size_t Records>
+bool is_unfinished_opening(Bytes bytes, const std::array<MetadataKind, Records>& behind,
+                           std::byte free_byte, bool (*is_free)(Bytes)) {
+  constexpr size_t kOpeningBytes = (1 + Records) * kMetadataRecordBytes;
+  if (bytes.size() < kOpeningBytes || !is_free(bytes.first(kMetadataRecordBytes))) return false;
+  for (size_t i = 0; i < Records; ++i) {
+    const std::byte first = bytes[(1 + i) * kMetadataRecordBytes];
+    const auto expected = static_cast<std::byte>(static_cast<unsigned>(behind[i]) << 1 | 1U);
+    if (first != free_byte && first != expected) return false;
+  }
+  return is_free(bytes.subspan(kOpeningBytes));
+}
+
+constexpr std::array kBehindExtents = {MetadataKind::new_buffer, MetadataKind::walltime_marker,
+                                       MetadataKind::pid, MetadataKind::new_cpu_id};
+constexpr std::array kBehindNewBuffer = {MetadataKind::walltime_marker, MetadataKind::new_cpu_id};
+
 }  // namespace
 
 uint64_t cell_end(Bytes file, const FileHeader& header, uint64_t at) {
@@ -55,8 +75,13 @@ uint64_t cell_end(Bytes file, const FileHeader& header, uint64_t at) {
 }
 
 bool is_unused(Bytes bytes, uint16_t version) {
-  if (!fdr_layout(version).has_extents) return is_unused_cell_of_version_1(bytes);
-  return all_zero(is_closing_word(bytes) ? bytes.subspan(kWordBytes) : bytes);
+  if (!fdr_layout(version).has_extents) {
+    return is_unused_cell_of_version_1(bytes) ||
+           is_unfinished_opening(bytes, kBehindNewBuffer, std::byte{kFreeWordVersion1},
+                                 is_unused_cell_of_version_1);
+  }
+  return all_zero(is_closing_word(bytes) ? bytes.subspan(kWordBytes) : bytes) ||
+         is_unfinished_opening(bytes, kBehindExtents, std::byte{0}, all_zero);
 }
 
 bool is_unused_filler(Bytes bytes) {

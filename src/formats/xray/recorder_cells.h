@@ -14,8 +14,8 @@ namespace telltale::xray {
 uint64_t cell_end(Bytes file, const FileHeader& header, uint64_t at);
 
 // True if the recorder wrote no event to `bytes`, which end where their cell does: they are free
-// words, behind the word that closed a buffer if there is one. Anything else was written, or
-// damaged.
+// words, behind the word that closed a buffer if there is one, or a buffer that the process was
+// opening when it was killed. Anything else was written, or damaged.
 bool is_unused(Bytes bytes, uint16_t version);
 
 // Version 1: true if `bytes`, from a buffer's EndOfBuffer to the end of its cell, are free.

@@ -59,6 +59,35 @@ TEST(RecorderCells, WhatIsUnusedIsNoDamage) {
   }
 }
 
+TEST(RecorderCells, ABufferThatWasBeingOpenedIsUnused) {
+  const std::string sound = with_mark(two_cells('\0'), kRecorderCells);
+  const FdrFrames frames = framed(sound);
+  const size_t used = frames.buffers[0].end;
+  const std::string opening =
+      sound.substr(frames.buffers[1].frame_begin + kMetadataRecordBytes, 4 * kMetadataRecordBytes);
+  for (size_t records = 0; records <= 4; ++records) {
+    std::string file = sound;
+    file.replace(used + kMetadataRecordBytes, records * kMetadataRecordBytes, opening, 0,
+                 records * kMetadataRecordBytes);
+    EXPECT_TRUE(framed(file).problems.kept().empty()) << records;
+    EXPECT_TRUE(verify_trace(as_bytes(file))->valid()) << records;
+    // With an event behind it, it was open.
+    file[used + 5 * kMetadataRecordBytes] = 0x10;
+    EXPECT_FALSE(framed(file).problems.kept().empty()) << records;
+  }
+}
+
+TEST(RecorderCells, ABufferDoesNotBeginBehindItsCell) {
+  std::string file = with_mark(two_cells('\0'), kRecorderCells);
+  for (size_t bytes = 1; bytes < 2 * kCell; ++bytes) {
+    file.replace(16, 2, {static_cast<char>(bytes & 0xFF), static_cast<char>(bytes >> 8)});
+    for (const BufferFrame& buffer : framed(file).buffers) {
+      ASSERT_LE(buffer.begin, buffer.end) << bytes;
+      ASSERT_LE(buffer.end, file.size()) << bytes;
+    }
+  }
+}
+
 TEST(RecorderCells, WhateverElseStandsThereIsDamage) {
   const std::string sound = with_mark(two_cells('\0'), kRecorderCells);
   const size_t used = framed(sound).buffers[0].end;
@@ -194,6 +223,10 @@ TEST(RecorderCells, Version1EndsOnlyBeforeFreeWords) {
   std::string begun = sound;
   while (begun.size() < kFileHeaderBytes + 2 * kCell - 100) begun += sound.substr(end, 8);
   EXPECT_TRUE(count_of(begun + std::string(100, '\0')).second) << "a cell that was made ready";
+  const size_t behind_new_buffer = kFileHeaderBytes + kMetadataRecordBytes;
+  std::string opened = begun;
+  opened.replace(behind_new_buffer + kCell, 32, sound, behind_new_buffer, 32);
+  EXPECT_TRUE(count_of(opened + std::string(100, '\0')).second) << "a buffer that was being opened";
   begun[kFileHeaderBytes + kCell] = 1;
   EXPECT_FALSE(count_of(begun + std::string(100, '\0')).second);
 }
