@@ -78,7 +78,12 @@ TEST(RecorderCells, ABufferThatWasBeingOpenedIsUnused) {
 }
 
 TEST(RecorderCells, ABufferDoesNotBeginBehindItsCell) {
-  std::string file = with_mark(two_cells('\0'), kRecorderCells);
+  FdrBuilder builder(5);
+  builder.buffer_size(kCell);
+  builder.buffer({.tid = 7, .pid = 9, .tsc = 100});
+  while (builder.bytes().size() < kFileHeaderBytes + kCell) builder.enter(1, 5);
+  builder.buffer({.tid = 8, .pid = 9, .tsc = 100}).enter(2, 5).exit(2, 6);
+  std::string file = with_mark(builder.bytes(), kRecorderCells);
   for (size_t bytes = 1; bytes < 2 * kCell; ++bytes) {
     file.replace(16, 2, {static_cast<char>(bytes & 0xFF), static_cast<char>(bytes >> 8)});
     for (const BufferFrame& buffer : framed(file).buffers) {
