@@ -16,6 +16,7 @@
 
 #include "bytes/input_file.h"
 #include "output/export_format.h"
+#include "support/checkout.h"
 #include "support/conversion_check.h"
 #include "support/golden.h"
 #include "support/verb_command_lines.h"
@@ -31,12 +32,13 @@ struct File {
 
 // Small files, real recordings among them, by format.
 std::map<std::string, std::vector<File>> read_small_files() {
-  const std::filesystem::path golden = std::filesystem::path(TELLTALE_SOURCE_DIR) / "tests/golden";
+  const std::filesystem::path golden =
+      std::filesystem::path(testing::kSourceFolder) / "tests/golden";
   std::set<std::string> names = {"examples/orders/orders.yaml"};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(golden)) {
     // The texts beside recordings are what `dump` makes of them.
     if (entry.is_regular_file() && entry.path().extension() != ".txt")
-      names.insert(std::filesystem::relative(entry.path(), TELLTALE_SOURCE_DIR));
+      names.insert(std::filesystem::relative(entry.path(), testing::kSourceFolder));
   }
   std::map<std::string, std::vector<File>> files;
   for (const std::string& name : names) {
@@ -46,7 +48,7 @@ std::map<std::string, std::vector<File>> read_small_files() {
   // A real recording, with four heap shots.
   const std::string sessions = "examples/sessions/sessions.mlpd.gz";
   const Result<InputFile> mono =
-      InputFile::open(std::filesystem::path(TELLTALE_SOURCE_DIR) / sessions);
+      InputFile::open(std::filesystem::path(testing::kSourceFolder) / sessions);
   if (!mono) std::abort();
   const auto* bytes = reinterpret_cast<const char*>(mono->bytes().data());
   files[".mlpd.gz"].push_back({sessions, std::string(bytes, mono->bytes().size())});

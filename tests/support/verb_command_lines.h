@@ -19,6 +19,7 @@
 #include "cli/command_words.h"
 #include "cli/mono_sections.h"
 #include "cli/runtime_sections.h"
+#include "support/checkout.h"
 #include "support/golden.h"
 
 namespace telltale::testing {
@@ -95,7 +96,7 @@ inline std::vector<std::string> values_of(const std::string& option, const cli::
                                           const VerbFiles& files) {
   if (!words.choices.empty()) return words.choices;
   if (!words.range.empty()) return ends_of(words.range);
-  const std::string source = std::string(TELLTALE_SOURCE_DIR) + "/";
+  const std::string source = std::string(kSourceFolder) + "/";
   const std::vector<std::string> programs = {
       source + "examples/orders/orders-map.yaml", source + "tests/golden/sampler/all_schemes.sites",
       source + "fuzz/corpus/instrumentation_map/riscv64.o", files.recording};
@@ -168,8 +169,8 @@ inline std::vector<Words> values_of_position(const CLI::Option& option, const Ve
   std::vector<Words> values = {Words(least, files.recording)};
   if (least == 1 && option.get_items_expected_max() > 1) {  // several are read as one
     values.push_back({files.recording, files.recording});
-    values.push_back({std::string(TELLTALE_SOURCE_DIR) + "/tests/golden/sampler/all_schemes.sites",
-                      files.recording});
+    values.push_back(
+        {std::string(kSourceFolder) + "/tests/golden/sampler/all_schemes.sites", files.recording});
   }
   return values;
 }

@@ -14,6 +14,7 @@
 #include "formats/sampler/report_writer.h"
 #include "formats/sampler/site_info.h"
 #include "formats/sampler/verifier.h"
+#include "support/checkout.h"
 #include "support/golden.h"
 
 namespace telltale::sampler {
@@ -30,7 +31,7 @@ ByteSink into(std::string& out) {
 
 std::vector<std::string> golden_files(std::string_view extension) {
   std::vector<std::string> names;
-  const auto folder = std::filesystem::path(TELLTALE_SOURCE_DIR) / "tests/golden/sampler";
+  const auto folder = std::filesystem::path(testing::kSourceFolder) / "tests/golden/sampler";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == extension)
       names.push_back("tests/golden/sampler/" + entry.path().filename().string());
