@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/help_text.h"
-#include "cli/reading_options.h"
-#include "cli/verbs.h"
+#include "cli/help/help_text.h"
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
 #include "output/escape.h"
 
 namespace telltale::cli {

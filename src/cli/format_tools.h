@@ -12,7 +12,7 @@
 #include "base/problem.h"
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
-#include "cli/reading_options.h"
+#include "cli/options/reading_options.h"
 #include "import/open_recording.h"
 #include "model/record_filter.h"
 #include "output/dump_line.h"

@@ -11,13 +11,13 @@
 #include "analysis/event_stacks.h"
 #include "analysis/mprof_calls.h"
 #include "analysis/runtime_facts.h"
-#include "cli/growth_gate.h"
 #include "cli/left_out_shots.h"
 #include "cli/mono_objects.h"
 #include "cli/mono_sections.h"
 #include "cli/mono_tools.h"
+#include "cli/options/growth_gate.h"
 #include "cli/runtime_sections.h"
-#include "cli/verbs.h"
+#include "cli/verbs/verbs.h"
 #include "output/section.h"
 
 namespace telltale::cli {

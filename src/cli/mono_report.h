@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/reading_options.h"
+#include "cli/options/reading_options.h"
 #include "import/mono_recording.h"
 
 namespace telltale::cli {

@@ -8,8 +8,8 @@
 
 #include "analysis/line_counts.h"
 #include "analysis/site_sums.h"
-#include "cli/reading_options.h"
-#include "cli/verbs.h"
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
 #include "formats/sampler/report_writer.h"
 #include "output/lcov.h"
 #include "output/site_rows.h"

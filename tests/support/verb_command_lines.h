@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
-#include "cli/command_words.h"
+#include "cli/help/command_words.h"
 #include "cli/mono_sections.h"
 #include "cli/runtime_sections.h"
 #include "support/checkout.h"

@@ -1,0 +1,194 @@
+// resolveSamples, resolveTimestamps and resolve-backtrace, as Sampler's published text has them.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bytes/block_writer.h"
+#include "bytes/input_file.h"
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
+#include "formats/sampler/counter_rows.h"
+#include "import/sampler_backtrace.h"
+#include "import/sampler_reports.h"
+#include "output/escape.h"
+
+namespace telltale::cli {
+namespace {
+
+constexpr int kMissing = 1;     // a file has no site information
+constexpr int kMismatched = 2;  // samples without sites, or not as many; no frame of any FILE
+constexpr int kMalformed = 1;   // resolve-backtrace
+constexpr std::string_view kUnknown = "??";
+
+void complain(const ProblemLog& problems) {
+  for (const Problem& problem : problems.kept())
+    fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
+}
+
+// The text names a section in front of the files, its examples do not.
+SamplerOptions sites_options(std::vector<std::string> files) {
+  SamplerOptions options;
+  options.any_text = true;
+  std::error_code error;
+  if (files.size() > 1 && files.front().starts_with('.') && !files.front().starts_with("./") &&
+      !files.front().starts_with("../") && !std::filesystem::exists(files.front(), error)) {
+    options.section = files.front();
+    files.erase(files.begin());
+  }
+  options.programs = std::move(files);
+  return options;
+}
+
+void append_samples_row(const CountedSite& site, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "{}\t{}\t{}\t{}", site.program, site.unit,
+                 site.scheme->name, site.text);
+  if (site.scheme->bounds)
+    fmt::format_to(std::back_inserter(out), "\t{}\t{}", site.minimum, site.maximum);
+  for (const uint64_t count : site.counts) {
+    const fmt::format_int digits(count);
+    out += '\t';
+    out.append(digits.data(), digits.size());
+  }
+  out += '\n';
+}
+
+Result<void> write_samples(const SamplerReports& reports) {
+  const ByteSink sink = print_block;
+  BlockWriter out(sink);
+  for (const SamplerReports::Section& section : reports.sections()) {
+    if (section.sites == nullptr) continue;
+    reports.for_each_site(section, [&](const CountedSite& site) {
+      if (site.reported) append_samples_row(site, out.block());
+      out.flush_if_full();
+    });
+  }
+  return out.finish();
+}
+
+Result<void> write_timestamps(const SamplerReports& reports) {
+  const ByteSink sink = print_block;
+  BlockWriter out(sink);
+  for (const auto& [index, first] : reports.timestamps()) {
+    const SamplerReports::Section& section = reports.sections()[index];
+    if (section.sites == nullptr) continue;
+    reports.for_each_site(section, [&](const CountedSite& site) {
+      fmt::format_to(std::back_inserter(out.block()), "{}\t{}\t{}\t{}\t{}\t{}\n",
+                     first ? site.first_time : site.last_time, site.program, site.unit,
+                     site.scheme->name, first ? "first" : "last", site.text);
+      out.flush_if_full();
+    });
+  }
+  return out.finish();
+}
+
+int run_resolve(const std::vector<std::string>& files,
+                Result<void> (*write)(const SamplerReports&)) {
+  Result<InputFile> input = InputFile::open("-");
+  if (!input) return report_error(input.error());
+  std::vector<InputFile> inputs;
+  inputs.push_back(*std::move(input));
+  const Result<SamplerReports> reports =
+      SamplerReports::open(std::move(inputs), sites_options(files));
+  if (!reports) return report_error(reports.error());
+  complain(reports->problems());
+  if (reports->program_without_sites()) return kMissing;
+  if (const Result<void> done = write(*reports); !done) return report_error(done.error());
+  const bool mismatched = reports->unresolved_sections() != 0 || reports->uneven_sections() != 0 ||
+                          reports->bad_rows() != 0;
+  return mismatched ? kMismatched : static_cast<int>(kDone);
+}
+
+struct BacktraceOptions {
+  std::vector<std::string> modules;
+  bool header = false;
+};
+
+std::string_view or_unknown(std::string_view text) { return text.empty() ? kUnknown : text; }
+
+// As the compiler was given it, if it stood below the folder that it ran in.
+std::string_view file_of(const ResolvedFrame& frame) {
+  std::string_view file = frame.file;
+  if (!frame.directory.empty() && file.starts_with(frame.directory) &&
+      file.substr(frame.directory.size()).starts_with('/'))
+    file.remove_prefix(frame.directory.size() + 1);
+  return or_unknown(file);
+}
+
+int run_backtrace(const BacktraceOptions& options) {
+  if (options.modules.empty()) {
+    fmt::print(stderr, "telltale: resolve-backtrace wants the program's file\n");
+    return kMalformed;
+  }
+  const Result<InputFile> input = InputFile::open("-");
+  if (!input) return report_error(input.error());
+  for (const std::string& module : options.modules) {
+    const Result<InputFile> file = InputFile::open(module);
+    if (!file) return report_error(file.error());
+  }
+  BacktraceResolver resolver(options.modules);
+  const std::string_view text(reinterpret_cast<const char*>(input->bytes().data()),
+                              input->bytes().size());
+  std::string out = options.header ? "return\tmodule\tfunction\tfile\tline\n" : "";
+  int status = kDone;
+  sampler::for_each_line(text, [&](std::string_view line, size_t offset) {
+    const auto frame = sampler::parse_backtrace_frame(line);
+    if (!frame) {
+      fmt::print(stderr, "telltale: standard input: byte {}: not a line of a backtrace\n", offset);
+      status = kMalformed;
+      return;
+    }
+    const ResolvedFrame resolved = resolver.resolve(*frame);
+    out += fmt::format("{}\t{}\t{}\t{}\t{}\n", resolved.address, or_unknown(resolved.module),
+                       or_unknown(resolved.function), file_of(resolved), resolved.line);
+  });
+  if (const Result<void> done = print_block(out); !done) return report_error(done.error());
+  if (const std::string mismatch = resolver.mismatch(); !mismatch.empty()) {
+    fmt::print(stderr, "telltale: {}\n", visible(mismatch));
+    if (status == kDone) status = kMismatched;
+  }
+  return status;
+}
+
+void add_resolve_tool(CLI::App& app, int& status, const std::string& name,
+                      const std::string& description,
+                      Result<void> (*write)(const SamplerReports&)) {
+  CLI::App* verb = app.add_subcommand(name, description);
+  const auto files = std::make_shared<std::vector<std::string>>();
+  verb->add_option("FILE", *files,
+                   "programs, shared libraries, object files, archives, .sites files; before them "
+                   "may stand the name of the section, which begins with a point")
+      ->required();
+  verb->callback([files, write, &status] { status = run_resolve(*files, write); });
+}
+
+}  // namespace
+
+void add_resolve_samples_verb(CLI::App& app, int& status) {
+  add_resolve_tool(app, status, "resolveSamples",
+                   "samples on standard input, joined with their sites: a line a site",
+                   write_samples);
+}
+
+void add_resolve_timestamps_verb(CLI::App& app, int& status) {
+  add_resolve_tool(app, status, "resolveTimestamps",
+                   "timestamps on standard input, joined with their sites: a line a site",
+                   write_timestamps);
+}
+
+void add_resolve_backtrace_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand(
+      "resolve-backtrace",
+      "a main-backtrace on standard input: return address, module, function, file, line");
+  const auto options = std::make_shared<BacktraceOptions>();
+  verb->add_option("FILE", options->modules,
+                   "the program, and shared libraries that the backtrace names");
+  verb->add_flag("--header", options->header, "print the names of the columns first");
+  verb->callback([options, &status] { status = run_backtrace(*options); });
+}
+
+}  // namespace telltale::cli

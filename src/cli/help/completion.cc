@@ -1,0 +1,108 @@
+#include "cli/help/completion.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace telltale::cli {
+namespace {
+
+// In single quotes for a shell: fish and POSIX shells agree on what our descriptions hold.
+std::string single_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return out + "'";
+}
+
+std::vector<std::string> option_names(const VerbWords& verb) {
+  std::vector<std::string> names;
+  for (const OptionWords& option : verb.options) {
+    const std::vector<std::string> own = option.names();
+    names.insert(names.end(), own.begin(), own.end());
+  }
+  return names;
+}
+
+// Completion by the word before: values where they are known, files otherwise; then options and
+// verbs.
+std::string bash_script(const VerbWords& all) {
+  std::string out =
+      "_telltale() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
+      "verb=${COMP_WORDS[1]} words=\n"
+      "  COMPREPLY=()\n"
+      "  if ((COMP_CWORD == 1)); then\n";
+  std::vector<std::string> first = option_names(all);
+  for (const VerbWords& verb : all.verbs) first.push_back(verb.name);
+  out += fmt::format("    COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n    return\n  fi\n",
+                     fmt::join(first, " "));
+  out += "  case $verb:$before in\n";
+  for (const VerbWords& verb : all.verbs) {
+    for (const OptionWords& option : verb.options) {
+      if (option.choices.empty()) continue;
+      std::vector<std::string> patterns;
+      for (const std::string& name : option.names()) patterns.push_back(verb.name + ":" + name);
+      out += fmt::format(
+          "    {})\n      COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n      return ;;\n",
+          fmt::join(patterns, "|"), fmt::join(option.choices, " "));
+    }
+  }
+  out += "  esac\n  case $verb in\n";
+  for (const VerbWords& verb : all.verbs) {
+    std::vector<std::string> words = option_names(verb);
+    for (const OptionWords& position : verb.positions) {
+      words.insert(words.end(), position.choices.begin(), position.choices.end());
+    }
+    out += fmt::format("    {}) words='{}' ;;\n", verb.name, fmt::join(words, " "));
+  }
+  out +=
+      "  esac\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+      "  if [[ $word != -* ]]; then COMPREPLY+=($(compgen -f -- \"$word\")); fi\n"
+      "}\n"
+      "complete -o filenames -F _telltale telltale\n";
+  return out;
+}
+
+std::string fish_script(const VerbWords& all) {
+  std::string out;
+  const auto add = [&out](const std::string& condition, const OptionWords& option) {
+    out += fmt::format("complete -c telltale -n '{}'", condition);
+    for (const std::string& name : option.shorts) out += " -s " + name;
+    for (const std::string& name : option.longs) out += " -l " + name;
+    if (!option.is_flag()) out += option.takes_file() ? " -r" : " -x";
+    if (!option.choices.empty()) out += fmt::format(" -a '{}'", fmt::join(option.choices, " "));
+    out += " -d " + single_quoted(option.description) + "\n";
+  };
+  for (const OptionWords& option : all.options) add("__fish_use_subcommand", option);
+  for (const VerbWords& verb : all.verbs) {
+    out += fmt::format("complete -c telltale -f -n __fish_use_subcommand -a {} -d {}\n", verb.name,
+                       single_quoted(verb.description));
+    const std::string chosen = "__fish_seen_subcommand_from " + verb.name;
+    for (const OptionWords& option : verb.options) add(chosen, option);
+    for (const OptionWords& position : verb.positions) {
+      if (position.choices.empty()) continue;
+      out += fmt::format("complete -c telltale -f -n '{}' -a '{}'\n", chosen,
+                         fmt::join(position.choices, " "));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string completion_script(std::string_view shell, const VerbWords& all) {
+  if (shell == "fish") return fish_script(all);
+  // zsh runs bash's completion functions.
+  if (shell == "zsh") return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(all);
+  return bash_script(all);
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,154 @@
+#include "cli/options/follow.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace telltale::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPoll = 100ms;
+constexpr auto kLeastInterval = 1s;  // between the beginnings of two answers
+// Writers flush about once a second; what a process left is there when it has ended.
+constexpr auto kQuietAfterEnd = 500ms;
+constexpr auto kQuietUnknown = 5s;
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// Is one of the files in a folder of links of a process, such as its open descriptors? No answer if
+// we may not look.
+std::optional<bool> links_to(const std::filesystem::path& folder, const struct stat& file) {
+  std::error_code error;
+  std::filesystem::directory_iterator link(folder, error);
+  if (error) return std::nullopt;
+  for (; !error && link != std::filesystem::directory_iterator(); link.increment(error)) {
+    struct stat target = {};
+    if (::stat(link->path().c_str(), &target) == 0 && same_file(target, file)) return true;
+  }
+  return false;
+}
+
+// A number of a process may be another one's by now, or of another machine: a writer has the file
+// open, or mapped.
+bool has_ended(int64_t pid, const std::vector<std::string>& files) {
+  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
+  const std::filesystem::path process = "/proc/" + std::to_string(pid);
+  return std::ranges::none_of(files, [&process](const std::string& name) {
+    struct stat file = {};
+    if (::stat(name.c_str(), &file) != 0) return false;
+    return links_to(process / "fd", file).value_or(true) ||
+           links_to(process / "map_files", file).value_or(true);
+  });
+}
+
+}  // namespace
+
+void Follower::begin(std::vector<std::string> files) {
+  files_ = std::move(files);
+  answered_size_ = size_of_files();
+  answer_began_ = Clock::now();
+}
+
+uint64_t Follower::size_of_files() const {
+  uint64_t size = 0;
+  for (const std::string& file : files_) {
+    struct stat status = {};
+    if (::stat(file.c_str(), &status) == 0) size += static_cast<uint64_t>(status.st_size);
+  }
+  return size;
+}
+
+bool Follower::more(const std::vector<int64_t>& writers) {
+  // An answer that takes long is given less often.
+  const auto took = Clock::now() - answer_began_;
+  const auto next_answer = answer_began_ + std::max<Clock::duration>(kLeastInterval, 10 * took);
+  const auto waiting_since = Clock::now();
+  while (true) {
+    const bool known = !writers.empty() && std::ranges::find(writers, 0) == writers.end();
+    const bool ended =
+        known && std::ranges::all_of(writers, [&](int64_t pid) { return has_ended(pid, files_); });
+    const uint64_t size = size_of_files();  // after looking for the writers
+    const auto now = Clock::now();
+    if (size != answered_size_) {
+      if (!ended && now < next_answer) {
+        std::this_thread::sleep_for(kPoll);
+        continue;
+      }
+      answered_size_ = size;
+      answer_began_ = now;
+      return true;
+    }
+    const auto quiet = now - waiting_since;
+    if (ended && quiet >= kQuietAfterEnd) return false;
+    if (!known && quiet >= kQuietUnknown) return false;
+    std::this_thread::sleep_for(kPoll);
+  }
+}
+
+void Follower::hold_back(std::string complaints, int status) {
+  complaints_ = std::move(complaints);
+  held_status_ = status;
+}
+
+void part_answers() { std::fputs(::isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "\n", stdout); }
+
+void NewLines::restart() {
+  line_ = 0;
+  half_.clear();
+  torn_.clear();
+  held_.clear();
+  held_lines_ = 0;
+}
+
+void NewLines::take_line(std::string_view line, std::string& out) {
+  if (line.find("Problem kind=torn_tail ") < 16 ||
+      line.find(R"("record":"Problem","kind":"torn_tail")") < 48) {
+    torn_ += line;  // stands before the whole records of what is torn
+    return;
+  }
+  if (line_++ < told_) return;
+  const bool may_change = line.find(" Problem ") < 16 || line.find(" Skipped ") < 16 ||
+                          line.find(R"("record":"Problem")") < 48 ||
+                          line.find(R"("record":"Skipped")") < 48;
+  held_ += line;
+  ++held_lines_;
+  if (may_change) return;
+  out += held_;
+  told_ += held_lines_;
+  held_.clear();
+  held_lines_ = 0;
+}
+
+std::string NewLines::take(std::string_view piece) {
+  std::string out;
+  while (!piece.empty()) {
+    const size_t end = piece.find('\n');
+    half_ += piece.substr(0, end == std::string_view::npos ? end : end + 1);
+    if (end == std::string_view::npos) break;
+    piece.remove_prefix(end + 1);
+    take_line(half_, out);
+    half_.clear();
+  }
+  return out;
+}
+
+std::string NewLines::rest() {
+  told_ += held_lines_;
+  held_lines_ = 0;
+  return std::exchange(torn_, {}) + std::exchange(held_, {}) + std::exchange(half_, {});
+}
+
+}  // namespace telltale::cli

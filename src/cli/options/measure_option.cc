@@ -1,0 +1,44 @@
+#include "cli/options/measure_option.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace telltale::cli {
+
+void add_measure_option(CLI::App& verb, std::string& measure, std::vector<std::string> of_calls,
+                        const std::string& text) {
+  measure = of_calls.front();
+  for (const std::string& name : measure_names()) of_calls.push_back(name);
+  verb.add_option("--measure", measure,
+                  text +
+                      "; where the recording tells of them: bytes or number of allocated objects, "
+                      "samples, exceptions, nanoseconds of waiting for "
+                      "locks, bytes or number of objects alive in the last heap shot")
+      ->check(CLI::IsMember(of_calls))
+      ->capture_default_str();
+}
+
+Measure measure_of_option(const std::string& name) {
+  return measure_of_name(name).value_or(Measure::time);
+}
+
+void remark_nothing_measured(const std::string& name, std::span<const Measure> has) {
+  if (std::ranges::find(has, measure_of_option(name)) != has.end()) {
+    fmt::print(stderr, "telltale: nothing that the filters choose is measured by {}\n", name);
+    return;
+  }
+  std::string others;
+  for (const Measure measure : has) {
+    if (measure == Measure::time) continue;  // the verbs' own names: calls need no --measure
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", name_of_measure(measure));
+  }
+  const bool calls = std::ranges::find(has, Measure::time) != has.end();
+  if (!others.empty()) others = fmt::format("stacks and flame can --measure {}", others);
+  if (calls) others = others.empty() ? "it has calls" : "it has calls, and " + others;
+  fmt::print(stderr, "telltale: the recording tells of nothing to measure by {}{}{}\n", name,
+             others.empty() ? "" : "; ", others);
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,298 @@
+#include "cli/options/reading_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "cli/soundness.h"
+#include "cli/verbs/verbs.h"
+#include "output/escape.h"
+
+namespace telltale::cli {
+namespace {
+
+template <typename T>
+std::optional<T> parse_number(std::string_view text) {
+  T number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Nanoseconds of a unit of time; of none: null.
+std::optional<uint64_t> unit_of(std::string_view time) {
+  static constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
+      {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
+  for (const auto& [suffix, ns] : kUnits)
+    if (time.ends_with(suffix)) return ns;
+  return std::nullopt;
+}
+
+// "1.5ms" as nanoseconds; a number without a unit has `default_unit`.
+std::optional<uint64_t> parse_duration(std::string_view text, uint64_t default_unit) {
+  const uint64_t unit = unit_of(text).value_or(default_unit);
+  const size_t digits = text.find_first_not_of("0123456789.");
+  if (digits != std::string_view::npos && (!unit_of(text) || text.size() - digits > 2))
+    return std::nullopt;
+  text = text.substr(0, digits);
+  if (const auto whole = parse_number<uint64_t>(text)) {  // to the nanosecond, however large
+    if (*whole > std::numeric_limits<uint64_t>::max() / unit) return std::nullopt;
+    return *whole * unit;
+  }
+  const auto number = parse_number<double>(text);
+  if (!number || *number * static_cast<double>(unit) > 1.8e19) return std::nullopt;
+  return static_cast<uint64_t>(std::llround(*number * static_cast<double>(unit)));
+}
+
+// A window of time: FROM..TO or FROM-TO, which mean the same; either end may be left out. An end
+// without a unit has the other's; if both have none they are seconds, as in mprof-report.
+struct Window {
+  uint64_t from_ns = 0;
+  uint64_t to_ns = CallFilter().to_ns;
+};
+std::optional<Window> parse_window(std::string_view text) {
+  const size_t dots = text.find("..");
+  const size_t between = dots == std::string_view::npos ? text.find('-') : dots;
+  if (between == std::string_view::npos) return std::nullopt;
+  const std::string_view from = text.substr(0, between);
+  const std::string_view to = text.substr(between + (between == dots ? 2 : 1));
+  constexpr uint64_t kSecond = 1'000'000'000;
+  Window window;
+  if (!from.empty()) {
+    const auto parsed = parse_duration(from, unit_of(to).value_or(kSecond));
+    if (!parsed) return std::nullopt;
+    window.from_ns = *parsed;
+  }
+  if (!to.empty()) {
+    const auto parsed = parse_duration(to, unit_of(from).value_or(kSecond));
+    if (!parsed) return std::nullopt;
+    window.to_ns = *parsed;
+  }
+  if (window.from_ns > window.to_ns) return std::nullopt;
+  return window;
+}
+
+std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
+  CallFilter::Thread thread;
+  const size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    thread.pid = parse_number<int64_t>(text.substr(0, colon));
+    if (!thread.pid) return std::nullopt;
+    text.remove_prefix(colon + 1);
+  }
+  if (text.starts_with("0x")) {  // as recordings that name threads by address show them
+    text.remove_prefix(2);
+    uint64_t tid = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tid, 16);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    thread.tid = static_cast<int64_t>(tid);
+    return thread;
+  }
+  const auto tid = parse_number<int64_t>(text);
+  if (!tid) return std::nullopt;
+  thread.tid = *tid;
+  return thread;
+}
+
+// The first few, a line each.
+std::string describe_problems(const ProblemLog& problems) {
+  constexpr size_t kShown = 5;
+  std::string text;
+  size_t shown = 0;
+  for (const Problem& problem : problems.kept()) {
+    if (problem.kind == Problem::Kind::oddity || shown == kShown) continue;
+    text += fmt::format("telltale: {}\n", visible(to_string(problem)));
+    ++shown;
+  }
+  if (problems.damage_count() > shown) {
+    text += fmt::format("telltale: and {} more; `telltale info` lists them\n",
+                        problems.damage_count() - shown);
+  }
+  return text;
+}
+
+}  // namespace
+
+OpenOptions ReadingOptions::open_options() const {
+  OpenOptions open{files, programs, {}, format_description, thread_names};
+  if (max_decompressed_bytes != 0) {
+    open.limits.max_decompressed_bytes = max_decompressed_bytes;
+    open.limits.max_ratio = 0;
+  }
+  return open;
+}
+
+Result<CallFilter> ReadingOptions::filter() const {
+  CallFilter filter;
+  for (const std::string& text : threads) {
+    const auto thread = parse_thread(text);
+    if (!thread) return usage_error("--thread wants TID or PID:TID, not " + text);
+    filter.threads.push_back(*thread);
+  }
+  if (!time.empty()) {
+    const std::optional<Window> window = parse_window(time);
+    if (!window) {
+      return usage_error("--time wants FROM..TO, such as 1.5ms..2s or 0.2..1 (seconds), not " +
+                         time);
+    }
+    filter.from_ns = window->from_ns;
+    filter.to_ns = window->to_ns;
+  }
+  filter.functions = functions;
+  if (depth != 0) filter.max_depth = depth;
+  return filter;
+}
+
+namespace {
+
+void add_filter_options(CLI::App& verb, ReadingOptions& options) {
+  verb.add_option("--thread", options.threads, "only these threads")
+      ->type_name("[PID:]TID")
+      ->allow_extra_args(false);
+  verb.add_option(
+          "--time", options.time,
+          "only what begins in this window, counted from the recording's start: FROM..TO or "
+          "FROM-TO, FROM inside and TO not; times have a unit (ns, us, ms, s) or are "
+          "seconds; either may be left out")
+      ->type_name("FROM..TO");
+  verb.add_option("--function", options.functions,
+                  "only functions whose name matches this shell pattern")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb.add_option("--depth", options.depth,
+                  "only calls at most this deep; 1 is a thread's outermost")
+      ->type_name("N");
+}
+
+}  // namespace
+
+void add_reading_options(CLI::App& verb, ReadingOptions& options) {
+  verb.add_option("FILE", options.files, "recordings; several are read as one; - is standard input")
+      ->required();
+  verb.add_option("--program", options.programs,
+                  "program, shared object or separate debug file that says what ids mean; "
+                  "OBJECT=PATH for the "
+                  "object with that number")
+      ->type_name("BIN")
+      ->allow_extra_args(false);
+  add_format_description_option(verb, options);
+  verb.add_flag("--strict", options.strict,
+                "exit status 4 when something in the input was damaged or lost, or check finds it "
+                "not valid");
+  verb.add_flag("--json", options.json, "print JSON with stable keys");
+  verb.add_option("-j,--jobs", options.jobs, "threads to work with; 0: one per core")
+      ->type_name("N");
+  verb.add_option(
+          "--max-decompressed-bytes", options.max_decompressed_bytes,
+          "read compressed input up to this size, whatever its ratio (default: 4 GiB, ratio 200)")
+      ->type_name("N");
+  add_filter_options(verb, options);
+}
+
+void add_format_description_option(CLI::App& verb, ReadingOptions& options) {
+  verb.add_option("--format-description", options.format_description,
+                  "StackTrack: what expand_events --show_format prints on the platform that the "
+                  "recordings are from")
+      ->type_name("FILE");
+}
+
+void add_follow_option(CLI::App& verb, ReadingOptions& options) {
+  verb.add_flag("--follow", options.follow,
+                "the recording is still being written: answer again whenever it has grown");
+}
+
+void add_csv_option(CLI::App& verb, ReadingOptions& options) {
+  verb.add_flag("--csv", options.csv, "print CSV")->excludes("--json");
+}
+
+int report_error(const Error& error) {
+  fmt::print(stderr, "telltale: {}\n", visible(to_string(error)));
+  return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
+}
+
+std::vector<int64_t> writers_of(const AnyRecording& recording) {
+  return std::visit(
+      [](const auto& source) {
+        std::set<int64_t> pids;
+        for (const EventStream& stream : source.streams()) pids.insert(stream.thread.pid);
+        return std::vector<int64_t>(pids.begin(), pids.end());
+      },
+      recording);
+}
+
+Result<SamplerReports> open_counts(std::vector<InputFile> inputs, const ReadingOptions& options,
+                                   const CallFilter& filter) {
+  const bool by_time = filter.from_ns != 0 || filter.to_ns != CallFilter().to_ns;
+  if (!filter.threads.empty() || by_time || filter.max_depth != CallFilter().max_depth) {
+    return usage_error(
+        "a feedback report has no threads, times and depths: of the filters it takes --function");
+  }
+  if (options.follow) return usage_error("a feedback report is written at once: no --follow");
+  return SamplerReports::open(std::move(inputs), {options.programs, options.open_options().limits});
+}
+
+int answer_and_follow(const ReadingOptions& options,
+                      const std::function<int(std::vector<int64_t>& writers)>& answer) {
+  std::vector<int64_t> writers;
+  if (!options.follow) return answer(writers);
+  if (std::ranges::find(options.files, "-") != options.files.end())
+    return report_error(usage_error("--follow needs files, not standard input").error());
+  options.follower->begin(options.files);
+  int status = answer(writers);
+  while (options.follower->more(writers)) status = answer(writers);
+  fmt::print(stderr, "{}", options.follower->complaints());
+  return status == kDone ? options.follower->held_status() : status;
+}
+
+Result<std::vector<InputFile>> open_inputs(const ReadingOptions& options) {
+  Result<std::vector<InputFile>> inputs = open_inputs(options.open_options());
+  options.read->clear();
+  if (!inputs || !options.strict) return inputs;
+  for (const InputFile& input : *inputs) options.read->push_back(input.share());
+  return inputs;
+}
+
+int strict_status(const ReadingOptions& options, const ProblemLog& problems) {
+  if (!options.strict) return kDone;
+  if (problems.damaged()) return kDamaged;
+  // Nothing that this answer needed was damaged. What else is in the files?
+  for (const InputFile& input : *options.read) {
+    const Result<FileCheck> checked = check_file(input, options.open_options(), nullptr);
+    if (!checked) return report_error(checked.error());
+    if (checked->valid) continue;
+    fmt::print(stderr, "telltale: {}", describe_unsound(*checked));
+    return kDamaged;
+  }
+  return kDone;
+}
+
+int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
+  std::string complaints = describe_problems(problems);
+  const int status = strict_status(options, problems);
+  if (options.follow) {
+    options.follower->hold_back(std::move(complaints), status);
+    return kDone;
+  }
+  fmt::print(stderr, "{}", complaints);
+  return status;
+}
+
+bool print(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
+}
+
+Result<void> print_block(std::string_view block) {
+  if (print(block)) return {};
+  return io_error("standard output", "cannot write", errno);
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "cli/options/follow.h"
+#include "import/open_recording.h"
+#include "import/sampler_reports.h"
+#include "model/call_filter.h"
+
+namespace telltale::cli {
+
+// The options that every verb that reads recordings has.
+struct ReadingOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> programs;
+  std::vector<std::string> threads;
+  std::string time;
+  std::vector<std::string> functions;
+  size_t depth = 0;                     // 0: no limit
+  size_t jobs = 0;                      // 0: all cores
+  std::string format_description;       // of a StackTrack platform
+  uint64_t max_decompressed_bytes = 0;  // 0: the default limits
+  bool strict = false;
+  bool json = false;
+  bool csv = false;
+  bool follow = false;
+  bool thread_names = true;                                           // OpenOptions::thread_names
+  std::shared_ptr<Follower> follower = std::make_shared<Follower>();  // at work if `follow`
+  // What was read, if --strict is to judge it: standard input cannot be read again.
+  std::shared_ptr<std::vector<InputFile>> read = std::make_shared<std::vector<InputFile>>();
+
+  [[nodiscard]] OpenOptions open_options() const;
+  // Errors: usage, for a filter that cannot be understood.
+  [[nodiscard]] Result<CallFilter> filter() const;
+};
+
+// FILE..., --program, --strict, --json, --jobs, --max-decompressed-bytes, --thread, --time,
+// --function, --depth.
+void add_reading_options(CLI::App& verb, ReadingOptions& options);
+// --format-description; part of the above.
+void add_format_description_option(CLI::App& verb, ReadingOptions& options);
+// --follow, for verbs that answer through answer_recording or answer_and_follow.
+void add_follow_option(CLI::App& verb, ReadingOptions& options);
+// --csv.
+void add_csv_option(CLI::App& verb, ReadingOptions& options);
+
+// Prints "telltale: ..." to standard error and returns the exit status that fits the error.
+int report_error(const Error& error);
+// Opens the options' files. Errors: as the function of that name of import/open_recording.h.
+Result<std::vector<InputFile>> open_inputs(const ReadingOptions& options);
+// Reports with the sites of the options' programs. Errors: usage for what asks for calls or times.
+Result<SamplerReports> open_counts(std::vector<InputFile> inputs, const ReadingOptions& options,
+                                   const CallFilter& filter);
+// Processes that the recording is of; 0 where it does not say.
+std::vector<int64_t> writers_of(const AnyRecording& recording);
+// Calls answer(writers), an exit status, once; with --follow again whenever there is more to be
+// read, and says in the end what report_problems held back. The answer sets `writers`.
+int answer_and_follow(const ReadingOptions& options,
+                      const std::function<int(std::vector<int64_t>& writers)>& answer);
+// Opens the recording of the options and returns what answer(source, filter) does, an exit status;
+// `source` is an EventSource. With --follow again and again.
+template <typename Answer>
+int answer_recording(const ReadingOptions& options, Answer answer) {
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return report_error(filter.error());
+  bool again = false;
+  return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
+    if (std::exchange(again, true)) part_answers();
+    Result<std::vector<InputFile>> inputs = open_inputs(options);
+    if (!inputs) return report_error(inputs.error());
+    const Result<AnyRecording> recording =
+        open_recording(*std::move(inputs), options.open_options());
+    if (!recording) return report_error(recording.error());
+    writers = writers_of(*recording);
+    return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
+  });
+}
+// The same for verbs that also answer of recordings with counts and no calls:
+// counts(const SamplerReports&, filter by function), an exit status. --follow, --thread, --time and
+// --depth mean nothing there: usage.
+template <typename Answer, typename CountsAnswer>
+int answer_any(const ReadingOptions& options, Answer answer, CountsAnswer counts) {
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return report_error(filter.error());
+  bool again = false;
+  return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
+    if (std::exchange(again, true)) part_answers();
+    Result<std::vector<InputFile>> inputs = open_inputs(options);
+    if (!inputs) return report_error(inputs.error());
+    if (options.format_description.empty() && holds_counts(inputs->front().bytes())) {
+      const Result<SamplerReports> reports = open_counts(*std::move(inputs), options, *filter);
+      return reports ? counts(*reports, *filter) : report_error(reports.error());
+    }
+    const Result<AnyRecording> recording =
+        open_recording(*std::move(inputs), options.open_options());
+    if (!recording) return report_error(recording.error());
+    writers = writers_of(*recording);
+    return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
+  });
+}
+// Says on standard error what was damaged, if anything, and returns kDone, or with --strict
+// strict_status.
+int report_problems(const ReadingOptions& options, const ProblemLog& problems);
+// With --strict: kDamaged if `problems`, which an answer met, are damage, or if one of the inputs
+// is not sound (soundness.h), which is said on standard error. Else kDone.
+int strict_status(const ReadingOptions& options, const ProblemLog& problems);
+// Writes all of `text` to standard output; false if that failed (the reader of a pipe has gone,
+// say).
+bool print(std::string_view text);
+// The same as a ByteSink.
+Result<void> print_block(std::string_view block);
+
+}  // namespace telltale::cli

@@ -1,0 +1,142 @@
+#include "cli/record/child_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <map>
+#include <string_view>
+
+namespace telltale::cli {
+namespace {
+
+constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
+
+sigset_t signals_to_wait_for() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : kForwarded) sigaddset(&set, signal);
+  sigaddset(&set, SIGCHLD);
+  return set;
+}
+
+std::vector<std::string> merged_environment(const ChildCommand& command) {
+  std::map<std::string, std::string, std::less<>> changed(command.environment.begin(),
+                                                          command.environment.end());
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!changed.contains(text.substr(0, text.find('=')))) all.emplace_back(text);
+  }
+  for (const auto& [name, value] : changed) all.push_back(name + "=" + value);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (std::string& word : words) all.push_back(word.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+// Starts the command with `mask` as its signal mask; 0 or an errno.
+int spawn(const ChildCommand& command, const sigset_t& mask, pid_t& pid) {
+  std::vector<std::string> words = command.words;
+  std::vector<std::string> environment = merged_environment(command);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  const int failure = posix_spawnp(&pid, words.front().c_str(), nullptr, &attributes,
+                                   pointers(words).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  return failure;
+}
+
+// Waits for the child's end and hands signals on until then.
+void wait_for(pid_t pid, const sigset_t& waited, int& status, rusage& usage) {
+  while (wait4(pid, &status, WNOHANG, &usage) != pid) {
+    siginfo_t info{};
+    const int signal = sigwaitinfo(&waited, &info);
+    // A terminal's signals come from the kernel and go to the whole group, the child included.
+    if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) kill(pid, signal);
+  }
+}
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+}  // namespace
+
+Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) {
+  const sigset_t waited = signals_to_wait_for();
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &waited, &before);
+  struct sigaction children_before{};
+  struct sigaction children_default{};
+  children_default.sa_handler = SIG_DFL;
+  // An ignored SIGCHLD would not be delivered, and the child's status would be lost.
+  sigaction(SIGCHLD, &children_default, &children_before);
+
+  ChildOutcome outcome;
+  const auto start = std::chrono::steady_clock::now();
+  pid_t pid = -1;
+  start_failure = spawn(command, before, pid);
+  if (start_failure == 0) {
+    rusage usage{};
+    wait_for(pid, waited, outcome.wait_status, usage);
+    outcome.pid = pid;
+    outcome.elapsed_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    outcome.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  }
+  sigaction(SIGCHLD, &children_before, nullptr);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (start_failure != 0) return io_error(command.words.front(), "cannot be run", start_failure);
+  return outcome;
+}
+
+int pass_on(const ChildOutcome& outcome) {
+  if (WIFEXITED(outcome.wait_status)) return WEXITSTATUS(outcome.wait_status);
+  const int signal = WTERMSIG(outcome.wait_status);
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  struct sigaction fatal{};
+  fatal.sa_handler = SIG_DFL;
+  sigaction(signal, &fatal, nullptr);
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, signal);
+  sigprocmask(SIG_UNBLOCK, &only, nullptr);
+  raise(signal);
+  return 128 + signal;
+}
+
+std::string find_in_path(const std::string& program) {
+  const auto runnable = [](const std::string& path) {
+    struct stat status{};
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+           access(path.c_str(), X_OK) == 0;
+  };
+  if (program.contains('/')) return runnable(program) ? program : std::string();
+  const char* list = std::getenv("PATH");
+  std::string_view left = list == nullptr ? "/bin:/usr/bin" : list;
+  while (true) {
+    const std::string_view folder = left.substr(0, left.find(':'));
+    const std::string path = folder.empty() ? program : std::string(folder) + "/" + program;
+    if (runnable(path)) return path;
+    if (folder.size() == left.size()) return {};
+    left.remove_prefix(folder.size() + 1);
+  }
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,341 @@
+#include "cli/record/recorder_plan.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+#include <system_error>
+
+#include "bytes/input_file.h"
+#include "cli/record/child_process.h"
+#include "formats/xray/fdr_frames.h"
+#include "formats/xray/records.h"
+#include "formats/xray/side_record.h"
+#include "program/recording_hooks.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kXrayLibrary = "libtelltale_xray.so";
+constexpr std::string_view kXraySuffix = ".xray";
+constexpr std::string_view kStacktrackSuffix = ".tlg";
+constexpr std::string_view kSideSuffix = ".side";
+
+// Where the recorder's library is, seen from the folder of this program: in the tree that it was
+// built in, and in a prefix that it was installed to.
+Result<std::string> find_library(std::string_view name) {
+  std::error_code failure;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failure);
+  if (failure) return io_error("/proc/self/exe", "cannot read", failure.value());
+  const fs::path folder = self.parent_path();
+  for (const std::string_view place :
+       {"../runtime/xray", TELLTALE_LIBRARY_FOLDER, "../lib", "../lib64"}) {
+    const fs::path path = (folder / place / name).lexically_normal();
+    if (fs::exists(path, failure)) return path.string();
+  }
+  return io_error((folder / TELLTALE_LIBRARY_FOLDER / name).lexically_normal().string(),
+                  "the recorder is not there", ENOENT);
+}
+
+// Settings of a recorder, as its environment variable takes them.
+class Settings {
+ public:
+  Result<void> add(std::string_view key, std::string_view value) {
+    if (value.contains(','))
+      return usage_error(fmt::format("{} cannot hold a comma: {}", key, value));
+    if (!text_.empty()) text_ += ',';
+    text_ += fmt::format("{}={}", key, value);
+    return {};
+  }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string with_doubled_percents(const std::string& path) {
+  std::string text;
+  for (const char letter : path) text.append(letter == '%' ? 2 : 1, letter);
+  return text;
+}
+
+// The list of globs: those to leave out alone mean all others.
+std::string function_list(const RecorderOptions& options) {
+  std::string list;
+  const auto add = [&list](std::string_view mark, const std::string& glob) {
+    list += fmt::format("{}{}{}", list.empty() ? "" : ";", mark, glob);
+  };
+  for (const std::string& glob : options.functions) add("", glob);
+  for (const std::string& glob : options.without) add("!", glob);
+  return list;
+}
+
+Result<void> add_given_settings(const RecorderOptions& options, Settings& settings) {
+  for (const std::string& setting : options.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return usage_error("--set wants KEY=VALUE, not " + setting);
+    const std::string_view all = setting;
+    if (auto added = settings.add(all.substr(0, equals), all.substr(equals + 1)); !added)
+      return added;
+  }
+  return {};
+}
+
+using Pairs = std::initializer_list<std::pair<std::string_view, std::string>>;
+
+Result<std::string> all_settings(const RecorderOptions& options, Pairs pairs) {
+  Settings settings;
+  for (const auto& [key, value] : pairs) {
+    if (value.empty()) continue;
+    if (auto added = settings.add(key, value); !added) return std::unexpected(added.error());
+  }
+  if (auto added = add_given_settings(options, settings); !added)
+    return std::unexpected(added.error());
+  return settings.text();
+}
+
+std::string number_or_empty(size_t number) { return number == 0 ? "" : std::to_string(number); }
+
+Result<std::string> xray_settings(const RecorderOptions& options, const fs::path& folder) {
+  const fs::path name = options.output.empty()
+                            ? fs::path("%p.%i.%n.xray")
+                            : fs::path(with_doubled_percents(fs::path(options.output).filename()));
+  const std::string pattern = (with_doubled_percents(folder.string()) / name).string();
+  return all_settings(
+      options, {{"file", pattern},
+                {"mode", options.mode},
+                {"size", options.size},
+                {"functions", function_list(options)},
+                {"depth", number_or_empty(options.depth)},
+                {"min", options.min},
+                {"threads", options.threads == 0 ? "" : fmt::format("1/{}", options.threads)},
+                {"clock", options.sparse == 0 ? "" : fmt::format("sparse:{}", options.sparse)},
+                {"version", options.version == 0 ? "" : std::to_string(options.version)},
+                {"signal", options.signal},
+                {"fork", options.no_fork ? "off" : ""}});
+}
+
+// Whether a KEY=VALUE of --set is for the StackTrack recorder, seen from the outside: the XRay
+// recorder knows all others, or says that it does not.
+bool is_stacktrack_setting(std::string_view setting) {
+  constexpr std::array<std::string_view, 7> kBegins = {
+      "dir=", "path=", "rotate=", "keep=", "layout=", "sequence=", "ring="};
+  constexpr std::string_view kClock = "clock=";
+  const bool has_number_of_events = setting.starts_with(kClock) && setting.size() > kClock.size() &&
+                                    setting[kClock.size()] >= '0' && setting[kClock.size()] <= '9';
+  return has_number_of_events || setting == "fork=no" ||
+         std::ranges::any_of(kBegins,
+                             [&](std::string_view begin) { return setting.starts_with(begin); });
+}
+
+// What only a recorder of functions can do.
+bool asks_for_xray(const RecorderOptions& options) {
+  return options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
+         options.depth != 0 || !options.min.empty() || options.threads != 0 ||
+         options.version != 0 || !options.signal.empty();
+}
+
+Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs::path& folder) {
+  if (asks_for_xray(options)) {
+    return usage_error(
+        "StackTrack checkpoints are chosen in the program: --mode snapshot, --function, "
+        "--without, --depth, --min, --threads, --fdr-version and --signal are for --xray");
+  }
+  const bool ring = options.mode == "ring";
+  const std::string path =
+      options.output.empty() ? "" : (folder / fs::path(options.output).filename()).string();
+  return all_settings(
+      options, {{path.empty() ? "dir" : "path", path.empty() ? folder.string() : path},
+                {ring ? "ring" : "rotate", options.size.empty() && ring ? "64M" : options.size},
+                {"clock", number_or_empty(options.sparse)},
+                {"fork", options.no_fork ? "no" : ""}});
+}
+
+bool is_recording(const RecorderPlan& plan, const fs::directory_entry& entry) {
+  std::error_code failure;
+  const std::string name = entry.path().filename().string();
+  return std::ranges::any_of(plan.suffixes,
+                             [&](const std::string& suffix) { return name.ends_with(suffix); }) &&
+         entry.is_regular_file(failure);
+}
+
+std::set<std::string> recordings_in(const RecorderPlan& plan) {
+  std::set<std::string> names;
+  std::error_code failure;
+  for (fs::directory_iterator at(plan.folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (is_recording(plan, *at)) names.insert(at->path().filename().string());
+  }
+  return names;
+}
+
+std::vector<std::string> new_recordings(const RecorderPlan& plan) {
+  std::vector<std::string> fresh;
+  std::ranges::set_difference(recordings_in(plan), plan.before, std::back_inserter(fresh));
+  return fresh;
+}
+
+// What the program's file says about how it was built; a script's says nothing.
+RecordingHooks how_built(const std::string& program) {
+  const std::string path = find_in_path(program);
+  return path.empty() ? RecordingHooks{} : find_recording_hooks(path).value_or(RecordingHooks{});
+}
+
+// Which recorders are to be in a program's environment. Both, for one that has no functions that
+// could be recorded: it may have checkpoints, and may start programs of any kind, as a shell does.
+struct Recorders {
+  bool xray = false;
+  bool stacktrack = false;
+};
+
+Recorders choose_recorders(const RecorderOptions& options, const RecordingHooks& hooks) {
+  constexpr Recorders kXray{true, false};
+  constexpr Recorders kStacktrack{false, true};
+  if (options.xray || options.stacktrack) return {options.xray, options.stacktrack};
+  if (hooks.xray || hooks.function_calls || asks_for_xray(options)) return kXray;
+  if (!options.settings.empty())
+    return std::ranges::all_of(options.settings, is_stacktrack_setting) ? kStacktrack : kXray;
+  const fs::path output = options.output;
+  if (output.extension() == kXraySuffix) return kXray;
+  if (output.extension() == kStacktrackSuffix) return kStacktrack;
+  return {true, true};
+}
+
+std::vector<std::string> suffixes_of(const fs::path& output, Recorders recorders) {
+  if (!output.empty())
+    return {(output.has_extension() ? output.extension() : output.filename()).string()};
+  std::vector<std::string> suffixes;
+  if (recorders.xray) suffixes.emplace_back(kXraySuffix);
+  if (recorders.stacktrack) suffixes.emplace_back(kStacktrackSuffix);
+  return suffixes;
+}
+
+std::string why_nothing(const RecordingHooks& hooks, const std::string& program,
+                        Recorders recorders) {
+  if (!recorders.xray)
+    return "neither " + program + " nor what it may have started reached a StackTrack checkpoint";
+  const bool has_hooks = hooks.xray || hooks.function_calls;
+  if (has_hooks && !hooks.loads_libraries) {
+    return program +
+           " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
+  }
+  if (has_hooks) return "the recorder could not start, or no function was called that it watches";
+  if (hooks.xray_runtime) {
+    return program +
+           " was built with -fxray-instrument, but clang leaves functions as small as its own out "
+           "(-fxray-instruction-threshold=1 instruments all)";
+  }
+  return fmt::format(
+      "neither {} nor what it may have started {}called functions that can be watched: of programs "
+      "and libraries built with clang's -fxray-instrument or any compiler's "
+      "-finstrument-functions, and not statically linked (clang leaves small functions out: "
+      "-fxray-instruction-threshold=1 instruments all)",
+      program, recorders.stacktrack ? "reached a StackTrack checkpoint or " : "");
+}
+
+Result<std::pair<std::string, std::string>> preload_setting(std::string_view library) {
+  const Result<std::string> path = find_library(library);
+  if (!path) return std::unexpected(path.error());
+  if (path->find_first_of(" :") != std::string::npos) {
+    return usage_error("the dynamic linker cannot preload from a path with blanks or colons: " +
+                       *path);
+  }
+  const char* others = std::getenv("LD_PRELOAD");
+  const bool alone = others == nullptr || *others == '\0';
+  return std::pair("LD_PRELOAD", alone ? *path : *path + ":" + others);
+}
+
+// A process that is still running may record yet.
+bool still_runs(const std::string& path) {
+  ProblemLog problems;
+  const std::string side = path + std::string(kSideSuffix);
+  const Result<InputFile> input = InputFile::open(side);
+  if (!input) return false;
+  const Result<xray::SideRecord> record = xray::read_side_record(input->bytes(), side, problems);
+  return record && record->pid != 0 && ::kill(static_cast<pid_t>(record->pid), 0) == 0;
+}
+
+bool has_events(const Result<InputFile>& input, const xray::FileHeader& header) {
+  return !xray::frame_fdr_file(input->bytes(), header, input->name()).buffers.empty();
+}
+
+}  // namespace
+
+Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
+  const std::string& program = options.command.front();
+  const RecordingHooks hooks = how_built(program);
+  const Recorders recorders = choose_recorders(options, hooks);
+  RecorderPlan plan;
+  std::error_code failure;
+  const fs::path output = options.output;
+  const fs::path folder =
+      fs::absolute(output.has_parent_path() ? output.parent_path() : fs::path("."), failure)
+          .lexically_normal();
+  if (!fs::is_directory(folder, failure))
+    return io_error(folder.string(), "is no folder to record to", ENOTDIR);
+  if (!options.output.empty() && fs::exists(output, failure))
+    return usage_error(options.output + " exists; a recording never overwrites a file");
+  plan.folder = folder.string();
+  plan.suffixes = suffixes_of(output, recorders);
+  plan.before = recordings_in(plan);
+  plan.why_nothing = why_nothing(hooks, program, recorders);
+
+  if (recorders.stacktrack) {
+    const Result<std::string> settings = stacktrack_settings(options, folder);
+    if (!settings) return std::unexpected(settings.error());
+    plan.environment.emplace_back("TELLTALE_STACKTRACK", *settings);
+  }
+  if (recorders.xray) {
+    const Result<std::string> settings = xray_settings(options, folder);
+    if (!settings) return std::unexpected(settings.error());
+    plan.environment.emplace_back("TELLTALE_XRAY", *settings);
+    auto preload = preload_setting(kXrayLibrary);
+    if (!preload) return std::unexpected(preload.error());
+    plan.environment.push_back(*std::move(preload));
+  }
+  return plan;
+}
+
+std::vector<LeftFile> find_left_files(const RecorderPlan& plan) {
+  std::vector<LeftFile> files;
+  for (const std::string& name : new_recordings(plan)) {
+    const fs::path path = fs::path(plan.folder) / name;
+    std::error_code failure;
+    LeftFile file{fs::proximate(path, failure).string(), fs::file_size(path, failure), {}};
+    const Result<InputFile> input = InputFile::open(path.string());
+    const auto header = input ? xray::read_file_header(input->bytes())
+                              : Result<xray::FileHeader>(std::unexpected(input.error()));
+    if (header && header->type == xray::LogType::fdr && !has_events(input, *header)) {
+      if (!still_runs(path.string())) {
+        fs::remove(path, failure);
+        fs::remove(path.string() + std::string(kSideSuffix), failure);
+      }
+      continue;
+    }
+    if (header && header->recorder.lost_events != 0)
+      file.note = fmt::format("{} events lost", header->recorder.lost_events);
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Result<void> clear_left_files(const RecorderPlan& plan) {
+  for (const std::string& name : new_recordings(plan)) {
+    const std::string path = (fs::path(plan.folder) / name).string();
+    std::error_code failure;
+    fs::remove(path + std::string(kSideSuffix), failure);
+    if (!fs::remove(path, failure)) return io_error(path, "cannot remove", failure.value());
+  }
+  return {};
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,88 @@
+#include "cli/record/repeated_input.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "bytes/spool.h"
+
+namespace telltale::cli {
+namespace {
+
+const std::string kName = "standard input";
+constexpr int kPatienceMs = 1000;
+
+Result<void> write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      return io_error(kName, "cannot be kept for the runs in a temporary file",
+                      written < 0 ? errno : ENOSPC);
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+Result<void> copy_input(int to) {
+  std::array<std::byte, size_t{64} * 1024> buffer;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  if (::poll(&input, 1, kPatienceMs) == 0) {
+    fmt::print(stderr,
+               "telltale: reading standard input to its end, as each run is to read the same\n");
+  }
+  while (true) {
+    const ssize_t bytes = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) return io_error(kName, "cannot be read", errno);
+    if (bytes == 0) return {};
+    const std::span<const std::byte> all(buffer);
+    if (auto kept = write_all(to, all.first(static_cast<size_t>(bytes))); !kept) return kept;
+  }
+}
+
+// Puts a temporary file with all of the input in its place.
+Result<void> keep_input() {
+  const Result<int> file = open_temporary_file(kName);
+  if (!file) return std::unexpected(file.error());
+  Result<void> copied = copy_input(*file);
+  if (copied && ::dup2(*file, STDIN_FILENO) < 0)
+    copied = io_error(kName, "cannot be replaced", errno);
+  ::close(*file);
+  return copied;
+}
+
+}  // namespace
+
+Result<RepeatedInput> RepeatedInput::prepare() {
+  RepeatedInput input;
+  struct stat facts{};
+  if (::fstat(STDIN_FILENO, &facts) != 0) return input;  // closed
+  if (S_ISREG(facts.st_mode)) {
+    const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+    input.is_repeatable_ = at >= 0;
+    input.begin_ = at;
+  } else if (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode)) {
+    if (auto kept = keep_input(); !kept) return std::unexpected(kept.error());
+    input.is_repeatable_ = true;
+  } else {
+    input.is_terminal_ = ::isatty(STDIN_FILENO) != 0;
+  }
+  return input;
+}
+
+Result<void> RepeatedInput::rewind() const {
+  if (is_repeatable_ && ::lseek(STDIN_FILENO, begin_, SEEK_SET) < 0)
+    return io_error(kName, "cannot be read again", errno);
+  return {};
+}
+
+}  // namespace telltale::cli

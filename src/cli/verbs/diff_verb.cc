@@ -1,0 +1,358 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/recording_diff.h"
+#include "api/answers.h"
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+namespace {
+
+using Measures = RecordingDiff::Measures;
+using Show = Table::Show;
+
+struct DiffOptions {
+  ReadingOptions reading;
+  std::vector<std::string> programs_before;
+  std::vector<std::string> programs_after;
+  std::string gate;
+  std::string gate_by = "function";
+  uint64_t gate_floor_ns = 0;
+  std::string table = "paths";  // that --csv prints
+  size_t rows = 20;
+};
+
+constexpr std::pair<std::string_view, uint64_t Measures::*> kMeasures[] = {
+    {"calls", &Measures::calls}, {"total", &Measures::total_ns}, {"self", &Measures::self_ns}};
+
+// One condition of --gate: the measure may grow by so much.
+struct Gate {
+  std::string_view name;
+  uint64_t Measures::* measure;
+  double limit = 0;  // 0.1: by 10 %
+};
+
+// "calls=0%,total=10%".
+Result<std::vector<Gate>> parse_gates(std::string_view text) {
+  std::vector<Gate> gates;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const size_t equals = one.find('=');
+    const auto known = std::ranges::find(kMeasures, one.substr(0, equals),
+                                         &std::pair<std::string_view, uint64_t Measures::*>::first);
+    double percent = 0;
+    const std::string_view number =
+        equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), percent);
+    if (known == std::end(kMeasures) || error != std::errc() || !(percent >= 0) ||
+        std::string_view(end, number.data() + number.size()) != "%") {
+      return usage_error("--gate wants MEASURE=N%,... with calls, total or self, not " +
+                         std::string(one));
+    }
+    gates.push_back({known->first, known->second, percent / 100});
+  }
+  return gates;
+}
+
+struct Exceeded {
+  std::string_view measure;
+  std::string name;
+  uint64_t before = 0;
+  uint64_t after = 0;
+};
+
+// What grew by more than its gate allows. What was not there before has grown without limit.
+void check_gates(const std::vector<Gate>& gates, const std::string& name, const Measures& before,
+                 const Measures& after, uint64_t floor_ns, std::vector<Exceeded>& exceeded) {
+  for (const Gate& gate : gates) {
+    const uint64_t old_value = before.*gate.measure;
+    const uint64_t new_value = after.*gate.measure;
+    if (new_value <= old_value) continue;
+    const bool is_time = gate.measure != &Measures::calls;
+    if (is_time && new_value - old_value <= floor_ns) continue;
+    const double allowed = static_cast<double>(old_value) * (1 + gate.limit);
+    if (static_cast<double>(new_value) > allowed) {
+      exceeded.push_back({gate.name, name, old_value, new_value});
+    }
+  }
+}
+
+std::vector<Exceeded> find_exceeded(const RecordingDiff& diff, const std::vector<Gate>& gates,
+                                    const DiffOptions& options) {
+  std::vector<Exceeded> exceeded;
+  const auto check = [&](const std::string& name, const Measures& before, const Measures& after) {
+    check_gates(gates, name, before, after, options.gate_floor_ns, exceeded);
+  };
+  if (options.gate_by == "all") check("all calls", diff.before, diff.after);
+  if (options.gate_by == "function") {
+    for (const RecordingDiff::Row& row : diff.functions) check(row.name, row.before, row.after);
+  }
+  if (options.gate_by == "path") {
+    for (size_t i = 0; i < diff.paths.size(); ++i) {
+      check(path_text(diff, i, 64), diff.paths[i].before, diff.paths[i].after);
+    }
+  }
+  return exceeded;
+}
+
+int64_t difference(uint64_t before, uint64_t after) { return static_cast<int64_t>(after - before); }
+
+const char* fate(const RecordingDiff::Row& row) {
+  if (!row.before.seen()) return "new";
+  return row.after.seen() ? "" : "vanished";
+}
+
+// Relative change, as "+12.3 %"; empty where there is nothing to relate to.
+std::string change(uint64_t before, uint64_t after) {
+  if (before == 0) return "";
+  const double ratio = static_cast<double>(after) / static_cast<double>(before) - 1;
+  return fmt::format("{:+.1f} %", 100 * ratio);
+}
+
+// For people: the time that counts for the table, before, after and its change.
+struct Columns {
+  uint64_t Measures::* time;
+  const char* time_title;
+};
+
+template <typename Row, typename Name>
+Table make_table(const std::vector<const Row*>& rows, const Columns& columns, bool for_people,
+                 const std::string& name_key, Name name_of) {
+  std::vector<Table::Column> heads;
+  if (for_people) {
+    const std::string title = columns.time_title;
+    heads = {{"", title + " A", Show::duration},
+             {"", title + " B", Show::duration},
+             {"", "CHANGE", Show::text},
+             {"", "CALLS A"},
+             {"", "CALLS B"},
+             {"", "", Show::text},
+             {"", "", Show::text}};
+    heads.back().title = name_key == "path" ? "PATH" : "FUNCTION";
+  } else {
+    heads = {{"calls_before", ""},
+             {"calls_after", ""},
+             {"total_ns_before", ""},
+             {"total_ns_after", ""},
+             {"self_ns_before", ""},
+             {"self_ns_after", ""},
+             {"calls_difference", ""},
+             {"total_ns_difference", ""},
+             {"self_ns_difference", ""},
+             {"fate", ""},
+             {name_key, ""}};
+  }
+  Table table(std::move(heads));
+  for (const Row* row : rows) {
+    const Measures& a = row->before;
+    const Measures& b = row->after;
+    if (for_people) {
+      table.add_row({a.*columns.time, b.*columns.time, change(a.*columns.time, b.*columns.time),
+                     a.calls, b.calls, std::string(fate(*row)), name_of(*row)});
+    } else {
+      table.add_row({a.calls, b.calls, a.total_ns, b.total_ns, a.self_ns, b.self_ns,
+                     difference(a.calls, b.calls), difference(a.total_ns, b.total_ns),
+                     difference(a.self_ns, b.self_ns), std::string(fate(*row)), name_of(*row)});
+    }
+  }
+  return table;
+}
+
+// The rows with the largest difference in a measure, whichever way; all if `limit` is 0.
+template <typename Row>
+std::vector<const Row*> largest(const std::vector<Row>& rows, uint64_t Measures::* measure,
+                                size_t limit) {
+  std::vector<const Row*> sorted;
+  for (const Row& row : rows) sorted.push_back(&row);
+  const auto size = [measure](const Row* row) {
+    const uint64_t a = row->before.*measure;
+    const uint64_t b = row->after.*measure;
+    return a > b ? a - b : b - a;
+  };
+  std::ranges::stable_sort(sorted, std::greater(), size);
+  if (limit != 0 && sorted.size() > limit) sorted.resize(limit);
+  return sorted;
+}
+
+Table function_table(const RecordingDiff& diff, const DiffOptions& options, bool for_people) {
+  const auto rows = largest(diff.functions, &Measures::self_ns, for_people ? options.rows : 0);
+  return make_table(rows, {&Measures::self_ns, "SELF"}, for_people, "function",
+                    [](const RecordingDiff::Row& row) { return row.name; });
+}
+
+Table path_table(const RecordingDiff& diff, const DiffOptions& options, bool for_people) {
+  const auto rows = largest(diff.paths, &Measures::total_ns, for_people ? options.rows : 0);
+  return make_table(rows, {&Measures::total_ns, "TOTAL"}, for_people, "path",
+                    [&](const RecordingDiff::PathRow& row) {
+                      const auto index = static_cast<size_t>(&row - diff.paths.data());
+                      return path_text(diff, index, for_people ? 12 : 128);
+                    });
+}
+
+std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
+                    const std::vector<Exceeded>& exceeded) {
+  std::string out;
+  JsonWriter json(out, 2);
+  const auto side = [&](const char* key, const std::string& file, const Measures& whole) {
+    json.key(key).begin_object().member("file", file).member("calls", whole.calls);
+    json.member("total_ns", whole.total_ns).end_object();
+  };
+  json.begin_object();
+  side("before", options.reading.files[0], diff.before);
+  side("after", options.reading.files[1], diff.after);
+  json.key("functions");
+  function_table(diff, options, false).write_json_rows(json);
+  json.key("paths");
+  path_table(diff, options, false).write_json_rows(json);
+  json.key("exceeded").begin_array();
+  for (const Exceeded& row : exceeded) {
+    json.begin_object().member("measure", row.measure).member("name", row.name);
+    json.member("before", row.before).member("after", row.after).end_object();
+  }
+  json.end_array().end_object();
+  return out + "\n";
+}
+
+std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
+  const auto side = [](const char* name, const std::string& file, const Measures& whole) {
+    return fmt::format("{} {}: {} calls, {} in outermost calls\n", name, visible(file), whole.calls,
+                       show_duration(static_cast<double>(whole.total_ns)));
+  };
+  std::string out = side("A", options.reading.files[0], diff.before) +
+                    side("B", options.reading.files[1], diff.after);
+  out +=
+      "\nFunctions, by difference in self time\n" + function_table(diff, options, true).to_text();
+  out += "\nPaths, by difference in total time\n" + path_table(diff, options, true).to_text();
+  return out;
+}
+
+int finish(const RecordingDiff& diff, const DiffOptions& options, const std::vector<Gate>& gates,
+           const ProblemLog& problems) {
+  const std::vector<Exceeded> exceeded = find_exceeded(diff, gates, options);
+  if (options.reading.json) {
+    print(to_json(diff, options, exceeded));
+  } else if (options.reading.csv) {
+    print((options.table == "paths" ? path_table(diff, options, false)
+                                    : function_table(diff, options, false))
+              .to_csv());
+  } else {
+    print(to_text(diff, options));
+  }
+  const int damage = report_problems(options.reading, problems);
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(exceeded.size(), kShown); ++i) {
+    const Exceeded& row = exceeded[i];
+    const bool is_time = row.measure != "calls";
+    const auto show = [&](uint64_t value) {
+      return is_time ? show_duration(static_cast<double>(value)) : fmt::format("{}", value);
+    };
+    fmt::print(stderr, "telltale: gate: {} of {}: {} before, {} after\n", row.measure,
+               visible(row.name), show(row.before), show(row.after));
+  }
+  if (exceeded.size() > kShown)
+    fmt::print(stderr, "telltale: gate: and {} more\n", exceeded.size() - kShown);
+  return exceeded.empty() ? damage : kFinding;
+}
+
+// A recording's tree and profile, as far as one pass each gives them.
+struct Side {
+  CallTree tree;
+  Profile profile;
+};
+template <EventSource Source>
+Result<Side> analyse(const Source& source, const DiffOptions& options, const CallFilter& filter,
+                     ProblemLog& problems) {
+  Side side;
+  problems.merge(source.problems());
+  side.profile = compute_profile(source, {filter, options.reading.jobs, false}, problems);
+  ProblemLog same_again;  // the second pass finds the same problems
+  const Result<CallTreePartial> partial =
+      collect_call_tree(source, filter, options.reading.jobs, {}, same_again);
+  if (!partial) return std::unexpected(partial.error());
+  side.tree = partial->finish(source.streams());
+  return side;
+}
+
+Result<AnyRecording> open_side(const DiffOptions& options, size_t index,
+                               const std::vector<std::string>& own_programs) {
+  OpenOptions open = options.reading.open_options();
+  open.files = {options.reading.files[index]};
+  open.programs.insert(open.programs.end(), own_programs.begin(), own_programs.end());
+  Result<std::vector<InputFile>> inputs = open_inputs(open);
+  if (!inputs) return std::unexpected(inputs.error());
+  if (options.reading.strict) options.reading.read->push_back(inputs->front().share());
+  return open_recording(*std::move(inputs), open);
+}
+
+int run(const DiffOptions& options) {
+  const Result<CallFilter> filter = options.reading.filter();
+  if (!filter) return report_error(filter.error());
+  const Result<std::vector<Gate>> gates = parse_gates(options.gate);
+  if (!gates) return report_error(gates.error());
+  const Result<AnyRecording> before = open_side(options, 0, options.programs_before);
+  if (!before) return report_error(before.error());
+  const Result<AnyRecording> after = open_side(options, 1, options.programs_after);
+  if (!after) return report_error(after.error());
+  return std::visit(
+      [&](const auto& a, const auto& b) {
+        ProblemLog problems;
+        const Result<Side> left = analyse(a, options, *filter, problems);
+        if (!left) return report_error(left.error());
+        const Result<Side> right = analyse(b, options, *filter, problems);
+        if (!right) return report_error(right.error());
+        const RecordingDiff diff =
+            make_recording_diff({left->tree, left->profile, a.clock(), a.functions()},
+                                {right->tree, right->profile, b.clock(), b.functions()});
+        return finish(diff, options, *gates, problems);
+      },
+      *before, *after);
+}
+
+}  // namespace
+
+void add_diff_verb(CLI::App& app, int& status) {
+  CLI::App* verb =
+      app.add_subcommand("diff", "two recordings aligned by name: calls and time before and after");
+  const auto options = std::make_shared<DiffOptions>();
+  add_reading_options(*verb, options->reading);
+  add_csv_option(*verb, options->reading);
+  verb->get_option("FILE")->expected(2)->description("the recording before and the one after");
+  verb->add_option("--program-a", options->programs_before, "what names the first recording's ids")
+      ->type_name("BIN")
+      ->allow_extra_args(false);
+  verb->add_option("--program-b", options->programs_after, "what names the second recording's ids")
+      ->type_name("BIN")
+      ->allow_extra_args(false);
+  verb->add_option("--gate", options->gate,
+                   "exit status 1 when calls, total or self time grow by more: calls=0%,total=10%")
+      ->type_name("MEASURE=N%,...");
+  verb->add_option("--gate-by", options->gate_by, "what the gate looks at")
+      ->check(CLI::IsMember({"function", "path", "all"}))
+      ->capture_default_str();
+  verb->add_option("--gate-floor-ns", options->gate_floor_ns,
+                   "growth of a time by no more than this passes the gate")
+      ->type_name("NS");
+  verb->add_option("--table", options->table, "what --csv prints")
+      ->check(CLI::IsMember({"paths", "functions"}))
+      ->capture_default_str();
+  verb->add_option("--rows", options->rows, "rows of each table for people; 0: all")
+      ->capture_default_str();
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,52 @@
+#include <memory>
+
+#include "bytes/input_file.h"
+#include "cli/format_tools.h"
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
+
+namespace telltale::cli {
+namespace {
+
+int dump(const ReadingOptions& options, const ByteSink& sink) {
+  const DumpStyle style = options.json ? DumpStyle::json : DumpStyle::text;
+  ProblemLog problems;
+  options.read->clear();
+  const Result<void> done = for_each_file(
+      options, [&](const InputFile& file, const FormatTools& tools, RecordFilter* chosen) {
+        problems.merge(file.problems());
+        if (options.strict) options.read->push_back(file.share());
+        return tools.dump(file, options.open_options(), style, sink, problems, chosen);
+      });
+  if (!done) return report_error(done.error());
+  return report_problems(options, problems);
+}
+
+// Only what is new is printed each time.
+int dump_growing(const ReadingOptions& options) {
+  NewLines lines;
+  const int status = answer_and_follow(options, [&](std::vector<int64_t>& writers) {
+    if (const Result<AnyRecording> recording = open_recording(options.open_options()))
+      writers = writers_of(*recording);
+    lines.restart();
+    return dump(options, [&](std::string_view block) { return print_block(lines.take(block)); });
+  });
+  print(lines.rest());
+  return status;
+}
+
+int run(const ReadingOptions& options) {
+  return options.follow ? dump_growing(options) : dump(options, print_block);
+}
+
+}  // namespace
+
+void add_dump_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand("dump", "every record, one a line, with its offset");
+  const auto options = std::make_shared<ReadingOptions>();
+  add_reading_options(*verb, *options);
+  add_follow_option(*verb, *options);
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

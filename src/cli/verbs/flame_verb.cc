@@ -1,0 +1,191 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "analysis/flame_tree.h"
+#include "api/measured_tree.h"
+#include "cli/left_out_shots.h"
+#include "cli/options/measure_option.h"
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
+#include "output/flame_graph.h"
+#include "output/output_file.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+namespace {
+
+struct FlameOptions {
+  ReadingOptions reading;
+  std::string output;
+  std::string measure;
+  double min_percent = 0.01;
+  size_t max_nodes = 100'000;
+  size_t max_stack = 1000;
+};
+
+constexpr size_t kMaxThreadTrees = 200;
+
+std::string thread_title(const CallTree::Root& root) {
+  if (root.thread == ThreadKey() && root.thread_name.empty()) return "all threads";
+  std::string title = root.thread.pid == 0 ? fmt::format("thread {}", root.thread.tid)
+                                           : fmt::format("thread {} of process {}", root.thread.tid,
+                                                         root.thread.pid);
+  if (!root.thread_name.empty()) title += " (" + root.thread_name + ")";
+  return title;
+}
+
+FlameLimits limits_of(const FlameOptions& options) {
+  return {options.min_percent / 100, options.max_nodes};
+}
+
+// All threads together first; then, if there are several, the busiest ones.
+void add_trees(FlameGraph& graph, const CallTree& together, const CallTree& by_thread,
+               const FlameOptions& options) {
+  if (together.roots.empty()) {
+    graph.trees.push_back({"all threads", {.nodes = {FlameTree::Node()}}});
+    return;
+  }
+  graph.trees.push_back(
+      {by_thread.roots.size() == 1 ? thread_title(by_thread.roots[0]) : "all threads",
+       make_flame_tree(together, together.roots[0], limits_of(options))});
+  if (by_thread.roots.size() < 2) return;
+  std::vector<CallTree::Root> roots = by_thread.roots;
+  if (roots.size() > kMaxThreadTrees) {
+    const auto busier = [&](const CallTree::Root& a, const CallTree::Root& b) {
+      return by_thread.nodes[a.node].total > by_thread.nodes[b.node].total;
+    };
+    std::ranges::stable_sort(roots, busier);
+    graph.facts.emplace_back("threads not in the chooser",
+                             fmt::format("{}, the least busy", roots.size() - kMaxThreadTrees));
+    roots.resize(kMaxThreadTrees);
+    std::ranges::sort(roots, {}, &CallTree::Root::node);
+  }
+  FlameLimits limits = limits_of(options);
+  limits.max_nodes = std::max<size_t>(limits.max_nodes / roots.size(), 100);
+  for (const CallTree::Root& root : roots)
+    graph.trees.push_back({thread_title(root), make_flame_tree(by_thread, root, limits)});
+}
+
+void add_facts(FlameGraph& graph, const ReadingOptions& reading, const RecordingInfo& info,
+               const CallTree& tree) {
+  const auto fact = [&graph](std::string name, std::string value) {
+    graph.facts.emplace_back(std::move(name), std::move(value));
+  };
+  const auto count = [&fact](std::string name, uint64_t number) {
+    if (number != 0) fact(std::move(name), fmt::format("{}", number));
+  };
+  for (const std::string& file : info.files) fact("file", file);
+  fact("format", fmt::format("{} version {}", info.format, info.version));
+  fact("span",
+       show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time))));
+  fact("threads", fmt::format("{}", info.threads.size()));
+  fact(std::string(graph.units.counted), fmt::format("{}", tree.calls));
+  if (!info.clock.known()) fact("clock", "of unknown frequency; a tick is shown as 1 ns");
+  count("calls without an exit of their own", tree.unwound);
+  count("calls open at the end", tree.unfinished);
+  count("exits without an entry", tree.orphan_exits);
+  count("calls too deep to be told apart", tree.flattened);
+  if (info.problems.damaged()) {
+    fact("losses",
+         fmt::format("{}; {} bytes", info.problems.damage_count(), info.problems.lost_bytes()));
+  }
+  std::string filters;
+  const auto filter = [&filters](std::string_view name, const std::string& value) {
+    filters += fmt::format("{}--{} {}", filters.empty() ? "" : " ", name, value);
+  };
+  for (const std::string& thread : reading.threads) filter("thread", thread);
+  if (!reading.time.empty()) filter("time", reading.time);
+  for (const std::string& function : reading.functions) filter("function", function);
+  if (reading.depth != 0) filter("depth", fmt::format("{}", reading.depth));
+  if (!filters.empty()) fact("filter", filters);
+}
+
+auto writer_of(const FlameOptions& options) {
+  if (options.reading.json || options.output.ends_with(".json")) return write_flame_json;
+  return options.output.ends_with(".svg") ? write_flame_svg : write_flame_html;
+}
+
+template <EventSource Source>
+int answer(const Source& source, const FlameOptions& options, const CallFilter& filter) {
+  ProblemLog problems = source.problems();
+  const Result<MeasuredTree> measured =
+      measure_paths(source, measure_of_option(options.measure), filter, options.reading.jobs,
+                    options.max_stack, problems);
+  if (!measured) return report_error(measured.error());
+  const CallTreePartial& partial = measured->partial;
+  const ExportContext context = measured_context(source, *measured);
+  const CallTree by_thread = partial.finish(source.streams());
+  FlameGraph graph;
+  graph.units = measured->units;
+  const RecordingInfo info = source.info(options.reading.jobs);
+  graph.title = info.files.empty() ? "recording" : info.files.front();
+  graph.title = graph.title.substr(graph.title.find_last_of('/') + 1);
+  if (info.files.size() > 1) graph.title += fmt::format(" and {} more", info.files.size() - 1);
+  add_facts(graph, options.reading, info, by_thread);
+  add_trees(graph, partial.without_threads().finish(source.streams()), by_thread, options);
+
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return report_error(out.error());
+  Result<void> done = writer_of(options)(graph, context.clock, context.functions, *out);
+  if (done) done = out->finish();
+  if (!done) return report_error(done.error());
+  const FlameTree& shown = graph.trees.front().tree;
+  if (shown.pruned_nodes != 0) {
+    fmt::print(stderr,
+               "telltale: {} of {} paths are not in the page: each has at most {:.4f} % of the {} "
+               "and of the {} (--min-percent, --max-nodes)\n",
+               shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
+               100 * shown.widest_pruned,
+               graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
+  }
+  if (!options.reading.follow) remark_unfinished(measured->left_out, source.first_time());
+  if (by_thread.roots.empty()) {
+    remark_nothing_measured(options.measure, source, options.reading.jobs);
+  }
+  return report_problems(options.reading, problems);
+}
+
+int run(const FlameOptions& options) {
+  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
+    return answer(source, options, filter);
+  });
+}
+
+}  // namespace
+
+void add_flame_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand(
+      "flame", "a flame graph: an interactive page in one file, or an SVG drawing");
+  const auto options = std::make_shared<FlameOptions>();
+  add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
+  verb->get_option("--json")->description("write the page's data as JSON, with stable keys");
+  verb->add_option(
+          "-o,--output", options->output,
+          "file to write: a page, a drawing if the name ends in .svg, the page's data if in "
+          ".json; - is standard output")
+      ->type_name("FILE")
+      ->required();
+  add_measure_option(*verb, options->measure, {"time"}, "what makes a box wide: time of calls");
+  verb->add_option("--min-percent", options->min_percent,
+                   "leave out what has less than this share of the time and of the calls")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str()
+      ->type_name("P");
+  verb->add_option("--max-nodes", options->max_nodes, "draw at most this many boxes, the widest")
+      ->check(CLI::Range(size_t{1}, size_t{2'000'000}))
+      ->capture_default_str()
+      ->type_name("N");
+  verb->add_option("--max-stack", options->max_stack,
+                   "tell calls apart by their path down to this depth")
+      ->check(CLI::Range(size_t{1}, size_t{1'000'000}))
+      ->capture_default_str()
+      ->type_name("N");
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "analysis/call_graph.h"
+#include "api/answers.h"
+#include "cli/options/measure_option.h"
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
+#include "output/json_writer.h"
+#include "output/output_file.h"
+#include "output/table.h"
+#include "output/tree_export.h"
+
+namespace telltale::cli {
+namespace {
+
+struct GraphOptions {
+  ReadingOptions reading;
+  std::string output = "-";
+  double min_percent = 0;
+};
+
+Table function_table(const CallGraph& graph, const ExportContext& context) {
+  Table table({{"id", "ID"},
+               {"function", "FUNCTION", Table::Show::text},
+               {"calls", "CALLS"},
+               {"total_ns", "TOTAL", Table::Show::duration},
+               {"self_ns", "SELF", Table::Show::duration}});
+  for (const CallGraph::Function& row : graph.functions) {
+    table.add_row({uint64_t{to_number(row.function)}, context.functions.describe(row.function).name,
+                   row.calls, context.clock.to_ns(row.total), context.clock.to_ns(row.self)});
+  }
+  return table;
+}
+
+Table edge_table(const CallGraph& graph, const ExportContext& context) {
+  Table table({{"caller_id", "CALLER ID"},
+               {"callee_id", "CALLEE ID"},
+               {"caller", "CALLER", Table::Show::text},
+               {"callee", "CALLEE", Table::Show::text},
+               {"calls", "CALLS"},
+               {"total_ns", "TOTAL", Table::Show::duration}});
+  for (const CallGraph::Edge& edge : graph.edges) {
+    const FunctionId caller = graph.functions[edge.caller].function;
+    const FunctionId callee = graph.functions[edge.callee].function;
+    table.add_row({uint64_t{to_number(caller)}, uint64_t{to_number(callee)},
+                   context.functions.describe(caller).name, context.functions.describe(callee).name,
+                   edge.calls, context.clock.to_ns(edge.total)});
+  }
+  return table;
+}
+
+Result<void> write(const CallTree& tree, const ExportContext& context, const GraphOptions& options,
+                   OutputFile& out) {
+  const double min_share = options.min_percent / 100;
+  if (!options.reading.json && !options.reading.csv)
+    return write_dot(tree, context, out, min_share);
+  CallGraph graph = make_call_graph(tree);
+  const PrunedGraph pruned = prune_call_graph(graph, min_share);
+  if (options.reading.csv) return out.write(edge_table(graph, context).to_csv());
+  std::string text;
+  JsonWriter json(text, 2);
+  json.begin_object().key("functions");
+  function_table(graph, context).write_json_rows(json);
+  json.key("edges");
+  edge_table(graph, context).write_json_rows(json);
+  json.member("total_ns", context.clock.to_ns(graph.total));
+  json.member("pruned_functions", pruned.functions).member("pruned_edges", pruned.edges);
+  json.end_object();
+  return out.write(text + "\n");
+}
+
+template <EventSource Source>
+int answer(const Source& source, const GraphOptions& options, const CallFilter& filter) {
+  ProblemLog problems = source.problems();
+  const Result<CallTree> tree = build_call_tree(source, filter, options.reading.jobs, {}, problems);
+  if (!tree) return report_error(tree.error());
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return report_error(out.error());
+  Result<void> done = write(*tree, export_context(source), options, *out);
+  if (done) done = out->finish();
+  if (!done) return report_error(done.error());
+  if (tree->roots.empty()) remark_nothing_measured("time", source, options.reading.jobs);
+  if (tree->flattened != 0)
+    fmt::print(stderr, "telltale: the callers of {} very deep calls are not known exactly\n",
+               tree->flattened);
+  return report_problems(options.reading, problems);
+}
+
+int run(const GraphOptions& options) {
+  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
+    return answer(source, options, filter);
+  });
+}
+
+}  // namespace
+
+void add_graph_verb(CLI::App& app, int& status) {
+  CLI::App* verb =
+      app.add_subcommand("graph", "who calls whom, as a DOT graph (or --json, --csv of the edges)");
+  const auto options = std::make_shared<GraphOptions>();
+  add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
+  add_csv_option(*verb, options->reading);
+  verb->add_option("-o,--output", options->output, "file to write; - is standard output")
+      ->capture_default_str()
+      ->type_name("FILE");
+  verb->add_option("--min-percent", options->min_percent,
+                   "leave out what has less than this share of the time and of the calls")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str()
+      ->type_name("P");
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

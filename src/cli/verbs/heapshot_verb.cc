@@ -1,0 +1,157 @@
+// `telltale heapshot`: asks a running program that Mono's log profiler watches for a heap shot.
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
+#include "output/json_writer.h"
+
+namespace telltale::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct HeapshotOptions {
+  std::string file;
+  std::string host = "127.0.0.1";
+  uint16_t port = 0;  // 0: the one that the recording names
+  double wait_seconds = 30;
+  bool json = false;
+};
+
+// What a recording says of its heap shots so far, and where its program can be asked for one.
+struct ShotState {
+  uint64_t begun_or_ended = 0;  // events: a shot has two
+  uint16_t port = 0;
+  [[nodiscard]] uint64_t shots() const { return begun_or_ended / 2; }
+};
+
+Result<ShotState> read_state(const std::string& file) {
+  OpenOptions open;
+  open.files = {file};
+  const Result<AnyRecording> recording = open_recording(open);
+  if (!recording) return std::unexpected(recording.error());
+  const auto* mono = std::get_if<MonoRecording>(&*recording);
+  if (mono == nullptr) return usage_error(file + " is no recording of Mono's log profiler");
+  ShotState state{.begun_or_ended = 0, .port = mono->header().port};
+  for (const auto& [kind, count] : mono->info(0).records_by_kind) {
+    if (kind == "HeapShot") state.begun_or_ended = count;
+  }
+  return state;
+}
+
+// A connection to the program's command port; closed with the object.
+class CommandPort {
+ public:
+  static Result<CommandPort> connect(const std::string& host, uint16_t port) {
+    const std::string where = fmt::format("{}:{}", host, port);
+    addrinfo hints = {};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (const int failed =
+            ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+        failed != 0)
+      return usage_error(where + ": " + ::gai_strerror(failed));
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
+    int error = ECONNREFUSED;
+    for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+      CommandPort to(::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol));
+      if (to.socket_ >= 0 && ::connect(to.socket_, at->ai_addr, at->ai_addrlen) == 0) return to;
+      error = errno;
+    }
+    return io_error(where, "the program's command port does not answer", error);
+  }
+  CommandPort(CommandPort&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
+  CommandPort& operator=(CommandPort&&) = delete;
+  ~CommandPort() {
+    if (socket_ >= 0) ::close(socket_);
+  }
+
+  // The whole command has to arrive in one piece: the profiler does not put pieces together.
+  Result<void> ask_for_heap_shot() {
+    static constexpr std::string_view kCommand = "heapshot\n";
+    const ssize_t sent = ::send(socket_, kCommand.data(), kCommand.size(), MSG_NOSIGNAL);
+    if (sent == static_cast<ssize_t>(kCommand.size())) return {};
+    return io_error("the program's command port", "cannot write", errno);
+  }
+
+ private:
+  explicit CommandPort(int socket) : socket_(socket) {}
+  int socket_;
+};
+
+// Waits for the shot to be in the file whole.
+Result<ShotState> wait_for_shot(const HeapshotOptions& options, const ShotState& before) {
+  const auto until =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(options.wait_seconds);
+  while (true) {
+    Result<ShotState> now = read_state(options.file);
+    if (!now || now->shots() > before.shots()) return now;
+    if (std::chrono::steady_clock::now() >= until) {
+      return io_error(
+          options.file,
+          fmt::format("no new heap shot within {} s; was it recorded with heapshot=ondemand?",
+                      options.wait_seconds),
+          ETIMEDOUT);
+    }
+    std::this_thread::sleep_for(200ms);
+  }
+}
+
+Result<ShotState> take_shot(HeapshotOptions options) {
+  const Result<ShotState> before = read_state(options.file);
+  if (!before) return before;
+  if (options.port == 0) options.port = before->port;
+  if (options.port == 0) return usage_error(options.file + " names no command port; say --port");
+  Result<CommandPort> port = CommandPort::connect(options.host, options.port);
+  if (!port) return std::unexpected(port.error());
+  if (const Result<void> asked = port->ask_for_heap_shot(); !asked)
+    return std::unexpected(asked.error());
+  return wait_for_shot(options, *before);
+}
+
+int run(const HeapshotOptions& options) {
+  const Result<ShotState> after = take_shot(options);
+  if (!after) return report_error(after.error());
+  std::string out;
+  if (options.json) {
+    JsonWriter(out, 2).begin_object().member("heap_shots", after->shots()).end_object();
+    out += "\n";
+  } else {
+    out =
+        fmt::format("heap shot {} is in the file; `telltale report --reports=heapshot` shows it\n",
+                    after->shots());
+  }
+  return print(out) ? kDone : kUnreadable;
+}
+
+}  // namespace
+
+void add_heapshot_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand(
+      "heapshot",
+      "ask a running Mono program for a heap shot, and wait until the recording has it");
+  const auto options = std::make_shared<HeapshotOptions>();
+  verb->add_option("FILE", options->file, "what the program's log profiler writes")->required();
+  verb->add_option("--port", options->port,
+                   "command port; default: the one that the recording names")
+      ->type_name("N");
+  verb->add_option("--host", options->host, "where the program runs")->capture_default_str();
+  verb->add_option("--wait", options->wait_seconds, "how long to wait for the shot, seconds")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str()
+      ->type_name("S");
+  verb->add_flag("--json", options->json, "print JSON with stable keys");
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

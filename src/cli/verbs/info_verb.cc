@@ -1,0 +1,150 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/options/reading_options.h"
+#include "cli/sampler_answers.h"
+#include "cli/verbs/verbs.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+namespace {
+
+constexpr std::string_view kind_name(Problem::Kind kind) {
+  switch (kind) {
+    case Problem::Kind::torn_tail:
+      return "torn tail";
+    case Problem::Kind::corruption:
+      return "corruption";
+    case Problem::Kind::loss:
+      return "loss";
+    case Problem::Kind::oddity:
+      return "oddity";
+  }
+  return "";
+}
+
+std::string to_json(const RecordingInfo& info) {
+  std::string out;
+  JsonWriter json(out, 2);
+  json.begin_object();
+  json.member("format", info.format).member("version", info.version);
+  json.key("files").begin_array();
+  for (const std::string& file : info.files) json.value(file);
+  json.end_array();
+  json.member("bytes", info.bytes).member("records", info.records);
+  json.key("records_by_kind").begin_object();
+  for (const auto& [kind, count] : info.records_by_kind) json.member(kind, count);
+  json.end_object();
+  json.key("properties").begin_object();
+  for (const auto& [name, value] : info.properties) json.member(name, value);
+  json.end_object();
+  json.key("threads").begin_array();
+  for (const ThreadKey& thread : info.threads) {
+    json.begin_object().member("pid", thread.pid).member("tid", thread.tid).end_object();
+  }
+  json.end_array();
+  if (info.timed)
+    json.member("clock_hz", info.clock.ticks_per_second).member("span_ns", info.span_ns());
+  json.key("problems").begin_array();
+  for (const Problem& problem : info.problems.kept()) {
+    json.begin_object();
+    json.member("offset", problem.offset)
+        .member("record", problem.record)
+        .member("message", problem.message);
+    json.member("lost_bytes", problem.lost_bytes)
+        .member("kind", kind_name(problem.kind))
+        .member("file", problem.file);
+    json.end_object();
+  }
+  json.end_array();
+  json.member("problem_count", info.problems.count())
+      .member("lost_bytes", info.problems.lost_bytes());
+  json.end_object();
+  return out + "\n";
+}
+
+void append_line(std::string& out, std::string_view name, std::string_view value) {
+  out += fmt::format("{:<16} {}\n", name, value);
+}
+
+void append_times(std::string& out, const RecordingInfo& info) {
+  append_line(
+      out, "span",
+      show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time))));
+  std::string threads;
+  constexpr size_t kShownThreads = 8;
+  for (size_t i = 0; i < std::min(info.threads.size(), kShownThreads); ++i) {
+    const ThreadKey& thread = info.threads[i];
+    threads += i == 0 ? " (" : ", ";
+    threads += thread.pid != 0 ? fmt::format("{}:{}", thread.pid, thread.tid)
+                               : fmt::format("{}", thread.tid);
+  }
+  if (info.threads.size() > kShownThreads) threads += ", ...";
+  append_line(out, "threads",
+              fmt::format("{}{}{}", info.threads.size(), threads, threads.empty() ? "" : ")"));
+}
+
+std::string to_text(const RecordingInfo& info) {
+  std::string out;
+  const auto line = [&out](std::string_view name, std::string_view value) {
+    append_line(out, name, value);
+  };
+  for (const std::string& file : info.files) line("file", visible(file));
+  line("format", fmt::format("{} version {}", info.format, info.version));
+  line("size", fmt::format("{} bytes", info.bytes));
+  for (const auto& [name, value] : info.properties) line(name, visible(value));
+  if (info.timed) append_times(out, info);
+  line("records", fmt::format("{}", info.records));
+  for (const auto& [kind, count] : info.records_by_kind)
+    out += fmt::format("  {:<20} {:>14}\n", kind, count);
+
+  if (info.problems.count() == 0) {
+    line("problems", "none");
+    return out;
+  }
+  line("problems",
+       fmt::format("{}; {} bytes lost", info.problems.count(), info.problems.lost_bytes()));
+  constexpr size_t kShownProblems = 20;
+  const std::vector<Problem> kept = info.problems.kept();
+  for (size_t i = 0; i < std::min(kept.size(), kShownProblems); ++i) {
+    out += fmt::format("  {}: {}\n", kind_name(kept[i].kind), visible(to_string(kept[i])));
+  }
+  if (info.problems.count() > kShownProblems) {
+    out += fmt::format("  and {} more; --json lists the first {}\n",
+                       info.problems.count() - kShownProblems, kept.size());
+  }
+  return out;
+}
+
+int run(const ReadingOptions& options) {
+  const auto tell = [&](const RecordingInfo& info) -> int {
+    print(options.json ? to_json(info) : to_text(info));
+    return strict_status(options, info.problems);
+  };
+  return answer_any(
+      options,
+      [&](const auto& source, const CallFilter& filter) {
+        return tell(source.info(options.jobs, filter));
+      },
+      [&](const SamplerReports& reports, const CallFilter& filter) {
+        const CountsOptions all;
+        SiteFilter kept(filter, all);
+        return tell(reports.info([&](const CountedSite& site) { return kept.keeps(site); }));
+      });
+}
+
+}  // namespace
+
+void add_info_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand(
+      "info", "what a recording is: format, threads, span, records by kind, problems");
+  const auto options = std::make_shared<ReadingOptions>();
+  add_reading_options(*verb, *options);
+  add_follow_option(*verb, *options);
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

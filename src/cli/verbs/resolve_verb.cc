@@ -1,0 +1,99 @@
+// `telltale resolve`: feedback reports and programs, a line a site.
+#include <fmt/format.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/options/reading_options.h"
+#include "cli/sampler_answers.h"
+#include "cli/verbs/verbs.h"
+#include "output/output_file.h"
+#include "output/site_rows.h"
+#include "output/table_text.h"
+
+namespace telltale::cli {
+namespace {
+
+struct ResolveOptions {
+  ReadingOptions reading;
+  CountsOptions counts;
+  std::string output = "-";
+};
+
+// For people. Sites are told twice: their columns' widths come first.
+Result<void> write_text(const SamplerReports& reports, const CallFilter& filter,
+                        const CountsOptions& options, const ByteSink& sink) {
+  using Show = Table::Show;
+  bool times = false;
+  for (const SamplerReports::Section& section : reports.sections())
+    times = times || section.tells_first || section.tells_last;
+  std::vector<Table::Column> columns = {{"scheme", "SCHEME", Show::text},
+                                        {"place", "PLACE", Show::text},
+                                        {"function", "FUNCTION", Show::text},
+                                        {"site", "SITE", Show::text},
+                                        {"values", "VALUES", Show::text}};
+  if (times) columns.insert(columns.end(), {{"first", "FIRST"}, {"last", "LAST"}});
+  SiteFilter kept(filter, options);
+  BlockWriter out(sink);
+  stream_text(
+      columns,
+      [&](auto use) {
+        reports.for_each_site(false, [&](const CountedSite& site) {
+          if (!kept.keeps(site)) return;
+          const Table::Cell cells[] = {
+              site.scheme->name, site_place(site),  std::string(site.function),
+              site_words(site),  site_values(site), site.first_time,
+              site.last_time};
+          use(std::span(cells).first(columns.size()));
+        });
+      },
+      out);
+  return out.finish();
+}
+
+int answer(const SamplerReports& reports, const CallFilter& filter, const ResolveOptions& options) {
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return report_error(out.error());
+  const auto sink = [&out](std::string_view block) { return out->write(block); };
+  const bool rows = options.reading.json || options.reading.csv;
+  Result<void> done =
+      rows ? convert_reports(reports, filter, options.counts,
+                             options.reading.json ? ExportFormat::json : ExportFormat::csv, sink)
+           : write_text(reports, filter, options.counts, sink);
+  if (done) done = out->finish();
+  if (!done) return report_error(done.error());
+  remark_nothing_observed(reports);
+  return report_problems(options.reading, reports.problems());
+}
+
+int run(const ResolveOptions& options) {
+  return answer_any(
+      options.reading,
+      [](const auto&, const CallFilter&) {
+        return report_error(
+            usage_error("resolve is for feedback reports; top, dump and others tell of calls")
+                .error());
+      },
+      [&](const SamplerReports& reports, const CallFilter& filter) {
+        return answer(reports, filter, options);
+      });
+}
+
+}  // namespace
+
+void add_resolve_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand(
+      "resolve", "feedback reports and the programs that left them: a line a site");
+  const auto options = std::make_shared<ResolveOptions>();
+  add_reading_options(*verb, options->reading);
+  add_csv_option(*verb, options->reading);
+  add_counts_options(*verb, options->counts);
+  verb->add_option("-o,--output", options->output, "file to write; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options/reading_options.h"
+#include "cli/record/child_process.h"
+#include "cli/record/recorder_plan.h"
+#include "cli/record/repeated_input.h"
+#include "cli/verbs/verbs.h"
+#include "output/escape.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+namespace {
+
+// What shells answer for a program that is not there, or that cannot be run.
+constexpr int kNotFound = 127;
+constexpr int kNotRunnable = 126;
+
+struct RunOptions {
+  RecorderOptions recorder;
+  size_t compare = 0;  // runs without the recorder, and with it
+  bool quiet = false;
+};
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Elapsed and processor time of several runs of one command.
+struct Times {
+  std::vector<double> elapsed;
+  std::vector<double> cpu;
+  void add(const ChildOutcome& outcome) {
+    elapsed.push_back(outcome.elapsed_seconds);
+    cpu.push_back(outcome.cpu_seconds);
+  }
+};
+
+void say(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
+
+std::string show_seconds(double seconds) { return show_duration(seconds * 1e9); }
+
+// Names what was left, or says why nothing was.
+void report_files(const RecorderPlan& plan) {
+  const std::vector<LeftFile> files = find_left_files(plan);
+  for (const LeftFile& file : files) {
+    say(fmt::format("recorded {} ({} bytes{}{})", file.path, file.bytes,
+                    file.note.empty() ? "" : "; ", file.note));
+  }
+  if (files.empty()) say("no recording was left: " + plan.why_nothing);
+}
+
+void report_comparison(const Times& bare, const Times& recorded) {
+  const auto ratio = [](const std::vector<double>& with, const std::vector<double>& without) {
+    return median(without) > 0 ? fmt::format("{:.2f} times", median(with) / median(without))
+                               : std::string("no ratio");
+  };
+  say(fmt::format("without the recorder: {} elapsed, {} processor time (medians of {} runs)",
+                  show_seconds(median(bare.elapsed)), show_seconds(median(bare.cpu)),
+                  bare.cpu.size()));
+  say(fmt::format("with it:              {} elapsed, {} processor time",
+                  show_seconds(median(recorded.elapsed)), show_seconds(median(recorded.cpu))));
+  say(fmt::format("total overhead:       {} elapsed, {} processor time",
+                  ratio(recorded.elapsed, bare.elapsed), ratio(recorded.cpu, bare.cpu)));
+}
+
+int report_start_failure(const Error& error, int start_failure) {
+  report_error(error);
+  return start_failure == ENOENT ? kNotFound : kNotRunnable;
+}
+
+int run_once(const RecorderPlan& plan, const RunOptions& options) {
+  int start_failure = 0;
+  const Result<ChildOutcome> outcome =
+      run_child({options.recorder.command, plan.environment}, start_failure);
+  if (!outcome) return report_start_failure(outcome.error(), start_failure);
+  if (!options.quiet) report_files(plan);
+  return pass_on(*outcome);
+}
+
+int compare(const RecorderPlan& plan, const RunOptions& options) {
+  const Result<RepeatedInput> input = RepeatedInput::prepare();
+  if (!input) return report_error(input.error());
+  if (input->is_terminal() && !options.quiet)
+    say("standard input is a terminal: each run reads from it anew");
+  const ChildCommand bare_command{options.recorder.command, {}};
+  const ChildCommand command{options.recorder.command, plan.environment};
+  Times bare;
+  Times recorded;
+  ChildOutcome last;
+  for (size_t i = 0; i < 2 * options.compare; ++i) {
+    const bool records = i % 2 == 1;
+    if (records) {
+      if (auto cleared = clear_left_files(plan); !cleared) return report_error(cleared.error());
+    }
+    if (auto again = input->rewind(); !again) return report_error(again.error());
+    int start_failure = 0;
+    const Result<ChildOutcome> outcome = run_child(records ? command : bare_command, start_failure);
+    if (!outcome) return report_start_failure(outcome.error(), start_failure);
+    (records ? recorded : bare).add(*outcome);
+    last = *outcome;
+  }
+  if (!options.quiet) {
+    report_files(plan);
+    report_comparison(bare, recorded);
+  }
+  return pass_on(last);
+}
+
+int run(const RunOptions& options) {
+  const Result<RecorderPlan> plan = plan_recording(options.recorder);
+  if (!plan) return report_error(plan.error());
+  return options.compare == 0 ? run_once(*plan, options) : compare(*plan, options);
+}
+
+void add_what_options(CLI::App& verb, RecorderOptions& options) {
+  auto* xray = verb.add_flag("--xray", options.xray,
+                             "record the functions of a program built with clang's "
+                             "-fxray-instrument or any compiler's -finstrument-functions");
+  verb.add_flag("--stacktrack", options.stacktrack,
+                "record the StackTrack checkpoints that are written in the program")
+      ->excludes(xray);
+  verb.add_option("-o,--output", options.output,
+                  "name of the recording; a file that exists is never overwritten (default: made "
+                  "of program and process id)")
+      ->type_name("FILE");
+  verb.add_option("--mode", options.mode,
+                  "continuous: a file that grows; ring: a file that keeps what came last; "
+                  "snapshot: a ring in memory, written by --signal and when the program dies")
+      ->check(CLI::IsMember({"continuous", "ring", "snapshot"}));
+  verb.add_option("--size", options.size, "bytes that the recording may come to; K, M and G count")
+      ->type_name("SIZE");
+  verb.add_option("--signal", options.signal, "name of the signal that writes a snapshot")
+      ->type_name("NAME");
+}
+
+void add_choice_options(CLI::App& verb, RecorderOptions& options) {
+  verb.add_option("--function", options.functions,
+                  "record only functions whose plain or demangled name matches this shell pattern")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb.add_option("--without", options.without, "leave out functions that match this one")
+      ->type_name("GLOB")
+      ->allow_extra_args(false);
+  verb.add_option("--depth", options.depth, "leave out calls nested deeper than this")
+      ->type_name("N");
+  verb.add_option("--min", options.min, "leave out calls shorter than this, such as 5us")
+      ->type_name("TIME");
+  verb.add_option("--threads", options.threads, "record every Nth thread only")->type_name("N");
+  verb.add_option("--sparse", options.sparse,
+                  "read the clock on every Nth event only and after gaps; times between are "
+                  "estimated when read")
+      ->check(CLI::Range(size_t{2}, size_t{255}))
+      ->type_name("N");
+  verb.add_option("--fdr-version", options.version, "of XRay's flight data recorder format")
+      ->check(CLI::IsMember({1, 5}));
+  verb.add_flag("--no-fork", options.no_fork, "do not record forked children");
+  verb.add_option("--set", options.settings,
+                  "another setting of the recorder, as its environment variable takes it")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_run_verb(CLI::App& app, int& status) {
+  CLI::App* verb = app.add_subcommand(
+      "run", "run a program, record what it does, and name the file that is left");
+  const auto options = std::make_shared<RunOptions>();
+  add_what_options(*verb, options->recorder);
+  add_choice_options(*verb, options->recorder);
+  verb->add_option("--overhead", options->compare,
+                   "run the program N times without and N times with the recorder, in turn, and "
+                   "show what recording costs; the last recording is kept. Each run reads the "
+                   "same standard input: a pipe is read to its end first")
+      ->check(CLI::Range(size_t{1}, size_t{1000}))
+      ->type_name("N");
+  verb->add_flag("-q,--quiet", options->quiet, "say nothing about the recording");
+  verb->add_option("PROGRAM", options->recorder.command,
+                   "the program and its arguments; -- in front of it keeps its options its own")
+      ->required();
+  verb->positionals_at_end();
+  verb->footer(
+      "Exit status: the program's own; when a signal ends it, telltale ends by the same\n"
+      "signal. 126 and 127: it could not be run, or is not there. 2 and 3: nothing was run.\n");
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

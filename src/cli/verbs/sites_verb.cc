@@ -1,0 +1,414 @@
+// `telltale sites`: the places in programs that were made for watching them.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bytes/block_writer.h"
+#include "bytes/input_file.h"
+#include "cli/options/reading_options.h"
+#include "cli/sampler_sites.h"
+#include "cli/verbs/verbs.h"
+#include "formats/sampler/recognise.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/table_text.h"
+#include "program/archive.h"
+#include "program/elf_image.h"
+#include "program/instrumentation_map.h"
+#include "program/program_names.h"
+
+namespace telltale::cli {
+
+namespace {
+
+struct SitesOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> debug_directories;
+  std::vector<std::string> debug_files;
+  std::string output;
+  std::string target;
+  bool sleds = false;
+  bool json = false;
+  bool csv = false;
+  bool strict = false;
+};
+
+// One file that was asked about.
+struct Program {
+  std::string path;
+  std::string format;   // "elf", "yaml", "sites"
+  std::string machine;  // of an ELF file
+  std::string build_id;
+  InstrumentationMap map;
+  ProgramSites sites;  // Sampler's
+  ProblemLog problems;
+  std::unique_ptr<Symbolizer> symbolizer;  // null for a YAML map
+
+  [[nodiscard]] ProgramFunction describe(const InstrumentedFunction& function) const {
+    return describe_function(map, function, symbolizer.get(), path);
+  }
+};
+
+Result<Program> load(const std::string& path, const SitesOptions& options) {
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return std::unexpected(input.error());
+  Program program;
+  program.path = path;
+  program.problems.merge(input->problems());
+  const bool only_sites =
+      sampler::kind_of(input->bytes()) == sampler::TextKind::sites || is_archive(input->bytes());
+  if (only_sites || ElfImage::recognises(input->bytes())) {
+    Result<ProgramSites> sites = ProgramSites::open(path, program.problems);
+    if (!sites) return std::unexpected(sites.error());
+    program.sites = *std::move(sites);
+    program.format = "sites";
+    if (only_sites) return program;
+  }
+  if (!ElfImage::recognises(input->bytes())) {
+    Result<InstrumentationMap> map =
+        InstrumentationMap::read_yaml(input->bytes(), path, program.problems);
+    if (!map) return std::unexpected(map.error());
+    program.map = *std::move(map);
+    program.format = "yaml";
+    return program;
+  }
+  const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
+  if (!image) return std::unexpected(image.error());
+  Result<InstrumentationMap> map = InstrumentationMap::read_elf(*image, program.problems);
+  if (!map) return std::unexpected(map.error());
+  program.map = *std::move(map);
+  program.format = "elf";
+  program.machine = image->machine_name();
+  program.build_id = image->build_id();
+  program.symbolizer = std::make_unique<Symbolizer>(
+      path, SymbolizerOptions{options.debug_directories, options.debug_files});
+  return program;
+}
+
+std::string hex(uint64_t address) { return fmt::format("{:#x}", address); }
+
+std::string place_of(const ProgramFunction& function) {
+  return function.line == 0 ? function.file : fmt::format("{}:{}", function.file, function.line);
+}
+
+std::map<SledKind, size_t> count_kinds(const InstrumentationMap& map) {
+  std::map<SledKind, size_t> counts;
+  for (const Sled& sled : map.sleds()) ++counts[sled.kind];
+  return counts;
+}
+
+std::set<unsigned> versions_of(const InstrumentationMap& map) {
+  std::set<unsigned> versions;
+  for (const Sled& sled : map.sleds()) versions.insert(sled.version);
+  return versions;
+}
+
+// Where the answer goes: standard output, or the file of -o. What cannot be written is remembered
+// for close().
+class Answer {
+ public:
+  explicit Answer(const std::string& path) : path_(path) {
+    if (!path_.empty() && path_ != "-") file_ = std::fopen(path_.c_str(), "wb");
+    if (file_ == nullptr) error_ = errno;
+  }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+  ~Answer() { static_cast<void>(close()); }
+
+  void write(std::string_view text) {
+    if (file_ == nullptr || error_ != 0) return;
+    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
+  }
+  // Errors: io, for anything since the beginning.
+  Result<void> close() {
+    if (file_ != nullptr) {
+      const bool failed = file_ == stdout ? std::fflush(file_) != 0 : std::fclose(file_) != 0;
+      if (failed && error_ == 0) error_ = errno;
+      file_ = nullptr;
+    }
+    if (error_ != 0)
+      return io_error(path_.empty() ? "standard output" : path_, "cannot write", error_);
+    return {};
+  }
+
+ private:
+  std::string path_;
+  std::FILE* file_ = stdout;
+  int error_ = 0;
+};
+
+Table functions_table(const std::vector<Program>& programs, bool with_program) {
+  std::vector<Table::Column> columns;
+  if (with_program) columns.push_back({"program", "program", Table::Show::text});
+  columns.insert(columns.end(), {{"id", "id", Table::Show::plain},
+                                 {"address", "address", Table::Show::text},
+                                 {"sleds", "sleds", Table::Show::plain},
+                                 {"function", "function", Table::Show::text},
+                                 {"place", "declared at", Table::Show::text}});
+  Table table(std::move(columns));
+  for (const Program& program : programs) {
+    for (const InstrumentedFunction& function : program.map.functions()) {
+      const ProgramFunction named = program.describe(function);
+      std::vector<Table::Cell> row;
+      if (with_program) row.emplace_back(program.path);
+      row.emplace_back(uint64_t{function.id});
+      row.emplace_back(hex(function.address));
+      row.emplace_back(uint64_t{function.sled_count});
+      row.emplace_back(named.name);
+      row.emplace_back(place_of(named));
+      table.add_row(row);
+    }
+  }
+  return table;
+}
+
+Table sleds_table(const std::vector<Program>& programs, bool with_program) {
+  std::vector<Table::Column> columns;
+  if (with_program) columns.push_back({"program", "program", Table::Show::text});
+  columns.insert(columns.end(), {{"id", "id", Table::Show::plain},
+                                 {"address", "address", Table::Show::text},
+                                 {"kind", "kind", Table::Show::text},
+                                 {"always", "always", Table::Show::text},
+                                 {"version", "version", Table::Show::plain},
+                                 {"function", "function", Table::Show::text}});
+  Table table(std::move(columns));
+  for (const Program& program : programs) {
+    for (const InstrumentedFunction& function : program.map.functions()) {
+      const std::string name = program.describe(function).name;
+      for (const Sled& sled : program.map.sleds(function)) {
+        std::vector<Table::Cell> row;
+        if (with_program) row.emplace_back(program.path);
+        row.emplace_back(uint64_t{function.id});
+        row.emplace_back(hex(sled.address));
+        row.emplace_back(to_string(sled.kind));
+        row.emplace_back(std::string(sled.always_instrument ? "yes" : "no"));
+        row.emplace_back(uint64_t{sled.version});
+        row.emplace_back(name);
+        table.add_row(row);
+      }
+    }
+  }
+  return table;
+}
+
+Table make_table(const std::vector<Program>& programs, const SitesOptions& options,
+                 bool with_program) {
+  return options.sleds ? sleds_table(programs, with_program)
+                       : functions_table(programs, with_program);
+}
+
+std::string summary(const Program& program) {
+  std::string text = visible(program.path) + ":";
+  if (program.format == "yaml") text += " a YAML map,";
+  if (!program.machine.empty()) text += fmt::format(" {},", program.machine);
+  if (!program.build_id.empty()) text += fmt::format(" build-id {},", program.build_id);
+  if (program.sites.count() != 0 && program.map.functions().empty())
+    return text + " " + program.sites.summary() + "\n";
+  text += fmt::format(" {} functions, {} sleds", program.map.functions().size(),
+                      program.map.sleds().size());
+  const char* separator = " (";
+  for (const auto& [kind, count] : count_kinds(program.map)) {
+    text += fmt::format("{}{} {}", separator, count, to_string(kind));
+    separator = ", ";
+  }
+  if (!program.map.sleds().empty()) text += ")";
+  for (const unsigned version : versions_of(program.map))
+    text += fmt::format(", map version {}", version);
+  if (program.sites.count() != 0) text += "; " + program.sites.summary();
+  return text + "\n";
+}
+
+void write_sleds(JsonWriter& json, const Program& program, const InstrumentedFunction& function) {
+  json.key("sleds").begin_array();
+  for (const Sled& sled : program.map.sleds(function)) {
+    json.begin_object();
+    json.member("address", hex(sled.address)).member("kind", to_string(sled.kind));
+    json.member("always_instrument", sled.always_instrument)
+        .member("version", unsigned{sled.version});
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_function(JsonWriter& json, const Program& program, const InstrumentedFunction& function,
+                    bool sleds) {
+  const ProgramFunction named = program.describe(function);
+  json.begin_object();
+  json.member("id", function.id).member("address", hex(function.address));
+  if (function.section != 0) json.member("section", function.section);
+  json.member("function", named.name).member("linkage_name", named.linkage_name);
+  json.member("file", named.file)
+      .member("line", named.line)
+      .member("sled_count", function.sled_count);
+  if (sleds) write_sleds(json, program, function);
+  json.end_object();
+}
+
+void write_program(JsonWriter& json, const Program& program, bool sleds, const auto& flush) {
+  json.begin_object();
+  json.member("file", program.path).member("format", program.format);
+  json.member("machine", program.machine).member("build_id", program.build_id);
+  json.member("debug_file",
+              program.symbolizer == nullptr ? std::string() : program.symbolizer->debug_file());
+  json.key("map_versions").begin_array();
+  for (const unsigned version : versions_of(program.map)) json.value(version);
+  json.end_array();
+  json.member("function_count", program.map.functions().size())
+      .member("sled_count", program.map.sleds().size());
+  json.key("sleds_by_kind").begin_object();
+  for (const auto& [kind, count] : count_kinds(program.map)) json.member(to_string(kind), count);
+  json.end_object();
+  json.key("problems").begin_array();
+  for (const Problem& problem : program.problems.kept()) {
+    json.begin_object();
+    json.member("offset", problem.offset).member("record", problem.record);
+    json.member("message", problem.message).member("lost_bytes", problem.lost_bytes);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("functions").begin_array();
+  for (const InstrumentedFunction& function : program.map.functions()) {
+    write_function(json, program, function, sleds);
+    flush();
+  }
+  json.end_array();
+  json.member("site_count", program.sites.count());
+  json.key("sites_by_scheme").begin_object();
+  for (const auto& [scheme, count] : program.sites.by_scheme()) json.member(scheme, count);
+  json.end_object();
+  json.key("sites");
+  program.sites.write_rows(json, flush);
+  json.end_object();
+}
+
+void write_json(const std::vector<Program>& programs, const SitesOptions& options, Answer& answer) {
+  std::string text;
+  JsonWriter json(text, 4);
+  const auto flush = [&] {
+    answer.write(text);
+    text.clear();
+  };
+  json.begin_object().key("programs").begin_array();
+  for (const Program& program : programs) write_program(json, program, options.sleds, flush);
+  json.end_array().end_object();
+  text += '\n';
+  flush();
+}
+
+void write_yaml(const Program& program, Answer& answer) {
+  const auto quoted_name = [&](const InstrumentedFunction& function) {
+    std::string quoted = "\"";
+    append_json(quoted, program.describe(function).name);
+    return quoted + "\"";
+  };
+  const size_t left_out = write_llvm_xray_yaml(program.map, quoted_name,
+                                               [&](std::string_view text) { answer.write(text); });
+  if (left_out != 0) {
+    fmt::print(
+        stderr,
+        "telltale: {}: {} sleds are of kinds that llvm-xray has no name for and were left out\n",
+        visible(program.path), left_out);
+  }
+}
+
+void write_answer(const std::vector<Program>& programs, const SitesOptions& options,
+                  Answer& answer) {
+  if (!options.target.empty()) return write_yaml(programs.front(), answer);
+  if (options.json) return write_json(programs, options, answer);
+  const bool with_program = options.csv || programs.size() > 1;
+  const Table table = make_table(programs, options, with_program);
+  const std::vector<Table::Column> columns = sampler_site_columns(with_program);
+  uint64_t site_count = 0;
+  for (const Program& program : programs) site_count += program.sites.count();
+  // What programs read joins with `resolve`.
+  const size_t unit_digits =
+      options.csv ? ProgramSites::kAllUnitDigits : ProgramSites::kShownUnitDigits;
+  const auto sites = [&](auto use) {
+    for (const Program& program : programs)
+      program.sites.for_each_row(with_program ? &program.path : nullptr, unit_digits, use);
+  };
+  const ByteSink sink = [&answer](std::string_view block) -> Result<void> {
+    answer.write(block);
+    return {};
+  };
+  BlockWriter out(sink);
+  if (options.csv) {
+    // A CSV file is one table.
+    table.rows() == 0 && site_count != 0 ? stream_csv(columns, sites, out) : table.write_csv(out);
+  } else {
+    for (const Program& program : programs) out.write(summary(program));
+    if (table.rows() != 0) {
+      out.write("\n");
+      table.write_text(out);
+    }
+    if (site_count != 0) {
+      out.write("\n");
+      stream_text(columns, sites, out);
+    }
+  }
+  (void)out.finish();  // what cannot be written, `answer` remembers
+}
+
+int run_sites(const SitesOptions& options) {
+  if (!options.target.empty() && options.files.size() != 1) {
+    return report_error(usage_error("--to writes the map of one program at a time").error());
+  }
+  int status = kDone;
+  std::vector<Program> programs;
+  for (const std::string& file : options.files) {
+    Result<Program> program = load(file, options);
+    if (!program) {
+      status = report_error(program.error());
+      continue;
+    }
+    for (const Problem& problem : program->problems.kept()) {
+      fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
+    }
+    if (program->map.functions().empty() && program->sites.count() == 0) {
+      fmt::print(stderr, "telltale: {}: has no XRay instrumentation map and no site information\n",
+                 visible(file));
+    }
+    if (options.strict && program->problems.damaged() && status == kDone) status = kDamaged;
+    programs.push_back(*std::move(program));
+  }
+  if (programs.empty()) return status;
+  Answer answer(options.output);
+  write_answer(programs, options, answer);
+  if (auto closed = answer.close(); !closed) return report_error(closed.error());
+  return status;
+}
+
+}  // namespace
+
+void add_sites_verb(CLI::App& app, int& status) {
+  auto options = std::make_shared<SitesOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "sites", "List what a program was instrumented with: functions, sleds, sites");
+  verb->add_option(
+          "BIN", options->files,
+          "programs, shared objects, object files, archives, .sites files or llvm-xray YAML maps")
+      ->required();
+  verb->add_flag("--sleds", options->sleds, "one row a sled, not a function");
+  auto* json = verb->add_flag("--json", options->json, "one JSON document");
+  auto* csv = verb->add_flag("--csv", options->csv, "comma-separated values")->excludes(json);
+  verb->add_option("--to", options->target, "write the map in another format")
+      ->check(CLI::IsMember({"llvm-xray-yaml"}))
+      ->excludes(json)
+      ->excludes(csv);
+  verb->add_option("-o,--output", options->output, "file to write instead of standard output");
+  verb->add_option("--debug-directory", options->debug_directories,
+                   "folder of separate debug files, searched before debuginfod; repeatable");
+  verb->add_option("--debug-file", options->debug_files,
+                   "separate debug file of a BIN, by build-id; repeatable");
+  verb->add_flag("--strict", options->strict, "exit with 4 when an input is damaged");
+  verb->callback([options, &status] { status = run_sites(*options); });
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "analysis/profile.h"
+#include "api/answers.h"
+#include "cli/options/measure_option.h"
+#include "cli/options/reading_options.h"
+#include "cli/sampler_answers.h"
+#include "cli/verbs/verbs.h"
+#include "output/table.h"
+
+namespace telltale::cli {
+namespace {
+
+struct TopOptions {
+  ReadingOptions reading;
+  std::string sort = "self";
+  size_t limit = 0;  // 0: all
+  bool exact = false;
+  bool by_thread = false;
+  bool all_columns = false;
+  CountsOptions counts;
+};
+
+struct Row {
+  ThreadKey thread;
+  FunctionProfile profile;
+};
+
+// What --sort orders by, largest first; ties go by thread and id, so that output never depends on
+// chance.
+const std::vector<std::pair<std::string, uint64_t FunctionProfile::*>> kSortKeys = {
+    {"self", &FunctionProfile::self},     {"total", &FunctionProfile::total},
+    {"sum", &FunctionProfile::sum},       {"calls", &FunctionProfile::calls},
+    {"min", &FunctionProfile::min},       {"max", &FunctionProfile::max},
+    {"median", &FunctionProfile::median}, {"p90", &FunctionProfile::p90},
+    {"p99", &FunctionProfile::p99},
+};
+
+void sort_rows(std::vector<Row>& rows, const std::string& key) {
+  const auto found =
+      std::ranges::find(kSortKeys, key, [](const auto& entry) { return entry.first; });
+  std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
+    if (key == "id") return a.profile.function < b.profile.function;
+    return a.profile.*(found->second) > b.profile.*(found->second);
+  });
+}
+
+Table make_table(const std::vector<Row>& rows, const TopOptions& options, const Clock& clock,
+                 const FunctionNames& names) {
+  const bool for_people = !options.reading.json && !options.reading.csv;
+  const bool all = options.all_columns || !for_people;
+  using Show = Table::Show;
+  std::vector<Table::Column> columns;
+  if (options.by_thread) columns.insert(columns.end(), {{"pid", "PID"}, {"tid", "TID"}});
+  columns.insert(columns.end(), {{"calls", "CALLS"},
+                                 {"total_ns", "TOTAL", Show::duration},
+                                 {"self_ns", "SELF", Show::duration},
+                                 {"min_ns", "MIN", Show::duration},
+                                 {"median_ns", "MEDIAN", Show::duration},
+                                 {"p90_ns", "P90", Show::duration},
+                                 {"p99_ns", "P99", Show::duration},
+                                 {"max_ns", "MAX", Show::duration}});
+  if (all) {
+    columns.insert(columns.end(), {{"sum_ns", "SUM", Show::duration},
+                                   {"unwound", "UNWOUND"},
+                                   {"unfinished", "UNFINISHED"},
+                                   {"orphan_exits", "ORPHAN EXITS"},
+                                   {"id", "ID"}});
+  }
+  columns.push_back({"function", "FUNCTION", Show::text});
+  if (all) columns.insert(columns.end(), {{"file", "FILE", Show::text}, {"line", "LINE"}});
+
+  Table table(std::move(columns));
+  for (const Row& row : rows) {
+    const FunctionProfile& p = row.profile;
+    const FunctionInfo& info = names.describe(p.function);
+    std::vector<Table::Cell> cells;
+    if (options.by_thread) cells.insert(cells.end(), {row.thread.pid, row.thread.tid});
+    cells.emplace_back(p.calls);
+    for (const Ticks ticks : {p.total, p.self, p.min, p.median, p.p90, p.p99, p.max})
+      cells.emplace_back(clock.to_ns(ticks));
+    if (all) {
+      cells.insert(cells.end(), {clock.to_ns(p.sum), p.unwound, p.unfinished, p.orphan_exits,
+                                 uint64_t{to_number(p.function)}});
+    }
+    cells.emplace_back(info.name);
+    if (all) {
+      cells.emplace_back(info.file.empty() ? Table::Cell() : Table::Cell(info.file));
+      cells.emplace_back(info.line == 0 ? Table::Cell() : Table::Cell(uint64_t{info.line}));
+    }
+    table.add_row(cells);
+  }
+  return table;
+}
+
+template <EventSource Source>
+int answer(const Source& source, const TopOptions& options, CallFilter filter) {
+  ProblemLog problems = source.problems();
+  // Rows are chosen by name afterwards, so that they show a function's true self time.
+  CallFilter name_filter;
+  name_filter.functions = std::move(filter.functions);
+  filter.functions.clear();
+
+  std::vector<Row> rows;
+  const auto add_rows = [&](ThreadKey thread, const CallFilter& which) {
+    const Profile profile =
+        compute_profile(source, {which, options.reading.jobs, options.exact}, problems);
+    for (const FunctionProfile& row : profile.functions) {
+      if (name_filter.matches(source.functions().describe(row.function)))
+        rows.push_back({thread, row});
+    }
+  };
+  if (options.by_thread) {
+    for (const EventStream& stream : source.streams()) {
+      if (!filter.keeps_thread(stream.thread)) continue;
+      CallFilter one = filter;
+      one.threads = {{stream.thread.pid, stream.thread.tid}};
+      add_rows(stream.thread, one);
+    }
+  } else {
+    add_rows({}, filter);
+  }
+  sort_rows(rows, options.sort);
+  const size_t found = rows.size();
+  if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
+
+  const Table table = make_table(rows, options, source.clock(), source.functions());
+  if (options.reading.json) {
+    print(table.to_json());
+  } else if (options.reading.csv) {
+    print(table.to_csv());
+  } else {
+    std::string text = table.to_text();
+    if (rows.size() < found)
+      text += fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found);
+    print(text);
+  }
+  if (found == 0) remark_nothing_measured("time", source, options.reading.jobs);
+  return report_problems(options.reading, problems);
+}
+
+int answer_counts(const SamplerReports& reports, const TopOptions& options,
+                  const CallFilter& filter) {
+  if (options.sort != "self" || options.exact || options.by_thread || options.all_columns) {
+    return report_error(usage_error("--sort, --exact, --by-thread and --all-columns are for "
+                                    "recordings of calls, not for feedback reports")
+                            .error());
+  }
+  const Result<void> done = print_top_sites(
+      reports, filter, options.counts, {options.limit, options.reading.json, options.reading.csv});
+  if (!done) return report_error(done.error());
+  remark_nothing_observed(reports);
+  return report_problems(options.reading, reports.problems());
+}
+
+int run(const TopOptions& options) {
+  return answer_any(
+      options.reading,
+      [&](const auto& source, const CallFilter& filter) {
+        if (options.counts.any()) return report_error(counts_only().error());
+        return answer(source, options, filter);
+      },
+      [&](const SamplerReports& reports, const CallFilter& filter) {
+        return answer_counts(reports, options, filter);
+      });
+}
+
+}  // namespace
+
+void add_top_verb(CLI::App& app, int& status) {
+  CLI::App* verb =
+      app.add_subcommand("top",
+                         "per function: calls, total, self, min, median, p90, p99, max; of "
+                         "feedback reports: per site, how often");
+  const auto options = std::make_shared<TopOptions>();
+  add_reading_options(*verb, options->reading);
+  add_follow_option(*verb, options->reading);
+  add_csv_option(*verb, options->reading);
+  std::vector<std::string> keys = {"id"};
+  for (const auto& [key, member] : kSortKeys) keys.push_back(key);
+  verb->add_option("--sort", options->sort, "order of the rows, largest first (id: smallest first)")
+      ->check(CLI::IsMember(keys))
+      ->capture_default_str();
+  verb->add_option("--limit", options->limit, "at most this many rows; 0: all")->type_name("N");
+  verb->add_flag(
+      "--exact", options->exact,
+      "exact quantiles instead of quantiles within 1 %; memory grows with the number of calls");
+  verb->add_flag("--by-thread", options->by_thread, "a row for each function and thread");
+  verb->add_flag("--all-columns", options->all_columns, "every column that --json and --csv have");
+  add_counts_options(*verb, options->counts);
+  verb->callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli
