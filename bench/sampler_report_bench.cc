@@ -18,7 +18,7 @@
 
 #include "formats/sampler/report_writer.h"
 #include "formats/sampler/site_info.h"
-#include "import/sampler_reports.h"
+#include "import/sampler/sampler_reports.h"
 
 namespace {
 

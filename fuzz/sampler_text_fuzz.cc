@@ -17,7 +17,7 @@
 #include "formats/sampler/site_info.h"
 #include "formats/sampler/verifier.h"
 #include "fuzz_checks.h"
-#include "import/sampler_reports.h"
+#include "import/sampler/sampler_reports.h"
 #include "output/cfg_text.h"
 #include "output/sampler_dump.h"
 

@@ -11,7 +11,7 @@
 #include "formats/stacktrack/verifier.h"
 #include "formats/stacktrack/writer.h"
 #include "fuzz_checks.h"
-#include "import/stacktrack_recording.h"
+#include "import/stacktrack/stacktrack_recording.h"
 #include "output/stacktrack_dump.h"
 #include "output/stacktrack_xml.h"
 

@@ -7,7 +7,7 @@
 #include "formats/xray/side_record.h"
 #include "import/merged_names.h"
 #include "import/recorded_names.h"
-#include "import/xray_side_record.h"
+#include "import/xray/xray_side_record.h"
 
 using namespace telltale;
 

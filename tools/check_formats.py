@@ -28,8 +28,8 @@ def complaints(root):
             yield f"format {name}: no page docs/formats/{name}.md"
         if not (root / "tests" / "golden" / name).is_dir() or not has_files(root / "tests" / "golden" / name):
             yield f"format {name}: no golden files in tests/golden/{name}/"
-        if not list((root / "src" / "import").glob(f"{name}_*.cc")):
-            yield f"format {name}: no file src/import/{name}_*.cc that turns its records into events"
+        if not list((root / "src" / "import" / name).glob("*.cc")):
+            yield f"format {name}: no folder src/import/{name}/ that turns its records into events"
         if not re.search(rf'^ *{{"{name}",', listed, re.MULTILINE):
             yield f"format {name}: no line in the list, kFormats in src/import/open_recording.cc"
         targets = sorted((root / "fuzz").glob(f"{name}_*fuzz.cc"))

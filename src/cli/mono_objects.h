@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "cli/mono_report.h"
-#include "import/mono_recording.h"
+#include "import/mono/mono_recording.h"
 #include "output/section.h"
 
 namespace telltale::cli {

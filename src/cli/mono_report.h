@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/options/reading_options.h"
-#include "import/mono_recording.h"
+#include "import/mono/mono_recording.h"
 
 namespace telltale::cli {
 

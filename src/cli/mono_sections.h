@@ -12,7 +12,7 @@
 #include "analysis/profile.h"
 #include "analysis/runtime_facts.h"
 #include "cli/mono_report.h"
-#include "import/mono_recording.h"
+#include "import/mono/mono_recording.h"
 #include "output/section.h"
 
 namespace telltale::cli {

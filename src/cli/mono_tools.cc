@@ -6,7 +6,7 @@
 
 #include "formats/mono/verifier.h"
 #include "formats/mono/writer.h"
-#include "import/mono_record_selector.h"
+#include "import/mono/mono_record_selector.h"
 #include "output/mono_dump.h"
 
 namespace telltale::cli {

@@ -11,7 +11,7 @@
 #include "analysis/runtime_timeline.h"
 #include "base/error.h"
 #include "base/problem.h"
-#include "import/mono_recording.h"
+#include "import/mono/mono_recording.h"
 #include "model/call_filter.h"
 #include "output/section.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "bytes/block_writer.h"
-#include "import/sampler_reports.h"
+#include "import/sampler/sampler_reports.h"
 #include "model/call_filter.h"
 #include "output/export_format.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/site_sums.h"
 #include "cli/sampler_answers.h"
-#include "import/sampler_backtrace.h"
+#include "import/sampler/sampler_backtrace.h"
 #include "output/escape.h"
 #include "output/section.h"
 #include "output/site_rows.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/problem.h"
 #include "bytes/input_file.h"
-#include "import/sampler_sites.h"
+#include "import/sampler/sampler_sites.h"
 #include "output/json_writer.h"
 #include "output/table.h"
 

@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "import/sampler_reports.h"
+#include "import/sampler/sampler_reports.h"
 #include "output/escape.h"
 
 namespace telltale::cli {

@@ -8,8 +8,8 @@
 
 #include "formats/stacktrack/convert.h"
 #include "formats/stacktrack/verifier.h"
-#include "import/stacktrack_record_chooser.h"
-#include "import/stacktrack_recording.h"
+#include "import/stacktrack/stacktrack_record_chooser.h"
+#include "import/stacktrack/stacktrack_recording.h"
 #include "output/stacktrack_dump.h"
 
 namespace telltale::cli {

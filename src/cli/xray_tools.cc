@@ -8,7 +8,7 @@
 #include "formats/xray/convert.h"
 #include "formats/xray/verifier.h"
 #include "formats/xray/yaml_trace.h"
-#include "import/xray_record_selector.h"
+#include "import/xray/xray_record_selector.h"
 #include "output/xray_dump.h"
 
 namespace telltale::cli {

@@ -10,7 +10,7 @@
 #include "formats/stacktrack/format_description_xml.h"
 #include "formats/stacktrack/recognise.h"
 #include "import/program_function_names.h"
-#include "import/xray_side_record.h"
+#include "import/xray/xray_side_record.h"
 
 namespace telltale {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "bytes/input_file.h"
-#include "import/mono_recording.h"
-#include "import/stacktrack_recording.h"
-#include "import/xray_recording.h"
-#include "import/xray_yaml_recording.h"
+#include "import/mono/mono_recording.h"
+#include "import/stacktrack/stacktrack_recording.h"
+#include "import/xray/xray_recording.h"
+#include "import/xray/xray_yaml_recording.h"
 
 namespace telltale {
 

@@ -62,7 +62,7 @@ class Formats(Scratch):
     PARTS = {
         "docs/formats/x.md": "x",
         "tests/golden/x/one.bin": "x",
-        "src/import/x_import.cc": "x",
+        "src/import/x/x_import.cc": "x",
         "src/import/open_recording.cc": '    {"x", looks_like_x, open_x},\n',
         "fuzz/x_records_fuzz.cc": "x",
         "fuzz/corpus/x_records/seed": "x",

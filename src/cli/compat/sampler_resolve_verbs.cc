@@ -13,8 +13,8 @@
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "formats/sampler/counter_rows.h"
-#include "import/sampler_backtrace.h"
-#include "import/sampler_reports.h"
+#include "import/sampler/sampler_backtrace.h"
+#include "import/sampler/sampler_reports.h"
 #include "output/escape.h"
 
 namespace telltale::cli {

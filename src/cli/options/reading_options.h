@@ -15,7 +15,7 @@
 #include "base/problem.h"
 #include "cli/options/follow.h"
 #include "import/open_recording.h"
-#include "import/sampler_reports.h"
+#include "import/sampler/sampler_reports.h"
 #include "model/call_filter.h"
 
 namespace telltale::cli {

@@ -17,7 +17,7 @@
 #include "formats/sampler/backtrace.h"
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/report_reader.h"
-#include "import/sampler_sites.h"
+#include "import/sampler/sampler_sites.h"
 #include "model/counted_sites.h"
 #include "model/recording_info.h"
 

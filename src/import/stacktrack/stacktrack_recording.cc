@@ -1,4 +1,4 @@
-#include "import/stacktrack_recording.h"
+#include "import/stacktrack/stacktrack_recording.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "import/stacktrack_indexer.h"
-#include "import/stacktrack_record_chooser.h"
+#include "import/stacktrack/stacktrack_indexer.h"
+#include "import/stacktrack/stacktrack_record_chooser.h"
 
 namespace telltale {
 

@@ -1,4 +1,4 @@
-#include "import/stacktrack_checkpoints.h"
+#include "import/stacktrack/stacktrack_checkpoints.h"
 
 #include <fmt/format.h>
 

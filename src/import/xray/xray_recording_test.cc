@@ -1,4 +1,4 @@
-#include "import/xray_recording.h"
+#include "import/xray/xray_recording.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "import/id_names.h"
-#include "import/xray_yaml_recording.h"
+#include "import/xray/xray_yaml_recording.h"
 #include "support/xray_builder.h"
 #include "support/xray_trace_maker.h"
 

@@ -17,7 +17,7 @@
 #include "formats/stacktrack/format_description.h"
 #include "formats/stacktrack/recognise.h"
 #include "formats/stacktrack/records.h"
-#include "import/stacktrack_checkpoints.h"
+#include "import/stacktrack/stacktrack_checkpoints.h"
 #include "model/clock.h"
 #include "model/estimated.h"
 #include "model/event_source.h"

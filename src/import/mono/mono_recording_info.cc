@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "import/mono_record_selector.h"
-#include "import/mono_recording.h"
+#include "import/mono/mono_record_selector.h"
+#include "import/mono/mono_recording.h"
 
 namespace telltale {
 namespace {

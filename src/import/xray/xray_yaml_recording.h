@@ -11,7 +11,7 @@
 #include "base/problem.h"
 #include "bytes/input_file.h"
 #include "formats/xray/yaml_trace.h"
-#include "import/xray_record_selector.h"
+#include "import/xray/xray_record_selector.h"
 #include "model/call_filter.h"
 #include "model/clock.h"
 #include "model/event_source.h"

@@ -1,4 +1,4 @@
-#include "import/stacktrack_recording.h"
+#include "import/stacktrack/stacktrack_recording.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "import/xray_recording.h"
+#include "import/xray/xray_recording.h"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #include "formats/stacktrack/info_assembler.h"
 #include "formats/stacktrack/reader.h"
 #include "formats/stacktrack/ring_filter.h"
-#include "import/stacktrack_recording.h"
+#include "import/stacktrack/stacktrack_recording.h"
 
 namespace telltale {
 

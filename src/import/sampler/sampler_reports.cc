@@ -1,4 +1,4 @@
-#include "import/sampler_reports.h"
+#include "import/sampler/sampler_reports.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "import/mono_recording.h"
+#include "import/mono/mono_recording.h"
 
 #include <gtest/gtest.h>
 

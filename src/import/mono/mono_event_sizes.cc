@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 #include "formats/mono/event_variant.h"
-#include "import/mono_recording.h"
+#include "import/mono/mono_recording.h"
 
 namespace telltale {
 namespace {

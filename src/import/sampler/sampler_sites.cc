@@ -1,4 +1,4 @@
-#include "import/sampler_sites.h"
+#include "import/sampler/sampler_sites.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "import/xray_record_selector.h"
+#include "import/xray/xray_record_selector.h"
 
 #include <variant>
 

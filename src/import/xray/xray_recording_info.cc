@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "base/parallel.h"
-#include "import/xray_recording.h"
+#include "import/xray/xray_recording.h"
 
 namespace telltale {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/problem.h"
 #include "formats/mono/reader.h"
-#include "import/mono_methods.h"
+#include "import/mono/mono_methods.h"
 #include "model/events.h"
 #include "model/runtime_events.h"
 

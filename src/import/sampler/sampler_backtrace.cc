@@ -1,4 +1,4 @@
-#include "import/sampler_backtrace.h"
+#include "import/sampler/sampler_backtrace.h"
 
 #include <fmt/format.h>
 

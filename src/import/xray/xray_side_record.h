@@ -9,7 +9,7 @@
 #include "base/problem.h"
 #include "bytes/input_file.h"
 #include "formats/xray/side_record.h"
-#include "import/xray_recording.h"
+#include "import/xray/xray_recording.h"
 #include "model/function_names.h"
 
 namespace telltale {

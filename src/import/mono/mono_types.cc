@@ -1,4 +1,4 @@
-#include "import/mono_types.h"
+#include "import/mono/mono_types.h"
 
 #include <fmt/format.h>
 

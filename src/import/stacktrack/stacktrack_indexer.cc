@@ -1,4 +1,4 @@
-#include "import/stacktrack_indexer.h"
+#include "import/stacktrack/stacktrack_indexer.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "import/xray_side_record.h"
+#include "import/xray/xray_side_record.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "import/mono_methods.h"
+#include "import/mono/mono_methods.h"
 
 #include <fmt/format.h>
 
