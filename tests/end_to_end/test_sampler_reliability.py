@@ -1,4 +1,4 @@
-"""Rows D1 to D14 for Sampler's texts; docs/design/sampler-compiler.md, "Reliability", says which test shows what."""
+"""Rows D1 to D14 for Sampler's texts; docs/design/sampler-measurements.md, "Reliability", lists the test for each row."""
 
 import csv
 import gzip

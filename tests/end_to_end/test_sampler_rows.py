@@ -1,5 +1,5 @@
 """The sampler's runtime under the reliability goals R1 to R15, in brief form; TELLTALE_LONG=1 runs the long one.
-docs/design/sampler-compiler.md, "Reliability", says which test shows what."""
+docs/design/sampler-measurements.md, "Reliability", lists the test for each row."""
 import json
 import fcntl
 import os

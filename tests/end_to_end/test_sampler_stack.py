@@ -10,7 +10,7 @@ SCHEMES = ("-fsampler-scheme=branches", "-fsampler-scheme=returns", "-fsampler-s
 MODES = {"all": ("-fno-sample",), "sampled": (), "threads": ("-fthreads",), "sites": ("-fno-sample-regions",),
          "sites of threads": ("-fno-sample-regions", "-fthreads")}
 RETURN_ADDRESS = 8
-# Depth of recursion, and how much of the plain program's stack it takes: docs/design/sampler-compiler.md, "Stack". A sampled
+# Depth of recursion, and how much of the plain program's stack it takes: docs/design/sampler-measurements.md, "Stack". A sampled
 # program at 1/100 is what one ships; at 1/1 every call is observed.
 LEVELS = 20000
 LIMITS = {("all", "1"): 1.8, ("sampled", "100"): 1.5, ("sampled", "1"): 3.6, ("threads", "100"): 3.2, ("threads", "1"): 3.5,
