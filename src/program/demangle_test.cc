@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -38,21 +38,42 @@ TEST(Demangle, LongRealNamesAreReadable) {
 }
 
 // std::pair<A, A> of itself: every level doubles the readable name.
-std::string doubling_name(int levels) {
+std::string doubling_name(uint32_t levels) {
   constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string name = "_Z1fSt4pairIiiE";
-  for (int i = 0; i < levels; ++i) {
-    const std::string last = fmt::format("S{}_", kDigits[static_cast<size_t>(i)]);
-    name += "S_I" + last + last + "E";
+  for (uint32_t i = 0; i < levels; ++i) {
+    std::string number;
+    for (uint32_t rest = i; rest != 0 || number.empty(); rest /= 36)
+      number.insert(number.begin(), kDigits[rest % 36]);
+    name += fmt::format("S_IS{0}_S{0}_E", number);
   }
   return name;
 }
 
-TEST(Demangle, NamesThatExplodeStayMangledAndCostLittle) {
+// Readable, each of these has more text than any machine could print: a demangler that does not
+// stop at its limit never returns.
+TEST(Demangle, NamesThatExplodeStayMangled) {
   EXPECT_NE(demangle(doubling_name(3)), doubling_name(3)) << "a short one of this kind is readable";
-  const auto begin = std::chrono::steady_clock::now();
-  EXPECT_TRUE(demangle(doubling_name(34)) == doubling_name(34));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  const std::string guarded = doubling_name(60);
+  EXPECT_LT(guarded.size(), 1000U);
+  EXPECT_TRUE(demangle(guarded) == guarded);
+  const std::string on_its_own_stack = doubling_name(120);
+  EXPECT_GT(on_its_own_stack.size(), 1000U);
+  EXPECT_TRUE(demangle(on_its_own_stack) == on_its_own_stack);
+}
+
+TEST(Demangle, BothNamesHaveALimit) {
+  // One parameter's type five times, in 65536 characters: no more are printed.
+  const std::string type = fmt::format("13105{}", std::string(13105, 'T'));
+  EXPECT_EQ(demangle("_Z1f" + type + "S_S_S_S_").size(), 65536U);
+  EXPECT_EQ(demangle("_Z2ff" + type + "S_S_S_S_"), "_Z2ff" + type + "S_S_S_S_");
+  // Linkage names of up to 16384 characters are looked at.
+  const auto function = [](size_t size) {
+    return fmt::format("_Z{}{}v", size, std::string(size, 'f'));
+  };
+  EXPECT_EQ(function(16376).size(), 16384U);
+  EXPECT_EQ(demangle(function(16376)), std::string(16376, 'f') + "()");
+  EXPECT_EQ(demangle(function(16377)), function(16377));
 }
 
 TEST(Demangle, DeepNestingDoesNotExhaustTheStack) {

@@ -1,5 +1,6 @@
 #include "import/xray/xray_recording.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -206,6 +207,61 @@ TEST(XrayRecording, BufferThatIsCutBeforeItsPidBelongsToTheThreadOfThatNumber) {
   const XrayRecording recording = open(file);
   ASSERT_EQ(recording.streams().size(), 1U);
   EXPECT_EQ(recording.streams()[0].thread, (ThreadKey{42, 7}));
+}
+
+// Entries and arguments, in the order in which they are told.
+struct EntriesAndArguments : IgnoreEvents {
+  std::vector<std::string> told;
+  void enter(Ticks, FunctionId function) {
+    told.push_back(fmt::format("#{}", to_number(function)));
+  }
+  void argument(uint64_t value) { told.push_back(fmt::format("{}", value)); }
+};
+
+TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
+  const std::string fdr = testing::FdrBuilder(5)
+                              .buffer({.tid = 1, .pid = 42, .tsc = 1000})
+                              .argument(10)
+                              .enter_args(1, 5)
+                              .argument(11)
+                              .argument(12)
+                              .enter_args(2, 5)
+                              .exit(2, 5)
+                              .argument(13)
+                              .enter_args(3, 5)
+                              .enter(4, 5)
+                              .argument(14)
+                              .enter_args(5, 5)
+                              .wrap(2000)
+                              .argument(15)
+                              .bytes();
+  EntriesAndArguments heard;
+  ProblemLog problems;
+  open(fdr).play(0, 0, heard, problems);
+  EXPECT_EQ(heard.told, (std::vector<std::string>{"#1", "11", "12", "#2", "#3", "#4", "#5"}));
+  EXPECT_EQ(problems.count(), 4U);
+
+  // Basic mode tells of which function an argument is; writers log those of calls that they left
+  // out, which is no problem.
+  const std::string basic = testing::BasicBuilder(3)
+                                .thread(1)
+                                .argument_of(1, 10)
+                                .enter_args(1, 5)
+                                .argument(11)
+                                .argument_of(2, 12)
+                                .argument(13)
+                                .enter_args(2, 15)
+                                .exit(2, 20)
+                                .argument_of(2, 14)
+                                .enter_args(3, 25)
+                                .enter(4, 30)
+                                .argument_of(3, 15)
+                                .bytes();
+  heard.told.clear();
+  ProblemLog none;
+  open(basic).play(0, 0, heard, none);
+  EXPECT_EQ(heard.told, (std::vector<std::string>{"#1", "11", "13", "#2", "#3", "#4"}));
+  EXPECT_EQ(none.count(), 0U);
 }
 
 TEST(XrayYamlRecording, NamesComeFromTheTextUnlessAProgramKnowsBetter) {
