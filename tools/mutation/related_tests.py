@@ -1,0 +1,152 @@
+"""Which tests belong to a folder of sources, and how they run in a tree."""
+import json
+import pathlib
+import re
+import sys
+import time
+
+# The tests of a folder; the quickest run first. `unit:X` is the test binary telltale_X_test, `replay:X` the fuzz target over
+# its corpus, `script:X` a file of tests/end_to_end, `tour` the output that README.md shows.
+VIEWS = ["tour", "script:test_mono_files", "script:test_views", "script:test_report", "script:test_diff"]
+VERBS = ["tour", "script:test_help", "script:test_report", "script:test_diff", "script:test_record_filters",
+         "script:test_mono_files", "script:test_views", "script:test_stacktrack", "script:test_sampler_tools",
+         "script:test_sampler_answers", "script:test_live", "script:test_mono_answers", "script:test_mono_reports",
+         "script:test_mono_windows", "script:test_run", "script:test_sites", "script:test_exports", "unit:cli"]
+RELATED = {
+    "src/base": ["unit:base", "unit:bytes", "unit:import", "unit:analysis", "script:test_help", *VIEWS],
+    "src/bytes": ["unit:bytes", "replay:input_file", "unit:formats_xray", "unit:formats_mono", "unit:formats_sampler",
+                  "unit:program", "unit:import", "script:test_reliability", "script:test_exports"],
+    "src/formats/xray": ["unit:formats_xray", "replay:xray_fdr", "replay:xray_basic", "replay:xray_yaml", "unit:import",
+                         "unit:api", "script:test_record_filters", "script:test_views"],
+    "src/formats/mono": ["unit:formats_mono", "replay:mono_recording", "unit:import", "script:test_mono_files",
+                         "script:test_mono_records"],
+    "src/formats/sampler": ["unit:formats_sampler", "replay:sampler_text", "replay:static_sections", "unit:import",
+                            "unit:api", "script:test_sampler_tools", "script:test_sampler_answers"],
+    "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import", "unit:api",
+                               "script:test_stacktrack"],
+    "src/program": ["unit:program", "replay:instrumentation_map", "unit:import", "tour", "script:test_sites",
+                    "script:test_reliability_names", "script:test_sampler_tools"],
+    "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "unit:api", "script:test_record_filters",
+                  *VIEWS],
+    "src/import": ["unit:import", "unit:analysis", "unit:api", "script:test_record_filters", *VIEWS,
+                   "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
+                   "script:test_mono_answers", "script:test_mono_windows"],
+    "src/analysis": ["unit:analysis", "unit:import", "unit:api", *VIEWS, "script:test_mono_answers",
+                     "script:test_mono_reports", "script:test_mono_windows"],
+    "src/output": ["unit:output", "unit:api", *VIEWS, "script:test_record_filters", "script:test_exports",
+                   "script:test_stacktrack", "script:test_sampler_answers"],
+    "src/api": ["unit:api", *VIEWS, "script:test_exports", "script:test_install"],
+    "src/cli": VERBS,
+    "src/report": VERBS,
+    "web": ["unit:output", "script:test_flame_page"],
+    "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_recorder_children",
+                     "script:test_xray_recorder_rows"],
+    "runtime/stacktrack": ["unit:stacktrack", "script:test_stacktrack_runtime", "script:test_stacktrack_values",
+                           "script:test_recorder_children"],
+    "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
+                        "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows"],
+    "instrument": ["unit:driver", "script:test_sampler_flags", "script:test_sampler_examples",
+                   "script:test_sampler_compiler", "script:test_sampler_accesses", "script:test_sampler_places",
+                   "script:test_sampler_dataflow", "script:test_sampler_regions"],
+}
+RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_shared"]
+# What scripts run besides the program itself.
+SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "test_reliability_names": ["write_samples"],
+                  "test_views": ["make_trace"], "test_stacktrack": RECORDERS, "test_live": RECORDERS,
+                  "test_run": RECORDERS, "test_install": ["all"]}
+FORMATS = ["mono", "sampler", "stacktrack", "xray"]
+# Too slow for each mutant: every verb on every prefix of every recording.
+SLOW_UNIT_TESTS = "*VerbsOnPrefixes*"
+
+
+def folder_of(path):
+    """The row of RELATED for a source file."""
+    parts = pathlib.PurePath(path).parts
+    for length in (3, 2, 1):
+        if "/".join(parts[:length]) in RELATED:
+            return "/".join(parts[:length])
+    return None
+
+
+class Tests:
+    """The related tests, with how many seconds each takes and whether it passes on the code as it is (kept in `path`)."""
+
+    def __init__(self, path):
+        self.path = path
+        self.known = json.loads(path.read_text()) if path.is_file() else {}
+
+    @staticmethod
+    def targets(test):
+        """What ninja has to build for a test."""
+        kind, _, name = test.partition(":")
+        if kind == "unit":
+            return [name + "_test" if name in ("stacktrack", "sampler_runtime") else "telltale_%s_test" % name]
+        if kind == "replay":
+            return [name + "_fuzz"]
+        if kind == "tour":
+            return ["telltale", *RECORDERS]
+        if name in SCRIPT_TARGETS:
+            return ["telltale", *SCRIPT_TARGETS[name]]
+        if re.search(r"recorder|stacktrack_", name):
+            return ["telltale", *RECORDERS, "forbidden_calls", "stacktrack_programs"]
+        if re.search(r"sampler_(?!tools|answers)", name):
+            return ["telltale", "telltale_cc", "forbidden_calls"]
+        return ["telltale"]
+
+    def run(self, test, tree, seconds):
+        kind, _, name = test.partition(":")
+        binary = str(tree.build / "bin" / self.targets(test)[0])
+        cpu_seconds = 10 + 4 * int(self.known.get(test) or 900)
+        if kind == "unit":
+            return tree.run([binary, "--gtest_fail_fast", "--gtest_brief=1", "--gtest_filter=-" + SLOW_UNIT_TESTS], seconds,
+                            limited=True, cpu_seconds=cpu_seconds)
+        if kind == "replay":
+            return tree.run([binary, "fuzz/corpus/" + name], seconds, limited=True, cpu_seconds=cpu_seconds)
+        if kind == "tour":
+            return tree.run([sys.executable, "tools/check_tour.py", tree.environment["TELLTALE"]], seconds, limited=True,
+                            cpu_seconds=cpu_seconds)
+        return tree.run([sys.executable, "-B", "-m", "unittest", "-f", name], seconds,
+                        cwd=tree.source / "tests" / "end_to_end", limited=name != "test_flame_page", cpu_seconds=cpu_seconds)
+
+    @staticmethod
+    def of_folders(folders):
+        return list(dict.fromkeys(test for folder in folders for test in RELATED[folder]))
+
+    def exists(self, test, tree):
+        kind, _, name = test.partition(":")
+        if kind == "script":
+            return (tree.source / "tests" / "end_to_end" / (name + ".py")).is_file()
+        return kind == "tour" or tree.ninja("-t", "query", self.targets(test)[0])[0] == 0
+
+    def prepare(self, folders, tree):
+        """Measures what is not known yet; a test that fails without any mutant is not used."""
+        for test in self.of_folders(folders):
+            if test in self.known:
+                continue
+            if not self.exists(test, tree):
+                sys.exit("tools/mutate.py: RELATED names %s, which is not there" % test)
+            built, output = tree.ninja(*self.targets(test), seconds=7200)
+            if built != 0:
+                sys.exit("the sources do not build:\n" + output[-3000:])
+            begin = time.monotonic()
+            status, output = self.run(test, tree, 900)
+            self.known[test] = time.monotonic() - begin if status == 0 else None
+            print("%s: %s" % (test, "%.1f s" % self.known[test] if status == 0 else "FAILS without a mutant; not used"),
+                  flush=True)
+            self.path.write_text(json.dumps(self.known, indent=1))
+
+    def related(self, path):
+        """The tests of a source, the quickest first; without scripts about other formats than the one that the source's path
+        names, and without recording where it is about something else."""
+        name = path.removeprefix("src/")
+        formats = [word for word in FORMATS if word in name]
+        others = [word for word in FORMATS if formats and word not in formats]
+        if not re.search("run|record|child|repeat|follow", name):
+            others += ["test_run", "test_live"]
+        tests = [test for test in RELATED[folder_of(path)]
+                 if self.known.get(test) is not None and not any(word in test for word in others)]
+        return sorted(tests, key=self.known.get)
+
+    def seconds(self, test):
+        """After that many seconds, a test counts as failed."""
+        return 60 + 8 * self.known[test]
