@@ -23,6 +23,9 @@ ALLOWED = {
 # Only these may touch the bytes of an input with the C library.
 RAW_INPUT = re.compile(r"<(fstream|sys/mman\.h|zlib\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/.*)>")
 RAW_INPUT_ALLOWED = {"bytes", "program", "output"}
+# CLI11's headers cost six seconds of compiling: they stay out of headers and of the verbs.
+COMMAND_LINE_LIBRARY = re.compile(r"<CLI/.*>")
+COMMAND_LINE_LIBRARY_ALLOWED = {"src/cli/command_line.cc", "src/cli/options/command.cc", "src/cli/help/command_words.cc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))')
 
 
@@ -57,6 +60,9 @@ def complaints(source_dir):
             if match.group(2):
                 if RAW_INPUT.match(match.group(2)) and folder not in RAW_INPUT_ALLOWED and not is_test:
                     yield f"{where}: {match.group(2)}: only src/bytes and src/program read raw input"
+                if COMMAND_LINE_LIBRARY.match(match.group(2)) and not is_test and \
+                        str(path.relative_to(source_dir)) not in COMMAND_LINE_LIBRARY_ALLOWED:
+                    yield f"{where}: {match.group(2)}: include cli/options/command.h instead"
                 continue
             target = match.group(1).split("/")
             if target[0] not in ALLOWED or target[0] == folder:

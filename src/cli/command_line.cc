@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/help/command_words.h"
 #include "cli/help/help_text.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -20,7 +22,7 @@ namespace {
 
 struct Verb {
   std::string_view name;
-  void (*add)(CLI::App& app, int& status);
+  void (*add)(Command app, int& status);
 };
 // In the order that help shows them in.
 constexpr auto kVerbs = std::to_array<Verb>({
@@ -52,7 +54,7 @@ constexpr auto kVerbs = std::to_array<Verb>({
 
 // The verb that was asked for, alone: to describe all of them takes half a millisecond. All if it
 // is none of these.
-void add_verbs(CLI::App& app, std::string_view asked, int& status) {
+void add_verbs(Command app, std::string_view asked, int& status) {
   const auto* const found = std::ranges::find(kVerbs, asked, &Verb::name);
   if (found != kVerbs.end()) return found->add(app, status);
   add_all_verbs(app, status);
@@ -79,7 +81,7 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
-void add_all_verbs(CLI::App& app, int& status) {
+void add_all_verbs(Command app, int& status) {
   for (const Verb& verb : kVerbs) verb.add(app, status);
   add_help_verbs(app, status);  // the last: they know those before them
 }
@@ -101,7 +103,7 @@ int run_command_line(int argc, char** argv, const std::string& version) {
   app.set_version_flag("--version", version, "print the version");
   app.require_subcommand(1);
   int status = kDone;
-  add_verbs(app, argc < 2 ? "" : words[1], status);
+  add_verbs(Command(app), argc < 2 ? "" : words[1], status);
   if (argc < 2) return print(app.help()) ? kUsage : kUnreadable;
   try {
     app.parse(argc, words.data());

@@ -126,55 +126,55 @@ bool MonoReportOptions::needs_thread_names() const {
   });
 }
 
-void add_mono_report_options(CLI::App& verb, MonoReportOptions& options) {
+void add_mono_report_options(Command verb, MonoReportOptions& options) {
   const std::string group = "Mono recordings";
   verb.add_option("--reports", options.reports,
                   "only these, separated by commas: header jit gc sample alloc call metadata "
                   "exception monitor thread domain context heapshot counters; and on "
                   "request coverage stats pauses "
                   "growth retention contention hotspots timelines series; with --csv, REPORT.TABLE")
-      ->type_name("LIST")
-      ->group(group);
+      .type_name("LIST")
+      .group(group);
   verb.add_flag("--traces", options.traces, "also by stack, and who refers to what in heap shots")
-      ->group(group);
+      .group(group);
   verb.add_option("--maxframes", options.max_frames, "frames of a stack that are told apart")
-      ->type_name("N")
-      ->capture_default_str()
-      ->group(group);
+      .type_name("N")
+      .show_default()
+      .group(group);
   verb.add_option("--method-sort", options.method_sort, "order of methods")
-      ->check(CLI::IsMember({"total", "self", "calls"}))
-      ->capture_default_str()
-      ->group(group);
+      .one_of({"total", "self", "calls"})
+      .show_default()
+      .group(group);
   verb.add_option("--alloc-sort", options.alloc_sort, "order of types")
-      ->check(CLI::IsMember({"bytes", "count"}))
-      ->capture_default_str()
-      ->group(group);
+      .one_of({"bytes", "count"})
+      .show_default()
+      .group(group);
   verb.add_option("--counters-sort", options.counters_sort, "order of counters, with --verbose")
-      ->check(CLI::IsMember({"time", "category"}))
-      ->capture_default_str()
-      ->group(group);
+      .one_of({"time", "category"})
+      .show_default()
+      .group(group);
   verb.add_option("--track", options.track,
                   "only what happened to the objects at these addresses, separated by commas")
-      ->type_name("OBJECT,...")
-      ->group(group);
+      .type_name("OBJECT,...")
+      .group(group);
   verb.add_option(
           "--find", options.find,
           "only what happened to objects of this size or more, or whose type's name has this part")
-      ->type_name("S:SIZE|T:PART")
-      ->group(group);
+      .type_name("S:SIZE|T:PART")
+      .group(group);
   verb.add_flag("--verbose", options.verbose,
                 "all methods, samples, classes of heap shots, names and values of counters")
-      ->group(group);
-  verb.add_flag("--debug", options.debug, "first every record, as dump shows it")->group(group);
+      .group(group);
+  verb.add_flag("--debug", options.debug, "first every record, as dump shows it").group(group);
   verb.add_option("--gate", options.gate,
                   "exit status 1 if a type's live objects grow steadily, and by more than BYTES or "
                   "N% from the "
                   "first heap shot to the last: growth=BYTES, growth=N%")
-      ->type_name("GATE")
-      ->group(group);
+      .type_name("GATE")
+      .group(group);
   verb.add_flag("--like-mprof", options.like_mprof,
                 "mprof-report's own numbers, its errors included")
-      ->group(group);
+      .group(group);
 }
 
 namespace {

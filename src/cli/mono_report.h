@@ -1,10 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
 
+#include "cli/options/command.h"
 #include "cli/options/reading_options.h"
 #include "import/mono/mono_recording.h"
 
@@ -35,7 +35,7 @@ struct MonoReportOptions {
 // takes.
 Ticks zero_time(const MonoRecording& source, const MonoReportOptions& options);
 
-void add_mono_report_options(CLI::App& verb, MonoReportOptions& options);
+void add_mono_report_options(Command verb, MonoReportOptions& options);
 
 // Answers with every report of mprof-report; docs/analysis/mono.md defines each figure.
 int report_mono(const MonoRecording& source, const ReadingOptions& reading,

@@ -101,15 +101,15 @@ void write_normal_form(const SamplerReports& reports, BlockWriter& out) {
 
 }  // namespace
 
-void add_counts_options(CLI::App& verb, CountsOptions& options) {
+void add_counts_options(Command verb, CountsOptions& options) {
   verb.add_option("--sparsity", options.sparsity,
                   "feedback reports: one in N was counted (SAMPLER_SPARSITY of the run); shows "
                   "estimates; 1: everything was")
-      ->type_name("N")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 53));
+      .type_name("N")
+      .in_range(uint64_t{1}, uint64_t{1} << 53);
   verb.add_option("--scheme", options.schemes, "feedback reports: only this scheme")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+      .type_name("NAME")
+      .one_value_each();
   verb.add_flag("--observed", options.observed, "feedback reports: only sites with a count");
 }
 

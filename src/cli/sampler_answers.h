@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "base/error.h"
 #include "bytes/block_writer.h"
+#include "cli/options/command.h"
 #include "import/sampler/sampler_reports.h"
 #include "model/call_filter.h"
 #include "output/export_format.h"
@@ -23,7 +23,7 @@ struct CountsOptions {
   [[nodiscard]] bool any() const { return sparsity != 0 || !schemes.empty() || observed; }
 };
 // --sparsity, --scheme, --observed.
-void add_counts_options(CLI::App& verb, CountsOptions& options);
+void add_counts_options(Command verb, CountsOptions& options);
 
 // What is said of these options where there are calls.
 std::unexpected<Error> counts_only();

@@ -201,7 +201,7 @@ inline std::vector<VerbToTry> verbs_to_try(const VerbFiles& files) {
   using verb_command_lines::kNotTried;
   CLI::App app("telltale", "telltale");
   int status = 0;
-  cli::add_all_verbs(app, status);
+  cli::add_all_verbs(cli::Command(app), status);
   std::vector<VerbToTry> verbs;
   for (CLI::App* verb : app.get_subcommands({})) {
     const auto same = [verb](const auto& skipped) { return skipped.first == verb->get_name(); };

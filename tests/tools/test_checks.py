@@ -46,6 +46,12 @@ class Includes(Scratch):
         self.write("src/analysis/a.cc", "#include <fstream>\n")
         self.assertIn("raw input", self.complaints()[0])
 
+    def test_the_command_line_library_outside_its_places_is_noticed(self):
+        self.write("src/cli/verbs/a.cc", "#include <CLI/CLI.hpp>\n")
+        self.write("src/cli/options/command.cc", "#include <CLI/CLI.hpp>\n")
+        self.assertEqual(self.complaints(),
+                         ["src/cli/verbs/a.cc:1: <CLI/CLI.hpp>: include cli/options/command.h instead"])
+
     def test_the_runtime_knows_only_layouts(self):
         self.write("runtime/r/a.h", "")
         self.write("runtime/r/a.cc", '#include "a.h"\n#include "formats/x/wire.h"\n#include <telltale/x.hpp>\n#include "base/error.h"\n')

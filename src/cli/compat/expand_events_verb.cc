@@ -58,26 +58,25 @@ int run(const ExpandVerbOptions& options) {
 
 }  // namespace
 
-void add_expand_events_verb(CLI::App& app, int& status) {
-  CLI::App* verb =
-      app.add_subcommand("expand_events", "StackTrack records as XML, one element a record");
+void add_expand_events_verb(Command app, int& status) {
+  Command verb = app.add_verb("expand_events", "StackTrack records as XML, one element a record");
   const auto options = std::make_shared<ExpandVerbOptions>();
-  verb->add_option("FILE", options->reading.files, "StackTrack streams; - is standard input");
-  verb->add_flag("--show_format", options->show_format,
-                 "print the format of the files' records (without FILE: of a layout) instead");
-  verb->add_option("--layout", options->layout, "whose format --show_format prints without FILE")
-      ->check(CLI::IsMember({"classic", "wide"}))
-      ->capture_default_str();
-  add_format_description_option(*verb, options->reading);
-  verb->add_flag("--as-printed", options->expand.as_printed,
-                 "print flags and pid as the specification's example does: hexadecimal digits "
-                 "filled up with zeros on the right");
-  verb->add_flag("--document", options->expand.document,
-                 "a whole XML document: with a declaration and one outermost element");
-  verb->add_flag("--strict", options->reading.strict,
-                 "exit status 4 when something in the input was damaged or lost, or check finds it "
-                 "not valid");
-  verb->callback([options, &status] { status = run(*options); });
+  verb.add_option("FILE", options->reading.files, "StackTrack streams; - is standard input");
+  verb.add_flag("--show_format", options->show_format,
+                "print the format of the files' records (without FILE: of a layout) instead");
+  verb.add_option("--layout", options->layout, "whose format --show_format prints without FILE")
+      .one_of({"classic", "wide"})
+      .show_default();
+  add_format_description_option(verb, options->reading);
+  verb.add_flag("--as-printed", options->expand.as_printed,
+                "print flags and pid as the specification's example does: hexadecimal digits "
+                "filled up with zeros on the right");
+  verb.add_flag("--document", options->expand.document,
+                "a whole XML document: with a declaration and one outermost element");
+  verb.add_flag("--strict", options->reading.strict,
+                "exit status 4 when something in the input was damaged or lost, or check finds it "
+                "not valid");
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

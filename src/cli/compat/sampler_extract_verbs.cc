@@ -85,28 +85,27 @@ int run_report(const std::string& id) {
 
 }  // namespace
 
-void add_extract_section_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_extract_section_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "extract-section", "Sampler's static information out of programs: a section without padding");
   const auto options = std::make_shared<ExtractOptions>();
-  verb->add_option("SECTION", options->section,
-                   ".debug_site_info, .debug_sampler_cfg, .debug_sampler_implications or "
-                   ".debug_sampler_dataflow")
-      ->required();
-  verb->add_option("FILE", options->files, "programs, shared libraries, object files, archives")
-      ->required();
-  verb->add_flag("--require", options->require,
-                 "exit status 1 if a file does not have the section");
-  verb->callback([options, &status] { status = run_section(*options); });
+  verb.add_option("SECTION", options->section,
+                  ".debug_site_info, .debug_sampler_cfg, .debug_sampler_implications or "
+                  ".debug_sampler_dataflow")
+      .required();
+  verb.add_option("FILE", options->files, "programs, shared libraries, object files, archives")
+      .required();
+  verb.add_flag("--require", options->require, "exit status 1 if a file does not have the section");
+  verb.callback([options, &status] { status = run_section(*options); });
 }
 
-void add_extract_report_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_extract_report_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "extract-report",
       "one subreport of the feedback report on standard input; exit status 1 if it has none");
   const auto id = std::make_shared<std::string>();
-  verb->add_option("ID", *id, "samples, main-backtrace, ...")->required();
-  verb->callback([id, &status] { status = run_report(*id); });
+  verb.add_option("ID", *id, "samples, main-backtrace, ...").required();
+  verb.callback([id, &status] { status = run_report(*id); });
 }
 
 }  // namespace telltale::cli

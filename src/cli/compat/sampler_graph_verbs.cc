@@ -249,36 +249,37 @@ int run_find(const FindOptions& options) {
 
 }  // namespace
 
-void add_resolve_cfg_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_resolve_cfg_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "resolve-cfg", "control flow graphs of programs, with callees resolved between units");
   const auto options = std::make_shared<GraphOptions>();
-  verb->add_option("FILE", options->files, ".cfg files, programs, archives; folders are skipped")
-      ->required();
-  auto* dump = verb->add_flag("--dump", options->dump, "as text (the preset)");
-  auto* dot = verb->add_flag("--dot", options->dot, "for Graphviz: statements")->excludes(dump);
-  verb->add_flag("--dot-calls", options->calls, "for Graphviz: which function calls which")
-      ->excludes(dump)
-      ->excludes(dot);
-  verb->add_flag("--verbose", options->verbose, "say which file is read");
-  verb->callback([options, &status] { status = run_cfg(*options); });
+  verb.add_option("FILE", options->files, ".cfg files, programs, archives; folders are skipped")
+      .required();
+  const Option dump = verb.add_flag("--dump", options->dump, "as text (the preset)");
+  const Option dot =
+      verb.add_flag("--dot", options->dot, "for Graphviz: statements").excludes(dump);
+  verb.add_flag("--dot-calls", options->calls, "for Graphviz: which function calls which")
+      .excludes(dump)
+      .excludes(dot);
+  verb.add_flag("--verbose", options->verbose, "say which file is read");
+  verb.callback([options, &status] { status = run_cfg(*options); });
 }
 
-void add_find_sampler_info_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand("find-sampler-info",
-                                      "save the static information of all programs below a folder");
+void add_find_sampler_info_verb(Command app, int& status) {
+  Command verb = app.add_verb("find-sampler-info",
+                              "save the static information of all programs below a folder");
   const auto options = std::make_shared<FindOptions>();
-  verb->add_option("--extract", options->from, "folder to look through; links are not followed")
-      ->type_name("DIR")
-      ->required();
-  verb->add_option("--save", options->save, "folder to save to")->type_name("DIR")->required();
-  verb->add_option("--edit-source", options->edit, "replace this beginning of source file names")
-      ->type_name("FROM TO")
-      ->expected(2);
-  verb->add_option("--library-folder", options->library_folder, "below --save")
-      ->type_name("DIR")
-      ->capture_default_str();
-  verb->callback([options, &status] { status = run_find(*options); });
+  verb.add_option("--extract", options->from, "folder to look through; links are not followed")
+      .type_name("DIR")
+      .required();
+  verb.add_option("--save", options->save, "folder to save to").type_name("DIR").required();
+  verb.add_option("--edit-source", options->edit, "replace this beginning of source file names")
+      .type_name("FROM TO")
+      .expected(2);
+  verb.add_option("--library-folder", options->library_folder, "below --save")
+      .type_name("DIR")
+      .show_default();
+  verb.callback([options, &status] { status = run_find(*options); });
 }
 
 }  // namespace telltale::cli

@@ -154,41 +154,41 @@ int run_backtrace(const BacktraceOptions& options) {
   return status;
 }
 
-void add_resolve_tool(CLI::App& app, int& status, const std::string& name,
+void add_resolve_tool(Command app, int& status, const std::string& name,
                       const std::string& description,
                       Result<void> (*write)(const SamplerReports&)) {
-  CLI::App* verb = app.add_subcommand(name, description);
+  Command verb = app.add_verb(name, description);
   const auto files = std::make_shared<std::vector<std::string>>();
-  verb->add_option("FILE", *files,
-                   "programs, shared libraries, object files, archives, .sites files; before them "
-                   "may stand the name of the section, which begins with a point")
-      ->required();
-  verb->callback([files, write, &status] { status = run_resolve(*files, write); });
+  verb.add_option("FILE", *files,
+                  "programs, shared libraries, object files, archives, .sites files; before them "
+                  "may stand the name of the section, which begins with a point")
+      .required();
+  verb.callback([files, write, &status] { status = run_resolve(*files, write); });
 }
 
 }  // namespace
 
-void add_resolve_samples_verb(CLI::App& app, int& status) {
+void add_resolve_samples_verb(Command app, int& status) {
   add_resolve_tool(app, status, "resolveSamples",
                    "samples on standard input, joined with their sites: a line a site",
                    write_samples);
 }
 
-void add_resolve_timestamps_verb(CLI::App& app, int& status) {
+void add_resolve_timestamps_verb(Command app, int& status) {
   add_resolve_tool(app, status, "resolveTimestamps",
                    "timestamps on standard input, joined with their sites: a line a site",
                    write_timestamps);
 }
 
-void add_resolve_backtrace_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_resolve_backtrace_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "resolve-backtrace",
       "a main-backtrace on standard input: return address, module, function, file, line");
   const auto options = std::make_shared<BacktraceOptions>();
-  verb->add_option("FILE", options->modules,
-                   "the program, and shared libraries that the backtrace names");
-  verb->add_flag("--header", options->header, "print the names of the columns first");
-  verb->callback([options, &status] { status = run_backtrace(*options); });
+  verb.add_option("FILE", options->modules,
+                  "the program, and shared libraries that the backtrace names");
+  verb.add_flag("--header", options->header, "print the names of the columns first");
+  verb.callback([options, &status] { status = run_backtrace(*options); });
 }
 
 }  // namespace telltale::cli

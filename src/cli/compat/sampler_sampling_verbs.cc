@@ -84,24 +84,24 @@ int run_precompute(const std::string& path) {
 
 }  // namespace
 
-void add_decimate_samples_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
-      "decimate-samples",
-      "the feedback report on standard input as if one in SPARSITY had been counted");
+void add_decimate_samples_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("decimate-samples",
+                   "the feedback report on standard input as if one in SPARSITY had been counted");
   const auto options = std::make_shared<DecimateOptions>();
-  verb->add_option("SPARSITY", options->sparsity, "each count becomes Binomial(count, 1/SPARSITY)")
-      ->required()
-      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 53));
-  verb->add_option("SEED", options->seed, "of the random numbers; without: a fresh one");
-  verb->callback([options, &status] { status = run_decimate(*options); });
+  verb.add_option("SPARSITY", options->sparsity, "each count becomes Binomial(count, 1/SPARSITY)")
+      .required()
+      .in_range(uint64_t{1}, uint64_t{1} << 53);
+  verb.add_option("SEED", options->seed, "of the random numbers; without: a fresh one");
+  verb.callback([options, &status] { status = run_decimate(*options); });
 }
 
-void add_precompute_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_precompute_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "precompute", "countdowns for offline sampling, by SAMPLER_SPARSITY and SAMPLER_SEED");
   const auto path = std::make_shared<std::string>();
-  verb->add_option("OUTFILE", *path, "file to write: 1,021 native integers")->required();
-  verb->callback([path, &status] { status = run_precompute(*path); });
+  verb.add_option("OUTFILE", *path, "file to write: 1,021 native integers").required();
+  verb.callback([path, &status] { status = run_precompute(*path); });
 }
 
 }  // namespace telltale::cli

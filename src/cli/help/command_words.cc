@@ -1,5 +1,6 @@
 #include "cli/help/command_words.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <string_view>
 
@@ -95,6 +96,8 @@ std::string VerbWords::arguments() const {
   if (!verbs.empty()) text += " VERB ...";
   return text;
 }
+
+VerbWords words_of(const Command& command) { return words_of(command.app()); }
 
 VerbWords words_of(const CLI::App& app) {
   VerbWords words;

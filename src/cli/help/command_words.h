@@ -1,9 +1,10 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <string>
 #include <vector>
+
+#include "cli/options/command.h"
 
 namespace telltale::cli {
 
@@ -44,7 +45,8 @@ struct VerbWords {
   [[nodiscard]] std::string arguments() const;
 };
 
-// The words of `app`: of telltale itself, or of one verb.
+// The words of telltale itself, or of one verb.
+VerbWords words_of(const Command& command);
 VerbWords words_of(const CLI::App& app);
 
 // The description of an option with what the app knows besides: choices, range, preset, exclusions.

@@ -7,7 +7,7 @@
 
 namespace telltale::cli {
 
-void add_measure_option(CLI::App& verb, std::string& measure, std::vector<std::string> of_calls,
+void add_measure_option(Command verb, std::string& measure, std::vector<std::string> of_calls,
                         const std::string& text) {
   measure = of_calls.front();
   for (const std::string& name : measure_names()) of_calls.push_back(name);
@@ -16,8 +16,8 @@ void add_measure_option(CLI::App& verb, std::string& measure, std::vector<std::s
                       "; where the recording tells of them: bytes or number of allocated objects, "
                       "samples, exceptions, nanoseconds of waiting for "
                       "locks, bytes or number of objects alive in the last heap shot")
-      ->check(CLI::IsMember(of_calls))
-      ->capture_default_str();
+      .one_of(of_calls)
+      .show_default();
 }
 
 Measure measure_of_option(const std::string& name) {

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "api/measured_tree.h"
+#include "cli/options/command.h"
 
 namespace telltale::cli {
 
 // --measure: what paths are measured by. `of_calls` are the verb's own names for measures of calls,
 // the first of which is the default; `text` says what they are.
-void add_measure_option(CLI::App& verb, std::string& measure, std::vector<std::string> of_calls,
+void add_measure_option(Command verb, std::string& measure, std::vector<std::string> of_calls,
                         const std::string& text);
 // Measure::time for the verb's own names.
 Measure measure_of_option(const std::string& name);

@@ -153,64 +153,64 @@ Result<CallFilter> ReadingOptions::filter() const {
 
 namespace {
 
-void add_filter_options(CLI::App& verb, ReadingOptions& options) {
+void add_filter_options(Command verb, ReadingOptions& options) {
   verb.add_option("--thread", options.threads, "only these threads")
-      ->type_name("[PID:]TID")
-      ->allow_extra_args(false);
+      .type_name("[PID:]TID")
+      .one_value_each();
   verb.add_option(
           "--time", options.time,
           "only what begins in this window, counted from the recording's start: FROM..TO or "
           "FROM-TO, FROM inside and TO not; times have a unit (ns, us, ms, s) or are "
           "seconds; either may be left out")
-      ->type_name("FROM..TO");
+      .type_name("FROM..TO");
   verb.add_option("--function", options.functions,
                   "only functions whose name matches this shell pattern")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      .type_name("GLOB")
+      .one_value_each();
   verb.add_option("--depth", options.depth,
                   "only calls at most this deep; 1 is a thread's outermost")
-      ->type_name("N");
+      .type_name("N");
 }
 
 }  // namespace
 
-void add_reading_options(CLI::App& verb, ReadingOptions& options) {
+void add_reading_options(Command verb, ReadingOptions& options) {
   verb.add_option("FILE", options.files, "recordings; several are read as one; - is standard input")
-      ->required();
+      .required();
   verb.add_option("--program", options.programs,
                   "program, shared object or separate debug file that says what ids mean; "
                   "OBJECT=PATH for the "
                   "object with that number")
-      ->type_name("BIN")
-      ->allow_extra_args(false);
+      .type_name("BIN")
+      .one_value_each();
   add_format_description_option(verb, options);
   verb.add_flag("--strict", options.strict,
                 "exit status 4 when something in the input was damaged or lost, or check finds it "
                 "not valid");
   verb.add_flag("--json", options.json, "print JSON with stable keys");
   verb.add_option("-j,--jobs", options.jobs, "threads to work with; 0: one per core")
-      ->type_name("N");
+      .type_name("N");
   verb.add_option(
           "--max-decompressed-bytes", options.max_decompressed_bytes,
           "read compressed input up to this size, whatever its ratio (default: 4 GiB, ratio 200)")
-      ->type_name("N");
+      .type_name("N");
   add_filter_options(verb, options);
 }
 
-void add_format_description_option(CLI::App& verb, ReadingOptions& options) {
+void add_format_description_option(Command verb, ReadingOptions& options) {
   verb.add_option("--format-description", options.format_description,
                   "StackTrack: what expand_events --show_format prints on the platform that the "
                   "recordings are from")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
-void add_follow_option(CLI::App& verb, ReadingOptions& options) {
+void add_follow_option(Command verb, ReadingOptions& options) {
   verb.add_flag("--follow", options.follow,
                 "the recording is still being written: answer again whenever it has grown");
 }
 
-void add_csv_option(CLI::App& verb, ReadingOptions& options) {
-  verb.add_flag("--csv", options.csv, "print CSV")->excludes("--json");
+void add_csv_option(Command verb, ReadingOptions& options) {
+  verb.add_flag("--csv", options.csv, "print CSV").excludes("--json");
 }
 
 int report_error(const Error& error) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/problem.h"
+#include "cli/options/command.h"
 #include "cli/options/follow.h"
 #include "import/open_recording.h"
 #include "import/sampler/sampler_reports.h"
@@ -47,13 +47,13 @@ struct ReadingOptions {
 
 // FILE..., --program, --strict, --json, --jobs, --max-decompressed-bytes, --thread, --time,
 // --function, --depth.
-void add_reading_options(CLI::App& verb, ReadingOptions& options);
+void add_reading_options(Command verb, ReadingOptions& options);
 // --format-description; part of the above.
-void add_format_description_option(CLI::App& verb, ReadingOptions& options);
+void add_format_description_option(Command verb, ReadingOptions& options);
 // --follow, for verbs that answer through answer_recording or answer_and_follow.
-void add_follow_option(CLI::App& verb, ReadingOptions& options);
+void add_follow_option(Command verb, ReadingOptions& options);
 // --csv.
-void add_csv_option(CLI::App& verb, ReadingOptions& options);
+void add_csv_option(Command verb, ReadingOptions& options);
 
 // Prints "telltale: ..." to standard error and returns the exit status that fits the error.
 int report_error(const Error& error);

@@ -90,12 +90,12 @@ int run(const ReadingOptions& options) {
 
 }  // namespace
 
-void add_check_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_check_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "check", "is it valid by its own grammar? Names the first violation; exit status 1 if not");
   const auto options = std::make_shared<ReadingOptions>();
-  add_reading_options(*verb, *options);
-  verb->callback([options, &status] { status = run(*options); });
+  add_reading_options(verb, *options);
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -175,29 +175,29 @@ int run(const ConvertOptions& options) {
 
 }  // namespace
 
-void add_convert_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand("convert", "write a recording in another format");
+void add_convert_verb(Command app, int& status) {
+  Command verb = app.add_verb("convert", "write a recording in another format");
   const auto options = std::make_shared<ConvertOptions>();
-  add_reading_options(*verb, options->reading);
-  verb->get_option("--json")->description("say as JSON what was written and what was lost");
-  verb->add_option("-o,--output", options->output, "file to write; - is standard output")
-      ->type_name("FILE")
-      ->required();
-  verb->add_option("--to", options->to, "format; default: by the output's extension")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember(export_format_names()));
-  verb->add_option("--output-description", options->output_description,
-                   "stacktrack: what expand_events --show_format prints on the platform to write "
-                   "for")
-      ->type_name("FILE");
+  add_reading_options(verb, options->reading);
+  verb.option("--json").description("say as JSON what was written and what was lost");
+  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .type_name("FILE")
+      .required();
+  verb.add_option("--to", options->to, "format; default: by the output's extension")
+      .type_name("FORMAT")
+      .one_of(export_format_names());
+  verb.add_option("--output-description", options->output_description,
+                  "stacktrack: what expand_events --show_format prints on the platform to write "
+                  "for")
+      .type_name("FILE");
   add_measure_option(
-      *verb, options->measure, {"time"},
+      verb, options->measure, {"time"},
       "what the exports by path (speedscope, pprof, folded, callgrind, dot) measure: "
       "time of calls");
-  add_counts_options(*verb, options->counts);
-  verb->add_flag("--compress", options->compress, "perfetto: compress packets inside the trace");
-  verb->footer(describe_export_formats());
-  verb->callback([options, &status] { status = run(*options); });
+  add_counts_options(verb, options->counts);
+  verb.add_flag("--compress", options->compress, "perfetto: compress packets inside the trace");
+  verb.footer(describe_export_formats());
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

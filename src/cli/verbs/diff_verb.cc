@@ -325,34 +325,33 @@ int run(const DiffOptions& options) {
 
 }  // namespace
 
-void add_diff_verb(CLI::App& app, int& status) {
-  CLI::App* verb =
-      app.add_subcommand("diff", "two recordings aligned by name: calls and time before and after");
+void add_diff_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("diff", "two recordings aligned by name: calls and time before and after");
   const auto options = std::make_shared<DiffOptions>();
-  add_reading_options(*verb, options->reading);
-  add_csv_option(*verb, options->reading);
-  verb->get_option("FILE")->expected(2)->description("the recording before and the one after");
-  verb->add_option("--program-a", options->programs_before, "what names the first recording's ids")
-      ->type_name("BIN")
-      ->allow_extra_args(false);
-  verb->add_option("--program-b", options->programs_after, "what names the second recording's ids")
-      ->type_name("BIN")
-      ->allow_extra_args(false);
-  verb->add_option("--gate", options->gate,
-                   "exit status 1 when calls, total or self time grow by more: calls=0%,total=10%")
-      ->type_name("MEASURE=N%,...");
-  verb->add_option("--gate-by", options->gate_by, "what the gate looks at")
-      ->check(CLI::IsMember({"function", "path", "all"}))
-      ->capture_default_str();
-  verb->add_option("--gate-floor-ns", options->gate_floor_ns,
-                   "growth of a time by no more than this passes the gate")
-      ->type_name("NS");
-  verb->add_option("--table", options->table, "what --csv prints")
-      ->check(CLI::IsMember({"paths", "functions"}))
-      ->capture_default_str();
-  verb->add_option("--rows", options->rows, "rows of each table for people; 0: all")
-      ->capture_default_str();
-  verb->callback([options, &status] { status = run(*options); });
+  add_reading_options(verb, options->reading);
+  add_csv_option(verb, options->reading);
+  verb.option("FILE").expected(2).description("the recording before and the one after");
+  verb.add_option("--program-a", options->programs_before, "what names the first recording's ids")
+      .type_name("BIN")
+      .one_value_each();
+  verb.add_option("--program-b", options->programs_after, "what names the second recording's ids")
+      .type_name("BIN")
+      .one_value_each();
+  verb.add_option("--gate", options->gate,
+                  "exit status 1 when calls, total or self time grow by more: calls=0%,total=10%")
+      .type_name("MEASURE=N%,...");
+  verb.add_option("--gate-by", options->gate_by, "what the gate looks at")
+      .one_of({"function", "path", "all"})
+      .show_default();
+  verb.add_option("--gate-floor-ns", options->gate_floor_ns,
+                  "growth of a time by no more than this passes the gate")
+      .type_name("NS");
+  verb.add_option("--table", options->table, "what --csv prints")
+      .one_of({"paths", "functions"})
+      .show_default();
+  verb.add_option("--rows", options->rows, "rows of each table for people; 0: all").show_default();
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

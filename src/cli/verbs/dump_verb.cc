@@ -41,12 +41,12 @@ int run(const ReadingOptions& options) {
 
 }  // namespace
 
-void add_dump_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand("dump", "every record, one a line, with its offset");
+void add_dump_verb(Command app, int& status) {
+  Command verb = app.add_verb("dump", "every record, one a line, with its offset");
   const auto options = std::make_shared<ReadingOptions>();
-  add_reading_options(*verb, *options);
-  add_follow_option(*verb, *options);
-  verb->callback([options, &status] { status = run(*options); });
+  add_reading_options(verb, *options);
+  add_follow_option(verb, *options);
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -157,35 +157,35 @@ int run(const FlameOptions& options) {
 
 }  // namespace
 
-void add_flame_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
-      "flame", "a flame graph: an interactive page in one file, or an SVG drawing");
+void add_flame_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("flame", "a flame graph: an interactive page in one file, or an SVG drawing");
   const auto options = std::make_shared<FlameOptions>();
-  add_reading_options(*verb, options->reading);
-  add_follow_option(*verb, options->reading);
-  verb->get_option("--json")->description("write the page's data as JSON, with stable keys");
-  verb->add_option(
+  add_reading_options(verb, options->reading);
+  add_follow_option(verb, options->reading);
+  verb.option("--json").description("write the page's data as JSON, with stable keys");
+  verb.add_option(
           "-o,--output", options->output,
           "file to write: a page, a drawing if the name ends in .svg, the page's data if in "
           ".json; - is standard output")
-      ->type_name("FILE")
-      ->required();
-  add_measure_option(*verb, options->measure, {"time"}, "what makes a box wide: time of calls");
-  verb->add_option("--min-percent", options->min_percent,
-                   "leave out what has less than this share of the time and of the calls")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str()
-      ->type_name("P");
-  verb->add_option("--max-nodes", options->max_nodes, "draw at most this many boxes, the widest")
-      ->check(CLI::Range(size_t{1}, size_t{2'000'000}))
-      ->capture_default_str()
-      ->type_name("N");
-  verb->add_option("--max-stack", options->max_stack,
-                   "tell calls apart by their path down to this depth")
-      ->check(CLI::Range(size_t{1}, size_t{1'000'000}))
-      ->capture_default_str()
-      ->type_name("N");
-  verb->callback([options, &status] { status = run(*options); });
+      .type_name("FILE")
+      .required();
+  add_measure_option(verb, options->measure, {"time"}, "what makes a box wide: time of calls");
+  verb.add_option("--min-percent", options->min_percent,
+                  "leave out what has less than this share of the time and of the calls")
+      .in_range(0.0, 100.0)
+      .show_default()
+      .type_name("P");
+  verb.add_option("--max-nodes", options->max_nodes, "draw at most this many boxes, the widest")
+      .in_range(size_t{1}, size_t{2'000'000})
+      .show_default()
+      .type_name("N");
+  verb.add_option("--max-stack", options->max_stack,
+                  "tell calls apart by their path down to this depth")
+      .in_range(size_t{1}, size_t{1'000'000})
+      .show_default()
+      .type_name("N");
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -98,22 +98,22 @@ int run(const GraphOptions& options) {
 
 }  // namespace
 
-void add_graph_verb(CLI::App& app, int& status) {
-  CLI::App* verb =
-      app.add_subcommand("graph", "who calls whom, as a DOT graph (or --json, --csv of the edges)");
+void add_graph_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("graph", "who calls whom, as a DOT graph (or --json, --csv of the edges)");
   const auto options = std::make_shared<GraphOptions>();
-  add_reading_options(*verb, options->reading);
-  add_follow_option(*verb, options->reading);
-  add_csv_option(*verb, options->reading);
-  verb->add_option("-o,--output", options->output, "file to write; - is standard output")
-      ->capture_default_str()
-      ->type_name("FILE");
-  verb->add_option("--min-percent", options->min_percent,
-                   "leave out what has less than this share of the time and of the calls")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str()
-      ->type_name("P");
-  verb->callback([options, &status] { status = run(*options); });
+  add_reading_options(verb, options->reading);
+  add_follow_option(verb, options->reading);
+  add_csv_option(verb, options->reading);
+  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .show_default()
+      .type_name("FILE");
+  verb.add_option("--min-percent", options->min_percent,
+                  "leave out what has less than this share of the time and of the calls")
+      .in_range(0.0, 100.0)
+      .show_default()
+      .type_name("P");
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -136,22 +136,22 @@ int run(const HeapshotOptions& options) {
 
 }  // namespace
 
-void add_heapshot_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_heapshot_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "heapshot",
       "ask a running Mono program for a heap shot, and wait until the recording has it");
   const auto options = std::make_shared<HeapshotOptions>();
-  verb->add_option("FILE", options->file, "what the program's log profiler writes")->required();
-  verb->add_option("--port", options->port,
-                   "command port; default: the one that the recording names")
-      ->type_name("N");
-  verb->add_option("--host", options->host, "where the program runs")->capture_default_str();
-  verb->add_option("--wait", options->wait_seconds, "how long to wait for the shot, seconds")
-      ->check(CLI::Range(0.0, 1e6))
-      ->capture_default_str()
-      ->type_name("S");
-  verb->add_flag("--json", options->json, "print JSON with stable keys");
-  verb->callback([options, &status] { status = run(*options); });
+  verb.add_option("FILE", options->file, "what the program's log profiler writes").required();
+  verb.add_option("--port", options->port,
+                  "command port; default: the one that the recording names")
+      .type_name("N");
+  verb.add_option("--host", options->host, "where the program runs").show_default();
+  verb.add_option("--wait", options->wait_seconds, "how long to wait for the shot, seconds")
+      .in_range(0.0, 1e6)
+      .show_default()
+      .type_name("S");
+  verb.add_flag("--json", options->json, "print JSON with stable keys");
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

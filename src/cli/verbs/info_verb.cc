@@ -138,13 +138,13 @@ int run(const ReadingOptions& options) {
 
 }  // namespace
 
-void add_info_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
-      "info", "what a recording is: format, threads, span, records by kind, problems");
+void add_info_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("info", "what a recording is: format, threads, span, records by kind, problems");
   const auto options = std::make_shared<ReadingOptions>();
-  add_reading_options(*verb, *options);
-  add_follow_option(*verb, *options);
-  verb->callback([options, &status] { status = run(*options); });
+  add_reading_options(verb, *options);
+  add_follow_option(verb, *options);
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

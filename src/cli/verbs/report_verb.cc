@@ -278,20 +278,20 @@ int run(const ReportOptions& options) {
 
 }  // namespace
 
-void add_report_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
+void add_report_verb(Command app, int& status) {
+  Command verb = app.add_verb(
       "report", "a summary: where the time went by function, stack and thread, and what is odd");
   const auto options = std::make_shared<ReportOptions>();
-  add_reading_options(*verb, options->reading);
-  add_follow_option(*verb, options->reading);
-  add_csv_option(*verb, options->reading);
-  CLI::Option* rows =
-      verb->add_option("--rows", options->rows, "rows of each table; of Mono's reports: all")
-          ->capture_default_str();
-  add_mono_report_options(*verb, options->mono);
-  add_counts_options(*verb, options->counts);
-  verb->callback([options, rows, &status] {
-    if (rows->count() != 0) options->mono.rows = options->rows;
+  add_reading_options(verb, options->reading);
+  add_follow_option(verb, options->reading);
+  add_csv_option(verb, options->reading);
+  Option rows =
+      verb.add_option("--rows", options->rows, "rows of each table; of Mono's reports: all")
+          .show_default();
+  add_mono_report_options(verb, options->mono);
+  add_counts_options(verb, options->counts);
+  verb.callback([options, rows, &status] {
+    if (rows.count() != 0) options->mono.rows = options->rows;
     options->reading.thread_names = options->mono.needs_thread_names();  // only Mono's are lazy
     status = run(*options);
   });

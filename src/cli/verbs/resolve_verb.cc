@@ -83,17 +83,17 @@ int run(const ResolveOptions& options) {
 
 }  // namespace
 
-void add_resolve_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
-      "resolve", "feedback reports and the programs that left them: a line a site");
+void add_resolve_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("resolve", "feedback reports and the programs that left them: a line a site");
   const auto options = std::make_shared<ResolveOptions>();
-  add_reading_options(*verb, options->reading);
-  add_csv_option(*verb, options->reading);
-  add_counts_options(*verb, options->counts);
-  verb->add_option("-o,--output", options->output, "file to write; - is standard output")
-      ->type_name("FILE")
-      ->capture_default_str();
-  verb->callback([options, &status] { status = run(*options); });
+  add_reading_options(verb, options->reading);
+  add_csv_option(verb, options->reading);
+  add_counts_options(verb, options->counts);
+  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .type_name("FILE")
+      .show_default();
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

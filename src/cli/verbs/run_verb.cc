@@ -120,77 +120,77 @@ int run(const RunOptions& options) {
   return options.compare == 0 ? run_once(*plan, options) : compare(*plan, options);
 }
 
-void add_what_options(CLI::App& verb, RecorderOptions& options) {
-  auto* xray = verb.add_flag("--xray", options.xray,
-                             "record the functions of a program built with clang's "
-                             "-fxray-instrument or any compiler's -finstrument-functions");
+void add_what_options(Command verb, RecorderOptions& options) {
+  const Option xray = verb.add_flag("--xray", options.xray,
+                                    "record the functions of a program built with clang's "
+                                    "-fxray-instrument or any compiler's -finstrument-functions");
   verb.add_flag("--stacktrack", options.stacktrack,
                 "record the StackTrack checkpoints that are written in the program")
-      ->excludes(xray);
+      .excludes(xray);
   verb.add_option("-o,--output", options.output,
                   "name of the recording; a file that exists is never overwritten (default: made "
                   "of program and process id)")
-      ->type_name("FILE");
+      .type_name("FILE");
   verb.add_option("--mode", options.mode,
                   "continuous: a file that grows; ring: a file that keeps what came last; "
                   "snapshot: a ring in memory, written by --signal and when the program dies")
-      ->check(CLI::IsMember({"continuous", "ring", "snapshot"}));
+      .one_of({"continuous", "ring", "snapshot"});
   verb.add_option("--size", options.size, "bytes that the recording may come to; K, M and G count")
-      ->type_name("SIZE");
+      .type_name("SIZE");
   verb.add_option("--signal", options.signal, "name of the signal that writes a snapshot")
-      ->type_name("NAME");
+      .type_name("NAME");
 }
 
-void add_choice_options(CLI::App& verb, RecorderOptions& options) {
+void add_choice_options(Command verb, RecorderOptions& options) {
   verb.add_option("--function", options.functions,
                   "record only functions whose plain or demangled name matches this shell pattern")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      .type_name("GLOB")
+      .one_value_each();
   verb.add_option("--without", options.without, "leave out functions that match this one")
-      ->type_name("GLOB")
-      ->allow_extra_args(false);
+      .type_name("GLOB")
+      .one_value_each();
   verb.add_option("--depth", options.depth, "leave out calls nested deeper than this")
-      ->type_name("N");
+      .type_name("N");
   verb.add_option("--min", options.min, "leave out calls shorter than this, such as 5us")
-      ->type_name("TIME");
-  verb.add_option("--threads", options.threads, "record every Nth thread only")->type_name("N");
+      .type_name("TIME");
+  verb.add_option("--threads", options.threads, "record every Nth thread only").type_name("N");
   verb.add_option("--sparse", options.sparse,
                   "read the clock on every Nth event only and after gaps; times between are "
                   "estimated when read")
-      ->check(CLI::Range(size_t{2}, size_t{255}))
-      ->type_name("N");
+      .in_range(size_t{2}, size_t{255})
+      .type_name("N");
   verb.add_option("--fdr-version", options.version, "of XRay's flight data recorder format")
-      ->check(CLI::IsMember({1, 5}));
+      .one_of_numbers({1, 5});
   verb.add_flag("--no-fork", options.no_fork, "do not record forked children");
   verb.add_option("--set", options.settings,
                   "another setting of the recorder, as its environment variable takes it")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+      .type_name("KEY=VALUE")
+      .one_value_each();
 }
 
 }  // namespace
 
-void add_run_verb(CLI::App& app, int& status) {
-  CLI::App* verb = app.add_subcommand(
-      "run", "run a program, record what it does, and name the file that is left");
+void add_run_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("run", "run a program, record what it does, and name the file that is left");
   const auto options = std::make_shared<RunOptions>();
-  add_what_options(*verb, options->recorder);
-  add_choice_options(*verb, options->recorder);
-  verb->add_option("--overhead", options->compare,
-                   "run the program N times without and N times with the recorder, in turn, and "
-                   "show what recording costs; the last recording is kept. Each run reads the "
-                   "same standard input: a pipe is read to its end first")
-      ->check(CLI::Range(size_t{1}, size_t{1000}))
-      ->type_name("N");
-  verb->add_flag("-q,--quiet", options->quiet, "say nothing about the recording");
-  verb->add_option("PROGRAM", options->recorder.command,
-                   "the program and its arguments; -- in front of it keeps its options its own")
-      ->required();
-  verb->positionals_at_end();
-  verb->footer(
+  add_what_options(verb, options->recorder);
+  add_choice_options(verb, options->recorder);
+  verb.add_option("--overhead", options->compare,
+                  "run the program N times without and N times with the recorder, in turn, and "
+                  "show what recording costs; the last recording is kept. Each run reads the "
+                  "same standard input: a pipe is read to its end first")
+      .in_range(size_t{1}, size_t{1000})
+      .type_name("N");
+  verb.add_flag("-q,--quiet", options->quiet, "say nothing about the recording");
+  verb.add_option("PROGRAM", options->recorder.command,
+                  "the program and its arguments; -- in front of it keeps its options its own")
+      .required();
+  verb.end_options_at_positionals();
+  verb.footer(
       "Exit status: the program's own; when a signal ends it, telltale ends by the same\n"
       "signal. 126 and 127: it could not be run, or is not there. 2 and 3: nothing was run.\n");
-  verb->callback([options, &status] { status = run(*options); });
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -387,28 +387,28 @@ int run_sites(const SitesOptions& options) {
 
 }  // namespace
 
-void add_sites_verb(CLI::App& app, int& status) {
+void add_sites_verb(Command app, int& status) {
   auto options = std::make_shared<SitesOptions>();
-  CLI::App* verb = app.add_subcommand(
-      "sites", "List what a program was instrumented with: functions, sleds, sites");
-  verb->add_option(
+  Command verb =
+      app.add_verb("sites", "List what a program was instrumented with: functions, sleds, sites");
+  verb.add_option(
           "BIN", options->files,
           "programs, shared objects, object files, archives, .sites files or llvm-xray YAML maps")
-      ->required();
-  verb->add_flag("--sleds", options->sleds, "one row a sled, not a function");
-  auto* json = verb->add_flag("--json", options->json, "one JSON document");
-  auto* csv = verb->add_flag("--csv", options->csv, "comma-separated values")->excludes(json);
-  verb->add_option("--to", options->target, "write the map in another format")
-      ->check(CLI::IsMember({"llvm-xray-yaml"}))
-      ->excludes(json)
-      ->excludes(csv);
-  verb->add_option("-o,--output", options->output, "file to write instead of standard output");
-  verb->add_option("--debug-directory", options->debug_directories,
-                   "folder of separate debug files, searched before debuginfod; repeatable");
-  verb->add_option("--debug-file", options->debug_files,
-                   "separate debug file of a BIN, by build-id; repeatable");
-  verb->add_flag("--strict", options->strict, "exit with 4 when an input is damaged");
-  verb->callback([options, &status] { status = run_sites(*options); });
+      .required();
+  verb.add_flag("--sleds", options->sleds, "one row a sled, not a function");
+  const Option json = verb.add_flag("--json", options->json, "one JSON document");
+  const Option csv = verb.add_flag("--csv", options->csv, "comma-separated values").excludes(json);
+  verb.add_option("--to", options->target, "write the map in another format")
+      .one_of({"llvm-xray-yaml"})
+      .excludes(json)
+      .excludes(csv);
+  verb.add_option("-o,--output", options->output, "file to write instead of standard output");
+  verb.add_option("--debug-directory", options->debug_directories,
+                  "folder of separate debug files, searched before debuginfod; repeatable");
+  verb.add_option("--debug-file", options->debug_files,
+                  "separate debug file of a BIN, by build-id; repeatable");
+  verb.add_flag("--strict", options->strict, "exit with 4 when an input is damaged");
+  verb.callback([options, &status] { status = run_sites(*options); });
 }
 
 }  // namespace telltale::cli

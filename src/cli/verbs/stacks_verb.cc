@@ -115,17 +115,17 @@ int run(const StacksOptions& options) {
 
 }  // namespace
 
-void add_stacks_verb(CLI::App& app, int& status) {
-  CLI::App* verb =
-      app.add_subcommand("stacks", "folded stacks: what each path of calls took, a line a path");
+void add_stacks_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("stacks", "folded stacks: what each path of calls took, a line a path");
   const auto options = std::make_shared<StacksOptions>();
-  add_reading_options(*verb, options->reading);
-  add_follow_option(*verb, options->reading);
-  add_csv_option(*verb, options->reading);
-  add_measure_option(*verb, options->measure, {"self", "total", "calls"},
+  add_reading_options(verb, options->reading);
+  add_follow_option(verb, options->reading);
+  add_csv_option(verb, options->reading);
+  add_measure_option(verb, options->measure, {"self", "total", "calls"},
                      "the number of a line: nanoseconds of self or total time, calls");
-  verb->add_flag("--by-thread", options->by_thread, "threads apart; the thread is the first frame");
-  verb->callback([options, &status] { status = run(*options); });
+  verb.add_flag("--by-thread", options->by_thread, "threads apart; the thread is the first frame");
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -172,28 +172,27 @@ int run(const TopOptions& options) {
 
 }  // namespace
 
-void add_top_verb(CLI::App& app, int& status) {
-  CLI::App* verb =
-      app.add_subcommand("top",
-                         "per function: calls, total, self, min, median, p90, p99, max; of "
-                         "feedback reports: per site, how often");
+void add_top_verb(Command app, int& status) {
+  Command verb = app.add_verb("top",
+                              "per function: calls, total, self, min, median, p90, p99, max; of "
+                              "feedback reports: per site, how often");
   const auto options = std::make_shared<TopOptions>();
-  add_reading_options(*verb, options->reading);
-  add_follow_option(*verb, options->reading);
-  add_csv_option(*verb, options->reading);
+  add_reading_options(verb, options->reading);
+  add_follow_option(verb, options->reading);
+  add_csv_option(verb, options->reading);
   std::vector<std::string> keys = {"id"};
   for (const auto& [key, member] : kSortKeys) keys.push_back(key);
-  verb->add_option("--sort", options->sort, "order of the rows, largest first (id: smallest first)")
-      ->check(CLI::IsMember(keys))
-      ->capture_default_str();
-  verb->add_option("--limit", options->limit, "at most this many rows; 0: all")->type_name("N");
-  verb->add_flag(
+  verb.add_option("--sort", options->sort, "order of the rows, largest first (id: smallest first)")
+      .one_of(keys)
+      .show_default();
+  verb.add_option("--limit", options->limit, "at most this many rows; 0: all").type_name("N");
+  verb.add_flag(
       "--exact", options->exact,
       "exact quantiles instead of quantiles within 1 %; memory grows with the number of calls");
-  verb->add_flag("--by-thread", options->by_thread, "a row for each function and thread");
-  verb->add_flag("--all-columns", options->all_columns, "every column that --json and --csv have");
-  add_counts_options(*verb, options->counts);
-  verb->callback([options, &status] { status = run(*options); });
+  verb.add_flag("--by-thread", options->by_thread, "a row for each function and thread");
+  verb.add_flag("--all-columns", options->all_columns, "every column that --json and --csv have");
+  add_counts_options(verb, options->counts);
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/options/command.h"
 
 namespace telltale::cli {
 
@@ -15,32 +15,32 @@ enum ExitStatus : int {
 
 // Each adds its verb to the command line; when the verb was chosen its callback does the work and
 // sets `status`. The list of verbs is in command_line.cc.
-void add_convert_verb(CLI::App& app, int& status);
-void add_flame_verb(CLI::App& app, int& status);
-void add_graph_verb(CLI::App& app, int& status);
-void add_info_verb(CLI::App& app, int& status);
-void add_diff_verb(CLI::App& app, int& status);
-void add_dump_verb(CLI::App& app, int& status);
-void add_check_verb(CLI::App& app, int& status);
-void add_expand_events_verb(CLI::App& app, int& status);
-void add_heapshot_verb(CLI::App& app, int& status);
-void add_report_verb(CLI::App& app, int& status);
+void add_convert_verb(Command app, int& status);
+void add_flame_verb(Command app, int& status);
+void add_graph_verb(Command app, int& status);
+void add_info_verb(Command app, int& status);
+void add_diff_verb(Command app, int& status);
+void add_dump_verb(Command app, int& status);
+void add_check_verb(Command app, int& status);
+void add_expand_events_verb(Command app, int& status);
+void add_heapshot_verb(Command app, int& status);
+void add_report_verb(Command app, int& status);
 // The tools that Sampler's published text names.
-void add_decimate_samples_verb(CLI::App& app, int& status);
-void add_extract_report_verb(CLI::App& app, int& status);
-void add_extract_section_verb(CLI::App& app, int& status);
-void add_find_sampler_info_verb(CLI::App& app, int& status);
-void add_precompute_verb(CLI::App& app, int& status);
-void add_resolve_backtrace_verb(CLI::App& app, int& status);
-void add_resolve_cfg_verb(CLI::App& app, int& status);
-void add_resolve_samples_verb(CLI::App& app, int& status);
-void add_resolve_timestamps_verb(CLI::App& app, int& status);
-void add_resolve_verb(CLI::App& app, int& status);
-void add_run_verb(CLI::App& app, int& status);
-void add_sites_verb(CLI::App& app, int& status);
-void add_stacks_verb(CLI::App& app, int& status);
-void add_top_verb(CLI::App& app, int& status);
+void add_decimate_samples_verb(Command app, int& status);
+void add_extract_report_verb(Command app, int& status);
+void add_extract_section_verb(Command app, int& status);
+void add_find_sampler_info_verb(Command app, int& status);
+void add_precompute_verb(Command app, int& status);
+void add_resolve_backtrace_verb(Command app, int& status);
+void add_resolve_cfg_verb(Command app, int& status);
+void add_resolve_samples_verb(Command app, int& status);
+void add_resolve_timestamps_verb(Command app, int& status);
+void add_resolve_verb(Command app, int& status);
+void add_run_verb(Command app, int& status);
+void add_sites_verb(Command app, int& status);
+void add_stacks_verb(Command app, int& status);
+void add_top_verb(Command app, int& status);
 // help and man; the verbs that `help` and `man` take are those added before and these.
-void add_help_verbs(CLI::App& app, int& status);
+void add_help_verbs(Command app, int& status);
 
 }  // namespace telltale::cli

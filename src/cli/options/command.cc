@@ -1,0 +1,127 @@
+#include "cli/options/command.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace telltale::cli {
+
+Option& Option::type_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+Option& Option::description(const std::string& text) {
+  option_->description(text);
+  return *this;
+}
+
+Option& Option::group(const std::string& name) {
+  option_->group(name);
+  return *this;
+}
+
+Option& Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::one_of(const std::vector<std::string>& values) {
+  option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Option& Option::one_of_numbers(const std::vector<int>& values) {
+  option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Option& Option::in_range(uint64_t least, uint64_t most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option& Option::in_range(double least, double most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option& Option::expected(int values) {
+  option_->expected(values);
+  return *this;
+}
+
+Option& Option::one_value_each() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option& Option::excludes(const std::string& name) {
+  option_->excludes(name);
+  return *this;
+}
+
+size_t Option::count() const { return option_->count(); }
+
+Command Command::add_verb(const std::string& name, const std::string& description) {
+  return Command(*app_->add_subcommand(name, description));
+}
+
+Option Command::add_option(const std::string& names, std::string& value,
+                           const std::string& description) {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::add_option(const std::string& names, std::vector<std::string>& values,
+                           const std::string& description) {
+  return Option(*app_->add_option(names, values, description));
+}
+
+Option Command::add_option(const std::string& names, int& value, const std::string& description) {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::add_option(const std::string& names, uint16_t& value,
+                           const std::string& description) {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::add_option(const std::string& names, uint64_t& value,
+                           const std::string& description) {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::add_option(const std::string& names, std::optional<uint64_t>& value,
+                           const std::string& description) {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::add_option(const std::string& names, double& value,
+                           const std::string& description) {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::add_flag(const std::string& names, bool& value, const std::string& description) {
+  return Option(*app_->add_flag(names, value, description));
+}
+
+Option Command::option(const std::string& name) const { return Option(*app_->get_option(name)); }
+
+void Command::end_options_at_positionals() { app_->positionals_at_end(); }
+
+void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
+
+std::string Command::version() const { return app_->version(); }
+
+}  // namespace telltale::cli
