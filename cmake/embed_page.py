@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Makes a page that is one file out of its parts, as C++ source.
+"""Makes the page kit one HTML file, and that file C++ source.
 
-Usage: embed_page.py OUTPUT.cc FUNCTION PAGE.html STYLE.css SCRIPT.js...
+Usage: embed_page.py OUTPUT.cc OUTPUT.html PAGE.html STYLE.css SCRIPT.js
 
-In PAGE.html, @STYLE@ and @SCRIPT@ become the contents, @CSP@ a content security policy that allows these two by
-their hashes and nothing else, and @DATA@ is where the caller's data goes: FUNCTION returns the page's two halves.
+In PAGE.html, @STYLE@ and @SCRIPT@ become the contents of these files, and @CSP@ a content security policy that allows
+both by their hashes and nothing else. @DATA@ stays in OUTPUT.html: a page is that file with a payload in its place.
+OUTPUT.cc defines embedded_page(), which returns the two halves around it.
 """
 import base64
 import hashlib
@@ -16,27 +17,28 @@ def source_hash(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def literal(text):
-    # Compilers limit the length of one literal: a line each, joined by the preprocessor.
-    lines = [line.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") for line in text.split("\n")]
-    return "\n".join(f'    "{line}\\n"' for line in lines[:-1]) + f'\n    "{lines[-1]}"'
+def literal(text, width=2000):
+    """The text as string literals that the compiler joins: it limits the length of each."""
+    pieces = [text[i:i + width] for i in range(0, len(text), width)]
+    escapes = {"\\": "\\\\", '"': '\\"', "?": "\\?", "\n": "\\n"}
+    return "\n".join('    "' + "".join(escapes.get(c, c) for c in piece) + '"' for piece in pieces)
 
 
 def main():
-    output, function, page, style, *scripts = sys.argv[1:]
-    page, style = (pathlib.Path(path).read_text() for path in (page, style))
-    script = "".join(pathlib.Path(path).read_text() for path in scripts)
+    source, whole, *parts = sys.argv[1:]
+    page, style, script = (pathlib.Path(path).read_text() for path in parts)
     if not page.isascii() or not style.isascii() or not script.isascii():
         sys.exit("embed_page.py: pages are written in ASCII; use escapes")
     if "</script" in script.lower() or "</style" in style.lower():
         sys.exit("embed_page.py: a script or style ends itself")
     policy = (f"default-src 'none'; script-src {source_hash(script)}; style-src {source_hash(style)}; "
-              "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'")
+              "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'")
     page = page.replace("@CSP@", policy).replace("@STYLE@", style).replace("@SCRIPT@", script)
     before, after = page.split("@DATA@")
-    pathlib.Path(output).write_text(
+    pathlib.Path(whole).write_text(page)
+    pathlib.Path(source).write_text(
         f"// Made by cmake/embed_page.py.\n#include \"output/embedded_page.h\"\n\nnamespace telltale {{\n\n"
-        f"EmbeddedPage {function}() {{\n  return {{\n{literal(before)},\n{literal(after)}}};\n}}\n\n"
+        f"EmbeddedPage embedded_page() {{\n  return {{\n{literal(before)},\n{literal(after)}}};\n}}\n\n"
         f"}}  // namespace telltale\n")
 
 

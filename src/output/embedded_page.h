@@ -4,13 +4,13 @@
 
 namespace telltale {
 
-// A page of web/, complete but for the data that goes between its halves: JSON written for a script
-// element (append_json_for_script). Made at build time by cmake/embed_page.py.
+// The page kit of web/, complete but for the payload that goes between its halves: JSON written for
+// a script element (append_json_for_script). Made at build time by cmake/embed_page.py.
 struct EmbeddedPage {
   std::string_view before_data;
   std::string_view after_data;
 };
 
-EmbeddedPage flame_page();  // web/flame/
+EmbeddedPage embedded_page();
 
 }  // namespace telltale

@@ -1,6 +1,6 @@
 #include "output/flame_data.h"
 
-#include <optional>
+#include <cstdint>
 #include <string_view>
 
 #include "model/function_map.h"
@@ -9,18 +9,23 @@
 namespace telltale {
 namespace {
 
+enum class FlameText : uint8_t {
+  as_it_is,  // JSON for programs
+  for_page,  // what would hide or reorder text is made visible, and nothing can end a script
+};
+
 // Nodes are columns, so that a hundred thousand of them are quick to parse:
-//   {title, facts: [[name, value]...], units: {counted, measured, suffix}, functions: [[name, file,
-//   line, module]...], trees: [{title, pruned: {nodes, self_ns, share}, depth: [], function: [],
-//   calls: [], inside: [], total_ns: [], self_ns: []}...]}   (_bytes or _count in place of _ns:
-//   units.suffix)
+//   {units: {counted, measured, suffix}, trees: [{title, pruned: {nodes, self_ns, share}, depth:
+//   [], function: [], calls: [], inside: [], total_ns: [], self_ns: []}...], functions: [[name,
+//   file, line, module]...]}   (_bytes or _count in place of _ns: units.suffix)
 // The root's function is -1.
 class FlameData {
  public:
   FlameData(const Clock& clock, const FunctionNames& names, FlameText style, OutputFile& out)
       : clock_(clock), names_(names), style_(style), out_(out) {}
 
-  Result<void> write(const FlameGraph& graph) {
+  // The whole of --json: title and facts stand in front.
+  Result<void> write_document(const FlameGraph& graph) {
     text_ = "{\"title\":";
     string(graph.title);
     text_ += ",\"facts\":[";
@@ -31,8 +36,19 @@ class FlameData {
       string(value);
       text_ += ']';
     }
+    text_ += "],";
+    return write_calls(graph);
+  }
+
+  Result<void> write_data(const FlameGraph& graph) {
+    text_ = "{";
+    return write_calls(graph);
+  }
+
+ private:
+  Result<void> write_calls(const FlameGraph& graph) {
     units_ = graph.units;
-    text_ += "],\"units\":{\"counted\":";
+    text_ += "\"units\":{\"counted\":";
     string(units_.counted);
     text_ += ",\"measured\":";
     string(units_.is_time() && units_.measured == "wall" ? "time" : units_.measured);
@@ -55,7 +71,6 @@ class FlameData {
     return flush();
   }
 
- private:
   Result<void> write_tree(const FlameGraph::Tree& named) {
     const FlameTree& tree = named.tree;
     text_ += "{\"title\":";
@@ -142,16 +157,15 @@ class FlameData {
 
 }  // namespace
 
-Result<void> write_flame_data(const FlameGraph& graph, const Clock& clock,
-                              const FunctionNames& names, FlameText style, OutputFile& out) {
-  return FlameData(clock, names, style, out).write(graph);
+Result<void> write_calls_data(const FlameGraph& graph, const Clock& clock,
+                              const FunctionNames& names, OutputFile& out) {
+  return FlameData(clock, names, FlameText::for_page, out).write_data(graph);
 }
 
 Result<void> write_flame_json(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out) {
-  if (const Result<void> done = write_flame_data(graph, clock, names, FlameText::as_it_is, out);
-      !done)
-    return done;
+  FlameData data(clock, names, FlameText::as_it_is, out);
+  if (const Result<void> done = data.write_document(graph); !done) return done;
   return out.write("\n");
 }
 

@@ -1,19 +1,12 @@
 #pragma once
 
-#include <cstdint>
-
 #include "output/flame_graph.h"
 
 namespace telltale {
 
-enum class FlameText : uint8_t {
-  as_it_is,  // JSON for programs
-  for_page,  // what would hide or reorder text is made visible, and nothing can end a script
-};
-
-// A flame graph's data as JSON; docs/analysis/call-tree.md, "Flame graphs", has the keys. Errors:
-// the file's.
-Result<void> write_flame_data(const FlameGraph& graph, const Clock& clock,
-                              const FunctionNames& names, FlameText style, OutputFile& out);
+// The trees of a flame graph as data of a page, for tabs of the kinds flame, functions and callers
+// (docs/design/page-kit.md). Errors: the file's.
+Result<void> write_calls_data(const FlameGraph& graph, const Clock& clock,
+                              const FunctionNames& names, OutputFile& out);
 
 }  // namespace telltale

@@ -1,17 +1,22 @@
-#include "output/embedded_page.h"
+#include <array>
+
 #include "output/flame_data.h"
 #include "output/flame_graph.h"
+#include "output/page.h"
 
 namespace telltale {
 
 Result<void> write_flame_html(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out) {
-  const EmbeddedPage page = flame_page();
-  if (const Result<void> written = out.write(page.before_data); !written) return written;
-  if (const Result<void> written = write_flame_data(graph, clock, names, FlameText::for_page, out);
-      !written)
-    return written;
-  return out.write(page.after_data);
+  const PageHead head = {.title = graph.title + " \u2013 flame graph",
+                         .facts = graph.facts,
+                         .summary = {"span", graph.units.counted, "losses", "filter"}};
+  const std::array<PageData, 1> data = {
+      {{"calls", [&](OutputFile& file) { return write_calls_data(graph, clock, names, file); }}}};
+  const std::array<PageTab, 3> tabs = {{{"flame", "flame", "Flame graph", "calls"},
+                                        {"functions", "functions", "Functions", "calls"},
+                                        {"callers", "callers", "Callers and callees", "calls"}}};
+  return write_page(head, data, tabs, out);
 }
 
 }  // namespace telltale

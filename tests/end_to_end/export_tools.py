@@ -51,18 +51,18 @@ def alone(lock):
         yield
 
 
-def install_node_modules():
-    """The packages of tests/node, installed beside the build, and again only when what is wanted has changed."""
-    source = SOURCE_DIR / "tests" / "node"
-    folder = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "node"
-    folder.mkdir(exist_ok=True)
+def install_node_modules(wanted_by="tests/node"):
+    """The packages of a folder's package-lock.json, installed beside the build; again only when what is wanted has changed."""
+    source = SOURCE_DIR / wanted_by
+    folder = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "node" / wanted_by.replace("/", "_")
+    folder.mkdir(parents=True, exist_ok=True)
     wanted = (source / "package-lock.json").read_bytes()
     installed = folder / "installed.json"
     with alone(folder / "lock"):
         if not installed.exists() or installed.read_bytes() != wanted:
             for name in ("package.json", "package-lock.json", ".npmrc"):
                 shutil.copyfile(source / name, folder / name)
-            subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, check=True,
+            subprocess.run(["npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"], cwd=folder, check=True,
                            timeout=300, capture_output=True)
             installed.write_bytes(wanted)
     return folder / "node_modules"

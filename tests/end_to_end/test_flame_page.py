@@ -1,4 +1,4 @@
-"""The flame graph's page in a browser: what it shows, how it is driven, and that no name can harm it."""
+"""The flame graph's page as telltale writes it: what it shows, and that no name can harm it. web/tests drives its parts."""
 import json
 import os
 import pathlib
@@ -28,7 +28,7 @@ HOSTILE = [
 class FlamePage(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.modules = install_node_modules()
+        cls.modules = install_node_modules("web")
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
         # Thread 1: main 1000 ns { parse 600 { Lex 200 }, emit 300 }; thread 2: main 500 { emit 500 }.
@@ -50,140 +50,62 @@ class FlamePage(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return page
 
-    def drive(self, page, *steps, scheme="light"):
-        """The steps' answers; the page must be free of problems (drive_page.js has both)."""
+    def drive(self, page, *steps):
+        """The steps' answers; the page must do nothing but show itself (web/tests/browser.mjs)."""
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-        done = subprocess.run(["node", SOURCE_DIR / "tests" / "node" / "drive_page.js", self.modules, chromium],
-                              input=json.dumps({"page": str(page), "scheme": scheme, "steps": steps}), timeout=60,
-                              capture_output=True, text=True)
+        done = subprocess.run(["node", SOURCE_DIR / "web" / "tests" / "drive_page.mjs"], timeout=300, capture_output=True, text=True,
+                              input=json.dumps({"page": str(page), "steps": steps}),
+                              env={**os.environ, "TELLTALE_WEB_MODULES": str(self.modules), "TELLTALE_CHROMIUM": chromium})
         self.assertEqual(done.returncode, 0, done.stderr)
-        report = json.loads(done.stdout)
-        self.assertEqual(report["problems"], [])
-        return report["answers"]
+        return json.loads(done.stdout)["answers"]
 
-    def look(self, what):
-        """Where a picture goes: nowhere, unless a folder for looking at them is named."""
-        folder = os.environ.get("TELLTALE_PICTURES")
-        return [("picture", f"{folder}/{what}.png")] if folder else []
-
-    def test_search_zoom_tooltip_and_reset(self):
-        matched = ("eval", "document.getElementById('matched').textContent")
-        tip = ("eval", "[...document.querySelectorAll('#tip .name, #tip tr')].map(e => e.innerText)")
-        zoomed = ("eval", "view.tree.nameOf(view.zoomed)")
-        crumbs = ("eval", "[...document.querySelectorAll('#path button')].map(e => e.textContent)")
+    def test_a_page_shows_what_was_recorded(self):
         page = self.flame(self.trace, "--program", self.map)
-        names = [name for _, name in sorted((self.node_of(page, n), n) for n in ("main", "parse", "Lex", "emit"))]
-        self.assertEqual(names, ["main", "emit", "parse", "Lex"])  # the widest first
         parse = self.node_of(page, "parse")
-        answers = self.drive(
-            page, *self.look("light"),
-            ("fill", "#search", "^(lex|nothing)$"), matched, *self.look("searched"),
-            ("fill", "#search", "^lex$|P"), matched,
-            ("fill", "#search", "Lex|emit"), matched,
-            ("fill", "#search", "("), matched, ("eval", "document.getElementById('search').getAttribute('aria-invalid')"),
-            ("press", "Escape"), matched,
-            ("hover", parse), tip, ("eval", "document.getElementById('tip').hidden"),
-            ("point", parse), zoomed, crumbs, ("fill", "#search", "lex"), matched, *self.look("zoomed"),
-            ("click", "#reset"), zoomed, matched, ("eval", "document.getElementById('reset').disabled"))
+        told = ("eval", "[...document.querySelectorAll('.details h2, .details .numbers dd, .details .facts dd')].map(e => e.textContent)")
+        threads = ("eval", "[...document.querySelectorAll('[data-choice=Threads] option')].map(o => o.textContent)")
+        answers = self.drive(page, threads, ("point", parse), told, ("click", "text=Functions"),
+                             ("eval", "[...document.querySelectorAll('.table-body .table-row')].map(e => e.innerText.replace(/\\s+/g, ' '))"),
+                             ("click", "text=Recording"), ("eval", "[...document.querySelectorAll('.facts dt')].map(e => e.textContent)"))
         shown = [a for a in answers if a is not None]
-        wanted = ["13.33 % matched", "no match", "66.67 % matched", "not a regular expression", "true", ""]
-        text = [a for a in shown if isinstance(a, str)]
-        self.assertEqual(text, [*wanted, "parse", "33.33 % matched", "all threads", "13.33 % matched"])
-        tips, path = [a for a in shown if isinstance(a, list) and a and isinstance(a[0], str)]
-        self.assertEqual(tips, ["parse", "calls\t1", "total\t600 ns \u00b7 40.00 % of all", "self\t400 ns \u00b7 26.67 % of all",
-                                f"module\t{self.map}", "depth\t2"])
-        self.assertEqual(path, ["all threads", "main", "parse"])
-        self.assertEqual(shown[-1], True)
+        self.assertEqual(shown[0], ["all threads", "thread 1 of process 9", "thread 2 of process 9"])
+        self.assertEqual(shown[1], ["parse", "600 ns 40.00 % of all", "400 ns 26.67 % of all", "1", "parse", str(self.map), "2"])
+        self.assertEqual(sorted(shown[2]), sorted(["800 ns 800 ns 2 emit", "400 ns 600 ns 1 parse", "200 ns 200 ns 1 Lex", "100 ns 1.5 us 2 main"]))
+        self.assertEqual(shown[3], ["file", "format", "span", "threads", "calls"])
+
+    def test_the_header_names_losses(self):
+        whole = self.folder / "whole.fdr"
+        whole.write_bytes(fdr([("enter", 1, 10), ("enter", 2, 10), ("exit", 2, 10), ("exit", 1, 10)])[:-5])
+        answers = self.drive(self.flame(whole), ("eval", "document.querySelector('.summary .loss').textContent"))
+        self.assertRegex(answers[0], "losses .*bytes")
 
     def node_of(self, page, name):
         """The first node with this name in the first tree of the page's data."""
-        data = page_data(page)
-        number = next(i for i, info in enumerate(data["functions"]) if info[0] == name)
-        return data["trees"][0]["function"].index(number)
-
-    def test_threads_orientation_measure_and_keys(self):
-        page = self.flame(self.trace, "--program", self.map)
-        place = ("eval", "Math.round(view.placeOf(1)[1] - view.placeOf(0)[1])")
-        state = ("eval", "[view.tree.nameOf(view.zoomed), view.selected < 0 ? '' : view.tree.nameOf(view.selected)]")
-        answers = self.drive(
-            page,
-            ("eval", "[...document.getElementById('tree').options].map(o => o.textContent)"),
-            place, ("click", "#flip"), place, ("press", "i"), place,
-            ("select", "#tree", "2"), ("eval", "[view.tree.title, view.width[0]]"),
-            ("select", "#tree", "0"), ("select", "#measure", "calls"), ("eval", "view.width[0]"),
-            ("select", "#measure", "time"), ("eval", "document.activeElement.blur()"),
-            ("press", "ArrowDown"), ("press", "ArrowDown"), ("press", "ArrowDown"), state,
-            ("press", "ArrowRight"), state, ("press", "ArrowLeft"), state, ("press", "Enter"), state,
-            ("press", "Backspace"), state, ("press", "Home"), state,
-            ("press", "/"), ("eval", "document.activeElement.id"), ("press", "e"), ("press", "m"), ("press", "Enter"), state,
-            ("press", "Escape"), ("press", "Escape"), state, ("press", "?"), ("eval", "document.getElementById('keys').hidden"),
-            *[step for by in ("module", "file", "self") for step in (("select", "#colour", by), ("eval", "view.draw()"))])
-        shown = [a for a in answers if a is not None]
-        self.assertEqual(shown[:7], [
-            ["all threads", "thread 1 of process 9", "thread 2 of process 9"], 19, -19, 19, ["2"],
-            ["thread 2 of process 9", 500], ["0"]])
-        self.assertEqual(shown[7:10], [["calls"], 6, ["time"]])
-        self.assertEqual(shown[10:16], [["all threads", "emit"], ["all threads", "parse"], ["all threads", "emit"],
-                                        ["emit", "emit"], ["main", "emit"], ["all threads", "emit"]])
-        self.assertEqual(shown[16:20], ["search", ["all threads", "emit"], ["all threads", ""], False])
-
-    def test_nested_matches_count_once(self):
-        """main holds parse holds Lex: whoever matches inside of a match adds nothing."""
-        matched = ("eval", "document.getElementById('matched').textContent")
-        page = self.flame(self.trace, "--program", self.map)
-        searches = (("main|parse|lex|emit", "100 %"), ("parse|lex", "40.00 %"), ("lex|main", "100 %"), ("parse|lex|emit", "93.33 %"))
-        steps = [step for text, _ in searches for step in (("fill", "#search", text), matched)]
-        told = [answer for answer in self.drive(page, *steps) if answer]
-        self.assertEqual(told, [f"{share} matched" for _, share in searches])
-
-    def test_the_zoomed_box_fills_the_width(self):
-        """What the window shows begins where the box begins, which is not 0 for all but the first of their row."""
-        page = self.flame(self.trace, "--program", self.map)
-        for name in ("main", "parse", "Lex"):
-            node = self.node_of(page, name)
-            box = ("eval", f"(() => {{ const scale = view.shownWidth / (view.to - view.from); "
-                           f"return [(view.starts[{node}] - view.from) * scale, view.width[{node}] * scale / view.shownWidth]; }})()")
-            answers = self.drive(page, ("eval", f"view.starts[{node}]"), ("eval", f"zoom({node})"),
-                                 ("until", f"Math.abs(view.width[{node}] - (view.to - view.from)) < 1e-6"), box)
-            starts, told = answers[0], answers[-1]
-            self.assertEqual(starts > 0, name != "main", name)  # the widest come first: emit stands before parse
-            self.assertAlmostEqual(told[0], 0, places=3)
-            self.assertAlmostEqual(told[1], 1, places=3)
-
-    def test_dark_scheme_from_the_start_and_when_it_changes(self):
-        page = self.flame(self.trace, "--program", self.map)
-        pixel = ("eval", "[...view.context.getImageData(5, view.canvas.height - 5, 1, 1).data].slice(0, 3)")
-        dark = [0x16, 0x18, 0x1C]
-        light = [0xFB, 0xFB, 0xFC]
-        answers = self.drive(page, pixel, scheme="dark")
-        self.assertEqual(answers, [dark])
-        answers = self.drive(page, ("scheme", "light"), ("eval", "view.draw()"), pixel, scheme="dark")
-        self.assertEqual(answers[-1], light)
-        self.drive(page, *self.look("dark"), ("hover", 2), *self.look("dark_tooltip"), scheme="dark")
+        calls = page_data(page)["data"]["calls"]
+        number = next(i for i, info in enumerate(calls["functions"]) if info[0] == name)
+        return calls["trees"][0]["function"].index(number)
 
     def check_names(self, page, wanted):
         """Every name is in the page as text, and showing each of them does nothing but that."""
-        data = page_data(page)
-        shown = [info[0] for info in data["functions"]]
-        self.assertEqual(sorted(map(restore, shown)), sorted(wanted))
-        every = """(() => {
+        functions = page_data(page)["data"]["calls"]["functions"]
+        self.assertEqual(sorted(restore(info[0]) for info in functions), sorted(wanted))
+        every = """(async () => {
+          const {flame} = document.querySelector('.flame canvas');
+          const functions = JSON.parse(document.getElementById('data').textContent).data.calls.functions;
           const wrong = [];
-          for (let i = 0; i < view.tree.size; i++) {
-            select(i);
-            zoom(i);
-            details.showTip(view, i, 50, 50);
-            const name = view.tree.nameOf(i);
-            const tip = document.querySelector('#tip .name');
-            if (tip.textContent !== name || tip.children.length !== 0) wrong.push(name);
-            const last = [...document.querySelectorAll('#path button')].at(-1);
-            if (last.textContent !== name && i !== 0) wrong.push(name);
+          for (let i = 1; i < flame.look.tree.size; i++) {
+            const name = functions[flame.look.tree.fn[i]][0];
+            location.hash = `#at=${i}&box=${i}`;
+            await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+            const shown = document.querySelector('.details .facts dd');
+            if (shown.textContent !== name || shown.children.length !== 0) wrong.push(name);
+            const last = [...document.querySelectorAll('.crumbs button')].at(-1);
+            if (last.title !== name) wrong.push(name);
           }
-          zoom(0);
           return wrong;
         })()"""
         answers = self.drive(
-            page, ("eval", every),
-            ("fill", "#search", "script"), ("hover", 1), *self.look("hostile"),
+            page, ("eval", every), ("fill", "#search", "script"), ("hover", 1),
             ("eval", "[typeof window.pwned, document.querySelectorAll('img, svg, iframe').length, document.scripts.length]"))
         self.assertEqual(answers[0], [])
         self.assertEqual(answers[-1], ["undefined", 0, 2])
@@ -210,24 +132,9 @@ class FlamePage(unittest.TestCase):
         trace = self.folder / "bad.fdr"
         trace.write_bytes(fdr([e for i in range(1, 5) for e in (("enter", i, 10), ("exit", i, 1000))]))
         page = self.flame(trace, "--program", program)
-        shown = sorted(info[0] for info in page_data(page)["functions"])
+        shown = sorted(info[0] for info in page_data(page)["data"]["calls"]["functions"])
         self.assertEqual(shown, sorted([r"\xff\xfe", r"a\x80<img>", r"\xed\xa0\x80", r"cut\xf0\x9f"]))
         self.drive(page, ("hover", 1), ("hover", 2), ("hover", 3), ("hover", 4))
-
-    def test_a_hundred_thousand_boxes(self):
-        events = []
-        for i in range(1, 317):  # 316 functions that each call 316 others
-            events.append(("enter", i, 1))
-            for k in range(1, 317):
-                events += [("enter", 1000 + k, 1), ("exit", 1000 + k, 1)]
-            events.append(("exit", i, 1))
-        trace = self.folder / "wide.fdr"
-        trace.write_bytes(fdr(events))
-        page = self.flame(trace, "--min-percent", "0", "--max-nodes", "200000")
-        answers = self.drive(page, ("eval", "[view.tree.size, Number(view.canvas.dataset.drawn) > 300]"),
-                             ("fill", "#search", "1001"), ("hover", 1), ("point", 1),
-                             ("until", "Number(view.canvas.dataset.drawn) > 300"))
-        self.assertEqual(answers[0], [1 + 316 + 316 * 316, True])
 
     def test_deep_recursion_needs_little_stack(self):
         deep = 100_000
@@ -241,9 +148,11 @@ class FlamePage(unittest.TestCase):
                                   timeout=60, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, (command, done.stderr[-500:]))
             if command[-1] == "0":
-                answers = self.drive(page, ("eval", "[view.tree.size, view.tree.deepest]"), ("click", "#flip"),
-                                     ("eval", "zoom(50000)"), ("eval", "view.draw()"), ("click", "#reset"))
+                answers = self.drive(page, ("flame", "[flame.look.tree.size, flame.look.tree.deepest]"), ("press", "i"),
+                                     ("eval", "location.hash += '&at=50000'"), ("flame", "flame.zoomed"), ("flame", "flame.drawn < 100"),
+                                     ("click", "text=Functions"), ("click", "text=Callers and callees"))
                 self.assertEqual(answers[0], [deep + 1, deep])
+                self.assertEqual(answers[3:5], [50000, True])
 
 
 def page_data(page):

@@ -1,0 +1,13 @@
+// Shows the payload that the page carries; or says why it cannot.
+
+import {render} from 'preact';
+import {parsePayload} from './payload';
+import {Shell} from './shell/shell';
+
+const root = document.getElementById('page')!;
+try {
+  render(<Shell payload={parsePayload(document.getElementById('data')!.textContent!)} />, root);
+} catch (error) {
+  root.textContent = error instanceof Error ? error.message : String(error);
+  root.className = 'empty';
+}

@@ -1,0 +1,80 @@
+// What a page shows: docs/design/page-kit.md describes the format. It is data only: all text in it may come from a recording.
+
+import type {Units} from './text/units';
+
+export const kPayloadVersion = 1;
+
+export type Cell = string | number | boolean | null;
+
+export interface TableColumn {
+  key: string;
+  title: string;
+  type: 'integer' | 'unsigned' | 'double' | 'text' | 'boolean';
+  unit?: 'ns' | 'bytes' | 'count' | 'fraction' | 'address';
+  about?: string;     // one sentence
+  minor?: boolean;    // left out on narrow screens
+}
+export interface TableData {
+  columns: TableColumn[];
+  rows: Cell[][];
+}
+export interface BarsData {
+  unit?: TableColumn['unit'];
+  bars: {label: string; value: number; note?: string}[];
+}
+export interface SourceData {
+  file: string;
+  first: number;                                  // the number of the first line
+  lines: string[];
+  marks?: {line: number; text?: string; value?: number}[];  // value: 0 to 1, how strongly the line is marked
+}
+
+// Trees of calls by path. A tree's columns have an entry for each box, depth first; the root comes first.
+export interface CallColumns {
+  calls: number[];
+  inside: number[];
+  [totalOrSelf: string]: number[];                // total_ns and self_ns; or _bytes, _count
+}
+export interface RawTree {
+  title: string;
+  pruned: {nodes: number; share: number; [selfWithSuffix: string]: number};
+  depth: number[];
+  function: number[];
+  before?: CallColumns;
+  [column: string]: unknown;
+}
+export interface CallsData {
+  units: Units;
+  functions: [name: string, file: string, line: number, module: string][];
+  trees: RawTree[];
+  compared?: {before: string; after: string};     // what the two recordings are called
+}
+
+export interface TabSpec {
+  id: string;      // in the address
+  kind: string;    // which component shows it
+  title: string;
+  data: string;    // a key of Payload.data
+}
+export interface Payload {
+  telltale_page: number;
+  title: string;
+  facts: [string, string][];
+  summary: string[];  // names of facts that the header shows
+  data: Record<string, unknown>;
+  tabs: TabSpec[];
+}
+
+// Throws an Error whose message is one sentence for people.
+export function parsePayload(text: string): Payload {
+  const payload = JSON.parse(text) as Payload;
+  if (payload.telltale_page !== kPayloadVersion) throw new Error(`This page's data is of version ${String(payload.telltale_page)}, not ${kPayloadVersion}`);
+  if (!Array.isArray(payload.tabs) || payload.tabs.length === 0) throw new Error('This page\'s data names no tab');
+  const ids = new Set<string>();
+  for (const tab of payload.tabs) {
+    if (ids.has(tab.id)) throw new Error(`This page's data has two tabs "${tab.id}"`);
+    ids.add(tab.id);
+    if (!Object.hasOwn(payload.data, tab.data)) throw new Error(`Tab "${tab.id}" wants data "${tab.data}", which is not in this page`);
+  }
+  return payload;
+}

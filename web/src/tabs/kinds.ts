@@ -1,0 +1,24 @@
+// What a tab of a page can be. A new kind is a component here, and a section in docs/design/page-kit.md.
+
+import type {ComponentType} from 'preact';
+import type {TabSpec} from '../payload';
+import type {Changes} from '../shell/address';
+import {CallersTab} from './callers_tab';
+import {FlameTab} from './flame_tab';
+import {FunctionsTab} from './functions_tab';
+import {BarsTab, SourceTab, TableTab} from './plain_tabs';
+
+export interface TabProps {
+  spec: TabSpec;
+  data: unknown;  // Payload.data[spec.data]
+  openTab: (kind: string, changes: Changes) => void;  // shows the first tab of that kind over the same data
+}
+
+export const kTabKinds: Record<string, ComponentType<TabProps>> = {
+  flame: FlameTab,
+  functions: FunctionsTab,
+  callers: CallersTab,
+  table: TableTab,
+  bars: BarsTab,
+  source: SourceTab,
+};

@@ -1,0 +1,136 @@
+// The kit's parts that any page can use: tables, bars, source, the shell; and that no text can harm a page.
+import assert from 'node:assert/strict';
+import {after, test} from 'node:test';
+import {closeBrowser, flame, hashOf, picture, placeOf, press, settled, textOf, textsOf, withPage} from './browser.mjs';
+import {callsPage, CallsBuilder, generated, kHostile} from './samples.mjs';
+
+after(closeBrowser);
+
+const page = (tabs, data, more = {}) => ({telltale_page: 1, title: 'A page', facts: [['file', 'x'], ['losses', '3; 17 bytes']], summary: ['losses'], data, tabs, ...more});
+const kMany = 100000;
+const bigTable = () => page([{id: 'rows', kind: 'table', title: 'Rows', data: 'rows'}], {rows: {
+  columns: [{key: 'name', title: 'Name', type: 'text'}, {key: 'time', title: 'Time', type: 'unsigned', unit: 'ns', about: 'How long it took'},
+            {key: 'size', title: 'Size', type: 'unsigned', unit: 'bytes', minor: true}, {key: 'part', title: 'Part', type: 'double', unit: 'fraction'}],
+  rows: Array.from({length: kMany}, (_, i) => [`row ${i}`, i * 1000, i === 5 ? null : i, i / kMany]),
+}});
+
+test('a table of 100,000 rows has only those in sight in the document', () => withPage({payload: bigTable()}, async page => {
+  const count = () => page.evaluate(() => document.querySelectorAll('.table-body .table-row').length);
+  const first = async () => (await textsOf(page, '.table-body .table-row'))[0].replace(/\s+/g, ' ');
+  assert.ok(await count() < 60);
+  assert.equal(await page.getAttribute('.table', 'aria-rowcount'), String(kMany + 1));
+  assert.equal(await first(), 'row 0 0 ns 0 bytes 0 %');
+  await page.evaluate(() => { document.querySelector('.table').scrollTop = 28 * 50000; });
+  await settled(page);
+  assert.ok(await count() < 60);
+  assert.ok((await textsOf(page, '.table-body .table-row')).some(row => row.startsWith('row 50000')));
+  await page.click('[role=columnheader] >> text=Time');
+  await page.evaluate(() => { document.querySelector('.table').scrollTop = 0; });
+  await settled(page);
+  assert.equal(await first(), 'row 99999 100 ms 97.66 KiB 100 %');
+  await page.focus('.table');
+  await press(page, 'ArrowDown', 'End');
+  assert.equal((await hashOf(page))['rows-row'], '0', 'the last row of this order is the first of the data');
+  const seen = await page.evaluate(() => {
+    const row = document.querySelector('.table-row.chosen').getBoundingClientRect();
+    const table = document.querySelector('.table').getBoundingClientRect();
+    return row.bottom <= table.bottom + 1 && row.top >= table.top;
+  });
+  assert.ok(seen, 'the chosen row is in sight');
+  assert.equal(await page.getAttribute('.table', 'aria-activedescendant'), 'row-0');
+  await page.fill('#search', 'row 777$');
+  await settled(page);
+  assert.equal(await textOf(page, '#found'), '1 rows');
+  assert.equal(await first(), 'row 777 777 us 777 bytes 0.78 %');
+}));
+
+test('source with marks, and bars', () => {
+  const lines = Array.from({length: 5000}, (_, i) => `line ${i + 10};`);
+  const data = {code: {file: 'a.cc', first: 10, lines, marks: [{line: 12, text: 'ran 3 times', value: 0.9}]}, bars: {unit: 'bytes', bars: [{label: 'one', value: 2048}, {label: 'two', value: 1024, note: 'half'}]}};
+  const payload = page([{id: 'code', kind: 'source', title: 'Source', data: 'code'}, {id: 'bars', kind: 'bars', title: 'Bars', data: 'bars'}], data);
+  return withPage({payload, hash: '#code-line=4000'}, async page => {
+    assert.ok(await page.evaluate(() => document.querySelectorAll('.source-line').length) < 80);
+    assert.equal(await textOf(page, '.source-line.chosen code'), 'line 4000;');
+    await page.evaluate(() => { document.querySelector('.source').scrollTop = 0; });
+    await settled(page);
+    assert.equal(await textOf(page, '.source-line.marked .note'), 'ran 3 times');
+    await page.click('.source-line button >> text=11');
+    assert.equal((await hashOf(page))['code-line'], '11');
+    await picture(page, 'source');
+    await page.click('text=Bars');
+    assert.deepEqual(await textsOf(page, '.bars li'), ['one\n2 KiB', 'two\n1 KiB \u00b7 half']);
+    const widths = await page.evaluate(() => [...document.querySelectorAll('.bars .bar')].map(e => e.getBoundingClientRect().width));
+    assert.ok(Math.abs(widths[1] / widths[0] - 0.5) < 0.01);
+    await page.click('text=Recording');
+    assert.deepEqual(await textsOf(page, '.facts dd'), ['x', '3; 17 bytes']);
+    assert.equal(await textOf(page, '.summary .loss'), 'losses 3; 17 bytes');
+  });
+});
+
+test('what a page cannot show, it says', async () => {
+  for (const [payload, told] of [[page([{id: 'a', kind: 'new', title: 'New', data: 'a'}], {a: 1}), /cannot show a tab of kind new/],
+    [page([{id: 'a', kind: 'constructor', title: 'New', data: 'a'}], {a: 1}), /cannot show a tab of kind constructor/],
+    [page([{id: 'a', kind: 'table', title: 'New', data: 'b'}], {a: 1}), /wants data "b", which is not in this page/],
+    [{...page([], {}), telltale_page: 2}, /data is of version 2, not 1/], [page([], {}), /names no tab/]]) {
+    await withPage({payload}, async page => assert.match(await page.evaluate(() => document.body.innerText), told));
+  }
+});
+
+// Every place where a page shows text; the same text in each.
+function hostilePage(text) {
+  const builder = new CallsBuilder().tree(text, [[text, 10, [['callee', 5]]], ['other', 3, [[text, 2]]]]);
+  builder.functions[0] = [text, text, 7, text];
+  const data = {calls: builder.data({compared: undefined}), rows: {columns: [{key: text, title: text, about: text, type: 'text'}], rows: [[text], ['x']]},
+                bars: {bars: [{label: text, value: 1, note: text}]}, code: {file: text, first: 1, lines: [text], marks: [{line: 1, text, value: 1}]}};
+  const tabs = [{id: 'flame', kind: 'flame', title: 'Flame', data: 'calls'}, {id: 'functions', kind: 'functions', title: 'Functions', data: 'calls'}, {id: 'callers', kind: 'callers', title: 'Callers', data: 'calls'},
+                {id: 'rows', kind: 'table', title: text, data: 'rows'}, {id: 'bars', kind: 'bars', title: text, data: 'bars'}, {id: 'code', kind: 'source', title: text, data: 'code'}];
+  return callsPage(null, {title: text, facts: [[text, text], ['span', text]], summary: [text, 'span'], data, tabs});
+}
+const kInjected = '(() => [window.pwned, document.querySelectorAll("img, svg, iframe, b, a, style ~ style, meta[http-equiv=refresh]").length, document.scripts.length])()';
+
+test('hostile text is only text, in every tab', async () => {
+  for (const text of kHostile) {
+    await withPage({payload: hostilePage(text)}, async page => {
+      assert.equal(await page.evaluate(() => document.querySelector('h1').textContent), text);
+      await page.mouse.move(...await placeOf(page, 1));
+      await settled(page);
+      assert.equal(await page.evaluate(() => document.querySelector('.tip .name').textContent), text);
+      await page.evaluate(() => { location.hash = '#box=1'; });
+      await page.waitForFunction(() => document.querySelectorAll('.details .facts dd').length > 1);
+      assert.equal(await page.evaluate(() => document.querySelector('.details .facts dd').textContent), text);
+      for (const [tab, selector] of [['functions', '.table-body .name'], ['callers', '.details .facts dd'], ['rows', '.table-body .name'], ['bars', '.bars .name'], ['code', '.source code'], ['recording', '.facts dd']]) {
+        await page.evaluate(([tab, q]) => { location.hash = `#tab=${tab}&q=${q}`; }, [tab, encodeURIComponent(text.slice(0, 200))]);
+        await page.waitForFunction(tab => document.querySelector('[role=tab][aria-selected=true]').id === `tab-${tab}`, tab);
+        await page.evaluate(tab => { location.hash = `#tab=${tab}&fn=0`; }, tab);
+        await page.waitForSelector(selector, {state: 'attached'});
+        await settled(page);
+        if (tab !== 'functions') assert.equal(await page.evaluate(s => document.querySelector(s).textContent, selector), text, tab);
+        assert.deepEqual(await page.evaluate(kInjected), [undefined, 0, 2], tab);
+      }
+    });
+  }
+});
+
+test('ten thousand generated names are only text', () => {
+  const names = generated(10000);
+  const builder = new CallsBuilder().tree('all', names.map((name, i) => [name, 1 + (i % 100)]));
+  return withPage({payload: callsPage(builder.data())}, async page => {
+    const wrong = await page.evaluate(async names => {
+      const flame = document.querySelector('.flame canvas').flame;
+      const kept = text => new TextDecoder().decode(new TextEncoder().encode(text));
+      const wrong = [];
+      for (let node = 1; node < flame.look.tree.size; node += 97) {
+        location.hash = `#box=${node}`;
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+        const shown = document.querySelector('.details .facts dd');
+        if (kept(shown.textContent) !== kept(names[flame.look.tree.fn[node]]) || shown.children.length > 0) wrong.push([shown.textContent, names[flame.look.tree.fn[node]], location.hash]);
+        flame.look.label(node);
+      }
+      return wrong;
+    }, builder.functions.map(info => info[0]));
+    assert.deepEqual(wrong, []);
+    const labels = await flame(page, '[...flame.look.tree.fn].map((_, node) => flame.look.label(node)).filter(label => label === "").length');
+    assert.equal(labels, 0, 'every box has a label');
+    assert.equal(await page.evaluate(() => window.pwned), undefined);
+  });
+});
