@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compares telltale's report of a Mono recording with mprof-report's, every figure of every section.
+"""Compares telltale's report of a Mono recording with mprof-report's: every figure of every section.
 
 check_mono_report.py TELLTALE RECORDING [OPTION...]      options of both, such as --traces
 
-With --like-mprof all figures must be equal. In the corrected report those must be equal that mprof-report has right, and
-the report must be the same with 1, 2 and 8 threads. Exit status 1 and a list of the differences if something is wrong.
+With --like-mprof all figures must be equal. In the corrected report, figures that mprof-report computes correctly must
+be equal, and the report must be the same with 1, 2 and 8 threads. Prints the differences and exits with 1 if there are
+any.
 """
 
 import json
@@ -29,7 +30,7 @@ def telltale(*options):
 
 
 def main():
-    compare = test_mono_reports.Reports("test_header")  # for its comparisons; no test of it is run
+    compare = test_mono_reports.Reports("test_header")  # for its comparisons; none of its tests runs
     theirs = mprof_report.report(RECORDING, *OPTIONS)
     same = json.loads(telltale("--like-mprof"))
     one = telltale("--jobs=1")

@@ -74,7 +74,7 @@ def text():
 
 
 def manifest():
-    """A build of 40,000 files in 200 libraries."""
+    """Simulates a build of 40,000 files in 200 libraries."""
     lines = ["rule cc", "  command = cc -c $in -o $out", "rule ar", "  command = ar crs $out $in"]
     for library in range(200):
         parts = [f"lib{library}/part{i}.o" for i in range(200)]
@@ -85,7 +85,7 @@ def manifest():
 
 
 def processor_time(command, folder, environment):
-    """Of the command and what it starts; and what it prints."""
+    """Times the command with its children; returns its output, too."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(["bash", "-c", command], cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=1800)
@@ -126,7 +126,7 @@ def measure(name, folder, files):
         for seed in SEEDS:
             for run, (program, environment) in runs.items():
                 if run == "always" and number > 0:
-                    continue  # slow, and far from any budget
+                    continue  # slow, and no budget applies
                 (folder / "report").unlink(missing_ok=True)
                 took, output = processor_time(f"exec {program} {arguments}", folder, {**environment, "SAMPLER_SEED": str(seed)})
                 digest = hashlib.sha256(output).hexdigest()

@@ -13,7 +13,7 @@ def has_files(folder):
 
 
 def is_read(folder):
-    """A folder with nothing but wire.h is a contract of those who write the format; it becomes a format with a reader."""
+    """A folder with only wire.h is a contract for writers of the format; it becomes a format with a reader."""
     return folder.is_dir() and any(path.name != "wire.h" for path in folder.iterdir())
 
 

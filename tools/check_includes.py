@@ -7,7 +7,7 @@ import pathlib
 import re
 import sys
 
-# Folder -> folders of src/ that it may include besides itself. Formats never see the model or one another.
+# Folder -> folders of src/ that it may include besides itself. Formats include neither the model nor one another.
 ALLOWED = {
     "base": [],
     "bytes": ["base"],
@@ -20,7 +20,7 @@ ALLOWED = {
     "api": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
     "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output", "api"],
 }
-# Only these may touch the bytes of an input with the C library.
+# Only these may read an input's bytes with the C library.
 RAW_INPUT = re.compile(r"<(fstream|sys/mman\.h|zlib\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/.*)>")
 RAW_INPUT_ALLOWED = {"bytes", "program", "output"}
 # CLI11's headers cost six seconds of compiling: they stay out of headers and of the verbs.
@@ -30,7 +30,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))')
 
 
 def runtime_complaints(source_dir):
-    """What is linked into other people's programs: its own files, the public headers, wire layouts and libc."""
+    """Runtimes that are linked into other programs: their own files, the public headers, wire layouts and libc."""
     runtime = source_dir / "runtime"
     for path in sorted(runtime.rglob("*.h")) + sorted(runtime.rglob("*.cc")):
         for number, line in enumerate(path.read_text().splitlines(), 1):

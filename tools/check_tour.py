@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the commands that README.md and docs/ show and compares what they print.
+"""Runs the commands in README.md and docs/ and compares their output with the text.
 
-Blocks that open with ```console are checked: a line that begins with "$ " is a command, the lines up to the next
-command are exactly what it must print (standard output and error together). The commands of one file run in order, by
-bash, in one folder that holds copies of the examples, with telltale in the PATH and its headers and libraries where compilers look, as if
-it were installed. Nothing is normalised: the recordings there are fixed, or what is asked of new ones is. Of a command that a signal ends, bash
-shows the signal, as to somebody at a terminal.
+Blocks that open with ```console are checked: a line that begins with "$ " is a command, and the lines up to the next
+command are its exact output (standard output and error together). The commands of one file run in order, by bash, in
+one folder with copies of the examples, with telltale in the PATH and its headers and libraries in the compilers' search
+paths, as if it were installed. Output is not normalised: recordings are fixed, or the commands print only fixed parts
+of new ones. If a signal ends a command, the signal's name is added, as in a terminal.
 
 Usage: check_tour.py [--update] TELLTALE [FILE.md ...]
 """
@@ -22,7 +22,7 @@ SOURCE_DIR = pathlib.Path(__file__).resolve().parent.parent
 
 
 def commands(lines):
-    """Yields (index of the command's line, command, index behind its output)."""
+    """Yields (index of the command's line, command, index after its output)."""
     inside = False
     start = None
     for index, line in enumerate(lines):
@@ -46,7 +46,7 @@ def check(path, telltale, update):
     shown = list(commands(lines))
     ninja = build / "build.ninja"
     if ninja.exists() and "fsanitize" in ninja.read_text():
-        # The libraries there do not link into plain programs.
+        # Sanitized libraries do not link into plain programs.
         shown = list(itertools.takewhile(lambda one: not one[1].startswith(("g++ ", "telltale-c")), shown))
     wrong = 0
     replaced = []
@@ -57,7 +57,7 @@ def check(path, telltale, update):
         for start, command, end in shown:
             done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, text=True, timeout=60)
-            if done.returncode < 0:  # what the shell that a person types into would say
+            if done.returncode < 0:  # the message of an interactive shell
                 done.stdout += signal.strsignal(-done.returncode) + "\n"
             printed = done.stdout.rstrip("\n").split("\n") if done.stdout.strip() else []
             if printed != lines[start + 1:end]:

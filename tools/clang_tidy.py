@@ -49,13 +49,13 @@ def compile_commands():
 
 
 def question(source, command):
-    """The words that ask about one source."""
+    """The command line for one source."""
     words = [TOOL, "--quiet"]
     if "telltale_sampler_plugin" not in " ".join(command):
         return [*words, "-p", str(BUILD), str(source)]
-    # LLVM's numbers own memory only if they are wide, and blocks belong to their function: the analyzer loses sight of both.
+    # LLVM's integers own memory only if they are wide, and blocks belong to their function: the analyzer misses both.
     words.append("--checks=-clang-analyzer-cplusplus.NewDelete,-clang-analyzer-cplusplus.NewDeleteLeaks")
-    # The compiler may be another: its warnings are not clang's.
+    # The build may use another compiler, whose warning options clang does not know.
     start = next(i for i, word in enumerate(command) if word.startswith("-"))
     output = command.index("-o")
     flags = [word for i, word in enumerate(command) if i >= start and i not in (output, output + 1) and word not in ("-c", str(source))]
@@ -63,7 +63,7 @@ def question(source, command):
 
 
 def fingerprint(command, directory):
-    """A hash of everything that clang-tidy's answer depends on; None if the source does not compile."""
+    """A hash of all inputs of clang-tidy for a source; None if the source does not compile."""
     words = [w for w in command if w != "ccache"]
     words[words.index("-o") + 1] = "-"
     words[words.index("-c")] = "-E"

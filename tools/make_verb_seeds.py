@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the seeds of the fuzz target `verbs` from the files that other tests have: each file behind bytes that choose a
-verb and options (fuzz/verbs_fuzz.cc says how).
+"""Makes the seeds of the fuzz target `verbs` from other tests' files: each file prefixed by bytes that select a verb
+and options (see fuzz/verbs_fuzz.cc).
 
   tools/make_verb_seeds.py FOLDER
 """
@@ -17,7 +17,7 @@ def files():
     yield os.path.join(ROOT, "examples/orders/orders.yaml")
     for folder, _, names in sorted(os.walk(os.path.join(ROOT, "tests/golden"))):
         for name in sorted(names):
-            if not name.endswith(".txt"):  # what `dump` prints
+            if not name.endswith(".txt"):  # the output of `dump`
                 yield os.path.join(folder, name)
 
 

@@ -12,11 +12,11 @@ TIMEOUT = 180
 
 
 class NotThere(Exception):
-    """No network, no mirror or no apt; the text says which."""
+    """No network, no mirror or no apt; the message says which."""
 
 
 def _apt(*words):
-    """apt with a state of its own: the machine's lists of packages need not name sources, and stay as they are."""
+    """apt with a state of its own: the machine's package lists may lack sources, and are not changed."""
     for name in ("lists/partial", "cache/archives/partial"):
         (FOLDER / name).mkdir(parents=True, exist_ok=True)
     release = dict(line.split("=", 1) for line in pathlib.Path("/etc/os-release").read_text().splitlines() if "=" in line)
@@ -35,7 +35,7 @@ def _apt(*words):
 
 
 def unpacked(package):
-    """The folder with the sources of `package` as Debian builds them; not to be written into."""
+    """The folder with the sources of `package` as Debian builds them; read-only for callers."""
     FOLDER.mkdir(exist_ok=True)
     folder = FOLDER / package
     with alone(FOLDER / "lock"):

@@ -1,4 +1,4 @@
-"""What the tests of exports and views share: small traces, names made visible, tools that come from npm."""
+"""Shared by the tests of exports and views: small traces, decoding of escaped names, tools from npm."""
 import contextlib
 import fcntl
 import json
@@ -31,7 +31,7 @@ def fdr(events, tid=77, pid=5, frequency=1_000_000_000):
 
 
 def restore(text):
-    """What append_visible (src/output/escape.h) made visible."""
+    """Undoes append_visible (src/output/escape.h)."""
     def one(match):
         code = match.group(1)
         simple = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
@@ -45,7 +45,7 @@ def compiler():
 
 @contextlib.contextmanager
 def alone(lock):
-    """Holds the file `lock`: tests that run at the same time want the same download, and one of them fetches it."""
+    """Holds the file `lock`: of several tests that need the same download, one fetches it."""
     with open(lock, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

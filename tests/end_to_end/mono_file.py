@@ -1,4 +1,5 @@
-"""Writes Mono recordings, byte by byte, with Python alone: what today's mono does not write, or not as much of.
+"""Writes Mono recordings, byte by byte, with Python alone: events that current mono does not write, or not in such
+numbers.
 
 The bytes are those of docs/formats/mono.md, "Grammar".
 """
@@ -39,17 +40,17 @@ def file_header(version=17):
 
 
 def buffer(events, time, thread=1):
-    """Events whose pointers, objects (in units of 8 bytes) and methods count from 0."""
+    """Events whose pointers, objects (in units of 8 bytes) and methods are relative to 0."""
     return struct.pack("<IIQQQQQ", 0x4D504C01, len(events), time, 0, 0, thread, 0) + events
 
 
 def event(first_byte, *fields, after=1000):
-    """An event, `after` ns behind the one before it."""
+    """An event, `after` ns after the previous one."""
     return bytes([first_byte]) + uleb(after) + b"".join(fields)
 
 
 class Chain:
-    """Methods of a buffer: each is told as its difference from the last."""
+    """Methods of a buffer: each is encoded as the difference from the previous one."""
 
     def __init__(self):
         self.last = 0
@@ -60,7 +61,7 @@ class Chain:
 
 
 def names(methods, types, counters=()):
-    """What a recording is called by: a buffer's events."""
+    """The names in a recording: a buffer's events."""
     method = Chain()
     out = [event(0x22, b"\2", sleb(0x900), text("all.dll"), text(""))]
     for address, name in methods.items():

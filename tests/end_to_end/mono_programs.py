@@ -19,17 +19,17 @@ HAVE_MONO = all(shutil.which(tool) for tool in ("mono", "mcs", "mprof-report"))
 
 _GC = "gc,gcalloc,gcmove,gcroot,gchandle,finalization"
 
-# Name -> (profiler options, program, its arguments). Together they have every event that data version 17 can hold.
+# Name -> (profiler options, program, its arguments). Together they contain every event of data version 17.
 RECORDINGS = {
     "everything": ("nodefaults,%s,exception,monitor,counter,jit,heapshot,maxframes=16" % _GC, "everything", []),
-    # Enter and leave events; stacks are rebuilt from them, so other events carry no backtrace.
+    # Enter and leave events; stacks are derived from them, so other events carry no backtrace.
     "calls": (
         "nodefaults,calls,gcalloc,monitor,exception,gchandle",
         "everything",
         "calls exceptions fault handles monitors threads domains contexts".split(),
     ),
     "samples": ("nodefaults,sample=1000,counter", "everything", ["busy"]),
-    # As a user would call it: exceptions, counters and roots at every collection come with it.
+    # As a user would call it; this adds exceptions, counters, and roots at every collection.
     "plain": ("alloc,heapshot=ondemand,heapshot-on-shutdown", "everything", ["handles", "heap"]),
     "heap": ("nodefaults,gcalloc,gcmove,gcroot,heapshot,maxframes=4", "everything", ["heap"]),
     "zipped": ("nodefaults,exception,monitor,zip", "everything", ["exceptions", "monitors"]),
@@ -63,12 +63,12 @@ def compile_ahead(name):
 
 
 def record(path, options, program, arguments):
-    """Runs a program under the log profiler; returns what it said on standard output."""
+    """Runs a program under the log profiler; returns its standard output."""
     if not program.endswith(".exe"):
         program = compile_program(program)
     command = ["mono", "--profile=log:%s,output=%s" % (options, os.path.abspath(path)), os.path.abspath(program),
                *map(str, arguments)]
-    for _ in range(3):  # mono itself aborts in two of a hundred recordings of calls, and leaves files where it runs
+    for _ in range(3):  # mono itself aborts in two of a hundred recordings of calls, and leaves files in its working folder
         done = subprocess.run(command, cwd=work_dir(), capture_output=True, text=True, timeout=120)
         if done.returncode != -signal.SIGABRT:
             break
@@ -79,7 +79,7 @@ def record(path, options, program, arguments):
 
 @functools.cache
 def recordings(*names):
-    """Name -> path, for the named RECORDINGS (all of them by default); made side by side: mono waits at its end."""
+    """Name -> path, for the named RECORDINGS (all by default); made in parallel, because mono waits at its end."""
     names = names or tuple(RECORDINGS)
     paths = {name: os.path.join(work_dir(), name + ".mlpd") for name in names}
     for name in names:

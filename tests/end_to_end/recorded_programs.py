@@ -13,7 +13,7 @@ CLANG = next((name for name in ("clang++-22", "clang++-19") if shutil.which(name
 XRAY_FLAGS = ("-fxray-instrument", "-fxray-instruction-threshold=1")
 CALL_FLAGS = ("-finstrument-functions",)
 
-# Two threads (argument 1 times each a known tree of calls), an exception, and an end that argument 2 names.
+# Two threads (each runs a known tree of calls, argument 1 times), an exception, and an end that argument 2 selects.
 PROGRAM = r"""
 #include <csignal>
 #include <cstdio>
@@ -93,7 +93,7 @@ def telltale(*arguments, **options):
 
 
 class Recorded:
-    """A run in a folder of its own: what it said, and the recordings that it left."""
+    """A run in a folder of its own: its output, and the resulting recordings."""
 
     def __init__(self, program, *arguments, options=(), **run):
         self.place = pathlib.Path(tempfile.mkdtemp(dir=folder()))
@@ -108,7 +108,7 @@ class Recorded:
 
 
 def top(*files, options=()):
-    """The rows of `telltale top` by name; fails when anything is said."""
+    """The rows of `telltale top` by name; fails if standard error is not empty."""
     done = telltale("top", "--json", *options, *files)
     if done.returncode != 0 or done.stderr:
         raise AssertionError(f"top {files}: {done.returncode} {done.stderr}")

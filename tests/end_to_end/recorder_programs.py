@@ -1,4 +1,4 @@
-"""Programs of tests/programs/recorders, each built for both recorders, and what they recorded."""
+"""Programs of tests/programs/recorders, each built for both recorders, and their recordings."""
 import functools
 import json
 import os
@@ -16,7 +16,7 @@ XRAY = BUILD / "runtime/xray/libtelltale_xray.so"
 STACKTRACK = BUILD / "runtime/stacktrack/libtelltale_stacktrack.a"
 CLANG = next((name for name in ("clang++-22", "clang++-19") if shutil.which(name)), None)
 LONG = bool(os.environ.get("TELLTALE_LONG"))
-# What the recorder is: StackTrack, XRay's sleds, or the hooks of gcc's -finstrument-functions.
+# The recorder: StackTrack, XRay's sleds, or the hooks of gcc's -finstrument-functions.
 KINDS = ("stacktrack", "functions") + (("xray",) if CLANG else ())
 SANITIZED = "fsanitize" in (BUILD / "build.ninja").read_text()
 
@@ -42,7 +42,7 @@ def build(name, kind):
     elif kind == "functions":
         command = ["g++", "-finstrument-functions", "-finstrument-functions-exclude-file-list=/usr,/c++/,recorders/" + name, *common]
     else:
-        # Without clang's own runtime, which opens files too.
+        # Without clang's own runtime, which also opens files.
         command = [CLANG, "-fno-xray-link-deps", "-fxray-instrument", "-fxray-instruction-threshold=100000", "-fxray-ignore-loops", *common]
     subprocess.run(command, check=True, timeout=120)
     return program
@@ -63,7 +63,7 @@ def recordings(place):
 
 
 def check(path):
-    """A recording that telltale has nothing to say about but losses."""
+    """A recording without problems except losses."""
     done = subprocess.run([TELLTALE, "info", "--json", path], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     info = json.loads(done.stdout)
@@ -72,7 +72,7 @@ def check(path):
 
 
 def calls(kind, path):
-    """How often event() was called, and what was lost."""
+    """The number of calls of event(), and of lost ones."""
     info = check(path)
     if kind == "stacktrack":
         file = stacktrack_file.File(path)

@@ -1,4 +1,4 @@
-"""What the tests of the reliability goals share."""
+"""Shared by the tests of the reliability goals."""
 import os
 import re
 import resource
@@ -17,10 +17,10 @@ CONTROL = set(range(32)) - {10} | {127}
 
 
 def export_formats():
-    """Names that `convert --to` takes."""
+    """The names that `convert --to` accepts."""
     text = telltale("convert", "--help").stdout.decode()
     names = re.findall(r"(?m)^  ([a-z0-9-]+) ", text[text.index("Formats:") :])
-    # The recordings here are XRay's: other systems' formats are none for them.
+    # The recordings here are XRay's; other systems' formats do not apply.
     return [name for name in names if not name.startswith(("mono", "stacktrack", "sampler", "lcov"))]
 
 
@@ -30,7 +30,7 @@ def verbs():
 
 
 def reading_commands(folder):
-    """Every way to read a recording that this telltale has; "@" stands for the file. Output is a file in folder."""
+    """Every way of reading a recording in this telltale; "@" is replaced by the file. Output is a file in folder."""
     have = verbs()
     commands = [["info", "@"], ["info", "--json", "@"], ["top", "@"], ["top", "--json", "--exact", "@"],
                 ["top", "--by-thread", "--csv", "@"]]

@@ -1,4 +1,4 @@
-"""Building programs with telltale-cc, and reading their site tables and reports without any code of ours."""
+"""Builds programs with telltale-cc, and reads their site tables and reports without telltale's code."""
 import os
 import pathlib
 import re

@@ -1,5 +1,5 @@
-"""Programs with static information, made with plain clang and objcopy (what reads them does not depend on who instruments), and the
-documented tools and verbs of telltale run on them."""
+"""Programs with static information, made with plain clang and objcopy (their readers do not depend on the
+instrumentation), and the documented tools and verbs of telltale run on them."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""A slow and plain XRay reader and writer, made from the format's description and sharing nothing with telltale's
-own: what the tests compare telltale with. Valid files, and files whose extents end inside a record; nothing else."""
+"""A slow, plain XRay reader and writer, made from the format's description without any of telltale's code: the
+reference for tests. Only valid files, and files whose extents end inside a record."""
 
 import struct
 
@@ -11,8 +11,8 @@ class Thread:
     """Events of one thread: (time, action, id, arguments) for calls, (time, "custom" or "typed", type, payload) for
     events, (time, "cpu", number, []) and (time, "wrap", 0, []).
 
-    own_times: custom events have a time of their own (versions 1 to 4), which moves no other record: it is no later than
-    that of the record behind it."""
+    own_times: custom events have a time of their own (versions 1 to 4), which does not affect other records: it is no
+    later than that of the next record."""
 
     def __init__(self, own_times=False):
         self.pieces = []  # (time stamp of the first NewCPUId, events)
@@ -134,7 +134,7 @@ def profile(trace):
         for event in thread.events():
             time, action, function = event[:3]
             floor = time = max(time, floor)
-            if action == "wrap":  # moves the clock, but is nothing that the thread did
+            if action == "wrap":  # changes the clock, but is not an event of the thread
                 continue
             now = time
             if isinstance(action, str):
@@ -157,7 +157,7 @@ def profile(trace):
                 if top == function:
                     break
                 closed["unwound"] += 1
-        # What is open at the end counts up to the thread's last event, in total and self only.
+        # Calls that are open at the end count up to the thread's last event, only in total and self.
         while stack:
             function, entered, callees = stack.pop()
             row(function)["unfinished"] += 1
@@ -275,7 +275,7 @@ def random_fdr(rng, version=None, calls=400):
             elif dice < 0.83:
                 now += now_step
                 writer.function(EXIT, rng.randint(1, 300), now_step)
-                # Whatever it unwound, the model of the stack here need not know: later exits may become orphans.
+                # The model of the stack need not know what it unwound: later exits may become orphans.
             elif dice < 0.90:
                 payload = rng.randbytes(rng.randrange(40))
                 if version >= 5:
@@ -285,7 +285,7 @@ def random_fdr(rng, version=None, calls=400):
                 now += now_step
                 writer.typed(rng.randrange(65536), rng.randbytes(rng.randrange(40)), now_step)
             elif dice < 0.97:
-                now += -min(now, 50) if rng.random() < 0.2 else now_step  # clocks that differ by CPU
+                now += -min(now, 50) if rng.random() < 0.2 else now_step  # clocks that differ between CPUs
                 writer.cpu(rng.randrange(65536), now)
             else:
                 now += now_step

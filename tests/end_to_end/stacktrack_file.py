@@ -1,4 +1,4 @@
-"""A second reader of StackTrack files, of docs/formats/stacktrack.md alone: tests compare telltale with it."""
+"""A second reader of StackTrack files, based only on docs/formats/stacktrack.md: the reference for tests."""
 import collections
 import struct
 
@@ -11,7 +11,7 @@ Record = collections.namedtuple("Record", "offset flags stream pid sequence payl
 
 
 def wide_records(data):
-    """Every committed record; in a ring only those that belong to the STREAM before them."""
+    """Every committed record; in a ring only those that belong to the preceding STREAM."""
     at, end = 0, len(data)
     ring = 0
     while at + 32 <= end:
@@ -66,7 +66,7 @@ class File:
         self.hits.sort(key=lambda hit: (hit[0], hit[1]))
 
     def _collect(self, texts):
-        """Joins INFO to the record before it, whatever stands between."""
+        """Joins INFO to its record, even if they are interleaved."""
         open_texts, self.texts = {}, {}
         for record in self.records:
             key = (record.pid, record.stream, record.sequence)

@@ -1,4 +1,4 @@
-"""StackTrack streams made byte by byte with struct, independent of the C++ code: what the tests of the reader read."""
+"""StackTrack streams made byte by byte with struct, independent of the C++ code: input for the tests of the reader."""
 
 import struct
 
@@ -9,7 +9,7 @@ MAGIC = 0x12345678
 
 
 class Platform:
-    """How a platform writes: struct formats of the header and of each payload, without byte order."""
+    """A platform's encoding: struct formats of the header and of each payload, without byte order."""
 
     def __init__(self, order="<", *, size=24, at=8, header="HHI", payloads=None, info=16, version=0x100, time="Q"):
         self.order, self.size, self.at, self.header, self.info, self.version = order, size, at, header, info, version
@@ -50,7 +50,7 @@ FOREIGN = Platform(">", size=40, at=12, header="H2xII", info=20, version=0x101, 
 
 
 def specification_example():
-    """The stream that the specification's expand_events example was printed from."""
+    """The stream behind the specification's expand_events example."""
     p, pid, tid, frequency, start = CLASSIC, 0x060C, 0x04C8, 1_000_000, 5_000_000_000
     return b"".join([
         p.prologue(pid),
@@ -67,7 +67,7 @@ def specification_example():
 
 def small_run(platform=CLASSIC, *, pid=7, exits_marked=True, frequency=1_000_000):
     """Two threads: main() with a block, a step and a variable; a worker that calls work() twice. In order of capture,
-    with the text of a variable among other records."""
+    with a variable's text interleaved with other records."""
     p = platform
     exit_bit = EXIT if exits_marked else 0
     out, sequence = [], 0

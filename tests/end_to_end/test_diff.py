@@ -17,13 +17,13 @@ def telltale(*arguments):
 class DiffTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        """A second recording in which ids are shifted, save() takes 10 us longer and audit() is called review()."""
+        """A second recording with shifted ids, in which save() takes 10 us longer and audit() is called review()."""
         cls.folder = tempfile.TemporaryDirectory()
         cls.before = os.path.join(ORDERS, "orders.yaml")
         cls.before_map = os.path.join(ORDERS, "orders-map.yaml")
         cls.after = os.path.join(cls.folder.name, "after.yaml")
         cls.after_map = os.path.join(cls.folder.name, "after-map.yaml")
-        late = {}  # by thread: ticks that the thread is behind the first recording
+        late = {}  # by thread: the delay in ticks relative to the first recording
 
         def change(match):
             text = match.group(0)
@@ -40,7 +40,7 @@ class DiffTest(unittest.TestCase):
             file.write(text)
         with open(cls.before_map) as file:
             lines = file.read().replace("audit(", "review(").splitlines()
-        # A hundred functions are linked in front: the same program has other ids.
+        # With a hundred functions linked before it, the same program has other ids.
         padding = [f"- {{ id: {i}, address: {0x1000 + 16 * i}, function: {0x1000 + 16 * i}, kind: function-enter, "
                    f'always-instrument: true, function-name: "padding{i}()", version: 2 }}' for i in range(1, 101)]
         shifted = [re.sub(r"id: (\d+)", lambda m: f"id: {int(m.group(1)) + 100}", line) for line in lines[1:]]
@@ -104,7 +104,7 @@ class DiffTest(unittest.TestCase):
         done = self.diff("--gate", "self=10%", "--function", "Store*", status=1)
         self.assertIn("gate: self of Store::save", done.stderr)
         self.diff("--gate", "self=10%", "--function", "Store*", "--gate-floor-ns", "100000")
-        # A function that was not there has grown without limit; one that vanished has not grown.
+        # A new function has grown without limit; one that vanished has not grown.
         self.assertIn("calls of review", self.diff("--gate", "calls=0%", status=1).stderr)
         self.assertNotIn("audit", self.diff("--gate", "calls=0%", status=1).stderr)
         self.diff("--gate", "calls=0%", "--gate-by", "all")

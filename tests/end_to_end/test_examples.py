@@ -1,4 +1,4 @@
-"""Every example of C or C++ in the public headers and in the documents compiles as it stands."""
+"""Every C or C++ example in the public headers and in the documents compiles unchanged."""
 import glob
 import os
 import re
@@ -13,7 +13,7 @@ LANGUAGES = {"c": ("c", "-std=c11"), "h": ("c", "-std=c11"), "c++": ("c++", "-st
 
 
 def header_examples(path):
-    """Comment lines that stand three blanks in or more are code, and so are empty ones between them."""
+    """Comment lines indented by three or more blanks are code, and so are empty ones between them."""
     block, start = [], 0
     with open(path) as file:
         for number, line in enumerate([*file, "end"], 1):
@@ -21,7 +21,7 @@ def header_examples(path):
                 start = number if not block else start
                 block.append(line[5:].rstrip("\n"))
             elif block:
-                # The header's own users include it, and nothing else of ours.
+                # Users include only the header itself.
                 include = "#include <telltale/%s>" % os.path.basename(path)
                 yield "%s:%d" % (os.path.relpath(path, SOURCE_DIR), start), "\n".join([include, *block, ""]), "c++"
                 block = []

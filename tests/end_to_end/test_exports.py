@@ -1,4 +1,4 @@
-"""Every export is read by a consumer that is not ours, and says what the recording says."""
+"""An independent consumer reads every export, and its contents match the recording."""
 import collections
 import csv
 import gzip
@@ -17,7 +17,7 @@ from export_tools import compiler, fdr, install_node_modules, restore
 TELLTALE = os.environ["TELLTALE"]
 SOURCE_DIR = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"])
 
-# Names that try to break out of every target.
+# Names that try to break out of every target's quoting.
 HOSTILE = [
     "</script><script>alert(1)</script>", "]]>", "a\"b'c", "tab\there", "line\nend", "\x1b[31mred", "\x1b]0;title\x07",
     "\u202egnp.exe", "=1+1", "+2", "-3", "@sum", "a;b;c 5", "#comment", "back\\slash\\n", "&lt;&amp;", "../../etc/passwd",
@@ -43,7 +43,7 @@ def named_program(folder):
 
 
 def proto_number(data, at):
-    """A varint, and where the next thing begins."""
+    """A varint, and the position after it."""
     number = shift = 0
     while True:
         number |= (data[at] & 0x7F) << shift
@@ -105,7 +105,7 @@ class Exports(unittest.TestCase):
         return self.run_tool("protoc", "--decode=telltale.perfetto.Trace", f"-I{schemas}",
                              schemas / "perfetto_subset.proto", input=path.read_bytes()).decode()
 
-    # What the timeline says, by an independent reading of protoc's text: (begin, end, name) and instants.
+    # The timeline according to an independent reading of protoc's text: (begin, end, name) and instants.
     def slices(self, text):
         names, now, opened, slices, instants = {}, 0, [], [], []
         for iid, name in re.findall(r'event_names \{\s*iid: (\d+)\s*name: "((?:[^"\\]|\\.)*)"', text):
@@ -122,7 +122,7 @@ class Exports(unittest.TestCase):
             elif "type: INSTANT" in packet:
                 instants.append((now, re.search(r'categories: "(.*)"', packet).group(1)))
         self.assertEqual(opened, [])
-        self.assertNotRegex(text, r"(?m)^\s*\d+:")  # no field that our schema does not know
+        self.assertNotRegex(text, r"(?m)^\s*\d+:")  # no field outside our schema
         return slices, instants
 
     def test_perfetto_decodes_with_the_schema_subset(self):
@@ -139,7 +139,7 @@ class Exports(unittest.TestCase):
         import zlib
         plain = self.decode_perfetto(self.convert("perfetto"))
         raw = self.convert("perfetto", "--compress").read_bytes()
-        # Replaces each compressed packet by what is in it: field 1 of the trace, holding field 50 alone.
+        # Replaces each compressed packet by its contents: field 1 of the trace, containing only field 50.
         out, at = b"", 0
         def varint(at):
             value = shift = 0
@@ -210,11 +210,11 @@ class Exports(unittest.TestCase):
         top = self.run_tool(*command, "-top", "-unit=ns", path).decode()
         self.assertRegex(top, r"5500ns .* 10000ns .*#1")
         self.assertIn(b"77", self.run_tool(*command, "-tags", path))
-        with gzip.open(path) as file:  # one member, whole
+        with gzip.open(path) as file:  # a single, complete member
             self.assertTrue(file.read())
 
     def test_pprof_has_calls_that_take_no_time(self):
-        """A call whose time is all its callee's is a sample, too: it was called."""
+        """A call whose time is entirely its callee's is a sample, too: it was called."""
         trace = self.folder / "instant.fdr"
         trace.write_bytes(fdr([("enter", 1, 10), ("enter", 2, 0), ("enter", 3, 0), ("exit", 3, 0), ("exit", 2, 0), ("exit", 1, 50)]))
         out = self.folder / "instant.pprof"

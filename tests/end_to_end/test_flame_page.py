@@ -86,7 +86,7 @@ class FlamePage(unittest.TestCase):
         return calls["trees"][0]["function"].index(number)
 
     def check_names(self, page, wanted):
-        """Every name is in the page as text, and showing each of them does nothing but that."""
+        """Every name is in the page as text, and showing it has no other effect."""
         functions = page_data(page)["data"]["calls"]["functions"]
         self.assertEqual(sorted(restore(info[0]) for info in functions), sorted(wanted))
         every = """(async () => {

@@ -100,7 +100,7 @@ class GccRecorderTest(unittest.TestCase):
         shallow = Recorded(program, 10, options=["--function", "shop::*", "--depth", 2])
         self.assertEqual(calls(shallow.file), {"shop::work(int)": 2, "shop::order(int)": 20})
         long = Recorded(program, 10, options=["--min", "1ns"])
-        # A processor's clock may stand still for as long as the shortest calls take.
+        # A processor's clock may not advance during the shortest calls.
         found, every = calls(long.file), expected_calls(10)
         self.assertEqual({name: every[name] - found[name] for name in ("shop::work(int)", "shop::order(int)")},
                          {"shop::work(int)": 0, "shop::order(int)": 0})

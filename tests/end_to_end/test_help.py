@@ -1,4 +1,4 @@
-"""Help and manual pages, all from one reading of the command line."""
+"""Help and manual pages, all derived from the declarations of the command line."""
 import os
 import re
 import subprocess
@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 TELLTALE = os.environ["TELLTALE"]
-VERBS = ["info", "top", "report", "stacks", "flame", "graph", "diff", "dump", "check", "convert", "sites"]  # that read something
+VERBS = ["info", "top", "report", "stacks", "flame", "graph", "diff", "dump", "check", "convert", "sites"]  # verbs that read input
 ALL_VERBS = [*VERBS, "run"]
 
 
@@ -35,7 +35,7 @@ class HelpTest(unittest.TestCase):
                     continue
                 self.assertIn("--strict", shown.stdout)
                 self.assertIn("--json", shown.stdout)
-                if verb != "sites":  # it reads programs
+                if verb != "sites":  # verbs that read programs
                     for option in ("--thread", "--time", "--function", "--depth"):
                         self.assertIn(option, shown.stdout)
 
@@ -48,7 +48,7 @@ class HelpTest(unittest.TestCase):
                 self.assertIn(word, done.stderr)
 
     def complete(self, *words):
-        """What bash offers for the last of the words."""
+        """Bash's completions of the last word."""
         script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _telltale; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "-c", script, TELLTALE, "telltale", *words], capture_output=True, text=True,

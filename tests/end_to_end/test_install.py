@@ -1,4 +1,4 @@
-"""An installed telltale can be found, built against and used by a program that knows nothing of this repository."""
+"""An installed telltale can be found, linked against and used by a program without this repository."""
 import glob
 import json
 import os
@@ -69,13 +69,13 @@ class InstallTest(unittest.TestCase):
                                "libtelltale.so")
         symbols = [line.split(maxsplit=2)[1:] for line in run("nm", "-DC", "--defined-only", library).splitlines()]
         self.assertTrue(any("telltale::api::Recording::top" in name for _, name in symbols), symbols)
-        # Weak instances of the standard library's own templates are what every C++ library has.
+        # Every C++ library has weak instances of the standard library's own templates.
         strangers = [name for kind, name in symbols if "telltale::api::" not in name and not
                      (kind in "VWu" and "std::" in name)]
         self.assertEqual(strangers, [])
 
     def test_a_program_with_checkpoints(self):
-        """Both forms of the recorder, and none: what is disabled is nothing, and needs no library."""
+        """Both forms of the recorder, and none: disabled macros expand to nothing, and need no library."""
         folder = os.path.dirname(self.program)
         for name in ("uses_stacktrack", "uses_stacktrack_shared"):
             path = run(os.path.join(folder, name), self.folder.name).split()[0]
@@ -90,7 +90,7 @@ class InstallTest(unittest.TestCase):
         self.assertNotIn("telltale", run("nm", "-C", disabled))
 
     def test_the_tool_of_the_specification_is_installed(self):
-        """libexec/telltale/expand_events, under the name that StackTrack's readers know."""
+        """libexec/telltale/expand_events, under the name that readers of the StackTrack text know."""
         tool = os.path.join(self.prefix, "libexec", "telltale", "expand_events")
         example = os.path.join(SOURCE, "tests", "golden", "stacktrack", "specification.tlg")
         lines = run(tool, "--as-printed", example).splitlines()
@@ -100,7 +100,7 @@ class InstallTest(unittest.TestCase):
         self.assertTrue(run(tool, "--show_format").startswith("<RAW_FORMAT"))
 
     def test_the_guide_to_the_sampler_works_with_what_is_installed(self):
-        """Every command that it shows, from telltale-c++ to resolve-backtrace, with nothing but the prefix's bin in the PATH."""
+        """Every command of the guide, from telltale-c++ to resolve-backtrace, with only the prefix's bin in the PATH."""
         if not glob.glob(os.path.join(self.prefix, "lib*", "**", "telltale-sampler-clang-*.so"), recursive=True):
             self.skipTest("no plugin was built")
         path = os.pathsep.join(folder for folder in os.environ["PATH"].split(os.pathsep) if not folder.startswith(BUILD))

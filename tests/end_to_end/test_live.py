@@ -1,4 +1,5 @@
-"""Recordings that are still being written: --follow, and heap shots asked for through the command port of Mono's profiler."""
+"""Recordings that are still being written: --follow, and heap shots requested through the command port of Mono's
+profiler."""
 import json
 import os
 import pathlib
@@ -23,7 +24,7 @@ def start(*words):
 
 
 def documents(text):
-    """JSON values one after the other."""
+    """Consecutive JSON values."""
     decoder = json.JSONDecoder()
     found = []
     text = text.strip()
@@ -87,7 +88,7 @@ class LiveMonoTest(unittest.TestCase):
 
     def test_a_port_that_does_not_answer_is_said(self):
         with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+            taken.bind(("127.0.0.1", 0))  # bound, but not listening
             done = telltale("heapshot", self.file, "--port", taken.getsockname()[1])
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertIn("command port", done.stderr)
@@ -124,11 +125,11 @@ class FollowTest(unittest.TestCase):
     def test_what_ends_torn_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
             torn = pathlib.Path(folder, "torn.fdr")
-            torn.write_bytes(self.trace_of_this_process()[:-20])  # nobody holds it
+            torn.write_bytes(self.trace_of_this_process()[:-20])  # no process has it open
             done = telltale("dump", "--follow", "--strict", torn)
             self.assertEqual(done.returncode, 4)
             self.assertIn("20 bytes lost", done.stderr)
-            # All is said, the torn end at the end.
+            # Everything is printed, the torn end last.
             self.assertEqual(sorted(done.stdout.splitlines()), sorted(telltale("dump", torn).stdout.splitlines()))
 
     def test_standard_input_cannot_be_followed(self):

@@ -25,7 +25,7 @@ class MemoryTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.trace = os.path.join(cls.folder.name, "large.fdr")
-        # 256 MiB of records in 16 buffers, one thread: four times what the tightest limit allows.
+        # 256 MiB of records in 16 buffers, one thread: four times the tightest limit.
         subprocess.run([MAKE_TRACE, cls.trace, str(32 * MIB)], check=True)
 
     @classmethod

@@ -1,5 +1,5 @@
-"""What telltale answers about Mono recordings beyond mprof-report: against mprof-report's own totals where it has them,
-and every export through a consumer that is not ours."""
+"""Answers about Mono recordings beyond mprof-report: compared with mprof-report's own totals where they exist, and
+every export read by an independent consumer."""
 import collections
 import csv
 import io
@@ -40,7 +40,7 @@ def section(path, name, *options):
 
 def folded(path, measure, *options):
     """Stack -> number."""
-    rows = collections.Counter()  # methods of one name may be several
+    rows = collections.Counter()  # several methods may have the same name
     for line in telltale("stacks", path, "--measure", measure, *options).splitlines():
         stack, number = line.rsplit(" ", 1)
         rows[tuple(stack.split(";"))] += int(number)
@@ -73,7 +73,7 @@ class MonoAnswers(unittest.TestCase):
         return out
 
     def running_shots(self, name):
-        """mprof-report's heap shots, less the one that mono takes when the program has ended."""
+        """mprof-report's heap shots, without the one that mono takes when the program has ended."""
         return self.reports[name]["heapshot"][:-1]
 
     def test_allocations_by_stack_add_up_to_what_mprof_report_counts(self):
@@ -83,7 +83,7 @@ class MonoAnswers(unittest.TestCase):
             count_by_type = by_leaf(folded(path, "alloc-count"))
             self.assertEqual(sum(bytes_by_type.values()), nbytes, name)
             self.assertEqual(sum(count_by_type.values()), count, name)
-            # A type that mprof-report could name from its first allocation on has its figures there.
+            # Types that mprof-report could name from their first allocation on have correct figures there.
             rows = {row.name: row.numbers for row in self.reports[name]["alloc"]["rows"]}
             self.assertEqual((bytes_by_type["Leak"], count_by_type["Leak"]), rows["Leak"][:2] if name != "calls" else (0, 0))
 
@@ -105,7 +105,7 @@ class MonoAnswers(unittest.TestCase):
             self.assertEqual(sum(row["waits"] for row in contention["sites"]), contention["waits"])
             blocked = sum(folded(path, "blocked").values())
             self.assertEqual(blocked, contention["total_blocked_ns"])
-            # mprof-report tells seconds with a few digits.
+            # mprof-report prints seconds with few digits.
             self.assertAlmostEqual(blocked / 1e9, sum(lock.total for lock in report["monitor"]["locks"]), delta=0.01)
             self.assertEqual({row["site"] for row in contention["sites"]} & {"Monitors:Wait (object)", "Monitors:Try (object)"},
                              {"Monitors:Wait (object)", "Monitors:Try (object)"})
@@ -144,7 +144,7 @@ class MonoAnswers(unittest.TestCase):
         telltale("report", path, "--gate", "growth", status=2)
 
     def releasing(self):
-        """A recording of a program whose leak is gone when it ends: path, offsets of its shots' begins and ends."""
+        """A recording of a program whose leak is freed at its end: path, offsets of its shots' begins and ends."""
         path = self.folder / "releasing.mlpd"
         if not path.exists():
             mono_programs.record(path, "nodefaults,heapshot", "releasing", [])
@@ -170,7 +170,7 @@ class MonoAnswers(unittest.TestCase):
         retention = section(path, "retention")
         self.assertEqual((retention["shot"], retention["left_out"]), (last - 1, "%d at exit" % last))
         self.assertEqual(sum(folded(path, "live-bytes").values()), growth["over_time"][-1]["bytes"])
-        # In a window that has nothing but the shot at the exit, it is what there is to show.
+        # A window with only the shot at exit shows that one.
         window = "--time=%dns.." % growth["left_out"][0]["at_ns"]
         self.assertEqual(section(path, "retention", window)["shot"], last)
 
@@ -179,7 +179,7 @@ class MonoAnswers(unittest.TestCase):
         begin, end = shots[6], shots[7]  # of the fourth
         buffers = [int(at) for at in re.findall(r"(?m)^ *(\d+) Buffer ", telltale("dump", path))]
         cut = self.folder / "killed.mlpd"
-        # Between two buffers, which is how a program that is killed leaves it.
+        # Between two buffers, as in the recording of a killed program.
         cut.write_bytes(path.read_bytes()[: next(at for at in buffers if begin < at < end)])
         done = run("report", cut, "--reports=heapshot,growth,retention", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -197,7 +197,7 @@ class MonoAnswers(unittest.TestCase):
         self.assertIn("heap shot 3", live.stderr)
         self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in live.stdout.splitlines()),
                          told["heapshot"]["shots"][2]["bytes"])
-        # mprof-report takes what there is for a whole shot, and so does --like-mprof.
+        # mprof-report treats the part as a whole shot, and so does --like-mprof.
         theirs = mprof_report.report(cut, "--reports=heapshot")["heapshot"]
         ours = section(cut, "heapshot", "--like-mprof")["shots"]
         self.assertEqual([(row["bytes"], row["objects"]) for row in ours], [(shot.size, shot.objects) for shot in theirs])
@@ -259,12 +259,12 @@ class MonoAnswers(unittest.TestCase):
             self.assertEqual(pauses["max_pause_ns"], kept[-1])
             self.assertEqual(pauses["p50_pause_ns"], kept[(len(kept) - 1) // 2])
             self.assertLess(pauses["max_pause_ns"], 500_000_000)
-            # Mono 6.8 stops the world for a second when it ends: that is no pause of the program.
+            # Mono 6.8 stops the world for a second when it ends, which is not a pause of the program.
             self.assertEqual([row["shutdown"] for row in rows], [0] * (len(rows) - 1) + [1])
 
     @unittest.skipUnless(os.path.exists("/usr/lib/mono/4.5/mcs.exe"), "no compiler to record")
     def test_check_accepts_a_large_program_with_its_methods(self):
-        # So many methods that the profiler's writer thread falls behind.
+        # Enough methods that the profiler's writer thread falls behind.
         source = SOURCE_DIR / "tests" / "programs" / "mono" / "everything.cs"
         for options in ("jit", "sample=100"):
             path = self.folder / "compiler.mlpd"
@@ -273,7 +273,7 @@ class MonoAnswers(unittest.TestCase):
 
     def test_threads_and_counters_over_time(self):
         threads = section(self.paths["everything"], "timelines")["threads"]
-        self.assertTrue(any("Holder" in row["name"] for row in threads))  # the system gives ids away again
+        self.assertTrue(any("Holder" in row["name"] for row in threads))  # the system reuses ids
         self.assertEqual(sum(row["allocated_bytes"] for row in threads), self.reports["everything"]["alloc"]["total"][0])
         for row in threads:
             if row["started_ns"] is not None and row["ended_ns"] is not None:

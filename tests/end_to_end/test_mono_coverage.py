@@ -1,5 +1,5 @@
-"""Coverage of a real program. Mono's log profiler wrote it up to data version 15; since 5.14 a profiler of its own says
-the same in XML. Here the XML of Debian's mono becomes coverage events of version 15, which telltale reports."""
+"""Coverage of a real program. Mono's log profiler wrote it up to data version 15; since 5.14 a separate profiler writes
+the same as XML. The test converts the XML of Debian's mono to coverage events of version 15, which telltale reports."""
 import json
 import os
 import subprocess
@@ -14,7 +14,7 @@ ASSEMBLY, METHOD, STATEMENT, CLASS = 0x09, 0x19, 0x29, 0x39
 
 
 def record_coverage():
-    """What mono says of a run of tests/programs/mono/everything.cs: its XML."""
+    """Mono's XML of a run of tests/programs/mono/everything.cs."""
     path = os.path.join(mono_programs.work_dir(), "coverage.xml")
     program = mono_programs.compile_program("everything")
     subprocess.run(["mono", "--profile=coverage:output=" + path, program, "calls", "exceptions", "threads"],
@@ -27,7 +27,7 @@ def numbers(element, *names):
 
 
 def coverage_events(root):
-    """Buffers of events, in the order of the XML; what it says of a class stands behind its assembly."""
+    """Buffers of events, in the order of the XML; classes follow their assembly."""
     events, assembly = [], ""
     for number, element in enumerate(root):
         words = [text(element.get(name) or "") for name in ("assembly", "class", "name", "guid", "filename")]

@@ -76,7 +76,7 @@ class MonoFiles(unittest.TestCase):
         self.assertEqual([problem["kind"] for problem in info["problems"]], ["torn tail", "torn tail"])
         run("info", "--strict", torn, status=4)
         run("check", torn, status=1)
-        # The second buffer's first event is damaged: the third buffer is still told.
+        # The second buffer's first event is damaged: the third buffer is still read.
         text = run("dump", V17).decode().splitlines()
         buffers = [int(line.split()[0]) for line in text if line.split()[1] == "Buffer"]
         broken = bytearray(data)

@@ -1,5 +1,6 @@
-"""Reports of Mono recordings need memory for what is distinct (methods, types, the objects of a heap shot), not for the
-length of the recording: reports of a long one run under a limit of private memory, and say what a short one says."""
+"""Reports of Mono recordings need memory for distinct items (methods, types, the objects of a heap shot), not for the
+length of the recording: reports of a long recording run under a limit of private memory, and match those of a short
+one."""
 import json
 import os
 import resource
@@ -19,7 +20,7 @@ OBJECTS = 800  # of a heap shot
 
 
 def events_of_a_round():
-    """Some of everything, the same in each round; heap shot included."""
+    """Some events of every kind, the same in each round, including a heap shot."""
     method = Chain()
     addresses, types = list(METHODS), list(TYPES)
     out = []
@@ -98,7 +99,7 @@ class MonoMemory(unittest.TestCase):
         return json.loads(done.stdout)
 
     def compare(self, *options, limit):
-        """Figures of the long recording are those of the short one, as many times as it has more rounds."""
+        """The long recording's figures are the short one's, times the ratio of rounds."""
         long = self.run_report(self.long, *options, limit=limit)
         short = self.run_report(self.short, *options, limit=limit)
         self.assertEqual(set(long), set(short))

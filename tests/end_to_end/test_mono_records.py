@@ -1,4 +1,4 @@
-"""Mono recordings record by record, beside what mprof-report says of them: its reports=stats, and --debug."""
+"""Mono recordings record by record, compared with mprof-report's reports=stats and --debug."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ def run(*words):
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
-# What mprof-report calls the events of version 17; it does not count all kinds.
+# mprof-report's names of version 17's events; it does not count all kinds.
 FIRST_BYTES = {
     "TYPE_ALLOC_NO_BT": 0x00, "TYPE_ALLOC_BT": 0x10,
     "TYPE_GC_EVENT": 0x11, "TYPE_GC_RESIZE": 0x21, "TYPE_GC_MOVE": 0x31, "TYPE_GC_HANDLE_CREATED": 0x41,
@@ -72,7 +72,7 @@ LINES = [
      lambda m: (m[1], m[2], int(m[4]), m[3])),
     ("context", r"(loaded|unloaded) context %s \(%s\) at (\d+)$" % (POINTER, POINTER),
      lambda m: (m[1], m[2], m[3], int(m[4]))),
-    # What it calls a thread may be a domain.
+    # Its "thread" may be a domain.
     ("thread", r"(loaded|unloaded) thread %s at (\d+)$" % POINTER, lambda m: (m[1], m[2], int(m[3]))),
     ("name", r"(thread|domain) %s named at (\d+): (.*)$" % POINTER, lambda m: (m[1], m[2], int(m[3]), m[4])),
     ("Call", r"(enter|leave|exleave) method (.*)$", lambda m: (CALLS[m[1]], m[2])),
@@ -153,7 +153,7 @@ def root_area(r):
     return (r["start"], r["size"], r["source"], r["key"], r["name"]) if r["registered"] else (r["start"],)
 
 
-# A record of telltale dump --json as the figures that LINES makes.
+# A record of telltale dump --json as figures in LINES' form.
 FIGURES = {
     "Buffer": lambda r: (r["thread"], r["length"], r["time_base"], r["offset"]),
     "Alloc": lambda r: (r["object"], r["size"], r["time"]),
@@ -196,7 +196,7 @@ def ours(path):
             add("SampleHit", *((address, r["thread"]) for address in r["address"]))
             add("frame", *enumerate(r.get("frame_method", [])))
         elif r["record"] == "HeapObject" and r["size"] == 0:
-            pass  # more references of an object that was told: mprof-report says nothing
+            pass  # further references of the previous object: mprof-report prints nothing
         elif r["record"] in FIGURES:
             add(r["record"], FIGURES[r["record"]](r))
     return found
@@ -231,7 +231,7 @@ class Records(unittest.TestCase):
                     again = run("report", "--reports=stats", "--json", "--jobs", jobs, path)
                     self.assertEqual(json.loads(again)["stats"], found)
                 seen |= set(rows)
-        # Every kind of event that version 17 writes is in one of the recordings (a sample in native code takes luck).
+        # Every kind of event that version 17 writes is in one of the recordings (a sample in native code is a matter of luck).
         self.assertLessEqual(set(FIRST_BYTES.values()) | NOT_COUNTED, seen | {0x17})
 
     def test_debug(self):
@@ -239,13 +239,13 @@ class Records(unittest.TestCase):
         for name, path in self.paths.items():
             with self.subTest(recording=name):
                 found, expected = ours(path), theirs(path)
-                names = {}  # a method's memory may be used again, by another one
+                names = {}  # a method's memory may be reused by another one
                 for figures in found["Jit"]:
                     names.setdefault(figures[0], set()).add(figures[3])
                 for kind, place in (("Call", 1), ("Clause", 2), ("frame", 1)):
                     for row, theirs_of_row in enumerate(expected.get(kind, [])[: len(found.get(kind, []))]):
                         figures = list(found[kind][row])
-                        # It does not know a name that comes later in the file.
+                        # It does not use names that come later in the file.
                         name, unknown = theirs_of_row[place], "unknown method 0x%x" % figures[place]
                         if name == unknown or name in names.get(figures[place], ()):
                             figures[place] = name

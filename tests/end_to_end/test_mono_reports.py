@@ -1,4 +1,4 @@
-"""`telltale report` of real recordings, figure for figure beside mprof-report's."""
+"""`telltale report` of real recordings, compared with mprof-report's figure by figure."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def stack(row):
 
 
 def traces(rows, value, **of):
-    """[(value, frames)] of the rows that have these cells, in an order that does not depend on ties."""
+    """[(value, frames)] of the rows with these cells, in an order that does not depend on ties."""
     kept = [row for row in rows if all(row[key] == cell for key, cell in of.items())]
     return sorted(((row[value], stack(row)) for row in kept), key=lambda line: (-line[0], line[1]))
 
@@ -64,7 +64,7 @@ class Reports(unittest.TestCase):
                 check(ours, theirs)
 
     def check_traces(self, ours, theirs, value, owner):
-        """The stacks of each type or method; several may have one name."""
+        """The stacks of each type or method; several may have the same name."""
         if "traces" not in ours:
             return
         together = {}
@@ -99,7 +99,7 @@ class Reports(unittest.TestCase):
         self.compare(self.check_jit, "--time=0.05-0.2")
 
         def corrected(ours, theirs):
-            # In some runs mono tells sizes of methods that it has no code of.
+            # In some runs mono records sizes of methods without code.
             if ours["jit"]["unknown_sizes"] == 0:
                 self.check_jit(ours, theirs)
 
@@ -232,7 +232,7 @@ class Reports(unittest.TestCase):
             self.assertEqual([row[column] for row in ours], [row.numbers[index] for row in theirs])
 
     def test_call_corrected(self):
-        """Calls and own time are mprof-report's; totals are, unless the method is recursive."""
+        """Calls and own time equal mprof-report's; so do totals, unless the method is recursive."""
         theirs = mprof_report.report(self.paths["calls"], "--verbose")
         ours = telltale(self.paths["calls"], "--verbose")["call"]
         self.assertEqual(ours["calls"], theirs["call"]["total"])
@@ -305,7 +305,7 @@ class Reports(unittest.TestCase):
 
     def check_ids(self, ours, theirs):
         threads = [(int(row["id"], 16), '"%s"' % row["name"]) for row in ours["thread"]["threads"]]
-        # A thread that was named by an empty string is one without a name to us.
+        # We treat a thread with an empty name as one without a name.
         named = [(id, name) for id, name in theirs["thread"] if name not in ("", '""')]
         self.assertEqual([(id, name) for id, name in threads if name != '""'], named)
         self.assertLessEqual({id for id, _ in theirs["thread"]}, {id for id, _ in threads})
@@ -337,7 +337,7 @@ class Reports(unittest.TestCase):
                 if line["shot"] == shot.number
             ]
             lines = [(line.numbers, line.name, line.delta) for line in shot.rows]
-            # Of several classes with the same size, another one may be the last that is shown.
+            # If several classes have the same size, the last one shown may differ.
             last = min((line[0][0] for line in lines), default=0)
             self.assertEqual(sorted(line[0][0] for line in classes), sorted(line[0][0] for line in lines))
             self.assertEqual(
@@ -366,7 +366,7 @@ class Reports(unittest.TestCase):
         for name, (roots, found) in theirs.items():
             ours_roots, ours_found = ours.get(name, ([], []))
             if len(ours_roots) != len(roots) and shown[name] > 0:
-                continue  # classes of one name, of which not all are among those shown
+                continue  # classes with the same name, not all of which are among those shown
             self.assertEqual(sorted(ours_roots), sorted(roots), name)
             self.assertEqual(by_value(ours_found), by_value(found), name)
 
@@ -403,7 +403,7 @@ class Reports(unittest.TestCase):
                     total // 86400000, total // 3600000 % 24, total // 60000 % 60, total // 1000 % 60, total % 1000
                 )
                 found.setdefault(stamp, []).append((row["section"], row["name"], row["shown"]))
-            # What falls into one millisecond mprof-report says twice.
+            # mprof-report prints events of the same millisecond twice.
             for stamp, values in theirs["counters"]["by_time"].items():
                 self.assertEqual(sorted(set(found[stamp])), sorted(set(values)))
             self.assertEqual(set(found), set(theirs["counters"]["by_time"]))
@@ -423,7 +423,7 @@ class Reports(unittest.TestCase):
 
 
     def objects(self, *options):
-        """What mprof-report says of objects: {(address, what, address or handle or type)}: how often}."""
+        """mprof-report's history of objects: {(address, what, address or handle or type): how often}."""
         found = {}
         for line in mprof_report.run(self.paths["heap"], *options).splitlines():
             if at := re.match(r"Object (\S+) created \((.*), (\d+) bytes\)", line):
@@ -465,7 +465,7 @@ class Reports(unittest.TestCase):
 
 
 class Forms(unittest.TestCase):
-    """What holds for every report, whatever it says."""
+    """Properties of every report."""
 
     @classmethod
     def setUpClass(cls):

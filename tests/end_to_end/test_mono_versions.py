@@ -1,6 +1,6 @@
-"""Old data versions: every report of the golden files, which telltale's own writer made, beside mprof-report's figures.
+"""Old data versions: every report of the golden files, which telltale's own writer made, compared with mprof-report's.
 
-Today's mono writes version 17 only, but its mprof-report reads all versions."""
+Current mono writes only version 17, but its mprof-report reads all versions."""
 import json
 import os
 import struct
@@ -16,8 +16,8 @@ from test_mono_reports import telltale
 GOLDEN = os.path.join(mono_programs.SOURCE_DIR, "tests/golden/mono")
 ALL = [f"v{version}" for version in range(1, 18)] + ["v1_32", "v12_32", "v17_32", "v15_counters_only"]
 
-# What mprof-report reads wrong, with the rest of the buffer, and so ends: a module id behind the name of an image that
-# is unloaded; a section's name in front of performance counters' before version 7.
+# mprof-report misreads these, and with them the rest of the buffer, and gives up: a module id after the name of an image
+# that is unloaded; a section's name before performance counters' before version 7.
 UNREADABLE = {
     "Metadata": lambda r, version: version >= 16 and r["mtype"] == 2 and r["action"] == "end_unload",
     "CounterDescriptions": lambda r, version: version < 7,
@@ -25,7 +25,7 @@ UNREADABLE = {
 
 
 def without_unreadable(path, to):
-    """Copies a recording without the events that mprof-report cannot read; how many there were."""
+    """Copies a recording without the events that mprof-report cannot read; returns their number."""
     lines = subprocess.run([mono_programs.TELLTALE, "dump", "--json", path], capture_output=True, check=True, timeout=60)
     records = [json.loads(line) for line in lines.stdout.splitlines()]
     version = records[0]["version"]
@@ -90,7 +90,7 @@ class OldVersions(unittest.TestCase):
         self.compare(check)
 
     def test_reports(self):
-        # What a version does not have is not printed.
+        # Reports of data that a version does not have are not printed.
         def ids(ours, theirs):
             theirs["thread"] = [(id, name) for id, name in theirs["thread"] if name != '""']
             self.checks.check_ids({"domain": {"domains": []}, "context": {"contexts": []}, **ours},
@@ -99,7 +99,7 @@ class OldVersions(unittest.TestCase):
         def counters(ours, theirs):
             self.checks.check_counters({"counters": {"counters": []}, **ours}, {"counters": {"last": {}}, **theirs})
 
-        # It reads a version 15 with the events of 14 as 15, and no action of a lock in version 13.
+        # It reads version 15 with the events of 14 as 15, and no lock actions in version 13.
         wrong = {"alloc": ["v15_counters_only"], "heapshot": ["v15_counters_only"], "monitor": ["v13"]}
         for report in ("jit", "gc", "sample", "alloc", "call", "metadata", "exception", "monitor", "heapshot"):
             with self.subTest(report=report):
@@ -116,7 +116,7 @@ class OldVersions(unittest.TestCase):
 
 
 def figures(found, without=()):
-    """What both versions of a recording must say alike, of a report of mprof-report."""
+    """The parts of an mprof-report report that must be equal for both versions of a recording."""
     empty = {"rows": [], "total": 0}
     monitor = found.get("monitor", {"locks": [], "contentions": 0, "acquired": 0, "failures": 0})
     exception = found.get("exception", {"throws": 0, "clauses": {}, "traces": []})
@@ -126,7 +126,7 @@ def figures(found, without=()):
                     sorted((lock.object, lock.contentions, lock.total, lock.max, lock.traces) for lock in monitor["locks"])),
         "exception": (exception["throws"], exception["clauses"], exception["traces"]),
         "call": (found.get("call", empty)["total"], sorted((row.name, row.numbers) for row in found.get("call", empty)["rows"])),
-        # Not by type: mprof-report loses the types of vtables that are used early.
+        # Not by type: mprof-report cannot resolve the types of vtables that are used early.
         "alloc": found.get("alloc", {"total": (0, 0)})["total"],
         "gc": (gc.get("GC resizes"), gc.get("Max heap size"), gc.get("Object moves"), gc["generations"]),
         "heapshot": [(shot.seconds, shot.size, shot.objects) for shot in found.get("heapshot", [])],
@@ -135,7 +135,7 @@ def figures(found, without=()):
 
 
 class Conversions(unittest.TestCase):
-    """What `convert` writes, read by mprof-report."""
+    """The output of `convert`, read by mprof-report."""
     maxDiff = 4000
 
     @classmethod
@@ -150,7 +150,7 @@ class Conversions(unittest.TestCase):
         cls.keeper.cleanup()
 
     def read(self, path, *options):
-        """By mprof-report, as far as it can."""
+        """According to mprof-report, as far as it can read."""
         readable = os.path.join(self.folder, "readable.mlpd")
         without_unreadable(path, readable)
         return mprof_report.report(readable, "--verbose", *options)
@@ -175,14 +175,14 @@ class Conversions(unittest.TestCase):
                     self.assertEqual(figures(self.read(self.convert(path, target)), without), before)
 
     def test_mprof_report_reads_the_same_figures_of_real_recordings(self):
-        traces = ("--traces", "--maxframes=100")  # the golden files' objects refer to nothing: it crashes at that
+        traces = ("--traces", "--maxframes=100")  # the golden files' objects have no references: it crashes on that
         for name, path in mono_programs.recordings("everything", "heap", "plain").items():
             before = figures(self.read(path, *traces))
             self.assertNotEqual(before["monitor" if name == "everything" else "heapshot"], ([], 0))
             with self.subTest(recording=name):
                 published = self.convert(path, 1)
                 self.assertEqual(figures(self.read(published, *traces)), before)
-                # What version 1 can say comes back from version 17, byte for byte.
+                # Version 1's data survives version 17, byte for byte.
                 with open(published, "rb") as file:
                     first = file.read()
                 with open(self.convert(self.convert(published, 17), 1), "rb") as file:

@@ -1,4 +1,4 @@
-"""Hand-made Mono recordings, whose events stand at known times: what a window holds, and what is told of it where."""
+"""Hand-made Mono recordings with events at known times: the contents of a window, and the times in reports."""
 import json
 import os
 import pathlib
@@ -35,7 +35,7 @@ def at(kind, fields, times):
 
 
 def recording(*buffers):
-    """Names told at START by thread 9, then each buffer by its own thread."""
+    """Names written at START by thread 9, then each buffer by its own thread."""
     named = buffer(names({METHOD: "A:Run ()"}, {VTABLE: "Thing"}, ["Working Set", "Page Faults"]), START - 1000, 9)
     return file_header() + named + b"".join(buffer(events, START, thread) for thread, events in enumerate(buffers, 1))
 
@@ -113,7 +113,7 @@ class Windows(unittest.TestCase):
         self.assertEqual(seen["growth"], seen["heapshot"])
         retention = report(path, "retention")
         self.assertEqual((retention["shot"], retention["at_ns"]), (2, 3002))
-        # What a report says is what --time takes, everywhere.
+        # Times in reports can be used with --time, everywhere.
         window = "--time=2001ns..3002ns"
         self.assertEqual([row["shot"] for row in report(path, "growth", window)["over_time"]], [1])
         self.assertEqual(report(path, "retention", window)["shot"], 1)

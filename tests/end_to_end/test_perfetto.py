@@ -1,5 +1,4 @@
-"""What Perfetto's own trace processor reads out of our Perfetto files, compared with slow_xray.py's reading of the
-trace that they were made from."""
+"""Perfetto's own trace processor reads our Perfetto files; compared with slow_xray.py's reading of the original trace."""
 
 import collections
 import os
@@ -29,8 +28,8 @@ def to_ns(ticks, frequency):
 
 
 def expected_slices(trace):
-    """What the trace says: (tid, pid, name, category, ts, dur, depth, arguments) of each call and event. Depth counts
-    the calls around it."""
+    """The trace's contents: (tid, pid, name, category, ts, dur, depth, arguments) of each call and event. Depth is the
+    number of calls around it."""
     frequency = trace.frequency or 10**9
     zero = min(start for thread in trace.threads.values() for start, _ in thread.pieces)
     slices = []
@@ -46,7 +45,7 @@ def expected_slices(trace):
             floor = max(floor, event[0])
             time = to_ns(floor - zero, frequency)
             action, function = event[1:3]
-            if action == "wrap":  # moves the clock, but is nothing that the thread did
+            if action == "wrap":  # changes the clock, but is not an event of the thread
                 continue
             last = time
             if action == "cpu":
@@ -78,7 +77,7 @@ def payload(data):
 
 
 def text_as_hex(slices):
-    """Payloads are text if they are printable; which are is not this test's business."""
+    """Payloads are text if they are printable; this test does not check which are."""
     for row in slices:
         if "debug.payload" in row[7]:
             row[7]["debug.payload_hex"] = row[7].pop("debug.payload").encode().hex()
@@ -106,7 +105,7 @@ class PerfettoTest(unittest.TestCase):
         return self.convert(path, *options)
 
     def read(self, perfetto):
-        """The slices that the trace processor sees, as expected_slices() has them, and no trouble."""
+        """The trace processor's slices, in expected_slices()' form, without import errors."""
         slices, arguments, trouble, (count,) = perfetto_ui.query(perfetto, SLICES, ARGUMENTS, TROUBLE, COUNT)
         self.assertEqual(trouble, [])
         self.assertGreater(count["stats"], 100)
@@ -118,7 +117,7 @@ class PerfettoTest(unittest.TestCase):
         parents = {row["id"]: row["parent_id"] for row in slices}
 
         def depth(row):
-            """Of calls only: an instant is a slice without duration, and can hold another of the same nanosecond."""
+            """Only for calls: an instant is a slice without duration, and can contain another of the same nanosecond."""
             calls, at = 0, row["parent_id"]
             while at is not None:
                 calls += at not in instants
@@ -182,7 +181,7 @@ class PerfettoTest(unittest.TestCase):
                 self.compare(text_as_hex(self.read(perfetto)), expected_slices(slow_xray.Trace(data)))
 
     def test_several_units_of_one_thread(self):
-        """A trace that is converted in several units: names are defined once, the clock steps over the seams."""
+        """A trace that is converted in several units: names are defined once, the clock advances across units."""
         path = os.path.join(work_dir(), "large.fdr")
         subprocess.run([MAKE_TRACE, path, "1150000"], check=True, timeout=60)
         with open(path, "rb") as file:

@@ -1,5 +1,5 @@
-"""--thread, --time, --function and --depth of the verbs that are about records: info, dump and check. What they should choose is
-computed here from the dump of everything."""
+"""--thread, --time, --function and --depth of the verbs about records: info, dump and check. The expected selection is
+computed here from the unfiltered dump."""
 import fnmatch
 import json
 import os
@@ -26,7 +26,7 @@ def records_of(path, *options):
 
 
 class Reference:
-    """Which records of a whole dump a filter chooses, said a second time."""
+    """The records of a whole dump that a filter selects: a second implementation."""
 
     def __init__(self, records, hertz):
         self.records = records
@@ -102,7 +102,7 @@ class Reference:
 
 class RecordFilterTest(unittest.TestCase):
     def check_filter(self, path, reference, wanted, options):
-        """Returns how many records were chosen."""
+        """Returns the number of selected records."""
         with self.subTest(trace=path.name, options=options):
             expected = reference.choose(**wanted)
             self.assertEqual(records_of(path, *options), expected)
@@ -160,7 +160,7 @@ class RecordFilterTest(unittest.TestCase):
             trace = bytearray((GOLDEN / "every_record_v5.fdr").read_bytes())
             first = records_of(GOLDEN / "every_record_v5.fdr")
             at = next(r["offset"] for r in first if r["record"] == "CallArgument")
-            # The first argument becomes a wall-time marker, which may stand only at a buffer's beginning.
+            # The first argument becomes a wall-time marker, which is only allowed at a buffer's beginning.
             trace[at] = 4 << 1 | 1
             bad.write_bytes(trace)
             whole = json.loads(telltale("check", "--json", bad).stdout)[0]

@@ -1,5 +1,5 @@
-"""Row R3 for both recorders: whatever kind of child a program makes, it writes to nothing of its parent's and nothing of the user's,
-which strace watches; and every descriptor is closed by exec."""
+"""Row R3 for both recorders: a program's child, of whatever kind, writes to no file of its parent or of the user, which
+strace checks; and every descriptor is closed by exec."""
 import re
 import shutil
 import unittest
@@ -9,7 +9,7 @@ import recorder_programs as programs
 SYSTEM_CALLS = ("openat,open,creat,dup,dup2,dup3,fcntl,memfd_create,write,"
                 "pwrite64,writev,pwritev,pwritev2,ftruncate,truncate,fallocate,mmap,sendfile,copy_file_range,rename,renameat2,unlink,unlinkat,"
                 "clone,clone3,fork,vfork")
-# `PID CALL(ARGUMENTS) = RESULT`; what another thread interrupts stands in two lines.
+# `PID CALL(ARGUMENTS) = RESULT`; a call interrupted by another thread is split into two lines.
 LINE = re.compile(r"^(\d+) +(\w+)\((.*)\) += (-?\w+)")
 UNFINISHED = re.compile(r"^(\d+) +(.*) <unfinished \.\.\.>$")
 RESUMED = re.compile(r"^(\d+) +<\.\.\. \w+ resumed>(.*)$")
@@ -31,7 +31,7 @@ def system_calls(path):
 @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
 @unittest.skipIf(programs.SANITIZED, "sanitizers have files of their own")
 class Children(unittest.TestCase):
-    # Kind of child -> events of its own file (None: it has none), and what it adds to its parent's.
+    # Kind of child -> events in its own file (None: it has none), and events that it adds to its parent's.
     CHILDREN = {"fork": (70, 0), "daemon": (70, 0), "busy": (70, 0), "spawn": (None, 0), "vfork": (None, 5),
                 "clone": (70, 0), "_Fork": (70, 0)}
 
@@ -52,7 +52,7 @@ class Children(unittest.TestCase):
         if child not in ("vfork", "busy"):
             self.assertEqual(changed, 0)
         in_child, in_parent = self.CHILDREN[child]
-        # Who makes a process without libc has no recorder of StackTrack's in it (docs/design/stacktrack-runtime.md).
+        # A process made without libc has no StackTrack recorder (docs/design/stacktrack-runtime.md).
         if kind == "stacktrack" and child in ("clone", "_Fork"):
             in_child = None
         events, lost = programs.calls(kind, path)
@@ -65,7 +65,7 @@ class Children(unittest.TestCase):
         written, opened = set(), 0
         calls = [call for call in system_calls(log) if not call[3].startswith("-")]
         births = ("clone", "clone3", "fork", "vfork")
-        # A thread's first calls may stand before the end of the call that made it.
+        # A thread's first calls may precede the end of the call that created it.
         threads_of_parent = {str(parent)}
         for pid, name, arguments, result in calls:
             if name in births and "CLONE_THREAD" in arguments and pid in threads_of_parent:

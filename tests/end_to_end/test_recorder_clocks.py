@@ -1,5 +1,5 @@
-"""Row R13 for both recorders, on a processor of our own making (tests/programs/recorders/fake_processor.cc): its counter steps a little
-back and far back, machines sleep, processors differ; and its counter does not promise to run evenly."""
+"""Row R13 for both recorders, on a simulated processor (tests/programs/recorders/fake_processor.cc): its counter steps
+slightly back and far back, machines sleep, processors differ; and its counter is not guaranteed to be constant."""
 import json
 import os
 import re
@@ -16,14 +16,14 @@ SAID = {"the clock goes back", "the clock goes back; time is held until it has c
 
 
 def measured_frequency():
-    """Of this machine's counter, as a recording in peace has it."""
+    """The frequency of this machine's counter according to an undisturbed recording."""
     place = programs.new_folder()
     programs.run("functions", programs.build("clocks", "functions"), path=place / "r.xray")
     return own_recorder.Side.read(f"{place}/r.xray.side").frequency
 
 
 def told_frequency(kind, path):
-    """What a recording says of its counter: ticks a second, and (XRay) how uncertain that is, in parts of 10^9."""
+    """A recording's frequency of the counter in ticks a second, and (XRay) its uncertainty, in parts of 10^9."""
     if kind == "stacktrack":
         done = subprocess.run([programs.TELLTALE, "info", "--json", path], capture_output=True, text=True, check=True)
         return int(re.search(r"(\d+) ticks a second", done.stdout)[1]), 0
@@ -32,7 +32,7 @@ def told_frequency(kind, path):
 
 
 def file_offset(data, address):
-    """Where an ELF file has what the program has at a link-time address."""
+    """The file offset of a link-time address in an ELF file."""
     (table,), (size, count) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)
     for i in range(count):
         kind, _, offset, begin, _, bytes_, _, _ = struct.unpack_from("<IIQQQQQQ", data, table + i * size)
@@ -42,7 +42,7 @@ def file_offset(data, address):
 
 
 def without_cpuid(path):
-    """A copy that has ud2 for each cpuid, and how many those are."""
+    """A copy with ud2 in place of each cpuid, and the number of replacements."""
     listing = subprocess.run(["objdump", "-d", path], capture_output=True, text=True, check=True).stdout
     places = [int(match[1], 16) for match in re.finditer(r"^ *([0-9a-f]+):\t0f a2 +\tcpuid", listing, re.MULTILINE)]
     data = bytearray(path.read_bytes())
@@ -59,7 +59,7 @@ def without_cpuid(path):
 class Ends(unittest.TestCase):
     @unittest.skipIf(programs.SANITIZED, "sanitizers have handlers of their own")
     def test_the_clock_is_measured_once_more_at_exit(self):
-        """A program that has one event and lives on: what its first millisecond said of the counter is not the last word."""
+        """A program with one event that keeps running: the measurement of its first millisecond is refined later."""
         for kind in programs.KINDS:
             with self.subTest(kind=kind):
                 place = programs.new_folder()
@@ -86,7 +86,7 @@ class Clocks(unittest.TestCase):
                        check=True, timeout=120)
 
     def record(self, kind, options, program=None, library=None):
-        """(recording, events that each thread made)"""
+        """(recording, events of each thread)"""
         path = programs.new_folder() / ("r.tlg" if kind == "stacktrack" else "r.xray")
         environment = {name: value for name, value in programs.settings(kind, path, options).items() if name != "LD_PRELOAD"}
         before = [self.processor]
@@ -100,7 +100,7 @@ class Clocks(unittest.TestCase):
                                          timeout=60).stdout)
 
     def starts(self, path):
-        """Thread -> when its events were, in the order of what happened."""
+        """Thread -> the times of its events, in chronological order."""
         out = subprocess.run([programs.TELLTALE, "convert", "--to", "json", "-o", "-", path], capture_output=True, check=True, timeout=60)
         found = {}
         for row in json.loads(out.stdout):
@@ -111,7 +111,7 @@ class Clocks(unittest.TestCase):
     def check(self, kind, options, frequency):
         path, each = self.record(kind, options)
         info = self.info(path)
-        # Nothing is lost, and nothing is wrong but the clock, which is said.
+        # Nothing is lost, and only the clock is wrong, which is reported.
         self.assertEqual({problem["kind"] for problem in info["problems"]}, {"oddity"})
         self.assertEqual({re.sub(r"\d+", "N", problem["message"]) for problem in info["problems"]} - SAID, set())
         if kind == "stacktrack":
@@ -120,11 +120,11 @@ class Clocks(unittest.TestCase):
             told = re.search(r"tdiv=(\d+)", subprocess.run([programs.TELLTALE, "dump", path], capture_output=True, text=True).stdout)[1]
         else:
             side = own_recorder.Side.read(f"{path}.side")
-            # 53 steps back a thread, of which a thread that had to wait misses the small ones.
+            # 53 steps back for each thread; a thread that had to wait misses the small ones.
             self.assertGreaterEqual(side.anomalies, THREADS * 10)
             self.assertEqual(sum(side.lost.values()), 0)
             told = side.frequency
-        # What the counter's steps would make of it is far off.
+        # The wrong times would be far off.
         self.assertLess(abs(int(told) / frequency - 1), 0.05)
         starts = self.starts(path)
         self.assertEqual(sorted(len(times) for times in starts.values()), [each] * THREADS)
@@ -142,7 +142,7 @@ class Clocks(unittest.TestCase):
                     self.check(kind, options, frequency)
 
     def test_r13_a_counter_that_is_not_even(self):
-        """Where the processor does not promise an even counter it is not used."""
+        """A processor's counter that is not guaranteed to be constant is not used."""
         for kind in programs.KINDS:
             with self.subTest(kind=kind):
                 if kind == "stacktrack":

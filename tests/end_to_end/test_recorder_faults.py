@@ -1,5 +1,5 @@
-"""Row R10 for both recorders: system calls on a recording's files fail one after the other, which strace sees to. The program does not notice,
-and what is recorded and counted as lost is all there was."""
+"""Row R10 for both recorders: strace makes system calls on a recording's files fail, one after the other. The program
+does not notice, and recorded events plus lost events are all events."""
 import itertools
 import shutil
 import unittest
@@ -13,7 +13,7 @@ TIMES = 40
 EACH = 2700 * TIMES
 FAULTS = (("openat", "EACCES"), ("fallocate", "ENOSPC"), ("fallocate", "EDQUOT"), ("fallocate", "EOPNOTSUPP"), ("pwrite64", "EIO"),
           ("ftruncate", "EIO"), ("mmap", "ENOMEM"), ("newfstatat", "EIO"), ("fstat", "EIO"), ("fcntl", "EMFILE"))
-# From which time on a call fails; the first ones are those that make the files.
+# The call number from which on calls fail; the first ones create the files.
 FROM = ("1+", "2+", "3+", "4+", "7+") if programs.LONG else ("2+", "3+")
 
 
@@ -38,7 +38,7 @@ class Faults(unittest.TestCase):
             self.assertEqual(events + lost, 2 * EACH)
         else:
             events = own_recorder.function_events(own_recorder.events(str(path)))
-            # What the trace itself says, for it may be without a side record.
+            # The trace's own counter, because it may lack a side record.
             lost = int.from_bytes(path.read_bytes()[28:32], "little")
             self.assertEqual(events + lost, 4 * EACH)
         return injected, lost
@@ -51,7 +51,7 @@ class Faults(unittest.TestCase):
                     failed, lost = self.check(kind, call, error, when)
                     injected += failed
                     losses += lost != 0
-            # Most of them are calls that are made, and some cost events.
+            # Most of the calls happen, and some failures cost events.
             self.assertGreater(injected, 15)
             self.assertGreater(losses, 0)
 

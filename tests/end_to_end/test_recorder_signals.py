@@ -1,6 +1,7 @@
-"""Rows R6 and R7 for both recorders. R6: a host's handlers see, and its processes end, exactly what they would without a recorder. 154 combinations
-of signal, way to handle it, and who came first. R7: crashes of many threads at once, while a recording is flushed, and after the
-recorder's own memory was written over: the process ends by its signal, and soon. TELLTALE_LONG=1: more rounds."""
+"""Rows R6 and R7 for both recorders. R6: a host's handlers see, and its processes end, exactly as without a recorder:
+154 combinations of signal, way of handling it, and order of installation. R7: crashes of many threads at once, while a
+recording is flushed, and after the recorder's own memory was overwritten: the process ends by its signal, and soon.
+TELLTALE_LONG=1: more rounds."""
 import re
 import signal
 import subprocess
@@ -18,7 +19,7 @@ class HostSignals(unittest.TestCase):
     def lines(self, kind, how):
         place = programs.new_folder()
         environment = {"LD_PRELOAD": str(programs.XRAY)} if kind != "stacktrack" and how != "none" else {}
-        # What a core would hold is not what this is about: nothing of it.
+        # Core files are irrelevant here: none are written.
         quiet = ["sh", "-c", "echo 0 > /proc/self/coredump_filter; exec \"$@\"", "sh"]
         done = programs.run("stacktrack", programs.build("host_signals", kind), how, place / "r", before=quiet, cwd=place,
                             environment=environment)
@@ -27,19 +28,19 @@ class HostSignals(unittest.TestCase):
     def check(self, kind):
         _, plain = self.lines(kind, "none")
         self.assertEqual(len(plain), 154)
-        # The program itself tells its ways to end apart.
+        # The program itself distinguishes its ways to end.
         self.assertEqual({re.search(r"(signal|exit) (\d+)", line)[0] for line in plain} & {"exit 50", "exit 42"}, set())
         self.assertGreaterEqual(len({re.search(r"(signal|exit) (\d+)", line)[0] for line in plain}), 10)
         for how in ("file", "memory"):
             place, lines = self.lines(kind, how)
-            # A snapshot's own signal does not end the process any more; handlers that were there before get it as ever.
+            # A snapshot's own signal does not end the process any more; handlers that were there before still get it.
             ours = [kind != "stacktrack" and how == "memory" and bool(re.search("signal 2 (SIG_DFL|SA_RESETHAND) before", line)) for line in plain]
             self.assertEqual([line for line, mine in zip(lines, ours) if not mine], [line for line, mine in zip(plain, ours) if not mine], how)
             files = 0
             for number, line in enumerate(lines):
                 end, signal = re.search(r"(signal|exit) (\d+)", line).groups()
                 path = place / f"r.{number}"
-                # A ring in memory is written when its process is killed by a fault that nobody handled.
+                # A ring in memory is written when an unhandled fault kills its process.
                 died = end == "signal" and int(signal) in FATAL and " 0 times" in line and "SIG_DFL before" in line
                 if how == "file" or died:
                     self.assertTrue(path.exists(), line)
@@ -67,14 +68,14 @@ class Crashes(unittest.TestCase):
         place = programs.new_folder()
         path = place / ("r.tlg" if kind == "stacktrack" else "r.xray")
         environment = {} if kind == "stacktrack" else {"LD_PRELOAD": str(programs.XRAY)}
-        # A process that does not end soon is a failure. The limit leaves room for a busy machine.
+        # A process that does not end soon is a failure. The limit is generous enough for a busy machine.
         done = programs.run("stacktrack", programs.build("crashes", kind), how, path, what, end, cwd=place, expect=None, timeout=30,
                             environment=environment, before=["sh", "-c", limit + "ulimit -c 0; exec \"$@\"", "sh"])
         self.assertEqual(done.returncode, -self.ENDS[end], f"{kind} {what} {end} {how}: {done.stderr}")
         return path
 
     def readable(self, path):
-        """What telltale finds in a damaged file: it answers, or says that this is no recording."""
+        """telltale's answer on a damaged file: it succeeds, or reports that this is not a recording."""
         done = subprocess.run([programs.TELLTALE, "info", "--json", path], capture_output=True, text=True, timeout=60)
         self.assertIn(done.returncode, (0, 1, 2, 3), done.stderr)
         return done
@@ -111,12 +112,12 @@ class Crashes(unittest.TestCase):
                     files = programs.recordings(place)
                     self.readable(files[0])
                     if kind == "stacktrack":
-                        # It goes on in the next file; what went with the first is what was in it, and at most an event or two a thread.
+                        # It continues in the next file; lost with the first are its contents, and at most an event or two per thread.
                         self.assertEqual(len(files), 2)
                         recorded, told = programs.calls(kind, files[1])
                         self.assertGreaterEqual(recorded + lost, 2 * 20_000 - 4)
-                        # The first file may be unreadable: what was lost since stands in the next. Nobody loses more than what was
-                        # under way while the next file is made.
+                        # The first file may be unreadable: the next one contains the later losses. A thread loses only the events
+                        # in progress while the next file is created.
                         self.assertEqual(told, lost)
                         self.assertGreater(lost, 0)
                         self.assertLessEqual(lost, 4)
@@ -125,7 +126,7 @@ class Crashes(unittest.TestCase):
                         self.assertGreater(lost, 0)
 
     def test_r10_a_file_that_somebody_cuts_and_makes_long_again(self):
-        """Nothing tells who writes there that what it wrote is gone, until it looks: then all of that is counted."""
+        """A thread whose data is gone only detects that when it checks: then all of the data is counted."""
         for kind in programs.KINDS:
             for cut_to in (0, 20):
                 with self.subTest(kind=kind, cut_to=cut_to):

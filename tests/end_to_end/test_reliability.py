@@ -1,7 +1,7 @@
-"""What must hold on any input, however damaged or hostile. Tests are named after the rows of the project's
-reliability goals: D3 memory, D4 time, D5 prefixes, D7 the same answer by every road, D8 depth, D9 decompression bombs;
-D10, D11 and D13 are in test_reliability_names.py, D14 in test_reliability_mutations.py. (D1, D2, D6 and D12 are held by
-fuzz targets, unit tests and the sanitizer builds.)"""
+"""Properties that hold on any input, however damaged or hostile. Tests are named after the rows of the project's
+reliability goals: D3 memory, D4 time, D5 prefixes, D7 the same answer by every route, D8 depth, D9 decompression bombs;
+D10, D11 and D13 are in test_reliability_names.py, D14 in test_reliability_mutations.py. (Fuzz targets, unit tests and
+the sanitizer builds hold D1, D2, D6 and D12.)"""
 import gzip
 import json
 import os
@@ -62,7 +62,7 @@ class Reliability(Case):
 
     @staticmethod
     def worst_shapes(n):
-        """(name, file of about n bytes): what would cost most with a careless reader."""
+        """(name, file of about n bytes): the most expensive inputs for a careless reader."""
         def deep(exits):
             writer = slow_xray.Writer(5)
             writer.buffer(1, 1, 0, 1)
@@ -78,7 +78,7 @@ class Reliability(Case):
             writer.buffer(i, 1, 0, 1000 - i % 1000)
             writer.function(ENTER, i % (1 << 28), 1)
         yield "a thread and a function each buffer", writer.bytes()
-        # Buffers hidden in payloads, each of which says that it ends where the file does.
+        # Buffers hidden in payloads, each of which claims to end where the file does.
         writer = slow_xray.Writer(5)
         inside = b"".join([bytes([3]) + bytes(15), bytes([9]) + bytes(15), bytes([19]) + bytes(15), bytes([5]) + bytes(15)])
         writer.buffer(1, 1, 0, 1)
@@ -112,7 +112,7 @@ class Reliability(Case):
                 base = start.setdefault(words[0], self.instructions(words, empty))
                 few = self.instructions(words, self.write("small", small[name])) - base
                 many = self.instructions(words, self.write("large", large[name])) - base
-                # What is printed is sorted: n log n; a little more than 4.
+                # Output is sorted: n log n; slightly more than 4.
                 self.assertLess(many, 4.6 * max(few, base // 10), (name, words, few, many))
 
     # --- D5
@@ -173,7 +173,7 @@ class Reliability(Case):
                     self.assertEqual(telltale("top", "--json", "-", input=zstd).stdout, one)
 
     def test_d7_large_traces_cut_into_units(self):
-        """Large enough that a thread's records are worked on in several pieces."""
+        """Large enough that a thread's records are processed in several units."""
         rng = random.Random(7)
         writer = slow_xray.Writer(5)
         stack, blob = [], bytearray()
@@ -217,10 +217,10 @@ class Reliability(Case):
             self.assertEqual(status, 0, (words, errors))
         row = json.loads(telltale("top", "--json", path).stdout)[0]
         self.assertEqual((row["calls"], row["unfinished"]), (deep, 0))
-        # In sum of all levels: 1 + 3 + 5 ... ticks.
+        # Sum over all levels: 1 + 3 + 5 ... ticks.
         self.assertEqual((row["total_ns"], row["sum_ns"]), (2 * deep - 1, deep * deep))
         os.remove(path)
-        # What writes a line a call does it for fewer calls.
+        # Verbs that write a line per call get fewer calls.
         deep = 300_000
         writer = slow_xray.Writer(5)
         writer.buffer(1, 1, 0, 1)
@@ -249,10 +249,10 @@ class Reliability(Case):
                 status, errors = self.run_limited(words, path, address_space=512 * MIB, private_memory=48 * MIB)
                 self.assertEqual(status, 3, (name, words, errors))
                 self.assertNotIn("alloc", errors, name)
-        # A compressed stream inside another is not opened.
+        # A nested compressed stream is not decompressed.
         path = self.write("nested", gzip.compress(gzip.compress(head)))
         self.assertEqual(self.run_limited(["info", "@"], path)[0], 3)
-        # Several members are one file; what follows them is reported.
+        # Several members are one file; bytes after them are reported.
         data = slow_xray.random_fdr(random.Random(1), 5)
         half = len(data) // 2
         path = self.write("members", gzip.compress(data[:half]) + gzip.compress(data[half:]))

@@ -36,12 +36,12 @@ class Mutations(Case):
             with self.subTest(words=words):
                 count = -(-1500 // sum(other[0] == words[0] for other in commands))
                 good = self.sample_files
-                if words[0] == "convert":  # a family's own formats are written from its recordings only
+                if words[0] == "convert":  # a format family is only written from its own recordings
                     stacktrack = words[2].startswith("stacktrack")
                     good = [path for path in good if path.endswith(".tlg") == stacktrack]
                 statuses = self.mutate(words, good, count, seed=1400 + index)
                 self.assertEqual(sum(statuses), count)
-                self.assertGreater(statuses[0] + statuses[1], count // 5)  # many mutants are still read
+                self.assertGreater(statuses[0] + statuses[1], count // 5)  # many mutants are still readable
 
     def test_d14_blind_mutation_of_compressed_recordings(self):
         good = [self.write("good.gz", gzip.compress(slow_xray.random_fdr(random.Random(2), 5))),
@@ -60,7 +60,7 @@ class Mutations(Case):
                 self.assertEqual(sum(self.mutate(words, [program, debug], 1500)), 1500)
 
     def test_d14_through_processes(self):
-        """A few as processes of their own: the signal that ends one would show."""
+        """A few in separate processes, to detect an end by a signal."""
         rng = random.Random(99)
         for index in range(60):
             with open(rng.choice(self.sample_files), "rb") as file:

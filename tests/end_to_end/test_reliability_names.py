@@ -1,4 +1,5 @@
-"""Rows D10 and D11 (names open no file and arrive unchanged and harmless) and D13 (determinism) of the reliability goals."""
+"""Rows D10 and D11 (names open no file and are printed unchanged and harmless) and D13 (determinism) of the reliability
+goals."""
 import csv
 import io
 import json
@@ -39,7 +40,7 @@ class Names(Case):
             json.loads(line)
 
     def test_d11_any_payload_survives_yaml(self):
-        """Control bytes beside spaces once stood in the YAML as they are, and nobody could read it."""
+        """Regression: unescaped control bytes next to spaces made the YAML unreadable."""
         for payload in (b" \0\nx\x1b ", b"' ", b" \xff", b"\n", "\u202e\u2028".encode(), b"- { a: b }", b"\r\n "):
             writer = slow_xray.Writer(5)
             writer.buffer(1, 1, 0, 5)

@@ -1,4 +1,4 @@
-"""The summary says what the tables say."""
+"""The summary agrees with the tables."""
 import csv
 import json
 import os
@@ -51,7 +51,7 @@ class ReportTest(unittest.TestCase):
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
 
     def test_deep_stacks_are_whole_for_programs(self):
-        """People see the innermost frames; JSON and CSV have what `stacks` has."""
+        """Text shows the innermost frames; JSON and CSV have the frames of `stacks`."""
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "deep.fdr")
             with open(trace, "wb") as file:

@@ -1,4 +1,4 @@
-"""`telltale run`: programs are recorded, and what they left is read without being told what it is."""
+"""`telltale run`: programs are recorded, and the recordings are read without further options."""
 import os
 import pathlib
 import pty
@@ -230,7 +230,7 @@ class RunTest(unittest.TestCase):
         self.assertRegex(run.done.stderr, r"total overhead: +(\d+\.\d\d times|no ratio) elapsed, ")
 
     def test_every_run_of_a_comparison_reads_the_same_input(self):
-        """A file from where it stands, and all that comes through a pipe or a socket; the programs say what they read."""
+        """A file from its current position, and everything from a pipe or a socket; the programs print what they read."""
         text = "".join(f"line {i}\n" for i in range(50_000))
         reads = ["sh", "-c", f"cksum; {self.program} 1"]
         wanted = subprocess.run(["cksum"], input=text, capture_output=True, text=True).stdout
@@ -268,7 +268,7 @@ class RunTest(unittest.TestCase):
         self.assertIn("standard input is a terminal: each run reads from it anew", said)
 
     def test_what_a_shell_starts_is_recorded(self):
-        """With nothing said about which recorder; the shell itself is built for none."""
+        """Without an option for the recorder; the shell itself supports none."""
         for shell in (["bash", "-c", f"{self.program} 3; true"], ["sh", "-c", f"{self.program} 3"], ["env", self.program, 3]):
             with self.subTest(shell=shell):
                 run = Recorded(*shell)

@@ -34,7 +34,7 @@ class Golden(Case):
 
 class Threads(Case):
     def test_what_another_thread_did_last(self):
-        """Two threads take turns at one variable: what is watched finds the other thread's."""
+        """Two threads access one variable alternately: watched accesses find the other thread's."""
         for release in RELEASES:
             program = build(self.folder / "p", release, "-O1", "-fno-sample", "-pthread", *CONCURRENT, PROGRAMS / "turns.c")
             rows = {tuple(line.split("\t")[:5:4]) + tuple(line.split("\t")[5:6]): [] for line in self.lines(program)}
@@ -42,8 +42,8 @@ class Threads(Case):
                 fields = line.split("\t")
                 rows[(fields[0], fields[4], *fields[5:6])].append([int(n) for n in fields[6:]])
             (always, known) = sorted(rows[("atoms", "ball", "write")], key=sum, reverse=True)
-            # 2,000 turns, but for those that opened a window, which it does not see: the next turn finds its own
-            # thread's.
+            # 2,000 accesses, except those that opened a window, which the window does not include: the next access finds
+            # its own thread's.
             self.assertGreater(always[1], 1900)
             self.assertLess(always[0], 50)
             self.assertLess(sum(known), sum(always))
@@ -114,7 +114,7 @@ class Assignments(Case):
                     self.assertEqual(rows.get(key), values, (release, words, key))
 
     def test_what_members_begin_with_and_what_coroutines_await(self):
-        """Constructors that nobody wrote, too; what constant expressions still run stays as it is."""
+        """Including implicit constructors; code that constant expressions may still evaluate is unchanged."""
         self.check("begun.cc", True, "-std=c++20")
         wanted = (PROGRAMS / "begun.cc.sites").read_text().splitlines()
         for release in RELEASES:
@@ -138,7 +138,7 @@ class Assignments(Case):
 
 
 class LargeFunctions(Case):
-    """What is looked at in functions with very many sites, where the code for it is another, is the same."""
+    """Functions with very many sites, which have different code, give the same counts."""
 
     def test_accesses(self):
         """One function with 120 accesses, and the same statements in functions of 15."""
@@ -158,7 +158,7 @@ class LargeFunctions(Case):
             self.assertEqual(seen[0], seen[1])
 
     def test_comparisons(self):
-        """Each of 4,200 comparisons in a function finds what the variables are at that line."""
+        """Each of 4,200 comparisons in a function compares with the variables' values at that line."""
         names = [f"v{i}" for i in range(20)]
         lines = ["int main(int argc, char **argv) {", "  long " + ", ".join(f"{name} = argc" for name in names) + ";"]
         before = {}

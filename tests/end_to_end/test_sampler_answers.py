@@ -92,14 +92,14 @@ class SamplerAnswers(SamplerToolCase):
         told = [key(row) for row in csv.DictReader(io.StringIO(self.telltale("resolve", raw, "--program", "myapp", "--csv")))]
         self.assertEqual(sorted(told), sorted(sites))
         self.assertEqual(len(told), 6)
-        # Without a program the place says the unit, in tables that programs read, too.
+        # Without a program the place names the unit, in machine-readable tables, too.
         unit = self.units["main"]
         for words in (["top", raw, "--csv"], ["report", raw, "--csv", "--reports", "sites"]):
             places = [row["place"] for row in csv.DictReader(io.StringIO(self.telltale(*words)))]
             self.assertEqual(set(places), {f"unit {unit}, site 0", f"unit {unit}, site 1"}, words)
 
     def test_a_program_that_the_report_is_not_of(self):
-        """Every verb that joins reports with programs names what the programs lack; --strict makes it an exit status."""
+        """Every verb that joins reports with programs reports missing programs; --strict makes it an exit status."""
         unit = self.units["two"]
         raw = self.write("other.report", self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
         missing = f"no program that was given has the sites of unit {unit} (branches, returns)"
@@ -114,11 +114,11 @@ class SamplerAnswers(SamplerToolCase):
                     self.assertIn("no program that was given has any of its units", told)
                     self.assertIn(missing, told)
                     self.telltale(*words, "--program", program, "--strict", status=4)
-            # With the right one beside it nothing is wrong; and without any, nobody asked.
+            # With the right one as well nothing is missing; and without any, nothing is expected.
             for programs in (["--program", "myapp", "--program", "myplugin.so"], []):
                 self.telltale(*words, *programs, "--strict")
                 self.assertEqual(self.stderr, "")
-        # A library that is missing beside a program that fits.
+        # A missing library beside a program that fits.
         both = self.write("both.report", self.samples("main", "1\t2\n", "1\t1\t1\n2\t2\t2\n") + self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
         self.telltale("resolve", both, "--program", "myapp", "--strict", status=4)
         self.assertIn(missing, self.stderr)
@@ -126,7 +126,7 @@ class SamplerAnswers(SamplerToolCase):
         self.assertIn('"damaged_places": 0', self.telltale("report", both, "--program", "myapp", "--json"))
 
     def test_lines_of_a_program_that_the_report_is_not_of(self):
-        """LCOV is written of the program's own lines, which ran nowhere: that is said."""
+        """LCOV contains the program's own lines, which did not run: that is reported."""
         raw = self.write("other.report", self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
         lines = self.telltale("convert", raw, "--program", "myapp", "--to", "lcov", "-o", "-")
         self.assertIn("BRDA:4,0,0,-\n", lines)

@@ -1,5 +1,5 @@
-"""telltale-cc and the sampler's runtime: what instrumented programs compute and report, with each release of clang for
-which there is a plugin. Site tables and reports are read by sampler_programs.py, not by telltale."""
+"""telltale-cc and the sampler's runtime: the output and reports of instrumented programs, with each release of clang
+for which there is a plugin. sampler_programs.py, not telltale, reads site tables and reports."""
 import os
 import pathlib
 import re
@@ -36,7 +36,7 @@ class Golden(SamplerCase):
 
 
 def mask(line):
-    """Addresses, and counters of comparisons with what was never set, are anything."""
+    """Addresses, and counters of comparisons with uninitialised variables, may have any value."""
     line = re.sub(r"0x[0-9a-f]+", "ADDRESS", line)
     return re.sub(r"(\tlocal-uninit)\t.*", r"\1", line)
 
@@ -69,7 +69,8 @@ class Language(SamplerCase):
         self.assertEqual(rows, [["0LL", "const", "0", "0", "1"], ["nowhere", "global", "0", "0", "0"]])
 
     def test_comparisons_are_the_same_however_they_are_made(self):
-        """At once or in a region's observation, one by one or several at a time, of 32 or 64 bits: with each value as with any other."""
+        """Immediately or as part of a region, one by one or several at a time, of 32 or 64 bits: correct for every
+        value."""
         source = PROGRAMS / "compared.c"
         for more in ((), ("-fcompare-constants",)):
             flags = ("-w", "-fsampler-scheme=scalar-pairs", *more, source)
@@ -152,7 +153,7 @@ class Language(SamplerCase):
 
 class Objects(SamplerCase):
     def test_references_of_real_objects(self):
-        """With libgobject itself; it complains about what is no object, and goes on."""
+        """With libgobject itself, which complains about pointers that are not objects, and continues."""
         library = pathlib.Path(f"/usr/lib/{os.uname().machine}-linux-gnu/libgobject-2.0.so.0")
         self.assertTrue(library.exists(), "libglib2.0-0 is not there: ./dev setup")
         for release, cxx in zip(RELEASES, (False, True)):
@@ -193,7 +194,7 @@ class Sampling(SamplerCase):
         self.assertIn("no number", self.run_reported(program, SAMPLER_SPARSITY="many").stderr)
 
     def test_inline_functions_of_several_units(self):
-        """The linker takes one unit's; where another unit's was inlined, what belongs to it must still be there."""
+        """The linker keeps one unit's copy; where another unit's was inlined, its data must still exist."""
         self.path("count.h").write_text("inline int count(int n) {\n  int found = 0;\n  while (n > 0) {\n    found += n & 1;\n"
                                         "    n >>= 1;\n  }\n  return found;\n}\n"
                                         "inline bool same(int a, int b) {\n  if (a == b) return true;\n  return a % 7 == b % 7;\n}\n")
@@ -353,7 +354,7 @@ class Sections(SamplerCase):
                     program = build(self.path("p"), release, "-O1", "-fsampler-scheme=branches", *words, PROGRAMS / "resolver.c")
                     self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="2", SAMPLER_SEED="1").returncode, 0)
                     (seen,) = [line.split("\t") for line in resolved(self.report, program) if "i < 1000" in line]
-                    # Of 1,000, as a binomial distribution has it: five standard deviations; the seed is fixed.
+                    # A binomial distribution over 1,000: five standard deviations; the seed is fixed.
                     self.assertLess(abs(int(seen[-1]) - 500), 80)
 
     def test_signature_tells_units_apart(self):
@@ -410,7 +411,7 @@ class Driver(SamplerCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.run_reported(self.path("p")).returncode, 0)
         self.assertEqual(len(samples(self.report)), 1)
-        # A link may do without the flags; a build without schemes is clang's own.
+        # The flags are optional when linking; a build without schemes is clang's own.
         done = compile_with(NEWEST, self.path("a.o"), "-o", self.path("q"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.run_reported(self.path("q")).returncode, 0)

@@ -1,5 +1,5 @@
-"""-fsampler-dataflow: the text of .debug_sampler_dataflow for a program of which every line is known, and for all others its grammar and
-that what it names is declared."""
+"""-fsampler-dataflow: the text of .debug_sampler_dataflow for a program in which every line is known, and for all
+others its grammar and that all its names are declared."""
 import re
 import unittest
 
@@ -77,7 +77,7 @@ class Dataflow(SamplerCase):
         self.assertNotIn("twice\n", told.stdout)
         plain = build(self.path("q.o"), RELEASES[-1], "-c", "-w", "-fsampler-scheme=returns", source)
         self.assertIsNone(section(plain, ".debug_sampler_dataflow"))
-        # Gone with all that is for debugging, like the other sections.
+        # Removed with all debug information, like the other sections.
         run("strip", program, "-o", self.path("r.o"))
         self.assertIsNone(section(self.path("r.o"), ".debug_sampler_dataflow"))
 
@@ -113,7 +113,7 @@ class Dataflow(SamplerCase):
         return count
 
     def test_all_programs(self):
-        """What any operand names was listed, in C and C++."""
+        """Every operand's name was declared, in C and C++."""
         for release in RELEASES:
             total = 0
             for source in sorted(path for path in PROGRAMS.iterdir() if path.suffix in (".c", ".cc")):

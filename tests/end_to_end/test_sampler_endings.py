@@ -1,4 +1,4 @@
-"""How programs end, and what of the report is there then."""
+"""The report after all ways to end a program."""
 import os
 import pathlib
 import signal
@@ -29,8 +29,8 @@ class Endings(SamplerCase):
                     self.assertEqual(self.run_reported(program, how).returncode, status)
                     self.assertEqual([name for name, _ in self.subreports()], ["samples"] * samples)
                     self.assertEqual(self.counted(program, f'strcmp(argv[1], "{how}") == 0'), [0, 1])
-                    self.assertEqual(self.counted(program, "argc > 2"), [2, 0])  # it stands there twice
-            # The parent ends inside of libc; the daemon writes only what is its own.
+                    self.assertEqual(self.counted(program, "argc > 2"), [2, 0])  # it is there twice
+            # The parent ends inside libc; the daemon writes only its own counts.
             self.assertEqual(self.run_reported(program, "daemon").returncode, 0)
             self.assertEqual([name for name, _ in self.subreports()], ["samples"])
             self.assertEqual(self.counted(program, 'strcmp(argv[1], "daemon") == 0'), [0, 1])
@@ -68,7 +68,7 @@ class Endings(SamplerCase):
             self.assertEqual([name for name, _ in self.subreports()], ["samples", "main-backtrace"])
 
     def test_earlier_handlers(self):
-        """Handlers that were there first get their signal as if we were not there."""
+        """Handlers that were installed first get their signal as without the runtime."""
         earlier = self.path("earlier.so")
         subprocess.run([f"clang-{NEWEST}", "-shared", "-fPIC", "-o", earlier, PROGRAMS / "earlier.c"], check=True)
         plain = self.path("plain")
@@ -79,16 +79,16 @@ class Endings(SamplerCase):
                 without = run(plain, how, env={"LD_PRELOAD": str(earlier)}, cwd=self.folder)
                 done = self.run_reported(program, how, LD_PRELOAD=str(earlier))
                 self.assertEqual(done.returncode, without.returncode)
-                # There is a stack to be on now.
+                # The handler has a stack to run on.
                 self.assertEqual(done.stdout.replace("on its stack\n", ""), without.stdout)
                 names = [name for name, _ in self.subreports()]
-                # Who ignores a signal, or lives on, ends as always.
+                # A program that ignores a signal, or survives it, ends as usual.
                 expected = {"int": ["samples"], "term": ["samples", "main-backtrace", "samples"]}
                 self.assertEqual(names, expected.get(how, ["samples", "main-backtrace"]))
                 self.assertEqual(self.counted(program, f'strcmp(how, "{how}") == 0'), [0, 1])
 
     def test_nobody_reads(self):
-        """A pipe without a reader, a full device, a file that may not grow: the program ends as it would."""
+        """A pipe without a reader, a full device, a file with a size limit: the program ends as usual."""
         program = build(self.path("p"), NEWEST, "-O1", "-pthread", *BASIC, PROGRAMS / "crash.c")
         reading, writing = os.pipe()
         os.close(reading)

@@ -1,5 +1,5 @@
-"""The examples of the Sampler's own texts and tests, in C and in C++: what its sites are and what is counted there. Programs of ours that do
-what those are said to do."""
+"""The examples of the Sampler's own texts and tests, in C and in C++: their sites and counts. The programs are ours and
+behave as the texts describe."""
 import unittest
 
 from sampler_programs import RELEASES, SamplerCase, build, resolved
@@ -71,7 +71,7 @@ int main(void) {
 """)
 
     def test_all_float_kinds(self):
-        """As often as their place says."""
+        """As often as their place implies."""
         self.check("""
 float-kinds 6 main kept global direct 1 2 3 4 5 6 7 8 9""", ["float-kinds"], """\
 static double kept;
@@ -147,7 +147,7 @@ int main(void) {
                 self.assertIn(f"scalar-pairs {line} f {name} {place} 0LL const 0 0 1", rows)
 
     def test_globals_are_seen_from_where_they_stand(self):
-        """late is unknown to what comes before it."""
+        """late is not visible to earlier code."""
         self.check("""
 scalar-pairs 4 incr counter global direct 0LL const 0 0 1
 scalar-pairs 4 incr counter global direct counter global 0 0 1
@@ -231,7 +231,8 @@ int main(void) {
 """, "-pthread", "-O1")
 
     def test_shared_memory(self):
-        """data: reads and writes of globals, of what pointers reach, of locals whose address is known elsewhere; yields: the assignment."""
+        """data: reads and writes of globals, of pointers' targets, of locals whose address escapes; yields: the
+        assignment."""
         self.check("""
 data 4 f *p write 1
 data 4 f global read 1

@@ -1,4 +1,4 @@
-"""Flags that add to what a unit says or does: reset points, implications."""
+"""Flags that extend a unit's information or behaviour: reset points, implications."""
 import re
 import unittest
 
@@ -7,7 +7,7 @@ from sampler_programs import RELEASES, SamplerCase, build, compile_with, resolve
 
 class Flags(SamplerCase):
     def test_reset_at_points(self):
-        """The first time the statement runs, all counters of all units begin again; the later times nothing happens."""
+        """The first time the statement runs, all counters of all units are reset; later times have no effect."""
         source = self.path("a.c")
         source.write_text("void step(int);\nint main(void) {\n  int i;\n  for (i = 0; i < 5; i++) {\n    step(i);\n  }\n"
                           "  return 0;\n}\n")
@@ -22,7 +22,7 @@ class Flags(SamplerCase):
                                     "-fsampler-scheme=branches", source, other)
                     self.run_reported(program, SAMPLER_SPARSITY="1")
                     rows = {line.split("\t")[4]: line.split("\t")[5:] for line in resolved(self.report, program)}
-                    # n is 1 when it happens, after both conditions were looked at.
+                    # n is 1 at that time, after both conditions were evaluated.
                     self.assertEqual(rows, {"i < 5": ["1", "3"], "n < 3": ["2", "1"], "n >= 1": ["0", "3"]})
         for text, named in (("nothing", "points:1"), (f"{source} 3\n{source} x", "points:2")):
             points.write_text(text)
@@ -63,7 +63,7 @@ class Flags(SamplerCase):
             self.assertIsNone(section(plain, ".debug_sampler_implications"))
 
     def test_normal_form(self):
-        """As docs/formats/sampler.md tells it of the original: what the columns of each scheme print."""
+        """What the columns of each scheme print, as docs/formats/sampler.md describes the original."""
         source = self.path("a.c")
         source.write_text(NORMAL)
         for release in RELEASES:
@@ -79,7 +79,7 @@ class Flags(SamplerCase):
                 self.assertEqual({key: texts for key, texts in found.items() if key in NORMAL_TEXTS}, NORMAL_TEXTS)
 
     def test_compare_uninitialized(self):
-        """Locals that nothing was assigned to are compared with, too."""
+        """Comparisons with locals that have no assignment yet."""
         source = self.path("a.c")
         source.write_text("int main(void) { int x; int never; int later; x = 3; later = x; return later - 3 + 0 * sizeof never; }\n")
 
@@ -96,8 +96,8 @@ class Flags(SamplerCase):
 
 
     def test_points_to(self):
-        """Calls through pointers whose callees this unit decides: named in the graph, and no end of a region where they pass no
-        site. Those that anybody else may choose stay unknown."""
+        """Calls through pointers whose callees this unit determines: named in the graph, and not the end of a region if
+        they pass no site. Others stay unknown."""
         source = self.path("a.c")
         source.write_text(POINTERS)
         known = {"by_table": {"quiet", "calm"}, "by_local": {"calm", "quiet"}, "by_variable": {"loud", "quiet"},
@@ -121,7 +121,7 @@ class Flags(SamplerCase):
                 self.assertEqual(told[0] - told[1], sum(not callees & {"loud", "???"} for callees in known.values()))
 
     def test_annotated_sites(self):
-        """Sites store which counter it would be, plus their row, and count nothing."""
+        """Sites store the counter's number plus their row, and count nothing."""
         source = self.path("a.c")
         source.write_text("int main(int argc, char **argv) {\n  int n = argc * 2;\n  if (n > 3) n--;\n  if (n > 1) n++;\n  return n != 3;\n}\n")
         for release in RELEASES:
@@ -135,7 +135,7 @@ class Flags(SamplerCase):
                 self.assertEqual({n for _, rows in samples(self.report) for row in rows for n in row}, {"0"})
 
     def test_blast_markers(self):
-        """A program's own markers see each branch with its row and outcome, and main's ways to an end."""
+        """A program's own markers get each branch with its row and outcome, and the ends of main."""
         source = self.path("a.c")
         source.write_text(MARKED)
         own = self.path("own.c")
@@ -145,7 +145,7 @@ class Flags(SamplerCase):
             for words in (("-O0", "-fno-sample"), ("-O2",)):
                 program = build(self.path("p"), release, *words, "-fadd-blast-markers", "-fsampler-scheme=branches", source, "-x", "c",
                                 own)
-                # argv[0], its first letter, the loop twice and out of it, and the end.
+                # argv[0], its first letter, the loop twice and its exit, and the end.
                 self.assertEqual(run(program).stdout.split("\n"), ["end", "end", "0 1", "1 1", "1 1", "1 0", "end", ""])
                 alone = build(self.path("q"), release, *words, "-fadd-blast-markers", "-fsampler-scheme=branches", source)
                 self.assertEqual(run(alone).returncode, 0)

@@ -1,5 +1,5 @@
-"""From the compiler to the answer: programs built by telltale-cc and telltale-c++, run, and their reports read by telltale,
-beside a reading of our own (sampler_programs.py)."""
+"""From the compiler to the answer: programs built by telltale-cc and telltale-c++, run, and their reports read by
+telltale, compared with an independent reader (sampler_programs.py)."""
 
 import itertools
 import json
@@ -141,14 +141,14 @@ class SamplerJoined(unittest.TestCase):
                             trace = self.tool("extract-report", "main-backtrace", stdin=file.read())
                         rows = [row.split("\t") for row in self.tool("resolve-backtrace", program, stdin=trace).splitlines()]
                         self.assertEqual(len(rows), len(trace.splitlines()))
-                        # It begins where the program was, or in what the program called to raise a signal.
+                        # It begins in the program, or in the function that it called to raise a signal.
                         self.assertNotIn("telltale_sampler", trace)
                         self.assertFalse([row for row in rows if "telltale::" in row[2] or row[2].startswith("__restore")], trace)
                         if how in ("segv", "fpe", "trap", "stack"):
                             self.assertEqual(rows[0][2], "dive" if how == "stack" else "fail", trace)
                         ours = [(row[2], int(row[4])) for row in rows if os.path.basename(row[3]) == "crash.c"]
                         if how == "stack":
-                            # 1,024 frames, of which the handler has some.
+                            # 1,024 frames, some of them the handler's.
                             dive = next(i for i, line in enumerate(lines, 1) if "dive(n + 1)" in line)
                             self.assertGreater(ours.count(("dive", dive)), 1000)
                             continue
@@ -159,7 +159,7 @@ class SamplerJoined(unittest.TestCase):
                         self.assertEqual(ours[1][1], calls[caller])
 
     def test_the_first_frame_is_where_it_crashed(self):
-        """Not the line, or the function, of the instruction before: no call stands there."""
+        """Not the line, or the function, of the previous instruction: it is not a call."""
         source = self.path("deref.c")
         with open(source, "w") as file:
             file.write("volatile int sink;\n__attribute__((noinline)) static int second(int *p) {\n  sink = 1;\n  sink = 2;\n  return\n    *p;\n}\n"
@@ -180,8 +180,8 @@ class SamplerJoined(unittest.TestCase):
                         self.assertEqual(summary["backtrace"]["backtrace"][0]["function"], expected[0])
 
     def test_precompute_draws_what_the_runtime_draws(self):
-        """The places that a seed observes are the sums of the countdowns that precompute writes for it; and a bank of them observes the
-        same places."""
+        """The sites observed with a seed are at the sums of the countdowns that precompute writes for it; a file of
+        these countdowns observes the same sites."""
         source = self.path("passes.c")
         with open(source, "w") as file:
             file.write("int x;\nvoid see(int n) {\n  x = n;\n}\nint main(void) { for (int i = 1; i <= 20000; i++) see(i); return 0; }\n")
@@ -205,7 +205,7 @@ class SamplerJoined(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("genhtml"), "lcov is not installed")
     def test_lcov_is_what_lcov_reads(self):
-        """genhtml and lcov read what convert writes, count as we do, and show that the numbers are estimates."""
+        """genhtml and lcov read convert's output, get the same counts, and show that the numbers are estimates."""
         report, _ = self.recorded(RELEASES[-1])
         for sparsity, marked in ((1, "telltale_all_counted"), (100, "telltale_estimates_of_1_in_100")):
             info = self.path(f"{sparsity}.info")

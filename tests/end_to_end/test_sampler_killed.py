@@ -1,4 +1,5 @@
-"""A program that is killed while it writes its report leaves what it had written; one that is asked to end finishes what it was at."""
+"""A program that is killed while it writes its report leaves the part written so far; SIGTERM lets it finish the
+current unit."""
 import fcntl
 import os
 import re
@@ -10,7 +11,7 @@ from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, run, sample
 
 NEWEST = RELEASES[-1] if RELEASES else None
 TELLTALE = os.environ["TELLTALE"]
-# Assignments and what they are compared with: more than 64 KiB of counters in the second unit, two lines in the others.
+# Assignments and their operands: more than 64 KiB of counters in the second unit, two lines in the others.
 ASSIGNMENTS = {"first": 1, "second": 100, "third": 1}
 GLOBALS = {"first": 2, "second": 150, "third": 2}
 
@@ -68,7 +69,7 @@ class Killed(SamplerCase):
             sizes.append(len(text))
             if at == 1:
                 continue  # nothing was written yet
-            # Rows that stand there count; what is missing is told. Between two units nothing looks cut, but units are missing.
+            # Rows in the file count; missing ones are reported. Between two units the text looks complete, but units are missing.
             done = run(TELLTALE, "resolve", self.report, "--program", self.program, "--strict")
             torn = not text.endswith("</report>\n")
             self.assertEqual(done.returncode, 4 if torn else 0, (at, done.stderr))
@@ -79,7 +80,7 @@ class Killed(SamplerCase):
         self.assertLessEqual(max(b - a for a, b in zip(sizes, sizes[1:])), 4096)
 
     def test_asked_to_end_at_each_write(self):
-        """The unit that is being written is finished, and each stands there once."""
+        """The current unit is completed, and each is there once."""
         for by in (signal.SIGTERM, signal.SIGINT):
             for at in range(1, self.writes() + 1):
                 with self.subTest(by=by, at=at):
@@ -92,7 +93,7 @@ class Killed(SamplerCase):
                     self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_killed_while_nobody_reads(self):
-        """A pipe has what was written before."""
+        """A pipe contains everything written before."""
         reading, writing = os.pipe()
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
         child = subprocess.Popen([self.program], env={"SAMPLER_REPORT_FD": str(writing)}, pass_fds=[writing])
@@ -125,7 +126,7 @@ class Killed(SamplerCase):
         self.assertEqual(run(TELLTALE, "check", self.report).returncode, 0)
 
     def test_processes_that_share_a_file(self):
-        """One is killed while it writes; what the others add stands there whole."""
+        """One is killed while it writes; the rows that the others add are complete."""
         script = '"$0" & "$0"; wait; LD_PRELOAD="$1" DIE_AT=4 DIE_BY=9 "$0" & "$0"; wait'
         self.report.write_text("")
         holder = f'exec 9>>"{self.report}"; export SAMPLER_REPORT_FD=9; {script}'

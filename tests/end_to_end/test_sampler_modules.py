@@ -1,4 +1,4 @@
-"""Modules and precompiled headers: what importers and includers make code of is counted as if it were text."""
+"""Modules and precompiled headers: code emitted in importers and includers is counted as if it were text."""
 import os
 import re
 import shutil
@@ -94,7 +94,7 @@ class Modules(SamplerCase):
         return named, re.findall(r'unit="(\w+)"', sites)
 
     def test_relative_names(self):
-        """As in a build without modules and precompiled headers, whichever folder all of it stands in."""
+        """As in a build without modules and precompiled headers, whatever the folder."""
         for release in RELEASES:
             signatures = []
             for place in ("one", "two/deeper"):

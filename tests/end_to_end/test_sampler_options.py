@@ -1,4 +1,4 @@
-"""What telltale-cc says of its options: --help, the manual page and the document come from the table that parses them."""
+"""telltale-cc's documentation: --help, the manual page and the document come from the table that parses options."""
 import os
 import pathlib
 import re
@@ -9,7 +9,7 @@ from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, comp
 
 NEWEST = RELEASES[-1] if RELEASES else ""
 DRIVER = BINARY_DIR / "bin/telltale-cc"
-# The options of the published manual, and those that telltale adds; a new one is told here, too.
+# The options of the published manual, and telltale's additions; add new ones here, too.
 VALUES = {"sampler-scheme": "branches", "sampler-random": "fixed", "sampler-runtime": "shared", "sampler-scales": "FILE",
           "sampler-reset-at-points": "FILE", "include-function": "main", "exclude-function": "f", "include-file": "a.c",
           "exclude-file": "b.c", "include-location": "a.c:1", "exclude-location": "a.c:*"}

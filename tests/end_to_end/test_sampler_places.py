@@ -1,4 +1,4 @@
-"""Wherever an expression can stand it is looked at: as often as a function is entered, so often somebody saw it return."""
+"""Calls are counted wherever an expression is allowed: as many returns are observed as the function has entries."""
 import unittest
 
 from sampler_programs import ALL, CONCURRENT, PROGRAMS, RELEASES, SamplerCase, build, resolved, run
@@ -9,7 +9,7 @@ STANDARD = {"everywhere.c": "-std=gnu17", "everywhere.cc": "-std=c++23"}
 
 class Places(SamplerCase):
     def seen(self, program):
-        """(calls entered, returns seen) of `told`."""
+        """(calls entered, returns observed) of `told`."""
         entered = returned = 0
         for line in resolved(self.report, program):
             columns = line.split("\t")

@@ -21,9 +21,9 @@ STEP_TIMEOUT = 3600 if LONG or ONLY else 300
 # Debian's patches are newer than what autotools made.
 NO_AUTOTOOLS = "ACLOCAL=: AUTOCONF=: AUTOMAKE=: AUTOHEADER=: MAKEINFO=: HELP2MAN=:"
 
-# Shell commands that build a program and run its tests in a copy of its sources, what to look for in what they print, and
-# the program whose sites are looked at. One of gzip's tests, of files of 4 GB, is left out. {cc}, {cxx} and {flags} are put in.
-# The tests of lpeg, a library for Lua, are what an interpreter has to get right: Debian has none of Lua's own.
+# Shell commands that build a program and run its tests in a copy of its sources, the expected text in their output, and
+# the program with the sites. One of gzip's tests, with files of 4 GB, is left out. {cc}, {cxx} and {flags} are substituted.
+# The tests of lpeg, a library for Lua, exercise the interpreter: Debian has none of Lua's own.
 PROGRAMS = {
     "bzip2": (["bzip2"], ["make -s CC={cc} CFLAGS='-w -D_FILE_OFFSET_BITS=64 {flags}' bzip2", "make -s CC={cc} test"],
               "If you got this far and the 'cmp's didn't complain, it looks", "bzip2/bzip2"),
@@ -89,12 +89,12 @@ class RealPrograms(SamplerCase):
         return self.look_at(reports, folder / program)
 
     def look_at(self, reports, program):
-        """How much was observed. Reports fit the sites of their program."""
+        """The number of observations. Reports fit the sites of their program."""
         sites = {key[:2]: len(rows) for key, rows in
                  tables(section(program, ".debug_site_info").replace(b"\0", b"").decode(), "sites")}
         observed = 0
         seen = 0
-        # What a configure script tries reports, too.
+        # The programs that a configure script runs write reports, too.
         for file in sorted(reports.iterdir()):
             mine = [(key, rows) for key, rows in tables(file.read_text(), "samples") if key[:2] in sites]
             seen += 1 if mine else 0
@@ -108,7 +108,7 @@ class RealPrograms(SamplerCase):
 
     def both(self, name, release, level, schemes, more=""):
         for sampling, sparsity in (("-fno-sample", None), ("-fsample", 100)):
-            # Who gives the processor away at each assignment comes to nothing on a machine that has other work.
+            # A program that yields at each assignment makes no progress on a busy machine.
             chosen = [scheme for scheme in schemes if scheme != "yields" or sparsity]
             if not chosen:
                 continue

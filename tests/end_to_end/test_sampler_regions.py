@@ -1,4 +1,4 @@
-"""Sites in OpenMP regions and in default arguments: their exact counters, and programs that compute what they did."""
+"""Sites in OpenMP regions and in default arguments: their exact counters, and unchanged program output."""
 import pathlib
 import unittest
 
@@ -9,7 +9,7 @@ LIBRARY = pathlib.Path("/usr/lib/llvm-19/lib")
 OPENMP = ("-w", "-fopenmp", "--start-no-unused-arguments", f"-L{LIBRARY}", f"-Wl,-rpath,{LIBRARY}",
           "--end-no-unused-arguments")
 WIDE = ("-fassign-across-pointer", "-fassign-into-field", "-fassign-into-index")
-# Not those whose counters say what threads did meanwhile.
+# Not those whose counters depend on thread interleaving.
 EXACT = tuple(f"-fsampler-scheme={name}" for name in ("branches", "returns", "data", "function-entries", "coverage"))
 
 
@@ -56,7 +56,7 @@ class Regions(SamplerCase):
         self.check("parallel.cc")
 
     def test_default_arguments_of_others(self):
-        """A caller that is not looked at, and a global's initialiser, count nothing."""
+        """A caller that is not instrumented, and a global's initialiser, count nothing."""
         source = self.path("a.cc")
         source.write_text("int n = 0;\nint next() { return n += 3; }\nint f(int a = next() > 4 ? 1 : 2) { return a; }\n"
                           "int at_start = f();\nint quiet() { return f(); }\n"

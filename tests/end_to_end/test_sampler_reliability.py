@@ -22,7 +22,7 @@ class SamplerReliability(SamplerToolCase):
     instructions = test_reliability.Reliability.instructions
 
     def test_names_do_not_escape(self):
-        """D11: what stands in sites and reports is text, whatever it is printed to."""
+        """D11: sites and reports are printed as text, in every output."""
         evil = "=1+1,\"<script>]]>\x1b[31m\u202e'"
         unit = "f" * 32
         sites = self.write("evil.sites", f'<sites unit="{unit}" scheme="branches">\n{evil}\t1\t{evil}\t0\t{evil}\n</sites>\n')
@@ -54,7 +54,7 @@ class SamplerReliability(SamplerToolCase):
 
     @staticmethod
     def hostile(n):
-        """name -> (text of about n bytes, that text's kind): what would cost most with a careless reader."""
+        """name -> (text of about n bytes, that text's kind): the most expensive inputs for a careless reader."""
         section = f'<samples unit="{UNIT}" scheme="%s">\n%s</samples>\n'
         table = f'<sites unit="{UNIT}" scheme="%s">\n%s</sites>\n'
         many = {"sections": '<samples unit="%032x" scheme="branches">\n', "names": '<report id="i%d">\n',
@@ -70,7 +70,7 @@ class SamplerReliability(SamplerToolCase):
         return {name: (text, "report") for name, text in texts.items()} | {name: (text, "sites") for name, text in sites.items()}
 
     def test_hostile_texts_stay_small(self):
-        """D3: what reading a MiB costs is bounded by it, whatever it holds and whatever is asked."""
+        """D3: the memory for reading a MiB is bounded, whatever its contents and the verb."""
         for name, (text, kind) in self.hostile(1 << 20).items():
             path = self.write("hostile", text)
             asked = [["info"], ["check"], ["dump"], ["convert", "-o", "/dev/null", "--to", "sampler"], ["resolve"], ["top"], ["report"],
@@ -104,7 +104,7 @@ class SamplerReliability(SamplerToolCase):
                 self.assertFalse(row["reported"])
             for words in (["report"], ["top"], ["info"]):
                 self.telltale(words[0], report, "--program", sites)
-            # A line 0 is no place.
+            # A line 0 is not a place.
             self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov", "--sparsity", str(2**53),
                           status=0 if 0 < value < 2**64 else 2)
 
@@ -120,7 +120,7 @@ class SamplerReliability(SamplerToolCase):
             self.assertLess(large, 4.6 * max(small, base // 10), name)
 
     def test_by_every_road(self):
-        """D7: random reports, merged by a few lines of our own; from a file, a pipe, a packed file."""
+        """D7: random reports, merged by a few lines of our own; from a file, a pipe, a compressed file."""
         for seed in range(40 if LONG else 8):
             choice = random.Random(seed)
             rows = [choice.randrange(1, 6) for _ in range(4)]
@@ -168,8 +168,8 @@ class SamplerReliability(SamplerToolCase):
             self.assertIn(status, (0, 1, 2, 3), (name, errors))
 
     def test_bombs(self):
-        """D9: packed reports and packed sections."""
-        # Not in our own memory: what children cost is measured.
+        """D9: compressed reports and compressed sections."""
+        # Run as children, whose memory is measured.
         subprocess.run(["sh", "-c", """(printf '<report id="samples">\\n'; head -c 256M /dev/zero) | gzip -1 > bomb.gz;
                         (echo '<sites>'; head -c 64M /dev/zero) > zeros"""], cwd=self.folder, check=True)
         packed = self.path("bomb.gz")
@@ -184,7 +184,8 @@ class SamplerReliability(SamplerToolCase):
         self.assertIn("bytes would come of", self.stderr)
 
     def test_no_file_but_those_given(self):
-        """D10: names in sites, reports and backtraces are not opened: a pipe that nobody writes to would hold us for ever."""
+        """D10: names in sites, reports and backtraces are not opened: opening a pipe without a writer would block
+        forever."""
         os.mkfifo(self.path("pipe"))
         pipe = self.path("pipe")
         sites = self.write("names.sites", f'<sites unit="{UNIT}" scheme="coverage">\n{pipe}\t1\t{pipe}\t0\t{pipe}\n</sites>\n')

@@ -44,7 +44,7 @@ class RowCase(SamplerCase):
         return [name for name, _ in self.subreports()]
 
     def counted(self, program, predicate="n % 2 == 0", report=None):
-        """How often a condition was looked at, over all sections of a report."""
+        """How often a condition was observed, over all sections of a report."""
         rows = site_tables(program)
         total = 0
         for key, counters in samples(report or self.report):
@@ -59,9 +59,9 @@ class RowCase(SamplerCase):
 
 class Signals(RowCase):
     def test_r1_nothing_unsafe_is_called(self):
-        """In observations of every scheme, the first of a thread too, and in crashes with all that the handler does: the process ends
-        with status 97 if libc's allocator, locks, dynamic linker or stdio are called."""
-        # libgcc's unwinder asks pthread_once, for what was done at the start: a look at a word.
+        """In observations of every scheme, including a thread's first, and in crashes with everything that the handler
+        does: the process ends with status 97 if libc's allocator, locks, dynamic linker or stdio are called."""
+        # libgcc's unwinder calls pthread_once for an initialisation that was done at start: it only reads a word.
         preload = {"LD_PRELOAD": str(FORBIDDEN), "TELLTALE_MAY_CALL": "pthread_once"}
         everything = (*ALL, *CONCURRENT)
         program = self.program(*EXACT)
@@ -88,7 +88,7 @@ class Signals(RowCase):
         self.assertEqual(self.counted(program), self.passes(done))
 
     def test_r1_what_the_runtime_needs(self):
-        """Of libc, and of nothing else."""
+        """Only libc."""
         library = BINARY_DIR / "lib/libtelltale_sampler.so"
         wanted = run("nm", "-D", "--undefined-only", library).stdout.split()
         names = {name.split("@")[0] for name in wanted if len(name) > 1}
@@ -114,7 +114,8 @@ class Deaths(RowCase):
                 self.assertEqual(self.counted(program), 10, how)
 
     def test_r2_killed_at_any_time(self):
-        """A trace holds all observations but the last, which the kernel may cut at a page's end; telltale reads those before."""
+        """A trace contains all observations but the last, which the kernel may cut at a page's end; telltale reads the
+        earlier ones."""
         program = self.program("-fno-sample", "-ftrace-sites", "-fsampler-scheme=branches")
         trace = self.path("trace")
         telltale = os.environ["TELLTALE"]
@@ -151,14 +152,15 @@ class Deaths(RowCase):
             for _ in range(50 if LONG else 3):
                 done = self.run_reported(program, "crowd", how)
                 self.assertEqual(done.returncode, -self.ENDS[how])
-                # Who came second waited; it may have reported once more what was counted since.
+                # The thread that came second waited; it may have reported the counts since then.
                 self.assertEqual(self.ids()[:2], ["samples", "main-backtrace"], how)
                 self.assertEqual(self.counted(program), 10 + 20 * 50)
                 done = run(os.environ["TELLTALE"], "check", self.report)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_r7_reports_that_take_their_time(self):
-        """Those who crash meanwhile wait as long as somebody reads; a pipe holds a page, and the report is larger."""
+        """Threads that crash meanwhile wait as long as the report is read; a pipe holds a page, and the report is
+        larger."""
         program = self.program("-fno-sample", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", "-fcompare-constants")
         reading, writing = os.pipe()
         fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
@@ -176,7 +178,7 @@ class Deaths(RowCase):
         self.assertTrue(text.endswith(b"</report>\n"))
 
     def test_r7_the_first_process_of_a_container(self):
-        """A signal that ended others does not end it; what ends it in fact is told, too."""
+        """A signal that ends other processes does not end this one; the one that does is reported, too."""
         if subprocess.run(["unshare", "-pf", "true"], capture_output=True).returncode != 0:
             self.skipTest("processes may not be numbered anew here")
         program = self.program(*EXACT)
@@ -186,8 +188,8 @@ class Deaths(RowCase):
         self.assertEqual(self.counted(program), 10 + 10 + 20)
 
     def test_r7_crash_in_the_handler(self):
-        """Counters that cannot be read any more, a stack that cannot be unwound: the original signal ends the process, and the parts
-        that can be written stand there."""
+        """Unreadable counters, a stack that cannot be unwound: the original signal ends the process, and the parts that
+        can be written are in the file."""
         program = self.program(*EXACT)
         done = self.run_reported(program, "broken", "stack")
         self.assertEqual(done.returncode, -signal.SIGILL)
@@ -207,20 +209,21 @@ class Deaths(RowCase):
 
 class Programs(RowCase):
     def test_r3_children(self):
-        """Of fork, of the bare system call, of vfork and posix_spawn, while four threads count: the parent's report is its own."""
+        """By fork, the bare system call, vfork and posix_spawn, while four threads count: the parent's report is its
+        own."""
         program = self.program(*EXACT)
         rounds = 1000 if LONG else 120
         done = self.run_reported(program, "children", rounds)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(self.ids(), ["samples"])
-        # Children that leave by exit say what they counted, too: the last line is the parent's.
+        # Children that call exit print their counts, too: the last line is the parent's.
         said = int(re.findall(r"^passes (\d+)$", done.stdout, re.M)[-1])
-        # A child's report of its own holds what it counted, and not what its parent did.
+        # A child's own report contains its counts, and not its parent's.
         self.assertEqual(self.counted(program), said)
         run(program, "children", 16, env={"SAMPLER_FILE": str(self.path("of.%p"))})
         counts = [self.counted(program, report=file) for file in self.folder.glob("of.*")]
         self.assertEqual(len(counts), 5)
-        self.assertEqual(sorted(counts)[:4], [10, 10, 20, 20])  # 10 more behind exit
+        self.assertEqual(sorted(counts)[:4], [10, 10, 20, 20])  # 10 more after exit
 
     def test_r3_descriptors_that_become_other_files(self):
         program = self.program(*EXACT)
@@ -229,12 +232,12 @@ class Programs(RowCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual({file.read_text() for file in self.path("files").iterdir()}, {"mine\n"})
         self.assertEqual(self.counted(program), 40)
-        # A name from the working folder, which the program leaves; the file is found again all the same.
+        # A relative name, after which the program changes its folder; the file is still found.
         self.report.unlink()
         run(program, "reuse", "files", env={"SAMPLER_FILE": "report.txt"}, cwd=self.folder)
         self.assertEqual(self.counted(program), 40)
         self.assertEqual(len(list(self.path("files").iterdir())), 20)
-        # A descriptor that was given is gone.
+        # A descriptor given by the caller is gone.
         with open(self.path("given"), "wb") as given:
             done = subprocess.run([program, "reuse", "files"], env={"SAMPLER_REPORT_FD": str(given.fileno())},
                                   pass_fds=[given.fileno()], timeout=60, cwd=self.folder, capture_output=True)
@@ -249,7 +252,7 @@ class Programs(RowCase):
             few = self.run_reported(one, "threads", alive, 10, SAMPLER_SPARSITY="7")
             done = self.run_reported(one, "threads", alive, following, SAMPLER_SPARSITY="7")
             self.assertEqual((few.returncode, done.returncode), (0, 0))
-            # What is in memory after many short threads and after few.
+            # Memory after many short threads and after few.
             self.assertLess(int(done.stderr), 1.5 * int(few.stderr))
             if one is program:
                 self.assertEqual(self.counted(program), self.passes(done))
@@ -267,7 +270,7 @@ class Programs(RowCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for module, predicate in zip(modules, ("n > 1", "n > 2")):
             self.assertEqual(self.counted(module, predicate), rounds // 2)
-        # Loaded a hundred times: a line a site, merged.
+        # Loaded a hundred times: one line per site, merged.
         done = run(os.environ["TELLTALE"], "resolve", self.report, *(w for m in modules for w in ("--program", m)), "--json")
         values = {row["columns"]["predicate"]: row["values"] for row in json.loads(done.stdout)
                   if "predicate" in row["columns"]}
@@ -282,7 +285,7 @@ class Programs(RowCase):
                 self.assertEqual((done.returncode, done.stdout.splitlines()[0]), (0, "changed 0"), (words, sparsity))
 
     def test_r10_disks(self):
-        """Full, read-only, removed meanwhile: the program ends as it would."""
+        """Full, read-only, removed meanwhile: the program ends as usual."""
         program = self.program(*EXACT)
         script = ('mount -t tmpfs -o size=4k none "$0" && cd "$0" && head -c 4096 /dev/zero > fill; '
                   'SAMPLER_FILE="$0/report" "$1" && rm -f "$0/fill" && mount -o remount,ro "$0" && SAMPLER_FILE="$0/report" "$1" && echo fine')
@@ -306,7 +309,7 @@ class Programs(RowCase):
         self.assertEqual(self.report.stat().st_size, 100)
 
     def test_r11_before_main_and_after_it(self):
-        """Static objects' constructors and destructors are counted, whichever way the runtime is linked, in what order ever."""
+        """Constructors and destructors of static objects are counted, however the runtime is linked, in any order."""
         other = self.path("other.cc")
         other.write_text("int other(int n) { if (n > 5) return 1; return 0; }\n"
                          "struct O { O() { other(3); } ~O() { other(7); } } o;\n")
@@ -324,7 +327,7 @@ class Programs(RowCase):
             for how in ("signals", "threads"):
                 done = self.run_reported(program, how, "50", "50", SAMPLER_SPARSITY="2", SAMPLER_SEED="1")
                 self.assertEqual(done.returncode, 0)
-                # Nine passes, where signals come in between.
+                # Nine passes, interrupted by signals.
                 self.assertGreater(self.counted(program, "memory != nullptr"), 0 if words != EXACT else 5)
             self.assertEqual(self.run_reported(program, "fail", "segv", SAMPLER_SPARSITY="2").returncode, -signal.SIGSEGV)
             self.assertEqual(self.ids(), ["samples", "main-backtrace"])

@@ -1,4 +1,4 @@
-"""Programs that leave the machine they were built on, and processes of several parts, each with its own runtime."""
+"""Programs that leave their build machine, and processes of several parts, each with its own runtime."""
 import os
 import pathlib
 import re
@@ -16,7 +16,7 @@ int NAME_answer(int n) {
   return 0;
 }
 """
-# Loads each library so that the next one sees nothing of it, calls it, and may unload it.
+# Loads each library without exporting its symbols to the next one, calls it, and may unload it.
 HOST = """\
 #include <dlfcn.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ int threads_answer(int n) {
 
 class Ship(SamplerCase):
     def elsewhere(self, program, *, env=None):
-        """Runs the program where its builder's folders are not: another root file system, with the system's libraries alone."""
+        """Runs the program without its build folders: another root file system, with only the system's libraries."""
         box = self.path("box")
         box.mkdir(exist_ok=True)
         shutil.copy(program, box / "program")
@@ -142,7 +142,7 @@ class Parts(SamplerCase):
                     self.assertEqual(sum(name == "main-backtrace" for name, _ in self.subreports()), int("x" in how))
 
     def test_a_program_and_its_libraries(self):
-        """Linked with it, loaded by it, or both; some with names that nobody else sees."""
+        """Linked with it, loaded by it, or both; some with hidden symbols."""
         script = self.path("only.map")
         script.write_text("{ global: *_answer; local: *; };\n")
         linked = self.part("linked", 1, f"-Wl,--version-script={script}")
@@ -162,7 +162,7 @@ class Parts(SamplerCase):
                     self.assertEqual(sum(name == "main-backtrace" for name, _ in self.subreports()), int("x" in how))
 
     def test_a_library_that_is_linked_with_does_not_lend_its_runtime(self):
-        """A program runs with a library that was built anew, without the sampler."""
+        """A program runs with a library that was rebuilt without the sampler."""
         library = self.part("linked", 1)
         main = self.path("main.c")
         main.write_text("int linked_answer(int); int main(void) { if (linked_answer(3)) return 0; return 1; }\n")
@@ -172,7 +172,7 @@ class Parts(SamplerCase):
         self.assertEqual(self.counts(program), {"linked_answer(3)": [0, 1]})
 
     def test_threads_forks_and_windows_of_libraries(self):
-        """What a copy that does not lead is asked: countdowns of threads, windows, numbers of observations, traces."""
+        """Requests to a copy that is not the leader: threads' countdowns, windows, numbers of observations, traces."""
         source = self.path("threads.c")
         source.write_text(THREADS)
         words = ("-pthread", "-shared", "-fPIC", "-ftimestamp-first", "-ftrace-sites", "-fsampler-scheme=branches",

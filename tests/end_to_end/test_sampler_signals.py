@@ -1,5 +1,6 @@
-"""Row R6 for the sampler's runtime: a host's handlers see, and its processes end, exactly as without it. Handlers that are installed
-after the runtime's (154 combinations of signal, way to handle it and time) and those that were there before (63)."""
+"""Row R6 for the sampler's runtime: a host's handlers see, and its processes end, exactly as without it. Handlers that
+are installed after the runtime's (154 combinations of signal, way of handling it and time) and those that were there
+before (63)."""
 import shutil
 import signal
 import subprocess
@@ -8,7 +9,7 @@ import unittest
 from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run
 
 NEWEST = RELEASES[-1] if RELEASES else None
-# What the recorders' test of the same matrix asks of a recorder: nothing is to be started here.
+# Remove the recorders' environment of the same test: no recorder is started here.
 EVENT = """#pragma once
 #include <pthread.h>
 #include <cstdint>
@@ -40,7 +41,7 @@ class HostSignals(SamplerCase):
                 self.assertEqual(done.stdout.splitlines(), expected, (words, name))
 
     def test_handlers_before_ours(self):
-        """Each sees the signal, its information, the mask and the stack that it would have seen; the report is there besides."""
+        """Each handler sees the same signal, information, mask and stack; the report is there as well."""
         earlier = self.path("earlier.so")
         subprocess.run([f"clang-{NEWEST}", "-shared", "-fPIC", "-o", earlier, PROGRAMS / "earlier_way.c"], check=True)
         plain = self.path("plain")
@@ -57,7 +58,7 @@ class HostSignals(SamplerCase):
                     self.assertEqual((done.returncode, done.stdout, done.stderr), (expected.returncode, expected.stdout, expected.stderr))
                     ids = [name for name, _ in self.subreports()]
                     if way == "ignored" and how in ("term", "int", "hup", "pipe", "bus"):
-                        self.assertEqual(ids, ["samples"])  # it lived
+                        self.assertEqual(ids, ["samples"])  # it survived
                     elif way != "ignored":
                         self.assertEqual(ids[:2], ["samples", "main-backtrace"])
 

@@ -1,4 +1,4 @@
-"""What instrumented code needs of the stack."""
+"""Stack usage of instrumented code."""
 import os
 import resource
 import subprocess
@@ -29,8 +29,8 @@ class Stack(SamplerCase):
         return found
 
     def test_what_is_compared_with_takes_no_frame(self):
-        """Frames are the same whether an assignment is compared with four variables or with sixty. (Values that the next
-        assignment is compared with, too, may stay in the frame until then.)"""
+        """Frames are the same whether an assignment is compared with four variables or with sixty. (Values that the
+        next assignment is compared with, too, may stay in the frame until then.)"""
         text = ("int step(int);\nint walk(int n) {\n  int sum = step(n);\n  while (sum > 100) sum = step(sum) + walk(n);\n"
                 "  return sum;\n}\nint once(int n) {\n  int got = step(n);\n  return once(got) + got;\n}\n")
         for release in RELEASES:
@@ -54,7 +54,7 @@ class Stack(SamplerCase):
         return done.returncode == 0
 
     def test_deep_recursion(self):
-        """A reader of nested lists goes as deep as it does without the sampler, with so much more stack at most."""
+        """A reader of nested lists reaches the same depth as without the sampler, with at most that much more stack."""
         source = PROGRAMS / "nested_lists.c"
         for release in RELEASES:
             plain = build(self.path("plain"), release, "-w", "-O2", source)

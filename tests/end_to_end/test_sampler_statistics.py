@@ -1,4 +1,4 @@
-"""What sampled counters add up to, over many runs. The seeds are fixed: what is said of the counts passes always or never."""
+"""Sums of sampled counters over many runs. The seeds are fixed, so each test always passes or always fails."""
 import math
 import statistics
 import subprocess
@@ -9,14 +9,15 @@ from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_wit
 NEWEST = RELEASES[-1] if RELEASES else None
 SEEDS = range(1, 41)
 SOME = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
-# atoms and its like count what they see while a window is open: that is no share of the passes.
+# atoms and similar schemes count while a window is open, which is not a fixed share of executions.
 MORE = ("-O2", *(f"-fsampler-scheme={name}" for name in ("scalar-pairs", "coverage", "data", "yields", "function-entries",
                                                          "float-kinds", "fun-reentries")), PROGRAMS / "often.c")
 
 
 class Statistics(SamplerCase):
     def counters(self):
-        """Of the report, in the order of schemes and sites. An assignment that yielded was sampled, and one that did not was not."""
+        """In the order of schemes and sites of the report. An assignment that yielded was sampled; one that did not was
+        not."""
         found = []
         for (_, scheme), rows in sorted(samples(self.report), key=lambda section: section[0][1]):
             found += [int(n) for row in rows for n in (row[1:] if scheme == "yields" else row)]
@@ -37,8 +38,8 @@ class Statistics(SamplerCase):
         return self.counters()
 
     def assert_binomial(self, program, truth, sparsity, units=None):
-        """Where each site is observed by itself, the observations of a counter follow a binomial distribution: the sum of the
-        squared deviations is chi-square distributed. Of a site that takes `units` of the countdown one of so many is due."""
+        """If each site is observed independently, a counter's observations follow a binomial distribution: the sum of
+        the squared deviations is chi-square distributed. A site of weight `units` is due once in so many units."""
         squares = 0.0
         degrees = 0
         chances = [1 - (1 - 1 / sparsity) ** (units[i] if units else 1) for i in range(len(truth))]
@@ -66,7 +67,7 @@ class Statistics(SamplerCase):
                         self.assert_binomial(sampled, truth, sparsity)
 
     def test_threads_that_do_the_same_draw_by_themselves(self):
-        """Countdowns that all threads share would scatter eight times as widely."""
+        """A countdown shared by all threads would scatter eight times as widely."""
         flags = ("-O1", "-pthread", "-fthreads", "-fsampler-scheme=branches", PROGRAMS / "alike.c")
         truth = self.truth_of(*flags)
         for release in RELEASES:
@@ -90,9 +91,9 @@ class Statistics(SamplerCase):
                         self.assert_binomial(sampled, truth, 40, units)
 
     def test_counts_are_unbiased(self):
-        """Where whole regions are observed, some passes of a loop together, the counts scatter more, around the same: the
-        squares of Student's t of all counters, that is, of how far the mean of the runs is from the truth in units of what
-        the runs themselves say of its error, are about 1."""
+        """If whole regions are observed, possibly several iterations of a loop together, the counts scatter more,
+        around the same mean: the squares of Student's t of all counters (the distance of the runs' mean from the true
+        value, in units of its estimated error) are about 1."""
         for flags in (SOME, MORE):
             truth = self.truth_of(*flags)
             for release in RELEASES:
@@ -114,7 +115,7 @@ class Statistics(SamplerCase):
             self.assert_unbiased(truth, self.counts_of(self.path("sampled"), 10), 10)
 
     def test_counts_in_functions_that_take_turns_are_unbiased(self):
-        """Most calls of functions with loops go by without a question; of the others more is observed."""
+        """Most calls of functions with loops are not asked; in the others more is observed."""
         flags = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", PROGRAMS / "often_called.c")
         truth = self.truth_of(*flags)
         expected = run(build(self.path("plain"), NEWEST, "-O2", "-w", PROGRAMS / "often_called.c")).stdout
@@ -124,14 +125,14 @@ class Statistics(SamplerCase):
                 self.assertEqual(run(sampled).stdout, expected)
                 symbols = subprocess.run(["nm", sampled], capture_output=True, text=True, check=True).stdout
                 self.assertEqual(".asking" in symbols, not words)
-                # With turns for one call in sparsity / 8: 1, 3.75 and 12.5.
+                # With one asked call in sparsity / 8: 1, 3.75 and 12.5.
                 for sparsity in (8, 30, 100):
                     with self.subTest(release=release, sparsity=sparsity, words=words):
                         self.assertEqual(self.run_reported(sampled, SAMPLER_SPARSITY=str(sparsity)).stdout, expected)
                         self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity, most=0.15)
 
     def test_the_first_calls_are_unbiased(self):
-        """The more often a function was called the fewer calls have their turn, and the more is observed in each."""
+        """The more often a function has been called, the fewer calls are asked, and the more is observed in each."""
         program = build(self.path("program"), NEWEST, "-O2", "-fsampler-scheme=branches", PROGRAMS / "seldom_called.c")
         for sparsity in (30, 100, 1000):
             counts = {}
@@ -162,8 +163,8 @@ class Statistics(SamplerCase):
                 counted = [sum(int(n) for _, rows in samples(report) for row in rows for n in row)
                            for report in self.folder.glob("of.*")]
                 self.assertEqual(len(counted), 61)
-                # A child has a turn with a chance of 1 - (1 - 8 / 100) ** 3, which is 0.22. Less than 1 and more than 40 of 60
-                # have it once in a million.
+                # The probability that a child has an asked call is 1 - (1 - 8 / 100) ** 3, which is 0.22. Less than 1 and more than 40 of 60
+                # children with one have a probability of one in a million.
                 seen = sum(count > 0 for count in counted) - 1
                 self.assertTrue(1 <= seen <= 40, seen)
                 self.assertGreater(len(set(counted)), 2)
@@ -189,8 +190,8 @@ WIDTH = {"scalar-pairs": 3, "coverage": 1, "data": 1, "yields": 1, "function-ent
 
 class Countdown(SamplerCase):
     def test_all_ways_are_as_heavy(self):
-        """Eleven shapes of functions. Whichever way a call takes, it takes from the countdown what the heaviest does: with every
-        n-th unit observed, the site that each begins with is observed as often as arithmetic says."""
+        """Eleven shapes of functions. Every path through a call takes the weight of the heaviest one from the
+        countdown: with every n-th unit observed, the first site of each is observed as often as arithmetic predicts."""
         flags = ("-fsampler-scheme=returns", "-fexclude-function=main", "-fno-specialize-singleton-regions", "-w")
         work = build(self.path("work.o"), NEWEST, "-c", PROGRAMS / "balance_work.c")
         plain = build(self.path("plain"), NEWEST, "-w", PROGRAMS / "balance.c", PROGRAMS / "balance_work.c")
@@ -221,8 +222,8 @@ class Countdown(SamplerCase):
                     self.assertEqual(self.run_reported(online, SAMPLER_SPARSITY="3", SAMPLER_SEED=str(seed)).stdout, expected)
 
     def test_scales(self):
-        """By function and by node, the most special line first; 0 is never observed. Every third unit, of sites that take 0, 1,
-        2, 3 and 4: after an observation the countdown begins anew."""
+        """By function and by node, the most specific line first; 0 is never observed. Every third unit, of sites with
+        weights 0, 1, 2, 3 and 4: after an observation the countdown starts anew."""
         source = self.path("a.c")
         source.write_text("int two(int n) { return n; }\nint main(void) {\n  for (int i = 0; i < 60; i++) { two(i); }\n  return 0;\n}\n")
         scales = self.path("scales")
@@ -240,7 +241,7 @@ class Countdown(SamplerCase):
         self.assertEqual(observed("two\t*\t0\n"), [0, 0])
         self.assertEqual(observed("two\t0\t3\nmain\t0\t0\n\n"), [60, 0])
         self.assertEqual(observed("*\t*\t4\n"), [60, 1])
-        # Takes 2 of 3 where the countdown is new, and the rest of 1 the next time.
+        # Takes 2 of 3 if the countdown is new, and the remaining 1 the next time.
         self.assertEqual(observed("*\t*\t4\ntwo\t*\t2\ntwo\t9\t7\n"), [30, 1])
         self.assertEqual(observed("two\t*\t9\ntwo\t0\t2\ntwo\t0\t1\nmain\t*\t0\n"), [20, 0])
         for line in ("two\t1", "two 1 1", "\t1\t1", "*\t1\t1", "two\tx\t1", "two\t1\t-1", "two\t1\t1x", "two\t1\t1000001"):

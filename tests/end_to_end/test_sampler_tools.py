@@ -9,7 +9,7 @@ import unittest
 
 from sampler_tool_case import CLANG, GOLDEN, LIBEXEC, TOOLS, UNIT, SamplerToolCase, read
 
-# The main-backtrace of the published text, and the rows that it shows for frames of libraries that nobody gave.
+# The main-backtrace of the published text, and its rows for frames of libraries that were not given.
 BACKTRACE = """\
 ccrypt[0x804ff1c]
 /lib/tls/libc.so.6[0xaa78c8]
@@ -80,7 +80,7 @@ class SamplerTools(SamplerToolCase):
                          self.tool("resolveSamples", "libunits.a", stdin=raw).replace("libunits", "libthin"))
         self.assertEqual(self.tool("resolve-cfg", "libthin.a"), self.tool("resolve-cfg", "libunits.a"))
         self.assertIn("6 sites in 2 units", self.telltale("sites", "libthin.a"))
-        # What is named may be anything.
+        # Any section name is accepted.
         evil = b"!<thin>\n" + b"//".ljust(48) + b"22".ljust(10) + b"`\n" + b"/dev/zero/\n../../../../\n"[:22].ljust(22, b"\n")
         for at in (b"/0", b"/11", b"/99", b"x/"):
             evil += at.ljust(48) + b"100".ljust(10) + b"`\n"
@@ -150,7 +150,7 @@ class SamplerTools(SamplerToolCase):
             ["libmylib.so", three, "branches", "three.c", "4", "main", "3", "value", "7", "7"],
             ["libmylib.so", three, "returns", "three.c", "5", "main", "7", "five", "0", "1", "0"],
             ["libmylib.so", three, "returns", "three.c", "6", "main", "9", "*f", "0", "0", "3"]])
-        # With the section's name in front, as the text's synopsis has it, and with extracted files.
+        # With the section's name first, as in the text's synopsis, and with extracted files.
         sites = self.write("all.sites", self.tool("extract-section", ".debug_site_info", "myapp", "myplugin.so", "libmylib.so"))
         named = self.tool("resolveSamples", ".debug_site_info", "myapp", "myplugin.so", "libmylib.so", stdin=samples)
         self.assertEqual([line.split("\t") for line in named.splitlines()], rows)
@@ -161,7 +161,7 @@ class SamplerTools(SamplerToolCase):
             self.assertEqual([line.split("\t")[1:] for line in text.splitlines()], [row[1:] for row in rows])
 
     def test_every_scheme_keeps_its_columns_and_values(self):
-        """Each line is the site's line and the row, joined: told by reading both files with a few lines of our own."""
+        """Each line is the site's line joined with the row: compared with a few lines of our own that read both files."""
         sites, report = read("all_schemes.sites"), read("all_schemes.report")
         bodies = dict(re.findall(r'<sites unit="\w+" scheme="([\w-]+)">\n(.*?)</sites>', sites, re.DOTALL))
         rows = re.findall(r'<samples unit="(\w+)" scheme="([\w-]+)">\n(.*?)</samples>', report, re.DOTALL)
@@ -231,7 +231,7 @@ class SamplerTools(SamplerToolCase):
                          [[line[line.index("[") + 1:-1], re.split(r"[(\[]", line)[0]] for line in BACKTRACE.splitlines()])
 
     def test_a_crash_is_resolved_to_functions_and_lines(self):
-        """The text's table, of a program of ours: addresses that cannot be moved, and a program that can be."""
+        """The text's table, for a program of ours: once with fixed addresses, once position-independent."""
         self.write("report.c", CRASH)
         for name, flags in (("fixed", ["-no-pie", "-fno-pie"]), ("moved", ["-pie", "-fPIE"]),
                             ("exported", ["-pie", "-fPIE", "-rdynamic"])):
@@ -276,7 +276,7 @@ class SamplerTools(SamplerToolCase):
             self.assertIn("two_main", text)
 
     def test_edges_of_graphs_lead_to_nodes_that_are_there(self):
-        """A successor that is the number of nodes is one too many."""
+        """A successor equal to the number of nodes is out of range."""
         graph = self.write("edges.cfg", f"*\t0.1\na.c\n{UNIT}\n+\tf\ta.c\t1\na.c\t1\n2\t1\t\n\na.c\t2\n\n\n\n\n")
         edges = re.findall(r"(n0_\d+) -> (n0_\d+);", self.tool("resolve-cfg", "--dot", graph))
         self.assertEqual(edges, [("n0_0", "n0_1")])

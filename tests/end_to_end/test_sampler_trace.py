@@ -14,7 +14,7 @@ LETTERS = {"scalar-pairs": "S", "coverage": "V", "data": "I", "yields": "Y", "at
 
 class Trace(SamplerCase):
     def events(self, trace):
-        """(scheme, unit, row, slot or value) of each event, as telltale tells them."""
+        """(scheme, unit, row, slot or value) of each event, as printed by telltale."""
         done = run(TELLTALE, "check", trace)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         records = [json.loads(line) for line in run(TELLTALE, "dump", "--json", trace).stdout.splitlines()]
@@ -45,7 +45,7 @@ class Trace(SamplerCase):
         for (unit, scheme), rows in samples(self.report):
             for row, numbers in enumerate(rows):
                 for slot, number in enumerate(numbers):
-                    # yields' first counter is of passes that nobody observed.
+                    # yields' first counter counts executions that were not observed.
                     if scheme != "bounds" and int(number) > 0 and (scheme, slot) != ("yields", 0):
                         report[scheme, unit, row, slot] += int(number)
         self.assertEqual(counted, report)

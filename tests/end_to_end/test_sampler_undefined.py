@@ -1,4 +1,4 @@
-"""Programs whose behaviour is undefined: what compilers say of them with sites as without, and which predicates reveal them."""
+"""Programs with undefined behaviour: compilers' warnings with and without sites, and which predicates reveal it."""
 import unittest
 
 from sampler_programs import RELEASES, SamplerCase, build, compile_with, resolved, run
@@ -40,8 +40,8 @@ SCHEMES = ("scalar-pairs", "bounds", "branches", "returns", "coverage", "data", 
 
 class Undefined(SamplerCase):
     def test_a_local_that_survives_by_luck(self):
-        """The design document's example: scalar-pairs compares the assigned value with the variable's old one, which is told as
-        local-uninit where it may never have been set."""
+        """The guide's example: scalar-pairs compares the assigned value with the variable's old one, as local-uninit
+        where it may not be set."""
         source = self.path("luck.c")
         for text, kind in ((LUCK, "local-uninit"), (LUCK.replace("int n;", "int n = 0;"), "local-init")):
             source.write_text(text)
@@ -58,7 +58,7 @@ class Undefined(SamplerCase):
         source = self.path("luck.c")
         source.write_text(LUCK)
         for release in RELEASES:
-            # Options of the sampler may stay; without a scheme nothing is planted.
+            # The sampler's options may stay; without a scheme nothing is planted.
             done = compile_with(release, "-w", "-g", "-O0", "-fsanitize=memory", "-frelative-paths", source, "-o", self.path("p"))
             self.assertEqual(done.returncode, 0, done.stderr)
             told = run(self.path("p"))
@@ -68,7 +68,7 @@ class Undefined(SamplerCase):
 
 class Warnings(SamplerCase):
     def test_each_is_told_once(self):
-        """clang's analyses at the end of a unit see code in which sites are planted."""
+        """clang's analyses at the end of a unit run on code with planted sites."""
         source = self.path("a.cc")
         source.write_text(BUFFERS)
 

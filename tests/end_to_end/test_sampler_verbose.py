@@ -1,4 +1,4 @@
-"""What SAMPLER_VERBOSE says, and what the readers say of a report in which nothing was observed."""
+"""SAMPLER_VERBOSE's messages, and the readers' message for a report without observations."""
 import json
 import os
 import unittest

@@ -1,5 +1,5 @@
-"""Programs that run with other rights than their caller's, setuid or with file capabilities: nothing that is linked or preloaded into
-them may obey the caller's environment."""
+"""Programs with more privileges than their caller, setuid or with file capabilities: no linked or preloaded library may
+use the caller's environment."""
 import os
 import pathlib
 import re
@@ -13,7 +13,7 @@ BUILD = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"])
 CLANG = next((name for name in ("clang++-22", "clang++-19") if shutil.which(name)), None)
 CALLER = "nobody"
 
-# Every variable of the runtimes, with a value that shows whether it is obeyed, and what has to be set beside it for that.
+# Every variable of the runtimes, with a value whose use is detectable, and the other variables that it needs.
 # test_no_variable_is_forgotten compares this list with the sources.
 VARIABLES = {
     "SAMPLER_EVENT_COUNTDOWNS": ("{place}/victim", {}),
@@ -95,7 +95,7 @@ class SecureExecutionTest(unittest.TestCase):
             cls.programs[name] = (prefix, program)
 
     def secured(self, program, how):
-        """A copy of the program that gains rights when others run it."""
+        """A copy of the program that gains privileges when other users run it."""
         copy = program.with_name(f"{program.name}-{how}")
         if not copy.exists():
             shutil.copy(program, copy)
@@ -109,7 +109,7 @@ class SecureExecutionTest(unittest.TestCase):
         return copy
 
     def effects(self, program, variables):
-        """What a run by another user does, as far as anybody could tell: output, files, system calls that name or write one."""
+        """The observable effects of a run by another user: output, files, system calls that name or write one."""
         place = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         place.chmod(0o777)
         (place / "victim").write_text("root's own\n")
@@ -150,7 +150,7 @@ class SecureExecutionTest(unittest.TestCase):
         self.check("capabilities")
 
     def test_without_gained_rights_each_variable_is_obeyed(self):
-        """Or else the tests above could not fail."""
+        """Proves that the tests above can fail."""
         for name, (prefix, program) in self.programs.items():
             for variable, (value, beside) in VARIABLES.items():
                 if variable.startswith(prefix):
@@ -158,7 +158,7 @@ class SecureExecutionTest(unittest.TestCase):
                         self.assertNotEqual(self.effects(program, {**beside, variable: value}), self.effects(program, beside))
 
     def test_what_is_preloaded_into_a_setuid_program(self):
-        """The dynamic linker leaves it out; where it does not, the recorder itself does."""
+        """The dynamic linker ignores it; where it does not, the recorder itself does."""
         (self.folder / "plain.cc").write_text(PROGRAM)
         program = self.folder / "plain"
         subprocess.run(["g++", "-O1", "-finstrument-functions", self.folder / "plain.cc", "-o", program], check=True, timeout=120)
@@ -170,7 +170,7 @@ class SecureExecutionTest(unittest.TestCase):
         self.assertEqual(self.effects(secured, preload)[2], ["victim"])
 
     def test_a_setuid_program_does_not_write_over_roots_file(self):
-        """Without a tracer in between, as a user would do it."""
+        """Without a tracer, as a user would run it."""
         name = next((name for name in self.programs if name.startswith("Sampler")), None)
         if name is None:
             self.skipTest("no plugin was built")

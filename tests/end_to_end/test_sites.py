@@ -49,7 +49,7 @@ class SitesTest(unittest.TestCase):
         theirs = self.llvm(binary)
         self.assertGreater(len(theirs), 5)
         self.assertEqual([row[:5] + row[6:] for row in ours], [row[:5] + row[6:] for row in theirs])
-        # Constructors and destructors have two names for one address (C1, C2); either is right.
+        # Constructors and destructors have two names for one address (C1, C2); both are correct.
         plain = [re.sub(r"([CD])[12]E", r"\1xE", row[5]) for row in ours]
         self.assertEqual(plain, [re.sub(r"([CD])[12]E", r"\1xE", row[5]) for row in theirs])
 
@@ -86,7 +86,7 @@ class SitesTest(unittest.TestCase):
                     found = {function["function"]: function for function in program["functions"]}
                     for name, line in expected.items():
                         self.assertEqual(pathlib.Path(found[name]["file"]).name, "program.cc")
-                        # Without declarations the first line of the body stands for it.
+                        # Without declarations the first line of the body is used.
                         slack = 1 if "only" in flags[0] else 0
                         self.assertIn(found[name]["line"] - line, range(slack + 1), name)
                     self.assertIn("int ns::twice<int>(int)", found)
@@ -172,7 +172,7 @@ class SitesTest(unittest.TestCase):
         for target in CROSS_TARGETS:
             for position in ("-fPIC", "-fno-PIC"):
                 if target.startswith(("powerpc", "mips")) and position == "-fno-PIC":
-                    continue  # clang 22 dies on the one and ignores the other
+                    continue  # clang 22 crashes on the one and ignores the other
                 with self.subTest(target=target, position=position):
                     self.check_machine(target, position)
 
@@ -192,7 +192,7 @@ class SitesTest(unittest.TestCase):
             self.assertIn(function["sleds"][0]["kind"], ("function-enter", "log-args-enter"))
         if not target.startswith(("s390x", "mips")):  # llvm-xray 22 refuses these
             self.compare_cross(binary, program)
-        # The object file says the same, before a linker has moved anything.
+        # The object file has the same values before a linker has relocated anything.
         relocatable = sites(objects)
         self.assertEqual(relocatable["problems"], [])
         offset = int(program["functions"][0]["address"], 16) - int(relocatable["functions"][0]["address"], 16)

@@ -1,4 +1,4 @@
-"""Times that were not read from the clock but estimated (a sparse clock) are marked as such in what is exported."""
+"""Exports mark times that were not read from the clock but estimated (a sparse clock)."""
 import csv
 import gzip
 import io
@@ -24,7 +24,7 @@ class SparseTimes(unittest.TestCase):
         return done.stdout
 
     def marks(self, path):
-        """How many times are marked, by format."""
+        """The number of marked times, by format."""
         rows = json.loads(self.convert(path, "json"))
         chrome = json.loads(self.convert(path, "chrome"))["traceEvents"]
         worth = {"": 0, "start": 1, "end": 1, "both": 2}
@@ -37,7 +37,7 @@ class SparseTimes(unittest.TestCase):
                 "perfetto": self.convert(path, "perfetto").count(b"\x09estimated")}
 
     def check_by_path(self, path, calls):
-        """What is told by path says once how many times are estimated."""
+        """Exports by path state once how many times are estimated."""
         said = f"{calls} starts and ends of calls have estimated times".encode() if calls else b""
         texts = {form: self.convert(path, form) for form in ("speedscope", "callgrind", "dot")}
         texts["pprof"] = gzip.decompress(self.convert(path, "pprof"))
@@ -53,7 +53,7 @@ class SparseTimes(unittest.TestCase):
                 path = self.record(kind, "clock=sparse")
                 marks = self.marks(path)
                 self.assertEqual(len(set(marks.values())), 1, marks)
-                # Of 220 events every 16th is timed, and those behind gaps.
+                # Of 220 events every 16th is timed, and those after gaps.
                 said = programs.check(path)["properties"]["sparse clock"]
                 self.assertIn(str(marks["json"]), said)
                 self.assertGreater(marks["json"], 110)

@@ -1,5 +1,5 @@
-"""StackTrack: the specification's own example, streams of any platform through every verb, damage, and what our recorder
-writes. Streams are made byte by byte in stacktrack_streams.py."""
+"""StackTrack: the specification's own example, streams of any platform through every verb, damage, and our recorder's
+output. Streams are made byte by byte in stacktrack_streams.py."""
 
 import json
 import os
@@ -36,7 +36,7 @@ EXAMPLE = """\
 <INFO flags="0x02ff" pid="0x060c" seq="2" text="bar"/>
 """
 
-# What the specification prints of --show_format; what it leaves out with "..." is left out here too.
+# The specification's output of --show_format; parts that it replaces by "..." are omitted here too.
 SHOWN_FORMAT = [
     '<RAW_FORMAT version="100" size="24" payload_size="16" payload_offset="8" magic="0x12345678" magic_raw="0x78563412">',
     '<TYPE uname="HIT" name="hit" typeindex="0" type="ev_hit" size="16" followedby="~" desc="ev_hit captures basic entry/exit/step data">',
@@ -128,7 +128,7 @@ class StackTrack(unittest.TestCase):
                         .startswith(SHOWN_FORMAT[0]))
 
     def test_recorded_example(self):
-        """The recording that docs/formats/stacktrack.md shows in hexadecimal."""
+        """The recording in the hexadecimal example of docs/formats/stacktrack.md."""
         path = os.path.join(SOURCE_DIR, "tests", "golden", "stacktrack", "recorded.tlg")
         self.run_telltale("check", path)
         self.assertEqual([(row["function"], row["calls"], row["file"], row["line"]) for row in self.rows("top", path)],
@@ -139,7 +139,7 @@ class StackTrack(unittest.TestCase):
     # --- every verb
 
     def check_small(self, *words):
-        """The answers about streams.small_run(), however it was written."""
+        """The answers about streams.small_run(), on any platform."""
         info = self.rows("info", *words)
         self.assertEqual(info["format"], "stacktrack")
         self.assertEqual(info["threads"], [{"pid": 7, "tid": 100}, {"pid": 7, "tid": 101}])
@@ -193,11 +193,11 @@ class StackTrack(unittest.TestCase):
                 self.run_telltale("check", path, *words)
                 text = self.run_telltale("expand_events", path, *words)
                 self.assertIn('text="src/main.cpp"', text)
-        # Without its description a foreign stream is known for what it is.
+        # Without its description a foreign stream is recognised as such.
         done = telltale("info", path)
         self.assertEqual(done.returncode, 3)
         self.assertIn("--format-description", done.stderr.decode())
-        # Byte order comes from PROLOGUE, whatever the description says.
+        # Byte order comes from PROLOGUE, not from the description.
         turned = streams.Platform("<", size=40, at=12, header="H2xII", info=20, version=0x101,
                                   payloads=streams.FOREIGN.payloads)
         self.check_small(self.write("turned.tlg", streams.small_run(turned)), "--format-description", FOREIGN_XML)
@@ -271,7 +271,7 @@ class StackTrack(unittest.TestCase):
         rows = {row["function"]: row for row in self.rows("top", self.write("middle.tlg", data[begin:]))}
         self.assertEqual((rows["setup"]["calls"], rows["setup"]["file"]), (1, None))
         self.assertEqual(rows["#1"]["orphan_exits"], 1)  # main() was entered before
-        # Also when it begins inside a record, as long as a PROLOGUE follows.
+        # Also if it begins inside a record, as long as a PROLOGUE follows.
         rows = self.rows("top", self.write("middle2.tlg", data[begin + 5:] + data))
         self.assertEqual({row["function"] for row in rows}, {MAIN, "setup", WORK})
 
@@ -365,7 +365,7 @@ int main(int, char** argv) {
 
 
 class OwnRecorder(unittest.TestCase):
-    """What <telltale/stacktrack.hpp> writes, read by the verbs."""
+    """Recordings of <telltale/stacktrack.hpp>, read by the verbs."""
 
     @classmethod
     def setUpClass(cls):
@@ -433,7 +433,7 @@ class OwnRecorder(unittest.TestCase):
     def test_ring_keeps_the_newest(self):
         path = self.record("ring")
         info = self.rows("info", path)
-        # Well-formed, but not whole: check says so, as --strict does.
+        # Well-formed, but incomplete: check reports it, as --strict does.
         (checked,) = json.loads(telltale("check", "--json", path).stdout)
         self.assertEqual((checked["violations"], checked["valid"]), (0, not info["problems"]))
         self.assertTrue(all("lost" in problem["message"] or problem["kind"] == "loss" for problem in info["problems"]))

@@ -1,5 +1,5 @@
-"""Rows D3 (memory), D4 (time), D7 (the same answer by every road) and D8 (depth) of the reliability goals, for StackTrack recordings.
-TELLTALE_LONG=1: more streams, deeper calls."""
+"""Rows D3 (memory), D4 (time), D7 (the same answer by every route) and D8 (depth) of the reliability goals, for
+StackTrack recordings. TELLTALE_LONG=1: more streams, deeper calls."""
 import collections
 import gzip
 import json
@@ -21,14 +21,14 @@ GHZ = 10**9
 
 
 def opening(platform, pid, scopes):
-    """What stands before the HITs: `scopes` functions, named f1, f2, ..."""
+    """The records before the HITs: `scopes` functions, named f1, f2, ..."""
     return [platform.prologue(pid), platform.pack(streams.PROCINFO, pid, 0, pid, 1),
             platform.pack(streams.TIMETYPE, pid, 0, GHZ, 1), platform.pack(streams.TIMEINFO, pid, 0, 0, 1700000000),
             *(platform.told(SLOC, pid, 1, 1 + i, FUNCTION, 1 + i, 0, 0, text=f"f{1 + i}") for i in range(scopes))]
 
 
 def random_stream(rng, platform):
-    """(bytes, what the calls of each function are): threads that call, pass steps and variables, in order of capture."""
+    """(bytes, calls by function): threads with calls, steps and variables, in order of capture."""
     pid, scopes = 77, rng.randrange(2, 12)
     out = opening(platform, pid, scopes)
     out += [platform.told(SLOC, pid, 1, 100, STEP, 9, 0, 0, text="step"), platform.told(SLOC, pid, 1, 101, VALUE, 9, 0, 0, text="value"),
@@ -98,7 +98,7 @@ class StackTrackReliability(unittest.TestCase):
 
     @staticmethod
     def worst_shapes(n):
-        """(name, stream of about n bytes): what would cost most with a careless reader."""
+        """(name, stream of about n bytes): the most expensive inputs for a careless reader."""
         pid = 7
         hits = n // 24
         def stream(scopes, records):
@@ -123,7 +123,7 @@ class StackTrackReliability(unittest.TestCase):
         for name in small:
             few = self.instructions(words, self.write("small", small[name])) - base
             many = self.instructions(words, self.write("large", large[name])) - base
-            # What is sorted is n log n; a little more than 4.
+            # Sorting is n log n; slightly more than 4.
             self.assertLess(many, 4.6 * max(few, base // 10), (name, few, many))
 
     def test_d7_by_every_road(self):

@@ -1,5 +1,5 @@
-"""The StackTrack recorder in programs of all kinds (tests/runtime/stacktrack): what it records, and rows R1 to R5, R10 to R13 and
-R15 of its reliability goals. TELLTALE_LONG=1: more of everything."""
+"""The StackTrack recorder in programs of all kinds (tests/runtime/stacktrack): its recordings, and rows R1 to R5, R10
+to R13 and R15 of its reliability goals. TELLTALE_LONG=1: longer runs."""
 import collections
 import json
 import os
@@ -18,7 +18,7 @@ LIBRARIES = ("stacktrack", "stacktrack_shared")
 FORBIDDEN = os.path.join(PROGRAMS, "forbidden_calls.so")
 SANITIZED = "fsanitize" in open(os.path.join(BUILD, "build.ninja")).read()
 
-# What an event or a crash may call: system calls, and what only computes. Opening a sink may also look at the environment.
+# An event or a crash may only call system calls and pure functions. Opening a sink may also read the environment.
 ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_location", "memcpy", "memset", "memmove", "memchr", "memcmp",
            "strlen", "strchr", "strcspn", "strncpy", "strstr", "sigaction", "sigemptyset", "sigaltstack", "raise",
            "secure_getenv", "getauxval", "unsetenv", "getcwd", "pthread_atfork", "__register_atfork", "program_invocation_short_name", "__progname",
@@ -50,13 +50,13 @@ class Rows(unittest.TestCase):
         self.each("hosts", "allocation_free")
 
     def test_r1_signals(self):
-        """Ten thousand a second in two threads, whose handlers pass checkpoints; the process ends if an event calls the
+        """Ten thousand a second in two threads, whose handlers have checkpoints; the process ends if an event calls the
         allocator, a lock, the dynamic linker or stdio."""
         self.each("threads", "signals", LD_PRELOAD=FORBIDDEN)
 
     @unittest.skipIf(SANITIZED, "a trap inside a sanitizer is none of ours")
     def test_r1_a_handler_between_any_two_instructions(self):
-        """Where the chunk is full, nearly full or not, and the handler changes chunks or not."""
+        """The chunk is full, nearly full or not, and the handler changes chunks or not."""
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "interrupted")
             subprocess.run(["g++", "-std=c++17", "-O2", "-DSTACKTRACK", f"-I{SOURCE}/include", "-pthread", "-o", program,
@@ -74,7 +74,7 @@ class Rows(unittest.TestCase):
                             self.assertGreater(said["interruptions"], 30)
                             info = json.loads(run(os.environ["TELLTALE"], "info", "--json", path))
                             lost = [re.search(r"(\d+) events", problem["message"]).group(1) for problem in info["problems"]]
-                            # What a ring has overwritten is the only finding there may be.
+                            # Overwritten records of a ring are the only finding.
                             checked = subprocess.run([os.environ["TELLTALE"], "check", "--json", path], capture_output=True, text=True)
                             self.assertEqual(checked.returncode, 1 if lost else 0, checked.stdout)
                             self.assertEqual(json.loads(checked.stdout)[0]["violations"], 0, checked.stdout)
@@ -162,7 +162,7 @@ class Rows(unittest.TestCase):
                     kinds = [problem["kind"] for problem in info["problems"]]
                     self.assertEqual(set(kinds), {"oddity"}, info["problems"])
                     self.assertIn("clock goes back", json.dumps(info["problems"]))
-                    # Monotone within each thread, in the order of what happened.
+                    # Monotone within each thread, in chronological order.
                     last = {}
                     for event in json.loads(run(os.environ["TELLTALE"], "convert", "--to", "json", "-o", "-", path)):
                         time, number = last.get(event["tid"], (0, -1))
@@ -183,7 +183,7 @@ class Rows(unittest.TestCase):
 
 
 class Content(unittest.TestCase):
-    """What a program records is what stands in its file."""
+    """The file contains what the program records."""
 
     def check(self, library, kind):
         with tempfile.TemporaryDirectory() as folder:
@@ -235,7 +235,7 @@ class Content(unittest.TestCase):
             path = run(os.path.join(PROGRAMS, "stacktrack_sinks"), "make", "classic", folder).strip()
             file = stacktrack_file.File(path)
             size = os.path.getsize(path)
-        # No empty slots, and all of it in order of capture, so that any reader of the specification can read it.
+        # No empty slots, and everything in order of capture, so that any reader of the specification can read it.
         self.assertEqual(size, 24 * len(file.records))
         self.assertEqual(file.records[0].flags & 0xFF, stacktrack_file.PROLOGUE)
         sequences = [record.sequence for record in file.records]
@@ -246,7 +246,7 @@ class Content(unittest.TestCase):
                 known.add(int.from_bytes(record.payload[:2], "little"))
             if record.flags & 0xFF == stacktrack_file.HIT:
                 self.assertIn(int.from_bytes(record.payload[8:10], "little"), known)
-        # What is lost is a logged variable there.
+        # Losses are logged variables there.
         self.assertEqual([(hit[2], hit[4]) for hit in file.hits if hit[2].startswith("telltale.")], [("telltale.lost.cut_text", "1")])
         self.assertEqual([hit[0] for hit in file.hits], list(range(1, len(file.hits) + 1)))
 

@@ -31,7 +31,7 @@ class Values(unittest.TestCase):
         self.assertEqual([(hit[2], hit[4]) for hit in hits[:-1]], expected)
         self.assertEqual(hits[-1][2], "long")
         self.assertEqual(hits[-1][4], ("order 7 of " + "x" * 3000)[:2000])
-        # What can be written in no way is refused, with a sentence.
+        # A value without any formatter is rejected with a message.
         _, refused = self.build(name + "-refused", command, *flags, "-DNO_FORMATTER")
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("formatter", refused.stderr)
@@ -52,7 +52,7 @@ class Values(unittest.TestCase):
         self.check("std", command)
 
 
-# What every macro may be given; `touch` is called if an argument is evaluated.
+# Arguments that every macro accepts; `touch` is called if an argument is evaluated.
 DISABLED = """
 #ifdef NO_MACROS
 #define TELLTALE_FUNCTION() static_assert(true)
@@ -82,7 +82,7 @@ int work(int n, Bits bits) {
 
 class Disabled(unittest.TestCase):
     def test_nothing_is_left(self):
-        """The same code, byte for byte, and no symbol more than where the macros stand for nothing."""
+        """The same code, byte for byte, and no additional symbol, compared with macros that expand to nothing."""
         folder = programs.new_folder()
         (folder / "work.cc").write_text(DISABLED)
         for compiler in ("g++", "clang++-19"):

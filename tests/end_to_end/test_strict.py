@@ -1,5 +1,5 @@
-"""`info --strict`, `top --strict` and `check` give one judgement of a file, and whatever is lost is told: on every prefix
-and on mutants of one byte of small files of each format, and of what telltale's own recorder leaves."""
+"""`info --strict`, `top --strict` and `check` agree on every file, and every loss is reported: on every prefix and on
+one-byte mutants of small files of each format, and of recordings by telltale's own recorder."""
 import os
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from own_recorder import CLANGS, Run, build
 from xray_recorder import TELLTALE
 
 BIN = os.path.dirname(TELLTALE)
-# What check says where info and top say that.
+# check's name of the problem that info and top report.
 CHECK_STATUS = {0: 0, 4: 1, 3: 3, 2: 2}
 
 
@@ -30,7 +30,7 @@ class Sweep(unittest.TestCase):
         elif os.path.exists(scratch + ".side"):
             os.remove(scratch + ".side")
         step = max(1, os.path.getsize(path) // places)
-        step += step > 1 and step % 2 == 0  # so that all places in a word come
+        step += step > 1 and step % 2 == 0  # so that all positions in a word occur
         results = os.path.join(self.folder, "results")
         subprocess.run([os.path.join(BIN, "sweep_driver"), "--scratch", scratch, "--results", results,
                         *(options or ("--step", str(step))), path, *verb_options],
@@ -48,7 +48,7 @@ class Sweep(unittest.TestCase):
         self.assertEqual(differ, [], "%d of %d" % (len(differ), len(rows)))
 
     def check_losses(self, rows):
-        """Fewer records than in the whole file are never silent."""
+        """Fewer records than in the whole file are always reported."""
         whole = rows[0][3]
         self.assertGreater(whole, 0)
         silent = [row for row in rows if row[3] < whole and row[2][0] == 0]
@@ -88,12 +88,12 @@ class Sweep(unittest.TestCase):
         self.assertTrue(os.path.exists(path + ".side"))
         for side in (None, path + ".side"):
             with self.subTest(side=side is not None):
-                # The head of the file and of its first cell byte by byte, then samples of all of it.
+                # The head of the file and of its first cell byte by byte, then samples of the rest.
                 for options in (("--step", "1", "--limit", "160"), ()):
                     rows = self.sweep(path, *options, side=side, places=80)
                     self.check_agreement(rows)
                     self.check_losses(rows)
-                # Cuts between cells and inside what is unused.
+                # Cuts between cells and inside unused parts.
                 for begin in range(32, os.path.getsize(path), 4096):
                     options = ("--from", str(begin), "--limit", str(begin + 4096), "--step", "1999")
                     rows = self.sweep(path, *options, side=side)

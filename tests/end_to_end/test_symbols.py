@@ -1,4 +1,4 @@
-"""Which name and line code has: programs that real compilers made, and recordings that tell any address of them."""
+"""Names and lines of code: programs made by real compilers, and recordings that contain any of their addresses."""
 import json
 import os
 import re
@@ -29,7 +29,7 @@ def trace(ids):
 
 
 def side_record(path, addresses, build_id=None, size=None, modified=None):
-    """Says that `addresses` of the program at `path`, which was loaded at its link-time addresses, were numbered."""
+    """Assigns ids to `addresses` of the program at `path`, loaded at its link-time addresses."""
     status = os.stat(path)
     if build_id is None:
         notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
@@ -71,7 +71,7 @@ class Symbols(unittest.TestCase):
                 for match in re.finditer(r"(?m)^([0-9a-f]+) ([0-9a-f]+) [Tt] (\w+)$", text)}
 
     def names(self, program, addresses, *options, **identity):
-        """What each address is called, with file and line; and the problems of the recording."""
+        """The name of each address, with file and line; and the problems of the recording."""
         path = self.write("symbols.xray", trace(range(FIRST_ASSIGNED, FIRST_ASSIGNED + len(addresses))))
         self.write("symbols.xray.side", side_record(program, addresses, **identity))
         rows = {row["id"]: row for row in json.loads(telltale("top", "--json", *options, path).stdout)}
@@ -81,7 +81,7 @@ class Symbols(unittest.TestCase):
                 [problem["message"] for problem in problems])
 
     def test_a_function_behind_the_end_of_a_section_has_its_own_line(self):
-        """Functions in sections of their own, of every size modulo 16: behind some nothing is left free."""
+        """Functions in sections of their own, of every size modulo 16: some leave no padding."""
         lines = {}
         source = "int shared;\n"
         for size in range(16):
@@ -137,7 +137,7 @@ int main() { alone(), near_it(); }
         for name in ("right", "wrong"):
             program = self.compile(name, self.NAMED % (name, name), "-g", "-no-pie", "-fxray-instrument",
                                    "-fxray-instruction-threshold=1", "-Wl,--build-id=sha1")
-            debug[name] = os.path.join(self.folder, name + " apart")  # where nobody looks for it
+            debug[name] = os.path.join(self.folder, name + " apart")  # outside the search path
             subprocess.run(["objcopy", "--only-keep-debug", program, debug[name]], check=True)
         right = os.path.join(self.folder, "right")
         subprocess.run(["strip", right], check=True)

@@ -1,4 +1,4 @@
-"""stacks, graph and flame say what top says, and the same for any number of workers."""
+"""stacks, graph and flame agree with top, and do not depend on the number of workers."""
 import html
 import json
 import os

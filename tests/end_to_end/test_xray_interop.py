@@ -1,5 +1,5 @@
-"""Traces recorded here and now by clang's own runtime, read by telltale: compared with what the recorded program
-counted itself, with llvm-xray where it is right, and with the slow reader of slow_xray.py."""
+"""Traces recorded during the test by clang's own runtime, read by telltale: compared with the recorded program's own
+counts, with llvm-xray where it is correct, and with the slow reader of slow_xray.py."""
 
 import csv
 import io
@@ -17,9 +17,9 @@ BASIC = "func_duration_threshold_us=0"
 
 
 def llvm_account(recording, version):
-    """id -> row of llvm-xray's account of the whole trace. On traces with several threads or many buffers it is right
-    only when it gets the records in order of time: `convert -f raw` sorts them, but leaves the FDR header in front of
-    what is a basic log of version 3."""
+    """id -> row of llvm-xray's account of the whole trace. On traces with several threads or many buffers it is only
+    correct if it gets the records in order of time: `convert -f raw` sorts them, but writes the FDR header before a
+    basic log of version 3."""
     tool = "llvm-xray-" + version
     raw = os.path.join(work_dir(), "oracle.raw")
     subprocess.run([tool, "convert", "-f", "raw", recording.path, "-o", raw], check=True, timeout=60)
@@ -50,7 +50,7 @@ class Interop(unittest.TestCase):
                 yield clang, recording
 
     def check_counts(self, recording, rows):
-        """Calls as the program counted them; nothing else in the table."""
+        """Calls as the program counted them; no other functions in the table."""
         ids = recording.said["ids"]
         told = {
             function: (rows[id]["calls"] - rows[id]["unwound"], rows[id]["unwound"])
@@ -85,7 +85,7 @@ class Interop(unittest.TestCase):
                                        msg=(id, name))
 
     def check_llvm_yaml(self, recording, clang):
-        """llvm-xray's YAML of the trace, read by us, is the same table; so is our YAML of it."""
+        """llvm-xray's YAML of the trace, read by us, gives the same table; so does our YAML."""
         theirs = os.path.join(work_dir(), "theirs.yaml")
         subprocess.run(["llvm-xray-" + clang, "convert", "-f", "yaml", recording.path, "-o", theirs],
                        check=True, timeout=60)
@@ -164,7 +164,7 @@ class Interop(unittest.TestCase):
                     slow["arguments"].extend(event[3])
         self.assertEqual(told, slow)
         for key, values in said.items():
-            # Typed events cost the end of the buffer in the file: what is there must be right, in order.
+            # Typed events cost the end of the buffer: the records in the file must be correct, in order.
             self.assertEqual(told[key], values[: len(told[key])] if typed else values)
             self.assertTrue(not values or told[key])
 
@@ -187,14 +187,14 @@ class Interop(unittest.TestCase):
             self.check_llvm(recording, rows, clang)
 
     def test_typed_events(self):
-        """Each typed event costs its buffer 16 bytes at the end; all else is read (llvm-xray reads none of it)."""
+        """Each typed event costs its buffer the last 16 bytes; everything else is read (llvm-xray reads none of it)."""
         for rounds in (1, 2, 3, 60):
             for _, recording in self.records("events", arguments=[rounds], flags=["-DTYPED"]):
                 rows = top(recording.path, "--exact")
                 self.check_slow_reader(recording, rows)
                 self.check_events(recording, typed=True)
                 info = json.loads(telltale("info", "--json", recording.path).stdout)
-                # Of the 16 bytes an event, at most one cut record's worth stands in the file.
+                # Of the 16 bytes an event, the file contains at most part of one record.
                 self.assertLess(info["lost_bytes"], 16 + 64)
                 for problem in info["problems"]:
                     self.assertEqual(problem["kind"], "loss")
@@ -204,7 +204,7 @@ class Interop(unittest.TestCase):
                 self.assertGreaterEqual(calls + typed, written + rounds - 2 * rounds - 3)
 
     def test_typed_events_in_small_buffers(self):
-        """The damage stays in its buffer: the next one is found where it is."""
+        """The damage stays in its buffer: the next one is found."""
         options = "func_duration_threshold_us=0 buffer_size=1024 buffer_max=100"
         for _, recording in self.records("events", options=options, arguments=[60], flags=["-DTYPED"]):
             rows = top(recording.path, "--exact")
@@ -213,7 +213,7 @@ class Interop(unittest.TestCase):
             self.assertGreater(sum(len(thread.pieces) for thread in slow.threads.values()), 5)
 
     def test_many_buffers_of_a_thread(self):
-        """More than 16 buffers a thread, which llvm-xray puts in a wrong order."""
+        """More than 16 buffers a thread, which llvm-xray sorts incorrectly."""
         options = "func_duration_threshold_us=0 buffer_size=1024 buffer_max=1000"
         for clang, recording in self.records("ring", options=options, arguments=[500, 3]):
             info = self.check_clean(recording)
@@ -225,7 +225,7 @@ class Interop(unittest.TestCase):
             self.check_llvm(recording, rows, clang)
 
     def test_ring_that_wrapped(self):
-        """What is left is the newest part, in true order: inner's argument counts up without a hole."""
+        """The newest part remains, in order of time: inner's argument increases without a gap."""
         options = "func_duration_threshold_us=0 buffer_size=1024 buffer_max=20"
         for clang, recording in self.records("ring", options=options, arguments=[2000, 1]):
             info = self.check_clean(recording)
@@ -233,7 +233,7 @@ class Interop(unittest.TestCase):
             rows = top(recording.path, "--exact")
             self.check_slow_reader(recording, rows)
             self.check_llvm(recording, rows, clang)
-            # Two calls can have been open when the kept part begins; nothing else lacks an end or a beginning.
+            # Two calls may be open when the remaining part begins; nothing else lacks an end or a beginning.
             self.assertEqual(sum(row["unwound"] + row["unfinished"] for row in rows.values()), 0)
             self.assertLessEqual(sum(row["orphan_exits"] for row in rows.values()), 3)
             inner = rows[recording.said["ids"]["inner"]]

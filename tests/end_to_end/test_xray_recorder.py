@@ -1,5 +1,5 @@
-"""Telltale's XRay recorder in real programs; what it writes is read with telltale itself, and compared with what the
-programs counted. The rows of the reliability goals are in test_xray_recorder_rows.py."""
+"""Telltale's XRay recorder in real programs; its recordings are read with telltale itself, and compared with the
+programs' own counts. The rows of the reliability goals are in test_xray_recorder_rows.py."""
 import json
 import os
 import shutil
@@ -30,7 +30,7 @@ class Recorder(Case):
                         self.assertEqual(side.flags & (1 | 8 | 16), 1)  # ended by exit; nothing missing
 
     def test_time_is_true(self):
-        """`slow` sleeps two milliseconds, by every clock, without any file that says the counter's frequency."""
+        """`slow` sleeps two milliseconds, on every clock, without a file that contains the counter's frequency."""
         program = build("host", NEWEST)
         for options in ("", "clock=monotonic", "clock=sparse:255", "version=1"):
             run = Run(program, "calls", 1, 10, options=options)
@@ -44,7 +44,7 @@ class Recorder(Case):
             self.assertEqual(side.anomalies, 0)
 
     def test_events(self):
-        """Custom and typed events, also where clang moves their arguments over one another."""
+        """Custom and typed events, also where clang's moves overwrite their arguments."""
         for clang in CLANGS:
             run = Run(build("host", clang), "events")
             told = [json.loads(line) for line in telltale("dump", "--json", run.path).stdout.splitlines()]
@@ -56,7 +56,7 @@ class Recorder(Case):
             events(run.path)
             first = Run(build("host", clang), "events", options="version=1")
             self.assertEqual(events(first.path)["CustomEventMarker"], 3)
-            self.assertEqual(first.side().lost["too_large"], 2)  # typed events have no place there
+            self.assertEqual(first.side().lost["too_large"], 2)  # typed events do not exist there
 
     def test_events_that_are_too_large_are_counted_as_such(self):
         for options in ("", "version=1,", "mode=ring,size=64K,"):
@@ -99,7 +99,7 @@ class Recorder(Case):
         self.assertEqual((plain["leaf_patched"], plain["slow_patched"]), (0, 0))
 
     def test_duration_filter_compares_functions(self):
-        """A short call that an exception ended must not take the entry of another call with it."""
+        """A short call that an exception ended must not drop another call's entry."""
         program = build("host", NEWEST)
         run = Run(program, "calls", 1, 1, options="min=1us")
         for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout):
@@ -219,7 +219,7 @@ class Tools(Case):
                   prefix=("valgrind", "-q", "--error-exitcode=9", "--smc-check=all"))
         self.check_calls(run, program, 2, 200)
         self.assertEqual(run.stderr, "")
-        # Functions by address. The search for leaks would look at each word behind the trace's end.
+        # Functions by address. The leak checker would read every word after the trace's end.
         program = build_static(NEWEST, "-gdwarf-4", *FUNCTIONS)
         for options in ("size=16M,clock=sparse", "size=16M,depth=3"):
             run = Run(program, "calls", 2, 200, preload=False, options=options,

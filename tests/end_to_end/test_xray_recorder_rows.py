@@ -23,7 +23,7 @@ def mount_namespace():
 
 class Signals(Case):
     def test_r1_counts_are_exact_under_signals(self):
-        """Handlers that call what is recorded, ten thousand times a second, in two threads."""
+        """Handlers that call recorded functions, ten thousand times a second, in two threads."""
         program = build("host", NEWEST)
         for options in ("", "buffer=4K", "version=1,buffer=4K", "clock=sparse", "mode=ring,size=1M,buffer=16K"):
             run = Run(program, "signals", 5000 if LONG else 300, options=options)
@@ -35,7 +35,7 @@ class Signals(Case):
 
     def check_interrupted(self, program, options, before, handler, function):
         with self.subTest(options=options, before=before, handler=handler, function=function, program=os.path.basename(program)):
-            # Of one thread at a time: on one processor no change of processors shifts what a buffer holds.
+            # One thread at a time: on one processor, CPU changes do not affect the contents of a buffer.
             run = Run(program, 110, before, handler, function, options=options, prefix=("taskset", "-c", str(min(os.sched_getaffinity(0)))))
             self.assertGreater(run.said["interruptions"], 30)
             side = run.side()
@@ -43,12 +43,12 @@ class Signals(Case):
             self.assertEqual((side.lost["reentrant"], side.lost["too_large"], side.lost["no_space"]), (0, 0, 0))
 
     def test_r1_a_handler_between_any_two_instructions(self):
-        """Where the buffer is full, nearly full or not, and the handler changes buffers or not."""
+        """The buffer is full, nearly full or not, and the handler changes buffers or not."""
         sleds = build("../recorders/interrupted", NEWEST, output="interrupted")
         hooks = build("../recorders/interrupted", NEWEST, "-fno-xray-instrument", "-finstrument-functions",
                       "-Wno-unused-command-line-argument", output="interrupted-functions")
-        # A buffer of 4 KiB holds 504 events in version 1, and 502 in version 5, behind what stands at its head. A call is two
-        # events, and four words where its argument is recorded.
+        # A buffer of 4 KiB contains 504 events in version 1, and 502 in version 5, after its head. A call is two
+        # events, and four words if its argument is recorded.
         for options in ("version=1,buffer=4K", "buffer=4K", "mode=ring,buffer=4K,size=20K"):
             for handler in (1, 260):
                 for before in (250, 251, 252):
@@ -61,8 +61,8 @@ class Signals(Case):
                 self.check_interrupted(sleds, options + clock, 251, 600, "leaf")
 
     def test_r1_nothing_unsafe_is_called(self):
-        """In events, the first of a thread too, their handlers' events, crashes with all that our handler does, and children: the
-        process ends with status 97 if libc's allocator, locks, dynamic linker or stdio are called."""
+        """In events, including a thread's first, their handlers' events, crashes with everything that our handler does,
+        and children: the process ends with status 97 if libc's allocator, locks, dynamic linker or stdio are called."""
         forbidden = os.path.join(BINARY_DIR, "tests/runtime/forbidden_calls.so")
         preload = {"LD_PRELOAD": LIBRARY + ":" + forbidden}
         program = build("host", NEWEST)
@@ -82,7 +82,7 @@ class Signals(Case):
                 self.assertEqual(run.traces(), [run.path], how)
 
     def test_r1_what_hooks_may_call(self):
-        """Of what the library needs, hooks and slow path use only what is named here: the rest stands in files that
+        """Of the library's imports, hooks and slow path use only those named here: the others are used in files that
         run at start and when objects are loaded."""
         folder = tempfile.mkdtemp(dir=work_dir())
         subprocess.run(["ar", "x", ARCHIVE], cwd=folder, check=True)
@@ -109,7 +109,7 @@ class Signals(Case):
         self.assertEqual({**run.said, "pid": 0}, {**told, "pid": 0})
         snapshot = Run(program, "host_signals", options="mode=snapshot")
         self.assertEqual((snapshot.said["host_signals"], snapshot.said["blocked"]), (5, 0))
-        # How it dies is how it dies without us, ignored signals stay ignored.
+        # It dies as without the recorder; ignored signals stay ignored.
         for how in ("abort", "segv", "bus", "fpe", "ill", "term", "terminate"):
             plain = subprocess.run([program, "die", how], capture_output=True)
             for options in ("", "mode=snapshot"):
@@ -170,7 +170,7 @@ class Deaths(Case):
             path = folder + "/t.xray"
             counts = events(path)
             lost = sum(Side.read(path + ".side").lost.values())
-            # Each thread has finished what it says, and may be in one call more; a static constructor made one too.
+            # Each thread has completed its count, and may be in one more call; a static constructor made one too.
             recorded = function_events(counts) + lost
             self.assertGreaterEqual(recorded, 2 * (sum(done) + 1))
             self.assertLessEqual(recorded, 2 * (sum(done) + 2 + 1))
@@ -182,7 +182,7 @@ class Deaths(Case):
         run = Run(program, "forks", children, options="buffer=4K,size=1G")
         self.assertEqual(run.said["failed"], 0)
         counts = events(run.path)
-        # vfork's child makes no call; nothing of the children is here.
+        # vfork's child makes no call; this file contains nothing of the children.
         self.assertEqual(function_events(counts) + sum(run.side().lost.values()), 2 * (run.said["calls"]["leaf"] + 1))
         others = [path for path in run.traces() if path != run.path]
         self.assertEqual(len(others), children)
@@ -194,14 +194,14 @@ class Deaths(Case):
         self.assertEqual(run.traces(), [run.path])
 
     def test_r3_first_calls_in_children(self):
-        """Another thread of the parent may hold any lock of the recorder while a child is made."""
+        """Another thread of the parent may hold any of the recorder's locks while a child is created."""
         functions = ("-fno-xray-instrument", "-finstrument-functions", "-Wno-unused-command-line-argument")
         for program in (build("host", NEWEST), build("host", NEWEST, *functions, output="host-functions")):
             children = 400 if LONG else 40
             for options in ("", "functions=*numbered*"):
                 run = Run(program, "first_calls_in_children", children, options=",".join(filter(None, ("buffer=4K", options))))
                 self.assertEqual(run.said["failed"], 0)
-                # A child may call a function before its parent does, and so take the file's name.
+                # A child may call a function before its parent does, and then take the file's name.
                 others = [path for path in run.traces() if Side.read(path + ".side").pid != run.said["pid"]]
                 self.assertEqual(len(others), children)
                 for path in others[:10]:
@@ -243,7 +243,7 @@ class Objects(Case):
 
     def test_r5_objects_come_and_go(self):
         for clang in CLANGS:
-            # Before LLVM 20, clang's own runtime knows nothing of sleds in shared objects; ours does not need it.
+            # Before LLVM 20, clang's own runtime does not support sleds in shared objects; ours does not need it.
             libraries = self.plugins(clang, () if clang == "19" else ("-fxray-shared",))
             program = build("host", clang, "-rdynamic")
             times = 1000 if LONG else 40
@@ -266,7 +266,7 @@ class Objects(Case):
 
 
     def test_objects_do_not_alias(self):
-        """Clang's ids have room for sixteen objects in an FDR file; ours for as many as there are."""
+        """Clang's ids allow sixteen objects in an FDR file; ours any number."""
         library = self.plugins(NEWEST, ("-fxray-shared",))[0]
         copies = [library + ".%d.so" % number for number in range(40)]
         for copy in copies:
@@ -358,7 +358,7 @@ class Clocks(Case):
         program = build("clock_steps", NEWEST, *include, "-Wl,-u,telltale_xray_start", ARCHIVE, output="clock_steps")
         run = Run(program, preload=False)
         side = run.side()
-        # The small step may be seen twice, the large one is seen once.
+        # The small step may be detected twice, the large one once.
         self.assertIn(side.anomalies, (2, 3))
         info = json.loads(telltale("info", "--json", run.path).stdout)
         self.assertLessEqual({problem["kind"] for problem in info["problems"]}, {"oddity"})
@@ -366,7 +366,7 @@ class Clocks(Case):
         self.assertGreaterEqual(info["records_by_kind"]["NewCPUId"], run.said["cpus"])
         (row,) = json.loads(telltale("top", "--json", run.path).stdout)
         self.assertEqual((row["calls"], row["unwound"]), (run.said["calls"]["leaf"], 0))
-        # Monotone per thread: no call has a negative time, and all lie within the span.
+        # Monotone per thread: no call has a negative duration, and all lie within the span.
         self.assertLessEqual(row["sum_ns"], info["span_ns"])
 
 

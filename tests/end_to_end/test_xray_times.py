@@ -18,7 +18,8 @@ def function(ident, action, delta):
 
 
 def trace(version, own_times):
-    """Calls of 4 (5 ns each) in calls of 3 (20 ns), with custom events in between whose own times are these."""
+    """Calls of 4 (5 ns each) inside calls of 3 (20 ns), with custom events in between that have these times of their
+    own."""
     records = metadata(0, struct.pack("<i", 7)) + metadata(4, struct.pack("<qi", 1, 0))
     if version >= 3:
         records += metadata(9, struct.pack("<i", 7))
@@ -42,7 +43,7 @@ class OwnTimes(unittest.TestCase):
         return {row["id"]: (row["calls"], row["sum_ns"]) for row in rows}
 
     def test_a_custom_event_shifts_no_call(self):
-        """Versions 1 to 4: an event's own time may be any."""
+        """Versions 1 to 4: an event's own time may have any value."""
         calls = 4
         wanted = {3: (calls, 20 * calls), 4: (calls, 5 * calls)}
         cases = {"true": [1011 + 30 * i for i in range(calls)], "late": [5000 * (i + 1) for i in range(calls)],
@@ -54,7 +55,7 @@ class OwnTimes(unittest.TestCase):
                     with open(path, "wb") as file:
                         file.write(trace(version, own_times))
                     self.assertEqual(self.sums(path), wanted)
-                    # llvm-xray refuses files in which an event is earlier than the first record.
+                    # llvm-xray rejects files in which an event is earlier than the first record.
                     for clang in CLANGS if name in ("true", "late") else ():
                         text = subprocess.run(["llvm-xray-" + clang, "account", "-f", "csv", path], check=True,
                                               capture_output=True, text=True).stdout

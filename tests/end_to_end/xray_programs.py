@@ -58,7 +58,7 @@ void __xray_FunctionExit(void) {}
 
 
 class Workshop:
-    """A folder of its own with the sources; compile() leaves its output there. Use as a context manager."""
+    """A folder of its own with the sources; compile() writes its output there. Use as a context manager."""
 
     def __enter__(self):
         self._folder = tempfile.TemporaryDirectory(prefix="telltale-")

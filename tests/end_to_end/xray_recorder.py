@@ -34,8 +34,8 @@ def build(name, clang, *flags):
 
 @functools.cache
 def private_frequency_command():
-    """Words in front of a command that give it a TSC frequency of 2.1 GHz in a mount namespace of its own; or None,
-    when this process may not make one."""
+    """Command prefix that sets a TSC frequency of 2.1 GHz in a mount namespace of its own; or None, if this process may
+    not create one."""
     script = (
         "mount -t tmpfs tmpfs /sys/devices/system/cpu/cpu0 &&"
         ' printf "2100000\\n" > /sys/devices/system/cpu/cpu0/tsc_freq_khz && exec "$@"'
@@ -49,7 +49,7 @@ def private_frequency_command():
 
 
 class Recording:
-    """A trace file and what the program says that it did."""
+    """A trace file and the program's own account."""
 
     def __init__(self, program, mode, options, *arguments, real_clock=False):
         folder = tempfile.mkdtemp(dir=work_dir())

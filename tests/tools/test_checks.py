@@ -1,4 +1,4 @@
-"""The checks in tools/ pass on the repository and notice what they are there for."""
+"""The checks in tools/ pass on the repository and detect what they are made for."""
 import importlib.util
 import pathlib
 import shutil
