@@ -1,4 +1,4 @@
-# One interface target carries what every telltale target is compiled with.
+# One interface target has the compile options of every telltale target.
 add_library(telltale_options INTERFACE)
 target_compile_options(telltale_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Werror)
@@ -9,7 +9,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else()
   # libstdc++ 12's own std::stable_sort uses std::get_temporary_buffer, which C++17 deprecates.
   target_compile_options(telltale_options INTERFACE -Wno-deprecated-declarations)
-  # clang 19 takes `const T& t = object.list()[0]` for dangling when the object holds a span.
+  # clang 19 reports `const T& t = object.list()[0]` as dangling if the object contains a span.
   target_compile_options(telltale_options INTERFACE -Wno-dangling-gsl)
 endif()
 target_include_directories(telltale_options INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
@@ -20,7 +20,7 @@ if(TELLTALE_SANITIZE)
     list(APPEND flags -fno-sanitize-recover=undefined)
   endif()
   if(TELLTALE_SANITIZE MATCHES "integer")
-    # Unsigned wrap-around is what hashes and delta codecs are made of; it is checked where sizes are computed.
+    # Hashes and delta codecs rely on unsigned wrap-around; where sizes are computed it is checked.
     list(APPEND flags -fno-sanitize=unsigned-integer-overflow,unsigned-shift-base,implicit-conversion
                       -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizer-ignorelist.txt)
   endif()

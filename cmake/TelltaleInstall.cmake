@@ -1,5 +1,5 @@
 install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# The programs that published texts name: each is telltale under another name.
+# Programs with the names in published texts: each is telltale under another name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/libexec/telltale)
 foreach(tool expand_events extract-section extract-report resolveSamples resolveTimestamps resolve-backtrace
              resolve-cfg decimate-samples precompute find-sampler-info)
@@ -16,12 +16,12 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/telltaleConfigVersion.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/telltaleConfigVersion.cmake DESTINATION ${telltale_config_dir})
 
-# The manual pages come from the command line itself.
+# The manual pages are generated from the command line's declarations.
 add_custom_target(telltale_man_pages ALL
   COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
   COMMAND telltale man --all ${PROJECT_BINARY_DIR}/man VERBATIM)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-# So do the completions.
+# So are the completions.
 set(telltale_completions ${PROJECT_BINARY_DIR}/completions)
 file(MAKE_DIRECTORY ${telltale_completions})
 add_custom_target(telltale_completion_scripts ALL

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the fuzz corpora alone, and the corpora with the unit tests, cover of the code that reads untrusted input:
+# Coverage of the code that reads untrusted input, by the fuzz corpora alone and with the unit tests:
 #   tools/coverage.sh [--build] [--check]
-# --build first builds what is needed (preset coverage); --check ends with status 1 when the corpora alone cover less
+# --build builds first (preset coverage); --check exits with status 1 if the corpora alone cover less
 # than 90 % of a decoder's lines or 75 % of its branches. `llvm-cov show` on build/coverage/corpus.profdata has details.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-# A decoder is the files that take input apart. Not among them: writers and converters (src/formats/xray), which only see what
+# A decoder consists of the files that parse input. Excluded: writers and converters (src/formats/xray), which only get data that
 # a decoder has accepted; spool.cc, whose branches are the operating system's errors; symbolizer.cc and demangle.cc,
 # where libdw and libiberty do the decoding.
 declare -A decoders=(

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs one fuzz target of build/fuzz for some seconds, its seeds first; what it finds stays below build/fuzz/found.
+# Runs one fuzz target of build/fuzz for some seconds, its seeds first; inputs that it finds are kept below build/fuzz/found.
 # Usage: run_fuzz_target.sh NAME SECONDS
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 // A program worth recording: telltale's own decoder and profiler, compiled with clang's
-// -fxray-instrument, reads a trace. It knows nothing of being recorded:
+// -fxray-instrument, reads a trace. It has no code for recording:
 //
 //   telltale run -o decoder.xray -- traced_decoder TRACE
 #include <cstdio>
@@ -23,7 +23,7 @@ void say(const char* what, size_t number, const telltale::ProblemLog& problems) 
               static_cast<unsigned long long>(problems.count()));
 }
 
-// What the program does for a living: an account and a call tree of a trace, on a thread each.
+// The program's work: a profile and a call tree of a trace, on a thread each.
 telltale::Result<void> work(const std::string& path) {
   telltale::Result<telltale::InputFile> input = telltale::InputFile::open(path);
   if (!input) return std::unexpected(input.error());
