@@ -17,6 +17,7 @@
 #include "formats/sampler/site_info.h"
 #include "formats/sampler/verifier.h"
 #include "fuzz_checks.h"
+#include "import/sampler/sampler_report_writer.h"
 #include "import/sampler/sampler_reports.h"
 #include "output/cfg_text.h"
 #include "output/sampler_dump.h"
@@ -73,17 +74,20 @@ void check_report(Bytes report, Bytes sites) {
     fuzz::require(problem.offset <= (problem.file == "report" ? report : sites).size(),
                   "a problem is placed inside the input");
   static_cast<void>(reports->info());
-  for (const ExportFormat format :
-       {ExportFormat::json, ExportFormat::csv, ExportFormat::lcov, ExportFormat::sampler}) {
+  for (const ExportFormat format : all_export_formats()) {
+    if (!is_made_from_counts(format)) continue;
     std::string out;
-    const Result<void> done = cli::convert_reports(*reports, {}, {}, format, fuzz::into(out));
-    if (format != ExportFormat::sampler) continue;
-    fuzz::require(done.has_value(), "normal form");
-    std::vector<InputFile> normal;
-    normal.push_back(InputFile::from_memory("normal", fuzz::as_bytes(out)));
-    const Result<SamplerReports> read = SamplerReports::open(std::move(normal), {});
-    fuzz::require(read && !read->problems().damaged(), "the normal form is sound");
+    static_cast<void>(cli::convert_reports(*reports, {}, {}, format, fuzz::into(out)));
   }
+  std::string one;
+  const ByteSink into_one = fuzz::into(one);
+  BlockWriter one_report(into_one);
+  write_as_one_report(*reports, one_report);
+  fuzz::require(one_report.finish().has_value(), "one report of all");
+  std::vector<InputFile> written;
+  written.push_back(InputFile::from_memory("one", fuzz::as_bytes(one)));
+  const Result<SamplerReports> read = SamplerReports::open(std::move(written), {});
+  fuzz::require(read && !read->problems().damaged(), "one report of all is sound");
   std::string summary;
   const ByteSink into_summary = fuzz::into(summary);
   BlockWriter writer(into_summary);

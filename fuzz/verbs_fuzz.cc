@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "fuzz_checks.h"
-#include "output/export_format.h"
+#include "import/formats.h"
 #include "support/conversion_check.h"
 #include "support/verb_command_lines.h"
 #include "support/verb_runner.h"
@@ -48,14 +48,14 @@ void fail(const testing::Words& words, const std::string& what) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static testing::VerbRunner runner;
   static const std::vector<testing::VerbToTry> verbs = testing::verbs_to_try(runner.files());
-  static const std::vector<std::string> targets = export_format_names();
+  static const std::vector<OutputFormat> targets = output_formats();
   if (size < kChoiceBytes) return 0;
   std::array<size_t, kChoiceBytes> choice{};
   for (size_t i = 0; i < kChoiceBytes; ++i) choice[i] = data[i];
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   runner.set_recording(input.substr(kChoiceBytes));
   if ((choice[0] & 0x80) != 0) {
-    const std::string& target = targets[choice[1] % targets.size()];
+    const std::string target(targets[choice[1] % targets.size()].name.name);
     const std::string wrong = testing::check_conversion(runner, target);
     if (!wrong.empty()) fail({"convert", "--to", target}, wrong);
     return 0;

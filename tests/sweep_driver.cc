@@ -112,12 +112,8 @@ class Sweep {
       results_ << " 0 0\n";
       return;
     }
-    std::visit(
-        [&](const auto& source) {
-          const telltale::RecordingInfo info = source.info(1, {});
-          results_ << ' ' << info.records << ' ' << info.problems.damage_count() << '\n';
-        },
-        *recording);
+    const telltale::RecordingInfo info = (*recording)->info(1);
+    results_ << ' ' << info.records << ' ' << info.problems.damage_count() << '\n';
   }
 
   Job job_;

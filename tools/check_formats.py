@@ -21,8 +21,8 @@ def complaints(root):
     formats = sorted(path.name for path in (root / "src" / "formats").iterdir() if is_read(path))
     if not formats:
         yield "src/formats holds no format"
-    listing = root / "src" / "import" / "open_recording.cc"
-    listed = listing.read_text() if listing.is_file() else ""
+    listing = root / "src" / "import" / "formats.def"
+    listed = set(re.findall(r"^FORMAT\((\w+)\)", listing.read_text() if listing.is_file() else "", re.MULTILINE))
     for name in formats:
         if not (root / "docs" / "formats" / f"{name}.md").is_file():
             yield f"format {name}: no page docs/formats/{name}.md"
@@ -30,8 +30,10 @@ def complaints(root):
             yield f"format {name}: no golden files in tests/golden/{name}/"
         if not list((root / "src" / "import" / name).glob("*.cc")):
             yield f"format {name}: no folder src/import/{name}/ that turns its records into events"
-        if not re.search(rf'^ *{{"{name}",', listed, re.MULTILINE):
-            yield f"format {name}: no line in the list, kFormats in src/import/open_recording.cc"
+        if not (root / "src" / "formats" / name / "CMakeLists.txt").is_file():
+            yield f"format {name}: no src/formats/{name}/CMakeLists.txt"
+        if name not in listed:
+            yield f"format {name}: no line FORMAT({name}) in src/import/formats.def"
         targets = sorted((root / "fuzz").glob(f"{name}_*fuzz.cc"))
         if not targets:
             yield f"format {name}: no fuzz target fuzz/{name}_*fuzz.cc"

@@ -14,9 +14,9 @@ ALLOWED = {
     "formats": ["base", "bytes"],
     "program": ["base", "bytes"],
     "model": ["base"],
-    "import": ["base", "bytes", "formats", "program", "model"],
     "analysis": ["base", "model"],
     "output": ["base", "bytes", "model", "analysis", "formats"],
+    "import": ["base", "bytes", "formats", "program", "model", "analysis", "output"],
     "api": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
     "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output", "api"],
 }

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/profile.h"
-#include "api/answers.h"
-#include "api/export_calls.h"
+#include "import/format_descriptor.h"
 #include "import/open_recording.h"
+#include "import/timed_calls.h"
 
 namespace telltale::api {
 namespace {
@@ -32,22 +31,28 @@ Skipped skipped(const ProblemLog& log) {
 }  // namespace
 
 struct Recording::Impl {
-  AnyRecording recording;
+  std::unique_ptr<const telltale::Recording> recording;
+  const TimedCalls* calls = nullptr;  // of the recording
 };
 
 Recording::Recording(const OpenOptions& options) {
   telltale::OpenOptions open;
   open.files = options.files;
   open.programs = options.programs;
-  impl_ = std::make_unique<Impl>(Impl{value_or_throw(open_recording(open))});
+  auto recording = value_or_throw(open_recording(open));
+  const TimedCalls* calls = recording->timed_calls();
+  if (calls == nullptr) {
+    throw Error(std::string(recording->format().noun) + " has " +
+                recording->describe_capabilities() + ", no timed calls");
+  }
+  impl_ = std::make_unique<Impl>(Impl{std::move(recording), calls});
 }
 Recording::Recording(Recording&&) noexcept = default;
 Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
 Info Recording::info(size_t jobs) const {
-  const RecordingInfo found =
-      std::visit([&](const auto& source) { return source.info(jobs); }, impl_->recording);
+  const RecordingInfo found = impl_->recording->info(jobs);
   Info info;
   info.format = found.format;
   info.version = found.version;
@@ -60,36 +65,33 @@ Info Recording::info(size_t jobs) const {
 }
 
 Top Recording::top(size_t jobs, bool exact) const {
-  return std::visit(
-      [&](const auto& source) {
-        ProblemLog problems = source.problems();
-        Profile profile = compute_profile(source, {{}, jobs, exact}, problems);
-        std::ranges::stable_sort(profile.functions, std::greater(), &FunctionProfile::self);
-        const Clock& clock = source.clock();
-        Top top;
-        top.rows.reserve(profile.functions.size());
-        for (const FunctionProfile& p : profile.functions) {
-          const FunctionInfo& function = source.functions().describe(p.function);
-          top.rows.push_back({function.name, to_number(p.function), p.calls, clock.to_ns(p.total),
-                              clock.to_ns(p.self), clock.to_ns(p.min), clock.to_ns(p.median),
-                              clock.to_ns(p.p90), clock.to_ns(p.p99), clock.to_ns(p.max),
-                              clock.to_ns(p.sum), p.unwound, p.unfinished, p.orphan_exits,
-                              function.file, function.line});
-        }
-        top.skipped = skipped(problems);
-        return top;
-      },
-      impl_->recording);
+  const TimedCalls& calls = *impl_->calls;
+  ProblemLog problems = impl_->recording->problems();
+  Profile profile = calls.profile({{}, jobs, exact}, problems);
+  std::ranges::stable_sort(profile.functions, std::greater(), &FunctionProfile::self);
+  const Clock& clock = calls.clock();
+  Top top;
+  top.rows.reserve(profile.functions.size());
+  for (const FunctionProfile& p : profile.functions) {
+    const FunctionInfo& function = calls.functions().describe(p.function);
+    top.rows.push_back({function.name, to_number(p.function), p.calls, clock.to_ns(p.total),
+                        clock.to_ns(p.self), clock.to_ns(p.min), clock.to_ns(p.median),
+                        clock.to_ns(p.p90), clock.to_ns(p.p99), clock.to_ns(p.max),
+                        clock.to_ns(p.sum), p.unwound, p.unfinished, p.orphan_exits, function.file,
+                        function.line});
+  }
+  top.skipped = skipped(problems);
+  return top;
 }
 
 Skipped Recording::export_calls(const std::string& format, const std::string& path,
                                 size_t jobs) const {
   const std::optional<ExportFormat> known = export_format_of_name(format);
-  if (!known || is_recording_format(*known)) throw Error("no export of calls is called " + format);
+  if (!known || !is_made_from_calls(*known)) throw Error("no export of calls is called " + format);
   OutputFile out = value_or_throw(OutputFile::open(path));
-  ProblemLog problems;
-  const ExportRemarks remarks = value_or_throw(telltale::export_calls(
-      impl_->recording, {.filter = {}, .jobs = jobs}, *known, out, problems));
+  ProblemLog problems = impl_->recording->problems();
+  const ExportRemarks remarks = value_or_throw(
+      impl_->calls->export_calls({.filter = {}, .jobs = jobs}, *known, out, problems));
   value_or_throw(out.finish());
   Skipped what = skipped(problems);
   what.flattened = remarks.flattened;

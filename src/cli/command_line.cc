@@ -15,32 +15,41 @@
 #include "cli/help/help_text.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/capability.h"
+#include "import/format_descriptor.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
 namespace {
 
+constexpr unsigned use(Capability capability) { return 1U << static_cast<unsigned>(capability); }
+constexpr unsigned kCalls = use(Capability::timed_calls);
+constexpr unsigned kRuntime = use(Capability::runtime_events);
+constexpr unsigned kCounts = use(Capability::counts_at_sites);
+constexpr unsigned kAnything = ~0U;
+
 struct Verb {
   std::string_view name;
   void (*add)(Command app, int& status);
+  unsigned uses = 0;  // of a recording's capabilities, any of which will do; 0: it reads none
 };
 // In the order that help shows them in.
 constexpr auto kVerbs = std::to_array<Verb>({
-    {"info", add_info_verb},
-    {"top", add_top_verb},
-    {"report", add_report_verb},
-    {"stacks", add_stacks_verb},
-    {"flame", add_flame_verb},
-    {"graph", add_graph_verb},
-    {"diff", add_diff_verb},
-    {"dump", add_dump_verb},
-    {"check", add_check_verb},
-    {"convert", add_convert_verb},
+    {"info", add_info_verb, kAnything},
+    {"top", add_top_verb, kCalls | kCounts},
+    {"report", add_report_verb, kCalls | kRuntime | kCounts},
+    {"stacks", add_stacks_verb, kCalls},
+    {"flame", add_flame_verb, kCalls},
+    {"graph", add_graph_verb, kCalls},
+    {"diff", add_diff_verb, kCalls},
+    {"dump", add_dump_verb, kAnything},
+    {"check", add_check_verb, kAnything},
+    {"convert", add_convert_verb, kAnything},
     {"expand_events", add_expand_events_verb},
     {"sites", add_sites_verb},
-    {"resolve", add_resolve_verb},
+    {"resolve", add_resolve_verb, kCounts},
     {"run", add_run_verb},
-    {"heapshot", add_heapshot_verb},
+    {"heapshot", add_heapshot_verb, kRuntime},
     {"extract-section", add_extract_section_verb},
     {"extract-report", add_extract_report_verb},
     {"resolveSamples", add_resolve_samples_verb},
@@ -80,6 +89,27 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+Result<void> check_use(std::string_view verb, const Recording& recording) {
+  const auto* const asked = std::ranges::find(kVerbs, verb, &Verb::name);
+  if (asked == kVerbs.end() || asked->uses == 0) return {};
+  std::vector<std::string> lacks;
+  for (const Capability capability : kAllCapabilities) {
+    if ((asked->uses & use(capability)) == 0) continue;
+    if (recording.has(capability)) return {};
+    lacks.emplace_back(name_of(capability));
+  }
+  std::vector<std::string> others;
+  for (const Verb& other : kVerbs) {
+    if (std::ranges::any_of(kAllCapabilities, [&](Capability capability) {
+          return (other.uses & use(capability)) != 0 && recording.has(capability);
+        }))
+      others.emplace_back(other.name);
+  }
+  return usage_error(fmt::format("{} has {}, no {}: {} answer for it", recording.format().noun,
+                                 recording.describe_capabilities(), join_words(lacks),
+                                 join_words(others)));
+}
 
 void add_all_verbs(Command app, int& status) {
   for (const Verb& verb : kVerbs) verb.add(app, status);

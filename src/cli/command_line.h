@@ -1,14 +1,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "base/error.h"
 #include "cli/options/command.h"
+#include "import/recording.h"
 
 namespace telltale::cli {
 
 // Declares every verb with its options on `app`. When `app` has parsed a command line and run its
 // verb, `status` is the exit status (verbs.h).
 void add_all_verbs(Command app, int& status);
+
+// Errors: usage, if the recording has none of the capabilities that the verb uses: says what it
+// has, and which verbs use that.
+Result<void> check_use(std::string_view verb, const Recording& recording);
 
 // All of telltale: parses the command line and does what it says. Returns the exit status
 // (verbs.h).

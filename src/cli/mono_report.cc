@@ -14,10 +14,10 @@
 #include "cli/left_out_shots.h"
 #include "cli/mono_objects.h"
 #include "cli/mono_sections.h"
-#include "cli/mono_tools.h"
 #include "cli/options/growth_gate.h"
 #include "cli/runtime_sections.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "output/section.h"
 
 namespace telltale::cli {
@@ -197,14 +197,14 @@ int print_sections(const std::vector<Section>& sections, const ReadingOptions& r
 }
 
 // --debug: all files, record by record.
-Result<void> print_records(const MonoRecording& source, const ReadingOptions& reading) {
+Result<void> print_records(const Recording& recording, const ReadingOptions& reading) {
   if (reading.json || reading.csv)
     return usage_error("--debug shows records to people; programs ask telltale dump --json");
   const ByteSink sink = print_block;
-  for (size_t i = 0; i < source.file_count(); ++i) {
+  for (size_t i = 0; i < recording.file_count(); ++i) {
     ProblemLog same_again;  // the report tells them
-    const Result<void> done = kMonoTools.dump(source.input(i), reading.open_options(),
-                                              DumpStyle::text, sink, same_again, nullptr);
+    const Result<void> done = recording.format().dump(recording.input(i), reading.open_options(),
+                                                      DumpStyle::text, sink, same_again, nullptr);
     if (!done) return done;
   }
   print("\n");
@@ -213,8 +213,9 @@ Result<void> print_records(const MonoRecording& source, const ReadingOptions& re
 
 }  // namespace
 
-int report_mono(const MonoRecording& source, const ReadingOptions& reading,
+int report_mono(const Recording& recording, const ReadingOptions& reading,
                 const MonoReportOptions& options, const CallFilter& filter) {
+  const MonoRecording& source = *recording.runtime_events();
   const auto reports = wanted_reports(options, reading.csv);
   if (!reports) return report_error(reports.error());
   std::optional<GrowthGate> gate;
@@ -224,7 +225,7 @@ int report_mono(const MonoRecording& source, const ReadingOptions& reading,
     gate = *parsed;
   }
   if (options.debug) {
-    if (const Result<void> printed = print_records(source, reading); !printed)
+    if (const Result<void> printed = print_records(recording, reading); !printed)
       return report_error(printed.error());
   }
   ProblemLog problems = source.problems();

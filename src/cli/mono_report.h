@@ -37,8 +37,9 @@ Ticks zero_time(const MonoRecording& source, const MonoReportOptions& options);
 
 void add_mono_report_options(Command verb, MonoReportOptions& options);
 
-// Answers with every report of mprof-report; docs/analysis/mono.md defines each figure.
-int report_mono(const MonoRecording& source, const ReadingOptions& reading,
+// Answers with every report of mprof-report; docs/analysis/mono.md defines each figure. REQUIRES:
+// a recording with runtime events.
+int report_mono(const Recording& recording, const ReadingOptions& reading,
                 const MonoReportOptions& options, const CallFilter& filter);
 
 }  // namespace telltale::cli

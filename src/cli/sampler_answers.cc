@@ -10,7 +10,6 @@
 #include "analysis/site_sums.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
-#include "formats/sampler/report_writer.h"
 #include "output/lcov.h"
 #include "output/site_rows.h"
 #include "output/table_text.h"
@@ -51,52 +50,6 @@ std::vector<Table::Column> top_columns(uint64_t sparsity) {
                                  {"function", "FUNCTION", Show::text},
                                  {"place", "PLACE", Show::text}});
   return columns;
-}
-
-// A row that was damaged in the input is written as one that was never reached.
-void append_bounds(const sampler::Bounds& bounds, std::string& out) {
-  using sampler::BoundValue;
-  const bool lost = bounds.minimum.form == BoundValue::Form::none;
-  const BoundValue one{BoundValue::Form::unsigned_number, 1};
-  const BoundValue zero{BoundValue::Form::unsigned_number, 0};
-  sampler::append_row(out, lost ? sampler::Bounds{one, zero} : bounds);
-}
-
-// One report of all: sections in order, then the other subreports.
-void write_normal_form(const SamplerReports& reports, BlockWriter& out) {
-  sampler::append_report_begin(out.block(), sampler::kSamplesReport);
-  for (const SamplerReports::Section& section : reports.sections()) {
-    if (section.times_reported == 0 && !section.tells_first && !section.tells_last) continue;
-    const std::string& scheme = section.scheme->name;
-    if (section.times_reported != 0) {
-      sampler::append_samples_begin(out.block(), section.unit, scheme);
-      const size_t width = section.scheme->counters.size();
-      for (size_t row = 0; row < section.rows; ++row) {
-        if (section.scheme->bounds) {
-          append_bounds(section.bounds[row], out.block());
-        } else {
-          sampler::append_row(out.block(), std::span(section.counts).subspan(row * width, width));
-        }
-        out.flush_if_full();
-      }
-      sampler::append_samples_end(out.block());
-    }
-    for (const bool first : {true, false}) {
-      if (!(first ? section.tells_first : section.tells_last)) continue;
-      sampler::append_timestamps_begin(out.block(), section.unit, scheme, first ? "first" : "last");
-      for (const uint64_t& time : first ? section.first_times : section.last_times)
-        sampler::append_row(out.block(), std::span(&time, 1));
-      sampler::append_timestamps_end(out.block());
-    }
-    out.flush_if_full();
-  }
-  sampler::append_report_end(out.block());
-  for (const SamplerReports::Subreport& subreport : reports.subreports()) {
-    sampler::append_report_begin(out.block(), subreport.id);
-    out.block() += subreport.text;
-    sampler::append_report_end(out.block());
-    out.flush_if_full();
-  }
 }
 
 }  // namespace
@@ -206,16 +159,8 @@ Result<void> convert_reports(const SamplerReports& reports, const CallFilter& fi
       }
       return write_lcov(lines, {options.sparsity}, sink);
     }
-    case ExportFormat::sampler:
-      if (!filter.keeps_everything() || options.any())
-        return usage_error("a feedback report is written whole: no filters");
-      write_normal_form(reports, out);
-      return out.finish();
     default:
-      return usage_error(
-          fmt::format("a feedback report has no calls and no times: it cannot be written as {}; "
-                      "json, csv, lcov and sampler can",
-                      export_format_name(format)));
+      return usage_error(fmt::format("{} is not made from counts", output_name(format).name));
   }
 }
 

@@ -68,8 +68,8 @@ Result<void> summarise_reports(const SamplerReports& reports, const CallFilter& 
                                const CountsOptions& options, const SamplerReportOptions& wanted,
                                BlockWriter& out);
 
-// Every site, one a row, as JSON or CSV; as LCOV; or as one feedback report of all. Errors: usage,
-// for formats that need calls; the sink's.
+// Every site, one a row, as JSON or CSV; or as LCOV. Errors: usage, for other formats, and for LCOV
+// without places; the sink's.
 Result<void> convert_reports(const SamplerReports& reports, const CallFilter& filter,
                              const CountsOptions& options, ExportFormat format,
                              const ByteSink& sink);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "import/sampler/sampler_reports.h"
+#include "import/formats.h"
+#include "import/open_recording.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -16,24 +16,18 @@ namespace {
 Result<ProblemLog> reading_problems(const InputFile& file, const OpenOptions& options) {
   std::vector<InputFile> inputs;
   inputs.push_back(file.share());
-  if (options.format_description.empty() && holds_counts(file.bytes())) {
-    const Result<SamplerReports> reports =
-        SamplerReports::open(std::move(inputs), {options.programs, options.limits});
-    if (!reports) return std::unexpected(reports.error());
-    return reports->problems();
-  }
-  const Result<AnyRecording> recording = open_recording(std::move(inputs), options);
+  const auto recording = open_recording(std::move(inputs), options);
   if (!recording) return std::unexpected(recording.error());
-  return std::visit([](const auto& source) { return source.info(0, {}).problems; }, *recording);
+  return (*recording)->info(0).problems;
 }
 
 }  // namespace
 
 Result<FileCheck> check_file(const InputFile& file, const OpenOptions& options,
                              RecordFilter* chosen) {
-  const Result<const FormatTools*> tools = find_format_tools(file, options);
-  if (!tools) return std::unexpected(tools.error());
-  Result<FileCheck> checked = (*tools)->check(file, options, chosen);
+  const Result<const FormatDescriptor*> format = find_format(file, options);
+  if (!format) return std::unexpected(format.error());
+  Result<FileCheck> checked = (*format)->check(file, options, chosen);
   if (!checked) return checked;
   checked->file = file.name();
   if (chosen != nullptr) return checked;

@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "bytes/input_file.h"
-#include "cli/format_tools.h"
-#include "import/open_recording.h"
+#include "import/file_check.h"
+#include "import/open_options.h"
 #include "model/record_filter.h"
 
 namespace telltale::cli {

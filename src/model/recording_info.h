@@ -21,6 +21,7 @@ struct RecordingInfo {
   uint64_t bytes = 0;                                             // of all files, decompressed
   uint64_t records = 0;                                           // all kinds
   std::vector<std::pair<std::string, uint64_t>> records_by_kind;  // only kinds that occur, by name
+  uint64_t custom_events = 0;      // of the records: bytes that the program left (InstantEvent)
   bool timed = true;               // false: counts alone; no threads, no clock, no times
   std::vector<ThreadKey> threads;  // sorted
   Clock clock;

@@ -1,104 +1,79 @@
 #include "output/export_format.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 namespace telltale {
 namespace {
 
+enum class MadeFrom : uint8_t { calls, counts, either };
+
 struct Description {
   ExportFormat format;
-  std::string_view name;
-  std::string_view extensions;  // separated by blanks; the longest that fits counts
-  std::string_view text;
+  OutputName name;
+  MadeFrom made_from = MadeFrom::calls;
 };
 
-constexpr auto kFormats = std::to_array<Description>({
-    {ExportFormat::perfetto, "perfetto", ".perfetto-trace .pftrace",
-     "timeline for ui.perfetto.dev"},
-    {ExportFormat::chrome, "chrome", ".json", "timeline, trace_event JSON"},
-    {ExportFormat::json, "json", ".calls.json", "a JSON object a call or event"},
-    {ExportFormat::csv, "csv", ".csv", "a CSV row a call"},
-    {ExportFormat::speedscope, "speedscope", ".speedscope.json", "profile for speedscope"},
-    {ExportFormat::pprof, "pprof", ".pb.gz .pprof", "profile for pprof"},
-    {ExportFormat::folded, "folded", ".folded", "stacks with their self time, a line each"},
-    {ExportFormat::callgrind, "callgrind", "callgrind.out .callgrind", "profile for KCachegrind"},
-    {ExportFormat::dot, "dot", ".dot .gv", "call graph for Graphviz"},
-    {ExportFormat::lcov, "lcov", ".info .lcov", "of feedback reports: coverage for genhtml"},
-    {ExportFormat::fdr1, "fdr1", "", "XRay flight data recorder, version 1"},
-    {ExportFormat::fdr2, "fdr2", "", "version 2"},
-    {ExportFormat::fdr3, "fdr3", "", "version 3"},
-    {ExportFormat::fdr4, "fdr4", "", "version 4"},
-    {ExportFormat::fdr5, "fdr5", ".fdr", "version 5"},
-    {ExportFormat::basic1, "basic1", "", "XRay basic mode, version 1"},
-    {ExportFormat::basic2, "basic2", "", "version 2"},
-    {ExportFormat::basic3, "basic3", "", "version 3"},
-    {ExportFormat::llvm_xray_yaml, "llvm-xray-yaml", ".yaml .yml",
-     "what llvm-xray convert -f yaml writes"},
-    {ExportFormat::mono1, "mono1", "", "Mono log profiler, data version 1"},
-    {ExportFormat::mono17, "mono17", ".mlpd", "data version 17"},
-    {ExportFormat::stacktrack, "stacktrack", ".tlg",
-     "StackTrack, laid out as --output-description says"},
-    {ExportFormat::stacktrack_classic, "stacktrack-classic", "", "its layout of 2005"},
-    {ExportFormat::stacktrack_wide, "stacktrack-wide", "", "telltale's layout"},
-    {ExportFormat::sampler, "sampler", ".report", "one feedback report of all that were given"},
+constexpr auto kExports = std::to_array<Description>({
+    {ExportFormat::perfetto,
+     {"perfetto", ".perfetto-trace .pftrace", "timeline for ui.perfetto.dev"}},
+    {ExportFormat::chrome, {"chrome", ".json", "timeline, trace_event JSON"}},
+    {ExportFormat::json,
+     {"json", ".calls.json", "a JSON object a call or event"},
+     MadeFrom::either},
+    {ExportFormat::csv, {"csv", ".csv", "a CSV row a call"}, MadeFrom::either},
+    {ExportFormat::speedscope, {"speedscope", ".speedscope.json", "profile for speedscope"}},
+    {ExportFormat::pprof, {"pprof", ".pb.gz .pprof", "profile for pprof"}},
+    {ExportFormat::folded, {"folded", ".folded", "stacks with their self time, a line each"}},
+    {ExportFormat::callgrind, {"callgrind", "callgrind.out .callgrind", "profile for KCachegrind"}},
+    {ExportFormat::dot, {"dot", ".dot .gv", "call graph for Graphviz"}},
+    {ExportFormat::lcov,
+     {"lcov", ".info .lcov", "of feedback reports: coverage for genhtml"},
+     MadeFrom::counts},
 });
 
-template <typename Use>
-void for_each_extension(std::string_view extensions, Use use) {
-  while (!extensions.empty()) {
-    const size_t blank = extensions.find(' ');
-    use(extensions.substr(0, blank));
-    extensions =
-        blank == std::string_view::npos ? std::string_view() : extensions.substr(blank + 1);
-  }
+const Description& describe(ExportFormat format) {
+  return *std::ranges::find(kExports, format, &Description::format);
 }
 
 }  // namespace
 
+OutputName output_name(ExportFormat format) { return describe(format).name; }
+
+std::span<const ExportFormat> all_export_formats() {
+  static constexpr auto kAll = [] {
+    std::array<ExportFormat, kExports.size()> all{};
+    for (size_t i = 0; i < all.size(); ++i) all[i] = kExports[i].format;
+    return all;
+  }();
+  return kAll;
+}
+
 std::optional<ExportFormat> export_format_of_name(std::string_view name) {
-  const auto found = std::ranges::find(kFormats, name, &Description::name);
-  if (found == kFormats.end()) return std::nullopt;
+  const auto found =
+      std::ranges::find(kExports, name, [](const Description& one) { return one.name.name; });
+  if (found == kExports.end()) return std::nullopt;
   return found->format;
 }
 
-std::optional<ExportFormat> export_format_of_path(std::string_view path) {
+size_t fitting_extension(std::string_view extensions, std::string_view path) {
   const std::string_view file_name = path.substr(path.rfind('/') + 1);
-  std::optional<ExportFormat> best;
-  size_t best_length = 0;
-  for (const Description& format : kFormats) {
-    for_each_extension(format.extensions, [&](std::string_view extension) {
-      const bool fits = extension.starts_with('.') ? file_name.ends_with(extension)
-                                                   : file_name.starts_with(extension);
-      if (fits && extension.size() > best_length) {
-        best = format.format;
-        best_length = extension.size();
-      }
-    });
+  size_t longest = 0;
+  while (!extensions.empty()) {
+    const std::string_view one = extensions.substr(0, extensions.find(' '));
+    const bool fits = one.starts_with('.') ? file_name.ends_with(one) : file_name.starts_with(one);
+    if (fits) longest = std::max(longest, one.size());
+    extensions.remove_prefix(std::min(extensions.size(), one.size() + 1));
   }
-  return best;
+  return longest;
 }
 
-bool is_counts_format(ExportFormat format) { return format == ExportFormat::lcov; }
-bool is_recording_format(ExportFormat format) { return format >= ExportFormat::fdr1; }
-std::string_view export_format_name(ExportFormat format) {
-  return std::ranges::find(kFormats, format, &Description::format)->name;
+bool is_made_from_calls(ExportFormat format) {
+  return describe(format).made_from != MadeFrom::counts;
 }
 
-std::vector<std::string> export_format_names() {
-  std::vector<std::string> names;
-  for (const Description& format : kFormats) names.emplace_back(format.name);
-  return names;
-}
-
-std::string describe_export_formats() {
-  std::string text = "Formats:\n";
-  for (const Description& format : kFormats) {
-    text += fmt::format("  {:16} {:28} {}\n", format.name, format.extensions, format.text);
-  }
-  return text;
+bool is_made_from_counts(ExportFormat format) {
+  return describe(format).made_from != MadeFrom::calls;
 }
 
 }  // namespace telltale

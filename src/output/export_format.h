@@ -1,14 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <span>
 #include <string_view>
-#include <vector>
 
 namespace telltale {
 
-// What `convert` can write.
+// What `convert` can write from what a recording tells: its calls, or its counts at sites. What it
+// writes record by record is a format's own (ConvertTarget, import/convert_target.h).
 enum class ExportFormat : uint8_t {
   perfetto,
   chrome,
@@ -20,34 +21,23 @@ enum class ExportFormat : uint8_t {
   callgrind,
   dot,
   lcov,
-  fdr1,
-  fdr2,
-  fdr3,
-  fdr4,
-  fdr5,
-  basic1,
-  basic2,
-  basic3,
-  llvm_xray_yaml,
-  mono1,
-  mono17,
-  stacktrack,
-  stacktrack_classic,
-  stacktrack_wide,
-  sampler,
 };
 
-// Written from counts of lines, functions and branches: of feedback reports.
-bool is_counts_format(ExportFormat format);
-// The formats that recordings themselves have: written from records, not from calls.
-bool is_recording_format(ExportFormat format);
+// Names and file extensions of something that can be written.
+struct OutputName {
+  std::string_view name;        // what --to takes
+  std::string_view extensions;  // separated by blanks; one without a dot begins a file's name
+  std::string_view text;        // what it is, for help
+};
 
+OutputName output_name(ExportFormat format);
+std::span<const ExportFormat> all_export_formats();
 std::optional<ExportFormat> export_format_of_name(std::string_view name);
-// By the file's extension, or "callgrind.out" at the start of its name.
-std::optional<ExportFormat> export_format_of_path(std::string_view path);
-std::vector<std::string> export_format_names();
-std::string_view export_format_name(ExportFormat format);
-// A line a format: name, extensions, what it is. For help texts.
-std::string describe_export_formats();
+// Length of the longest of the extensions that fits the file's name; 0: none does.
+size_t fitting_extension(std::string_view extensions, std::string_view path);
+
+// What an export is made from. json and csv are made from either.
+bool is_made_from_calls(ExportFormat format);
+bool is_made_from_counts(ExportFormat format);
 
 }  // namespace telltale

@@ -155,13 +155,12 @@ TEST(OutputFile, TakesItsPlaceOnlyWhenFinished) {
 }
 
 TEST(ExportFormat, FollowsTheLongestExtension) {
-  EXPECT_EQ(export_format_of_path("x/y.json"), ExportFormat::chrome);
-  EXPECT_EQ(export_format_of_path("x/y.speedscope.json"), ExportFormat::speedscope);
-  EXPECT_EQ(export_format_of_path("x.json/callgrind.out.7"), ExportFormat::callgrind);
-  EXPECT_EQ(export_format_of_path("-"), std::nullopt);
-  for (const std::string& name : export_format_names()) {
-    ASSERT_TRUE(export_format_of_name(name).has_value());
-    EXPECT_EQ(export_format_name(*export_format_of_name(name)), name);
+  EXPECT_EQ(fitting_extension(".pb.gz .gz", "x/y.pb.gz"), 6U);
+  EXPECT_EQ(fitting_extension(".json", "x/y.speedscope.json"), 5U);
+  EXPECT_EQ(fitting_extension("callgrind.out .callgrind", "x.json/callgrind.out.7"), 13U);
+  EXPECT_EQ(fitting_extension(".json", "-"), 0U);
+  for (const ExportFormat format : all_export_formats()) {
+    EXPECT_EQ(export_format_of_name(output_name(format).name), format);
   }
 }
 

@@ -228,4 +228,27 @@ Result<void> write_dot(const CallTree& tree, const ExportContext& context, Outpu
   return flush(text, out);
 }
 
+bool is_tree_export(ExportFormat format) {
+  return format == ExportFormat::speedscope || format == ExportFormat::pprof ||
+         format == ExportFormat::folded || format == ExportFormat::callgrind ||
+         format == ExportFormat::dot;
+}
+
+Result<void> write_tree_export(const CallTree& tree, const ExportContext& context,
+                               std::span<const LiveType> live, ExportFormat format,
+                               OutputFile& out) {
+  switch (format) {
+    case ExportFormat::speedscope:
+      return write_speedscope(tree, context, out);
+    case ExportFormat::pprof:
+      return write_pprof(tree, context, out, live);
+    case ExportFormat::folded:
+      return write_folded(tree, context, out);
+    case ExportFormat::callgrind:
+      return write_callgrind(tree, context, out);
+    default:
+      return write_dot(tree, context, out);
+  }
+}
+
 }  // namespace telltale

@@ -8,6 +8,7 @@
 #include "analysis/weighted_tree.h"
 #include "base/error.h"
 #include "output/export.h"
+#include "output/export_format.h"
 #include "output/output_file.h"
 
 namespace telltale {
@@ -38,5 +39,12 @@ Result<void> write_callgrind(const CallTree& tree, const ExportContext& context,
 // comment and the graph's label say how many.
 Result<void> write_dot(const CallTree& tree, const ExportContext& context, OutputFile& out,
                        double min_share = 0);
+
+// The exports above, by name.
+bool is_tree_export(ExportFormat format);
+// REQUIRES: is_tree_export(format).
+Result<void> write_tree_export(const CallTree& tree, const ExportContext& context,
+                               std::span<const LiveType> live, ExportFormat format,
+                               OutputFile& out);
 
 }  // namespace telltale

@@ -72,7 +72,7 @@ class SamplerAnswers(SamplerToolCase):
     def test_a_program_in_the_place_of_a_report(self):
         report = os.path.join(GOLDEN, "all_schemes.report")
         self.assertEqual(self.telltale("resolve", report, TELLTALE, status=3), "")
-        self.assertIn("a program, not a report: give it with --program", self.stderr)
+        self.assertIn("a program, not a recording: give it with --program", self.stderr)
 
     def test_sites_of_programs(self):
         text = self.telltale("sites", "myapp")

@@ -12,11 +12,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <variant>
 
+#include "import/formats.h"
 #include "import/open_recording.h"
+#include "import/timed_calls.h"
 #include "model/events.h"
-#include "output/export_format.h"
 #include "support/verb_runner.h"
 
 namespace telltale::testing {
@@ -35,19 +35,17 @@ inline std::optional<CallCounts> count_calls(const std::string& path) {
   };
   OpenOptions options;
   options.files = {path};
-  const Result<AnyRecording> recording = open_recording(options);
+  const auto recording = open_recording(options);
   if (!recording) return std::nullopt;
-  return std::visit(
-      [](const auto& source) {
-        Counter counter;
-        ProblemLog problems;
-        for (size_t stream = 0; stream < source.streams().size(); ++stream) {
-          for (size_t unit = 0; unit < source.streams()[stream].units; ++unit)
-            source.play(stream, unit, counter, problems);
-        }
-        return counter.counts;
-      },
-      *recording);
+  const TimedCalls* calls = (*recording)->timed_calls();
+  if (calls == nullptr) return std::nullopt;
+  Counter counter;
+  ProblemLog problems;
+  for (size_t stream = 0; stream < calls->streams().size(); ++stream) {
+    for (size_t unit = 0; unit < calls->streams()[stream].units; ++unit)
+      calls->play(stream, unit, counter, problems);
+  }
+  return counter.counts;
 }
 
 // Converts the runner's recording to `target`. Returns what is wrong with the result: it cannot be
@@ -65,8 +63,8 @@ inline std::string check_conversion(VerbRunner& runner, const std::string& targe
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     return nlohmann::json::accept(text) ? "" : target + " is no JSON";
   }
-  const std::optional<ExportFormat> format = export_format_of_name(target);
-  if (!format || !is_recording_format(*format)) return {};
+  const std::optional<OutputFormat> format = output_format_of_name(target);
+  if (!format || format->is_export()) return {};
   uint64_t lost = 0;
   for (const nlohmann::json& loss : told["losses"]) lost += loss["count"].get<uint64_t>();
   if (std::filesystem::is_empty(converted))

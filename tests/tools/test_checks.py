@@ -69,7 +69,8 @@ class Formats(Scratch):
         "docs/formats/x.md": "x",
         "tests/golden/x/one.bin": "x",
         "src/import/x/x_import.cc": "x",
-        "src/import/open_recording.cc": '    {"x", looks_like_x, open_x},\n',
+        "src/import/formats.def": "FORMAT(x)\n",
+        "src/formats/x/CMakeLists.txt": "telltale_folder(formats/x)\n",
         "fuzz/x_records_fuzz.cc": "x",
         "fuzz/corpus/x_records/seed": "x",
     }

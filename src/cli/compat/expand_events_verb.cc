@@ -5,8 +5,8 @@
 
 #include "bytes/input_file.h"
 #include "cli/options/reading_options.h"
-#include "cli/stacktrack_tools.h"
 #include "cli/verbs/verbs.h"
+#include "import/stacktrack/stacktrack_layout.h"
 #include "output/stacktrack_xml.h"
 
 namespace telltale::cli {

@@ -83,6 +83,7 @@ class Command {
   // Runs when the command line has chosen this command.
   void callback(std::function<void()> run);
 
+  [[nodiscard]] std::string name() const;  // of the verb
   [[nodiscard]] std::string version() const;
   [[nodiscard]] const CLI::App& app() const { return *app_; }
 

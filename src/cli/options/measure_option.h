@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "api/measured_tree.h"
 #include "cli/options/command.h"
+#include "output/measured_tree.h"
 
 namespace telltale::cli {
 
@@ -18,10 +18,5 @@ Measure measure_of_option(const std::string& name);
 // Says on standard error that a recording has nothing of what was asked for, by the name that the
 // verb has for it, and names the measures that it has.
 void remark_nothing_measured(const std::string& name, std::span<const Measure> has);
-// The same of a recording that is an EventSource; `workers` as everywhere.
-template <typename Source>
-void remark_nothing_measured(const std::string& name, const Source& source, size_t workers) {
-  remark_nothing_measured(name, measures_with_data(source, workers));
-}
 
 }  // namespace telltale::cli

@@ -9,11 +9,13 @@
 #include <cstdio>
 #include <limits>
 #include <optional>
-#include <set>
 #include <utility>
 
+#include "cli/command_line.h"
 #include "cli/soundness.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
+#include "import/open_recording.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -175,6 +177,7 @@ void add_filter_options(Command verb, ReadingOptions& options) {
 }  // namespace
 
 void add_reading_options(Command verb, ReadingOptions& options) {
+  options.verb = verb.name();
   verb.add_option("FILE", options.files, "recordings; several are read as one; - is standard input")
       .required();
   verb.add_option("--program", options.programs,
@@ -218,25 +221,37 @@ int report_error(const Error& error) {
   return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
 }
 
-std::vector<int64_t> writers_of(const AnyRecording& recording) {
-  return std::visit(
-      [](const auto& source) {
-        std::set<int64_t> pids;
-        for (const EventStream& stream : source.streams()) pids.insert(stream.thread.pid);
-        return std::vector<int64_t>(pids.begin(), pids.end());
-      },
-      recording);
+Result<void> check_options(const ReadingOptions& options, const CallFilter& filter,
+                           const Recording& recording) {
+  if (recording.timed_calls() != nullptr) return {};
+  const std::string_view noun = recording.format().noun;
+  if (!filter.threads.empty() || !filter.keeps_every_time() ||
+      filter.max_depth != CallFilter().max_depth) {
+    return usage_error(fmt::format(
+        "{} has no threads, times and depths: of the filters it takes --function", noun));
+  }
+  if (options.follow) return usage_error(fmt::format("{} is written at once: no --follow", noun));
+  return {};
 }
 
-Result<SamplerReports> open_counts(std::vector<InputFile> inputs, const ReadingOptions& options,
-                                   const CallFilter& filter) {
-  const bool by_time = filter.from_ns != 0 || filter.to_ns != CallFilter().to_ns;
-  if (!filter.threads.empty() || by_time || filter.max_depth != CallFilter().max_depth) {
-    return usage_error(
-        "a feedback report has no threads, times and depths: of the filters it takes --function");
-  }
-  if (options.follow) return usage_error("a feedback report is written at once: no --follow");
-  return SamplerReports::open(std::move(inputs), {options.programs, options.open_options().limits});
+int answer_recording(const ReadingOptions& options,
+                     const std::function<int(const Recording&, const CallFilter&)>& answer) {
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return report_error(filter.error());
+  bool again = false;
+  return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
+    if (std::exchange(again, true)) part_answers();
+    Result<std::vector<InputFile>> inputs = open_inputs(options);
+    if (!inputs) return report_error(inputs.error());
+    const auto recording = open_recording(*std::move(inputs), options.open_options());
+    if (!recording) return report_error(recording.error());
+    const Recording& opened = **recording;
+    Result<void> usable = check_use(options.verb, opened);
+    if (usable) usable = check_options(options, *filter, opened);
+    if (!usable) return report_error(usable.error());
+    writers = opened.writers();
+    return answer(opened, *filter);
+  });
 }
 
 int answer_and_follow(const ReadingOptions& options,

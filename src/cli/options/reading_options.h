@@ -6,22 +6,21 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/error.h"
 #include "base/problem.h"
 #include "cli/options/command.h"
 #include "cli/options/follow.h"
-#include "import/open_recording.h"
-#include "import/sampler/sampler_reports.h"
+#include "import/open_options.h"
+#include "import/recording.h"
 #include "model/call_filter.h"
 
 namespace telltale::cli {
 
 // The options that every verb that reads recordings has.
 struct ReadingOptions {
+  std::string verb;  // that they are of; set by add_reading_options
   std::vector<std::string> files;
   std::vector<std::string> programs;
   std::vector<std::string> threads;
@@ -59,56 +58,18 @@ void add_csv_option(Command verb, ReadingOptions& options);
 int report_error(const Error& error);
 // Opens the options' files. Errors: as the function of that name of import/open_recording.h.
 Result<std::vector<InputFile>> open_inputs(const ReadingOptions& options);
-// Reports with the sites of the options' programs. Errors: usage for what asks for calls or times.
-Result<SamplerReports> open_counts(std::vector<InputFile> inputs, const ReadingOptions& options,
-                                   const CallFilter& filter);
-// Processes that the recording is of; 0 where it does not say.
-std::vector<int64_t> writers_of(const AnyRecording& recording);
 // Calls answer(writers), an exit status, once; with --follow again whenever there is more to be
 // read, and says in the end what report_problems held back. The answer sets `writers`.
 int answer_and_follow(const ReadingOptions& options,
                       const std::function<int(std::vector<int64_t>& writers)>& answer);
-// Opens the recording of the options and returns what answer(source, filter) does, an exit status;
-// `source` is an EventSource. With --follow again and again.
-template <typename Answer>
-int answer_recording(const ReadingOptions& options, Answer answer) {
-  const Result<CallFilter> filter = options.filter();
-  if (!filter) return report_error(filter.error());
-  bool again = false;
-  return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
-    if (std::exchange(again, true)) part_answers();
-    Result<std::vector<InputFile>> inputs = open_inputs(options);
-    if (!inputs) return report_error(inputs.error());
-    const Result<AnyRecording> recording =
-        open_recording(*std::move(inputs), options.open_options());
-    if (!recording) return report_error(recording.error());
-    writers = writers_of(*recording);
-    return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
-  });
-}
-// The same for verbs that also answer of recordings with counts and no calls:
-// counts(const SamplerReports&, filter by function), an exit status. --follow, --thread, --time and
-// --depth mean nothing there: usage.
-template <typename Answer, typename CountsAnswer>
-int answer_any(const ReadingOptions& options, Answer answer, CountsAnswer counts) {
-  const Result<CallFilter> filter = options.filter();
-  if (!filter) return report_error(filter.error());
-  bool again = false;
-  return answer_and_follow(options, [&](std::vector<int64_t>& writers) -> int {
-    if (std::exchange(again, true)) part_answers();
-    Result<std::vector<InputFile>> inputs = open_inputs(options);
-    if (!inputs) return report_error(inputs.error());
-    if (options.format_description.empty() && holds_counts(inputs->front().bytes())) {
-      const Result<SamplerReports> reports = open_counts(*std::move(inputs), options, *filter);
-      return reports ? counts(*reports, *filter) : report_error(reports.error());
-    }
-    const Result<AnyRecording> recording =
-        open_recording(*std::move(inputs), options.open_options());
-    if (!recording) return report_error(recording.error());
-    writers = writers_of(*recording);
-    return std::visit([&](const auto& source) { return answer(source, *filter); }, *recording);
-  });
-}
+// Opens the recording of the options and returns what answer(recording, filter) does, an exit
+// status. Usage, if the recording tells of nothing that the verb uses (verb_uses.h). With --follow
+// again and again.
+int answer_recording(const ReadingOptions& options,
+                     const std::function<int(const Recording&, const CallFilter&)>& answer);
+// Filters and --follow that mean nothing to a recording. Errors: usage.
+Result<void> check_options(const ReadingOptions& options, const CallFilter& filter,
+                           const Recording& recording);
 // Says on standard error what was damaged, if anything, and returns kDone, or with --strict
 // strict_status.
 int report_problems(const ReadingOptions& options, const ProblemLog& problems);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "bytes/input_file.h"
-#include "cli/format_tools.h"
+#include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
 #include "cli/soundness.h"
 #include "cli/verbs/verbs.h"
@@ -68,7 +68,7 @@ int run(const ReadingOptions& options) {
   JsonWriter json(out, 2);
   if (options.json) json.begin_array();
   bool all_valid = true;
-  const auto check_one = [&](const InputFile& file, const FormatTools&,
+  const auto check_one = [&](const InputFile& file, const FormatDescriptor&,
                              RecordFilter* chosen) -> Result<void> {
     const Result<FileCheck> checked = check_file(file, options.open_options(), chosen);
     if (!checked) return std::unexpected(checked.error());

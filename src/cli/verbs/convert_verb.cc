@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "analysis/call_tree.h"
-#include "api/export_calls.h"
 #include "bytes/input_file.h"
-#include "cli/format_tools.h"
 #include "cli/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
-#include "output/export_format.h"
+#include "import/formats.h"
+#include "import/open_recording.h"
+#include "import/timed_calls.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
 
@@ -37,11 +37,12 @@ struct Outcome {
   ProblemLog problems;  // of the input
 };
 
-std::string to_json(const ConvertOptions& options, ExportFormat format, const Outcome& outcome) {
+std::string to_json(const ConvertOptions& options, const OutputFormat& format,
+                    const Outcome& outcome) {
   std::string out;
   JsonWriter json(out, 2);
   json.begin_object().member("output", options.output);
-  json.member("format", export_format_name(format));
+  json.member("format", format.name.name);
   json.key("losses").begin_array();
   for (const auto& [loss, count] : outcome.losses)
     json.begin_object().member("count", count).member("what", loss).end_object();
@@ -52,7 +53,8 @@ std::string to_json(const ConvertOptions& options, ExportFormat format, const Ou
   return out + "\n";
 }
 
-int report_outcome(const ConvertOptions& options, ExportFormat format, const Outcome& outcome) {
+int report_outcome(const ConvertOptions& options, const OutputFormat& format,
+                   const Outcome& outcome) {
   if (options.reading.json) {
     print(to_json(options, format, outcome));
   } else {
@@ -62,86 +64,97 @@ int report_outcome(const ConvertOptions& options, ExportFormat format, const Out
   return report_problems(options.reading, outcome.problems);
 }
 
-// Feedback reports: joined, and merged if there are several.
-int run_counts(const ConvertOptions& options, ExportFormat format, std::vector<InputFile> inputs) {
-  const Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
+// What sites counted, of all files together.
+int run_counts(const ConvertOptions& options, const OutputFormat& format, const CallFilter& filter,
+               const Recording& recording) {
   if (measure_of_option(options.measure) != Measure::time || options.compress)
     return report_error(
         usage_error("--measure and --compress are for recordings of calls").error());
-  const Result<SamplerReports> reports = open_counts(std::move(inputs), options.reading, *filter);
-  if (!reports) return report_error(reports.error());
+  const SamplerReports& reports = *recording.counts_at_sites();
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
   const Result<void> done =
-      convert_reports(*reports, *filter, options.counts, format,
+      convert_reports(reports, filter, options.counts, *format.made_as,
                       [&out](std::string_view block) { return out->write(block); });
   if (!done) return report_error(done.error());
   if (const Result<void> finished = out->finish(); !finished) return report_error(finished.error());
-  remark_nothing_observed(*reports);
-  return report_outcome(options, format, {.losses = {}, .problems = reports->problems()});
+  remark_nothing_observed(reports);
+  return report_outcome(options, format, {.losses = {}, .problems = reports.problems()});
 }
 
-int run_calls(const ConvertOptions& options, ExportFormat format, std::vector<InputFile> inputs) {
-  const Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
-  if (is_counts_format(format)) {
-    return report_error(
-        usage_error(fmt::format("{} is written of feedback reports", export_format_name(format)))
-            .error());
-  }
-  const Result<AnyRecording> recording =
-      open_recording(std::move(inputs), options.reading.open_options());
-  if (!recording) return report_error(recording.error());
+int run_calls(const ConvertOptions& options, const OutputFormat& format, const CallFilter& filter,
+              const Recording& recording) {
+  if (options.counts.any()) return report_error(counts_only().error());
+  const TimedCalls& calls = *recording.timed_calls();
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Outcome outcome;
-  const Result<ExportRemarks> remarks = export_calls(*recording,
-                                                     {.filter = *filter,
-                                                      .jobs = options.reading.jobs,
-                                                      .measure = measure_of_option(options.measure),
-                                                      .compress = options.compress},
-                                                     format, *out, outcome.problems);
+  Outcome outcome{.losses = {}, .problems = recording.problems()};
+  const Result<ExportRemarks> remarks =
+      calls.export_calls({.filter = filter,
+                          .jobs = options.reading.jobs,
+                          .measure = measure_of_option(options.measure),
+                          .compress = options.compress},
+                         *format.made_as, *out, outcome.problems);
   if (!remarks) return report_error(remarks.error());
   if (remarks->flattened != 0) {
     outcome.losses.emplace_back(
         fmt::format("calls deeper than {}; their nesting is left out", CallTreeOptions().max_depth),
         remarks->flattened);
   }
-  remark_unfinished(remarks->left_out,
-                    std::visit([](const auto& source) { return source.first_time(); }, *recording));
-  if (remarks->nothing) {
-    std::visit(
-        [&](const auto& source) {
-          remark_nothing_measured(options.measure, source, options.reading.jobs);
-        },
-        *recording);
-  }
+  remark_unfinished(remarks->left_out, calls.first_time());
+  if (remarks->nothing)
+    remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   if (!remarks->estimated.empty()) fmt::print(stderr, "telltale: {}\n", remarks->estimated);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_outcome(options, format, outcome);
 }
 
-// Whole recordings, record by record: no filter, one input.
-int run_records(const ConvertOptions& options, ExportFormat format, std::vector<InputFile> inputs) {
-  const Result<CallFilter> filter = options.reading.filter();
-  if (!filter) return report_error(filter.error());
-  if (measure_of_option(options.measure) != Measure::time || !filter->threads.empty() ||
-      !filter->keeps_every_call() || options.reading.files.size() != 1) {
+// What a recording tells, in a format that is not its own.
+int run_export(const ConvertOptions& options, const OutputFormat& format, const CallFilter& filter,
+               std::vector<InputFile> inputs) {
+  const auto recording = open_recording(std::move(inputs), options.reading.open_options());
+  if (!recording) return report_error(recording.error());
+  const Recording& opened = **recording;
+  if (const Result<void> usable = check_options(options.reading, filter, opened); !usable)
+    return report_error(usable.error());
+  if (opened.timed_calls() != nullptr && is_made_from_calls(*format.made_as))
+    return run_calls(options, format, filter, opened);
+  if (opened.counts_at_sites() != nullptr && is_made_from_counts(*format.made_as))
+    return run_counts(options, format, filter, opened);
+  return report_error(usage_error(fmt::format("{} is made from {}, and {} has {}", format.name.name,
+                                              name_of(is_made_from_calls(*format.made_as)
+                                                          ? Capability::timed_calls
+                                                          : Capability::counts_at_sites),
+                                              opened.format().noun, opened.describe_capabilities()))
+                          .error());
+}
+
+// Whole recordings, record by record: no filter, one input unless the target takes several.
+int run_records(const ConvertOptions& options, const OutputFormat& format, const CallFilter& filter,
+                const std::vector<InputFile>& inputs) {
+  const OpenOptions open = options.reading.open_options();
+  const Result<const FormatDescriptor*> own = find_format(inputs.front(), open);
+  if (!own) return report_error(own.error());
+  const ConvertTarget* target = find_target(**own, format.name.name);
+  if (target == nullptr) {
+    std::vector<std::string> names;
+    for (const ConvertTarget& one : (*own)->targets) names.emplace_back(one.output.name);
+    std::string message = fmt::format("{} cannot be written as {}", (*own)->noun, format.name.name);
+    if (!names.empty()) message += "; its recording formats are " + join_words(names);
+    return report_error(usage_error(message).error());
+  }
+  if (measure_of_option(options.measure) != Measure::time || !filter.keeps_everything() ||
+      options.counts.any() || (inputs.size() != 1 && !target->takes_several)) {
     return report_error(
         usage_error(
             "recording formats take one recording, whole: no filters, no measure, no second file")
             .error());
   }
-  const OpenOptions open = options.reading.open_options();
-  const InputFile* input = inputs.data();
-  const Result<const FormatTools*> tools = find_format_tools(*input, open);
-  if (!tools) return report_error(tools.error());
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Outcome outcome{.losses = {}, .problems = input->problems()};
-  Result<RecordLosses> losses = (*tools)->convert(
-      *input, open, {format, options.output_description},
+  Outcome outcome;
+  Result<RecordLosses> losses = (*own)->convert(
+      inputs, open, {format.name.name, options.output_description},
       [&out](std::string_view block) { return out->write(block); }, outcome.problems);
   if (!losses) return report_error(losses.error());
   if (const Result<void> finished = out->finish(); !finished) return report_error(finished.error());
@@ -150,9 +163,9 @@ int run_records(const ConvertOptions& options, ExportFormat format, std::vector<
 }
 
 int run(const ConvertOptions& options) {
-  const std::optional<ExportFormat> format = options.to.empty()
-                                                 ? export_format_of_path(options.output)
-                                                 : export_format_of_name(options.to);
+  const std::optional<OutputFormat> format = options.to.empty()
+                                                 ? output_format_of_path(options.output)
+                                                 : output_format_of_name(options.to);
   if (options.reading.json && options.output == "-") {
     return report_error(
         usage_error("--json says on standard output what was written: -o cannot be - as well")
@@ -163,14 +176,27 @@ int run(const ConvertOptions& options) {
         usage_error("cannot tell the format from the name " + options.output + "; say --to FORMAT")
             .error());
   }
-  const OpenOptions open = options.reading.open_options();
   Result<std::vector<InputFile>> inputs = open_inputs(options.reading);
   if (!inputs) return report_error(inputs.error());
-  if (open.format_description.empty() && holds_counts(inputs->front().bytes()))
-    return run_counts(options, *format, *std::move(inputs));
-  if (options.counts.any()) return report_error(counts_only().error());
-  return is_recording_format(*format) ? run_records(options, *format, *std::move(inputs))
-                                      : run_calls(options, *format, *std::move(inputs));
+  const Result<CallFilter> filter = options.reading.filter();
+  if (!filter) return report_error(filter.error());
+  return format->is_export() ? run_export(options, *format, *filter, *std::move(inputs))
+                             : run_records(options, *format, *filter, *inputs);
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const OutputFormat& format : output_formats()) names.emplace_back(format.name.name);
+  return names;
+}
+
+// A line a format: name, extensions, what it is.
+std::string describe_formats() {
+  std::string text = "Formats:\n";
+  for (const OutputFormat& format : output_formats())
+    text += fmt::format("  {:16} {:28} {}\n", format.name.name, format.name.extensions,
+                        format.name.text);
+  return text;
 }
 
 }  // namespace
@@ -185,7 +211,7 @@ void add_convert_verb(Command app, int& status) {
       .required();
   verb.add_option("--to", options->to, "format; default: by the output's extension")
       .type_name("FORMAT")
-      .one_of(export_format_names());
+      .one_of(format_names());
   verb.add_option("--output-description", options->output_description,
                   "stacktrack: what expand_events --show_format prints on the platform to write "
                   "for")
@@ -196,7 +222,7 @@ void add_convert_verb(Command app, int& status) {
       "time of calls");
   add_counts_options(verb, options->counts);
   verb.add_flag("--compress", options->compress, "perfetto: compress packets inside the trace");
-  verb.footer(describe_export_formats());
+  verb.footer(describe_formats());
   verb.callback([options, &status] { status = run(*options); });
 }
 

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "analysis/recording_diff.h"
-#include "api/answers.h"
+#include "cli/command_line.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/open_recording.h"
+#include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table.h"
@@ -274,29 +276,33 @@ struct Side {
   CallTree tree;
   Profile profile;
 };
-template <EventSource Source>
-Result<Side> analyse(const Source& source, const DiffOptions& options, const CallFilter& filter,
-                     ProblemLog& problems) {
+Result<Side> analyse(const Recording& recording, const DiffOptions& options,
+                     const CallFilter& filter, ProblemLog& problems) {
+  const TimedCalls& calls = *recording.timed_calls();
   Side side;
-  problems.merge(source.problems());
-  side.profile = compute_profile(source, {filter, options.reading.jobs, false}, problems);
+  problems.merge(recording.problems());
+  side.profile = calls.profile({filter, options.reading.jobs, false}, problems);
   ProblemLog same_again;  // the second pass finds the same problems
   const Result<CallTreePartial> partial =
-      collect_call_tree(source, filter, options.reading.jobs, {}, same_again);
+      calls.call_tree(filter, options.reading.jobs, {}, same_again);
   if (!partial) return std::unexpected(partial.error());
-  side.tree = partial->finish(source.streams());
+  side.tree = partial->finish(calls.streams());
   return side;
 }
 
-Result<AnyRecording> open_side(const DiffOptions& options, size_t index,
-                               const std::vector<std::string>& own_programs) {
+Result<std::unique_ptr<const Recording>> open_side(const DiffOptions& options, size_t index,
+                                                   const std::vector<std::string>& own_programs) {
   OpenOptions open = options.reading.open_options();
   open.files = {options.reading.files[index]};
   open.programs.insert(open.programs.end(), own_programs.begin(), own_programs.end());
   Result<std::vector<InputFile>> inputs = open_inputs(open);
   if (!inputs) return std::unexpected(inputs.error());
   if (options.reading.strict) options.reading.read->push_back(inputs->front().share());
-  return open_recording(*std::move(inputs), open);
+  auto recording = open_recording(*std::move(inputs), open);
+  if (!recording) return recording;
+  if (const Result<void> usable = check_use(options.reading.verb, **recording); !usable)
+    return std::unexpected(usable.error());
+  return recording;
 }
 
 int run(const DiffOptions& options) {
@@ -304,23 +310,21 @@ int run(const DiffOptions& options) {
   if (!filter) return report_error(filter.error());
   const Result<std::vector<Gate>> gates = parse_gates(options.gate);
   if (!gates) return report_error(gates.error());
-  const Result<AnyRecording> before = open_side(options, 0, options.programs_before);
+  const auto before = open_side(options, 0, options.programs_before);
   if (!before) return report_error(before.error());
-  const Result<AnyRecording> after = open_side(options, 1, options.programs_after);
+  const auto after = open_side(options, 1, options.programs_after);
   if (!after) return report_error(after.error());
-  return std::visit(
-      [&](const auto& a, const auto& b) {
-        ProblemLog problems;
-        const Result<Side> left = analyse(a, options, *filter, problems);
-        if (!left) return report_error(left.error());
-        const Result<Side> right = analyse(b, options, *filter, problems);
-        if (!right) return report_error(right.error());
-        const RecordingDiff diff =
-            make_recording_diff({left->tree, left->profile, a.clock(), a.functions()},
-                                {right->tree, right->profile, b.clock(), b.functions()});
-        return finish(diff, options, *gates, problems);
-      },
-      *before, *after);
+  ProblemLog problems;
+  const Result<Side> left = analyse(**before, options, *filter, problems);
+  if (!left) return report_error(left.error());
+  const Result<Side> right = analyse(**after, options, *filter, problems);
+  if (!right) return report_error(right.error());
+  const TimedCalls& a = *(*before)->timed_calls();
+  const TimedCalls& b = *(*after)->timed_calls();
+  const RecordingDiff diff =
+      make_recording_diff({left->tree, left->profile, a.clock(), a.functions()},
+                          {right->tree, right->profile, b.clock(), b.functions()});
+  return finish(diff, options, *gates, problems);
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include <memory>
 
 #include "bytes/input_file.h"
-#include "cli/format_tools.h"
+#include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/open_recording.h"
 
 namespace telltale::cli {
 namespace {
@@ -13,10 +14,10 @@ int dump(const ReadingOptions& options, const ByteSink& sink) {
   ProblemLog problems;
   options.read->clear();
   const Result<void> done = for_each_file(
-      options, [&](const InputFile& file, const FormatTools& tools, RecordFilter* chosen) {
+      options, [&](const InputFile& file, const FormatDescriptor& format, RecordFilter* chosen) {
         problems.merge(file.problems());
         if (options.strict) options.read->push_back(file.share());
-        return tools.dump(file, options.open_options(), style, sink, problems, chosen);
+        return format.dump(file, options.open_options(), style, sink, problems, chosen);
       });
   if (!done) return report_error(done.error());
   return report_problems(options, problems);
@@ -26,8 +27,8 @@ int dump(const ReadingOptions& options, const ByteSink& sink) {
 int dump_growing(const ReadingOptions& options) {
   NewLines lines;
   const int status = answer_and_follow(options, [&](std::vector<int64_t>& writers) {
-    if (const Result<AnyRecording> recording = open_recording(options.open_options()))
-      writers = writers_of(*recording);
+    if (const auto recording = open_recording(options.open_options()))
+      writers = (*recording)->writers();
     lines.restart();
     return dump(options, [&](std::string_view block) { return print_block(lines.take(block)); });
   });

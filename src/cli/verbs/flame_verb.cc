@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "analysis/flame_tree.h"
-#include "api/measured_tree.h"
 #include "cli/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/timed_calls.h"
 #include "output/flame_graph.h"
 #include "output/output_file.h"
 #include "output/table.h"
@@ -109,24 +109,24 @@ auto writer_of(const FlameOptions& options) {
   return options.output.ends_with(".svg") ? write_flame_svg : write_flame_html;
 }
 
-template <EventSource Source>
-int answer(const Source& source, const FlameOptions& options, const CallFilter& filter) {
-  ProblemLog problems = source.problems();
+int answer(const Recording& recording, const FlameOptions& options, const CallFilter& filter) {
+  const TimedCalls& calls = *recording.timed_calls();
+  ProblemLog problems = recording.problems();
   const Result<MeasuredTree> measured =
-      measure_paths(source, measure_of_option(options.measure), filter, options.reading.jobs,
-                    options.max_stack, problems);
+      calls.measured_tree(measure_of_option(options.measure), filter, options.reading.jobs,
+                          options.max_stack, problems);
   if (!measured) return report_error(measured.error());
   const CallTreePartial& partial = measured->partial;
-  const ExportContext context = measured_context(source, *measured);
-  const CallTree by_thread = partial.finish(source.streams());
+  const ExportContext context = measured_context(calls, *measured);
+  const CallTree by_thread = partial.finish(calls.streams());
   FlameGraph graph;
   graph.units = measured->units;
-  const RecordingInfo info = source.info(options.reading.jobs);
+  const RecordingInfo info = recording.info(options.reading.jobs);
   graph.title = info.files.empty() ? "recording" : info.files.front();
   graph.title = graph.title.substr(graph.title.find_last_of('/') + 1);
   if (info.files.size() > 1) graph.title += fmt::format(" and {} more", info.files.size() - 1);
   add_facts(graph, options.reading, info, by_thread);
-  add_trees(graph, partial.without_threads().finish(source.streams()), by_thread, options);
+  add_trees(graph, partial.without_threads().finish(calls.streams()), by_thread, options);
 
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
@@ -142,17 +142,18 @@ int answer(const Source& source, const FlameOptions& options, const CallFilter& 
                100 * shown.widest_pruned,
                graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
   }
-  if (!options.reading.follow) remark_unfinished(measured->left_out, source.first_time());
+  if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
   if (by_thread.roots.empty()) {
-    remark_nothing_measured(options.measure, source, options.reading.jobs);
+    remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   }
   return report_problems(options.reading, problems);
 }
 
 int run(const FlameOptions& options) {
-  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
-    return answer(source, options, filter);
-  });
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            return answer(recording, options, filter);
+                          });
 }
 
 }  // namespace

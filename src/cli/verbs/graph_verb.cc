@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "analysis/call_graph.h"
-#include "api/answers.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/timed_calls.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
 #include "output/table.h"
@@ -73,27 +73,31 @@ Result<void> write(const CallTree& tree, const ExportContext& context, const Gra
   return out.write(text + "\n");
 }
 
-template <EventSource Source>
-int answer(const Source& source, const GraphOptions& options, const CallFilter& filter) {
-  ProblemLog problems = source.problems();
-  const Result<CallTree> tree = build_call_tree(source, filter, options.reading.jobs, {}, problems);
-  if (!tree) return report_error(tree.error());
+int answer(const Recording& recording, const GraphOptions& options, const CallFilter& filter) {
+  const TimedCalls& calls = *recording.timed_calls();
+  ProblemLog problems = recording.problems();
+  const Result<CallTreePartial> partial =
+      calls.call_tree(filter, options.reading.jobs, {}, problems);
+  if (!partial) return report_error(partial.error());
+  const CallTree tree = partial->finish(calls.streams());
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done = write(*tree, export_context(source), options, *out);
+  Result<void> done = write(tree, export_context(calls), options, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
-  if (tree->roots.empty()) remark_nothing_measured("time", source, options.reading.jobs);
-  if (tree->flattened != 0)
+  if (tree.roots.empty())
+    remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
+  if (tree.flattened != 0)
     fmt::print(stderr, "telltale: the callers of {} very deep calls are not known exactly\n",
-               tree->flattened);
+               tree.flattened);
   return report_problems(options.reading, problems);
 }
 
 int run(const GraphOptions& options) {
-  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
-    return answer(source, options, filter);
-  });
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            return answer(recording, options, filter);
+                          });
 }
 
 }  // namespace

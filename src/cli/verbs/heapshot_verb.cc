@@ -11,8 +11,11 @@
 #include <string>
 #include <thread>
 
+#include "cli/command_line.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/mono/mono_recording.h"
+#include "import/open_recording.h"
 #include "output/json_writer.h"
 
 namespace telltale::cli {
@@ -38,12 +41,12 @@ struct ShotState {
 Result<ShotState> read_state(const std::string& file) {
   OpenOptions open;
   open.files = {file};
-  const Result<AnyRecording> recording = open_recording(open);
+  const auto recording = open_recording(open);
   if (!recording) return std::unexpected(recording.error());
-  const auto* mono = std::get_if<MonoRecording>(&*recording);
-  if (mono == nullptr) return usage_error(file + " is no recording of Mono's log profiler");
-  ShotState state{.begun_or_ended = 0, .port = mono->header().port};
-  for (const auto& [kind, count] : mono->info(0).records_by_kind) {
+  if (const Result<void> usable = check_use("heapshot", **recording); !usable)
+    return std::unexpected(usable.error());
+  ShotState state{.begun_or_ended = 0, .port = (*recording)->runtime_events()->header().port};
+  for (const auto& [kind, count] : (*recording)->info(0).records_by_kind) {
     if (kind == "HeapShot") state.begun_or_ended = count;
   }
   return state;

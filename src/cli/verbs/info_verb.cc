@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "cli/options/reading_options.h"
-#include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -120,20 +119,11 @@ std::string to_text(const RecordingInfo& info) {
 }
 
 int run(const ReadingOptions& options) {
-  const auto tell = [&](const RecordingInfo& info) -> int {
+  return answer_recording(options, [&](const Recording& recording, const CallFilter& filter) {
+    const RecordingInfo info = recording.info(options.jobs, filter);
     print(options.json ? to_json(info) : to_text(info));
     return strict_status(options, info.problems);
-  };
-  return answer_any(
-      options,
-      [&](const auto& source, const CallFilter& filter) {
-        return tell(source.info(options.jobs, filter));
-      },
-      [&](const SamplerReports& reports, const CallFilter& filter) {
-        const CountsOptions all;
-        SiteFilter kept(filter, all);
-        return tell(reports.info([&](const CountedSite& site) { return kept.keeps(site); }));
-      });
+  });
 }
 
 }  // namespace

@@ -4,17 +4,16 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "analysis/call_tree.h"
 #include "analysis/profile.h"
-#include "api/answers.h"
 #include "cli/mono_report.h"
 #include "cli/options/reading_options.h"
 #include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
+#include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table.h"
@@ -116,12 +115,7 @@ Table busiest_threads(const CallTree& by_thread, const RecordingInfo& info, cons
 // What is not as it should be, or worth knowing, in words; with the key that JSON has for it.
 std::vector<std::pair<std::string, uint64_t>> remarks(const RecordingInfo& info,
                                                       const CallTree& tree) {
-  uint64_t instants = 0;
-  for (const auto& [kind, count] : info.records_by_kind) {
-    if (kind.find("ustom") != std::string::npos || kind.find("yped") != std::string::npos)
-      instants += count;
-  }
-  return {{"events", instants},
+  return {{"events", info.custom_events},
           {"unwound", tree.unwound},
           {"unfinished", tree.unfinished},
           {"orphan_exits", tree.orphan_exits},
@@ -192,23 +186,22 @@ Result<std::string> to_csv(const Report& report, const std::string& name) {
   return usage_error("--csv --reports: functions, stacks or threads, not " + name);
 }
 
-template <EventSource Source>
-int answer(const Source& source, const ReportOptions& options, const CallFilter& filter) {
-  ProblemLog problems = source.problems();
-  const Profile profile =
-      compute_profile(source, {filter, options.reading.jobs, /*exact=*/false}, problems);
+int answer(const Recording& recording, const TimedCalls& calls, const ReportOptions& options,
+           const CallFilter& filter) {
+  ProblemLog problems = recording.problems();
+  const Profile profile = calls.profile({filter, options.reading.jobs, /*exact=*/false}, problems);
   ProblemLog same_again;  // the second pass finds the same problems
-  const Result<CallTreePartial> partial = collect_call_tree(
-      source, filter, options.reading.jobs, {.by_thread = true, .max_depth = 1000}, same_again);
+  const Result<CallTreePartial> partial = calls.call_tree(
+      filter, options.reading.jobs, {.by_thread = true, .max_depth = 1000}, same_again);
   if (!partial) return report_error(partial.error());
-  const CallTree by_thread = partial->finish(source.streams());
-  const CallTree together = partial->without_threads().finish(source.streams());
+  const CallTree by_thread = partial->finish(calls.streams());
+  const CallTree together = partial->without_threads().finish(calls.streams());
   Ticks busy = 0;
   for (const CallTree::Root& root : together.roots) busy += together.nodes[root.node].total;
 
-  RecordingInfo info = source.info(options.reading.jobs);
-  const Clock& clock = source.clock();
-  const FunctionNames& names = source.functions();
+  RecordingInfo info = recording.info(options.reading.jobs);
+  const Clock& clock = calls.clock();
+  const FunctionNames& names = calls.functions();
   // Programs that read JSON and CSV join stacks with what other verbs tell: those stay whole.
   constexpr size_t kShownFrames = 12;
   const bool for_people = !options.reading.json && !options.reading.csv;
@@ -260,20 +253,16 @@ int answer_counts(const SamplerReports& reports, const ReportOptions& options,
 }
 
 int run(const ReportOptions& options) {
-  return answer_any(
-      options.reading,
-      [&]<typename Source>(const Source& source, const CallFilter& filter) {
-        if (options.counts.any()) return report_error(counts_only().error());
-        if constexpr (std::is_same_v<Source, MonoRecording>) {
-          return report_mono(source, options.reading, options.mono, filter);
-        } else {
-          if (asks_for_mono(options)) return refuse_mono_options();
-          return answer(source, options, filter);
-        }
-      },
-      [&](const SamplerReports& reports, const CallFilter& filter) {
-        return answer_counts(reports, options, filter);
-      });
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            if (const SamplerReports* counts = recording.counts_at_sites())
+                              return answer_counts(*counts, options, filter);
+                            if (options.counts.any()) return report_error(counts_only().error());
+                            if (recording.runtime_events() != nullptr)
+                              return report_mono(recording, options.reading, options.mono, filter);
+                            if (asks_for_mono(options)) return refuse_mono_options();
+                            return answer(recording, *recording.timed_calls(), options, filter);
+                          });
 }
 
 }  // namespace

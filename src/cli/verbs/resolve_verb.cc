@@ -69,16 +69,10 @@ int answer(const SamplerReports& reports, const CallFilter& filter, const Resolv
 }
 
 int run(const ResolveOptions& options) {
-  return answer_any(
-      options.reading,
-      [](const auto&, const CallFilter&) {
-        return report_error(
-            usage_error("resolve is for feedback reports; top, dump and others tell of calls")
-                .error());
-      },
-      [&](const SamplerReports& reports, const CallFilter& filter) {
-        return answer(reports, filter, options);
-      });
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            return answer(*recording.counts_at_sites(), filter, options);
+                          });
 }
 
 }  // namespace

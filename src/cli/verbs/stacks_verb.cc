@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "api/measured_tree.h"
 #include "cli/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/output_file.h"
 #include "output/table.h"
@@ -75,17 +75,17 @@ Table make_table(const CallTree& tree, const ExportContext& context, bool by_thr
   return table;
 }
 
-template <EventSource Source>
-int answer(const Source& source, const StacksOptions& options, const CallFilter& filter) {
-  ProblemLog problems = source.problems();
+int answer(const Recording& recording, const StacksOptions& options, const CallFilter& filter) {
+  const TimedCalls& calls = *recording.timed_calls();
+  ProblemLog problems = recording.problems();
   const Result<MeasuredTree> measured =
-      measure_paths(source, measure_of_option(options.measure), filter, options.reading.jobs,
-                    CallTreeOptions().max_depth, problems);
+      calls.measured_tree(measure_of_option(options.measure), filter, options.reading.jobs,
+                          CallTreeOptions().max_depth, problems);
   if (!measured) return report_error(measured.error());
   const CallTree tree =
       (options.by_thread ? measured->partial : measured->partial.without_threads())
-          .finish(source.streams());
-  const ExportContext context = measured_context(source, *measured);
+          .finish(calls.streams());
+  const ExportContext context = measured_context(calls, *measured);
   if (options.reading.json || options.reading.csv) {
     const Table table = make_table(tree, context, options.by_thread);
     print(options.reading.json ? table.to_json() : table.to_csv());
@@ -100,17 +100,18 @@ int answer(const Source& source, const StacksOptions& options, const CallFilter&
   if (tree.flattened != 0)
     fmt::print(stderr, "telltale: {} {} are too deep to be told apart by path\n", tree.flattened,
                context.units.counted);
-  if (!options.reading.follow) remark_unfinished(measured->left_out, source.first_time());
+  if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
   if (tree.roots.empty()) {
-    remark_nothing_measured(options.measure, source, options.reading.jobs);
+    remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   }
   return report_problems(options.reading, problems);
 }
 
 int run(const StacksOptions& options) {
-  return answer_recording(options.reading, [&](const auto& source, const CallFilter& filter) {
-    return answer(source, options, filter);
-  });
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            return answer(recording, options, filter);
+                          });
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <string>
 
 #include "analysis/profile.h"
-#include "api/answers.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
+#include "import/timed_calls.h"
 #include "output/table.h"
 
 namespace telltale::cli {
@@ -98,9 +98,9 @@ Table make_table(const std::vector<Row>& rows, const TopOptions& options, const 
   return table;
 }
 
-template <EventSource Source>
-int answer(const Source& source, const TopOptions& options, CallFilter filter) {
-  ProblemLog problems = source.problems();
+int answer(const Recording& recording, const TimedCalls& calls, const TopOptions& options,
+           CallFilter filter) {
+  ProblemLog problems = recording.problems();
   // Rows are chosen by name afterwards, so that they show a function's true self time.
   CallFilter name_filter;
   name_filter.functions = std::move(filter.functions);
@@ -108,15 +108,14 @@ int answer(const Source& source, const TopOptions& options, CallFilter filter) {
 
   std::vector<Row> rows;
   const auto add_rows = [&](ThreadKey thread, const CallFilter& which) {
-    const Profile profile =
-        compute_profile(source, {which, options.reading.jobs, options.exact}, problems);
+    const Profile profile = calls.profile({which, options.reading.jobs, options.exact}, problems);
     for (const FunctionProfile& row : profile.functions) {
-      if (name_filter.matches(source.functions().describe(row.function)))
+      if (name_filter.matches(calls.functions().describe(row.function)))
         rows.push_back({thread, row});
     }
   };
   if (options.by_thread) {
-    for (const EventStream& stream : source.streams()) {
+    for (const EventStream& stream : calls.streams()) {
       if (!filter.keeps_thread(stream.thread)) continue;
       CallFilter one = filter;
       one.threads = {{stream.thread.pid, stream.thread.tid}};
@@ -129,7 +128,7 @@ int answer(const Source& source, const TopOptions& options, CallFilter filter) {
   const size_t found = rows.size();
   if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
 
-  const Table table = make_table(rows, options, source.clock(), source.functions());
+  const Table table = make_table(rows, options, calls.clock(), calls.functions());
   if (options.reading.json) {
     print(table.to_json());
   } else if (options.reading.csv) {
@@ -140,7 +139,7 @@ int answer(const Source& source, const TopOptions& options, CallFilter filter) {
       text += fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found);
     print(text);
   }
-  if (found == 0) remark_nothing_measured("time", source, options.reading.jobs);
+  if (found == 0) remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   return report_problems(options.reading, problems);
 }
 
@@ -159,15 +158,14 @@ int answer_counts(const SamplerReports& reports, const TopOptions& options,
 }
 
 int run(const TopOptions& options) {
-  return answer_any(
-      options.reading,
-      [&](const auto& source, const CallFilter& filter) {
-        if (options.counts.any()) return report_error(counts_only().error());
-        return answer(source, options, filter);
-      },
-      [&](const SamplerReports& reports, const CallFilter& filter) {
-        return answer_counts(reports, options, filter);
-      });
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            if (const TimedCalls* calls = recording.timed_calls()) {
+                              if (options.counts.any()) return report_error(counts_only().error());
+                              return answer(recording, *calls, options, filter);
+                            }
+                            return answer_counts(*recording.counts_at_sites(), options, filter);
+                          });
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bytes/input_file.h"
-#include "output/export_format.h"
+#include "import/formats.h"
 #include "support/checkout.h"
 #include "support/conversion_check.h"
 #include "support/golden.h"
@@ -140,7 +140,8 @@ TEST_P(VerbsOnPrefixes, ConversionsAreReadBackWithTheSameCalls) {
   testing::VerbRunner runner;
   size_t number = 0;
   for (const File& file : small_files().at(GetParam())) {
-    for (const std::string& target : export_format_names()) {
+    for (const OutputFormat& format : output_formats()) {
+      const std::string target(format.name.name);
       for (const size_t size :
            {file.bytes.size(), prefix_size(++number, 0, 1, file.bytes.size())}) {
         runner.set_recording(std::string_view(file.bytes).substr(0, size));

@@ -42,6 +42,10 @@ struct RecordCounter {
       metadata_records[i] += other.metadata_records[i];
     basic_arguments += other.basic_arguments;
   }
+  [[nodiscard]] uint64_t custom_events() const {
+    return metadata_records[xray::FdrPayload(xray::CustomEvent{}).index()] +
+           metadata_records[xray::FdrPayload(xray::TypedEvent{}).index()];
+  }
   [[nodiscard]] std::map<std::string_view, uint64_t> by_kind() const {
     std::map<std::string_view, uint64_t> counts;
     for (size_t i = 0; i < functions.size(); ++i) counts[kActionNames[i]] = functions[i];
@@ -244,6 +248,7 @@ RecordingInfo XrayRecording::info(size_t workers, const CallFilter& filter) cons
   if (!filter.keeps_everything()) count = count_chosen(workers, filter);
   info.first_time = std::min(count.first, std::max(count.last, first_time_));
   info.last_time = std::max(count.last, info.first_time);
+  info.custom_events = count.counter.custom_events();
   for (const auto& [kind, number] : count.counter.by_kind()) {
     if (number == 0) continue;
     info.records_by_kind.emplace_back(kind, number);

@@ -122,6 +122,8 @@ RecordingInfo XrayYamlRecording::info(size_t /*workers*/, const CallFilter& filt
   for (size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] != 0) info.records_by_kind.emplace_back(kKindNames[i], counts[i]);
   }
+  info.custom_events = counts[static_cast<size_t>(xray::YamlKind::custom_event)] +
+                       counts[static_cast<size_t>(xray::YamlKind::typed_event)];
   return info;
 }
 

@@ -6,12 +6,14 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/profile.h"
-#include "api/export_calls.h"
 #include "formats/stacktrack/recognise.h"
 #include "formats/xray/convert.h"
 #include "formats/xray/fdr_frames.h"
+#include "import/event_recording.h"
 #include "import/id_names.h"
+#include "import/stacktrack/stacktrack_recording.h"
+#include "import/xray/xray_recording.h"
+#include "import/xray/xray_yaml_recording.h"
 #include "support/stacktrack_samples.h"
 #include "support/xray_samples.h"
 
@@ -32,13 +34,14 @@ std::set<uint64_t> clean_ends(const std::string& bytes, const xray::FileHeader& 
   return ends;
 }
 
-void play_everything(const AnyRecording& recording, const std::string& where) {
-  const XrayRecording* source = std::get_if<XrayRecording>(&recording);
+template <typename Source>
+void play_everything(const Source& recording, const std::string& where) {
+  const TimedCallsOf<Source> calls(recording);
   ProblemLog problems;
-  if (source != nullptr) compute_profile(*source, {}, problems);
+  static_cast<void>(calls.profile({}, problems));
   Result<OutputFile> out = OutputFile::open("/dev/null");
   ASSERT_TRUE(out);
-  const auto remarks = export_calls(recording, {}, ExportFormat::perfetto, *out, problems);
+  const auto remarks = calls.export_calls({}, ExportFormat::perfetto, *out, problems);
   ASSERT_TRUE(remarks) << where << to_string(remarks.error());
 }
 
@@ -70,7 +73,7 @@ TEST(Prefix, OfEverySampleGivesWhatIsThereAndSaysWhatIsMissing) {
         ASSERT_TRUE(info.problems.damaged()) << where;
         ASSERT_GT(info.problems.lost_bytes(), 0U) << where;
       }
-      play_everything(AnyRecording(std::move(*recording)), where);
+      play_everything(*recording, where);
     }
   }
 }
@@ -101,7 +104,7 @@ TEST(Prefix, OfYamlGivesTheWholeRecordsBeforeTheCut) {
       ASSERT_GE(info.records, records_before) << where;
       records_before = info.records;
       for (const Problem& problem : info.problems.kept()) ASSERT_LE(problem.offset, size) << where;
-      play_everything(AnyRecording(std::move(*recording)), where);
+      play_everything(*recording, where);
     }
   }
 }
@@ -127,7 +130,7 @@ TEST(Prefix, OfStackTrackStreamsGivesTheWholeRecordsBeforeTheCut) {
         ASSERT_TRUE(info.problems.damaged()) << where;
         ASSERT_GT(info.problems.lost_bytes(), 0U) << where;
       }
-      play_everything(AnyRecording(std::move(*recording)), where);
+      play_everything(*recording, where);
     }
   }
 }

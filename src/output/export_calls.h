@@ -1,40 +1,24 @@
-#include "api/export_calls.h"
+#pragma once
 
-#include "analysis/call_tree.h"
 #include "analysis/heap_graph.h"
 #include "analysis/runtime_timeline.h"
-#include "api/measured_tree.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "model/event_source.h"
+#include "model/runtime_events.h"
+#include "output/export.h"
+#include "output/export_format.h"
+#include "output/export_options.h"
+#include "output/measure_paths.h"
+#include "output/output_file.h"
 #include "output/perfetto_export.h"
 #include "output/perfetto_timeline.h"
 #include "output/text_calls.h"
 #include "output/tree_export.h"
 
 namespace telltale {
-namespace {
 
-bool is_tree_format(ExportFormat format) {
-  return format == ExportFormat::speedscope || format == ExportFormat::pprof ||
-         format == ExportFormat::folded || format == ExportFormat::callgrind ||
-         format == ExportFormat::dot;
-}
-
-Result<void> write_tree(const CallTree& tree, const ExportContext& context,
-                        std::span<const LiveType> live, ExportFormat format, OutputFile& out) {
-  switch (format) {
-    case ExportFormat::speedscope:
-      return write_speedscope(tree, context, out);
-    case ExportFormat::pprof:
-      return write_pprof(tree, context, out, live);
-    case ExportFormat::folded:
-      return write_folded(tree, context, out);
-    case ExportFormat::callgrind:
-      return write_callgrind(tree, context, out);
-    case ExportFormat::dot:
-      return write_dot(tree, context, out);
-    default:
-      return usage_error("this format is no export of calls");
-  }
-}
+namespace detail {
 
 // What the runtime did beside calls. The calls' own pass tells what could not be read.
 template <EventSource Source>
@@ -64,24 +48,30 @@ Result<ExportRemarks> export_perfetto(const Source& source, const ExportOptions&
   return remarks;
 }
 
+}  // namespace detail
+
+// Writes a recording's calls to `out`, which the caller finishes. Adds what could not be read to
+// `problems`. Errors: usage for a format that is no export of calls, and for a measure that a
+// format has no place for; io.
 template <EventSource Source>
-Result<ExportRemarks> export_source(const Source& source, const ExportOptions& options,
-                                    ExportFormat format, OutputFile& out, ProblemLog& problems) {
+Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& options,
+                                   ExportFormat format, OutputFile& out, ProblemLog& problems) {
   const ExportContext context = export_context(source);
   const auto play = [&](auto&& exporter) -> Result<ExportRemarks> {
     const Result<void> done = run_export(source, options.filter, options.jobs, exporter, problems);
     if (!done) return std::unexpected(done.error());
     return ExportRemarks{};
   };
-  if (options.measure != Measure::time && !is_tree_format(format))
+  if (options.measure != Measure::time && !is_tree_export(format))
     return usage_error("--measure is for speedscope, pprof, folded, callgrind and dot");
   switch (format) {
     case ExportFormat::perfetto:
-      return export_perfetto(source, options, context, out, problems);
+      return detail::export_perfetto(source, options, context, out, problems);
     case ExportFormat::chrome: {
       ChromeExport exporter(context, out);
       if constexpr (tells_runtime_events<Source>)
-        exporter.add_entries(chrome_entries(runtime_marks(source, options, context), context));
+        exporter.add_entries(
+            chrome_entries(detail::runtime_marks(source, options, context), context));
       return play(exporter);
     }
     case ExportFormat::json:
@@ -91,6 +81,7 @@ Result<ExportRemarks> export_source(const Source& source, const ExportOptions& o
     default:
       break;
   }
+  if (!is_tree_export(format)) return usage_error("this format is no export of calls");
   const Result<MeasuredTree> measured = measure_paths(
       source, options.measure, options.filter, options.jobs, CallTreeOptions().max_depth, problems);
   if (!measured) return std::unexpected(measured.error());
@@ -98,22 +89,10 @@ Result<ExportRemarks> export_source(const Source& source, const ExportOptions& o
   const CallTree tree = (by_thread ? measured->partial : measured->partial.without_threads())
                             .finish(source.streams());
   const Result<void> written =
-      write_tree(tree, measured_context(source, *measured), measured->live, format, out);
+      write_tree_export(tree, measured_context(source, *measured), measured->live, format, out);
   if (!written) return std::unexpected(written.error());
   return ExportRemarks{tree.flattened, tree.roots.empty(), measured->left_out,
                        format == ExportFormat::folded ? estimate_remark(tree) : ""};
-}
-
-}  // namespace
-
-Result<ExportRemarks> export_calls(const AnyRecording& recording, const ExportOptions& options,
-                                   ExportFormat format, OutputFile& out, ProblemLog& problems) {
-  return std::visit(
-      [&](const auto& source) {
-        problems.merge(source.problems());
-        return export_source(source, options, format, out, problems);
-      },
-      recording);
 }
 
 }  // namespace telltale

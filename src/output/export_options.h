@@ -5,16 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "api/measured_tree.h"
-#include "base/error.h"
-#include "base/problem.h"
-#include "import/open_recording.h"
+#include "analysis/heap_shot_roots.h"
 #include "model/call_filter.h"
-#include "output/export_format.h"
-#include "output/output_file.h"
+#include "output/measured_tree.h"
 
 namespace telltale {
 
+// What an export of calls is asked to do.
 struct ExportOptions {
   CallFilter filter;
   size_t jobs = 0;                  // 0: one per core
@@ -22,6 +19,7 @@ struct ExportOptions {
   bool compress = false;            // perfetto: compress packets inside the trace
 };
 
+// What an export did not do as one would expect.
 struct ExportRemarks {
   uint64_t flattened = 0;  // calls that were too deep for their nesting to be kept
   bool nothing = false;    // a tree without paths
@@ -29,10 +27,5 @@ struct ExportRemarks {
   std::string
       estimated;  // what the format has no place for: that times are estimated, and how many
 };
-
-// Writes a recording's calls to `out`, which the caller finishes. Adds what could not be read to
-// `problems`. Errors: usage for a format that is no export of calls (is_recording_format); io.
-Result<ExportRemarks> export_calls(const AnyRecording& recording, const ExportOptions& options,
-                                   ExportFormat format, OutputFile& out, ProblemLog& problems);
 
 }  // namespace telltale

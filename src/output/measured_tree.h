@@ -13,7 +13,7 @@
 #include "analysis/heap_shot_roots.h"
 #include "analysis/weighted_stacks.h"
 #include "analysis/weighted_tree.h"
-#include "model/call_filter.h"
+#include "model/clock.h"
 #include "output/export.h"
 #include "output/tree_units.h"
 
@@ -34,6 +34,8 @@ enum class Measure : uint8_t {
 // "alloc-bytes" ...; measure_names() leaves out time, which verbs have names of their own for.
 std::optional<Measure> measure_of_name(std::string_view name);
 std::vector<std::string> measure_names();
+std::string_view name_of_measure(Measure measure);
+std::vector<Measure> all_measures();  // in the order of the enumeration
 TreeUnits units_of(Measure measure);
 
 // A tree of paths with what its numbers mean. Nothing in it refers to anything but the recording
@@ -46,18 +48,6 @@ struct MeasuredTree {
   std::vector<LiveType> live = {};             // of allocations: what lived in the last heap shot
   std::vector<HeapShotLeftOut> left_out = {};  // of what is alive: later shots that are not used
 };
-
-// The paths of a recording by a measure, by thread, in one or two readings of it on `workers`
-// threads (0: all cores). Adds what could not be read to `problems`. Errors: what build_call_tree
-// gives.
-template <EventSource Source>
-Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const CallFilter& filter,
-                                   size_t workers, size_t max_depth, ProblemLog& problems);
-
-// The measures that a whole recording has something of, in the order of the enumeration. Reads it.
-template <EventSource Source>
-std::vector<Measure> measures_with_data(const Source& source, size_t workers);
-std::string_view name_of_measure(Measure measure);
 
 // What exports need to know; valid as long as both.
 template <EventSource Source>

@@ -1,57 +1,22 @@
-#include "api/measured_tree.h"
+#pragma once
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include "analysis/heap_graph.h"
 #include "analysis/heap_retention.h"
 #include "analysis/play_pieces.h"
-#include "api/answers.h"
-#include "import/open_recording.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "model/call_filter.h"
+#include "model/runtime_events.h"
+#include "output/measured_tree.h"
 
 namespace telltale {
-namespace {
 
-struct Description {
-  Measure measure;
-  std::string_view name;
-  TreeUnits units;
-};
-
-constexpr auto kMeasures = std::to_array<Description>({
-    {Measure::time, "time", {}},
-    {Measure::alloc_bytes, "alloc-bytes", {"alloc_objects", "alloc_space", "bytes", "bytes"}},
-    {Measure::alloc_count, "alloc-count", {"alloc_objects", "objects", "count", "count"}},
-    {Measure::samples, "samples", {"samples", "hits", "count", "count"}},
-    {Measure::throws, "throws", {"throws", "exceptions", "count", "count"}},
-    {Measure::blocked, "blocked", {"contentions", "delay", "nanoseconds", "ns"}},
-    {Measure::live_bytes, "live-bytes", {"inuse_objects", "inuse_space", "bytes", "bytes"}},
-    {Measure::live_count, "live-count", {"inuse_objects", "objects", "count", "count"}},
-});
-
-}  // namespace
-
-std::optional<Measure> measure_of_name(std::string_view name) {
-  const auto found = std::ranges::find(kMeasures, name, &Description::name);
-  if (found == kMeasures.end()) return std::nullopt;
-  return found->measure;
-}
-
-std::vector<std::string> measure_names() {
-  std::vector<std::string> names;
-  for (const Description& one : kMeasures)
-    if (one.measure != Measure::time) names.emplace_back(one.name);
-  return names;
-}
-
-std::string_view name_of_measure(Measure measure) {
-  return std::ranges::find(kMeasures, measure, &Description::measure)->name;
-}
-
-TreeUnits units_of(Measure measure) {
-  return std::ranges::find(kMeasures, measure, &Description::measure)->units;
-}
-
-namespace {
+namespace detail {
 
 template <EventSource Source>
 MeasuredTree measure_events(const Source& source, Measure measure, const CallFilter& filter,
@@ -88,8 +53,11 @@ MeasuredTree measure_heap(const Source& source, Measure measure, const CallFilte
           std::move(left_out)};
 }
 
-}  // namespace
+}  // namespace detail
 
+// The paths of a recording by a measure, by thread, in one or two readings of it on `workers`
+// threads (0: all cores). Adds what could not be read to `problems`. Errors: what build_call_tree
+// gives.
 template <EventSource Source>
 Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const CallFilter& filter,
                                    size_t workers, size_t max_depth, ProblemLog& problems) {
@@ -101,15 +69,13 @@ Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const 
   }
   if constexpr (tells_runtime_events<Source>) {
     if (measure == Measure::live_bytes || measure == Measure::live_count)
-      return measure_heap(source, measure, filter, workers, options, problems);
-    return measure_events(source, measure, filter, workers, options, problems);
+      return detail::measure_heap(source, measure, filter, workers, options, problems);
+    return detail::measure_events(source, measure, filter, workers, options, problems);
   } else {
     return MeasuredTree{CallTreePartial(options), nullptr, Clock{.name = "count"},
                         units_of(measure),        {},      {}};
   }
 }
-
-namespace {
 
 // What a recording tells of. A part.
 struct MeasuresFound : IgnoreEvents {
@@ -150,8 +116,7 @@ struct MeasuresFound : IgnoreEvents {
   }
 };
 
-}  // namespace
-
+// The measures that a whole recording has something of, in the order of the enumeration. Reads it.
 template <EventSource Source>
 std::vector<Measure> measures_with_data(const Source& source, size_t workers) {
   ProblemLog same_again;  // whoever asks has read the recording before
@@ -160,23 +125,9 @@ std::vector<Measure> measures_with_data(const Source& source, size_t workers) {
       source, workers, [] { return MeasuresFound(); },
       [&](const MeasuresFound& part) { found.append(part); }, same_again);
   std::vector<Measure> measures;
-  for (const Description& one : kMeasures)
-    if (found.has(one.measure)) measures.push_back(one.measure);
+  for (const Measure measure : all_measures())
+    if (found.has(measure)) measures.push_back(measure);
   return measures;
 }
-
-// Lines a format.
-template Result<MeasuredTree> measure_paths(const XrayRecording&, Measure, const CallFilter&,
-                                            size_t, size_t, ProblemLog&);
-template Result<MeasuredTree> measure_paths(const XrayYamlRecording&, Measure, const CallFilter&,
-                                            size_t, size_t, ProblemLog&);
-template Result<MeasuredTree> measure_paths(const MonoRecording&, Measure, const CallFilter&,
-                                            size_t, size_t, ProblemLog&);
-template Result<MeasuredTree> measure_paths(const StacktrackRecording&, Measure, const CallFilter&,
-                                            size_t, size_t, ProblemLog&);
-template std::vector<Measure> measures_with_data(const XrayRecording&, size_t);
-template std::vector<Measure> measures_with_data(const XrayYamlRecording&, size_t);
-template std::vector<Measure> measures_with_data(const MonoRecording&, size_t);
-template std::vector<Measure> measures_with_data(const StacktrackRecording&, size_t);
 
 }  // namespace telltale

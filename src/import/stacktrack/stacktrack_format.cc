@@ -1,19 +1,55 @@
-#include "cli/stacktrack_tools.h"
-
+// StackTrack streams of any platform.
 #include <fmt/format.h>
 
+#include <array>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "formats/stacktrack/convert.h"
 #include "formats/stacktrack/verifier.h"
+#include "import/event_recording.h"
+#include "import/format_descriptor.h"
+#include "import/stacktrack/stacktrack_layout.h"
 #include "import/stacktrack/stacktrack_record_chooser.h"
 #include "import/stacktrack/stacktrack_recording.h"
 #include "output/stacktrack_dump.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
+
+constexpr std::string_view kDescribed = "stacktrack";
+constexpr std::string_view kClassic = "stacktrack-classic";
+constexpr auto kTargets = std::to_array<ConvertTarget>({
+    {{kDescribed, ".tlg", "StackTrack, laid out as --output-description says"}},
+    {{kClassic, "", "its layout of 2005"}},
+    {{"stacktrack-wide", "", "telltale's layout"}},
+});
+
+Confidence sniff(Bytes file) {
+  return stacktrack::looks_like_records(file) ? Confidence::likely : Confidence::none;
+}
+
+Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
+                                              const OpenOptions& options) {
+  if (!options.programs.empty())
+    return usage_error(
+        "a StackTrack recording names its checkpoints itself; it takes no --program");
+  std::optional<stacktrack::FormatDescription> platform;
+  if (!options.format_description.empty()) {
+    Result<stacktrack::FormatDescription> given =
+        open_format_description(options.format_description);
+    if (!given) return std::unexpected(given.error());
+    platform = *std::move(given);
+  }
+  Result<StacktrackRecording> recording = StacktrackRecording::open(std::move(files), platform);
+  if (!recording) return std::unexpected(recording.error());
+  return make_event_recording(formats::stacktrack, *std::move(recording));
+}
 
 using stacktrack::Record;
 using stacktrack::StreamFormat;
@@ -63,47 +99,45 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions& options, Recor
   return checked;
 }
 
-Result<RecordLosses> convert(const InputFile& file, const OpenOptions& options,
-                             const RecordsTarget& wanted, const ByteSink& sink,
+// The layout to write. Errors: those of open_format_description.
+Result<stacktrack::FormatDescription> layout_of(const ConvertRequest& request,
+                                                const StreamFormat& own) {
+  using stacktrack::Layout;
+  if (request.target != kDescribed)
+    return known_layout(request.target == kClassic ? Layout::classic : Layout::wide);
+  if (request.output_description.empty()) return own.description;
+  return open_format_description(request.output_description);
+}
+
+Result<RecordLosses> convert(std::span<const InputFile> files, const OpenOptions& options,
+                             const ConvertRequest& request, const ByteSink& sink,
                              ProblemLog& problems) {
+  const InputFile& file = files.front();
   const Result<StreamFormat> format = stacktrack_format(file, options);
   if (!format) return std::unexpected(format.error());
-  stacktrack::FormatDescription target = format->description;
-  switch (wanted.format) {
-    case ExportFormat::stacktrack:
-      if (!wanted.output_description.empty()) {
-        Result<stacktrack::FormatDescription> given =
-            open_format_description(wanted.output_description);
-        if (!given) return std::unexpected(given.error());
-        target = *std::move(given);
-      }
-      break;
-    case ExportFormat::stacktrack_classic:
-      target = stacktrack::known_layout(stacktrack::Layout::classic);
-      break;
-    case ExportFormat::stacktrack_wide:
-      target = stacktrack::known_layout(stacktrack::Layout::wide);
-      break;
-    default:
-      return usage_error(fmt::format("a StackTrack stream cannot be written as {}",
-                                     export_format_name(wanted.format)));
-  }
+  problems.merge(file.problems());
+  const Result<stacktrack::FormatDescription> target = layout_of(request, *format);
+  if (!target) return std::unexpected(target.error());
   const Result<stacktrack::ConversionLoss> loss =
-      stacktrack::convert_stream(file.bytes(), file.name(), *format, target, sink, problems);
+      stacktrack::convert_stream(file.bytes(), file.name(), *format, *target, sink, problems);
   if (!loss) return std::unexpected(loss.error());
   return losses_of(*loss);
 }
 
 }  // namespace
 
-Result<StreamFormat> stacktrack_format(const InputFile& file, const OpenOptions& options) {
-  if (options.format_description.empty()) return stacktrack::recognise(file.bytes());
-  const Result<stacktrack::FormatDescription> platform =
-      open_format_description(options.format_description);
-  if (!platform) return std::unexpected(platform.error());
-  return stacktrack::recognise(file.bytes(), *platform);
-}
+constinit const FormatDescriptor formats::stacktrack = {
+    .name = "stacktrack",
+    .noun = "a StackTrack stream",
+    .versions = "the layouts of 2005 and telltale's, and others by description",
+    .page = "stacktrack.md",
+    .targets = kTargets,
+    .takes_description = true,
+    .sniff = sniff,
+    .open = open,
+    .check = check,
+    .dump = dump,
+    .convert = convert,
+};
 
-const FormatTools kStacktrackTools = {stacktrack::looks_like_records, dump, check, convert};
-
-}  // namespace telltale::cli
+}  // namespace telltale

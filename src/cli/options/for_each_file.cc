@@ -1,0 +1,53 @@
+#include "cli/options/for_each_file.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/formats.h"
+#include "import/open_recording.h"
+#include "import/timed_calls.h"
+
+namespace telltale::cli {
+
+Result<void> for_each_file(
+    const ReadingOptions& options,
+    const std::function<Result<void>(const InputFile&, const FormatDescriptor&, RecordFilter*)>&
+        use) {
+  const OpenOptions open = options.open_options();
+  const auto use_one = [&](const InputFile& file, RecordFilter* chosen) -> Result<void> {
+    const Result<const FormatDescriptor*> format = find_format(file, open);
+    if (!format) return std::unexpected(format.error());
+    Result<void> done = use(file, **format, chosen);
+    if (!done && done.error().file.empty()) done.error().file = file.name();
+    return done;
+  };
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return std::unexpected(filter.error());
+  if (filter->keeps_everything()) {
+    for (const std::string& path : options.files) {
+      const Result<InputFile> file = InputFile::open(path, open.limits);
+      if (!file) return std::unexpected(file.error());
+      if (const Result<void> done = use_one(*file, nullptr); !done) return done;
+    }
+    return {};
+  }
+  const auto recording = open_recording(open);
+  if (!recording) return std::unexpected(recording.error());
+  const TimedCalls* calls = (*recording)->timed_calls();
+  if (calls == nullptr) {
+    return usage_error(fmt::format("filters choose records by their calls, and {} has {}",
+                                   (*recording)->format().noun,
+                                   (*recording)->describe_capabilities()));
+  }
+  RecordFilter chosen(*filter, calls->clock(), calls->first_time(), calls->functions());
+  for (size_t i = 0; i < (*recording)->file_count(); ++i) {
+    (*recording)->name_addresses(chosen, i);
+    if (const Result<void> done = use_one((*recording)->input(i), &chosen); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace telltale::cli

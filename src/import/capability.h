@@ -1,0 +1,32 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace telltale {
+
+// What a recording can tell. Verbs and reports ask for capabilities, never for a format. Each has
+// an interface that Recording gives out.
+enum class Capability : uint8_t {
+  timed_calls,      // TimedCalls
+  runtime_events,   // RuntimeEvents
+  counts_at_sites,  // SiteCounts
+};
+inline constexpr std::array kAllCapabilities = {Capability::timed_calls, Capability::runtime_events,
+                                                Capability::counts_at_sites};
+
+// "timed calls"; for messages.
+constexpr std::string_view name_of(Capability capability) {
+  switch (capability) {
+    case Capability::timed_calls:
+      return "timed calls";
+    case Capability::runtime_events:
+      return "runtime events";
+    case Capability::counts_at_sites:
+      return "counts at sites";
+  }
+  return "";
+}
+
+}  // namespace telltale

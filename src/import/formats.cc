@@ -1,0 +1,86 @@
+#include "import/formats.h"
+
+#include <algorithm>
+
+#include "program/static_sections.h"
+
+namespace telltale {
+
+namespace {
+
+std::vector<const FormatDescriptor*>& registered() {
+  static std::vector<const FormatDescriptor*> all = {
+#define FORMAT(name) &formats::name,
+#include "import/formats.def"
+#undef FORMAT
+  };
+  return all;
+}
+
+}  // namespace
+
+std::span<const FormatDescriptor* const> all_formats() { return registered(); }
+
+void add_format(const FormatDescriptor& format) { registered().push_back(&format); }
+
+Result<const FormatDescriptor*> find_format(const InputFile& file, const OpenOptions& options) {
+  const FormatDescriptor* best = nullptr;
+  Confidence confidence = Confidence::none;
+  for (const FormatDescriptor* format : all_formats()) {
+    if (!options.format_description.empty()) {
+      if (format->takes_description) return format;
+      continue;
+    }
+    const Confidence own = format->sniff(file.bytes());
+    if (own <= confidence) continue;
+    best = format;
+    confidence = own;
+  }
+  if (best != nullptr) return best;
+  std::string_view why = "this is no recording that telltale knows";
+  if (file.bytes().empty()) why = "the file is empty";
+  if (may_have_static_sections(file.bytes())) {
+    why = "a program, not a recording: give it with --program";
+  }
+  return std::unexpected(Error{Error::Cause::bad_magic, file.name(), {}, std::string(why), 0});
+}
+
+std::vector<OutputFormat> output_formats() {
+  std::vector<OutputFormat> all;
+  for (const ExportFormat format : all_export_formats())
+    all.push_back({output_name(format), format});
+  for (const FormatDescriptor* format : all_formats()) {
+    for (const ConvertTarget& target : format->targets) {
+      const bool known = std::ranges::any_of(
+          all, [&](const OutputFormat& one) { return one.name.name == target.output.name; });
+      if (!known) all.push_back({target.output, std::nullopt});
+    }
+  }
+  return all;
+}
+
+std::optional<OutputFormat> output_format_of_name(std::string_view name) {
+  for (const OutputFormat& format : output_formats())
+    if (format.name.name == name) return format;
+  return std::nullopt;
+}
+
+std::optional<OutputFormat> output_format_of_path(std::string_view path) {
+  std::optional<OutputFormat> best;
+  size_t longest = 0;
+  for (const OutputFormat& format : output_formats()) {
+    const size_t fits = fitting_extension(format.name.extensions, path);
+    if (fits <= longest) continue;
+    best = format;
+    longest = fits;
+  }
+  return best;
+}
+
+const ConvertTarget* find_target(const FormatDescriptor& format, std::string_view name) {
+  const auto found = std::ranges::find(
+      format.targets, name, [](const ConvertTarget& target) { return target.output.name; });
+  return found == format.targets.end() ? nullptr : &*found;
+}
+
+}  // namespace telltale

@@ -1,0 +1,33 @@
+#include "import/recording.h"
+
+namespace telltale {
+
+bool Recording::has(Capability capability) const {
+  switch (capability) {
+    case Capability::timed_calls:
+      return timed_calls() != nullptr;
+    case Capability::runtime_events:
+      return runtime_events() != nullptr;
+    case Capability::counts_at_sites:
+      return counts_at_sites() != nullptr;
+  }
+  return false;
+}
+
+std::string Recording::describe_capabilities() const {
+  std::vector<std::string> names;
+  for (const Capability capability : kAllCapabilities)
+    if (has(capability)) names.emplace_back(name_of(capability));
+  return join_words(names);
+}
+
+std::string join_words(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace telltale

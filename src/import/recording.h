@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "import/capability.h"
+#include "model/call_filter.h"
+#include "model/record_filter.h"
+#include "model/recording_info.h"
+
+namespace telltale {
+
+struct FormatDescriptor;
+class MonoRecording;
+class SamplerReports;
+class TimedCalls;
+
+// One recording, of one file or of several, whatever its format. What it can tell are its
+// capabilities: interfaces that it has or has not. Immutable; safe to use from several threads.
+class Recording {
+ public:
+  explicit Recording(const FormatDescriptor& format) : format_(&format) {}
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  virtual ~Recording() = default;
+
+  // For messages, and for what works file by file (dump, check, convert).
+  [[nodiscard]] const FormatDescriptor& format() const { return *format_; }
+
+  // Reads all records on `workers` threads (0: all cores) and counts those that the filter chooses.
+  [[nodiscard]] virtual RecordingInfo info(size_t workers, const CallFilter& filter = {}) const = 0;
+  // What was found broken when it was opened; answers find the rest.
+  [[nodiscard]] virtual const ProblemLog& problems() const = 0;
+  // The files, in the order in which they were given.
+  [[nodiscard]] virtual size_t file_count() const = 0;
+  [[nodiscard]] virtual const InputFile& input(size_t file) const = 0;
+  // Processes that wrote it; 0 where it does not say.
+  [[nodiscard]] virtual std::vector<int64_t> writers() const { return {}; }
+  // Sets RecordFilter::function_at for the records of a file that name functions by address.
+  virtual void name_addresses(RecordFilter& /*filter*/, size_t /*file*/) const {}
+
+  // Capabilities; null: the recording does not tell of such things. Valid as long as this.
+  [[nodiscard]] virtual const TimedCalls* timed_calls() const { return nullptr; }
+  [[nodiscard]] virtual const MonoRecording* runtime_events() const { return nullptr; }
+  [[nodiscard]] virtual const SamplerReports* counts_at_sites() const { return nullptr; }
+  [[nodiscard]] bool has(Capability capability) const;
+  // "timed calls and runtime events".
+  [[nodiscard]] std::string describe_capabilities() const;
+
+ private:
+  const FormatDescriptor* format_;
+};
+
+// "a, b and c".
+std::string join_words(const std::vector<std::string>& words);
+
+}  // namespace telltale

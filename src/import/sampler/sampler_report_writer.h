@@ -1,0 +1,12 @@
+#pragma once
+
+#include "bytes/block_writer.h"
+#include "import/sampler/sampler_reports.h"
+
+namespace telltale {
+
+// Writes all reports as one: sections in order, then the other subreports. A row that was damaged
+// in the input is written as one that was never reached.
+void write_as_one_report(const SamplerReports& reports, BlockWriter& out);
+
+}  // namespace telltale

@@ -1,0 +1,103 @@
+// XRay's binary traces: flight data recorder and basic mode.
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/xray/verifier.h"
+#include "import/event_recording.h"
+#include "import/format_descriptor.h"
+#include "import/program_function_names.h"
+#include "import/xray/xray_recording.h"
+#include "import/xray/xray_records.h"
+#include "import/xray/xray_side_record.h"
+
+namespace telltale {
+namespace {
+
+Confidence sniff(Bytes file) {
+  if (xray::looks_like_trace(file)) return Confidence::likely;
+  const Result<xray::FileHeader> header = xray::read_file_header(file);
+  const bool is_newer = !header && header.error().cause == Error::Cause::unsupported_version;
+  return is_newer ? Confidence::unknown_version : Confidence::none;
+}
+
+// Traces of telltale's own recorder have side records, which say what ids mean.
+Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
+                                              const OpenOptions& options) {
+  ProblemLog problems;
+  Result<XraySideRecords> sides =
+      open_side_records(files, options.programs, options.limits, problems);
+  if (!sides) return std::unexpected(sides.error());
+  if (sides->names == nullptr) {
+    auto names = open_function_names(options.programs, problems);
+    if (!names) return std::unexpected(names.error());
+    sides->names = *std::move(names);
+  }
+  Result<XrayRecording> recording = XrayRecording::open(std::move(files), sides->names);
+  if (!recording) return std::unexpected(recording.error());
+  recording->set_contexts(std::move(sides->contexts));
+  recording->add_problems(problems);
+  return make_event_recording(formats::xray, *std::move(recording));
+}
+
+Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
+  std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
+  const Result<xray::Verdict> verdict =
+      xray::verify_trace(file.bytes(), selector ? &*selector : nullptr);
+  if (!verdict) return std::unexpected(verdict.error());
+  const bool fdr = verdict->header.type == xray::LogType::fdr;
+  FileCheck checked;
+  checked.damage.merge(file.problems());
+  checked.format = fdr ? "xray-fdr" : "xray-basic";
+  checked.version = std::to_string(verdict->header.version);
+  checked.title = fmt::format("XRay {} version {}", fdr ? "FDR" : "basic", checked.version);
+  tell_verdict<xray::Violation>(*verdict, checked);
+  return checked;
+}
+
+Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
+                  ProblemLog& problems, RecordFilter* chosen) {
+  return dump_xray(file, style, sink, problems, chosen);
+}
+
+// Names come from the recording that the file is.
+Result<RecordLosses> convert(std::span<const InputFile> files, const OpenOptions& options,
+                             const ConvertRequest& request, const ByteSink& sink,
+                             ProblemLog& problems) {
+  std::unique_ptr<const Recording> recording;
+  std::function<std::string(uint32_t)> name_of;
+  if (!options.programs.empty()) {
+    std::vector<InputFile> inputs;
+    inputs.push_back(files.front().share());
+    auto opened = open(std::move(inputs), options);
+    if (!opened) return std::unexpected(opened.error());
+    recording = *std::move(opened);
+    name_of = [&names = recording->timed_calls()->functions()](uint32_t id) {
+      return names.describe(FunctionId{id}).name;
+    };
+  }
+  return convert_xray(files.front(), request.target, std::move(name_of), sink, problems);
+}
+
+}  // namespace
+
+constinit const FormatDescriptor formats::xray = {
+    .name = "xray",
+    .noun = "an XRay trace",
+    .versions = "flight data recorder 1 to 5, basic mode 1 to 3",
+    .page = "xray.md",
+    .targets = kXrayTargets,
+    .sniff = sniff,
+    .open = open,
+    .check = check,
+    .dump = dump,
+    .convert = convert,
+};
+
+}  // namespace telltale

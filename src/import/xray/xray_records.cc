@@ -1,0 +1,43 @@
+#include "import/xray/xray_records.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "formats/xray/convert.h"
+#include "formats/xray/records.h"
+#include "output/xray_dump.h"
+
+namespace telltale {
+// A recording of files with different frequencies tells time in nanoseconds.
+std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen) {
+  if (chosen == nullptr) return std::nullopt;
+  const Result<xray::FileHeader> header = xray::read_file_header(file.bytes());
+  if (!header || header->cycle_frequency == chosen->clock().ticks_per_second)
+    return std::optional<XrayRecordSelector>(std::in_place, *chosen, std::nullopt);
+  const Clock own{.name = "TSC", .ticks_per_second = header->cycle_frequency};
+  return std::optional<XrayRecordSelector>(std::in_place, *chosen, own);
+}
+
+Result<void> dump_xray(const InputFile& file, DumpStyle style, const ByteSink& sink,
+                       ProblemLog& problems, RecordFilter* chosen) {
+  std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
+  return xray::dump_trace(file.bytes(), file.name(), style, sink, problems,
+                          selector ? &*selector : nullptr);
+}
+
+Result<RecordLosses> convert_xray(const InputFile& file, std::string_view target,
+                                  std::function<std::string(uint32_t)> name_of,
+                                  const ByteSink& sink, ProblemLog& problems) {
+  std::optional<xray::ConvertTarget> wanted =
+      xray::parse_convert_target(target == kXrayYamlTarget ? "yaml" : target);
+  if (!wanted) return usage_error(fmt::format("XRay has no format {}", target));
+  if (target == kXrayYamlTarget && name_of) wanted->function_name = std::move(name_of);
+  problems.merge(file.problems());
+  const Result<xray::ConversionLoss> loss =
+      xray::convert_trace(file.bytes(), file.name(), *wanted, sink, problems);
+  if (!loss) return std::unexpected(loss.error());
+  return losses_of(*loss);
+}
+
+}  // namespace telltale

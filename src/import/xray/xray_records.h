@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/block_writer.h"
+#include "bytes/input_file.h"
+#include "import/convert_target.h"
+#include "import/xray/xray_record_selector.h"
+#include "model/record_filter.h"
+#include "output/dump_line.h"
+
+namespace telltale {
+
+// What is the same for XRay's binary traces and for llvm-xray's text, record by record.
+
+inline constexpr std::string_view kXrayYamlTarget = "llvm-xray-yaml";
+inline constexpr auto kXrayTargets = std::to_array<ConvertTarget>({
+    {{"fdr1", "", "XRay flight data recorder, version 1"}},
+    {{"fdr2", "", "version 2"}},
+    {{"fdr3", "", "version 3"}},
+    {{"fdr4", "", "version 4"}},
+    {{"fdr5", ".fdr", "version 5"}},
+    {{"basic1", "", "XRay basic mode, version 1"}},
+    {{"basic2", "", "version 2"}},
+    {{"basic3", "", "version 3"}},
+    {{kXrayYamlTarget, ".yaml .yml", "what llvm-xray convert -f yaml writes"}},
+});
+
+// Chooses the records of a file; none if all are chosen.
+std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen);
+
+// As FormatDescriptor::dump.
+Result<void> dump_xray(const InputFile& file, DumpStyle style, const ByteSink& sink,
+                       ProblemLog& problems, RecordFilter* chosen);
+
+// As FormatDescriptor::convert. llvm-xray's text says functions' names, if `name_of` is not empty.
+// REQUIRES: one of kXrayTargets.
+Result<RecordLosses> convert_xray(const InputFile& file, std::string_view target,
+                                  std::function<std::string(uint32_t)> name_of,
+                                  const ByteSink& sink, ProblemLog& problems);
+
+}  // namespace telltale

@@ -1,0 +1,97 @@
+// Traces in llvm-xray's text form.
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/xray/yaml_trace.h"
+#include "import/event_recording.h"
+#include "import/format_descriptor.h"
+#include "import/program_function_names.h"
+#include "import/xray/xray_records.h"
+#include "import/xray/xray_yaml_recording.h"
+
+namespace telltale {
+namespace {
+
+Confidence sniff(Bytes file) {
+  return xray::looks_like_yaml_trace(file) ? Confidence::likely : Confidence::none;
+}
+
+Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
+                                              const OpenOptions& options) {
+  if (files.size() != 1)
+    return usage_error("a YAML trace is read alone, not together with other files");
+  ProblemLog problems;
+  Result<std::shared_ptr<const FunctionNames>> names =
+      open_function_names(options.programs, problems);
+  if (!names) return std::unexpected(names.error());
+  Result<XrayYamlRecording> recording =
+      XrayYamlRecording::open(std::move(files.front()), *std::move(names));
+  if (!recording) return std::unexpected(recording.error());
+  recording->add_problems(problems);
+  return make_event_recording(formats::xray_yaml, *std::move(recording));
+}
+
+// The text has no grammar of its own, but it can be read or not.
+Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
+  std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
+  FileCheck checked;
+  checked.damage.merge(file.problems());
+  const Result<xray::YamlTrace> trace =
+      xray::read_yaml_trace(file.bytes(), file.name(), checked.damage);
+  if (!trace) return std::unexpected(trace.error());
+  checked.format = "xray-yaml";
+  checked.version = std::to_string(trace->header.version);
+  checked.title = "XRay YAML version " + checked.version;
+  for (const xray::YamlRecord& record : trace->records)
+    checked.records += static_cast<uint64_t>(!selector || selector->yaml(record));
+  checked.valid = checked.damage.count() == 0;
+  return checked;
+}
+
+Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
+                  ProblemLog& problems, RecordFilter* chosen) {
+  return dump_xray(file, style, sink, problems, chosen);
+}
+
+// Names come from the recording that the file is.
+Result<RecordLosses> convert(std::span<const InputFile> files, const OpenOptions& options,
+                             const ConvertRequest& request, const ByteSink& sink,
+                             ProblemLog& problems) {
+  std::unique_ptr<const Recording> recording;
+  std::function<std::string(uint32_t)> name_of;
+  if (!options.programs.empty()) {
+    std::vector<InputFile> inputs;
+    inputs.push_back(files.front().share());
+    auto opened = open(std::move(inputs), options);
+    if (!opened) return std::unexpected(opened.error());
+    recording = *std::move(opened);
+    name_of = [&names = recording->timed_calls()->functions()](uint32_t id) {
+      return names.describe(FunctionId{id}).name;
+    };
+  }
+  return convert_xray(files.front(), request.target, std::move(name_of), sink, problems);
+}
+
+}  // namespace
+
+constinit const FormatDescriptor formats::xray_yaml = {
+    .name = "xray-yaml",
+    .noun = "an XRay trace",
+    .versions = "what llvm-xray convert -f yaml writes",
+    .page = "xray.md",
+    .targets = kXrayTargets,
+    .sniff = sniff,
+    .open = open,
+    .check = check,
+    .dump = dump,
+    .convert = convert,
+};
+
+}  // namespace telltale
