@@ -1,9 +1,9 @@
 // Budget, for each of six workloads: telltale report >= 4 times faster than mprof-report in wall
-// time on two cores, never more processor time; memory beyond the mapped file <= 32 MB without
+// time on two cores, without more processor time; memory besides the mapped file <= 32 MB without
 // --traces, with it or for `retention` <= 100 bytes per object of the largest heap shot.
 //
 //   mono_report_bench                  makes the recordings with mono and measures all
-//   mono_report_bench NAME             measures the workloads whose name has this part
+//   mono_report_bench NAME             measures the workloads whose name contains NAME
 //   mono_report_bench FILE.mlpd [OPTION...]    measures this recording
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -59,7 +59,7 @@ const std::vector<Workload>& workloads() {
       {"20,000 types",
        {kBench + "many_types.cs", "nodefaults,alloc,gcmove,heapshot", {"142", "3"}},
        {}},
-      // No budget of time: mprof-report needs memory for all objects, too.
+      // No time budget: mprof-report needs memory for all objects, too.
       {"heap shots with --traces", kHeap, {"--traces"}},
   };
   return kAll;
@@ -94,7 +94,7 @@ class Recordings {
   std::map<std::string, std::string> made_;
 };
 
-// The best of several runs: what else the machine does only adds.
+// The minimum of several runs: other load on the machine only adds.
 struct Best {
   double wall_s = 1e9;
   double cpu_s = 1e9;
@@ -195,7 +195,7 @@ bool measure(const std::string& name, const std::string& trace,
              verdict(wall >= kWallBudget), cpu, verdict(cpu >= 1));
   const bool traces = std::ranges::find(options, "--traces") != options.end();
   const uint64_t objects = traces ? largest_shot(trace, answer) : 0;
-  // A small shot tells nothing of what an object takes.
+  // A small shot says nothing about the memory of an object.
   print_memory(ours.megabytes_beyond(bytes), objects >= 100'000, objects);
   return true;
 }

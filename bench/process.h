@@ -17,7 +17,7 @@
 
 namespace telltale::bench {
 
-// One finished run of a command, as the operating system accounts for it.
+// One finished run of a command, with the operating system's accounting.
 struct Run {
   int status = -1;  // exit status; -1: could not be started, or died of a signal
   double wall_s = 0;
@@ -64,9 +64,9 @@ struct Measured {
   uint64_t peak_kib = 0;
 };
 
-// Runs both commands in turn, so that both see the same machine; the peer once every
-// `ours_per_peer` runs. The first run of ours warms the page cache and does not count. Ends the
-// program if a command fails.
+// Runs both commands alternately, so that both see the same machine; the peer once every
+// `ours_per_peer` runs. The first run of ours warms the page cache and does not count. Exits if a
+// command fails.
 struct Duel {
   Measured ours;
   Measured peer;
@@ -113,9 +113,9 @@ inline void write_file(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// Brings a file to the disk and into memory again from there, as a recording is that is read some
-// time after it was written: pages that were read ahead are mapped several times faster than those
-// that a program wrote piece by piece.
+// Writes a file to the disk and reads it back, as for a recording that is read some time after it
+// was written: pages from read-ahead are mapped several times faster than those that a program
+// wrote piece by piece.
 inline void read_anew(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY);
   if (file < 0) return;
@@ -127,7 +127,7 @@ inline void read_anew(const std::string& path) {
   ::close(file);
 }
 
-// A fresh folder that is gone at the end.
+// A fresh folder that is removed at the end.
 class Workspace {
  public:
   Workspace() {

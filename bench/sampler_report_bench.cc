@@ -1,7 +1,7 @@
-// Feedback reports parsed and resolved: text in memory to counts joined with their sites, on one
-// thread. The budget is 400 MB of report text a second. The answer is checked first, against the
-// numbers that the text was made of; beside it stands what reading the text once with memchr takes,
-// and a plain reader of lines with strtoull.
+// Parses and resolves feedback reports: from text in memory to counts joined with their sites, on
+// one thread. The budget is 400 MB of report text a second. The answer is checked first, against
+// the numbers that the text was generated from. For comparison: a single pass over the text with
+// memchr, and a plain reader of lines with strtoull.
 
 #include <time.h>
 
@@ -39,7 +39,7 @@ struct Part {
   size_t sites;
   size_t counters;
 };
-// What csi-like builds of real programs come to: scalar-pairs outnumber everything.
+// Typical of real builds for statistical debugging: scalar-pairs outnumber everything.
 constexpr Part kParts[] = {{"scalar-pairs", 12000, 3}, {"branches", 2500, 2}, {"returns", 1500, 3}};
 
 struct Made {
@@ -48,8 +48,8 @@ struct Made {
   std::vector<uint64_t> sums;  // in the order of the report's rows
 };
 
-// Most sites of a run are never reached; the others have counts of all sizes. `busy`: share of
-// sites that are reached, in percent.
+// Most sites of a run are never reached; the others have counts of all sizes. `busy`: percentage of
+// sites that are reached.
 Made make(unsigned busy) {
   Made made;
   std::mt19937_64 random(42);
@@ -117,7 +117,7 @@ void check(const Made& made) {
   if (at != made.sums.size() || reports.problems().count() != 0) std::exit(1);
 }
 
-// What one writes first: a line, its fields, a map.
+// The obvious implementation: a line, its fields, a map.
 uint64_t read_plainly(const std::string& report) {
   std::map<std::string, std::vector<uint64_t>> sums;
   std::vector<uint64_t>* section = nullptr;
@@ -163,7 +163,7 @@ void measure(unsigned busy) {
   check(made);
   const double bytes = static_cast<double>(made.report.size());
   uint64_t kept = 0;
-  // Sites are read once a program, not once a report: taken off.
+  // Sites are read once per program, not once per report: subtracted.
   const double sites = least_seconds(kRounds, [&] {
     ProblemLog problems;
     kept += sampler::SiteInfo::read(as_bytes(made.sites), "sites", 0, problems).sections().size();

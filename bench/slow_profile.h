@@ -9,8 +9,8 @@
 
 namespace telltale::bench {
 
-// What a trace of XrayTraceMaker says per function, computed in the plainest way and with none of
-// telltale's code: the answer that fast ones are checked against. Durations are ticks.
+// The profile of an XrayTraceMaker trace, computed in the plainest way and without telltale's code:
+// the reference for the fast answers. Durations are ticks.
 struct SlowRow {
   std::vector<uint64_t> durations;  // sorted
   uint64_t sum = 0;

@@ -1,7 +1,7 @@
-// What a StackTrack checkpoint costs the thread that passes it, beside the counter read in the same
-// run. Thread CPU time, cases in turn, the least of nine: docs/design/stacktrack-runtime.md has the
-// budgets. What was recorded is checked first. Built twice: recording inlined (stacktrack_bench),
-// and through the shared library (stacktrack_shared_bench).
+// The cost of a StackTrack checkpoint, relative to a counter read in the same run. Thread CPU time,
+// cases alternately, the minimum of nine: docs/design/stacktrack-runtime.md has the budgets. Checks
+// the recording first. Built twice: with inlined recording (stacktrack_bench), and through the
+// shared library (stacktrack_shared_bench).
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -47,9 +47,9 @@ uint64_t thread_ns() {
     asm volatile("" : "+r"(ticks));
   }
 }
-// As many instructions beside each reading as an event executes. Where the processor executes them
-// while it reads the counter this takes no longer than reading alone; elsewhere it takes both, and
-// no recorder that reads the counter takes less.
+// As many instructions beside each reading as an event executes. If the processor overlaps them
+// with the counter read, this takes no longer than reading alone; otherwise it takes both, and no
+// recorder that reads the counter can be faster.
 [[gnu::noinline]] void read_counters_beside_work(uint64_t n) {
 #if defined(__x86_64__)
 #define TELLTALE_FOUR "add $1, %%r8\n add $1, %%r9\n add $1, %%r10\n add $1, %%r11\n"
@@ -91,7 +91,7 @@ struct Case {
   To to;
   uint32_t clock_every;
   void (*run)(uint64_t);
-  double most_ratio;  // of reading the counter beside work; 0: no budget
+  double most_ratio;  // to reading the counter beside work; 0: no budget
   double most_ns;     // 0: no budget
   double best = 1e9;
 };
@@ -156,7 +156,7 @@ bool check(const std::string& folder) {
     unlink(path.c_str());
     const uint64_t held = which.clock_every == 1 ? 0 : kEvents - kEvents / which.clock_every;
     const uint64_t slack =
-        which.clock_every == 1 ? 0 : kEvents / 1000;  // first hits always read it
+        which.clock_every == 1 ? 0 : kEvents / 1000;  // first executions always read it
     if (counts.hits + counts.lost == kEvents && counts.held + slack >= held &&
         counts.held <= held + slack) {
       continue;
@@ -175,7 +175,7 @@ double run(const Case& which, const std::string& folder) {
   const std::string path =
       sink >= 0 && sink_control::path(sink) != nullptr ? sink_control::path(sink) : "";
   if (which.to == To::ring || which.to == To::file_ring)
-    which.run(kEvents);  // once around: all pages are there
+    which.run(kEvents);  // one full round: all pages exist
   which.run(1000);
   const uint64_t start = thread_ns();
   which.run(kEvents);

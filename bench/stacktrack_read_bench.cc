@@ -1,6 +1,6 @@
-// What reading a StackTrack recording costs an event, by verb. The recording is made here, by the
-// recorder: two threads, four million events. The answer is checked first. There is no other reader
-// of these files to stand beside; md5sum of the same bytes says how quick the machine is.
+// The cost per event of reading a StackTrack recording, by verb. The recorder makes the recording
+// here: two threads, four million events. Checks the answer first. No other reader of these files
+// exists; md5sum of the same bytes shows how fast the machine is.
 #include <fmt/format.h>
 
 #include <map>
@@ -49,7 +49,7 @@ bool record(const std::string& path) {
          telltale::st::sink_control::statistics().no_space == 0;
 }
 
-// Every call is there, in any number of jobs.
+// Every call is present, with any number of jobs.
 bool check(const std::string& json) {
   const std::map<std::string, uint64_t> expected = {{"outer", kThreads * kRounds},
                                                     {"inner", 2 * kThreads * kRounds},

@@ -1,6 +1,6 @@
-// Budget: per-function account of a 157 MB FDR trace of 19.7 million records >= 100 times faster
-// than `llvm-xray account`, with at most 64 MB beyond the mapped file; and at most twice what it
-// takes to add up the file's 64-bit words with the same threads.
+// Budget: per-function profile of a 157 MB FDR trace of 19.7 million records >= 100 times faster
+// than `llvm-xray account`, with at most 64 MB besides the mapped file; and at most twice the time
+// of summing the file's 64-bit words with the same threads.
 //
 //   xray_account_bench [RECORDS]        checks the answers, and measures both
 //   xray_account_bench RECORDS limit    compares with the sum alone: 375000000 records are 3 GB
@@ -38,8 +38,8 @@ double to_ns(uint64_t ticks, uint64_t hz) {
   return static_cast<double>(ticks) * 1e9 / static_cast<double>(hz);
 }
 
-// `telltale top --json` against the plain computation: exact but for quantiles, which may be 1 %
-// off.
+// `telltale top --json` against the plain computation: equal, except that quantiles may differ by 1
+// %.
 void check_top(const std::string& json, const std::map<uint32_t, SlowRow>& expected, uint64_t hz,
                double tolerance) {
   const auto rows = nlohmann::json::parse(json);
@@ -96,7 +96,7 @@ void check_peer(const std::string& csv, const std::map<uint32_t, SlowRow>& expec
   expect(rows == expected.size(), "number of functions in llvm-xray's table");
 }
 
-// What reading the bytes costs: maps a file, and adds up its words on all cores.
+// The lower bound: maps a file, and sums its words on all cores.
 int sum_words(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY);
   struct stat status{};
@@ -119,7 +119,7 @@ int sum_words(const std::string& path) {
   return 0;
 }
 
-// Leaves nothing of the file in memory.
+// Drops the file from memory.
 void forget(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY);
   if (file < 0) return;

@@ -1,9 +1,9 @@
-// Budgets of the XRay recorder, for a call (two events): with its times <= 3 counter reads of the
-// same run (-finstrument-functions: 2.3); with the clock on every 16th event <= 21 ns
-// (-finstrument-functions: 7.5 ns, into a ring that is there). Those in ns were set where a read
-// takes 16.1 ns: what they are in reads will do as well, as the counter is slower elsewhere. 8
-// bytes an event. Times are the least of all rounds. Beside it, in the same rounds: clang's own FDR
-// handler, uftrace, and the same calls unpatched, not instrumented, and with hooks that do nothing.
+// Budgets of the XRay recorder, for a call (two events): timed <= 3 counter reads of the same run
+// (-finstrument-functions: 2.3); with the clock on every 16th event <= 21 ns
+// (-finstrument-functions: 7.5 ns, into an existing ring). Budgets in ns were set where a read
+// takes 16.1 ns; the equivalent in reads also passes, because the counter is slower elsewhere. 8
+// bytes an event. Times are the minimum of all rounds. For comparison, in the same rounds: clang's
+// own FDR handler, uftrace, and the same calls unpatched, not instrumented, and with empty hooks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace {
 using telltale::bench::run;
 
 constexpr int kRounds = 12;
-constexpr double kReadNs = 16.1;  // where the budgets were set
+constexpr double kReadNs = 16.1;  // on the machine where the budgets were set
 
-// A call's; 0: none.
+// For a call; 0: none.
 struct Budget {
   double reads = 0;
   double ns = 0;
@@ -32,8 +32,8 @@ constexpr Budget kFunctionsSparse{7.5 / kReadNs, 7.5};
 struct Way {
   std::string name;
   std::vector<std::string> command;
-  std::string trace;     // what it leaves; checked in the first round, then removed
-  bool complete = true;  // the trace holds all calls
+  std::string trace;     // its output; checked in the first round, then removed
+  bool complete = true;  // the trace contains all calls
   Budget budget;
   double call_ns = 1e9;
   double reads = 1e9;
@@ -57,7 +57,7 @@ std::optional<Said> run_once(const Way& way, const std::string& output) {
   return said;
 }
 
-// The recording must hold every call, with entry and exit, in 8 bytes an event.
+// The recording must contain every call, with entry and exit, in 8 bytes an event.
 bool check(const Way& way, double calls, int chunks) {
   if (way.trace.empty()) return true;
   if (::access(way.trace.c_str(), R_OK) != 0) return false;
@@ -69,7 +69,7 @@ bool check(const Way& way, double calls, int chunks) {
     fmt::print("{}: {} calls are left in the recording\n", way.name, found);
     return found > 0;
   }
-  // The warming call makes about 1.6 times as many.
+  // The warm-up call makes about 1.6 times as many.
   const bool all = static_cast<double>(found) > calls * (chunks + 1);
   const auto bytes = static_cast<double>(telltale::bench::read_file(way.trace).size());
   const double bytes_an_event = bytes / (2 * static_cast<double>(found));

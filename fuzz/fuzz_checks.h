@@ -1,6 +1,6 @@
 #pragma once
 
-// What all fuzz targets check with. A check that fails aborts.
+// Checks of all fuzz targets. A check that fails aborts.
 
 #include <cstdio>
 #include <cstdlib>

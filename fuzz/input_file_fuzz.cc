@@ -1,5 +1,5 @@
-// Any bytes as an input file: opening it neither fails in an unforeseen way nor yields more than
-// the limits allow.
+// Any bytes as an input file: opening it neither fails unexpectedly nor yields more than the limits
+// allow.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (map->find(function.id) != &function) __builtin_trap();
   }
   if (sleds != map->sleds().size() || sleds > size) __builtin_trap();
-  // What is written reads back as the same functions.
+  // Written maps read back as the same functions.
   std::string text;
   const size_t left_out = write_llvm_xray_yaml(
       *map, [](const InstrumentedFunction&) { return std::string("''"); },

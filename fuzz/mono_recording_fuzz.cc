@@ -1,4 +1,4 @@
-// Mono recordings: no crash, and three ways to the same answer: the fast lane for calls, skimming,
+// Mono recordings: no crash, and the same answer in three ways: the fast path for calls, skimming,
 // and one event after the other.
 #include <algorithm>
 #include <cstddef>
@@ -39,7 +39,7 @@ struct Summary {
   }
   bool operator==(const Summary&) const = default;
 };
-// What a reader of types, sizes, times and calls is told.
+// A reader of types, sizes, times and calls.
 struct Plain : Summary {
   void add(uint64_t kind, uint64_t time, uint64_t type, uint64_t size) {
     ++events;

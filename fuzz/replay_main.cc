@@ -1,4 +1,4 @@
-// Links a fuzz target into a plain program: every file below the given paths goes through it once.
+// Turns a fuzz target into a plain program that runs every file below the given paths once.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Sampler's texts: no crash; what is read is written again as it was; joining, dumping, checking
-// and converting see problems only inside the input. An input with a line "----" is a report and,
-// behind it, the site information that it is joined with.
+// Sampler's texts: no crash; rewriting reproduces the input; joining, dumping, checking and
+// converting report problems only inside the input. In an input with a line "----", the part before
+// it is a report and the part after it the site information that it is joined with.
 #include <cstddef>
 #include <cstdint>
 #include <string>

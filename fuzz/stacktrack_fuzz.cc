@@ -1,5 +1,5 @@
-// StackTrack streams: no crash; rewriting gives the same bytes; what is converted is whole. An
-// input that begins with an XML tag is a RAW_FORMAT description, with the stream behind its end.
+// StackTrack streams: no crash; rewriting gives the same bytes; conversions are complete. An input
+// that begins with an XML tag is a RAW_FORMAT description, followed by the stream.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -91,8 +91,8 @@ void check_stream(Bytes file, const StreamFormat& format) {
     std::string text;
     const Result<void> done = dump_stream(fuzz::as_bytes(out), "f", {to, 0, true}, DumpStyle::text,
                                           fuzz::into(text), none);
-    // A text whose end was missing is still without it, what a recorder lost stays lost, and what
-    // hangs on a damaged record may be dropped with it.
+    // A text without an end stays without it, a recorder's losses stay lost, and records that
+    // depend on a damaged one may be dropped with it.
     fuzz::require(done.has_value() && (none.lost_bytes() == 0 || problems.lost_bytes() != 0),
                   "what a sound stream is converted to is whole");
   }

@@ -1,5 +1,5 @@
-// Sections of ELF files and archives, and what Sampler reads from them: no crash, views that lie
-// inside the input, sites that can be walked.
+// Sections of ELF files and archives, and Sampler's data in them: no crash, views lie inside the
+// input, sites can be iterated.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
-// Every verb with its options over a recording of any format. The input begins with six bytes
-// that choose: the verb, what it reads, and up to three options with their values, out of all that
-// telltale declares. With the highest bit of the first byte the recording is converted instead, and
-// what was written is read back. tools/make_verb_seeds.py makes the seeds.
+// Every verb with its options over a recording of any format. The input begins with six bytes that
+// select: the verb, its input, and up to three options with their values, out of all that telltale
+// declares. If the highest bit of the first byte is set, the recording is converted instead, and
+// the result is read back. tools/make_verb_seeds.py makes the seeds.
 #include <unistd.h>
 
 #include <array>

@@ -1,4 +1,4 @@
-// Basic-mode logs: no crash; rewriting and conversion keep what they must.
+// Basic-mode logs: no crash; rewriting and conversion preserve what they must.
 #include <cstddef>
 #include <cstdint>
 
@@ -33,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::check_binary(file);
   static constexpr std::string_view kTargets[] = {"basic1", "basic2", "basic3", "fdr2",
                                                   "fdr5",   "yaml",   "fdr1"};
-  // Version 1's fixed-size buffers are large: it comes last, so that it can be left out.
+  // Last, so that it can be skipped: version 1's fixed-size buffers are large.
   fuzz::check_one_conversion(file, std::span(kTargets).first(size < 512 ? 7 : 6));
   return 0;
 }

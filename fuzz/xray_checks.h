@@ -1,6 +1,6 @@
 #pragma once
 
-// What must hold for every input that the XRay fuzz targets see. A check that fails aborts.
+// Properties of every input of the XRay fuzz targets. A check that fails aborts.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace telltale::fuzz {
 
-// Dump, check and rewriting of a binary trace whose header could be read.
+// Dump, check and rewriting of a binary trace with a readable header.
 inline void check_binary(Bytes file) {
   std::string again;
   require(xray::rewrite_trace(file, into(again)).has_value(), "what has a header can be rewritten");
@@ -48,7 +48,7 @@ inline void check_binary(Bytes file) {
   if (verdict->valid()) require(text_problems.count() == 0, "a valid file has no problems");
 }
 
-// Converts; what comes out must be readable without any damage.
+// Converts; the result must be readable without any damage.
 inline std::string check_conversion(Bytes file, std::string_view to) {
   ProblemLog problems;
   std::string out;
@@ -70,8 +70,8 @@ inline std::string check_binary_conversion(Bytes file, std::string_view to) {
   return out;
 }
 
-// Conversions cost most of an input's time, so each input has one of them, chosen by its bytes.
-// YAML is read back: it must say the same again.
+// Conversions take most of an input's time, so each input gets one of them, chosen by its bytes.
+// YAML is read back: it must give the same again.
 inline void check_one_conversion(Bytes file, std::span<const std::string_view> targets) {
   uint64_t hash = 14695981039346656037U;  // FNV-1a
   for (const std::byte byte : file) hash = (hash ^ static_cast<uint64_t>(byte)) * 1099511628211U;

@@ -1,5 +1,5 @@
-// FDR files: no crash, and two ways to the same answer: the framing walk with its fast lane for
-// function records, and the reader that takes one record after the other.
+// FDR files: no crash, and the same answer in two ways: the framing walk with its fast path for
+// function records, and the reader that reads one record after the other.
 #include <cstddef>
 #include <cstdint>
 
@@ -12,7 +12,7 @@ namespace {
 using namespace telltale;
 using namespace telltale::xray;
 
-// Sums up the walk buffer by buffer.
+// Sums the walk buffer by buffer.
 struct Summary {
   uint64_t records = 0;
   uint64_t sum = 0;  // of ids, actions and offsets
@@ -83,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::check_binary(file);
   static constexpr std::string_view kTargets[] = {"fdr2", "fdr3",   "fdr4", "fdr5",
                                                   "yaml", "basic2", "fdr1"};
-  // Version 1's fixed-size buffers are large: it comes last, so that it can be left out.
+  // Last, so that it can be skipped: version 1's fixed-size buffers are large.
   const bool small = frames.buffers.size() <= 4 && header->buffer_size <= (uint64_t{1} << 20);
   fuzz::check_one_conversion(file, std::span(kTargets).first(small ? 7 : 6));
   return 0;

@@ -1,5 +1,5 @@
-// Side records of telltale's XRay recorder: read, named, shown. Programs that they name are not
-// opened: their paths are made relative.
+// Side records of telltale's XRay recorder: read, named, printed. The programs that they name are
+// not opened: their paths are made relative.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -55,7 +55,7 @@ void put_extreme(std::string& bytes, Random& random) {
   }
 }
 
-// Copies, moves in or leaves out a block.
+// Copies, inserts or removes a block.
 void splice(std::string& bytes, const std::string& other, Random& random) {
   const size_t from = pick(random, other.size());
   const size_t length = 1 + pick(random, std::min<size_t>(other.size() - from, 512));

@@ -1,5 +1,5 @@
 // Writes every file of support/xray_samples.h, support/mono_samples.h and
-// support/stacktrack_samples.h to the folder that is the only argument.
+// support/stacktrack_samples.h to the folder given as the only argument.
 
 #include <fstream>
 

@@ -1,6 +1,6 @@
-// Calls of an instrumented function beside readings of the counter, in turns, in thread CPU time.
-// Prints, as one line: nanoseconds a counter read, nanoseconds a call (of fib, with what it does
-// itself), calls. Built by xray_recorder_bench.cc in several ways.
+// Calls of an instrumented function and readings of the counter, alternately, in thread CPU time.
+// Prints, as one line: nanoseconds per counter read, nanoseconds per call (of fib, with its own
+// work), calls. Built by xray_recorder_bench.cc in several ways.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,7 @@
 #pragma once
 
-// The C++ interface of telltale: open a recording, ask it what `telltale info` and `telltale top`
-// answer, write it in another format. C++17; link with telltale::telltale (find_package(telltale)).
+// Telltale's C++ interface: open a recording, compute the answers of `telltale info` and `telltale
+// top`, convert it to another format. C++17; link with telltale::telltale (find_package(telltale)).
 // docs/analysis defines every number.
 
 #include <cstddef>
@@ -20,33 +20,33 @@
 
 namespace telltale::api {
 
-// What the command line prints and exits with 2 or 3 for: what() names file, record, offset and
+// Errors for which the command line exits with 2 or 3. what() names the file, record, offset and
 // cause.
 class TELLTALE_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Something in an input that is missing, broken or not understood. Reading went on.
+// Something in an input that is missing, broken or unknown. Reading continued after it.
 struct Problem {
   std::string file;
   uint64_t offset = 0;  // bytes from the start of the (decompressed) file
-  std::string record;   // kind of record or buffer concerned
+  std::string record;   // the affected record or buffer
   std::string message;
   uint64_t lost_bytes = 0;
 };
 
-// What an answer had to leave out or mistrust.
+// What an answer had to leave out or could not rely on.
 struct Skipped {
   std::vector<Problem> problems;  // the first thousand, by file and offset
   uint64_t problem_count = 0;     // all of them
   uint64_t lost_bytes = 0;        // of all of them
   bool damaged = false;           // something was broken or lost, not merely odd
-  uint64_t flattened = 0;         // calls that were too deep for an export to keep their nesting
+  uint64_t flattened = 0;         // calls too deep for an export to keep their nesting
 };
 
 struct Thread {
-  int64_t pid = 0;  // 0: the recording does not say
+  int64_t pid = 0;  // 0: not recorded
   int64_t tid = 0;
 };
 
@@ -90,24 +90,24 @@ struct OpenOptions {
   std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": what says what ids mean
 };
 
-// A recording that is open for reading. Move-only. Its members may be called from several threads
-// at once; each uses `jobs` threads of its own (0: one per core), and answers do not depend on how
-// many.
+// A recording that is open for reading. Move-only. Members may be called from several threads at
+// once; each uses `jobs` threads of its own (0: one per core), and answers do not depend on their
+// number.
 class TELLTALE_API Recording {
  public:
-  // Throws Error when a file cannot be read at all or is of no known format; damage is no error.
+  // Throws Error if a file cannot be read at all or has no known format; damage is not an error.
   explicit Recording(const OpenOptions& options);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   ~Recording();
 
   Info info(size_t jobs = 0) const;
-  // By self time, the largest first. `exact`: exact quantiles instead of quantiles within 1 %;
+  // Sorted by self time, largest first. `exact`: exact quantiles instead of quantiles within 1 %;
   // memory then grows with the number of calls.
   Top top(size_t jobs = 0, bool exact = false) const;
   // Writes all calls to `path` ("-" is standard output) as "perfetto", "chrome", "json", "csv",
-  // "speedscope", "pprof", "folded", "callgrind" or "dot". An existing file is replaced when the
-  // new one is complete. Throws Error.
+  // "speedscope", "pprof", "folded", "callgrind" or "dot". Replaces an existing file when the new
+  // one is complete. Throws Error.
   Skipped export_calls(const std::string& format, const std::string& path, size_t jobs = 0) const;
 
  private:

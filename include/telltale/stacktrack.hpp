@@ -1,32 +1,32 @@
 #pragma once
 
-// StackTrack: checkpoints in a program that leave a record each time they are passed. C++17.
-//
+// StackTrack: checkpoints in a program that record each of their executions. C++17.
 // clang-format off
-//   TELLTALE_FILE_PROPERTY("owner=team-io");  // at namespace scope: what a reader should know of this file
+//   TELLTALE_FILE_PROPERTY("owner=team-io");  // at namespace scope: a property of this source file
 //   int main() {
 //     // Records go to ./<program>_<date>_<time>_<pid>_1.tlg
 //     telltale::st::sink_control::open(telltale::st::FileOptions{});
-//     TELLTALE_FUNCTION();                    // this function is entered, and left however it is left
+//     TELLTALE_FUNCTION();                    // records this function's entry and its exit, however it ends
 //     {
 //       TELLTALE_BLOCK("read the header");    // a named block
 //     }
-//     TELLTALE_STEP("reply sent");            // a moment
+//     TELLTALE_STEP("reply sent");            // a point in time
 //     const int bytes = 512;
-//     TELLTALE_VALUE("bytes", bytes);         // a moment and a value that can be streamed or formatted
+//     TELLTALE_VALUE("bytes", bytes);         // a point in time and a value that can be streamed or formatted
 //   }
 // clang-format on
 //
-// Link with telltale::stacktrack (static, recording is inlined) or telltale::stacktrack_shared
-// (programs whose instrumented parts come in several shared objects). `telltale info FILE.tlg` and
-// all other verbs read what is written. With TELLTALE_STACKTRACK_DISABLED defined every macro is
-// nothing at all; arguments are not evaluated.
+// Link with telltale::stacktrack (static; recording is inlined) or telltale::stacktrack_shared (for
+// programs with instrumented shared objects). `telltale info FILE.tlg` and all other verbs read the
+// result. With TELLTALE_STACKTRACK_DISABLED defined every macro expands to nothing; arguments are
+// not evaluated.
 //
-// While no sink is open a checkpoint is one load and one branch. While one is, it stores 32 bytes
-// of its own thread's part of a mapped file: no lock, no allocation, no system call but once a
-// chunk. Checkpoints may be passed anywhere: in signal handlers, before main, in destructors of
-// statics and of threads, after fork; values of class type are formatted by their own code, which
-// may not be safe in a signal handler. docs/design/stacktrack-runtime.md has the rules.
+// While no sink is open, a checkpoint is one load and one branch. While one is open, it stores 32
+// bytes to its own thread's part of a mapped file, without a lock, an allocation, or a system call
+// except once per chunk. Checkpoints are allowed everywhere: in signal handlers, before main, in
+// destructors of statics and of threads, after fork. Values of class type are formatted by their
+// own code, which may not be safe in a signal handler. docs/design/stacktrack-runtime.md has the
+// rules.
 
 #include <telltale/stacktrack_control.hpp>
 
@@ -35,15 +35,15 @@
 
 namespace telltale::st {
 
-// Entered now, left when this object's life ends; also by an exception. Nothing is recorded at the
-// end unless it was at the beginning.
+// Records an entry now and an exit when this object is destroyed, also by an exception. The exit is
+// recorded only if the entry was.
 class Scope {
  public:
   explicit Scope(Site& site) noexcept : site_(recording() ? &site : nullptr) {
     if (site_ != nullptr) detail::hit(*site_, 0);
   }
   ~Scope() {
-    // If recording has ended meanwhile the library finds out: no need to look twice.
+    // If recording has ended meanwhile, the library detects it: no second check here.
     if (site_ != nullptr) detail::hit(*site_, detail::kExit);
   }
   Scope(const Scope&) = delete;
@@ -92,7 +92,7 @@ struct FileProperty {
 #define TELLTALE_FUNCTION() static_assert(true)
 #define TELLTALE_BLOCK(name) static_assert(true)
 #define TELLTALE_STEP(name) ((void)0)
-// The value counts as used, and is looked at by the compiler only.
+// The value counts as used, but is not evaluated.
 #define TELLTALE_VALUE(name, ...) \
   (static_cast<void>(false && (static_cast<void>((__VA_ARGS__)), true)))
 #define TELLTALE_FILE_PROPERTY(text) static_assert(true)

@@ -1,6 +1,6 @@
 #pragma once
 
-// What <telltale/stacktrack.hpp> and the library share: sinks, and how one checkpoint is recorded.
+// Shared by <telltale/stacktrack.hpp> and the library: sinks, and the recording of one checkpoint.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 #define TELLTALE_ST_API extern "C" __attribute__((visibility("default")))
 
-// ThreadSanitizer knows nothing of the system telling the library that a thread is gone, whose
-// place another gets.
+// ThreadSanitizer does not see that the library asks the kernel whether a thread is gone before
+// another thread gets its place.
 #if defined(__SANITIZE_THREAD__)
 #define TELLTALE_ST_TSAN 1
 #elif defined(__has_feature)
@@ -28,43 +28,41 @@ extern "C" void __tsan_release(void* address);
 namespace telltale::st {
 
 enum class Layout : uint32_t {
-  wide = 0,  // 32 bytes a record, 32-bit ids
-  classic =
-      1,  // the 24 bytes of the specification: 16-bit ids, and what does not fit is counted as lost
+  wide = 0,     // 32 bytes a record, 32-bit ids
+  classic = 1,  // the 24 bytes of the specification: 16-bit ids; larger values are counted as lost
 };
 enum class Sequence : uint32_t {
-  clock = 0,  // from the processor's counter: no thread waits for another
-  count = 1,  // 1, 2, 3 ... of one count in the process; always with Layout::classic
+  clock = 0,  // from the processor's counter: threads do not synchronise
+  count = 1,  // 1, 2, 3 ... from one counter of the process; always with Layout::classic
 };
 
 // A file, or a ring of `ring_bytes` (the newest records are kept).
 struct FileOptions {
   const char* directory =
       nullptr;  // for <program>_<date>_<time>_<pid>_<n>.tlg (UTC, hexadecimal pid); nullptr: "."
-  const char* path = nullptr;  // this very file instead; it must not exist; no rotation
+  const char* path = nullptr;  // use this file instead; it must not exist; no rotation
   uint64_t rotate_bytes =
-      0;  // go on in file n + 1 before one gets larger than this (64 KiB at least); 0: never
+      0;  // continue in file n + 1 before one exceeds this (64 KiB at least); 0: never
   uint32_t keep_files =
-      0;  // with rotation: remove the oldest so that this many remain; 0: keep all
+      0;  // with rotation: remove the oldest files so that this many remain; 0: keep all
   uint64_t ring_bytes = 0;       // > 0: a ring in a mapped file of this size (64 KiB at least)
   Layout layout = Layout::wide;  // a ring is always wide
   Sequence sequence = Sequence::clock;
   uint32_t clock_every = 1;  // read the clock on every Nth event of a thread, 1 to 65536; for all
-                             // sinks: the last open() says
-  bool follow_fork = true;   // a forked child that passes a checkpoint gets a file of its own;
+                             // sinks the last open() decides
+  bool follow_fork = true;   // a forked child that executes a checkpoint gets a file of its own;
                              // false: records nothing
 };
 
 struct RingOptions {
-  uint64_t bytes = 16U << 20;  // of memory; 64 KiB at least
-  const char* dump_on_crash =
-      nullptr;  // this file is written when a fatal signal arrives; it is replaced
+  uint64_t bytes = 16U << 20;           // size in memory; 64 KiB at least
+  const char* dump_on_crash = nullptr;  // written, and replaced, when a fatal signal arrives
   uint32_t clock_every = 1;
 };
 
-// Called in the thread that passes a checkpoint, with `count` records of the layout; the records of
-// one checkpoint may come in several calls. Checkpoints inside the callback are not recorded
-// (counted as re-entered).
+// Called in the thread that executes a checkpoint, with `count` records of the layout; the records
+// of one checkpoint may come in several calls. Checkpoints inside the callback are not recorded
+// (counted as reentered).
 using Callback = void (*)(const void* records, size_t count, void* user);
 struct CallbackOptions {
   Callback callback = nullptr;
@@ -73,15 +71,14 @@ struct CallbackOptions {
   uint32_t clock_every = 1;
 };
 
-// Events that passed a checkpoint while a sink was open, and are not in it; summed over sinks since
-// the program began.
+// Events while a sink was open that are not in it; summed over sinks since the program began.
 struct Statistics {
   uint64_t no_space = 0;     // disk, limit or memory full
-  uint64_t overwritten = 0;  // by later ones, in a ring
+  uint64_t overwritten = 0;  // replaced by later ones, in a ring
   uint64_t reentered = 0;    // made inside the recorder's own callback
   uint64_t unfit = 0;        // an id does not fit the classic layout
-  uint64_t cut_text = 0;     // texts that were cut; their events are recorded
-  uint64_t names = 0;        // context for which there was no place, or that does not fit
+  uint64_t cut_text = 0;     // truncated texts; their events are recorded
+  uint64_t names = 0;        // context for which there was no space, or that does not fit
 };
 
 namespace detail {
@@ -103,9 +100,9 @@ TELLTALE_ST_API const char* telltale_st_path_v1(int sink);
 TELLTALE_ST_API void telltale_st_statistics_v1(Statistics* result, size_t size);
 TELLTALE_ST_API void telltale_st_property_v1(const char* file, const char* text);
 
-// Opens and closes what checkpoints are recorded in; up to four sinks at once. A failure is a
-// negative errno value and leaves everything as it was. One thread at a time gets on; checkpoints
-// of other threads go on meanwhile. Not for signal handlers, but for dump().
+// Opens and closes the sinks of checkpoints; up to four sinks at once. A failure returns a negative
+// errno value and changes nothing. These functions run one thread at a time; checkpoints of other
+// threads continue meanwhile. Not for signal handlers, except dump().
 class sink_control {  // NOLINT(readability-identifier-naming): the specification calls it so
  public:
   // Returns the sink's number, 0 to 3.
@@ -118,17 +115,16 @@ class sink_control {  // NOLINT(readability-identifier-naming): the specificatio
   static int open(const CallbackOptions& options) {
     return open(detail::OpenRequest{sizeof(detail::OpenRequest), 2, {}, {}, options});
   }
-  // Nothing that begins after it is recorded in this sink (-1: in any). A classic file is put in
-  // order.
+  // Events that begin later are not recorded in this sink (-1: in any). Sorts a classic file.
   static int close(int sink = -1) { return telltale_st_close_v1(sink); }
-  // What is recorded now survives a loss of power too: waits for the disk.
+  // Makes everything recorded so far survive a loss of power: waits for the disk.
   static int flush() { return telltale_st_flush_v1(); }
-  // Begins a new write cycle: every checkpoint posts its context again when it is hit next, so that
-  // a reader that has only what comes from here on understands all of it.
+  // Begins a new write cycle: every checkpoint posts its context again at its next execution, so
+  // that a reader that has only the records from here on understands all of them.
   static void next_cycle() { telltale_st_next_cycle_v1(); }
-  // Writes what a ring holds now to a new file. Async-signal-safe.
+  // Writes the current contents of a ring to a new file. Async-signal-safe.
   static int dump(int sink, const char* path) { return telltale_st_dump_v1(sink, path); }
-  // The file that a sink writes now; valid until the next call. nullptr: it has none.
+  // The file that a sink writes now; valid until the next call. nullptr: none.
   static const char* path(int sink) { return telltale_st_path_v1(sink); }
   static Statistics statistics() {
     Statistics result;
@@ -140,17 +136,17 @@ class sink_control {  // NOLINT(readability-identifier-naming): the specificatio
   static int open(const detail::OpenRequest& request) { return telltale_st_open_v1(&request); }
 };
 
-// What a checkpoint is, as in the specification's example where that says it.
+// Kinds of checkpoints, numbered as in the specification's example.
 enum Style : uint32_t { kFunctionStyle = 3, kBlockStyle = 4, kStepStyle = 5, kValueStyle = 6 };
 
-// One checkpoint in the source. Constant-initialised, so it costs nothing until it is hit.
+// One checkpoint in the source. Constant-initialised, so it costs nothing until it is executed.
 struct Site {
   const char* file;
   const char* name;
   uint32_t line;
   uint32_t style;
-  uint32_t index;  // scope index; 0 until it is hit the first time
-  uint32_t cycle;  // the write cycle in which its context was posted last; 0: never
+  uint32_t index;  // scope index; 0 until the first execution
+  uint32_t cycle;  // the write cycle in which its context was last posted; 0: never
 };
 
 namespace detail {
@@ -162,44 +158,44 @@ inline constexpr uint32_t kInfo = 0x00ff;
 inline constexpr uint32_t kHasInfo = 0x0100;
 inline constexpr uint32_t kInfoEnd = 0x0200;
 inline constexpr size_t kInfoBytes = 16;
-// For telltale_st_hit_slow_v1 only: it took a slot that it cannot use.
+// Only for telltale_st_hit_slow_v1: the checkpoint took a slot that it cannot use.
 inline constexpr uint32_t kTookSlot = 0x1'0000;
 inline constexpr size_t kSlotBytes = 32;
 
-// Where a thread writes. It alone changes all but `limit`.
+// Where a thread writes. Only that thread changes it, except `limit`.
 struct alignas(64) Thread {
   uint64_t next;   // address of the slot to take
-  uint64_t limit;  // end of the slots that it may take; 0: the library has to be asked
+  uint64_t limit;  // end of the slots that it may take; 0: take the slow path
   uint64_t head;   // the first 8 bytes of its records, without flags
   uint64_t tid;    // in the upper 32 bits
-  uint64_t base;   // a slot's number (address / kSlotBytes) and this make its sequence number
-  uint64_t when;   // the last time that it read; the clock is read again `every` numbers later
+  uint64_t base;   // sequence number = slot number (address / kSlotBytes) + this
+  uint64_t when;   // its last reading of the clock; read again `every` numbers later
   uint64_t every;
-  uint64_t texts;  // slots that it took for text, since the library looked last
+  uint64_t texts;  // slots that it took for text since the library last looked
 };
 
-// A page of its own.
+// On a page of its own.
 struct alignas(4096) Control {
-  uint32_t cycle;  // write cycle; 0: nothing is recorded
+  uint32_t cycle;  // write cycle; 0: not recording
 };
 
 TELLTALE_ST_API void telltale_st_hit_v1(Site* site, uint32_t flags);  // does all of it
 TELLTALE_ST_API void telltale_st_hit_slow_v1(Site* site,
-                                             uint32_t flags);  // what the inlined code cannot do
+                                             uint32_t flags);  // the slow path
 TELLTALE_ST_API void telltale_st_value_v1(Site* site, const char* text, size_t bytes);
-// What the inlined code cannot do; `slots`: how many it took and cannot use.
+// The slow path of the inlined code; `slots`: how many it took and cannot use.
 TELLTALE_ST_API void telltale_st_value_slow_v1(Site* site, const char* text, size_t bytes,
                                                uint32_t slots);
 extern "C" {
-// A page that is zero in a forked child: whoever copies the process, it does not write to its
-// parent's file.
+// A page that the kernel zeroes in a forked child, however it is created, so that the child does
+// not write to its parent's file.
 extern Control telltale_st_control_v1 __attribute__((visibility("default")));
 extern __thread Thread* telltale_st_thread_v1
     __attribute__((visibility("default"), tls_model("initial-exec")));
 }
 
-// Adds to a number of this thread in one instruction, so that a signal handler cannot come between;
-// not atomic for other threads, and without the cost of that. Returns the value before.
+// Adds to a number of this thread in one instruction, which a signal handler cannot interrupt; not
+// atomic for other threads, and without the cost of that. Returns the previous value.
 inline uint64_t fetch_add_local(uint64_t& number, uint64_t add) noexcept {
 #if defined(__x86_64__) && !defined(TELLTALE_ST_TSAN)
   __asm__ volatile("xaddq %0, %1" : "+r"(add), "+m"(number) : : "cc", "memory");
@@ -209,7 +205,7 @@ inline uint64_t fetch_add_local(uint64_t& number, uint64_t add) noexcept {
 #endif
 }
 
-// Fills in a slot; its first 8 bytes commit it.
+// Fills in a slot; storing its first 8 bytes commits it.
 inline void store_slot(uint64_t slot, uint64_t head, uint64_t sequence, uint64_t when,
                        uint64_t where) noexcept {
   uint64_t* const words = reinterpret_cast<uint64_t*>(slot);
@@ -232,8 +228,7 @@ inline uint64_t read_counter() noexcept {
 #endif
 }
 
-// Slots that were taken, and what the records in them have in common. `slot` 0: they cannot be
-// used.
+// Slots that were taken, and the common fields of their records. `slot` 0: they cannot be used.
 struct Taken {
   uint64_t slot;
   uint64_t sequence;
@@ -242,8 +237,8 @@ struct Taken {
 };
 
 inline Taken take_slots(Thread& thread, uint64_t bytes, uint32_t flags) noexcept {
-  // The limit before and after, because a signal handler may come between and get another chunk;
-  // what is read between belongs to the slots.
+  // Reads the limit before and after, because a signal handler may come between and get another
+  // chunk; the values read between belong to the slots.
   const uint64_t limit = __atomic_load_n(&thread.limit, __ATOMIC_RELAXED);
   const uint64_t slot = fetch_add_local(thread.next, bytes);
   uint64_t sequence = thread.base + slot / kSlotBytes;
@@ -257,8 +252,8 @@ inline Taken take_slots(Thread& thread, uint64_t bytes, uint32_t flags) noexcept
   if (slot == 0) __builtin_unreachable();
   const uint64_t since = sequence - when;
   if (since >= thread.every) {
-    // Behind the last time: that is the base of another chunk, which a signal handler has got
-    // meanwhile. Far ahead of it may be right: the counter went back, sequence numbers never do.
+    // Earlier than the last reading: `base` belongs to another chunk, which a signal handler has
+    // got meanwhile. Far ahead may be right: the counter went back, but sequence numbers never do.
     if (static_cast<int64_t>(since) < 0) sequence = 0;
     when = read_counter();
     sequence = when > sequence ? when : sequence;
@@ -286,7 +281,7 @@ inline void hit(Site& site, uint32_t flags) noexcept {
 #endif
 }
 
-// A value whose text is kInfoBytes bytes or fewer, but not none: `text` has it, and zeros behind.
+// A value whose text has 1 to kInfoBytes bytes: `text` contains it, padded with zeros.
 inline void hit_short_text(Site& site, const uint64_t (&text)[2], size_t bytes) noexcept {
   const char* const letters = reinterpret_cast<const char*>(text);
   const uint32_t cycle = __atomic_load_n(&telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
@@ -296,9 +291,9 @@ inline void hit_short_text(Site& site, const uint64_t (&text)[2], size_t bytes) 
   const Taken taken = take_slots(thread, 2 * kSlotBytes, kHasInfo);
   if (__builtin_expect(taken.slot == 0, 0))
     return telltale_st_value_slow_v1(&site, letters, bytes, 2);
-  // Before the slots are committed: a chunk all of whose slots are has them counted.
+  // Before the slots are committed: a chunk whose slots are all committed has counted them.
   fetch_add_local(thread.texts, 1);
-  // The text first: no record is ever seen without.
+  // The text first, so that no record is visible without it.
   store_slot(taken.slot + kSlotBytes, thread.head | kInfo | kInfoEnd, taken.sequence, text[0],
              text[1]);
   store_slot(taken.slot, thread.head | taken.flags, taken.sequence, taken.when,

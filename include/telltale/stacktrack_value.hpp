@@ -1,7 +1,7 @@
 #pragma once
 
 // The text of a logged variable. Numbers, characters, pointers and strings are formatted here
-// without allocation; other types by their operator<<, or by std::formatter or fmt::formatter where
+// without allocation; other types by their operator<<, or by std::formatter or fmt::formatter if
 // those exist.
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace telltale::st::detail {
 
-// Collects what is streamed: the first bytes in place, more of them on the heap.
+// Collects streamed text: the first bytes in place, more on the heap.
 class TextBuffer : public std::streambuf {
  public:
   TextBuffer() { setp(first_.data(), first_.data() + first_.size()); }
@@ -71,8 +71,8 @@ inline void hit_text(Site& site, std::string_view text) noexcept {
 #if defined(TELLTALE_ST_INLINE) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TELLTALE_ST_SHORT_NUMBERS 1
 
-// The eight decimal digits of a number below 10^8, 0 to 9 each, the first in the lowest byte: pairs
-// of four digits, of two and of one, divided side by side.
+// The eight decimal digits of a number below 10^8, 0 to 9 each, the first in the lowest byte:
+// divides groups of four digits, then of two and of one, in parallel.
 inline uint64_t eight_digits(uint64_t number) noexcept {
   const uint64_t fours = number / 10000 | number % 10000 << 32;
   const uint64_t hundreds = (fours * 5243 >> 19) & 0x0000'007F'0000'007F;  // n / 100 up to 10^4
@@ -81,7 +81,7 @@ inline uint64_t eight_digits(uint64_t number) noexcept {
   return tens | (twos - tens * 10) << 8;
 }
 
-// A number of at most 15 digits as text with zeros behind; returns its bytes.
+// A number of at most 15 digits as text, padded with zeros; returns its length in bytes.
 constexpr uint64_t kShortNumbers = 1'000'000'000'000'000;
 inline size_t write_short_number(uint64_t magnitude, bool negative, uint64_t (&text)[2]) noexcept {
   constexpr uint64_t kHalf = 100'000'000;
@@ -89,13 +89,13 @@ inline size_t write_short_number(uint64_t magnitude, bool negative, uint64_t (&t
   size_t bytes;
   if (magnitude < kHalf) {
     const uint64_t digits = eight_digits(magnitude);
-    // The last digit stays, whatever it is.
+    // The last digit stays, even if it is 0.
     const int leading = __builtin_ctzll(digits | uint64_t{1} << 56) / 8;
     text[0] = (digits + kZeros) >> (8 * leading);
     text[1] = 0;
     bytes = static_cast<size_t>(8 - leading);
   } else {
-    const uint64_t first = eight_digits(magnitude / kHalf);  // below 10^7: one zero at least
+    const uint64_t first = eight_digits(magnitude / kHalf);  // below 10^7: a leading zero
     const uint64_t last = eight_digits(magnitude % kHalf) + kZeros;
     const int leading = __builtin_ctzll(first) / 8;
     text[0] = (first + kZeros) >> (8 * leading) | last << (64 - 8 * leading);
@@ -157,7 +157,7 @@ void hit_formatted(Site& site, const T& value) {
   }
 }
 
-// Any character type but char and its signed and unsigned form is streamed as a number.
+// Character types other than char, signed char and unsigned char are streamed as numbers.
 template <typename T>
 void hit_value(Site& site, const T& value) {
   using Value = std::decay_t<T>;

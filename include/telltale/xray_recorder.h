@@ -1,8 +1,8 @@
 #pragma once
 
-// The XRay recorder's C interface (runtime/xray). A program needs none of it: linked or preloaded,
-// the recorder is controlled by the environment variable TELLTALE_XRAY. Options, files and what
-// they hold: docs/formats/xray-recorder.md. C and C++; link with telltale::xray_recorder.
+// The XRay recorder's C interface (runtime/xray). A program does not need it: the linked or
+// preloaded recorder is controlled by the environment variable TELLTALE_XRAY. Options and files:
+// docs/formats/xray-recorder.md. C and C++; link with telltale::xray_recorder.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,26 +18,27 @@ extern "C" {
 #endif
 
 // Starts recording with options as in TELLTALE_XRAY (null: all defaults), and patches the functions
-// that they choose. 0: recording. -1: options not understood (one line on standard error says
-// which). -2: recording already, or no system call for it. Not async-signal-safe; may be called
-// while other threads run.
+// that they select. 0: recording. -1: invalid options (one line on standard error says which). -2:
+// already recording, or a system call failed. Not async-signal-safe; may be called while other
+// threads run.
 TELLTALE_XRAY_API int telltale_xray_start(const char* options);
 
-// Takes all patches out and gives back what the file has not used. Events that are under way in
-// other threads are still recorded. The recording cannot be gone on with; start begins a new one.
-// Not async-signal-safe.
+// Removes all patches and releases the unused part of the file. Events in progress in other threads
+// are still recorded. A stopped recording cannot be resumed; start begins a new one. Not
+// async-signal-safe.
 TELLTALE_XRAY_API void telltale_xray_stop(void);
 
 // 1 while recording.
 TELLTALE_XRAY_API int telltale_xray_is_recording(void);
 
-// Writes what is held to a file of its own and returns the number of bytes, or -1 (errno is left
-// alone): in snapshot mode the ring, in the other modes all buffers as they are. `path` null: the
-// next name after the pattern of `file=`. An existing file is not overwritten. Async-signal-safe.
+// Writes the recorded events to a file of their own and returns the number of bytes, or -1 (errno
+// is unchanged): in snapshot mode the ring, in the other modes all buffers as they are. `path`
+// null: the next name after the pattern of `file=`. An existing file is not overwritten.
+// Async-signal-safe.
 TELLTALE_XRAY_API int64_t telltale_xray_snapshot(const char* path);
 
-// Finds objects that were loaded without the recorder's knowledge and patches them. Needed only
-// where the side record says that the loader could not be watched. Not async-signal-safe.
+// Finds objects that were loaded without the recorder's knowledge and patches them. Needed only if
+// the side record says that the loader could not be watched. Not async-signal-safe.
 TELLTALE_XRAY_API void telltale_xray_scan_objects(void);
 
 // Patches (1) or unpatches (0) the functions whose plain or demangled name matches `glob`, and
@@ -51,9 +52,9 @@ TELLTALE_XRAY_API void telltale_xray_event(const void* payload, size_t bytes);
 // Records a typed event (FDR version 5; counted as lost in version 1). Async-signal-safe.
 TELLTALE_XRAY_API void telltale_xray_typed_event(uint16_t type, const void* payload, size_t bytes);
 
-// What was lost or left out so far, exactly as the side record has it.
+// Events lost or left out so far, exactly as in the side record.
 struct telltale_xray_losses {
-  uint64_t overwritten;  // events in ring buffers that were used again
+  uint64_t overwritten;  // events in ring buffers that were reused
   uint64_t no_space;     // events for which there was no buffer
   uint64_t reentrant;    // events inside the recorder itself
   uint64_t too_large;    // custom and typed events that fit no buffer or could not be read
@@ -61,7 +62,7 @@ struct telltale_xray_losses {
 };
 TELLTALE_XRAY_API void telltale_xray_get_losses(struct telltale_xray_losses* losses);
 
-// The trace's path: a zero-terminated text of static lifetime, empty while there is none.
+// The trace's path: a zero-terminated text with static lifetime, empty while there is none.
 TELLTALE_XRAY_API const char* telltale_xray_file(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What does not fit the classic layout's 16 bits is refused or counted.
+// Values that do not fit the classic layout's 16 bits are rejected or counted.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@ constexpr uint64_t kNsPerSecond = 1'000'000'000U;
 constexpr uint64_t kShortestBaselineNs = 1'000'000;
 
 #if defined(__x86_64__)
-// Does the counter run at one rate, whatever the processor's clock does? (CPUID leaf 8000_0007H,
-// EDX bit 8.)
+// Does the counter run at a constant rate, independent of the processor's clock? (CPUID leaf
+// 8000_0007H, EDX bit 8.)
 bool counter_is_even() {
   unsigned eax = 0;
   unsigned ebx = 0;
@@ -41,7 +41,7 @@ struct Pair {
   uint64_t ns;
 };
 
-// Both clocks at one moment: of a few tries the one whose two counter readings are closest.
+// Reads both clocks at one moment: of a few tries, the one whose two counter readings are closest.
 Pair read_both() {
   Pair best{};
   uint64_t closest = UINT64_MAX;
@@ -84,7 +84,7 @@ uint64_t Clock::frequency() {
   const uint64_t ns = now.ns - first_ns_;
   const uint64_t measured =
       static_cast<uint64_t>(static_cast<Uint128>(now.ticks - first_ticks_) * kNsPerSecond / ns);
-  // The first measurement is off by a hundredth at most, so what is farther from it says that the
+  // The first measurement is wrong by at most a hundredth. A larger difference means that the
   // counter has stepped meanwhile.
   const uint64_t known = __atomic_load_n(&frequency_, __ATOMIC_RELAXED);
   const uint64_t apart = measured < known ? known - measured : measured - known;

@@ -6,23 +6,24 @@
 
 namespace telltale::st {
 
-// The clock of all records of this process: the processor's counter where it runs evenly, else
+// The clock of all records of this process: the processor's counter if it is constant, otherwise
 // CLOCK_MONOTONIC.
 class Clock {
  public:
-  // Chooses; the first call counts. `monotonic`: take CLOCK_MONOTONIC in any case.
+  // Selects the clock; only the first call has an effect. `monotonic`: use CLOCK_MONOTONIC in any
+  // case.
   static void start(bool monotonic);
   static bool is_counter() { return counter_; }
-  // Ticks, and the moment's other two clocks.
+  // Ticks, and the other two clocks at the same moment.
   struct Moment {
     uint64_t ticks;
     timespec wall;
   };
   static uint64_t ticks();
   static Moment moment();
-  // Ticks in a second. The longer the program has run, the better it is known: measured over the
-  // time since start() (within 0.01 % after the first millisecond). A counter that steps does not
-  // change it.
+  // Ticks per second, measured over the time since start(): within 0.01 % after the first
+  // millisecond, and more precise the longer the program runs. A counter that steps does not change
+  // it.
   static uint64_t frequency();
 
  private:
@@ -30,7 +31,7 @@ class Clock {
   static bool counter_;
   static uint64_t first_ticks_;
   static uint64_t first_ns_;
-  static uint64_t frequency_;  // the last that was measured
+  static uint64_t frequency_;  // the last measurement
 };
 
 }  // namespace telltale::st

@@ -21,7 +21,7 @@ struct CivilTime {
   uint32_t year, month, day, hour, minute, second;
 };
 
-// The proleptic Gregorian calendar of UTC: the days since 1 March of year 0, in eras of 400 years.
+// The proleptic Gregorian calendar of UTC: days since 1 March of year 0, in eras of 400 years.
 CivilTime civil_time(int64_t seconds) {
   const int64_t days = seconds / 86400 + 719468;
   const uint32_t rest = static_cast<uint32_t>(seconds % 86400);
@@ -46,7 +46,7 @@ char* digits(char* at, uint32_t number, int count, uint32_t base) {
   return at + count;
 }
 
-// `path` from the root; false if it is too long.
+// Makes `path` absolute; false if it is too long.
 bool make_absolute(const char* path, char (&result)[kPathBytes]) {
   size_t used = 0;
   if (path[0] != '/') {
@@ -66,7 +66,7 @@ int plan_file(FilePlan& plan, const FileOptions& options) {
   if (options.path != nullptr && !make_absolute(options.path, plan.path)) return -ENAMETOOLONG;
   const char* const directory = options.directory == nullptr ? "" : options.directory;
   if (!make_absolute(directory, plan.directory)) return -ENAMETOOLONG;
-  // A forked child's file is named by rule, and stands beside.
+  // A forked child's file has a derived name in the same folder.
   if (plan.path[0] != 0) {
     std::memcpy(plan.directory, plan.path, sizeof(plan.path));
     size_t end = std::strlen(plan.directory);
@@ -120,7 +120,7 @@ int plan_sink(Sink& sink, const detail::OpenRequest& request) {
   return 0;
 }
 
-// The counts of what is lost, which the classic layout has no record for, as logged variables.
+// The loss counts as logged variables, because the classic layout has no record for them.
 void post_classic_losses(Sink& sink, Store* store) {
   static const char* const kNames[] = {"",
                                        "telltale.lost.no_space",
@@ -135,7 +135,7 @@ void post_classic_losses(Sink& sink, Store* store) {
     const uint64_t count = __atomic_load_n(&sink.lost[reason], __ATOMIC_RELAXED);
     if (count == 0) continue;
     site.name = kNames[reason];
-    // Behind those of checkpoints, as the format's page has it.
+    // After the scope indexes of checkpoints (docs/formats/stacktrack.md, "Classic").
     const uint16_t index = static_cast<uint16_t>(kLastClassicScope + reason);
     const uint64_t sequence = __atomic_add_fetch(&settings.sequence, 1, __ATOMIC_RELAXED);
     post(sink, store, {type_flags(RecordType::source_location), 0, settings.pid, sequence},
@@ -151,14 +151,14 @@ void post_classic_losses(Sink& sink, Store* store) {
 }
 
 void wait_for_callbacks(const Sink& sink) {
-  if (depth_in_library() != 0) return;  // it is the callback that closes its sink
+  if (depth_in_library() != 0) return;  // the callback itself closes its sink
   while (__atomic_load_n(&sink.callback_users, __ATOMIC_ACQUIRE) != 0) yield_processor();
 }
 
 int close_sink(Sink& sink) {
   if (!is_open(sink)) return -EBADF;
   int error = 0;
-  static char path[kPathBytes];  // only one thread configures
+  static char path[kPathBytes];  // only one thread at a time configures
   path[0] = 0;
   {
     const Inside inside;
@@ -194,7 +194,7 @@ int flush_sink(Sink& sink) {
   return error;
 }
 
-// Late, but not too late: destructors of statics may still record.
+// A late destructor, because destructors of statics may still record.
 __attribute__((destructor)) void refine_at_exit() {
   if (__atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED) == 0 ||
       child_is_waiting())

@@ -1,4 +1,4 @@
-// Async-signal-safe once it is set up.
+// Async-signal-safe after setup.
 
 #include "crash.h"
 
@@ -9,7 +9,7 @@
 #include "configure.h"
 #include "emit.h"
 
-// clang has it for this processor only.
+// clang supports it only on this processor.
 #if defined(__x86_64__)
 #define TELLTALE_ST_COMES_BACK 1
 #else
@@ -21,10 +21,10 @@ namespace {
 
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 constexpr int kSignalCount = sizeof(kSignals) / sizeof(kSignals[0]);
-// Room for the largest register state there is, several times over.
+// Several times the size of the largest register state.
 constexpr size_t kStackBytes = 1U << 17;
 constexpr size_t kGuardBytes = 4096;
-// How long threads that crash meanwhile wait for the dump.
+// How long other crashing threads wait for the dump.
 constexpr int kMostWaits = 900;
 constexpr long kWaitNs = 1'000'000;
 
@@ -32,9 +32,9 @@ struct sigaction before[kSignalCount];
 bool installed[kSignalCount];
 char dump_path[kPathBytes];
 int dump_sink = -1;
-uint32_t dumping = 0;  // the thread that does it
+uint32_t dumping = 0;  // the thread that dumps
 uint32_t dumped = 0;
-[[maybe_unused]] void* after_fault[5];  // __builtin_setjmp's
+[[maybe_unused]] void* after_fault[5];  // for __builtin_setjmp
 
 void dump() {
   const Inside inside;
@@ -48,9 +48,8 @@ void dump() {
   close_file(file);
 }
 
-// By the first thread that crashes; the others wait until it is done. Who crashes has perhaps
-// written over what we keep: a fault in here ends the dump, and the process goes the way that it
-// was on.
+// Run by the first thread that crashes; the others wait until it is done. The program may have
+// overwritten our memory: a fault in here ends the dump, and the original signal proceeds.
 void dump_once() {
   uint32_t nobody = 0;
   if (!__atomic_compare_exchange_n(&dumping, &nobody, thread_id(), false, __ATOMIC_ACQ_REL,
@@ -72,7 +71,7 @@ void dump_once() {
          __atomic_load_n(&dumped, __ATOMIC_RELAXED) == 0;
 }
 
-// Whose chunk holds what could not be stored?
+// Whose chunk contains the address that could not be stored to?
 bool let_go_of_cut_file(const void* address) {
   const Inside inside;
   bool found = false;
@@ -86,7 +85,7 @@ bool let_go_of_cut_file(const void* address) {
       lose(settings.sinks[i], nullptr, LostReason::no_space, events);
       if (store == nullptr) continue;
       if (node.streams[i].store == store->id) __atomic_store_n(&store->cut, 1, __ATOMIC_SEQ_CST);
-      // Told in a file later: this one may be cut too, and here no signal is handled.
+      // Counted in a file later: this one may be truncated, too, and no SIGBUS is handled here.
       __atomic_fetch_add(&store->cut_events, events, __ATOMIC_RELAXED);
     }
     return !found;
@@ -96,7 +95,8 @@ bool let_go_of_cut_file(const void* address) {
     found = store != nullptr && let_go_if_holds(*store, address);
   }
   found = found || let_go_if_replaced_holds(address);
-  // What others write meanwhile goes where ours does; soon they ask, and go on in the next file.
+  // Other threads' stores go to the same anonymous memory for now; at their next slow path they
+  // continue in the next file.
   if (found) {
     raise_generation();
     Threads::interrupt_all();
@@ -110,12 +110,12 @@ void handle(int number, siginfo_t* info, void*) {
 #if TELLTALE_ST_COMES_BACK
   if (is_dumping_here()) __builtin_longjmp(after_fault, 1);
 #endif
-  // Until the dump is done other threads that crash come here too.
+  // Other threads that crash before the dump is done come here, too.
   if (dump_sink >= 0) dump_once();
   for (int i = 0; i < kSignalCount; ++i) {
     if (kSignals[i] == number) ::sigaction(number, &before[i], nullptr);
   }
-  // Faults come again when this returns; what was sent does not.
+  // When this returns, faults are raised again; sent signals are not.
   const bool comes_by_itself =
       info->si_code > 0 && info->si_code != SI_KERNEL && number != SIGTRAP && number != SIGSYS;
   if (!comes_by_itself) send_again(number, info);
@@ -124,7 +124,7 @@ void handle(int number, siginfo_t* info, void*) {
 void install(int which) {
   if (installed[which]) return;
   ::sigaction(kSignals[which], nullptr, &before[which]);
-  // An ignored signal stays ignored, also in programs that this one becomes.
+  // An ignored signal stays ignored, also in programs that this one execs.
   if ((before[which].sa_flags & SA_SIGINFO) == 0 && before[which].sa_handler == SIG_IGN) return;
   installed[which] = true;
   struct sigaction action = {};

@@ -1,21 +1,21 @@
 #pragma once
 
-// What signals mean to the recorder: a ring in memory is written when one kills the process, and a
-// file that somebody else has cut while it is mapped is let go. The host's own handlers go first if
-// they came later; if they were there before, they get the same signal next, from the kernel.
+// Signal handling of the recorder: a ring in memory is written when a signal kills the process, and
+// a mapped file that somebody else has truncated is abandoned. Handlers that the host installs
+// later run first; the kernel delivers the same signal next to handlers that were there before.
 
 #include "threads.h"
 
 namespace telltale::st {
 
-// Dumps the ring to `path` when a fatal signal comes. Replaces what an earlier call asked for.
+// Dumps the ring to `path` when a fatal signal arrives. Replaces the path of an earlier call.
 void dump_on_crash(int sink, const char* path);
-// A store into a file that has been cut is no SIGBUS from now on.
+// From now on a store to a truncated file does not end the process by SIGBUS.
 void watch_cut_files();
 
-// A ring is to be dumped: threads should have a stack for handlers.
+// A ring is to be dumped: threads need a signal stack.
 bool crash_is_watched();
-// So that a stack that overflowed can be told about. Threads that have one keep theirs.
+// So that a stack overflow can be dumped. Threads that have a signal stack keep it.
 void give_signal_stack(Node& node);
 
 }  // namespace telltale::st

@@ -1,6 +1,6 @@
-// What a checkpoint does when the inlined code cannot: gives the thread a place to write, posts the
-// checkpoint's context, writes text, serves several sinks, callbacks and the classic layout.
-// Async-signal-safe, without locks.
+// The slow path of a checkpoint: gives the thread a place to write, posts the checkpoint's context,
+// writes text, serves several sinks, callbacks and the classic layout. Async-signal-safe, without
+// locks.
 
 #include "emit.h"
 
@@ -73,8 +73,8 @@ void drop_chunk(Stream& stream) {
   stream.chunk = {};
 }
 
-// The last slots that were taken, of which some may be behind the end, unless there is a record:
-// then a signal handler came between and took them. A slot that stays empty would keep its chunk
+// Returns the slots that were taken last, some of which may be past the end, unless one contains a
+// record: then a signal handler ran in between and took them. An empty slot would keep its chunk
 // from being unmapped.
 void give_back_slots(Stream& stream, uint32_t count) {
   const uint64_t first = stream.next - uint64_t{count} * detail::kSlotBytes;
@@ -92,9 +92,9 @@ void give_back_slots(Stream& stream, uint32_t count) {
   if (empty) stream.next = first;
 }
 
-// The inlined code must not touch the node while the library works on it: signal handlers then ask,
-// and get nested.
-// `taken`: of slots, that the inlined code took and could not use, which is why it asks.
+// The inlined code must not touch the node while the library works on it: signal handlers then take
+// the slow path, and are nested. `taken`: slots that the inlined code took and cannot use, for
+// which it called the slow path.
 void pull(Node& node, uint32_t generation, uint32_t taken) {
   __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -114,8 +114,8 @@ void pull(Node& node, uint32_t generation, uint32_t taken) {
   node.when = node.sequence + 2;  // the next event reads the clock
 }
 
-// Not while a new store can be seen but its cycle has not begun: the inlined code compares with the
-// old one, in which checkpoints were posted elsewhere.
+// Not between the publication of a new store and the beginning of its cycle: the inlined code
+// compares with the old cycle, in which checkpoints were posted to another store.
 void push(Node& node, uint32_t generation, uint32_t cycle) {
   const uint32_t fast = __atomic_load_n(&settings.fast, __ATOMIC_RELAXED);
   if (fast == 0 ||
@@ -124,8 +124,8 @@ void push(Node& node, uint32_t generation, uint32_t cycle) {
   const Stream& stream = node.streams[fast - 1];
   if (stream.limit == 0) return;
   node.next = stream.next;
-  // Within a chunk it never gets smaller: an event that was interrupted may use it for a slot that
-  // it took before.
+  // Within a chunk it never decreases: an interrupted event may use it for a slot that it has
+  // already taken.
   const uint64_t base = node.sequence + 1 - stream.next / detail::kSlotBytes;
   if (node.pushed != stream.limit || static_cast<int64_t>(base - node.base) > 0) node.base = base;
   node.pushed = stream.limit;
@@ -164,7 +164,7 @@ Node* this_node(bool nested) {
   return nested ? nullptr : attach();
 }
 
-// A nested event always reads the clock: numbers next to the last one may be given out above it.
+// A nested event always reads the clock: numbers just above the last one may already be in use.
 Moment take_moment(Node* node, bool nested) {
   Moment moment{0, 0, false};
   const bool counted = __atomic_load_n(&settings.counted, __ATOMIC_RELAXED) != 0;
@@ -197,12 +197,12 @@ Moment take_moment(Node* node, bool nested) {
 uint64_t next_size(const Store& store, uint64_t wanted, size_t count) {
   const uint64_t least = (count + 1) * slot_bytes(store.layout);
   if (wanted < kSmallestChunk) wanted = kSmallestChunk;
-  // A file that is rotated is shared by more than one chunk.
+  // A file that is rotated is shared by several chunks.
   if (store.most_bytes != 0 && wanted > store.most_bytes / 16) wanted = store.most_bytes / 16;
   return wanted < least ? least : wanted;
 }
 
-// Another thread is making the next file. False: it did not.
+// Another thread is making the next file. False: it failed.
 bool wait_for_rotation(const Sink& sink, const Store& store) {
   constexpr int kPatience = 10000;
   for (int i = 0; i < kPatience && __atomic_load_n(&sink.rotating, __ATOMIC_ACQUIRE) != 0; ++i)
@@ -210,9 +210,10 @@ bool wait_for_rotation(const Sink& sink, const Store& store) {
   return __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE) != &store;
 }
 
-uint64_t wiped_store = 0;  // the last one that was found so
+uint64_t wiped_store = 0;  // the last store found truncated
 
-// What the thread had stored is gone: the store is cut, and its events are to be counted.
+// The data that the thread had stored is gone: the store is truncated, and its events are to be
+// counted.
 void count_wiped(Store& store, Stream& stream) {
   if (stream.limit == 0) return;
   looking_back = true;
@@ -230,7 +231,7 @@ void count_wiped(Store& store, Stream& stream) {
 }
 
 // Makes sure that the thread has `count` slots in this sink. False: there is no space, and the file
-// cannot be rotated; `again`: what is open has changed.
+// cannot be rotated; `again`: the set of open sinks has changed.
 bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t count, bool* again) {
   count_wiped(store, stream);
   const bool cut = __atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0;
@@ -269,7 +270,7 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   return true;
 }
 
-// A view in which the thread has room in every sink that can have some.
+// A view in which the thread has room in every sink that is able to provide it.
 View make_room_everywhere(Node& node, uint32_t cycle, size_t count) {
   for (int attempt = 0;; ++attempt) {
     View view = look(cycle, false);
@@ -359,7 +360,7 @@ InLibrary::InLibrary() { ++depth; }
 InLibrary::~InLibrary() { --depth; }
 void forget_this_thread() { detail::telltale_st_thread_v1 = &Threads::none; }
 
-// Before the program's own constructors; its checkpoints record from the first on.
+// Runs before the program's own constructors, whose checkpoints are recorded from the first on.
 __attribute__((constructor(101))) void begin() { open_from_environment(); }
 
 namespace detail {

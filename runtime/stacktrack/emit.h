@@ -4,10 +4,10 @@
 
 namespace telltale::st {
 
-// Whether this thread is inside the library now (0: no), and how deep.
+// How deep this thread is nested inside the library (0: not at all).
 uint32_t depth_in_library();
-// While it lives, checkpoints of this thread are nested in the library: callbacks are not called
-// for them.
+// During its lifetime, checkpoints of this thread are nested in the library: callbacks are not
+// called for them.
 class InLibrary {
  public:
   InLibrary();
@@ -15,9 +15,10 @@ class InLibrary {
   InLibrary(const InLibrary&) = delete;
   InLibrary& operator=(const InLibrary&) = delete;
 };
-// Whether this thread looks at what it has stored; else a fault in a recording is about an event.
+// Whether this thread is reading what it has stored; otherwise a fault during recording concerns an
+// event.
 bool is_looking_back();
-// In a forked child: its thread has no node, whatever its parent's had.
+// In a forked child: its thread has no node, even if its parent had one.
 void forget_this_thread();
 
 }  // namespace telltale::st

@@ -19,7 +19,7 @@ struct Word {
   }
 };
 
-// "64M" is 64 x 2^20; 0 if it is no number.
+// "64M" is 64 x 2^20; 0 if it is not a number.
 uint64_t number_of(const Word& word) {
   uint64_t number = 0;
   for (size_t i = 0; i < word.bytes; ++i) {
@@ -72,8 +72,8 @@ void take_option(const Word& name, const Word& value, FileOptions& options) {
 
 void open_from_environment() {
   constexpr const char* kVariable = "TELLTALE_STACKTRACK";
-  // A program that runs with other rights than its caller's (setuid, capabilities) obeys nothing
-  // that the caller has put there; nor does a program that it starts with these rights.
+  // A program with more privileges than its caller (setuid, capabilities) ignores the variable, and
+  // so do programs that it starts with these privileges.
   if (::getauxval(AT_SECURE) != 0) ::unsetenv(kVariable);
   const char* at = ::secure_getenv(kVariable);
   if (at == nullptr || *at == 0) return;

@@ -12,8 +12,8 @@ namespace {
 enum Waiting : uint32_t { kNobody, kFirstEvent, kSomebodyOpens };
 uint32_t waiting = kNobody;
 
-// The event that a signal handler interrupted to fork is finished by both processes: the child's
-// goes nowhere.
+// If a signal handler forks, both processes complete the interrupted event; the child's is
+// discarded.
 void detach_chunks() {
   detail::Thread* const thread = detail::telltale_st_thread_v1;
   if (thread == &Threads::none) return;
@@ -24,7 +24,7 @@ void detach_chunks() {
   }
 }
 
-// Runs in the child of fork(), before anything else of it. The parent's files stay the parent's.
+// Runs first in the child of fork(). The parent's files stay the parent's.
 void become_child() {
   const KeepErrno keep;
   Configuring::reset();
@@ -36,7 +36,7 @@ void become_child() {
   bool any = false;
   bool any_waits = false;
   for (Sink& sink : settings.sinks) {
-    // A daemon forks again before its first event: what waits goes on waiting.
+    // A daemon forks again before its first event: the pending state stays pending.
     any_waits = any_waits || sink.state == kWaitingForChild;
     if (sink.state != kOpen) continue;
     sink.rotating = 0;
@@ -49,7 +49,8 @@ void become_child() {
   }
   waiting = any_waits ? kFirstEvent : kNobody;
   settle();
-  // The parent's number of the cycle went with the page; anything but 0 lets the first event ask.
+  // The parent's cycle number was on the page that was zeroed; any value but 0 makes the first
+  // event take the slow path.
   announce(any || any_waits ? new_cycle() : 0);
 }
 
@@ -59,8 +60,7 @@ void watch_forks() {
   static bool watched = false;
   if (watched) return;
   watched = true;
-  // Whatever copies the process without asking anybody (clone, _Fork) leaves a child that records
-  // nothing.
+  // A child created without fork handlers (clone, _Fork) records nothing.
   ::madvise(&detail::telltale_st_control_v1, sizeof(detail::telltale_st_control_v1),
             MADV_WIPEONFORK);
   ::pthread_atfork(nullptr, nullptr, become_child);
@@ -94,7 +94,7 @@ bool open_in_child() {
   for (Sink& sink : settings.sinks) {
     if (sink.state == kWaitingForChild) {
       name_files(sink.plan);
-      // A file that was named by the user is the parent's; the child's gets a name in that folder.
+      // A file that the user named is the parent's; the child's gets a derived name in that folder.
       sink.plan.path[0] = 0;
       if (start_sink(sink, cycle) != 0) sink.state = kClosed;
     }

@@ -15,8 +15,8 @@ void push(Retired* first, Retired* last) {
                                         __ATOMIC_RELAXED));
 }
 
-// What is taken off the list first was replaced before: if nobody but us is inside after that,
-// nobody holds it.
+// Whatever is taken off the list here was replaced before: if we are the only thread inside after
+// that, no thread holds it.
 void clean() {
   Retired* const items = __atomic_exchange_n(&retired, nullptr, __ATOMIC_SEQ_CST);
   if (items == nullptr) return;

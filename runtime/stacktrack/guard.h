@@ -1,15 +1,15 @@
 #pragma once
 
-// When memory that other threads may be looking at can be given back, without a lock: whoever works
-// on shared things is counted, and what was replaced meanwhile is unmapped by somebody who is
-// alone. Async-signal-safe.
+// Releases memory that other threads may be reading, without a lock: threads inside the library are
+// counted, and memory that was replaced meanwhile is unmapped by a thread that is alone.
+// Async-signal-safe.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace telltale::st {
 
-// Two ranges to unmap; stands in one of them. A null base is left out.
+// Two ranges to unmap; this struct is in one of them. A null base is skipped.
 struct Retired {
   Retired* link;
   void* base[2];
@@ -23,10 +23,10 @@ class Inside {
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
-  // `item` must be out of everybody's reach already; only those inside now may still hold it.
+  // `item` must be unreachable already; only threads inside now may still hold it.
   static void retire(Retired* item);
-  // In a forked child, which has one thread: nobody else is inside, whoever was when it was copied;
-  // the thread `times`.
+  // In a forked child, which has one thread: only that thread is inside, `times` times, whatever
+  // the parent's count was.
   static void reset(uint32_t times);
 };
 

@@ -5,14 +5,14 @@
 namespace telltale::st {
 namespace {
 
-constexpr size_t kTableSize = 1U << 17;  // twice what is given out: searches stay short
+constexpr size_t kTableSize = 1U << 17;  // twice the largest number: searches stay short
 constexpr uint32_t kMostFiles = 65535;
 
-SourceFile table[kTableSize];  // pages that nobody needs cost nothing
+SourceFile table[kTableSize];  // unused pages cost nothing
 uint32_t file_count = 0;
 
-// FNV-1a, then mixed: two names out of 65,535 are the same to it with a probability of 1 in 8
-// thousand million.
+// FNV-1a, then mixed: the probability that any two of 65,535 names collide is 1 in 8 thousand
+// million.
 uint64_t hash_of(const char* name) {
   uint64_t hash = 14695981039346656037U;
   for (; *name != 0; ++name) hash = (hash ^ static_cast<unsigned char>(*name)) * 1099511628211U;
@@ -45,7 +45,7 @@ void* take_memory(size_t bytes) {
   }
 }
 
-// Where the parenthesis that `close` closes opens; null if there is none.
+// The parenthesis that matches `close`; null if there is none.
 const char* opening(const char* begin, const char* close) {
   int depth = 0;
   for (const char* at = close; at >= begin; --at) {
@@ -55,7 +55,7 @@ const char* opening(const char* begin, const char* close) {
   return nullptr;
 }
 
-// Behind the result type: the last space that is not inside of brackets.
+// The end of the result type: the last space outside brackets.
 const char* name_begin(const char* begin, const char* end) {
   int depth = 0;
   for (const char* at = end - 1; at >= begin; --at) {
@@ -86,7 +86,7 @@ SourceFile* find_source_file(const char* name) {
     }
     if (there != hash) continue;
     if (__atomic_load_n(&file.number, __ATOMIC_RELAXED) == 0) {
-      // Two that come at once may take a number each; one of them is left out.
+      // Two threads at once may both take a number; one of the numbers stays unused.
       const uint32_t number = __atomic_add_fetch(&file_count, 1, __ATOMIC_RELAXED);
       uint32_t none = 0;
       if (number > kMostFiles) return nullptr;

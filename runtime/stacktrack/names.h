@@ -1,7 +1,7 @@
 #pragma once
 
-// Numbers of source files, their properties, and how a function is called. Texts are copied: the
-// module that they came from may be unloaded. Async-signal-safe and without locks.
+// Numbers of source files, their properties, and readable names of functions. Texts are copied,
+// because the module that they came from may be unloaded. Async-signal-safe and without locks.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,23 +19,23 @@ struct Property {
 // A source file that has a checkpoint or a property.
 struct SourceFile {
   uint64_t hash;         // of its name; 0: free
-  uint32_t number;       // from 1; 0: not given yet
-  uint32_t cycle;        // the write cycle in which it was posted last
+  uint32_t number;       // from 1; 0: not assigned yet
+  uint32_t cycle;        // the write cycle in which it was last posted
   Property* properties;  // the newest first
   uint32_t property_count;
 };
 
-// Of a file that find_source_file() gave: another thread may give it the number at the same time.
+// For a file from find_source_file(): another thread may assign the number at the same time.
 inline uint32_t number_of(const SourceFile& file) {
   return __atomic_load_n(&file.number, __ATOMIC_RELAXED);
 }
 
-// Null: there are 65,535 already.
+// Null: there are already 65,535.
 SourceFile* find_source_file(const char* name);
-// -ENOMEM: there is no memory.
+// -ENOMEM: out of memory.
 int add_property(SourceFile& file, const char* text);
 
-// Decimal, terminated; what does not fit is left out. Returns the characters without the
+// Decimal, zero-terminated, truncated to the buffer. Returns the number of characters without the
 // terminator.
 size_t write_number(char* text, size_t bytes, uint64_t number);
 
@@ -44,8 +44,7 @@ struct Text {
   size_t bytes;
 };
 // "file_sink_impl::open" of "int file_sink_impl::open(const char*) [with T = int]": without result,
-// parameters and template arguments of the compiler's own note. What it does not understand it
-// leaves whole.
+// parameters and the compiler's template arguments. A name that it cannot parse stays whole.
 Text short_function_name(const char* pretty);
 
 }  // namespace telltale::st

@@ -1,5 +1,5 @@
-// A classic file in order of capture, as the specification wants it: while the program ran, each
-// thread filled a part.
+// Sorts a classic file in order of capture, as the specification requires: while the program ran,
+// each thread filled a part.
 
 #include <cstring>
 
@@ -10,11 +10,11 @@ namespace {
 
 using stacktrack::classic::kEntryBytes;
 
-// A record with the text behind it.
+// A record and the text that follows it.
 struct Slot {
   uint32_t sequence;
-  uint32_t place;  // number of its slot; events have the highest bit too, because their context
-                   // comes first
+  uint32_t place;  // slot number; events have the highest bit set, because their context
+                   // is sorted first
 };
 constexpr uint32_t kEvent = 0x8000'0000;
 constexpr uint64_t kMostSlots = 0x7fff'ffff;
@@ -55,7 +55,7 @@ bool is_info(const stacktrack::classic::Head& head) {
   return (head.flags & stacktrack::kTypeMask) == type_flags(RecordType::info);
 }
 
-// The records that are not text and not empty.
+// The records except texts and empty slots.
 uint64_t list_records(const uint8_t* records, uint64_t count, Slot* slots) {
   uint64_t found = 0;
   for (uint64_t place = 0; place < count; ++place) {
@@ -115,7 +115,7 @@ int sort_into(const uint8_t* records, uint64_t bytes, const char* path) {
   sort(slots, found);
   const int file = open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
   int error = file < 0 ? file : 0;
-  // Also so that a full disk or a limit is met before there is half a file.
+  // Allocates first, so that a full disk or a limit is detected before half a file is written.
   if (error == 0) error = allocate_file(file, 0, found * kEntryBytes);
   if (error == 0) error = write_sorted(records, count, slots, found, file);
   if (file >= 0) close_file(file);
@@ -127,7 +127,7 @@ int sort_into(const uint8_t* records, uint64_t bytes, const char* path) {
 }  // namespace
 
 int put_in_order(const char* path) {
-  static char sorted[kPathBytes + 8];  // only one thread configures
+  static char sorted[kPathBytes + 8];  // only one thread at a time configures
   const size_t length = std::strlen(path);
   std::memcpy(sorted, path, length);
   std::memcpy(sorted + length, ".sort", 6);

@@ -20,7 +20,7 @@ std::string record(uint16_t flags, uint32_t sequence, char fill) {
   return bytes;
 }
 
-// A record with its text, as the recorder writes them: side by side.
+// A record with its text, next to each other, as the recorder writes them.
 std::string group(RecordType type, uint32_t sequence, int texts, char fill) {
   std::string bytes =
       record(type_flags(type, texts > 0 ? stacktrack::kHasInfo : 0), sequence, fill);
@@ -39,8 +39,8 @@ TEST(PutInOrder, SortsGroupsAndLeavesOutEmptySlots) {
     if (sequence % 7 == 0) expected.push_back(group(RecordType::source_location, sequence, 2, 's'));
     expected.push_back(group(RecordType::hit, sequence, sequence % 5 == 0 ? 4 : 0, 'h'));
   }
-  // Threads fill their parts in any order; what belongs to no checkpoint and a checkpoint's context
-  // keep theirs.
+  // Threads fill their parts in any order; records that belong to no checkpoint and a checkpoint's
+  // context keep their order.
   std::vector<std::string> shuffled(expected.begin() + 2, expected.end());
   std::shuffle(shuffled.begin(), shuffled.end(), std::minstd_rand(1));
   std::stable_sort(shuffled.begin(), shuffled.end(),

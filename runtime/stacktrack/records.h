@@ -13,7 +13,7 @@ namespace telltale::st {
 using stacktrack::LostReason;
 using stacktrack::RecordType;
 
-// 16 bytes behind the head.
+// The 16 bytes after the head.
 struct Payload {
   uint64_t words[2];
 };
@@ -28,21 +28,21 @@ struct RecordHead {
 inline constexpr size_t slot_bytes(Layout layout) {
   return layout == Layout::wide ? stacktrack::wide::kEntryBytes : stacktrack::classic::kEntryBytes;
 }
-// How much text a record can have behind it; longer text is cut.
+// The maximum length of a record's text; longer text is truncated.
 constexpr size_t kMaxTextBytes = 2000;
 inline constexpr size_t info_records(size_t text_bytes) {
   return (text_bytes + stacktrack::kInfoBytes - 1) / stacktrack::kInfoBytes;
 }
 
-// Stores a record into an empty slot. Its first 8 bytes come last: they commit it.
+// Stores a record into an empty slot. Its first 8 bytes are stored last: they commit it.
 void store_record(Layout layout, uint8_t* slot, const RecordHead& head, const Payload& payload);
 
-// Stores a record and its text into 1 + info_records(bytes) neighbouring empty slots; the record
-// itself is committed after its text, so that none is ever seen without. `bytes` <= kMaxTextBytes.
+// Stores a record and its text into 1 + info_records(bytes) consecutive empty slots; the record is
+// committed after its text, so that no record is visible without it. `bytes` <= kMaxTextBytes.
 void store_group(Layout layout, uint8_t* slots, const RecordHead& head, const Payload& payload,
                  const char* text, size_t bytes);
 
-// The last scope index of a classic file; those above tell what is lost.
+// The last scope index of a classic file for checkpoints; those above it are loss counts.
 constexpr uint32_t kLastClassicScope = 0xffff - stacktrack::kLostReasons - 1;
 constexpr uint64_t kLastClassicSequence = UINT32_MAX;
 

@@ -8,7 +8,7 @@
 namespace telltale::st {
 namespace {
 
-// Hands records to a callback, some at a time.
+// Passes records to a callback in batches.
 class CallbackBatch {
  public:
   explicit CallbackBatch(const Sink& sink) : sink_(sink), layout_(layout_of(sink)) {}
@@ -54,8 +54,8 @@ Payload pick(Layout layout, const Wide& wide, const Classic& classic) {
   return layout == Layout::wide ? to_payload(wide) : to_payload(classic);
 }
 
-constexpr uint64_t kClassicMost = 0x7fff;  // of numbers that the specification calls int16
-// What is too large stays the largest there is; ids that are too large never get here.
+constexpr uint64_t kClassicMost = 0x7fff;  // the largest number that the specification calls int16
+// Larger values become the largest; ids that are too large never get here.
 uint16_t narrow(uint64_t number) {
   return static_cast<uint16_t>(number > 0xffff ? 0xffff : number);
 }
@@ -71,8 +71,7 @@ Payload prologue(const Sink& sink, const Store* store) {
                                 classic::kPayloadOffset});
 }
 
-// Slots for the rest of the first chunk: the counts of what is lost stand at fixed places from the
-// beginning.
+// Slots for the rest of the first chunk: the loss counts are at fixed places from the beginning.
 void post_lost_counts(Store& store) {
   for (uint32_t reason = 1; reason <= stacktrack::kLostReasons; ++reason) {
     uint8_t* const slot = take_shared_slots(store, 1);
@@ -148,7 +147,7 @@ void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint3
   }
 }
 
-// Appends; what does not fit is left out.
+// Appends; truncates what does not fit.
 char* append(char* at, char* end, const char* text) {
   while (*text != 0 && at + 1 < end) *at++ = *text++;
   *at = 0;
@@ -199,8 +198,7 @@ View look_once(uint32_t cycle, bool nested) {
 }  // namespace
 
 View look(uint32_t cycle, bool nested) {
-  // Not half of one state and half of the next: then a checkpoint would count as posted in a cycle
-  // whose store it missed.
+  // Must not mix two states: a checkpoint would count as posted in a cycle whose store it missed.
   for (;;) {
     const uint32_t before = __atomic_load_n(&settings.generation, __ATOMIC_SEQ_CST);
     const View view = look_once(cycle, nested);
@@ -220,7 +218,7 @@ bool post(Sink& sink, Store* store, const RecordHead& head, const Payload& paylo
           const char* text, size_t bytes, bool nested) {
   if (store == nullptr) {
     if (nested) return false;
-    // Who closes it waits for us.
+    // The thread that closes the sink waits for this one.
     __atomic_fetch_add(&sink.callback_users, 1, __ATOMIC_SEQ_CST);
     const bool there = kind_of(sink) == SinkKind::callback && (is_open(sink) || head.sequence == 0);
     if (there) {
@@ -299,7 +297,7 @@ int make_file(Sink& sink, Store** store) {
     return error;
   }
   char path[kPathBytes];
-  constexpr int kTries = 1000;  // files of that name may be there already
+  constexpr int kTries = 1000;  // files with that name may exist
   for (int attempt = 0; attempt < kTries; ++attempt) {
     if (!numbered_path(plan, ++plan.number, path)) return -ENAMETOOLONG;
     *store = make_store(layout_of(sink), path, plan.ring_bytes, plan.rotate_bytes, &error);
@@ -341,7 +339,8 @@ static void begin_cycle(uint32_t cycle) {
 void announce(uint32_t cycle) {
   raise_generation();
   Threads::interrupt_all();
-  // Last: who sees the new cycle in the inlined code has a place in the new stores, or asks.
+  // Last: inlined code that sees the new cycle has a place in the new stores, or takes the slow
+  // path.
   if (cycle != 0) return begin_cycle(cycle);
   __atomic_store_n(&detail::telltale_st_control_v1.cycle, 0, __ATOMIC_SEQ_CST);
 }

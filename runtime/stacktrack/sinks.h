@@ -1,7 +1,7 @@
 #pragma once
 
-// The open sinks, and what is posted to them that belongs to no thread. Writing is
-// async-signal-safe and without locks; opening and closing are done by one thread at a time.
+// The open sinks, and records posted to them that belong to no thread. Writing is async-signal-safe
+// and without locks; one thread at a time opens and closes.
 
 #include <cstdint>
 #include <telltale/stacktrack_control.hpp>
@@ -35,18 +35,18 @@ struct Sink {
   uint32_t rotating;
   Store* store;  // null: callback
   CallbackOptions callback;
-  uint32_t callback_users;  // threads that are in it
+  uint32_t callback_users;  // threads inside it
   FilePlan plan;
   uint64_t lost[stacktrack::kLostReasons + 1];
 };
 
 struct Settings {
-  uint32_t generation;  // raised by every change of what is open
-  uint32_t fast;        // 1 + the only sink, if the inlined code can serve it; else 0
+  uint32_t generation;  // raised by every change of the set of open sinks
+  uint32_t fast;        // 1 + the only sink, if the inlined code can serve it; otherwise 0
   uint32_t counted;     // sequence numbers are counted
   uint32_t clock_every;
   uint32_t pid;
-  uint32_t last_cycle;  // of the write cycles that were begun
+  uint32_t last_cycle;  // the last write cycle that was begun
   uint64_t sequence;    // the last counted sequence number
   Sink sinks[kMaxSinks];
 };
@@ -56,8 +56,8 @@ inline bool is_open(const Sink& sink) {
   return __atomic_load_n(&sink.state, __ATOMIC_ACQUIRE) == kOpen;
 }
 
-// A sink's place may be used again for another while somebody looks at it: what they read at most
-// is the other's.
+// A sink's slot may be reused for another sink while a thread reads it: the worst that the thread
+// can read is the other sink's data.
 inline Layout layout_of(const Sink& sink) {
   return static_cast<Layout>(__atomic_load_n(&sink.layout, __ATOMIC_RELAXED));
 }
@@ -71,12 +71,12 @@ struct Moment {
   bool held;  // the clock was not read
 };
 
-// What is open, as one checkpoint sees it. Another thread may open, close and rotate meanwhile: the
-// stores stay as long as somebody is Inside, and a checkpoint's context and its event go to the
-// same ones.
+// The open sinks as one checkpoint sees them. Other threads may open, close and rotate meanwhile:
+// the stores stay mapped while any thread is Inside, and a checkpoint's context and its event go to
+// the same ones.
 struct View {
   uint32_t cycle;
-  bool nested;  // above an event of the same thread that is being recorded
+  bool nested;  // during another event of the same thread
   bool open[kMaxSinks];
   Store* stores[kMaxSinks];  // null: closed, or a callback
 };
@@ -84,40 +84,39 @@ View look(uint32_t cycle, bool nested);
 
 void lose(Sink& sink, Store* store, LostReason reason, uint64_t count);
 
-// Posts a record with text where all threads' records stand, or (without a store) to the callback.
-// False: there was no place.
+// Posts a record with text to the chunks of all threads, or (without a store) to the callback.
+// False: there was no space.
 bool post(Sink& sink, Store* store, const RecordHead& head, const Payload& payload,
           const char* text, size_t bytes, bool nested);
-// PROLOGUE, PROCINFO, TIMETYPE and TIMEINFO; in a store's first chunk also the counts of what is
-// lost.
+// PROLOGUE, PROCINFO, TIMETYPE and TIMEINFO; in a store's first chunk also the loss counts.
 void post_header(Sink& sink, Store* store, uint32_t cycle, bool first);
-// What a checkpoint needs to be understood, to all sinks.
+// Posts a checkpoint's context to all sinks.
 void post_context(Site& site, const View& view, uint64_t sequence);
-// The site's number, given when it is hit the first time.
+// The site's number, assigned at its first execution.
 uint32_t scope_index(Site& site);
 
-// Before what is open is changed and again after: look() notices either. Threads look again at what
-// is open before they go on by themselves.
+// Called before and after a change of the open sinks: look() detects either. Threads then read the
+// set of open sinks again before they continue on the inlined path.
 void raise_generation();
 // A number for a write cycle that begins now.
 uint32_t new_cycle();
-// From now on checkpoints see `store` (null: none) in this sink, and all threads notice. What was
-// there is let go.
+// From now on checkpoints use `store` (null: none) in this sink, and all threads notice. Retires
+// the previous store.
 void replace_store(Sink& sink, Store* store);
-// From now on checkpoints see this sink.
+// From now on checkpoints use this sink.
 void publish(Sink& sink, Store* store);
-// All threads look again at what is open; then the write cycle is `cycle` or a later one (0:
-// nothing is recorded).
+// All threads read the open sinks again; then the write cycle is `cycle` or a later one (0: nothing
+// is recorded).
 void announce(uint32_t cycle);
 
 // Makes the sink's next file by its plan; 0 or a negative errno value.
 int make_file(Sink& sink, Store** store);
-// Goes on in the next file if `full` is still the one that is written, unless somebody else is at
-// it or it cannot be made.
+// Continues in the next file if `full` is still the current one, unless another thread is doing so
+// or the file cannot be made.
 bool rotate(Sink& sink, const Store& full);
-// A later, better measurement of the clock's frequency for the file.
+// Writes a later, more precise measurement of the clock's frequency to the file.
 void refine_frequency(Store* store);
-// If the last time is long ago.
+// The same, if the last time is long ago.
 void refine_frequency_now_and_then(Store* store);
 
 }  // namespace telltale::st

@@ -23,7 +23,7 @@ uint64_t first_word(const uint8_t* slot) {
 bool all_committed(Layout layout, const uint8_t* begin, const uint8_t* end) {
   const size_t step = slot_bytes(layout);
   const uint8_t* slot = begin;
-  // A ring comes by here with every record.
+  // A ring gets here with every record.
   for (; slot + 3 * step < end; slot += 4 * step) {
     if (first_word(slot) == 0 || first_word(slot + step) == 0 || first_word(slot + 2 * step) == 0 ||
         first_word(slot + 3 * step) == 0) {
@@ -36,7 +36,7 @@ bool all_committed(Layout layout, const uint8_t* begin, const uint8_t* end) {
   return true;
 }
 
-// Of a ring's chunk, which is wide.
+// For a chunk of a ring, which is wide.
 uint32_t count_events(const uint8_t* begin, const uint8_t* end) {
   uint32_t events = 0;
   for (const uint8_t* slot = begin; slot < end; slot += detail::kSlotBytes) {
@@ -47,7 +47,7 @@ uint32_t count_events(const uint8_t* begin, const uint8_t* end) {
   return events;
 }
 
-// Somebody may be about to store into one that was cut: the last few stay where they can be found.
+// A thread may be about to store into a truncated store: the last few remain findable.
 constexpr uint32_t kCutStores = 64;
 Store* cut_stores[kCutStores];
 uint32_t cut_count = 0;
@@ -72,7 +72,7 @@ int extend(Store& store, uint64_t bytes, int* file, uint64_t* offset) {
   uint64_t size = 0;
   const uint64_t at_least = __atomic_load_n(&store.allocated, __ATOMIC_ACQUIRE);
   int error = identify_file(*file, &device, &inode, &size);
-  // Somebody may have put another file in its place, or cut it.
+  // Another file may be in its place, or the file may be truncated.
   if (error == 0 && (device != store.device || inode != store.inode)) error = -ESTALE;
   if (error == 0 && size < at_least) {
     __atomic_store_n(&store.cut, 1, __ATOMIC_SEQ_CST);
@@ -89,8 +89,7 @@ int extend(Store& store, uint64_t bytes, int* file, uint64_t* offset) {
     error = allocate_file(*file, *offset, bytes);
     if (error == 0) raise_to(&store.allocated, *offset + bytes);
     if (error != 0) {
-      // The place goes back if nobody took one behind it; otherwise it stays a hole, which readers
-      // step over.
+      // Gives the place back if no chunk follows it; otherwise it stays a gap, which readers skip.
       uint64_t expected = *offset + bytes;
       __atomic_compare_exchange_n(&store.end, &expected, *offset, false, __ATOMIC_RELAXED,
                                   __ATOMIC_RELAXED);
@@ -101,7 +100,7 @@ int extend(Store& store, uint64_t bytes, int* file, uint64_t* offset) {
   return error;
 }
 
-// Not again for a while.
+// Do not retry for a while.
 void put_off(Store& store) {
   constexpr uint64_t kTriesPerSecond = 100;
   __atomic_store_n(&store.full_until, Clock::ticks() + Clock::frequency() / kTriesPerSecond,
@@ -122,7 +121,7 @@ int take_from_file(Store& store, uint64_t bytes, Chunk* chunk) {
   return error;
 }
 
-// Empties a chunk. Its head goes first: from then on no reader takes what is left for anything.
+// Clears a chunk, its head first: from then on readers ignore the rest.
 void clear_chunk(const Chunk& chunk) {
   for (uint8_t* slot = chunk.base; slot < chunk.base + chunk.bytes; slot += detail::kSlotBytes)
     __atomic_store_n(reinterpret_cast<uint64_t*>(slot), 0, __ATOMIC_RELAXED);
@@ -177,7 +176,8 @@ void retire_shared(Store& store, SharedChunk* shared) {
 
 int make_ring(Store& store, int file, uint64_t ring_bytes) {
   const uint64_t bytes = round_up(ring_bytes, kSmallestRing);
-  // Small enough that many threads can hold one each, large enough that changing it costs nothing.
+  // Small enough for many threads to hold one each, large enough that changing chunks costs
+  // nothing.
   store.chunk_bytes = kSmallestChunk;
   while (store.chunk_bytes < kSharedChunk && bytes / store.chunk_bytes > 64) store.chunk_bytes *= 2;
   store.chunk_count = bytes / store.chunk_bytes;
@@ -242,7 +242,7 @@ void retire_store(Store* store) {
   store->retired = {nullptr,
                     {store, stays ? nullptr : first.base},
                     {round_up(sizeof(Store), kSmallestChunk), first.bytes}};
-  if (stays) return;  // threads may look into a ring's description at any time
+  if (stays) return;  // threads may read a ring's description at any time
   Inside::retire(&store->retired);
 }
 
@@ -276,7 +276,7 @@ bool let_go_if_replaced_holds(const void* address) {
 int take_chunk(Store& store, uint64_t bytes, Chunk* chunk, uint64_t* overwritten) {
   if (__atomic_load_n(&store.full_until, __ATOMIC_RELAXED) > Clock::ticks()) return -ENOSPC;
   if (__atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0)
-    return -EFBIG;  // it can only go on in the next file
+    return -EFBIG;  // the store has to continue in the next file
   return store.chunk_bytes == 0 ? take_from_file(store, bytes, chunk)
                                 : take_from_ring(store, kFilling, chunk, overwritten);
 }
@@ -297,7 +297,7 @@ void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t*
                   uint32_t others) {
   if (!all_committed(layout, chunk.base, end)) return;
   if (ring == nullptr) return unmap(chunk.base, chunk.bytes);
-  // More than its STREAM record: who was interrupted may have counted text in the next chunk.
+  // More than its STREAM record: an interrupted thread may have counted text in the next chunk.
   const uint32_t events = others > 1 ? count_events(chunk.base, end)
                                      : static_cast<uint32_t>(end - chunk.base) /
                                                static_cast<uint32_t>(detail::kSlotBytes) -
@@ -315,7 +315,7 @@ uint8_t* take_shared_slots(Store& store, size_t count) {
     SharedChunk* shared = __atomic_load_n(&store.shared, __ATOMIC_ACQUIRE);
     const uint64_t at = __atomic_fetch_add(&shared->used, bytes, __ATOMIC_RELAXED);
     if (at + bytes <= shared->chunk.bytes) return shared->chunk.base + at;
-    // It has a mapping of its own, that goes with the chunk.
+    // It has a mapping of its own, which is released with the chunk.
     SharedChunk* const next = static_cast<SharedChunk*>(map_memory(kSmallestChunk));
     if (next == nullptr) return nullptr;
     if (!fill_shared(store, kSharedChunk, next)) {
@@ -326,7 +326,7 @@ uint8_t* take_shared_slots(Store& store, size_t count) {
                                     __ATOMIC_RELAXED)) {
       retire_shared(store, shared);
     } else {
-      retire_shared(store, next);  // somebody else was quicker; its chunk stays empty
+      retire_shared(store, next);  // another thread was faster; its chunk stays empty
     }
   }
   return nullptr;

@@ -11,7 +11,7 @@
 namespace telltale::st {
 namespace {
 
-// Keeps errno; syscall() is the one door, and no cancellation point.
+// Preserves errno; syscall() is the only entry, and not a cancellation point.
 template <typename... Arguments>
 long call(long number, Arguments... arguments) {
   const KeepErrno keep;
@@ -19,10 +19,10 @@ long call(long number, Arguments... arguments) {
   return result < 0 ? -errno : result;
 }
 
-// Also makes the file's pages, many at once: storing into pages that are not there yet costs
-// several times as much, as the system makes each by itself. Each write makes pages that the system
-// keeps as one piece ("large folios"), and the first store into each page looks at all of its
-// piece: with a MiB at once, stores cost ten times what they do with 64 KiB, which is the best.
+// Also creates the file's pages, many at once: a store into a missing page costs several times as
+// much, because the kernel creates each one separately. The kernel keeps the pages of each write as
+// one large folio, and the first store into each page examines the whole folio: with a MiB at once,
+// stores cost ten times as much as with 64 KiB, which is best.
 int write_zeros(int file, uint64_t offset, uint64_t bytes) {
   static const char kZeros[65536] = {};
   while (bytes > 0) {
@@ -95,7 +95,7 @@ int size_of_file(int file, uint64_t* bytes) {
 
 int allocate_file(int file, uint64_t offset, uint64_t bytes) {
   struct rlimit limit;
-  // Beyond the limit the system call would send SIGXFSZ to a program that knows nothing of this
+  // Beyond the limit the system call would send SIGXFSZ to a program that does not know of this
   // file.
   if (call(SYS_prlimit64, 0, RLIMIT_FSIZE, nullptr, &limit) == 0 &&
       limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur) {
@@ -105,7 +105,7 @@ int allocate_file(int file, uint64_t offset, uint64_t bytes) {
   for (int attempt = 0; attempt < 16 && result == -EINTR; ++attempt)
     result = call(SYS_fallocate, file, 0, offset, bytes);
   if (result == -EOPNOTSUPP || result == -ENOSYS) return write_zeros(file, offset, bytes);
-  if (result == 0) write_zeros(file, offset, bytes);  // it has its blocks whatever this says
+  if (result == 0) write_zeros(file, offset, bytes);  // the blocks are allocated in any case
   return static_cast<int>(result);
 }
 

@@ -22,14 +22,14 @@ Node* node_at(uint32_t index) {
 bool take_over(Node* node, uint32_t pid, uint32_t tid) {
   uint32_t owner = __atomic_load_n(&node->tid32, __ATOMIC_ACQUIRE);
   if (__atomic_load_n(&node->taken, __ATOMIC_ACQUIRE) == 0 || owner == 0) return false;
-  // A thread that has our number is gone, or we could not have it.
+  // A previous owner with our own tid is gone, otherwise we could not have that tid.
   if (owner != tid && !thread_is_gone(pid, owner)) return false;
   return __atomic_compare_exchange_n(&node->tid32, &owner, 0, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED);
 }
 
-// Looks at a few nodes, others each time: threads that come and go find one another's nodes, and
-// ten thousand that stay cost a new one a few system calls only.
+// Checks a few nodes, different ones each time: threads that come and go reuse one another's nodes,
+// and with ten thousand that stay a new one costs only a few system calls.
 Node* find_left_over(uint32_t pid, uint32_t tid) {
   const uint32_t count = __atomic_load_n(&node_count, __ATOMIC_RELAXED);
   for (uint32_t attempt = 0; attempt < 4 && attempt < count; ++attempt) {

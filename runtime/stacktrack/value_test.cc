@@ -15,7 +15,7 @@ std::string written(uint64_t magnitude, bool negative) {
   const size_t bytes = write_short_number(magnitude, negative, text);
   char letters[sizeof(text)];
   std::memcpy(letters, text, sizeof(text));
-  // What is behind the text is zero.
+  // The bytes after the text are zero.
   for (size_t i = bytes; i < sizeof(letters); ++i) EXPECT_EQ(letters[i], 0) << magnitude;
   return {letters, bytes};
 }

@@ -10,12 +10,12 @@
 namespace telltale::recorder {
 namespace {
 
-// Of what the parent had, only the process's memory is left: no mapping, no other threads.
+// The child has only a copy of the parent's memory: no mapping, no other threads.
 void forget_parent() {
   thread_state.current = &unregistered;
   thread_state.kept = nullptr;
-  // Whoever held a lock stayed with the parent; what they guard is written so that each store
-  // leaves it whole.
+  // A lock's holder may have stayed with the parent. The guarded data is written so that each store
+  // leaves it consistent.
   state.lock.reset();
   reset_side_lock();
   reset_objects_lock();
@@ -29,7 +29,7 @@ void forget_parent() {
   trace_file.forget();
   side_file.forget();
   trace_path.clear();
-  // The thread that ticks stayed with the parent.
+  // The timer thread stayed with the parent.
   if (state.options.clock == ClockKind::sparse) state.options.clock = ClockKind::tsc;
 }
 

@@ -8,10 +8,10 @@
 namespace telltale::recorder {
 namespace {
 
-// What stands behind the last event of a buffer that is closed before it is full, so that an event
-// that was about to be claimed there goes elsewhere.
+// Written after the last event of a buffer that is closed before it is full, so that an event that
+// is about to be claimed there retries elsewhere.
 constexpr uint64_t kClosed = xray::kClosingWord;
-// A buffer in less than this is not worth its preamble.
+// A smaller space is not worth a buffer's preamble.
 constexpr uint64_t kLeastPartialBytes = 512;
 constexpr uint64_t kEndOfBufferBytes = xray::kMetadataRecordBytes;
 
@@ -46,7 +46,7 @@ void cell_is_free(uint32_t cell) {
   ++state.closed_count;
 }
 
-// A cell or the rest of one. Empty: none to be had.
+// A cell or the rest of one. Empty: none is available.
 struct Place {
   std::byte* at = nullptr;
   uint32_t cell = 0;
@@ -65,7 +65,7 @@ Place recycled_cell() {
   state.cell_events[cell] = 0;
   __atomic_add_fetch(&state.cell_opened[cell], 1, __ATOMIC_ACQ_REL);
   std::byte* const at = cell_begin(cell);
-  // The head first: whoever reads the file from here on finds no buffer.
+  // The head first, so that readers of the file find no buffer from here on.
   __builtin_memset(at, 0, sizeof(uint64_t));
   asm volatile("" : : : "memory");
   fill_words(at, state.free_word, state.options.cell_bytes / sizeof(uint64_t));
@@ -96,7 +96,7 @@ Metadata wall_time_record() {
                          now / 1000 % 1'000'000);
 }
 
-// Writes the records that open a buffer; the first byte last, as that is what makes it one.
+// Writes the records that open a buffer; the first byte last, because it marks the buffer.
 void open_buffer(Control& control, const Place& place, uint64_t now) {
   std::byte* const cell_end = cell_begin(place.cell) + state.options.cell_bytes;
   std::byte* at = place.at;
@@ -136,8 +136,8 @@ uint64_t events_in(const Control& control, const std::byte* end) {
          xray::kFunctionRecordBytes;
 }
 
-// Ends the buffer. Interrupted code may still add what it has claimed: then the cell is not free
-// yet.
+// Ends the buffer. Interrupted code may still add what it has claimed; until then the cell is in
+// use.
 void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
   if (state.cell_events != nullptr) {
     state.cell_events[control.cell] += events_in(control, tail.at);
@@ -154,7 +154,8 @@ void close_buffer(Control& control, const Tail& tail, bool thread_ends) {
   }
 }
 
-// Whether somebody cut the trace below the buffer and made it long again: its head is not there.
+// Whether the trace was truncated below the buffer and extended again: the buffer's head is
+// missing.
 bool is_wiped(const Control& control) {
   const uint64_t head = word_at(control.begin - (state.has_extents ? 16 : 0));
   return (head & 0xFF) == 0;
@@ -167,7 +168,7 @@ void give_back(Control* control) {
   state.first_unused_control = control->index + 1;
 }
 
-// Interrupted code of this thread still adds to it, so that nobody else may have it, nor its cell.
+// Interrupted code of this thread still adds to it, so no other thread may get it or its cell.
 void retire(Control& control, const Tail& tail) {
   control.kind = ControlKind::retired;
   control.begin = tail.at;
@@ -180,8 +181,8 @@ Control* next_kept(const Control& control) {
   return control.next_unused == 0 ? nullptr : &state.controls[control.next_unused - 1];
 }
 
-// For the thread's next buffer. Not what others had: code that is interrupted between two of its
-// instructions may hold on to any Control that was this thread's.
+// For the thread's next buffer. Controls of other threads are not reused here: code that is
+// interrupted between two instructions may hold any Control that was this thread's.
 Control* spare_control() {
   Control* spare = nullptr;
   for (Control* kept = thread_state.kept; kept != nullptr; kept = next_kept(*kept)) {
@@ -328,7 +329,7 @@ Control* take_buffer(Control* had, uint64_t now) {
 
 namespace {
 
-// Of a thread that has ended.
+// Of an ended thread.
 void release(Control& control) {
   tell_left_out(control);
   if (control.kind == ControlKind::recording) close_buffer(control, tail_of(control), true);

@@ -1,41 +1,43 @@
 #pragma once
 
-// Buffers for threads: taken from the trace's cells and given back. Call with all signals blocked.
+// Buffers for threads: takes them from the trace's cells and returns them. Call with all signals
+// blocked.
 
 #include "state.h"
 
 namespace telltale::recorder {
 
-// Gives the calling thread a Control with a buffer that has been opened at `now`: the one it had is
-// closed. Without a buffer to be had, the Control is of kind `starved`; null: not even a Control.
+// Gives the calling thread a Control with a buffer opened at `now`, and closes its previous buffer.
+// If no buffer is available, the Control is of kind `starved`; null: no Control is available
+// either.
 Control* take_buffer(Control* had, uint64_t now);
 
-// A new Control for the calling thread without a buffer; null: none left.
+// A new Control without a buffer for the calling thread; null: none left.
 Control* take_control(ControlKind kind);
 
-// The calling thread ends: closes the buffer of its Control, if it has one, and frees it and those
-// that the thread kept.
+// At the end of the calling thread: closes the buffer of its Control, if any, and frees that
+// Control and those that the thread kept.
 void release_controls(Control* control);
 
-// Where a buffer's records end.
+// The end of a buffer's records.
 struct Tail {
-  std::byte* at;  // behind the last record
+  std::byte* at;  // after the last record
   bool open;      // a word fits there
-  bool pending;   // code of this thread that is interrupted has claimed records before `at` and not
-                  // yet added them: neither `next` nor `last` can be relied on
+  bool pending;   // interrupted code of this thread has claimed records before `at` and not
+                  // added them yet: neither `next` nor `last` is reliable
 };
 Tail tail_of(const Control& control);
 
-// Frees the Controls of threads that ended without a word. Needs the lock.
+// Frees the Controls of threads that ended without running the key's destructor. Needs the lock.
 void release_dead_threads();
 
-// No buffer is to be had from now on, and what threads have is closed.
+// No buffer is available from now on, and the threads' buffers are closed.
 void space_is_gone();
 
-// Adds what filters left out of all threads' buffers to the side record.
+// Adds the filtered events of all threads' buffers to the side record.
 void tell_all_left_out();
 
-// Where cell `index` begins.
+// The start of cell `index`.
 std::byte* cell_begin(uint32_t index);
 
 // A metadata record of 16 bytes.

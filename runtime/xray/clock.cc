@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kFirstMeasureNs = 200'000;
 constexpr long kTickNs = 1'000'000;
-// What a processor's own figure is worth without a measurement; parts in 10^9.
+// The assumed uncertainty of the processor's own figure without a measurement; parts in 10^9.
 constexpr uint32_t kStatedUncertainty = 100'000;
 
 enum Source : uint32_t { kExact = 1, kStated = 2, kMeasured = 3 };
@@ -25,7 +25,7 @@ bool invariant_counter() {
   return __get_cpuid(0x8000'0007, &a, &b, &c, &d) != 0 && (d >> 8 & 1) != 0;
 }
 
-// Ticks per second as processor or hypervisor state them; 0: neither does.
+// Ticks per second according to the processor or hypervisor; 0: unknown.
 uint64_t stated_frequency() {
   uint32_t a = 0;
   uint32_t b = 0;
@@ -40,7 +40,7 @@ uint64_t stated_frequency() {
   return uint64_t{a} * 1000;
 }
 
-// The counter and CLOCK_MONOTONIC_RAW read together: the tightest of a few tries.
+// The counter and CLOCK_MONOTONIC_RAW read together: the closest pair of a few tries.
 struct Pair {
   uint64_t ticks;
   uint64_t ns;
@@ -136,7 +136,7 @@ void calibrate() {
   tell(measured.frequency, kMeasured, measured.uncertainty);
 }
 
-// Each time twice as far from the start as the time before.
+// Measures again each time the distance from the start has doubled.
 void calibrate_now_and_then() {
   if (state.clock == ClockKind::monotonic) return;
   const uint64_t now = read_counter();
@@ -156,7 +156,7 @@ bool start_ticking() {
   return done;
 }
 
-// The vDSO's clock; libc only finds it.
+// The vDSO's clock; libc is only used to find it.
 TELLTALE_HOOK uint64_t monotonic_now() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

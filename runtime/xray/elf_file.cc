@@ -3,9 +3,10 @@
 #include "plain.h"
 #include "syscalls.h"
 
-// Of <stdlib.h>, which in C++ comes with long double, which clang has not with -mgeneral-regs-only.
+// Declared here because <stdlib.h> in C++ needs long double, which clang lacks with
+// -mgeneral-regs-only.
 extern "C" void free(void* memory);
-// There in every program that uses the C++ library; plain names are all there is elsewhere.
+// Present in every program that uses the C++ library; elsewhere only plain names are available.
 // NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): its name is what it is
 extern "C" __attribute__((weak)) char* __cxa_demangle(const char* name, char* buffer, size_t* bytes,
                                                       int* status);
@@ -69,7 +70,7 @@ const Elf64_Shdr* ElfFile::section(const char* name) const {
 
 namespace {
 
-// One set `[...]` at `glob`; moves it behind the set. An unfinished set matches nothing.
+// Matches one set `[...]` at `glob` and advances past it. An unfinished set matches nothing.
 bool in_set(const char*& glob, char letter) {
   const bool wanted = glob[1] != '!';
   const char* at = glob + (wanted ? 1 : 2);
@@ -91,7 +92,7 @@ bool in_set(const char*& glob, char letter) {
   return found == wanted;
 }
 
-// Without recursion: after a mismatch, the last star takes one letter more.
+// Without recursion: after a mismatch, the last star takes one more letter.
 bool matches(const char* glob, const char* glob_end, const char* text) {
   const char* star = nullptr;
   const char* behind_star = nullptr;
@@ -124,7 +125,7 @@ bool matches(const char* glob, const char* glob_end, const char* text) {
   }
 }
 
-// The last glob of the list that matches one of the names: 1 chosen, 0 not, -1 none matches.
+// The last glob of the list that matches one of the names: 1 included, 0 excluded, -1 none matches.
 int last_match(const char* list, const char* const (&names)[3]) {
   int decision = -1;
   while (*list != '\0') {
@@ -140,8 +141,7 @@ int last_match(const char* list, const char* const (&names)[3]) {
   return decision;
 }
 
-// Where the parameter list of a demangled name begins: the parenthesis that belongs to the last
-// one.
+// The start of a demangled name's parameter list: the parenthesis that matches the last one.
 size_t parameters_begin(const char* name) {
   size_t at = text_length(name);
   while (at > 0 && name[at - 1] != ')') --at;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The little of an ELF file that the recorder needs: a section by name, and functions' names. What
-// the file says is checked against its size. No allocation.
+// The parts of an ELF file that the recorder needs: a section by name, and functions' names. All
+// offsets are checked against the file's size. No allocation.
 
 #include <elf.h>
 #include <stdint.h>
@@ -21,12 +21,12 @@ class ElfFile {
   [[nodiscard]] uint64_t file_bytes() const { return bytes_; }
   [[nodiscard]] uint64_t modified_ns() const { return modified_ns_; }
 
-  // Null: there is none.
+  // Null: no such section.
   [[nodiscard]] const Elf64_Shdr* section(const char* name) const;
-  // Its bytes in the file; null if they are not all there.
+  // Its bytes in the file; null if they are not all present.
   [[nodiscard]] const std::byte* contents(const Elf64_Shdr& section) const;
 
-  // Calls use(name, link-time address) for each function symbol, from .symtab, else .dynsym.
+  // Calls use(name, link-time address) for each function symbol, from .symtab, otherwise .dynsym.
   template <typename Use>
   void for_each_function(Use use) const {
     const Elf64_Shdr* table = section(".symtab");
@@ -61,9 +61,9 @@ class ElfFile {
 // Whether `text` matches: `*` any letters, `?` one, `[a-z]` one of these, `[!a]` one not of these.
 bool matches_glob(const char* glob, const char* text);
 
-// What a list `GLOB;!GLOB;...` says of a function: the last glob that matches decides; none does:
-// true if the list is empty or begins with `!`. Plain and demangled names are tried (the latter
-// with and without parameters).
+// Whether a list `GLOB;!GLOB;...` includes a function: the last glob that matches decides; if none
+// matches, true if the list is empty or begins with `!`. Plain and demangled names are tried (the
+// latter with and without parameters).
 bool is_chosen(const char* list, const char* name);
 
 }  // namespace telltale::recorder

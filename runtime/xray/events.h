@@ -1,6 +1,6 @@
 #pragma once
 
-// Custom and typed events. Async-signal-safe; all registers are kept.
+// Custom and typed events. Async-signal-safe; all registers are preserved.
 
 #include "record.h"
 

@@ -13,12 +13,12 @@ struct OpenCall {
   bool left_out;  // too deep
   bool has_argument;
 };
-// Calls deeper than there are places are recorded as they come.
+// Calls deeper than this array are recorded without the duration filter.
 constexpr uint32_t kMostOpenCalls = 1U << 16;
 
 struct OpenCalls {
   uint32_t depth;
-  uint32_t pending;  // calls from here on are not recorded yet, but for those left out
+  uint32_t pending;  // calls from here on are not recorded yet, except those left out
   bool busy;
   OpenCall calls[kMostOpenCalls];
 };
@@ -35,7 +35,7 @@ OpenCalls* open_calls() {
   return thread_state.open_calls;
 }
 
-// As long as the thread has no buffer, record_slowly counts.
+// While the thread has no buffer, record_slowly counts.
 void leave_out(uint64_t events) {
   Control& control = *thread_state.current;
   if (control.kind == ControlKind::recording || control.kind == ControlKind::ignored) {
@@ -55,7 +55,7 @@ void record_entry(OpenCall& call) {
   call.recorded = true;
 }
 
-// Records the entries of calls that have lasted long enough by now, the outermost first.
+// Records the entries of calls that have lasted long enough by now, outermost first.
 void record_pending(OpenCalls& open, uint64_t time) {
   for (; open.pending < open.depth; ++open.pending) {
     OpenCall& call = open.calls[open.pending];
@@ -65,7 +65,7 @@ void record_pending(OpenCalls& open, uint64_t time) {
   }
 }
 
-// An exception, or longjmp, ended calls whose place on the stack is in use again.
+// An exception or longjmp ended calls whose stack space is in use again.
 void drop_ended(OpenCalls& open, uint64_t lowest_live) {
   while (open.depth != 0 && open.calls[open.depth - 1].stack < lowest_live) {
     const OpenCall& call = open.calls[--open.depth];

@@ -1,8 +1,8 @@
 #pragma once
 
-// Depth and duration filters. A thread's open calls are kept with the place of their return
-// address, so that calls that an exception or longjmp ended are known to be over, and an entry and
-// an exit are of one call only if function and place are the same.
+// Depth and duration filters. A thread's open calls are kept with the stack address of their return
+// address. Calls that an exception or longjmp ended are therefore detected, and an entry and an
+// exit belong to one call only if function and stack address are the same.
 
 #include "hooks.h"
 

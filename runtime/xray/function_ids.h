@@ -1,8 +1,8 @@
 #pragma once
 
-// Which number a function has that is known by address only (-finstrument-functions). Lock-free and
-// async-signal-safe: a handler that interrupts assign() may call it itself, for the same function
-// too. No destructor, and all zeros at first.
+// Maps the addresses of functions to ids (-finstrument-functions). Lock-free and async-signal-safe:
+// a handler that interrupts assign() may call it itself, for the same function too. No destructor;
+// initially all zeros.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,12 +14,12 @@ namespace telltale::recorder {
 class FunctionIds {
  public:
   static constexpr uint32_t kUnknown = 0;
-  // Of a function that is not to be recorded.
+  // For a function that is not to be recorded.
   static constexpr uint32_t kSkipped = 0xFFFF'FFFF;
 
-  // Gets memory for the table, if it has none: 16 MiB of address space, of which only what is used
-  // is touched, page by page as the code it stands for. False when there is none; then every
-  // function is unknown and stays so. Not from two threads at once.
+  // Reserves memory for the table, if it has none: 16 MiB of address space, of which only used
+  // pages are touched, as the code's are. False: no memory; then every function stays unknown. Not
+  // from two threads at once.
   bool reserve() {
     if (slots_ != nullptr) return true;
     auto* const slots = static_cast<Slot*>(sys::map_private(kSlots * sizeof(Slot)));
@@ -27,15 +27,15 @@ class FunctionIds {
     return slots != nullptr;
   }
 
-  // The number of the function at `address`, kSkipped or kUnknown. A few instructions.
-  // REQUIRES: reserve() has found memory.
+  // The id of the function at `address`, kSkipped or kUnknown. A few instructions. REQUIRES:
+  // reserve() has found memory.
   [[nodiscard]] __attribute__((always_inline)) uint32_t find(uint64_t address) const {
     uint32_t times_16 = 0;
     return __builtin_expect(find_first(address, times_16), 1) ? times_16 >> 4
                                                               : find_beyond(address);
   }
-  // 16 times the number of the function at `address`. False: it has none, is skipped, or does not
-  // stand in the first place where it could. Fewer instructions still.
+  // 16 times the id of the function at `address`. False: it has none, is skipped, or is not in the
+  // first slot where it could be. Even fewer instructions.
   [[nodiscard]] __attribute__((always_inline)) bool find_first(uint64_t address,
                                                                uint32_t& times_16) const {
     // Plain loads, in this order on this processor: atomic ones are not folded into the compare.
@@ -45,9 +45,9 @@ class FunctionIds {
     times_16 = slot.times_16;
     return true;
   }
-  // The number of the function at `address`; what `make()` gives, at most 2^28-1, when it has none.
-  // Two threads that are here at once may both make a number; one is used and the other never
-  // occurs. kUnknown when the table is full.
+  // The id of the function at `address`, or a new one from `make()`, at most 2^28-1. Two threads at
+  // once may both make an id; one is used and the other never occurs. kUnknown if the table is
+  // full.
   template <typename Make>
   uint32_t assign(uint64_t address, Make make) {
     Slot* const slot = claim(address);
@@ -65,10 +65,10 @@ class FunctionIds {
     return fresh;
   }
 
-  // Functions in [begin, end) get new numbers when they are called next: the code there is gone.
+  // Functions in [begin, end) get new ids at their next call: their code was unloaded.
   void forget(uint64_t begin, uint64_t end) {
     if (slots_ == nullptr || begin >= end) return;
-    // Every slot that an address of the range can have; the whole table when that is shorter.
+    // Every slot that an address of the range can have; the whole table if that is shorter.
     const size_t span = ((end - begin) >> kGrain) + 2 + kMaxTries;
     const size_t count = span < kSlots ? span : kSlots;
     for (size_t i = 0; i < count; ++i) {
@@ -82,14 +82,14 @@ class FunctionIds {
 
  private:
   struct Slot {
-    uint64_t key;       // an address, with kNotNumbered unless it has a number; 0: free
-    uint32_t times_16;  // the number as records have it; 0: none yet
+    uint64_t key;       // an address, with kNotNumbered while it has no id; 0: free
+    uint32_t times_16;  // the id as records contain it; 0: none yet
   };
   static constexpr uint64_t kNotNumbered = uint64_t{1} << 63;
   static constexpr uint32_t kSkippedTimes16 = 1;
   static constexpr size_t kSlots = size_t{1} << 20;
   static constexpr size_t kMaxTries = 256;
-  // Functions stand at multiples of 16 as a rule, so neighbours in the code are neighbours here.
+  // Functions are usually aligned to 16 bytes, so neighbours in the code are neighbours here.
   static constexpr unsigned kGrain = 4;
 
   static uint32_t id_of(uint32_t kept) { return kept == kSkippedTimes16 ? kSkipped : kept >> 4; }
@@ -107,7 +107,7 @@ class FunctionIds {
 
   static size_t first_slot(uint64_t address) { return (address >> kGrain) & (kSlots - 1); }
 
-  // The slot of `address`, taken now if it was not before; null when there is no room near.
+  // The slot of `address`, claimed now if it was not before; null if there is no free one nearby.
   Slot* claim(uint64_t address) {
     Slot* const slots = __atomic_load_n(&slots_, __ATOMIC_RELAXED);
     if (slots == nullptr) return nullptr;

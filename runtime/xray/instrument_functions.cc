@@ -13,10 +13,10 @@ namespace {
 
 using xray::FunctionAction;
 
-// How calls are recorded: chosen when recording starts, read at each call.
+// How calls are recorded: set when recording starts, read at each call.
 enum Way : uint32_t { kNotAtAll, kTimed, kSparse, kOther };
 
-uint32_t way = kNotAtAll;  // a Way; clang's atomics want a number
+uint32_t way = kNotAtAll;  // a Way; clang's atomics need an integer
 FunctionIds ids = {};
 
 __attribute__((noinline, cold)) uint32_t id_of_new(uint64_t address) {
@@ -43,20 +43,20 @@ __attribute__((noinline, cold)) uint32_t id_or_none(uint32_t known, uint64_t add
 
 void record_otherwise(uint32_t id, FunctionAction action, uint64_t place) {
   if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
-    // Filters need what is known only then: how long a tick is.
+    // Filters need the length of a tick, which is known only then.
     begin_from_hook();
     if (!state.recording) return;
   }
   if (action == FunctionAction::enter) {
     telltale_xray_enter_hook(id, place);
   } else {
-    // The compiler may have taken the function's frame away already: the place is that of its
+    // The compiler may have removed the function's frame already: use the stack address of its
     // entry.
     telltale_xray_exit_hook(id, place_of_open_call(id, place));
   }
 }
 
-// What the two below do not do themselves.
+// The cases that the two functions below do not handle.
 __attribute__((noinline)) void record_any(uint64_t address, FunctionAction action, uint64_t place) {
   const uint32_t how = __atomic_load_n(&way, __ATOMIC_RELAXED);
   if (how == kNotAtAll) return;
@@ -74,7 +74,7 @@ __attribute__((noinline)) void record_any(uint64_t address, FunctionAction actio
   }
 }
 
-// Timed events of known functions; few registers, so that none is saved.
+// Timed events of known functions; uses few registers, so that none is saved.
 __attribute__((noinline)) void record_with_time(uint64_t address, FunctionAction action,
                                                 uint64_t place) {
   const uint32_t how = __atomic_load_n(&way, __ATOMIC_RELAXED);
@@ -91,8 +91,8 @@ __attribute__((noinline)) void record_with_time(uint64_t address, FunctionAction
   record_any(address, action, place);
 }
 
-// Untimed events of known functions. There is room for such in a thread's buffer only while they
-// are what is wanted, and while there is a table.
+// Untimed events of known functions. A thread's buffer has room for them only while untimed events
+// are enabled and the table exists.
 __attribute__((always_inline)) inline void record(void* function, FunctionAction action,
                                                   void* place) {
   const auto address = reinterpret_cast<uint64_t>(function);
@@ -110,7 +110,7 @@ __attribute__((always_inline)) inline void record(void* function, FunctionAction
   record_with_time(address, action, reinterpret_cast<uint64_t>(place));
 }
 
-// Only objects that were built for it name the hook, with or without a version behind it.
+// Only objects built with the option name the hook, with or without a version suffix.
 bool calls_hook(const ElfFile& file) {
   constexpr char kHook[] = "__cyg_profile_func_enter";
   bool calls = false;
@@ -151,7 +151,7 @@ void forget_called_functions(uint64_t begin, uint64_t end) { ids.forget(begin, e
 
 using namespace telltale::recorder;
 
-// As gcc's manual has them, "Program Instrumentation Options".
+// As in gcc's manual, "Program Instrumentation Options".
 // NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): their names are what they are
 extern "C" {
 __attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function, void*) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Programs built with -finstrument-functions, whose compiler puts a call in front of and behind
-// every function: ids are given at the first call of a function, and recorded with its address.
+// Programs built with -finstrument-functions, whose compiler inserts a call at the entry and exit
+// of every function: ids are assigned at a function's first call, and recorded with its address.
 
 #include <stdint.h>
 
@@ -11,11 +11,11 @@ namespace telltale::recorder {
 
 // Sets how calls are recorded from now on, as choose_hooks() does for sleds. Async-signal-safe.
 void choose_call_hooks();
-// Functions of an object whose names the list `functions` does not choose are not recorded. `bias`
-// is its run-time address minus that of the file. False: the object was not built for the hooks,
-// and nothing was done.
+// Excludes the object's functions that the list `functions` does not include. `bias` is its
+// run-time address minus that of the file. False: the object was not built for the hooks; nothing
+// was done.
 bool leave_out_unchosen(const ElfFile& file, uint64_t bias, const char* functions);
-// The code at [begin, end) is gone: what is called there next are other functions.
+// The code at [begin, end) was unloaded: functions called there later are different ones.
 void forget_called_functions(uint64_t begin, uint64_t end);
 
 }  // namespace telltale::recorder

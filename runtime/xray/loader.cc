@@ -12,7 +12,7 @@
 #include "syscalls.h"
 #include "trace_file.h"
 
-// <link.h> declares it as always there.
+// <link.h> declares it as always present.
 #pragma weak _r_debug
 
 namespace telltale::recorder {
@@ -47,11 +47,11 @@ struct Object {
   std::byte* jumps;
   bool loaded;
   bool seen;
-  bool unchosen_left_out;  // of functions that are known by address
+  bool unchosen_left_out;  // for functions that are known by address
 };
 
 struct Objects {
-  Object* list;  // kMostObjects places; touched as they are used
+  Object* list;  // kMostObjects entries; pages are touched as they are used
   uint32_t count;
   uint32_t next_id_base;
   SpinLock lock;
@@ -96,7 +96,7 @@ void find_build_id(const dl_phdr_info& info, Object& object) {
   }
 }
 
-// False: a thing without a file (the vDSO).
+// False: an object without a file (the vDSO).
 bool find_path(const dl_phdr_info& info, Object& object) {
   const char* name = info.dlpi_name;
   object.record.flags = name == nullptr || name[0] == '\0' ? 1 : 0;
@@ -118,7 +118,8 @@ bool find_path(const dl_phdr_info& info, Object& object) {
   return true;
 }
 
-// Whether the map in memory is the one in the file, so that the file is the one that was loaded.
+// Whether the map in memory equals the one in the file, so that the file is the one that was
+// loaded.
 bool same_bytes(const std::byte* a, const std::byte* b, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) {
     if (a[i] != b[i]) return false;
@@ -140,7 +141,7 @@ void find_sleds(const ElfFile& file, Object& object) {
   }
   object.sleds = sleds;
   object.sled_count = section->sh_size / sizeof(Sled);
-  // A function is a run of sleds of one function address.
+  // A function is a run of sleds with one function address.
   uint64_t before = 0;
   for (size_t i = 0; i < object.sled_count; ++i) {
     const uint64_t function = sleds[i].function();
@@ -177,7 +178,7 @@ void code_range(const Object& object, uint64_t& low, uint64_t& high) {
   }
 }
 
-// By function number, from 1: whether the list of globs chooses it. Null: no memory, or no list.
+// By function number, from 1: whether the list of globs includes it. Null: no memory, or no list.
 struct Choice {
   uint8_t* chosen = nullptr;
   size_t bytes = 0;
@@ -186,7 +187,7 @@ struct Choice {
   }
 };
 
-// First the functions' addresses in order of number, then which symbol stands there.
+// First the functions' addresses by number, then the symbol at each.
 Choice choose(const Object& object, const char* list) {
   Choice choice;
   if (*list == '\0') return choice;
@@ -201,7 +202,7 @@ Choice choose(const Object& object, const char* list) {
     addresses[function] = sled.function() - object.record.bias;
     sorted = sorted && addresses[function - 1] <= addresses[function];
   });
-  // Unnamed functions are chosen only by a list that takes all others.
+  // Unnamed functions are included only by a list that includes all others.
   for (size_t i = 1; i < functions; ++i) choice.chosen[i] = *list == '!' ? 1 : 0;
   const ElfFile file(object.record.flags != 0 ? "/proc/self/exe" : object.path.c_str());
   if (!file.valid()) return choice;
@@ -228,7 +229,7 @@ Choice choose(const Object& object, const char* list) {
   return choice;
 }
 
-// Patches the chosen functions; returns how many.
+// Patches the selected functions; returns how many.
 int patch(Object& object, const Choice& choice, bool on) {
   if (object.sled_count == 0 || object.jumps == nullptr) return 0;
   uint64_t low;
@@ -289,7 +290,7 @@ bool is_same(const Object& a, const Object& b) {
                     reinterpret_cast<const std::byte*>(b.build_id), a.record.build_id_bytes);
 }
 
-// An object that is loaded again gets the number and the ids it had.
+// An object that is loaded again gets its previous number and ids.
 void number_object(Object& object) {
   for (uint32_t i = 0; i < objects.count; ++i) {
     Object& known = objects.list[i];
@@ -304,7 +305,7 @@ void number_object(Object& object) {
   object.record.id_base = objects.next_id_base;
   objects.next_id_base += object.record.functions;
   copy_bytes(&objects.list[objects.count], &object, sizeof(Object));
-  // Last: a child that is forked before does not know the object, and sees it when it looks next.
+  // Last: a child forked before this does not have the object, and finds it when it looks next.
   __atomic_store_n(&objects.count, objects.count + 1, __ATOMIC_RELEASE);
 }
 
@@ -442,7 +443,7 @@ bool watch_loader() {
   constexpr uint8_t kReturn = 0xC3;
   const bool marked = same_bytes(reinterpret_cast<const std::byte*>(code),
                                  reinterpret_cast<const std::byte*>(kEndBranch), 4);
-  // An empty function, aligned to 16 bytes, so that five belong to it.
+  // An empty function, aligned to 16 bytes, so that the five bytes of the jump belong to it.
   if (code[marked ? 4 : 0] != kReturn || _r_debug.r_brk % 16 != 0) return code[0] == kJumpNear;
   std::byte* const page = make_jump_page(_r_debug.r_brk, _r_debug.r_brk + 16);
   if (page == nullptr) return false;

@@ -12,7 +12,7 @@ constexpr uint64_t kLeastCell = 4096;
 constexpr uint64_t kMostCell = uint64_t{16} << 20;
 constexpr uint64_t kSecond = 1'000'000'000;
 
-// Digits at `text`, moved behind them; 0 for none or too many.
+// Reads digits at `text` and advances past them; 0 for none or too many.
 uint64_t read_number(const char*& text) {
   uint64_t number = 0;
   int digits = 0;

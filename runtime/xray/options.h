@@ -4,8 +4,8 @@
 
 namespace telltale::recorder {
 
-// Reads TELLTALE_XRAY's text (docs/formats/xray-recorder.md, "Control"). False: `complaint` says
-// what is wrong with it.
+// Parses TELLTALE_XRAY's text (docs/formats/xray-recorder.md, "Control"). False: `complaint`
+// contains the error.
 bool parse_options(const char* text, Options& options, Text<256>& complaint);
 
 }  // namespace telltale::recorder

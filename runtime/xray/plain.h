@@ -1,6 +1,6 @@
 #pragma once
 
-// What libc's memcpy and memset do, without their vector registers.
+// Replacements of libc's memcpy and memset that use no vector registers.
 
 #include <stdint.h>
 
@@ -28,11 +28,11 @@ inline bool same_text(const char* a, const char* b) {
 inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 inline uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-// Text of bounded length, always zero-terminated; what does not fit is cut.
+// Text of bounded length, always zero-terminated; longer text is truncated.
 template <size_t Size>
 class Text {
  public:
-  // Nothing here is for the compiler to make a call of memset or memcpy of: hooks come this way.
+  // Written so that the compiler does not turn it into a call of memset or memcpy: hooks use it.
   Text() : length_(0) { bytes_[0] = '\0'; }
   Text(const Text& other) : Text() { add(other.c_str()); }
   Text& operator=(const Text& other) {
@@ -41,7 +41,7 @@ class Text {
     return add(other.c_str());
   }
   ~Text() = default;
-  // For static objects, which must be ready before any constructor runs.
+  // For static objects, which must be initialised before any constructor runs.
   struct Zeros {};
   constexpr explicit Text(Zeros) : bytes_{}, length_(0) {}
 

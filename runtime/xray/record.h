@@ -1,26 +1,27 @@
 #pragma once
 
-// The hot path: how one function event gets into the buffer. Vector registers, errno and flags are
-// not touched (compiled with -mgeneral-regs-only).
+// The hot path: puts one function event into the buffer. Vector registers, errno and flags are not
+// touched (compiled with -mgeneral-regs-only).
 
 #include "state.h"
 
 namespace telltale::recorder {
 
-// Hooks are called from code that expects all its registers back.
+// Hooks are called from code that expects all registers to be preserved.
 #define TELLTALE_HOOK __attribute__((no_caller_saved_registers))
-// Clang does not put functions without that attribute into those with it unless told to, and jumps
-// to them as if registers did not matter; so sibling calls are switched off, too (CMakeLists.txt).
+// By default clang does not inline functions without that attribute into those with it, and
+// tail-calls them without preserving registers; sibling calls are therefore disabled, too
+// (CMakeLists.txt).
 #define TELLTALE_HOT __attribute__((always_inline)) inline
 
-// An event that the hot path could not place: no buffer, no room, another CPU, a clock that jumped,
-// a fork. `head`: function id << 4 | action << 1.
+// An event that the hot path could not record: no buffer, no room, another CPU, a clock that
+// jumped, a fork. `head`: function id << 4 | action << 1.
 TELLTALE_HOOK __attribute__((noinline, cold)) void record_slowly(uint32_t head);
 TELLTALE_HOOK __attribute__((noinline, cold)) void record_argument_slowly(uint32_t head,
                                                                           uint64_t argument);
 
-// Events of the past: `time` on the trace's clock, not 0; told no earlier than the thread's last
-// one.
+// Events in the past: `time` on the trace's clock, not 0; recorded no earlier than the thread's
+// last one.
 TELLTALE_HOOK __attribute__((noinline, cold)) void record_past(uint32_t head, uint64_t time);
 TELLTALE_HOOK __attribute__((noinline, cold)) void record_past_argument(uint32_t head,
                                                                         uint64_t argument,
@@ -29,7 +30,7 @@ TELLTALE_HOOK __attribute__((noinline, cold)) void record_past_argument(uint32_t
 inline uint64_t read_counter() {
   uint32_t low;
   uint32_t high;
-  // Loads stay on their side: a signal between them must not go unnoticed.
+  // Loads stay on their side: a signal between them must be detected.
   asm volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
   return uint64_t{high} << 32 | low;
 }
@@ -43,7 +44,7 @@ inline uint32_t head_of(uint32_t function, xray::FunctionAction action) {
   return function << 4 | static_cast<uint32_t>(action) << 1;
 }
 
-// Puts `word` where `expected` stands, or says that something else stands there.
+// Stores `word` if the place contains `expected`. False: it contains something else.
 inline bool claim(std::byte* at, uint64_t expected, uint64_t word) {
   bool done;
   auto* const place = reinterpret_cast<uint64_t*>(at);
@@ -59,10 +60,10 @@ inline std::byte* next_word(const Control& control) {
   asm volatile("" : : : "memory");
   return at;
 }
-// Whether it still is, once `at` has been compared with the Control's limit. A handler that comes
-// between the two looks may change buffers, and what was compared is then another buffer's limit:
-// `at` may be the end of the old one, where a word looks free that no event must claim. One that
-// comes later leaves no free word at `at`.
+// Whether it still is, once `at` has been compared with the Control's limit. A handler that runs
+// between the two reads may change buffers, and the comparison then used another buffer's limit:
+// `at` may be the end of the old buffer, where a word looks free that no event must claim. A
+// handler that runs later leaves no free word at `at`.
 inline bool is_still_next(const Control& control, const std::byte* at) {
   asm volatile("" : : : "memory");
   return control.next == at;
@@ -73,8 +74,8 @@ inline void add_to(std::byte* place, uint64_t value) {
 inline void add_to(uint64_t& place, uint64_t value) {
   add_to(reinterpret_cast<std::byte*>(&place), value);
 }
-// `next` last: whoever interrupts before that finds the claimed bytes in front of the free ones,
-// and leaves the Control what it is until they are counted, whatever becomes of the buffer.
+// `next` last: code that interrupts before that finds the claimed bytes before the free ones, and
+// leaves the Control to this thread until they are counted, even if the buffer is closed.
 inline void add_claimed(Control& control, uint64_t bytes, uint64_t ticks) {
   add_to(control.last, ticks);
   add_to(control.extents, bytes);
@@ -116,8 +117,8 @@ TELLTALE_HOT void record_timed(uint32_t head) {
   record_at(head, at, control, read_counter());
 }
 
-// Every N-th event with its time, and the first one behind a gap; and what record_untimed could not
-// place.
+// Every N-th event with its time, the first one after a gap, and events that record_untimed could
+// not record.
 TELLTALE_HOT void record_sparse_now(uint32_t head) {
   Control& control = *thread_state.current;
   std::byte* const at = next_word(control);
@@ -128,13 +129,13 @@ TELLTALE_HOT void record_sparse_now(uint32_t head) {
   }
   const uint32_t tick = gap_ticks;
   const uint64_t delta = read_counter() - control.last;
-  // A delta of zero would be an untimed event.
+  // A delta of zero would mark an untimed event.
   if (__builtin_expect(delta - 1 >= kMostDelta || !claim(at, control.free_word, delta << 32 | head),
                        0)) {
     record_slowly(head);
     return;
   }
-  // While the word is claimed and not counted: a handler that comes now times its own events, and
+  // While the word is claimed and not counted: a handler that runs now records absolute times, and
   // leaves this Control to its thread.
   control.sparse_tick = tick;
   control.read_clock_after(at + xray::kFunctionRecordBytes, state.untimed_words);
@@ -142,7 +143,7 @@ TELLTALE_HOT void record_sparse_now(uint32_t head) {
   add_claimed(control, xray::kFunctionRecordBytes, delta);
 }
 TELLTALE_HOOK __attribute__((noinline)) void record_sparse_timed(uint32_t head);
-// False: something else stands there by now.
+// False: the place contains something else by now.
 TELLTALE_HOT bool record_untimed(Control& control, std::byte* at, uint32_t head) {
   if (__builtin_expect(!claim(at, control.free_word, head), 0)) return false;
   add_to(control.extents, xray::kFunctionRecordBytes);
@@ -173,7 +174,7 @@ TELLTALE_HOT void record_monotonic(uint32_t head) {
   record_at(head, at, control, monotonic_now());
 }
 
-// An entry with one argument; its time is always read.
+// An entry with one argument; always timed.
 TELLTALE_HOT void record_argument(uint32_t head, uint64_t argument) {
   Control& control = *thread_state.current;
   std::byte* const at = next_word(control);

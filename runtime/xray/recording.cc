@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kMostAttempts = 10000;
 constexpr size_t kSideMapped = size_t{64} << 20;
 constexpr size_t kSideFirst = size_t{16} << 10;
-// Allocation goes in steps, so that it costs little and a small program leaves a small reserve.
+// Allocation is done in steps, so that it is cheap and a small program reserves little.
 constexpr uint64_t kLeastStep = uint64_t{1} << 20;
 constexpr uint64_t kMostStep = uint64_t{64} << 20;
 
@@ -35,7 +35,7 @@ void add_program_name(Path& path) {
   path.add(name);
 }
 
-// Puts `.PID.N` in front of the last suffix of the name.
+// Inserts `.PID.N` before the last suffix of the name.
 void add_number(Path& path, uint32_t number) {
   const Path before = path;
   const char* const text = before.c_str();
@@ -67,7 +67,7 @@ void write_trace_header(std::byte* at, bool in_file) {
   state.header = header;
 }
 
-// Ring: who may be overwritten. False: no memory.
+// Ring: allocates the lists of cells that may be overwritten. False: no memory.
 bool make_ring_lists() {
   if (state.options.mode == Mode::continuous) {
     state.closed = nullptr;
@@ -96,9 +96,9 @@ bool open_trace_file() {
   for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     Path path;
     if (!make_path(attempt, path)) return false;
-    // Whoever has the trace's name has the side record's: it is made first, and left if it is old.
+    // Creating the trace claims its name and the side record's; an old side record is removed.
     if (sys::call(SYS_faccessat, AT_FDCWD, path.c_str(), 0) == 0) continue;
-    // No more than it needs at first: on a small disk the side record has to find room too.
+    // Allocates only the first cell here: on a small disk the side record needs space, too.
     if (trace_file.create(path.c_str(), trace_bytes(state.cells), trace_bytes(1))) {
       trace_path = path;
       return true;
@@ -178,7 +178,7 @@ bool open_recording() {
   choose_clock();
   state.pid = sys::pid();
   state.has_extents = state.options.version != 1;
-  // Version 1 says "unused" by EndOfBuffer, whose first byte is 3.
+  // Version 1 marks unused words with EndOfBuffer, whose first byte is 3.
   state.free_word = state.has_extents ? 0 : xray::kFreeWordVersion1;
   state.cells = static_cast<uint32_t>(
       most(1, (state.options.size - xray::kFileHeaderBytes) / state.options.cell_bytes));

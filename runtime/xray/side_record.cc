@@ -19,7 +19,8 @@ struct Pool {
 };
 Pool pool = {};
 
-// What the file lacks of the pool: more than the last record if the disk was full for a while.
+// Writes the part of the pool that the file lacks: more than the last record if the disk was full
+// for a while.
 void copy_to_file() {
   if (side_file.base() == nullptr) return;
   const size_t end = sizeof(SideHeader) + pool.used;
@@ -46,7 +47,7 @@ bool append_side(SideKind kind, const void* first, size_t first_bytes, const voi
   copy_bytes(at, head, sizeof(head));
   copy_bytes(at + 8, first, first_bytes);
   copy_bytes(at + 8 + first_bytes, second, second_bytes);
-  // Last: a child that is forked before has none of it.
+  // Last: a child forked before this has none of it.
   __atomic_store_n(&pool.used, pool.used + bytes, __ATOMIC_RELEASE);
   copy_to_file();
   return true;

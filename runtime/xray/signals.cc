@@ -19,10 +19,10 @@ constexpr size_t kGuardBytes = 4096;
 struct sigaction before[kMostSignal];
 int crashing = 0;  // the thread that writes the snapshot
 int snapshot_done = 0;
-void* after_fault[5];  // __builtin_setjmp's
+void* after_fault[5];  // for __builtin_setjmp
 
-// The trace was cut, or its disk is gone: events go on into memory that nobody reads, or are
-// counted.
+// The trace was truncated, or its disk is gone: later events go into anonymous memory, or are
+// counted as lost.
 bool lose_trace(const void* address) {
   if (!trace_file.replace_if_holds(address)) {
     if (!side_file.replace_if_holds(address)) return false;
@@ -32,7 +32,7 @@ bool lose_trace(const void* address) {
   return true;
 }
 
-// The signal comes again, from the kernel, with what was there before in charge.
+// Restores the previous handler and lets the kernel deliver the signal again.
 void hand_on(int signal, siginfo_t* info) {
   sigaction(signal, &before[signal], nullptr);
   const bool comes_by_itself =
@@ -46,9 +46,8 @@ bool is_crashing_here() {
          __atomic_load_n(&snapshot_done, __ATOMIC_ACQUIRE) == 0;
 }
 
-// By the first thread that crashes; the others wait until it is done. Who crashes has perhaps
-// written over what we keep: a fault in here ends the snapshot, and the process goes the way that
-// it was on.
+// Run by the first thread that crashes; the others wait until it is done. The program may have
+// overwritten our memory: a fault in here ends the snapshot, and the original signal proceeds.
 void crash() {
   int nobody = 0;
   if (!__atomic_compare_exchange_n(&crashing, &nobody, sys::tid(), false, __ATOMIC_ACQ_REL,
@@ -67,7 +66,7 @@ void on_fatal(int signal, siginfo_t* info, void*) {
   hand_on(signal, info);
 }
 
-// After us comes who was there before; the signal's usual effect, to end the process, is ours.
+// The previous handler runs after ours; for the default action, ending the process is our task.
 void on_snapshot_signal(int signal, siginfo_t* info, void* context) {
   write_snapshot(nullptr);
   struct sigaction& host = before[signal];
@@ -96,7 +95,7 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   sigemptyset(&action.sa_mask);
   struct sigaction old{};
   if (sigaction(signal, nullptr, &old) != 0 || old.sa_sigaction == handler) return;
-  // What is ignored stays so, also in programs that this one becomes.
+  // Ignored signals stay ignored, also in programs that this one execs.
   if (handler == on_fatal && is_ignored(old)) return;
   if (handler == on_snapshot_signal && old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
     action.sa_mask = old.sa_mask;

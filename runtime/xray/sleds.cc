@@ -32,7 +32,8 @@ int32_t distance(const uint8_t* behind, const std::byte* target) {
                               reinterpret_cast<int64_t>(behind));
 }
 
-// Other threads may run here: the first two bytes, which decide, change at once and last.
+// Other threads may run here: the first two bytes, which activate the sled, are written last, in
+// one store.
 void store_first_two(uint8_t* code, uint8_t first, uint8_t second) {
   __atomic_store_n(reinterpret_cast<uint16_t*>(code), static_cast<uint16_t>(first | second << 8),
                    __ATOMIC_RELEASE);
@@ -50,7 +51,7 @@ void patch_function_sled(uint8_t* code, uint32_t function, uint8_t opcode, const
   store_first_two(code, patch[0], patch[1]);
 }
 
-// Whether the patch leads to the page of jumps.
+// Whether the patch targets the page of jumps.
 bool is_ours(const uint8_t* code, const std::byte* page) {
   int32_t to;
   __builtin_memcpy(&to, code + 7, 4);
@@ -78,9 +79,9 @@ void write_instruction(uint8_t* at, uint8_t opcode, uint8_t to, uint8_t from) {
   at[2] = static_cast<uint8_t>(0xC0 | (from & 7) << 3 | (to & 7));
 }
 
-// Clang moves an event's arguments to their registers one after the other, even where one move
-// destroys the next one's source (seen in clang 19 and 22). Orders them so that none does; cycles
-// become exchanges. `code`: `count` moves of three bytes each.
+// Clang moves an event's arguments to their registers one after the other, even if one move
+// overwrites the source of a later one (seen in clang 19 and 22). Orders them so that none does;
+// cycles become exchanges. `code`: `count` moves of three bytes each.
 void order_moves(uint8_t* code, Move* moves, size_t count) {
   constexpr uint8_t kMove = 0x89;
   constexpr uint8_t kExchange = 0x87;
@@ -114,7 +115,7 @@ void order_moves(uint8_t* code, Move* moves, size_t count) {
   }
 }
 
-// Between the sled's first jump and its call: pushes and nops, then moves.
+// The part between the sled's first jump and its call: pushes and nops, then moves.
 void mend_moves(uint8_t* code, size_t call) {
   Move moves[3] = {};
   size_t count = 0;
@@ -177,7 +178,7 @@ std::byte* page_at(uint64_t address) {
                               MAP_PRIVATE | MAP_ANONYMOUS | kFixedNoReplace, -1, 0);
   if (page == nullptr || reinterpret_cast<uint64_t>(page) == address)
     return static_cast<std::byte*>(page);
-  sys::call(SYS_munmap, page, kPage);  // kernels before 4.17 take the address for a wish
+  sys::call(SYS_munmap, page, kPage);  // kernels before 4.17 treat the address as a hint
   return nullptr;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Sleds: the places that clang left in the code (docs/formats/xray-instrumentation-map.md), and how
-// they come to call the recorder. Clang's own runtime has no part in it, so that programs need not
-// export it, shared objects of any clang work, and hooks need not save vector registers.
-// Not async-signal-safe.
+// Sleds: the patchable places that clang emitted (docs/formats/xray-instrumentation-map.md), and
+// how they are patched to call the recorder. Clang's own runtime is not involved, so programs need
+// not export it, shared objects of any clang work, and hooks need not save vector registers. Not
+// async-signal-safe.
 
 #include <stdint.h>
 
@@ -20,7 +20,7 @@ struct Sled {
   uint8_t version;
   uint8_t unused[13];
 
-  // Since version 2 both words count from where they stand.
+  // Since version 2 both words are relative to their own address.
   [[nodiscard]] uint64_t address() const {
     return version < 2 ? address_word : reinterpret_cast<uint64_t>(&address_word) + address_word;
   }
@@ -30,18 +30,18 @@ struct Sled {
 };
 static_assert(sizeof(Sled) == 32);
 
-// A page of jumps to the stubs that is in reach of the code from `low` to `high`; null: there is no
+// A page of jumps to the stubs within reach of the code from `low` to `high`; null: there is no
 // room for one.
 std::byte* make_jump_page(uint64_t low, uint64_t high);
 
-// Where in a jump page each jump is.
+// The offset of each jump in a jump page.
 enum class Jump : uint8_t { enter, exit, tail, argument, custom, typed, loader };
 inline std::byte* jump_in(std::byte* page, Jump jump) {
   return page + 16 * static_cast<size_t>(jump);
 }
 
-// Writes a sled's code: to call the recorder with `function`, or back to doing nothing. The code
-// must be writable. False: it does not look like a sled that nobody else has patched.
+// Writes a sled's code: either a call of the recorder with `function`, or the inactive form. The
+// code must be writable. False: the bytes are not those of a sled, or somebody else has patched it.
 bool patch_sled(const Sled& sled, uint32_t function, std::byte* page, bool on);
 
 }  // namespace telltale::recorder

@@ -17,12 +17,12 @@ __thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0
 
 namespace {
 
-// How many events a thread without a buffer loses before it asks again.
+// How many events a thread without a buffer loses before it tries to get one again.
 constexpr uint64_t kAskAgainAfter = 1024;
-// For Control::cpu: the next record must bring its absolute time.
+// For Control::cpu: the next record must contain its absolute time.
 constexpr uint32_t kTimeUnknown = 0xFFFF'FFF0;
 
-// An event that stands outside the hot path.
+// An event recorded outside the hot path.
 struct Event {
   enum class Kind : uint8_t { plain, argument, custom, typed };
   Kind kind = Kind::plain;
@@ -80,7 +80,7 @@ class Appender {
                                  event.payload_bytes | now << 32, now >> 32),
                  event);
           last_ -=
-              delta;  // before version 5 an event does not move the time that deltas count from
+              delta;  // before version 5 an event does not change the time that deltas count from
         }
         break;
       case Event::Kind::typed:
@@ -90,7 +90,7 @@ class Appender {
         break;
     }
   }
-  // The extents last: they never claim what is not there.
+  // The extents last, so that they never include missing bytes.
   void finish() {
     add_to(control_.other_bytes, other_);
     asm volatile("" : : : "memory");
@@ -129,7 +129,7 @@ bool sampled_out() {
   return state.threads_seen++ % state.options.thread_every != 0;
 }
 
-// What the thread's end needs to be noticed.
+// Arranges that the thread's end is detected.
 void watch_thread_end() {
   if (state.options.mode == Mode::snapshot) give_signal_stack();
   if (state.thread_key >= 0)
@@ -162,22 +162,22 @@ uint64_t read_clock() {
                                              : read_counter();
 }
 
-// An event's time, no earlier than the one before if it is a past one, or the counters of two CPUs
-// differ a bit.
+// An event's time, no earlier than the previous one for an event in the past, or if the counters of
+// two CPUs differ slightly.
 uint64_t settle_time(const Event& event, uint64_t now, uint64_t last) {
   if (static_cast<int64_t>(now - last) >= 0) return now;
   if (event.time != 0) return last;
   __atomic_fetch_add(&state.side->clock_anomalies, 1, __ATOMIC_RELAXED);
   return last - now < kMostMarkerDelta ? last : now;
 }
-// What the event's delta has room for.
+// The range of the event's delta.
 uint64_t reach_of(const Event& event) {
   return event.kind == Event::Kind::plain || event.kind == Event::Kind::argument ? kMostDelta
                                                                                  : kMostMarkerDelta;
 }
 
 void append(const Event& event) {
-  // Room for NewCPUId or TSCWrap in front of the event.
+  // Room for a NewCPUId or TSCWrap before the event.
   const uint64_t most_bytes = event.bytes() + xray::kMetadataRecordBytes;
   if (most_bytes + 8 * xray::kMetadataRecordBytes > state.options.cell_bytes) {
     count_lost(state.side->lost_too_large);
@@ -213,7 +213,7 @@ void append(const Event& event) {
       to.set_time(now);
     }
   }
-  // A delta of zero is an untimed event while the clock is sparse.
+  // With a sparse clock a delta of zero marks an untimed event.
   if (state.sparse_interval != 0 && now == last) ++now;
   control->sparse_tick = gap_ticks;
   to.event(event, now);
@@ -258,7 +258,7 @@ void append_blocked(const Event& event) {
 
 }  // namespace
 
-// Hooks may come with a stack that is aligned for nothing.
+// The stack may be unaligned when hooks are called.
 TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_slowly(uint32_t head) {
   Event event;
   event.head = head;

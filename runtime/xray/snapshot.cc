@@ -15,7 +15,7 @@ constexpr uint8_t kNewBufferKind = static_cast<uint8_t>(xray::MetadataKind::new_
 constexpr uint32_t kMostAttempts = 10000;
 
 int under_way = 0;
-int last = 0;  // the process crashes: nobody begins another
+int last = 0;  // the process crashes: no other snapshot starts
 
 class Output {
  public:
@@ -31,7 +31,7 @@ class Output {
   [[nodiscard]] bool is_open() const { return !sys::failed(descriptor_); }
   [[nodiscard]] bool exists() const { return descriptor_ == -EEXIST; }
   [[nodiscard]] int64_t bytes() const { return bytes_; }
-  // False: not all of it could be written; what was is not counted.
+  // False: not everything could be written; partially written data does not count.
   bool write(const void* data, size_t bytes) {
     const auto* from = static_cast<const std::byte*>(data);
     int64_t at = bytes_;
@@ -47,7 +47,7 @@ class Output {
     return true;
   }
   void take_back(int64_t to) { bytes_ = to; }
-  // Replaces the first bytes, which have been written.
+  // Replaces the first bytes, which are already in the file.
   void rewrite_head(const void* data, size_t bytes) {
     sys::call(SYS_pwrite64, descriptor_, data, bytes, 0);
   }
@@ -58,8 +58,8 @@ class Output {
   int64_t bytes_ = 0;
 };
 
-// The buffers of a cell. Its owner may be adding events: what is written of each is what its
-// extents said once, and they are written as they were then. `parts` counts what is written.
+// The buffers of a cell. Its owner may be adding events: each buffer is written up to the extents
+// read once, and these extents are written with it. `parts` counts the written buffers.
 bool write_cell(Output& out, const std::byte* cell, uint64_t& parts) {
   const auto first = static_cast<uint8_t>(*cell);
   if (!state.has_extents) {
@@ -92,7 +92,7 @@ bool write_cells(Output& out, uint64_t& parts) {
     const int64_t before = out.bytes();
     const uint64_t parts_before = parts;
     if (!write_cell(out, cell_begin(i), parts)) return false;
-    // Used again while it was written: its events count as overwritten.
+    // Reused while it was written: its events count as overwritten.
     if (state.cell_opened != nullptr &&
         __atomic_load_n(&state.cell_opened[i], __ATOMIC_ACQUIRE) != opened) {
       out.take_back(before);

@@ -16,7 +16,8 @@
 #include "syscalls.h"
 #include "trace_file.h"
 
-// Of <stdlib.h>, which in C++ comes with long double, which clang has not with -mgeneral-regs-only.
+// Declared here because <stdlib.h> in C++ needs long double, which clang lacks with
+// -mgeneral-regs-only.
 extern "C" char* secure_getenv(const char* name);
 extern "C" int unsetenv(const char* name);
 
@@ -48,7 +49,7 @@ void say(const char* what) {
   sys::call(SYS_write, 2, line.c_str(), line.size());
 }
 
-// The thread's own end; also of later rounds, if destructors of others record events.
+// At the thread's own end; also in later rounds of key destructors, if destructors record events.
 void on_thread_end(void*) {
   if (state.fork_mark->alive == 0) return;
   const sys::BlockSignals blocked;
@@ -61,7 +62,7 @@ void on_thread_end(void*) {
   thread_state.busy = 0;
 }
 
-// What a process needs once, whatever the number of recordings. False: no memory.
+// Set up once in a process, whatever the number of recordings. False: no memory.
 bool prepare_process() {
   if (state.controls != nullptr) return true;
   const size_t bytes = kPage + kMostControls * sizeof(Control);
@@ -135,7 +136,7 @@ void stop() {
   {
     const sys::BlockSignals blocked;
     finish_files(false);
-    // Events that are under way still go to the old buffers; then threads have none.
+    // Events in progress still go to the old buffers; after them threads have none.
     const Locked locked(state.lock);
     for (uint32_t i = 0; i < state.controls_used; ++i) {
       state.controls[i].limit = state.controls[i].clock_at = nullptr;
@@ -146,18 +147,18 @@ void stop() {
   thread_state.busy = busy_before;
 }
 
-// Before the program's own constructors, if the linker lets us.
+// Before the program's own constructors, if the linker allows it.
 __attribute__((constructor(101))) void start_by_environment() {
   constexpr const char* kVariable = "TELLTALE_XRAY";
-  // A program that runs with other rights than its caller's (setuid, capabilities) obeys nothing
-  // that the caller has put there; nor does a program that it starts with these rights.
+  // A program with more privileges than its caller (setuid, capabilities) ignores the variable, and
+  // so do programs that it starts with these privileges.
   if (getauxval(AT_SECURE) != 0) unsetenv(kVariable);
   const char* const text = secure_getenv(kVariable);
   if (text == nullptr || same_text(text, "off") || same_text(text, "0")) return;
   start(text);
 }
 
-// The recording goes on: destructors and other threads may still have something to tell.
+// Recording continues: destructors and other threads may still record events.
 __attribute__((destructor(101))) void end_by_exit() {
   if (!state.recording || state.fork_mark->alive == 0) return;
   const sys::BlockSignals blocked;

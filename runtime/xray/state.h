@@ -1,13 +1,13 @@
 #pragma once
 
-// What the recorder holds: one Control a recording thread, one State a process.
+// The recorder's data: one Control for each recording thread, one State for the process.
 //
 // How an event is recorded (record.h, slow_path.cc): a thread owns a buffer in the mapped trace.
-// Its words are free_word until an event claims the first free one with a compare-and-exchange that
-// is one instruction, so that it is atomic towards signal handlers of the same thread, which may
-// record too. Claimed bytes are then added to next, extents and last, each with one instruction:
-// whatever the order in which interrupted and interrupting events finish, the sums are right. No
-// atomic (locked) operation is needed, as no other thread writes there.
+// Its words are free_word until an event claims the first free one with a compare-and-exchange in
+// one instruction, which makes it atomic towards signal handlers of the same thread, which may
+// record, too. Claimed bytes are then added to next, extents and last, each with one instruction:
+// in whatever order interrupted and interrupting events finish, the sums are right. No atomic
+// (locked) operation is needed, because no other thread writes there.
 
 #include <stdint.h>
 
@@ -21,9 +21,9 @@ namespace telltale::recorder {
 constexpr size_t kControlBytes = 128;
 constexpr uint32_t kMostControls = 1U << 20;
 constexpr uint32_t kMostObjects = 4096;
-// Signed positive: what a delta may be for every reader.
+// Positive as a signed number: the range that every reader accepts for a delta.
 constexpr uint64_t kMostDelta = 0x7FFF'FFFF;
-// What event markers have room for in the word that claims them.
+// The size limit of event markers in the word that claims them.
 constexpr uint64_t kMostMarkerDelta = 0xFF'FFFF;
 
 enum class ControlKind : uint8_t {
@@ -31,34 +31,34 @@ enum class ControlKind : uint8_t {
   recording,
   starved,  // there is no buffer for it; its events are counted
   ignored,  // not sampled
-  retired,  // its buffer is closed; interrupted code has yet to count what it claimed there
+  retired,  // closed; interrupted code has yet to count what it claimed there
   spare,    // was retired; the thread keeps it for its next buffer
 };
 
-// A thread's buffer. In a forked child all of them are zero (MADV_WIPEONFORK), which reads as "no
-// room", so that no child writes to what is its parent's.
+// A thread's buffer. In a forked child all of them are zero (MADV_WIPEONFORK), which means "no
+// room", so that no child writes to its parent's file.
 struct alignas(kControlBytes) Control {
-  std::byte* next;     // the first free word, or before it while an event is being added
+  std::byte* next;     // the first free word, or before it while an event is added
   std::byte* limit;    // a word fits if it begins below
   uint64_t last;       // time of the last timed event
   std::byte* extents;  // where the bytes of the buffer are counted: in the trace, or extents_here
   uint64_t free_word;
-  uint32_t cpu;          // as rseq tells it
+  uint32_t cpu;          // from rseq
   uint32_t sparse_tick;  // tick at which the clock was read
   std::byte* clock_at;   // the clock is read for a word that begins here or later; <= limit
   ControlKind kind;
   uint8_t pad[3];
-  uint64_t other_bytes;  // of the buffer's bytes, those that are not 8 an event
-  std::byte* begin;      // of the buffer, behind BufferExtents; retired: `next` when all is counted
-  std::byte* end;        // of the cell, less what must follow the last event
+  uint64_t other_bytes;   // of the buffer's bytes, those that are not 8 an event
+  std::byte* begin;       // of the buffer, after BufferExtents; retired: final value of `next`
+  std::byte* end;         // of the cell, less the bytes that must follow the last event
   uint64_t extents_here;  // version 1
   uint32_t cell;
   int32_t tid;
-  uint64_t count;  // starved: events lost. Else: events left out and not yet told
+  uint64_t count;  // starved: events lost. Otherwise: filtered events not yet reported
   uint32_t next_unused;
   uint32_t index;
 
-  // So many words from `from` on need no time of their own.
+  // This many words from `from` on need no time of their own.
   void read_clock_after(std::byte* from, uint32_t words) {
     std::byte* const next_read = from + uint64_t{words} * xray::kFunctionRecordBytes;
     clock_at = next_read < limit ? next_read : limit;
@@ -69,7 +69,7 @@ static_assert(sizeof(Control) == kControlBytes);
 enum class Mode : uint8_t { continuous, ring, snapshot };
 enum class ClockKind : uint8_t { automatic, tsc, monotonic, sparse };
 
-// TELLTALE_XRAY, understood.
+// TELLTALE_XRAY, parsed.
 struct Options {
   char file[1024] = "%p.%i.%n.xray";
   char functions[4096] = "";
@@ -136,24 +136,24 @@ struct TraceHeader {
 };
 static_assert(sizeof(TraceHeader) == xray::kFileHeaderBytes);
 
-// TraceHeader::bits: the counter is constant and never stops, and the file has so many parts
-// (cells; buffers where it has no cells).
+// TraceHeader::bits: the counter is constant and nonstop, and the file has this many parts (cells,
+// or buffers in a file without cells).
 constexpr uint32_t header_bits(uint64_t parts) {
   return 3 | static_cast<uint32_t>(parts < xray::kMostParts ? parts : xray::kMostParts)
                  << xray::kPartsShift;
 }
 
-// In memory that a forked child finds zeroed.
+// In memory that is zeroed in a forked child.
 struct ForkMark {
   uint64_t alive;      // the process's own files are open, or cannot be
-  uint64_t beginning;  // somebody is about to open them
+  uint64_t beginning;  // a thread is about to open them
 };
 
 struct State {
-  // What hot paths read.
+  // Read by hot paths.
   int64_t rseq_cpu;  // offset from the thread pointer to a word that changes with the CPU
   uint32_t sparse_interval;
-  uint32_t untimed_words;  // between two readings of a sparse clock; 0: hooks read it each time
+  uint32_t untimed_words;  // between two readings of a sparse clock; 0: hooks always read it
   bool recording;
   bool has_extents;  // version 5
 
@@ -172,19 +172,19 @@ struct State {
   uint64_t start_bracket;  // ticks within which start_raw_ns was read
   uint64_t next_calibration;
 
-  // Under the lock.
+  // Protected by the lock.
   SpinLock lock;
   uint32_t controls_used;
   uint32_t first_unused_control;  // index + 1
   uint32_t threads_seen;
   uint32_t cells;       // there can be
-  uint32_t cells_used;  // begun at any time
-  uint32_t* closed;     // ring: cells that nobody owns, the oldest first; `cells` places
+  uint32_t cells_used;  // started so far
+  uint32_t* closed;     // ring: cells without an owner, oldest first; `cells` entries
   uint32_t closed_first;
   uint32_t closed_count;
-  uint64_t* cell_events;  // ring: by cell, what overwriting it loses
+  uint64_t* cell_events;  // ring: by cell, the events that overwriting it loses
   uint64_t* cell_opened;  // ring: by cell, how often it was taken
-  uint32_t partial[64];   // cells with room behind the last buffer, which ended
+  uint32_t partial[64];   // cells with room after the last buffer, which ended
   std::byte* partial_at[64];
   uint32_t partial_count;
   bool space_gone;  // never again
@@ -197,8 +197,8 @@ struct State {
 
 #define TELLTALE_OURS __attribute__((visibility("hidden")))
 extern State state TELLTALE_OURS;
-// Raised every millisecond while the clock is sparse. Apart, so that hot paths compare it in one
-// instruction.
+// Raised every millisecond while the clock is sparse. A variable of its own, so that hot paths
+// compare it in one instruction.
 extern uint32_t gap_ticks TELLTALE_OURS;
 
 struct ThreadState {
@@ -207,12 +207,13 @@ struct ThreadState {
   struct OpenCalls* open_calls;  // filters; null until the first filtered event
   void* signal_stack;            // snapshot mode: ours; null: the thread had one
   uint32_t busy;                 // inside the slow path
-  uint32_t same_cpu;             // what rseq_cpu points at where there is no rseq
+  uint32_t same_cpu;             // rseq_cpu points to this if there is no rseq
 };
 extern __thread ThreadState thread_state TELLTALE_OURS __attribute__((tls_model("initial-exec")));
 extern Control unregistered TELLTALE_OURS;
 
-// Sum `lost` counters of the side record through here: the trace's header shows their total.
+// Add to the side record's `lost` counters only through this: the trace's header contains their
+// total.
 void count_lost(uint64_t& counter, uint64_t events);
 inline void count_lost(uint64_t& counter) { count_lost(counter, 1); }
 

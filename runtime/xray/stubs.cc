@@ -1,7 +1,8 @@
-// From a sled to a hook. The hooks keep all registers but flags and, if clang compiled them, their
-// own parameters; those and what the stubs use the stubs keep. Entry and tail-exit sleds call, exit
-// sleds jump here: the function's own return address then lies one word lower than in the other
-// two. Custom and typed events stand in the middle of a function, where flags may matter.
+// From a sled to a hook. The hooks preserve all registers but flags and, if clang compiled them,
+// their own parameters; the stubs preserve those and the registers that they use. Entry and
+// tail-exit sleds call, exit sleds jump here, so that for exits the function's own return address
+// is one word lower than for the other two. Custom and typed events are in the middle of a
+// function, where flags may be live.
 
 #if !defined(__x86_64__)
 #error "telltale's XRay recorder is for x86-64"

@@ -1,6 +1,6 @@
 #pragma once
 
-// System calls without libc: async-signal-safe, errno and vector registers untouched, never a
+// System calls without libc: async-signal-safe, errno and vector registers unchanged, never a
 // cancellation point. Each returns the kernel's value: -errno on failure.
 
 #include <errno.h>
@@ -51,7 +51,7 @@ inline void* map(void* at, size_t bytes, int protection, int flags, int file, lo
   const long result = call(SYS_mmap, at, bytes, protection, flags, file, offset);
   return failed(result) ? nullptr : reinterpret_cast<void*>(result);
 }
-// Zeroed pages of our own that cost memory only when touched.
+// Zeroed anonymous pages that use memory only when touched.
 inline void* map_private(size_t bytes) {
   return map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
              -1, 0);
@@ -64,7 +64,8 @@ inline long clock_ns(int clock) {
 inline int pid() { return static_cast<int>(call(SYS_getpid)); }
 inline int tid() { return static_cast<int>(call(SYS_gettid)); }
 
-// For 0.9 s at most, looking every millisecond: how long somebody who crashes may wait for others.
+// Waits 0.9 s at most, checking every millisecond: the limit for a crashing thread that waits for
+// others.
 template <typename Done>
 void wait_until(Done&& done) {
   constexpr int kMostWaits = 900;
@@ -74,8 +75,8 @@ void wait_until(Done&& done) {
   }
 }
 
-// Blocks all signals of the thread while it lives, but the one that says that a mapped file was
-// cut: whoever stores there needs it (signals.cc).
+// Blocks all signals of the thread during its lifetime, except SIGBUS: code that stores to a
+// truncated mapping needs its handler (signals.cc).
 class BlockSignals {
  public:
   BlockSignals() {

@@ -12,14 +12,13 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kLeastMapped = size_t{256} * 1024;
-// Out of the way of programs that count on low numbers for their own files.
+// High, because programs may rely on low numbers for their own files.
 constexpr int kLeastDescriptor = 500;
 
 size_t whole_pages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-// In pieces of 64 KiB. Each write makes pages that the system keeps as one piece ("large folios"),
-// and the first store into each page looks at all of its piece: with a MiB at once, stores cost ten
-// times as much.
+// In pieces of 64 KiB. The kernel keeps the pages of each write as one large folio, and the first
+// store into each page examines the whole folio: with a MiB at once, stores cost ten times as much.
 bool write_zeros(int descriptor, size_t from, size_t to) {
   static const std::byte kZeros[size_t{64} * 1024] = {};
   while (from < to) {
@@ -87,7 +86,7 @@ bool MappedFile::is_ours(int descriptor) const {
          static_cast<size_t>(status.st_size) >= allocated_;
 }
 
-// The program may have closed our descriptor and even given its number to a file of its own.
+// The program may have closed our descriptor and reused its number for a file of its own.
 int MappedFile::descriptor() {
   if (is_ours(descriptor_)) return descriptor_;
   descriptor_ = -1;
@@ -103,15 +102,15 @@ int MappedFile::descriptor() {
 }
 
 bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
-  // Over the limit the kernel would send SIGXFSZ, which is not for the program to see.
+  // Beyond the limit the kernel would send SIGXFSZ, which the program must not see.
   rlimit limit;
   limit.rlim_cur = RLIM_INFINITY;
   sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit);
   if (limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) return false;
   const long done = sys::call(SYS_fallocate, descriptor, 0, from, bytes - from);
-  // Zeros make the file's pages, many at once: storing into pages that are not there yet costs
-  // several times as much, as the system makes each by itself. On a file system without allocation
-  // what has been written is there.
+  // Writing zeros creates the file's pages, many at once: a store into a missing page costs several
+  // times as much, because the kernel creates each one separately. On a file system without
+  // fallocate the written pages are allocated.
   if (done != -EOPNOTSUPP && sys::failed(done)) return false;
   return write_zeros(descriptor, from, bytes) || done != -EOPNOTSUPP;
 }
@@ -121,7 +120,7 @@ bool MappedFile::grow(size_t bytes) {
   if (base_ == nullptr || bytes > mapped_) return false;
   const int file = descriptor();
   if (file < 0 || !allocate(file, allocated_, bytes)) return false;
-  // Faults pages in together, and finds out here if there is none to be had.
+  // Faults pages in together, and detects here if no memory is available.
   const size_t first = allocated_ / kPage * kPage;
   const long touched = sys::call(SYS_madvise, base_ + first, whole_pages(bytes) - first,
                                  23 /* MADV_POPULATE_WRITE */);

@@ -13,22 +13,22 @@ namespace telltale::recorder {
 constexpr size_t kMostPath = 1200;
 using Path = Text<kMostPath>;
 
-// A file that is mapped as long as it may become, and whose blocks are allocated before they are
-// touched, so that a full disk is told here and never by SIGBUS.
+// A file that is mapped at its maximum length, and whose blocks are allocated before they are
+// touched, so that a full disk is reported here and never as SIGBUS.
 class MappedFile {
  public:
   // Creates `path`, which must not exist, mode 0600, and maps `most_bytes` of it; fewer if the
   // address space has no room (bytes_mapped()). False: neither file nor mapping is left.
   bool create(const char* path, size_t most_bytes, size_t first_bytes);
-  // Allocates the file's first `bytes` bytes. False: no space, over a limit, or the file is not
-  // what it was.
+  // Allocates the file's first `bytes` bytes. False: no space, over a limit, or the file is no
+  // longer the one that was opened.
   bool grow(size_t bytes);
-  // Gives back what is behind `bytes`.
+  // Releases everything after `bytes`.
   void cut(size_t bytes);
-  // In a forked child, and after stop: the file is nothing to us any more.
+  // In a forked child, and after stop: gives up the file.
   void forget();
-  // Puts private memory in the mapping's place: the file went away under it. Returns whether
-  // `address` is in the mapping.
+  // Replaces the mapping by private memory, because the file was truncated under it. Returns
+  // whether `address` is in the mapping.
   bool replace_if_holds(const void* address);
 
   [[nodiscard]] std::byte* base() const { return base_; }
@@ -57,13 +57,13 @@ extern Path trace_path;
 // Makes the trace and the side record, by state.options, and writes their headers. False: no trace
 // can be written; state is left as before.
 bool open_recording();
-// Makes the file hold `cells` cells. Needs the lock. False: there is no space for them.
+// Makes the file contain `cells` cells. Needs the lock. False: there is no space for them.
 bool grow_trace(uint32_t cells);
-// What the process leaves at its end.
+// Truncates the files to their final size at the process's end.
 void finish_files(bool exited);
 
-// The next file name after state.options.file that is not taken, as an absolute path.
-// `attempt`: from 0, raised by the caller while the name is taken. False: no more names.
+// The next unused file name after state.options.file, as an absolute path. `attempt`: from 0,
+// raised by the caller while the name is taken. False: no more names.
 bool make_path(uint32_t attempt, Path& path);
 
 }  // namespace telltale::recorder

@@ -9,9 +9,9 @@
 
 namespace telltale {
 
-// A value per 64-bit key that is mostly an address, value-initialised when first asked for: open
-// addressing, so that a look-up is one or two reads. A reference is valid until the next new key.
-// Iteration is in the order in which keys came.
+// A value for each 64-bit key, usually an address, value-initialised at first access: open
+// addressing, so that a lookup is one or two reads. A reference is valid until the next new key.
+// Iteration is in insertion order.
 template <typename Value>
 class AddressMap {
  public:
@@ -83,14 +83,14 @@ class AddressMap {
   unsigned shift_ = 64;
 };
 
-// Sums per key that are added to millions of times, mostly to few of them: those are kept in a
-// small table that fits the first cache, and reach a map when they make way for others, or by
-// flush_to(). Sum: what has operator+= and is nothing when value-initialised.
+// Sums by key, for millions of additions to mostly few keys: recent keys are kept in a small table
+// that fits the first-level cache, and are added to a map when others replace them, or by
+// flush_to(). Sum: a type with operator+= that is neutral when value-initialised.
 template <typename Sum>
 class RecentSums {
  public:
-  // The sum of what was added for `key` since it last reached the map. Always with the same map,
-  // until flush_to().
+  // The sum for `key` since it was last added to the map. Always with the same map, until
+  // flush_to().
   [[gnu::always_inline]] Sum& of(uint64_t key, AddressMap<Sum>& map) {
     if (slots_ == nullptr) [[unlikely]]
       slots_ = std::make_unique<Slots>();

@@ -8,8 +8,8 @@
 
 namespace telltale {
 
-// What was allocated, by type as the recording names it. docs/analysis/mono.md, "alloc". A part:
-// append() puts pieces together in any order.
+// Allocations by type as the recording names it. docs/analysis/mono.md, "alloc". A part: append()
+// merges pieces in any order.
 class AllocationSums {
  public:
   struct Sum {
@@ -30,14 +30,14 @@ class AllocationSums {
     sum.bytes += event.bytes;
     sum.largest = std::max(sum.largest, event.bytes);
   }
-  // To be called when all of a piece is told.
+  // Call after all events of a piece.
   void end_piece() { recent_.flush_to(by_type_); }
   // REQUIRES: both have ended.
   void append(const AllocationSums& next) {
     for (const auto& [type, theirs] : next.by_type_) by_type_[type] += theirs;
   }
 
-  // REQUIRES: ended. By TypeId's number, in no order that means anything.
+  // REQUIRES: ended. By TypeId's number, in no particular order.
   [[nodiscard]] const AddressMap<Sum>& by_type() const { return by_type_; }
 
  private:

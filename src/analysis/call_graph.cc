@@ -28,7 +28,7 @@ CallGraph make_call_graph(const CallTree& tree) {
   struct Sums {
     uint64_t calls = 0;
     Ticks total = 0;
-    size_t open = 0;  // nodes of this edge on the path to the node at hand
+    size_t open = 0;  // nodes of this edge on the path to the current node
   };
   struct Open {
     size_t node;

@@ -9,7 +9,7 @@
 
 namespace telltale {
 
-// Who calls whom, added up over all paths of a call tree. docs/analysis/call-tree.md, "The call
+// Callers and callees, summed over all paths of a call tree. docs/analysis/call-tree.md, "The call
 // graph".
 struct CallGraph {
   struct Function {
@@ -29,15 +29,15 @@ struct CallGraph {
   Ticks total = 0;                  // of all outermost calls
 };
 
-// O(nodes x log nodes) time; needs no recursion.
+// O(nodes x log nodes) time; not recursive.
 CallGraph make_call_graph(const CallTree& tree);
 
 struct PrunedGraph {
   size_t functions = 0;
   size_t edges = 0;
 };
-// Takes functions and edges out that have less than `min_share` (0 to 1) of all time and of all
-// calls, and edges whose ends went; says how many went.
+// Removes functions and edges that have less than `min_share` (0 to 1) of all time and of all
+// calls, and edges of removed functions; returns how many were removed.
 PrunedGraph prune_call_graph(CallGraph& graph, double min_share);
 
 }  // namespace telltale

@@ -51,10 +51,10 @@ CallTreePartial CallTreePartial::without_threads() const {
   return together;
 }
 
-// A root of `other` is added to the root of the same stream, or to the only one.
+// A root of `other` is added to the root of the same stream, or to the only root.
 void CallTreePartial::add(const CallTreePartial& other) {
   std::vector<uint32_t> here(other.nodes_.size());
-  for (size_t i = 0; i < other.nodes_.size(); ++i) {  // parents come before their children
+  for (size_t i = 0; i < other.nodes_.size(); ++i) {  // parents precede their children
     const Node& node = other.nodes_[i];
     here[i] = node.parent == kNoParent ? root(to_number(node.function))
                                        : child(here[node.parent], node.function);
@@ -85,7 +85,7 @@ CallTreePartial::ByCaller CallTreePartial::sort_by_caller() const {
 
 void CallTreePartial::append_subtree(uint32_t root, const ByCaller& sorted, CallTree& tree) const {
   struct Open {
-    uint32_t next;  // callee to come, index into sorted.order
+    uint32_t next;  // next callee, index into sorted.order
     uint32_t last;
     size_t placed;  // index in tree.nodes
   };

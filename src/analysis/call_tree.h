@@ -16,17 +16,17 @@
 
 namespace telltale {
 
-// The calls of a recording by path: all calls that were reached through the same chain of callers
-// are one node. docs/analysis/call-tree.md defines the numbers.
+// The calls of a recording by path: all calls through the same chain of callers are one node.
+// docs/analysis/call-tree.md defines the numbers.
 struct CallTree {
   static constexpr size_t kNoNode = std::numeric_limits<size_t>::max();
 
   // Times are sums of ticks, exact (modulo 2^64).
   struct Node {
-    FunctionId function{};    // means nothing in a root
+    FunctionId function{};    // undefined for a root
     uint32_t depth = 0;       // 0: a root; 1: an outermost call
     size_t parent = kNoNode;  // index of the caller's node; kNoNode for roots
-    size_t end = 0;           // index behind the last node of this subtree
+    size_t end = 0;           // one past the last node of this subtree
     uint64_t calls = 0;       // that ended; 0 for roots
     Ticks total = 0;          // time inside, callees included; a root: of all outermost calls
     Ticks self = 0;           // total less the callees'; 0 for roots
@@ -34,43 +34,44 @@ struct CallTree {
   // A thread; or the only one, for all threads together.
   struct Root {
     size_t node = 0;
-    ThreadKey thread;         // means nothing when all threads are together
+    ThreadKey thread;         // undefined if all threads are together
     std::string thread_name;  // may be empty
   };
 
-  // Depth first: a node's subtree is [index, node.end), callees in order of function id. Made for
-  // loops: whoever walks it needs no recursion.
+  // Depth first: a node's subtree is [index, node.end), callees in order of function id. A loop
+  // over the nodes needs no recursion.
   std::vector<Node> nodes;
-  std::vector<Root> roots;  // in order of thread; threads without calls are left out
+  std::vector<Root> roots;  // in order of thread; threads without calls are omitted
 
   uint64_t calls = 0;         // of all nodes
   uint64_t unwound = 0;       // of these: CloseKind::unwound
   uint64_t unfinished = 0;    // of these: CloseKind::unfinished
   uint64_t orphan_exits = 0;  // in no node
-  // Calls that were deeper than CallTreeOptions::max_depth. They hang directly below their caller
-  // at that depth, a node a function, with total = self; so calls and self times of every function
-  // stay exact, only their nesting is lost.
+  // Calls deeper than CallTreeOptions::max_depth. They are direct children of their caller at that
+  // depth, one node for each function, with total = self; calls and self times of every function
+  // stay exact, only the nesting is lost.
   uint64_t flattened = 0;
-  // Starts and ends of calls that were told at estimated times (a sparse clock).
+  // Starts and ends of calls with estimated times (a sparse clock).
   uint64_t estimated = 0;
 };
 
 struct CallTreeOptions {
-  bool by_thread = false;   // a root a thread; otherwise one for all
+  bool by_thread = false;   // a root for each thread; otherwise one for all
   size_t max_depth = 1000;  // at least 1
 };
 
-// A tree in the making: a partial answer. Whatever order calls come in, and however they are spread
-// over partials that are merged, finish() gives the same tree. Memory O(distinct paths).
+// A tree under construction: a partial answer. In whatever order calls are added, and however they
+// are distributed over partials that are merged, finish() returns the same tree. Memory O(distinct
+// paths).
 class CallTreePartial {
  public:
   explicit CallTreePartial(const CallTreeOptions& options = {}) : options_(options) {
     if (options_.max_depth == 0) options_.max_depth = 1;
   }
 
-  // The node of calls to `function` out of `parent`, made if need be. Valid as long as this.
+  // The node of calls to `function` from `parent`, created if necessary. Valid as long as this.
   uint32_t child(uint32_t parent, FunctionId function);
-  // The root that calls of a stream hang below.
+  // The root of a stream's calls.
   uint32_t root(size_t stream);
 
   void add_call(uint32_t node, Ticks total, CloseKind how) {
@@ -79,18 +80,18 @@ class CallTreePartial {
     unwound_ += static_cast<uint64_t>(how == CloseKind::unwound);
     unfinished_ += static_cast<uint64_t>(how == CloseKind::unfinished);
   }
-  // For trees of other things than calls: `count` of them, `total` of what they weigh.
+  // For trees of other events than calls: `count` events with the sum `total`.
   void add_weight(uint32_t node, uint64_t count, uint64_t total) {
     nodes_[node].calls += count;
     nodes_[node].total += total;
   }
-  // For calls whose callee's time is not theirs: flattened ones.
+  // For calls whose callees' time is not subtracted: flattened ones.
   void subtract_time(uint32_t node, Ticks ticks) { nodes_[node].total -= ticks; }
   void add_flattened(uint64_t calls = 1) { flattened_ += calls; }
   void add_orphan_exit() { ++orphan_exits_; }
   void add_estimated() { ++estimated_; }
 
-  // Adds what the other found. REQUIRES: same options, same recording.
+  // Merges `other`. REQUIRES: same options, same recording.
   void merge(const CallTreePartial& other);
   // The same calls with all threads together.
   [[nodiscard]] CallTreePartial without_threads() const;
@@ -171,7 +172,7 @@ class CallTreeSink : public IgnoreCalls {
     Ticks entered;
   };
   [[nodiscard]] size_t depth() const { return before_.size() + frames_.size(); }
-  // The node that a call opened now hangs below.
+  // The parent node for a call that is opened now.
   uint32_t innermost_parent() {
     if (depth() > partial_->options().max_depth) [[unlikely]]
       return node_at(partial_->options().max_depth - 1);
@@ -188,15 +189,15 @@ class CallTreeSink : public IgnoreCalls {
 
   CallTreePartial* partial_;
   std::span<const OpenCall> before_;   // still open of those from earlier units
-  std::vector<uint32_t> path_before_;  // nodes of the outermost of them, as far as asked for
+  std::vector<uint32_t> path_before_;  // nodes of the outermost of them, as far as requested
   uint32_t root_;
   std::vector<Frame> frames_;  // open, of this unit
   bool estimated_ = false;
 };
 static_assert(CallSink<CallTreeSink>);
 
-// Collects the calls of a recording in one pass, on `workers` threads (0: all cores); the answer is
-// the same for any number of them.
+// Collects the calls of a recording in one pass, on `workers` threads (0: all cores); the result
+// does not depend on their number.
 template <EventSource Source>
 Result<CallTreePartial> collect_call_tree(const Source& source, const CallFilter& filter,
                                           size_t workers, const CallTreeOptions& options,

@@ -144,7 +144,7 @@ TEST(CallTree, BelowTheDepthLimitCallsAndSelfTimesStayExact) {
   }
 }
 
-// A random recording with exceptions, orphans and unfinished calls, cut into many units.
+// A random recording with exceptions, orphans and unfinished calls, divided into many units.
 ScriptedSource random_recording(unsigned seed) {
   std::mt19937 random(seed);
   ScriptedSource source;
@@ -164,14 +164,14 @@ ScriptedSource random_recording(unsigned seed) {
         open.pop_back();
       } else {
         source.leave(now, function);
-        std::erase(open, function);  // roughly: what is left over is odd on purpose
+        std::erase(open, function);  // roughly: leftovers are intentionally odd
       }
     }
   }
   return source;
 }
 
-// Keeps every call, and adds up by path name: slow and plain.
+// Keeps every call, and sums by path name: a slow, plain reference.
 struct PlainSink : IgnoreCalls {
   std::map<std::string, std::pair<uint64_t, Ticks>>* sums;
   std::vector<std::pair<std::string, Ticks>> open_calls;

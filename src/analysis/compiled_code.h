@@ -8,8 +8,8 @@
 
 namespace telltale {
 
-// What the runtime compiled. docs/analysis/mono.md, "jit". A part: append() puts pieces together in
-// any order.
+// The runtime's compilations. docs/analysis/mono.md, "jit". A part: append() merges pieces in any
+// order.
 class CompiledCode {
  public:
   struct Method {
@@ -18,8 +18,8 @@ class CompiledCode {
     uint64_t bytes = 0;    // as recorded
     uint64_t compilations = 0;
 
-    // Mono tells sizes that no code has, negative as its own 32-bit numbers, of methods that it
-    // has no code of (finalizers and wrappers at shutdown); their addresses are as wrong.
+    // Mono records impossible sizes, negative as its own 32-bit numbers, for methods without code
+    // (finalizers and wrappers at shutdown); their addresses are wrong, too.
     [[nodiscard]] bool knows_size() const { return bytes <= kMostBytes; }
     static constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - 1;
     // REQUIRES: code >= address.
@@ -45,7 +45,7 @@ class CompiledCode {
     Method method;
   };
   uint64_t place_ = 0;
-  std::vector<Last> compiled_;         // a line a method
+  std::vector<Last> compiled_;         // one entry per method
   FunctionMap<uint32_t> by_function_;  // 1 + index into compiled_
   uint64_t helpers_ = 0;
   uint64_t helper_bytes_ = 0;

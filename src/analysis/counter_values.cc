@@ -87,7 +87,7 @@ bool CounterValues::Packed::Reader::next(Value& value) {
   return true;
 }
 
-// The last value in time; all others are summed up, which is enough for it to be told.
+// The last value in time; the others are summed, which is enough to compute it.
 void CounterValues::Values::keep(const Value& value) {
   if (!last) {
     last = value;
@@ -142,7 +142,7 @@ std::vector<CounterValues::Series> CounterValues::series(bool sum_absolute) cons
   AddressMap<size_t> known;  // 1 + index into `all`
   for (const Told& told : sorted) {
     size_t& index = known[told.counter.index];
-    if (index != 0) {  // described again: the new words count
+    if (index != 0) {  // described again: the new description counts
       all[index - 1].counter = told.counter;
       continue;
     }

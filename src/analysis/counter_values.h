@@ -14,8 +14,8 @@
 namespace telltale {
 
 // The runtime's counters, and their values over time. docs/analysis/mono.md, "counters". A part:
-// append() puts pieces together in any order: several threads may write, and what is a difference
-// is one from the value before it in time.
+// append() merges pieces in any order, because several threads may write, and a difference is
+// relative to the previous value in time.
 class CounterValues {
  public:
   struct Counter {
@@ -43,7 +43,7 @@ class CounterValues {
     [[nodiscard]] size_t size() const { return size_; }
     [[nodiscard]] bool in_order() const { return in_order_; }  // of time
 
-    // In the order in which they were added.
+    // In insertion order.
     class Reader {
      public:
       explicit Reader(const Packed& values) : blocks_(values.blocks_) {}
@@ -51,19 +51,19 @@ class CounterValues {
 
      private:
       std::span<const std::string> blocks_;
-      const char* at_ = nullptr;  // in blocks_[0]; null: at its begin
+      const char* at_ = nullptr;  // in blocks_[0]; null: at its beginning
       Ticks time_ = 0;
     };
 
    private:
-    std::vector<std::string> blocks_;  // each of a piece; the first time of each is whole
+    std::vector<std::string> blocks_;  // one for each piece; each begins with an absolute time
     size_t size_ = 0;
-    bool begin_block_ = true;  // what is added next begins with a whole time
+    bool begin_block_ = true;  // the next value begins with an absolute time
     bool in_order_ = true;
     Ticks first_ = 0;
     Ticks last_ = 0;
   };
-  // A counter's values over time. Numbers are whole values; signed ones two's complement.
+  // A counter's values over time. Signed numbers are two's complement.
   struct Series {
     Counter counter;
     Packed values;      // in order of time, as recorded
@@ -92,7 +92,7 @@ class CounterValues {
     }
   };
 
-  // `keep_all`: every value, else only the last of each counter.
+  // `keep_all`: every value, otherwise only the last of each counter.
   explicit CounterValues(bool keep_all = true) : keep_all_(keep_all) {}
 
   void on(const PieceEvent& event) { place_ = event.offset; }
@@ -100,9 +100,8 @@ class CounterValues {
   void on(const CounterEvent& event);
   void append(const CounterValues& next);
 
-  // In the order in which counters were described. `sum_absolute`: add absolute numbers up as if
-  // they were differences, which is what mprof-report does. A counter that is never described is
-  // left out.
+  // In the order in which counters were described. `sum_absolute`: sum absolute numbers as if they
+  // were differences, like mprof-report. A counter without a description is omitted.
   [[nodiscard]] std::vector<Series> series(bool sum_absolute = false) const;
 
  private:
@@ -111,9 +110,9 @@ class CounterValues {
     Counter counter;
   };
   struct Values {
-    Packed all;  // with keep_all_; else
+    Packed all;  // with keep_all_; otherwise
     std::optional<Value> last;
-    uint64_t sum = 0;  // of the differences of the others
+    uint64_t sum = 0;  // of the other differences
 
     void keep(const Value& value);
   };

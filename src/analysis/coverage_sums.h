@@ -11,8 +11,8 @@
 
 namespace telltale {
 
-// Which code ran at all, from the coverage events of data versions 10 to 15. docs/analysis/mono.md,
-// "coverage". A part: append() puts pieces together in any order.
+// Coverage, from the coverage events of data versions 10 to 15. docs/analysis/mono.md, "coverage".
+// A part: append() merges pieces in any order.
 class CoverageSums {
  public:
   struct Group {  // an assembly or a type
@@ -29,9 +29,9 @@ class CoverageSums {
     std::string signature;
     std::string file;
     uint64_t id = 0;
-    uint64_t statements = 0;  // as the method's own event says
+    uint64_t statements = 0;  // according to the method's own event
     uint64_t told = 0;        // statement events
-    uint64_t covered = 0;     // of these, that ran
+    uint64_t covered = 0;     // those with a count that is not 0
   };
 
   void on(const CoverageEvent& event) {

@@ -10,9 +10,9 @@
 namespace telltale {
 
 // Counts durations in buckets whose width is 1/64 of their lower edge, so that any quantile is
-// known to within 1/128 (0.79 %) of the true value, and exactly up to 127 ticks or while there are
-// few of them. Merges associatively; memory follows the spread of the durations and not their
-// number. The layout is that of HdrHistogram (G. Tene) with six bits.
+// within 1/128 (0.79 %) of the true value, and exact up to 127 ticks or for few durations. Merges
+// associatively; memory depends on the range of the durations and not on their number. The layout
+// is that of HdrHistogram (G. Tene) with six bits.
 class DurationHistogram {
  public:
   static constexpr double kMaxRelativeError = 1.0 / 128;
@@ -36,10 +36,10 @@ class DurationHistogram {
  private:
   static constexpr unsigned kBits = 6;
   static constexpr size_t kPerOctave = size_t{1} << kBits;
-  static constexpr size_t kFew = 64;  // durations kept one by one: buckets may be many times larger
+  static constexpr size_t kFew = 64;  // durations kept one by one: buckets may be much larger
                                       // than the input that made them
 
-  // Buckets are numbered by octave: 0 to 63 hold one value each, octave n holds the values of 6 + n
+  // Buckets are numbered by octave: 0 to 63 contain one value each, octave n the values of 6 + n
   // significant bits.
   static size_t bucket_of(Ticks duration) {
     const unsigned top = 63U - static_cast<unsigned>(__builtin_clzll(duration | kPerOctave));

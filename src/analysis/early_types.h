@@ -7,9 +7,9 @@
 
 namespace telltale {
 
-// Which vtables are used (by an allocation, or an object of a heap shot) before the event that says
-// what they are, in the order of the file. To mprof-report they stay unresolved for ever.
-// docs/analysis/mono.md, "types". A part: append() puts pieces together in any order.
+// The vtables that are used (by an allocation, or an object of a heap shot) before the event that
+// names them, in file order. mprof-report never resolves them. docs/analysis/mono.md, "types". A
+// part: append() merges pieces in any order.
 class EarlyTypes {
  public:
   void on(const PieceEvent& event) { place_ = event.offset; }
@@ -31,8 +31,8 @@ class EarlyTypes {
  private:
   struct First {
     bool known = false;
-    bool used_first = false;  // else its meaning was told first
-    uint64_t place = 0;       // of the piece where that happened
+    bool used_first = false;  // otherwise it was named first
+    uint64_t place = 0;       // of the piece with that event
   };
   void use(uint64_t id) { note(types_[id], /*used=*/true, place_); }
   static void note(First& first, bool used, uint64_t place) {

@@ -19,9 +19,9 @@
 
 namespace telltale {
 
-// Where things happened: sums by stack of allocations, exceptions, contentions, handles and calls.
-// A stack is the one that the event carries or, if it has none, what the thread's own enter and
-// leave events say. docs/analysis/mono.md, "traces".
+// Sums by stack of allocations, exceptions, contentions, handles and calls. An event's stack is the
+// recorded one or, if it has none, derived from the thread's own enter and leave events.
+// docs/analysis/mono.md, "traces".
 struct EventStacks {
   static constexpr size_t kHandleKinds = 4;  // as HandleEvent::Kind
 
@@ -32,21 +32,21 @@ struct EventStacks {
   StackSums calls;        // by function; the stacks are those of the callers
   std::array<StackSums, kHandleKinds> handles_created;  // of one owner, 0
   std::array<StackSums, kHandleKinds> handles_destroyed;
-  // True for stacks that events carried, which is all of them but those of calls, or none.
+  // True if the stacks (except those of calls) were recorded with their events, or there are none.
   bool recorded = false;
 
   void append(const EventStacks& next);
 };
 
 struct EventStacksOptions {
-  CallFilter filter;  // times are counted from `zero`
+  CallFilter filter;  // times are relative to `zero`
   Ticks zero = 0;
   size_t workers = 0;
   bool calls = true;
-  bool like_mprof = false;  // which exits find their call, what --thread and --time concern
+  bool like_mprof = false;  // which exits match calls, what --thread and --time apply to
 };
 
-// Hears all units of one thread.
+// Handles all units of one thread.
 class EventStacksSink : public IgnoreEvents {
  public:
   EventStacksSink(const EventStacksOptions& options, const FunctionNames& names, bool kept);
@@ -75,7 +75,7 @@ class EventStacksSink : public IgnoreEvents {
     if (kept_ && in_window(event.time)) all_.throws.add(0, stack_of(event.stack), 1);
   }
   void on(const MonitorEvent& event) {
-    // Where stacks are not recorded, mprof-report counts the end of a wait, too.
+    // If stacks are not recorded, mprof-report also counts the end of a wait.
     const bool counts =
         event.kind == MonitorEvent::Kind::contended || (options_.like_mprof && !event.stack.known);
     if (counts && kept_ && in_window(event.time))
@@ -96,11 +96,11 @@ class EventStacksSink : public IgnoreEvents {
     Ticks entered = 0;
     StackTable::Id stack = StackTable::Id::empty;
   };
-  // What is known of a stack of open calls.
+  // Facts about a stack of open calls.
   struct Known {
-    uint64_t calls = 0;  // how often its innermost call was made
-    // Stacks with one more call inside that were asked for last: of functions with even and with
-    // odd numbers.
+    uint64_t calls = 0;  // number of calls of its innermost function
+    // The stacks with one more call inside that were looked up last: of functions with even and
+    // with odd numbers.
     struct Inner {
       FunctionId function{};
       StackTable::Id stack = StackTable::Id::empty;
@@ -131,11 +131,11 @@ class EventStacksSink : public IgnoreEvents {
   TimeWindow window_;
   bool kept_;  // the thread, by the filter
   OpenCalls<Frame> calls_;
-  std::vector<Known> known_{Known()};  // by stack, as far as it was pushed
+  std::vector<Known> known_{Known()};  // by stack, as far as stacks were pushed
   EventStacks all_;
 };
 
-// Works on one thread's events at a time, threads side by side. Memory: the distinct stacks.
+// Processes one thread's events at a time, threads in parallel. Memory: the distinct stacks.
 template <EventSource Source>
 EventStacks collect_event_stacks(const Source& source, const EventStacksOptions& options,
                                  ProblemLog& problems) {

@@ -25,7 +25,7 @@ class Selection {
       if (i == 0 || share_of(i) >= limits.min_share) wide.push_back(i);
     }
     if (wide.size() > limits.max_nodes) {
-      // A node comes after its caller in this order, so that any front part hangs together.
+      // A node follows its caller in this order, so that any prefix is connected.
       std::ranges::stable_sort(wide, [this](size_t a, size_t b) {
         return (a == 0 ? 2 : share_of(a)) > (b == 0 ? 2 : share_of(b));
       });
@@ -33,7 +33,7 @@ class Selection {
     }
     kept_.resize(count);
     for (const size_t i : wide) kept_[i] = 1;
-    // Flattened recursion can leave a node with less than its callees have.
+    // With flattened recursion a node may have less than its callees.
     for (size_t i = 1; i < count; ++i) kept_[i] &= kept_[nodes_[i].parent - root];
   }
 
@@ -63,7 +63,7 @@ FlameTree make_flame_tree(const CallTree& tree, const CallTree::Root& root,
     flame.pruned_self += tree.nodes[root.node + i].self;
     flame.widest_pruned = std::max(flame.widest_pruned, selection.share_of(i));
   }
-  std::vector<size_t> to_place = {root.node};  // the next on top
+  std::vector<size_t> to_place = {root.node};  // the next one on top
   while (!to_place.empty()) {
     const size_t index = to_place.back();
     to_place.pop_back();

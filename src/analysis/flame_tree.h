@@ -8,11 +8,11 @@
 
 namespace telltale {
 
-// A call tree made fit for drawing: one root, callees of a node widest first, and nothing that is
-// too narrow to be seen. docs/analysis/call-tree.md, "Flame graphs".
+// A call tree prepared for drawing: one root, callees of a node widest first, without nodes that
+// are too narrow to see. docs/analysis/call-tree.md, "Flame graphs".
 struct FlameTree {
   struct Node {
-    FunctionId function{};  // means nothing in the root, which comes first
+    FunctionId function{};  // undefined for the root, which comes first
     uint32_t depth = 0;     // 0: the root
     uint64_t calls = 0;
     uint64_t calls_inside = 0;  // of this node and everything below it, pruned nodes included
@@ -26,13 +26,13 @@ struct FlameTree {
 };
 
 struct FlameLimits {
-  double min_share = 0.0001;   // a node is kept if its share of all time, or of all calls, is at
+  double min_share = 0.0001;   // minimum share of all time, or of all calls, of a node
                                // least this
-  size_t max_nodes = 100'000;  // beyond it the narrowest are pruned
+  size_t max_nodes = 100'000;  // limit; the narrowest are pruned
 };
 
-// The subtree of one root of `tree`. Kept nodes always hang together: a caller's share is never
-// less than its callee's. Ties go by the tree's order.
+// The subtree of one root of `tree`. The remaining nodes are connected, because a caller's share is
+// never less than its callee's. Ties are in the tree's order.
 FlameTree make_flame_tree(const CallTree& tree, const CallTree::Root& root,
                           const FlameLimits& limits);
 

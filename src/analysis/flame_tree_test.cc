@@ -32,7 +32,7 @@ TEST(FlameTree, PutsTheWidestCalleeFirst) {
 
 TEST(FlameTree, KeepsWhatHasMuchOfTheTimeOrOfTheCalls) {
   const CallTree tree = sample();
-  // A quarter of the calls each: 2 and 4 stay at 20 %, and go at 30 %.
+  // A quarter of the calls each: 2 and 4 stay at 20 %, and are pruned at 30 %.
   EXPECT_EQ(make_flame_tree(tree, tree.roots[0], {.min_share = 0.2}).nodes.size(), 5u);
   const FlameTree flame = make_flame_tree(tree, tree.roots[0], {.min_share = 0.3});
   EXPECT_EQ(flame.nodes.size(), 3u);

@@ -21,7 +21,7 @@ std::vector<GcCollection> pair_collections(std::vector<CollectionMark> marks,
     } else if (begun) {
       collections.push_back({begun->time, mark.time, begun->stream, mark.generation});
       if (any) begun.reset();
-    } else if (!any) {  // mprof-report takes it to have begun when the clock did
+    } else if (!any) {  // mprof-report assumes that it began at time zero
       collections.push_back({0, mark.time, mark.stream, mark.generation});
     }
   }

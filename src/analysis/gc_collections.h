@@ -11,38 +11,38 @@
 
 namespace telltale {
 
-// A collection's begin or end as a thread tells it.
+// A collection's begin or end in a thread's events.
 struct CollectionMark {
   Ticks time = 0;
   size_t stream = 0;
   uint8_t generation = 0;
   bool begin = false;
 };
-// A collection that began and ended, the stop of the world not included.
+// A complete collection, without the time to stop the world.
 struct GcCollection {
   Ticks begin = 0;
   Ticks end = 0;
-  size_t stream = 0;  // the thread that tells of its begin
+  size_t stream = 0;  // the thread with its begin event
   uint8_t generation = 0;
 };
-// Who may tell of a collection's end: any thread of the process (a concurrent collection is often
-// finished by another thread than began it), or, as for mprof-report, only the one that began it.
+// Which threads can end a collection: any thread of the process (another thread often finishes a
+// concurrent collection), or, as in mprof-report, only the one that began it.
 enum class EndsTold : uint8_t { by_any_thread, by_its_thread };
 
-// In order of their begins. Of each generation a process runs one collection at a time.
-// `marks`: of each thread in its order.
+// In order of their begins. A process runs one collection of each generation at a time. `marks`: by
+// thread, each in its order.
 std::vector<GcCollection> pair_collections(std::vector<CollectionMark> marks,
                                            std::span<const EventStream> streams,
                                            EndsTold ends = EndsTold::by_any_thread);
 
-// How often the garbage collector ran and how long, by generation; what it did to the heap.
-// docs/analysis/mono.md, "gc". A part: hears the events of a piece of a thread, and is then put
-// together with append(), in the order of each thread's pieces; threads in any order. Memory goes
-// with the collections.
+// Number and duration of garbage collections, by generation; changes of the heap.
+// docs/analysis/mono.md, "gc". A part: handles the events of a piece of a thread, and is then
+// merged by append(), in the order of each thread's pieces; threads in any order. Memory depends on
+// the number of collections.
 class GcCollections {
  public:
   static constexpr size_t kGenerations = 3;
-  // A collection's time is from its start to its end, the stop of the world not included.
+  // A collection's time is from its start to its end, without the time to stop the world.
   struct Generation {
     uint64_t collections = 0;  // that began
     uint64_t finished = 0;     // that began and ended

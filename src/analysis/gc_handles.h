@@ -9,16 +9,15 @@
 
 namespace telltale {
 
-// Handles to objects, by kind: how many were made and given back, and the most that were alive at
-// one time. docs/analysis/mono.md, "gc". A part: append() puts pieces together in any order.
+// Handles to objects, by kind: created, destroyed, and the most that were alive at one time.
+// docs/analysis/mono.md, "gc". A part: append() merges pieces in any order.
 class GcHandles {
  public:
   static constexpr size_t kKinds = 4;  // as HandleEvent::Kind
   struct Kind {
     uint64_t created = 0;
     uint64_t destroyed = 0;
-    int64_t most =
-        0;  // alive at one time, in the order of the file; those made earlier not counted
+    int64_t most = 0;  // alive at one time, in file order, without those created earlier
   };
 
   void on(const PieceEvent& event) { place_ = event.offset; }
@@ -29,8 +28,8 @@ class GcHandles {
 
  private:
   struct Change {
-    int64_t made = 0;  // less those given back, at the end of the piece
-    int64_t most = 0;  // the highest value of that within the piece; at least 0
+    int64_t made = 0;  // created less destroyed, at the end of the piece
+    int64_t most = 0;  // its maximum within the piece; at least 0
     uint64_t created = 0;
   };
   struct Piece {

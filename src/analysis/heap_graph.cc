@@ -10,7 +10,7 @@
 namespace telltale {
 namespace {
 
-// Words for where a root lies; HeapRootAreaEvent::Source by number.
+// Names of root locations; HeapRootAreaEvent::Source by number.
 constexpr std::string_view kSourceNames[] = {
     "external roots",   "stack",           "finalizer queue", "static fields",
     "thread statics",   "context statics", "GC handles",      "compiled code",
@@ -25,7 +25,7 @@ constexpr std::string_view kKindNames[] = {"unknown root", "stack", "finalizer q
 
 class RootNames {
  public:
-  // Of the areas those that were registered, and not yet taken back, when the shot was told.
+  // The areas that were registered, and not unregistered, at the time of the shot.
   RootNames(std::vector<HeapGraphSink::Area> areas, uint64_t before, const LoadedTypes& types,
             std::span<const EventStream> streams)
       : types_(types), streams_(streams) {
@@ -116,7 +116,7 @@ void HeapGraphSink::on(const HeapShotEvent& event) {
   if (!event.begin) {
     if (inside_) {
       found_.shot->end_place = place_.piece;
-      // Up to profiler 1.1 the roots of a shot stand before it.
+      // Up to profiler 1.1 the roots of a shot precede it.
       if (found_.shot->roots.empty()) found_.shot->roots = std::move(roots_before_);
     }
     roots_before_.clear();
@@ -149,7 +149,7 @@ void HeapGraphSink::Found::append(Found&& next) {
 
 namespace {
 
-// Objects in their order; the references of each side by side, though a long array's are told in
+// Objects in file order, with their references contiguous, although a long array's are recorded in
 // several pieces.
 void add_objects(const HeapObjectLog& log, ObjectNumbers& numbers, HeapGraph& graph) {
   graph.objects.reserve(log.objects());
@@ -161,8 +161,8 @@ void add_objects(const HeapObjectLog& log, ObjectNumbers& numbers, HeapGraph& gr
         number = static_cast<uint32_t>(graph.objects.size());
       },
       [](uint64_t, uint64_t) {});
-  // How many references each object has; then where they begin; then, as they are filled in, where
-  // they end, which is where those of the next object begin.
+  // First each object's number of references; then their start; then, as they are filled in, their
+  // end, which is the start of the next object's.
   HeapGraph::Object* from = nullptr;
   const auto begin = [&](uint64_t object, uint64_t, uint64_t) {
     from = &graph.objects[numbers.of(object) - 1];

@@ -20,14 +20,14 @@
 
 namespace telltale {
 
-// The objects of one heap shot, who refers to whom, and from where they are kept alive.
-// docs/analysis/heap.md. Memory: 32 bytes an object, 8 a reference, of one shot.
+// The objects of one heap shot, their references, and the roots that keep them alive.
+// docs/analysis/heap.md. Memory: 32 bytes an object, 8 a reference, for one shot.
 struct HeapGraph {
   struct Object {
     uint64_t object = 0;  // its address
     uint64_t type = 0;    // TypeId's number
     uint64_t bytes = 0;
-    uint32_t first_reference = 0;  // index into references; those of the next object end its own
+    uint32_t first_reference = 0;  // index into references; they end at those of the next object
   };
   struct Reference {
     uint32_t to = 0;      // index into objects
@@ -41,21 +41,21 @@ struct HeapGraph {
   Ticks begin = 0;
   size_t stream = 0;
   size_t number = 0;            // of the shot: HeapShots::Shot::number
-  std::vector<Object> objects;  // in the order of the recording
+  std::vector<Object> objects;  // in recorded order
   std::vector<Reference> references;
   std::vector<Root> roots;
-  uint64_t dangling = 0;  // references and roots to what is no object of the shot
+  uint64_t dangling = 0;  // references and roots to addresses that are not objects of the shot
   LoadedTypes types;
 
   [[nodiscard]] std::pair<size_t, size_t> references_of(size_t object) const {
     return {objects[object].first_reference,
             object + 1 < objects.size() ? objects[object + 1].first_reference : references.size()};
   }
-  // "#0x..." for types that the recording does not name.
+  // "#0x..." for types without a recorded name.
   [[nodiscard]] std::string type_name(uint64_t type) const;
 };
 
-// A shot as it is told.
+// A shot while it is read.
 struct HeapShotAsTold {
   Ticks begin = 0;
   size_t stream = 0;
@@ -64,7 +64,7 @@ struct HeapShotAsTold {
   std::vector<HeapRootsEvent::Root> roots;
 };
 
-// Finds the heap shots of a recording and when its programs ended. A part.
+// Finds the heap shots of a recording and the ends of its programs. A part.
 class HeapShotSurvey : public IgnoreEvents {
  public:
   void on(const PieceEvent& event) {
@@ -81,11 +81,11 @@ class HeapShotSurvey : public IgnoreEvents {
   struct Choice {
     std::optional<HeapShotRoots::Extent> shot;
     size_t number = 0;  // as in HeapShots::Shot
-    // Those in the window that begin later.
+    // Shots in the window that begin later.
     std::vector<HeapShotLeftOut> left_out;
   };
-  // The last shot that begins in the window, is whole, and was taken while its program ran; if the
-  // only whole ones were taken at its exit, the last of these.
+  // The last shot that begins in the window, is complete, and was taken while its program ran; if
+  // all complete ones were taken at exit, the last of these.
   [[nodiscard]] Choice last(PlayedWindow window, std::span<const EventStream> streams) const;
 
  private:
@@ -93,10 +93,10 @@ class HeapShotSurvey : public IgnoreEvents {
   ProgramEnd end_;
 };
 
-// Hears all units of one thread; keeps the heap shot that begins at a place.
+// Handles all units of one thread; keeps the heap shot that begins at a given place.
 class HeapGraphSink : public IgnoreEvents {
  public:
-  struct Area {  // where roots lie, as it was registered
+  struct Area {  // a registered location of roots
     uint64_t place = 0;
     bool registered = true;
     uint64_t start = 0;
@@ -139,13 +139,13 @@ class HeapGraphSink : public IgnoreEvents {
   Found found_;
 };
 
-// Puts together what was found. Null if there was no shot.
+// Merges what was found. Null if there was no shot.
 std::optional<HeapGraph> make_heap_graph(HeapGraphSink::Found found,
                                          std::span<const EventStream> streams);
 
-// What HeapShotSurvey calls the last heap shot in the filter's window. Reads the recording twice,
-// so that the objects of one shot alone are in memory; the result does not depend on the number of
-// workers. `left_out`, if given, gets the later shots of the window.
+// The last heap shot in the filter's window, as defined by HeapShotSurvey. Reads the recording
+// twice, so that only the objects of one shot are in memory; the result does not depend on the
+// number of workers. `left_out`, if given, gets the later shots of the window.
 template <EventSource Source>
 std::optional<HeapGraph> last_heap_graph(const Source& source, const CallFilter& filter,
                                          size_t workers, ProblemLog& problems,
@@ -157,7 +157,7 @@ std::optional<HeapGraph> last_heap_graph(const Source& source, const CallFilter&
   HeapShotSurvey::Choice chosen = survey.last(window_of(source, filter), source.streams());
   if (left_out != nullptr) *left_out = std::move(chosen.left_out);
   if (!chosen.shot) return std::nullopt;
-  ProblemLog same_again;  // the second reading finds the same problems
+  ProblemLog same_again;  // the second pass finds the same problems
   HeapGraphSink::Found all;
   play_threads(
       source, workers, [&](size_t) { return HeapGraphSink(chosen.shot->begin); },

@@ -11,11 +11,11 @@
 
 namespace telltale {
 
-// How a type's live objects changed over the heap shots of a recording. docs/analysis/heap.md.
+// Changes of a type's live objects over the heap shots of a recording. docs/analysis/heap.md.
 struct TypeGrowth {
-  std::string type;                      // name; types of one name are one
+  std::string type;                      // types of one name are one
   std::vector<HeapShots::Sum> by_shot;   // as many as there are shots
-  size_t steps_up = 0;                   // from one shot to the next: more bytes than before
+  size_t steps_up = 0;                   // steps to a shot with more bytes
   size_t steps_down = 0;                 // fewer
   [[nodiscard]] int64_t bytes() const {  // last less first
     return static_cast<int64_t>(by_shot.back().bytes - by_shot.front().bytes);
@@ -23,15 +23,15 @@ struct TypeGrowth {
   [[nodiscard]] int64_t objects() const {
     return static_cast<int64_t>(by_shot.back().objects - by_shot.front().objects);
   }
-  // It never got less and got more in two steps or more: one alone may be the program's start or
-  // end. Of two shots there is but one step.
+  // Never fewer bytes, and more in at least two steps, because a single one may be the program's
+  // start or end. Two shots have only one step.
   [[nodiscard]] bool grows_steadily() const {
     return steps_down == 0 && steps_up >= (by_shot.size() > 2 ? 2U : 1U);
   }
 };
 
-// All types that ever lived in a shot: those that grow steadily first, then those that won most
-// bytes, equal ones by name.
+// All types with objects in any shot: steadily growing ones first, then by growth in bytes, equal
+// ones by name.
 std::vector<TypeGrowth> heap_growth(std::span<const HeapShots::Shot> shots,
                                     const LoadedTypes& types);
 

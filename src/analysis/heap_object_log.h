@@ -12,8 +12,8 @@
 
 namespace telltale {
 
-// The objects of a heap shot with their references, as they are told, in some 16 bytes an object:
-// numbers are packed as differences from those before. They can be told again in the same order.
+// The objects of a heap shot with their references, in some 16 bytes an object: numbers are packed
+// as differences from the previous ones. Can be replayed in the same order.
 class HeapObjectLog {
  public:
   void add(const HeapObjectEvent& event) {
@@ -48,7 +48,7 @@ class HeapObjectLog {
     later.objects_ = later.references_ = 0;
   }
 
-  // Told objects: one that is told in pieces counts each time.
+  // Recorded objects: one in several pieces counts several times.
   [[nodiscard]] size_t objects() const { return objects_; }
   [[nodiscard]] size_t references() const { return references_; }
 
@@ -82,7 +82,7 @@ class HeapObjectLog {
   static uint64_t take_difference(const char*& at, uint64_t from) {
     return from + static_cast<uint64_t>(unfold_sign(take_varint(at)));
   }
-  // Differences begin anew in each chunk, so that logs can be put together.
+  // Differences start anew in each chunk, so that logs can be concatenated.
   void start_chunk() {
     chunks_.emplace_back().reserve(kChunkBytes + 256);
     last_object_ = 0;
@@ -96,14 +96,14 @@ class HeapObjectLog {
   size_t references_ = 0;
 };
 
-// A number from 1 on for each object's address, in 18 bytes an object.
+// Maps each object's address to a number from 1 on, in 18 bytes an object.
 class ObjectNumbers {
  public:
-  // REQUIRES: no more than `objects` addresses get numbers; fewer than 2^31.
+  // REQUIRES: at most `objects` addresses get numbers; fewer than 2^31.
   explicit ObjectNumbers(size_t objects)
       : addresses_(objects + objects / 2 + 16), numbers_(addresses_.size()) {}
 
-  // The number of an address; 0 if it has none, and may then be set.
+  // The number of an address; 0 if it has none, and then it may be set.
   uint32_t& operator[](uint64_t address) {
     const size_t place = find(address);
     addresses_[place] = address;

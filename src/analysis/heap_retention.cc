@@ -65,7 +65,7 @@ class Search {
     if (chain_[object] != kNowhere) return;
     const FunctionId type = frames_[graph_.objects[object].type];
     StackTable::Id chain = from;
-    // A chain that is cut ends with the type, too.
+    // A truncated chain ends with the type, too.
     if (result_.chains.innermost(from) != type) {
       if (result_.chains.depth(from) >= max_depth_) {
         chain = result_.chains.caller(from);
@@ -157,7 +157,7 @@ CallTreePartial retention_tree(const HeapRetention& retention, WeightOf weight, 
   for (size_t chain = retention.sums.size(); chain-- > 1;) {
     const HeapRetention::Sum& sum = retention.sums[chain];
     inclusive[chain] += weight == WeightOf::count ? sum.objects : sum.bytes;
-    // What calls comes before what is called.
+    // Callers precede callees.
     inclusive[static_cast<size_t>(retention.chains.caller(static_cast<StackTable::Id>(chain)))] +=
         inclusive[chain];
   }

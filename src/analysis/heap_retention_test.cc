@@ -26,7 +26,7 @@ struct Node {
 
 ObjectId object(uint64_t index) { return ObjectId{0x1000 + 8 * index}; }
 
-// A heap shot with these objects; types are called after their numbers.
+// A heap shot with these objects; types are named after their numbers.
 ScriptedSource shot_of(const std::vector<Node>& nodes, const std::vector<Root>& roots) {
   ScriptedSource source;
   source.thread({1, 1}, "main");
@@ -96,7 +96,7 @@ TEST(HeapRetention, PutsAListOfOneTypeIntoOneFrame) {
   EXPECT_EQ(last->length, 5000u);
 }
 
-// All distances by relaxing every edge until nothing changes; then what must hold of every chain.
+// All distances by relaxing every edge until nothing changes; then the properties of every chain.
 TEST(HeapRetention, FindsWhatRelaxationFindsInRandomGraphs) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     std::mt19937 random(seed);
@@ -142,7 +142,7 @@ TEST(HeapRetention, FindsWhatRelaxationFindsInRandomGraphs) {
       const uint64_t number = std::stoull(name.substr(3), nullptr, 16);
       EXPECT_EQ(type.all.bytes, bytes[number]);
       if (type.chain.empty()) continue;
-      // Some object of the type is exactly that far from a root.
+      // Some object of the type has exactly that distance from a root.
       bool found = false;
       for (size_t i = 0; i < nodes.size(); ++i)
         found |= nodes[i].type == number && distance[i] == type.length;
@@ -209,7 +209,7 @@ LoadEvent profiler_thread(Ticks time, LoadEvent::Action action, std::string_view
           .mvid = {}};
 }
 
-// A shot in a piece of its own, at `time`, of as many objects as it is told.
+// A shot in a piece of its own, at `time`, with that many objects.
 void add_shot(ScriptedSource& source, Ticks time, uint64_t objects, bool ends = true) {
   source.on(PieceEvent{.offset = time, .stream = 0, .thread = 1});
   source.on(HeapShotEvent{time, true});
@@ -225,7 +225,7 @@ TEST(HeapGraph, IsOfTheLastWholeShotOfTheRunningProgram) {
   add_shot(source, 10, 1);
   add_shot(source, 20, 2);
   add_shot(source, 30, 3, /*ends=*/false);
-  source.unit();  // one that is cut, and then one at the exit, told in another unit
+  source.unit();  // an unfinished one, and then one at exit, in another unit
   add_shot(source, 40, 4);
   source.thread({1, 2}).on(PieceEvent{.offset = 90, .stream = 1, .thread = 2});
   source.on(profiler_thread(1, LoadEvent::Action::named, "Profiler Sampler"));
@@ -242,14 +242,14 @@ TEST(HeapGraph, IsOfTheLastWholeShotOfTheRunningProgram) {
   EXPECT_EQ(left_out[0].why, Why::unfinished);
   EXPECT_EQ(left_out[1].begin, 40u);
   EXPECT_EQ(left_out[1].why, Why::at_exit);
-  // Where there is nothing else, the shot at the exit is better than none.
+  // Without any other, the shot at exit is used.
   CallFilter late;
   late.from_ns = 25;
   graph = last_heap_graph(source, late, 2, problems, &left_out);
   ASSERT_TRUE(graph);
   EXPECT_EQ(graph->objects.size(), 4u);
   EXPECT_TRUE(left_out.empty());
-  // What is unfinished never counts.
+  // Unfinished shots are never used.
   late.to_ns = 40;
   EXPECT_FALSE(last_heap_graph(source, late, 2, problems, &left_out));
   ASSERT_EQ(left_out.size(), 1u);

@@ -31,7 +31,7 @@ std::vector<HeapShotRoots::Extent> HeapShotExtents::shots() const {
     index = found.size();
   }
   std::ranges::sort(found, {}, &HeapShotRoots::Extent::begin);
-  // The world stands still for a shot: only damage lets the next one begin before it ends.
+  // The world is stopped during a shot: only after damage does the next one begin before it ends.
   for (size_t i = 1; i < found.size(); ++i)
     found[i - 1].end = std::min(found[i - 1].end, found[i].begin);
   return found;
@@ -41,7 +41,7 @@ HeapShotRoots::HeapShotRoots(std::vector<Extent> shots, Since since)
     : shots_(std::move(shots)), since_(since) {}
 
 void HeapShotRoots::add(const HeapPlace& place, const HeapRootsEvent& event) {
-  // The first shot that ends behind the roots.
+  // The first shot that ends after the roots.
   const auto shot = std::ranges::upper_bound(shots_, place, {}, &Extent::end);
   if (shot == shots_.end()) return;
   Parts& parts = roots_[static_cast<size_t>(shot - shots_.begin())];

@@ -14,26 +14,26 @@
 
 namespace telltale {
 
-// A place in the file: of a piece, and how many heap shot and root events it told up to there.
+// A place in the file: a piece, and the number of its heap shot and root events up to there.
 struct HeapPlace {
   uint64_t piece = 0;
   uint64_t event = 0;
   auto operator<=>(const HeapPlace&) const = default;
 };
 
-// A heap shot that an answer is not made of.
+// A heap shot that is left out of an answer.
 struct HeapShotLeftOut {
   enum class Why : uint8_t {
-    unfinished,  // its end is missing, and nobody knows how much of it
-    at_exit,     // taken when its program ended, and had let go of what it held
+    unfinished,  // its end is missing; it is unknown how much of it is recorded
+    at_exit,     // taken when its program ended, after it had released its data
   };
   size_t number = 0;  // HeapShots::Shot::number
   Ticks begin = 0;
   Why why{};
 };
 
-// Which roots concern which heap shot. docs/analysis/mono.md, "heapshot". Memory goes with the
-// heap shots and the distinct objects that are roots of each.
+// Assigns roots to heap shots. docs/analysis/mono.md, "heapshot". Memory depends on the number of
+// heap shots and of distinct objects that are roots of each.
 class HeapShotRoots {
  public:
   struct Sum {
@@ -45,26 +45,26 @@ class HeapShotRoots {
     }
   };
   struct OfShot {
-    uint64_t told = 0;          // roots, to whatever object
+    uint64_t told = 0;          // roots, to any object
     AddressMap<Sum> by_object;  // by ObjectId
   };
-  // Which roots a shot has: those told between its begin and its end (if there are none, as up to
-  // profiler 1.1, those since the shot before), or always all since the shot before.
+  // Which roots belong to a shot: those recorded between its begin and its end (if there are none,
+  // as up to profiler 1.1, those since the previous shot), or always all since the previous shot.
   enum class Since : uint8_t { its_begin, shot_before };
 
-  // Shots, in the order of the file. A shot without an end reaches to where the next one begins.
+  // Shots, in file order. A shot without an end extends to the beginning of the next one.
   struct Extent {
     HeapPlace begin;
     HeapPlace end;
     size_t stream = 0;
     Ticks time = 0;      // of its begin
-    bool ended = false;  // its end was told
+    bool ended = false;  // its end is recorded
   };
   HeapShotRoots(std::vector<Extent> shots, Since since);
 
   void add(const HeapPlace& place, const HeapRootsEvent& event);
   void append(const HeapShotRoots& next);
-  // Drops what is not asked for; to be called when all is told.
+  // Drops roots that are not requested; call after all events.
   void settle();
 
   // Roots of the shot that begins there. REQUIRES: settled.
@@ -72,15 +72,15 @@ class HeapShotRoots {
 
  private:
   struct Parts {
-    OfShot before;  // its begin, since the shot before
+    OfShot before;  // up to its begin, since the previous shot
     OfShot inside;
   };
   std::vector<Extent> shots_;
   Since since_;
-  std::map<size_t, Parts> roots_;  // by shot; only those that have some
+  std::map<size_t, Parts> roots_;  // by shot; only those with roots
 };
 
-// Finds where heap shots begin and end. A part: append() in the order of each thread's pieces.
+// Finds the begins and ends of heap shots. A part: append() in the order of each thread's pieces.
 class HeapShotExtents : public IgnoreEvents {
  public:
   void on(const PieceEvent& event) {
@@ -129,7 +129,7 @@ class HeapShotRootsSink : public IgnoreEvents {
 template <EventSource Source>
 HeapShotRoots collect_heap_shot_roots(const Source& source, HeapShotRoots::Since since,
                                       size_t workers) {
-  ProblemLog same_again;  // other readings find the same
+  ProblemLog same_again;  // other passes find the same
   HeapShotExtents extents;
   play_pieces(
       source, workers, [] { return HeapShotExtents(); },

@@ -6,10 +6,10 @@
 namespace telltale {
 namespace {
 
-// Numbers types as they come: pairs of them then fit one key.
+// Numbers types in order of appearance: a pair of numbers then fits one key.
 struct TypeNumbers {
   uint32_t number(uint64_t type) {
-    if (last_ != 0 && types[last_ - 1] == type) return last_ - 1;  // objects of a type come in rows
+    if (last_ != 0 && types[last_ - 1] == type) return last_ - 1;  // often equal
     uint32_t& index = index_[type];
     if (index == 0) {
       types.push_back(type);
@@ -48,7 +48,7 @@ void HeapShots::go_on() {
   now_ = &add(std::move(shot));
 }
 
-// Puts away what objects came to, before something else is done with their shot.
+// Adds the sums of recent objects to their shot, before it is used otherwise.
 void HeapShots::pause() {
   if (now_ == nullptr) return;
   recent_.flush_to(now_->by_type);

@@ -13,10 +13,10 @@
 
 namespace telltale {
 
-// What was alive in each heap shot, by type as the recording names it; on request also who refers
-// to whom. docs/analysis/mono.md, "heapshot". A part: append() in the order of each thread's
-// pieces; threads in any order. Memory goes with the types of each shot, and, with references, with
-// the objects of the shots that have not ended yet.
+// The live objects in each heap shot, by type as the recording names it; on request also the
+// references between types. docs/analysis/mono.md, "heapshot". A part: append() in the order of
+// each thread's pieces; threads in any order. Memory depends on the number of types in each shot
+// and, with references, on the number of objects of the shots that have not ended yet.
 class HeapShots {
  public:
   struct Sum {
@@ -40,27 +40,27 @@ class HeapShots {
   };
   struct TypeRoots {
     uint64_t type = 0;
-    HeapShotRoots::Sum roots;  // that lead to its objects
+    HeapShotRoots::Sum roots;  // that refer to its objects
   };
   struct Shot {
     size_t number = 0;  // from 0, of all shots that begin in the recording, in order of time
-    size_t stream = 0;  // the thread that tells of it
+    size_t stream = 0;  // the thread with its events
     Ticks begin = 0;
     uint64_t objects = 0;
     uint64_t bytes = 0;
     std::vector<TypeSum> by_type;  // by type
-    // With references; by type, those to objects that are not in the shot left out.
+    // With references; by type, without those to objects outside the shot.
     std::vector<Link> links;
     std::vector<TypeRoots> root_types;
-    uint64_t roots = 0;  // that were told, to whatever object
+    uint64_t roots = 0;  // recorded, to any object
   };
 
   struct Shots {
     std::vector<Shot> whole;       // in order of time
-    std::vector<Shot> unfinished;  // those whose end is missing: an unknown part of them is told
+    std::vector<Shot> unfinished;  // without an end: only an unknown part is recorded
   };
 
-  // With `roots`: tell of references, too.
+  // With `roots`: include references.
   explicit HeapShots(std::shared_ptr<const HeapShotRoots> roots = nullptr)
       : roots_(std::move(roots)) {}
 
@@ -82,11 +82,11 @@ class HeapShots {
       now_->log.add(event);
   }
   void on(const HeapRootsEvent&) { ++place_.event; }
-  // To be called when all of a piece is told.
+  // Call after all events of a piece.
   void end_piece() { pause(); }
   void append(HeapShots&& next);
 
-  // Objects outside of any shot belong to none.
+  // Objects outside any shot are ignored.
   [[nodiscard]] Shots take_shots();
 
  private:
@@ -95,9 +95,9 @@ class HeapShots {
     AddressMap<Sum> by_type;
     HeapObjectLog log;  // with references
     size_t stream = 0;
-    bool begun = false;   // else the shot began in an earlier piece
-    bool ended = false;   // its end was told; else the file ends in it, or the next shot begins
-    bool summed = false;  // what it was made of is let go
+    bool begun = false;   // otherwise the shot began in an earlier piece
+    bool ended = false;   // its end is recorded; otherwise the file or the next shot ended it
+    bool summed = false;  // its objects are released
     HeapPlace begin;
   };
   [[nodiscard]] OfThread* open_in(size_t stream);
@@ -105,7 +105,7 @@ class HeapShots {
   void pause();
   OfThread& add(OfThread&& shot);
   static void merge(OfThread& to, OfThread&& later);
-  // Nothing more of it comes.
+  // No more of its events follow.
   void close(OfThread& shot) const;
   void sum_up(OfThread& shot) const;
   void sum_up_references(OfThread& shot) const;
@@ -113,9 +113,9 @@ class HeapShots {
   std::shared_ptr<const HeapShotRoots> roots_;
   size_t stream_ = 0;
   HeapPlace place_;
-  std::vector<OfThread> shots_;  // by thread in its order
+  std::vector<OfThread> shots_;  // by thread, each in its order
   AddressMap<size_t> last_;      // by stream: 1 + index into shots_
-  OfThread* now_ = nullptr;      // the shot that is being told; null: to be found again
+  OfThread* now_ = nullptr;      // the current shot; null: look it up again
   RecentSums<Sum> recent_;       // of its objects
 };
 

@@ -1,4 +1,4 @@
-// References of heap shots: the same in however many pieces they come.
+// References of heap shots: the result does not depend on the division into pieces.
 #include "analysis/heap_shots.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Told {
 
 HeapShotEvent mark(Ticks time, bool begin) { return {time, begin}; }
 
-// Pieces as they come from a source: a new one where the place changes.
+// Pieces as a source delivers them: a new one whenever the place changes.
 template <typename Part>
 std::vector<Part> in_pieces(const std::vector<Told>& all, const std::function<Part()>& make) {
   std::vector<Part> parts;
@@ -61,8 +61,8 @@ HeapShots::Shots shots_of(const std::vector<Told>& all, Since since) {
   return shots.take_shots();
 }
 
-// Two shots in stream 0, and a collection between them in stream 1. The parameter says how many
-// events each piece of stream 0 has.
+// Two shots in stream 0, and a collection between them in stream 1. The parameter is the number of
+// events in each piece of stream 0.
 class HeapShotReferences : public testing::TestWithParam<size_t> {
  protected:
   std::vector<Told> events() const {
@@ -86,7 +86,7 @@ class HeapShotReferences : public testing::TestWithParam<size_t> {
                              {0, 0, HeapRootsEvent{10, roots_}},
                              {0, 0, object(16, 2, to_16_)},
                              {0, 0, mark(11, false)}};
-    constexpr size_t kSecond = 7;  // where the second shot begins
+    constexpr size_t kSecond = 7;  // the first event of the second shot
     for (size_t i = 0; i < all.size(); ++i)
       all[i].piece = i < kSecond ? 100 + i / GetParam() : 300 + (i - kSecond) / GetParam();
     all.push_back({200, 1, HeapRootsEvent{5, roots_}});
@@ -110,7 +110,7 @@ TEST_P(HeapShotReferences, AreCountedByType) {
   EXPECT_EQ(shots[0].links[0].count, 2U);
   EXPECT_EQ(shots[0].links[1].from, 2U);
   EXPECT_EQ(shots[0].links[1].count, 1U);
-  EXPECT_EQ(shots[0].roots, 2U);  // those in front of it: there are none inside
+  EXPECT_EQ(shots[0].roots, 2U);  // those before it: there are none inside
   EXPECT_EQ(shots[1].roots, 2U);  // those inside
   ASSERT_EQ(shots[1].root_types.size(), 1U);
   EXPECT_EQ(shots[1].root_types[0].roots.all, 1U);
@@ -130,7 +130,7 @@ TEST_P(HeapShotReferences, OfAShotWithoutAnEndAreToldApartWhateverBecameOfTheRoo
     const auto* end = std::get_if<HeapShotEvent>(&told.event);
     return end != nullptr && end->time == 11;
   });
-  const HeapShots::Shots shots = shots_of(all, Since::its_begin);  // frees the roots
+  const HeapShots::Shots shots = shots_of(all, Since::its_begin);  // releases the roots
   ASSERT_EQ(shots.whole.size(), 1U);
   EXPECT_EQ(shots.whole[0].number, 0U);
   ASSERT_EQ(shots.unfinished.size(), 1U);

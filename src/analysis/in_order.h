@@ -8,7 +8,7 @@
 
 namespace telltale {
 
-// Hands on what workers finish, in the order of the items, as soon as all before it are there.
+// Passes on the workers' results in the order of the items, as soon as all previous ones are done.
 //   take(item, Value&&)   one at a time, items 0, 1, 2 ...
 template <typename Value, typename Take>
 class InOrder {

@@ -13,7 +13,7 @@ void add_to(uint64_t& sum, uint64_t count) {
 
 void LineCounts::on_branch(FileCounts& file, const CountedSite& site) {
   const std::string predicate(site.columns[0]);
-  // Expansions of a macro, instances of a template: the same predicate in the same line again.
+  // Expansions of a macro, instances of a template: the same predicate again in the same line.
   const uint64_t nth = nth_[{std::string(site.unit), std::string(site.file), site.line,
                              std::string(site.function), predicate}]++;
   Counts& counts = file.branches[{site.line, predicate, nth}];

@@ -13,14 +13,14 @@
 
 namespace telltale {
 
-// How often lines, functions and directions of branches were seen to run, from the sites of the
-// schemes branches, coverage and function-entries. A sink of counted sites, told unit by unit.
-// docs/analysis/sampler.md, "Lines".
+// Counts of lines, functions and directions of branches, from the sites of the schemes branches,
+// coverage and function-entries. A sink of counted sites, unit by unit. docs/analysis/sampler.md,
+// "Lines".
 class LineCounts {
  public:
   struct Branch {
     uint64_t line = 0;
-    uint64_t block = 0;  // numbers the conditions of a line, from 0
+    uint64_t block = 0;  // number of the condition in the line, from 0
     uint64_t taken_false = 0;
     uint64_t taken_true = 0;
   };
@@ -30,7 +30,7 @@ class LineCounts {
     uint64_t entered = 0;
   };
   struct File {
-    std::map<uint64_t, uint64_t> lines;  // how often
+    std::map<uint64_t, uint64_t> lines;  // line to count
     std::vector<Function> functions;     // by line and name
     std::vector<Branch> branches;        // by line and block
   };
@@ -50,10 +50,10 @@ class LineCounts {
     uint64_t taken_true = 0;
   };
   struct FileCounts {
-    // What a unit's sites say of a line is the largest of them; units are added.
+    // The largest count of a unit's sites in the line; the sum over units.
     std::map<uint64_t, std::map<std::string, uint64_t, std::less<>>> lines;  // line, unit
     std::map<std::pair<uint64_t, std::string>, uint64_t> functions;          // line, name
-    // line, predicate, the how manieth of that predicate in the line in its unit
+    // line, predicate, ordinal of that predicate in the line in its unit
     std::map<std::tuple<uint64_t, std::string, uint64_t>, Counts> branches;
   };
   void on_branch(FileCounts& file, const CountedSite& site);

@@ -50,7 +50,7 @@ std::vector<LoadedModules::Module> LoadedModules::modules(LoadEvent::Kind kind) 
 
 namespace {
 
-// The item with this id, new at the end if there is none. Lists are short.
+// The item with this id, appended if there is none. Lists are short.
 template <typename Item, typename Id>
 Item& item_of(std::vector<Item>& items, Id id) {
   const auto found = std::ranges::find(items, id, &Item::id);

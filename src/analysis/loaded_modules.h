@@ -10,12 +10,11 @@
 
 namespace telltale {
 
-// What the program loaded and ran in: images, assemblies, domains, contexts, threads.
-// docs/analysis/mono.md, "metadata, thread, domain, context". A part: append() puts pieces together
-// in any order.
+// Loaded images and assemblies, domains, contexts, threads. docs/analysis/mono.md, "metadata,
+// thread, domain, context". A part: append() merges pieces in any order.
 class LoadedModules {
  public:
-  struct Module {  // an image or assembly, each time that it was loaded
+  struct Module {  // an image or assembly, once for each load
     uint64_t id = 0;
     std::string name;
     Ticks loaded = 0;
@@ -24,7 +23,7 @@ class LoadedModules {
   struct Domain {
     uint64_t id = 0;
     std::string name;                // the last
-    std::vector<std::string> names;  // all, as they came
+    std::vector<std::string> names;  // all, in order
     uint64_t loads = 0;              // how many domains had this id, one after the other
     uint64_t unloads = 0;
   };
@@ -37,7 +36,7 @@ class LoadedModules {
   struct Thread {
     int64_t id = 0;
     std::string name;                // the last
-    std::vector<std::string> names;  // all, as they came: ids are used again
+    std::vector<std::string> names;  // all, in order: ids are reused
     uint64_t starts = 0;
     uint64_t ends = 0;
   };
@@ -46,7 +45,7 @@ class LoadedModules {
   void on(const LoadEvent& event);
   void append(const LoadedModules& next);
 
-  // In the order of the file: by their first appearance.
+  // In file order, by first appearance.
   [[nodiscard]] std::vector<Module> images() const { return modules(LoadEvent::Kind::image); }
   [[nodiscard]] std::vector<Module> assemblies() const {
     return modules(LoadEvent::Kind::assembly);

@@ -10,13 +10,13 @@
 
 namespace telltale {
 
-// What TypeIds mean, as far as the events heard say: classes by their address, and the vtables that
-// stand for one in a domain. An id may be used before its meaning is told, so ask at the end.
-// docs/analysis/mono.md, "types". A part: append() puts pieces together in any order.
+// The meaning of TypeIds, according to the events so far: classes by address, and the vtables that
+// represent a class in one domain. An id may be used before it is named, so query at the end.
+// docs/analysis/mono.md, "types". A part: append() merges pieces in any order.
 class LoadedTypes {
  public:
   struct Type {
-    uint64_t type = 0;      // the class's own id; 0: nothing says which class the id stands for
+    uint64_t type = 0;      // the class's own id; 0: the class is not recorded
     std::string_view name;  // empty: not recorded; valid as long as this object does not change
     uint64_t domain = 0;    // of a vtable
   };
@@ -27,11 +27,10 @@ class LoadedTypes {
   void on(const LoadEvent& event);
   void append(const LoadedTypes& next);
 
-  // Of several meanings the one that stands last in the file counts, or with `first_wins` the
-  // first.
+  // Of several meanings the last one in the file counts, or with `first_wins` the first.
   [[nodiscard]] Type describe(uint64_t id) const;
-  // Name of a class by its own id; empty if nothing says. An address may have served as a class and
-  // as a vtable, one after the other.
+  // Name of a class by its own id; empty if not recorded. An address may have been a class and then
+  // a vtable, or the other way round.
   [[nodiscard]] std::string_view class_name(uint64_t type) const {
     const Class* known = classes_.find(type);
     return known == nullptr ? std::string_view() : known->name;
@@ -49,7 +48,7 @@ class LoadedTypes {
     uint64_t type = 0;
     uint64_t domain = 0;
   };
-  // Takes a meaning if it is the one that counts.
+  // Stores a meaning if it is the one that counts.
   template <typename Meaning>
   void learn(Meaning& known, const Meaning& other) const {
     const bool earlier = other.place < known.place;

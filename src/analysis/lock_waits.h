@@ -11,14 +11,14 @@
 
 namespace telltale {
 
-// Who waited for locks, by the locked object's address. A thread's wait is from its contention to
-// its next success or failure, and belongs to the lock of the contention. docs/analysis/mono.md,
+// Waits for locks, by the locked object's address. A thread's wait is from its contention to its
+// next success or failure, and belongs to the lock of the contention. docs/analysis/mono.md,
 // "monitor". A part: append() in the order of each thread's pieces; threads in any order.
 class LockWaits {
  public:
   struct Lock {
     uint64_t contentions = 0;
-    uint64_t acquired = 0;  // after a contention, as all that follows
+    uint64_t acquired = 0;  // after a contention, like the following ones
     uint64_t failed = 0;
     Ticks wait = 0;
     Ticks longest = 0;
@@ -26,7 +26,7 @@ class LockWaits {
 
   void on(const PieceEvent& event) { stream_ = event.stream; }
   void on(const MonitorEvent& event);
-  // Lists a lock, whatever happened to it.
+  // Lists a lock, even without a wait.
   void mention(ObjectId object) { by_object_[to_number(object)]; }
   void append(const LockWaits& next);
 
@@ -46,7 +46,7 @@ class LockWaits {
     Ticks since = 0;
   };
   struct Thread {
-    std::optional<Outcome> first;  // that came before any contention of the piece
+    std::optional<Outcome> first;  // before any contention of the piece
     std::optional<Wait> waiting;
     bool contended = false;  // there was a contention
   };

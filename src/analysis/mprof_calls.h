@@ -15,9 +15,9 @@
 
 namespace telltale {
 
-// The account of calls as mprof-report makes it (docs/analysis/mono.md, "call"): a call of a method
-// that is open already counts its time again, an exit that is not the innermost call's changes
-// nothing, and what is open at the end ends with its thread's last event.
+// The account of calls as mprof-report makes it (docs/analysis/mono.md, "call"): the time of a call
+// counts again inside an open call of the same method, an exit that does not match the innermost
+// call is ignored, and open calls end with their thread's last event.
 struct MprofCalls {
   struct Method {
     FunctionId function{};
@@ -27,7 +27,7 @@ struct MprofCalls {
     [[nodiscard]] Ticks total() const { return self + callees; }
   };
   struct Unmatched {        // an exit
-    uint64_t position = 0;  // on the stack, of the innermost call; 0: the outermost, or none
+    uint64_t position = 0;  // stack index of the innermost call; 0: the outermost, or none
     FunctionId function{};
   };
   static constexpr size_t kKept = 1000;
@@ -38,7 +38,7 @@ struct MprofCalls {
   void append(const MprofCalls& next);
 };
 
-// Hears all units of one thread.
+// Handles all units of one thread.
 class MprofCallsSink : public IgnoreEvents {
  public:
   // Only events within the window count.
@@ -68,8 +68,8 @@ class MprofCallsSink : public IgnoreEvents {
   MprofCalls result_;
 };
 
-// `filter`: its threads and times, counted from `zero`; the rest of it is not mprof-report's. Works
-// on one thread's events at a time, threads side by side.
+// `filter`: only its threads and times (relative to `zero`), as mprof-report has no others.
+// Processes one thread's events at a time, threads in parallel.
 template <EventSource Source>
 MprofCalls compute_mprof_calls(const Source& source, const CallFilter& filter, Ticks zero,
                                size_t workers, ProblemLog& problems) {

@@ -6,7 +6,7 @@
 namespace telltale {
 namespace {
 
-// A symbol has no size: what lies further behind it is not taken for part of it.
+// A symbol has no size: addresses further away do not count as part of it.
 constexpr uint64_t kSymbolReach = 4096;
 
 // The last item at or below `address`; null if there is none.
@@ -51,7 +51,7 @@ NativeSamples::Resolved NativeSamples::resolve(
   std::map<uint64_t, const CompiledCode::Method*> code;  // by address
   for (const CompiledCode::Method& method : methods) code.try_emplace(method.address, &method);
   Resolved resolved;
-  std::map<std::pair<Line::Kind, uint64_t>, Line> lines;  // by what it is and its address
+  std::map<std::pair<Line::Kind, uint64_t>, Line> lines;  // by kind and address
   for (const auto& [address, hits] : hits_) {
     Line line;
     uint64_t start = 0;

@@ -11,8 +11,8 @@
 
 namespace telltale {
 
-// Where the processor was when samples were taken: by compiled method, native symbol or binary.
-// docs/analysis/mono.md, "sample". A part: append() puts pieces together in any order.
+// Processor locations of samples: by compiled method, native symbol or binary.
+// docs/analysis/mono.md, "sample". A part: append() merges pieces in any order.
 class NativeSamples {
  public:
   struct Line {
@@ -25,7 +25,7 @@ class NativeSamples {
   struct Resolved {
     uint64_t managed = 0;
     uint64_t unmanaged = 0;
-    uint64_t unresolved = 0;  // of the unmanaged, those without a symbol
+    uint64_t unresolved = 0;  // unmanaged hits without a symbol
     std::vector<Line> lines;  // most hits first; equal ones methods first, by name or id
     [[nodiscard]] uint64_t samples() const { return managed + unmanaged; }
   };
@@ -43,7 +43,7 @@ class NativeSamples {
   [[nodiscard]] bool empty() const { return hits_.empty(); }
   // Kind of the first sample in the file (SampleEvent::kind).
   [[nodiscard]] uint64_t first_kind() const { return first_kind_; }
-  // `methods` are those that have code.
+  // `methods`: those with code.
   [[nodiscard]] Resolved resolve(const std::vector<CompiledCode::Method>& methods) const;
 
  private:

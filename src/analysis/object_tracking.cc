@@ -8,7 +8,7 @@ ObjectTracking::ObjectTracking(TrackedObjects wanted, std::function<std::string(
     : wanted_(std::move(wanted)),
       type_name_(std::move(type_name)),
       addresses_(wanted_.addresses.begin(), wanted_.addresses.end()) {
-  // An object that was there before the recording is followed from its address on.
+  // An object that existed before the recording is followed from its address on.
   for (const uint64_t address : wanted_.addresses) at_[address] = ++objects_;
 }
 
@@ -39,7 +39,7 @@ void ObjectTracking::on(const AllocationEvent& event) {
   const uint64_t address = to_number(event.object);
   const auto old = at_.find(address);
   if (old != at_.end() && !wanted_.by_address) {
-    // Another object has its place now, so it is no more; unless nothing was told of it yet.
+    // Another object is allocated in its place, so it is gone; unless it has no events yet.
     if (told_.contains(old->second)) add(old->second, What::gone, event.time, address);
     at_.erase(old);
   }
@@ -70,7 +70,7 @@ void ObjectTracking::on(const ObjectsMoved& event) {
       if (!wanted_.by_address) moved_.emplace_back(to, object);
     }
   }
-  // All of a collection's moves happen at once: one object may take the place of another.
+  // All moves of a collection happen at once: one object may take the place of another.
   for (const auto& [address, object] : moved_) at_[address] = object;
 }
 

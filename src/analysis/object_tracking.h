@@ -16,15 +16,15 @@ namespace telltale {
 
 // Which objects to follow.
 struct TrackedObjects {
-  std::vector<uint64_t> addresses;  // where an object stands at some time
+  std::vector<uint64_t> addresses;  // addresses of objects at some time
   // Objects of at least this size, or whose type's name contains this, from their allocation on.
-  uint64_t min_bytes = 0;   // 0: no such wish
-  std::string type_part;    // empty: no such wish
-  bool by_address = false;  // mprof-report's way: not objects but addresses are followed
+  uint64_t min_bytes = 0;   // 0: not used
+  std::string type_part;    // empty: not used
+  bool by_address = false;  // as in mprof-report: follows addresses instead of objects
 };
 
-// What happened to some objects. docs/analysis/mono.md, "objects". Hears all events of a recording
-// in the order of its file. Memory: the objects followed, and what happened to them.
+// The history of some objects. docs/analysis/mono.md, "objects". Handles all events of a recording
+// in file order. Memory: the followed objects and their history.
 class ObjectTracking : public IgnoreEvents {
  public:
   enum class What : uint8_t { created, moved, came, referenced, handle, gone };
@@ -34,13 +34,13 @@ class ObjectTracking : public IgnoreEvents {
     Ticks time = 0;
     uint64_t address = 0;  // of the object then
     uint64_t other = 0;    // moved: to; came: from; referenced: by
-    TypeId type{};         // created: its own; referenced: of who refers
+    TypeId type{};         // created: its own; referenced: that of the referrer
     uint64_t bytes = 0;
     uint64_t handle = 0;
     std::vector<FunctionId> stack;  // outermost first
   };
 
-  // `type_name` says what a type is called; asked only with a type_part.
+  // `type_name` returns a type's name; only called with a type_part.
   ObjectTracking(TrackedObjects wanted, std::function<std::string(TypeId)> type_name);
 
   void on(const AllocationEvent& event);
@@ -49,7 +49,7 @@ class ObjectTracking : public IgnoreEvents {
   void on(const HandleEvent& event);
 
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }
-  [[nodiscard]] uint64_t objects() const { return told_.size(); }  // that have lines
+  [[nodiscard]] uint64_t objects() const { return told_.size(); }  // those with lines
 
  private:
   [[nodiscard]] bool is_wanted(const AllocationEvent& event);
@@ -60,7 +60,7 @@ class ObjectTracking : public IgnoreEvents {
   std::function<std::string(TypeId)> type_name_;
   std::unordered_set<uint64_t> addresses_;
   std::unordered_map<uint64_t, uint64_t> at_;         // address to number of the object
-  std::unordered_map<uint64_t, bool> types_;          // types asked about: wanted or not
+  std::unordered_map<uint64_t, bool> types_;          // known types: wanted or not
   std::vector<std::pair<uint64_t, uint64_t>> moved_;  // address, object
   uint64_t objects_ = 0;
   std::unordered_set<uint64_t> told_;  // objects that have lines

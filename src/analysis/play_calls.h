@@ -29,7 +29,7 @@ struct CallChooser {
   Ticks to;
   bool keeps_all = filter.keeps_every_call();
 
-  // `outer` is the number of calls around it, kept or not.
+  // `outer` is the number of calls around it, whether the filter keeps them or not.
   [[nodiscard]] bool keeps(FunctionId function, Ticks entered, size_t outer) const {
     return keeps_all ||
            (outer < filter.max_depth && in_window(entered) && functions.keeps(function));
@@ -94,7 +94,7 @@ class CallPlayer : public IgnoreEvents {
   }
 
  private:
-  // Times never go back within a stream, whatever the clock did between units.
+  // Times never go back within a stream, even if the clock did between units.
   Ticks advance(Ticks time) {
     floor_ = std::max(floor_, time);
     return floor_;
@@ -109,15 +109,15 @@ class CallPlayer : public IgnoreEvents {
 
 }  // namespace detail
 
-// Plays a recording as nested calls, on `workers` threads (0: all cores), with a result that does
-// not depend on their number.
-//   make(const UnitContext&) -> Sink   called once per unit, from any worker, several at a time
+// Plays a recording as nested calls, on `workers` threads (0: all cores); the result does not
+// depend on their number.
+//   make(const UnitContext&) -> Sink   called once per unit, by any worker, several at a time
 //   finish(const UnitContext&, Sink&) -> Result<void>
 //                                      called once per unit, in order of stream and unit, one at a
-//                                      time; an error ends the whole
-// Units that are in flight are bounded (some 8 MiB of records per worker), so that what sinks hold
-// (encoded bytes, say) does not grow with the recording. A stream's last unit closes what is still
-// open as CloseKind::unfinished.
+//                                      time; an error ends everything
+// Units in progress are bounded (some 8 MiB of records per worker), so that the sinks' data
+// (encoded bytes, say) does not grow with the recording. A stream's last unit closes all open calls
+// as CloseKind::unfinished.
 template <EventSource Source, typename Make, typename Finish>
 Result<void> play_calls(const Source& source, const CallFilter& filter, size_t workers, Make make,
                         Finish finish, ProblemLog& problems) {
@@ -132,7 +132,7 @@ Result<void> play_calls(const Source& source, const CallFilter& filter, size_t w
 
   struct Played {
     UnitContext context;
-    std::vector<OpenCall> visible;  // what context.open_calls shows
+    std::vector<OpenCall> visible;  // the part that context.open_calls refers to
     std::optional<Sink> sink;
   };
   std::vector<Played> played(kMaxBatchUnits);

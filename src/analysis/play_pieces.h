@@ -13,9 +13,9 @@
 namespace telltale {
 
 // Plays every unit of every stream to a sink of its own, on `workers` threads (0: all cores).
-//   make() -> a sink     from any worker
+//   make() -> a sink     by any worker
 //   put(Sink&&)          one at a time, in order of stream and unit
-// Adds what could not be read to `problems`.
+// Adds unreadable input to `problems`.
 template <EventSource Source, typename Make, typename Put>
 void play_pieces(const Source& source, size_t workers, Make make, Put put, ProblemLog& problems) {
   workers = worker_count(workers);

@@ -12,11 +12,11 @@
 
 namespace telltale {
 
-// Plays each thread whole, threads side by side on `workers` threads (0: all cores), for answers
-// that need a thread's events in order.
-//   make(stream) -> a sink with take() -> Part   from any worker
+// Plays whole threads in parallel, on `workers` threads (0: all cores), for answers that need a
+// thread's events in order.
+//   make(stream) -> a sink with take() -> Part   by any worker
 //   put(Part&&)                                   one at a time, in order of the streams
-// Adds what could not be read to `problems`.
+// Adds unreadable input to `problems`.
 template <EventSource Source, typename Make, typename Put>
 void play_threads(const Source& source, size_t workers, Make make, Put put, ProblemLog& problems) {
   workers = worker_count(workers);
@@ -34,7 +34,7 @@ void play_threads(const Source& source, size_t workers, Make make, Put put, Prob
   for (const ProblemLog& log : logs) problems.merge(log);
 }
 
-// What lies in a filter's window, on the recording's clock.
+// A filter's time window on the recording's clock.
 struct PlayedWindow {
   Ticks from = 0;
   Ticks to = ~Ticks{0};

@@ -14,14 +14,14 @@
 
 namespace telltale {
 
-// A unit and what is known of its place before it is played.
+// A unit and its context before it is played.
 struct PlannedUnit {
   size_t stream = 0;
   size_t unit = 0;
   bool last_unit = false;             // of its stream
   std::vector<OpenCall> open_before;  // calls that are open when it begins, outermost first
   Ticks floor = 0;                    // no event of the unit is earlier than the events before it
-  UnitBoundary boundary;  // what it does to the open calls; empty for a stream's last unit
+  UnitBoundary boundary;  // its effect on the open calls; empty for a stream's last unit
 };
 
 // The units of all streams that a filter keeps, in order of stream and unit.
@@ -38,13 +38,14 @@ std::vector<std::pair<size_t, size_t>> list_units(const Source& source, const Ca
 
 constexpr size_t kMaxBatchUnits = 4096;
 
-// Works on all units of a recording, in parallel, each with the calls that are open at its start.
+// Processes all units of a recording in parallel, each with the calls that are open at its start.
 //   play(const PlannedUnit&, size_t slot, size_t worker)   several at a time; slot numbers the
-//   units of one batch finish(const PlannedUnit&, size_t slot) -> Result<void> one at a time, in
-//   order of stream and unit
-// The open calls come from the units before. So each batch of units (some 8 MiB of records per
-// worker) is first scanned for what it does to the stack, in parallel; then the stacks are chained;
-// then the units are played, in parallel.
+//                                                          units of one batch
+//   finish(const PlannedUnit&, size_t slot) -> Result<void>   one at a time, in order of stream and
+//                                                             unit
+// The open calls depend on the previous units. Each batch of units (some 8 MiB of records per
+// worker) is therefore first scanned for its effect on the stack, in parallel; then the stacks are
+// chained; then the units are played, in parallel.
 template <EventSource Source, typename Play, typename Finish>
 Result<void> play_units(const Source& source, const CallFilter& filter, size_t workers, Play play,
                         Finish finish) {
@@ -63,7 +64,7 @@ Result<void> play_units(const Source& source, const CallFilter& filter, size_t w
       batch.push_back({stream, unit, unit + 1 == streams[stream].units, {}, 0, {}});
     }
     parallel_for(batch.size(), workers, [&](size_t item, size_t) {
-      if (batch[item].last_unit) return;  // nobody to hand a stack on to
+      if (batch[item].last_unit) return;  // no later unit needs the stack
       UnitBoundarySink sink;
       ProblemLog unused(1);
       source.play(batch[item].stream, batch[item].unit, sink, unused);

@@ -46,11 +46,11 @@ Profile ProfileTable::finish() {
   Profile profile;
   profile.functions.reserve(entries_.size());
   for (Entry& entry : entries_) {
-    // Entries are also made for functions that are only asked about.
+    // Entries also exist for functions that were only looked up.
     if (entry.calls == 0 && entry.unfinished == 0 && entry.orphan_exits == 0) continue;
     const auto quantile = [&](double fraction) -> Ticks {
       if (!keeps_spread_) return 0;
-      // A bucket's middle may lie outside of what was seen.
+      // A bucket's middle may lie outside the range of values.
       return exact_ ? exact_quantile(entry.all_durations, fraction)
                     : std::clamp(entry.durations.quantile(fraction), std::min(entry.min, entry.max),
                                  entry.max);

@@ -17,14 +17,14 @@
 
 namespace telltale {
 
-// Where the time went, per function: what `top` answers. Every number is defined in
-// docs/analysis/profile.md. Times are ticks of the recording's clock. Counts, sums and extremes are
-// exact; quantiles are within DurationHistogram's error, or exact on request.
+// Time by function: the answer of `top`. docs/analysis/profile.md defines every number. Times are
+// ticks of the recording's clock. Counts, sums and extremes are exact; quantiles are within
+// DurationHistogram's error, or exact on request.
 struct FunctionProfile {
   FunctionId function{};
   uint64_t calls = 0;         // that ended within the recording: returned, tail-called or unwound
   uint64_t unwound = 0;       // of these, how many have no exit of their own
-  uint64_t unfinished = 0;    // calls still open at the end; of the others, only in total and self
+  uint64_t unfinished = 0;    // calls open at the end; of the other numbers, only in total and self
   uint64_t orphan_exits = 0;  // exits without an entry; in no other number
   Ticks sum = 0;    // of the calls' durations; a recursive call's time counts at every level
   Ticks total = 0;  // time during which the function was on the stack, open calls included
@@ -46,38 +46,38 @@ struct ProfileOptions {
   bool exact = false;  // keep every duration; memory grows with the number of calls
 };
 
-// The numbers of all functions, as they are collected: one table per worker, merged in any order.
+// The numbers of all functions while they are collected: one table per worker, merged in any order.
 class ProfileTable {
  public:
-  // All that is known of one function. Its address is stable.
+  // All numbers of one function. Its address is stable.
   struct alignas(64) Entry {
-    // What every call changes, in one cache line. Two that are added to never stand side by side:
-    // compilers would add to both with one wide instruction in some places and with two in others,
-    // and a wide load waits long for what two narrow stores have just written.
+    // The fields that every call changes, in one cache line. Two fields that are added to are never
+    // adjacent: compilers would add to both with one wide instruction in some places and with two
+    // in others, and a wide load stalls on two narrow stores.
     uint64_t calls = 0;
     Ticks min = std::numeric_limits<Ticks>::max();
     Ticks sum = 0;
     Ticks max = 0;
-    Ticks inner = 0;  // of sum, what was spent in callees
+    Ticks inner = 0;  // of sum, time in callees
     FunctionId function{};
-    // Of the stretch that is being played (ProfileSink): where its outermost open call stands on
-    // the stack, or one of the two numbers below.
+    // For the stretch being played (ProfileSink): the stack position of its outermost open call, or
+    // one of the two numbers below.
     size_t outer = kUnnoted;
     Ticks nested = 0;                      // of sum, calls within calls of the same function
     static constexpr size_t kClosed = 0;   // none is open
-    static constexpr size_t kUnnoted = 1;  // there was none yet
+    static constexpr size_t kUnnoted = 1;  // no call so far
     [[nodiscard]] bool is_open() const { return outer > kUnnoted; }
 
     DurationHistogram durations;
     Ticks total = 0;
-    Ticks open_self = 0;  // of calls that are open at the end, what was spent in their own code
+    Ticks open_self = 0;  // own time of calls that are open at the end
     uint64_t unwound = 0;
     uint64_t unfinished = 0;
     uint64_t orphan_exits = 0;
     std::vector<Ticks> all_durations;  // with ProfileOptions::exact
   };
 
-  // `spread`: how durations are spread is kept at all; without it, FunctionProfile's extremes and
+  // `spread`: collect the distribution of durations; without it, FunctionProfile's extremes and
   // quantiles are 0.
   explicit ProfileTable(bool exact = false, bool spread = true)
       : exact_(exact), keeps_spread_(exact || spread) {}
@@ -87,8 +87,8 @@ class ProfileTable {
       entry = &add(function);
     return *entry;
   }
-  // Accounts for a call that has ended; not for its share of Entry::total. kSpread: whether the
-  // table may have been asked for the spread; else that need not be looked up.
+  // Accounts for a call that has ended, except its share of Entry::total. kSpread: whether the
+  // table may have `spread`; otherwise it is not checked.
   template <bool kSpread = true>
   [[gnu::always_inline]] void add_call(Entry& entry, Ticks duration, Ticks child_ticks,
                                        CloseKind how) const {
@@ -118,21 +118,21 @@ class ProfileTable {
   std::deque<Entry> entries_;
 };
 
-// A call that is open, with the time its callees have taken so far.
+// An open call, with the time of its callees so far.
 struct ProfiledCall {
   FunctionId function{};
   Ticks entered = 0;
   Ticks child_ticks = 0;
 };
 
-// What a unit leaves to be settled when the calls that were open before it are known.
+// The part of a unit's account that depends on the calls that were open before it.
 struct ProfileRest {
-  // Exits that no call of the unit accounts for cut it into stretches, each on top of fewer earlier
+  // Exits that match no call of the unit divide it into stretches, each on top of fewer earlier
   // calls than the one before.
   struct Stretch {
     Ticks child_ticks = 0;  // of calls whose caller is the innermost earlier call
-    // Time of calls that are outermost of their function within the stretch: they are outermost at
-    // all only if no earlier call of the function is open.
+    // Time of calls that are outermost of their function within the stretch: they are outermost
+    // overall only if no earlier call of the function is open.
     std::vector<std::pair<FunctionId, Ticks>> outermost;
     // The exit that ends the stretch; not in the last one.
     Ticks time = 0;
@@ -140,23 +140,23 @@ struct ProfileRest {
     LeaveKind how = LeaveKind::normal;
   };
   std::vector<Stretch> stretches;    // at least one
-  std::vector<ProfiledCall> opened;  // calls of the unit that are open where it was left
+  std::vector<ProfiledCall> opened;  // calls of the unit that are open at its end
   Ticks latest = 0;                  // time of the unit's last event
-  // Event at which the unit cannot be followed without knowing the earlier calls: the exit's
+  // The event after which the unit cannot be followed without the earlier calls: the exit's
   // function has no open call in the unit, but other calls are open.
   std::optional<uint64_t> stopped_at;
 };
 
 // Plays one unit into a worker's table without knowing the calls that were open before it. An
-// EventSink (fast: no filter), and a CallSink behind a filter.
+// EventSink (fast: no filter), and a CallSink after a filter.
 class ProfileSink {
   struct Frame {
     ProfileTable::Entry* entry = nullptr;
     Ticks entered = 0;
     Ticks child_ticks = 0;
   };
-  // The stack of open calls: frames[0] stands for the calls before the unit. What changes with
-  // every event is here, in a value that a Run keeps in registers.
+  // The stack of open calls: frames[0] represents the calls before the unit. State that changes
+  // with every event is here, in a value that a Run keeps in registers.
   struct Position {
     Frame* top = nullptr;
     uint64_t events = 0;  // enter and leave events so far
@@ -172,7 +172,7 @@ class ProfileSink {
   ProfileSink(ProfileSink&&) = default;  // the frames stay where they are
   ProfileSink& operator=(ProfileSink&&) = default;
 
-  // Many events in a row. The sink must not be used in another way before end(). kSpread: as for
+  // Many consecutive events. The sink must not be used otherwise before end(). kSpread: as for
   // ProfileTable::add_call.
   template <bool kSpread>
   class RunOf {
@@ -248,7 +248,7 @@ class ProfileSink {
     ProfileSink& sink_;
     Position at_;
     Frame* bottom_;
-    Frame* limit_;  // the last frame that there is room for
+    Frame* limit_;  // the last frame with space
   };
   using Run = RunOf<true>;
 
@@ -267,7 +267,7 @@ class ProfileSink {
   void close(Ticks time, FunctionId function, CloseKind how) {
     if (how == CloseKind::unfinished) {
       note_time(time);
-      return;  // stays open, and is counted when the stream ends
+      return;  // stays open, and is counted at the end of the stream
     }
     leave(time, function, how == CloseKind::unwound ? LeaveKind::exception : LeaveKind::normal);
   }
@@ -284,7 +284,7 @@ class ProfileSink {
  private:
   static constexpr size_t kFirstFrames = 256;
 
-  // Bytes from the bottom of the stack, which needs no division.
+  // As a byte offset from the bottom of the stack, which needs no division.
   static size_t place(const Frame* frame, const Frame* bottom) {
     return static_cast<size_t>(reinterpret_cast<const char*>(frame) -
                                reinterpret_cast<const char*>(bottom));
@@ -309,32 +309,32 @@ class ProfileSink {
   Frame* grow(Frame* top);
   void note(ProfileTable::Entry& entry);  // the function's first call of the stretch
   void end_stretch(Frame& bottom);
-  // An exit that is not the innermost call's.
+  // An exit that does not match the innermost call.
   Position leave_other(Position at, Ticks time, FunctionId function, LeaveKind how);
 
   ProfileTable* table_;
   std::vector<Frame> frames_;
   Position position_;
-  // Functions that were called in this stretch, with their sums before it.
+  // Functions that were called in this stretch, with their previous sums.
   std::vector<std::pair<ProfileTable::Entry*, Ticks>> noted_;
   ProfileRest rest_;
 };
 
-// Follows a stream from unit to unit and settles what the units left open.
+// Follows a stream from unit to unit and resolves what the units left open.
 class ProfileStream {
  public:
   explicit ProfileStream(ProfileTable& table) : table_(table) {}
 
-  // Settles `rest`, which must be of the next unit. If the unit was stopped early, the caller then
+  // Resolves `rest`, which must be of the next unit. If the unit was stopped early, the caller then
   // plays its events from rest.stopped_at on to this object (resume).
   void settle(const ProfileRest& rest);
   void enter(Ticks time, FunctionId function) { calls_.enter({function, time, 0}); }
   void leave(Ticks time, FunctionId function, LeaveKind how);
-  // Counts what is open as unfinished, up to the last event, and is ready for another stream.
+  // Counts open calls as unfinished, up to the last event, and prepares for another stream.
   void end_stream();
 
  private:
-  // Adds the time of a call that is over to the calls around it; returns its duration.
+  // Adds the time of an ended call to the calls around it; returns its duration.
   Ticks hand_on(const ProfiledCall& call, Ticks time, size_t depth);
 
   ProfileTable& table_;
@@ -368,8 +368,8 @@ struct ResumeProfile : IgnoreEvents {
 
 }  // namespace detail
 
-// The profile of a recording. Adds what could not be read to `problems`. Memory: O(functions +
-// deepest stack), unless exact. The result does not depend on the number of workers.
+// The profile of a recording. Adds unreadable input to `problems`. Memory: O(functions + deepest
+// stack), unless exact. The result does not depend on the number of workers.
 template <EventSource Source>
 Profile compute_profile(const Source& source, const ProfileOptions& options, ProblemLog& problems) {
   const size_t workers = worker_count(options.workers);

@@ -67,7 +67,7 @@ class FakeSource {
 };
 static_assert(EventSource<FakeSource>);
 
-// The definitions of docs/analysis/profile.md, written down once more in the slowest way.
+// The definitions of docs/analysis/profile.md, in the slowest, plainest way.
 std::map<uint32_t, FunctionProfile> slow_profile(const std::vector<std::vector<Event>>& threads) {
   std::map<uint32_t, FunctionProfile> rows;
   std::map<uint32_t, std::vector<Ticks>> durations;
@@ -150,11 +150,11 @@ std::vector<Event> random_events(uint32_t seed, size_t count) {
     } else if (dice < 97 && !stack.empty()) {  // an exception through some frames
       const size_t keep = random() % stack.size();
       events.push_back({')', time, stack[keep]});
-      // The innermost call of that function is what an exit closes.
+      // The exit closes the innermost call of that function.
       const uint32_t function = stack[keep];
       while (stack.back() != function) stack.pop_back();
       stack.pop_back();
-    } else {  // an exit that may belong to nothing
+    } else {  // an exit that may match nothing
       const uint32_t function = 1 + random() % 20;
       events.push_back({')', time, function});
       bool open = false;
@@ -204,7 +204,7 @@ TEST(Profile, EqualsTheSlowDefinitionForAnyUnitsAndWorkers) {
                        << "seed " << seed << " unit " << unit_events << " workers " << workers);
           ProblemLog problems;
           expect_equal(compute_profile(source, {{}, workers, exact}, problems), expected, exact);
-          // A filter that keeps everything goes the other way, through play_calls.
+          // A filter that keeps everything takes the other route, through play_calls.
           CallFilter everything;
           everything.functions = {"f*"};
           expect_equal(compute_profile(source, {everything, workers, exact}, problems), expected,

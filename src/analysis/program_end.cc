@@ -7,8 +7,8 @@
 namespace telltale {
 namespace {
 
-// Threads of the log profiler itself, as Mono names them. A program's own thread may have a name
-// that begins alike.
+// Threads of the log profiler itself, by Mono's names. A program's own thread may have a name with
+// the same beginning.
 constexpr auto kProfilerThreads = std::to_array<std::string_view>(
     {"Profiler Sampler", "Profiler Helper", "Profiler Writer", "Profiler Dumper"});
 
@@ -29,7 +29,7 @@ void ProgramEnd::on(const LoadEvent& event) {
 
 std::map<int64_t, Ticks> ProgramEnd::by_process(std::span<const EventStream> streams) const {
   std::map<int64_t, Ticks> ends;
-  std::map<size_t, bool> profiler;  // by stream: the thread that has the id now
+  std::map<size_t, bool> profiler;  // by stream: the thread with that id now
   for (const Mark& mark : marks_) {
     bool& is_profiler = profiler[mark.stream];
     switch (mark.what) {

@@ -12,10 +12,10 @@
 
 namespace telltale {
 
-// When a program began to end: its profiler ends its own threads ("Profiler ...") first. What a
-// recording that was cut off tells of is the running program. docs/analysis/runtime-timeline.md. A
-// part: hears the events of a piece, and is put together with append() in the order of each
-// thread's pieces; threads in any order.
+// When a program began to end: its profiler ends its own threads ("Profiler ...") first. The events
+// of a truncated recording are all from the running program. docs/analysis/runtime-timeline.md. A
+// part: handles the events of a piece, and is merged by append() in the order of each thread's
+// pieces; threads in any order.
 class ProgramEnd {
  public:
   void on(const PieceEvent& event) { stream_ = event.stream; }
@@ -35,10 +35,10 @@ class ProgramEnd {
     Ticks time = 0;
   };
   size_t stream_ = 0;
-  std::vector<Mark> marks_;  // four or so a thread
+  std::vector<Mark> marks_;  // about four for each thread
 };
 
-// True of what begins when its process has begun to end. `ends`: ProgramEnd::by_process.
+// True for events that begin after their process has begun to end. `ends`: ProgramEnd::by_process.
 inline bool is_at_exit(Ticks begin, size_t stream, const std::map<int64_t, Ticks>& ends,
                        std::span<const EventStream> streams) {
   const auto end = ends.find(streams[stream].thread.pid);

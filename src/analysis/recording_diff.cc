@@ -18,7 +18,7 @@ void add(Measures& to, uint64_t calls, uint64_t total_ns, uint64_t self_ns) {
   to.self_ns += self_ns;
 }
 
-// Adds one recording's functions to rows by name; functions of the same name are one.
+// Adds one recording's functions to rows by name; functions with the same name are merged.
 void add_functions(std::map<std::string, RecordingDiff::Row>& rows, const DiffSide& side,
                    Measures RecordingDiff::Row::* which) {
   for (const FunctionProfile& function : side.profile.functions) {
@@ -53,7 +53,7 @@ class PathIndex {
 void add_paths(PathIndex& index, std::vector<PathRow>& rows, const DiffSide& side,
                Measures RecordingDiff::Row::* which, Measures& whole) {
   std::vector<size_t> row_of_node(side.tree.nodes.size(), PathRow::kNoRow);
-  for (size_t i = 0; i < side.tree.nodes.size(); ++i) {  // callers stand before their callees
+  for (size_t i = 0; i < side.tree.nodes.size(); ++i) {  // callers precede their callees
     const CallTree::Node& node = side.tree.nodes[i];
     if (node.depth == 0) {
       whole.total_ns += side.clock.to_ns(node.total);

@@ -13,7 +13,7 @@
 
 namespace telltale {
 
-// Two recordings side by side, aligned by names: ids change with every link of a program.
+// Two recordings aligned by names, because ids change with every link of a program.
 // docs/analysis/diff.md defines the numbers.
 struct RecordingDiff {
   // Times are nanoseconds of each recording's own clock.
@@ -21,7 +21,7 @@ struct RecordingDiff {
     uint64_t calls = 0;
     uint64_t total_ns = 0;
     uint64_t self_ns = 0;
-    // Whether the function or path was seen at all.
+    // Whether the recording has the function or path at all.
     [[nodiscard]] bool seen() const { return calls != 0 || total_ns != 0 || self_ns != 0; }
   };
   struct Row {
@@ -35,12 +35,12 @@ struct RecordingDiff {
     uint32_t depth = 1;      // 1: outermost
   };
   std::vector<Row> functions;  // by name
-  std::vector<PathRow> paths;  // callers before their callees
+  std::vector<PathRow> paths;  // callers precede their callees
   Measures before;             // all outermost calls: their total; all calls
   Measures after;
 };
 
-// One of the two recordings. What it points to must live during the call.
+// One of the two recordings. Its references must live during the call.
 struct DiffSide {
   const CallTree& tree;  // all threads together
   const Profile& profile;
@@ -48,7 +48,7 @@ struct DiffSide {
   const FunctionNames& names;
 };
 
-// Memory and time O(paths of both), but for a logarithm. Needs no recursion.
+// Memory and time O(paths of both), up to a logarithm. Not recursive.
 RecordingDiff make_recording_diff(const DiffSide& before, const DiffSide& after);
 
 // "main > work > insert"; at most `max_frames` innermost frames.

@@ -30,19 +30,19 @@
 
 namespace telltale {
 
-// What is asked of a managed program's recording.
+// Options for a managed program's recording.
 struct RuntimeFactsOptions {
-  CallFilter filter;  // times are counted from `zero`
+  CallFilter filter;  // times are relative to `zero`
   Ticks zero = 0;
   size_t workers = 0;  // 0: all cores
-  // Of the objects of heap shots, also who refers to them.
+  // Also the references between objects of heap shots.
   std::shared_ptr<const HeapShotRoots> references;
-  bool all_counters = false;  // every value, else only the last ones
-  bool like_mprof = false;    // --thread does not concern allocations and handles; early types
+  bool all_counters = false;  // every value, otherwise only the last ones
+  bool like_mprof = false;    // --thread does not apply to allocations and handles; early types
 };
 
-// Everything that a runtime told beside calls, as sums: the reports of `telltale report`.
-// docs/analysis/mono.md. append() puts pieces together in the order of each thread's pieces.
+// Sums of all runtime events other than calls: the reports of `telltale report`.
+// docs/analysis/mono.md. append() merges pieces in the order of each thread's pieces.
 struct RuntimeFacts {
   explicit RuntimeFacts(const RuntimeFactsOptions& options)
       : types(/*first_wins=*/options.like_mprof),
@@ -58,7 +58,7 @@ struct RuntimeFacts {
   LoadedTypes types;
   EarlyTypes early_types;  // only if like_mprof
   LoadedModules modules;
-  CompiledCode code;      // in the window of time
+  CompiledCode code;      // in the time window
   CompiledCode all_code;  // for samples
   NativeSamples samples;
   CounterValues counters;
@@ -66,7 +66,7 @@ struct RuntimeFacts {
   CoverageSums coverage;
 };
 
-// Hears one piece of a thread.
+// Handles one piece of a thread.
 class RuntimeFactsSink : public IgnoreEvents {
  public:
   RuntimeFactsSink(const RuntimeFactsOptions& options, bool thread_is_kept)
@@ -153,7 +153,7 @@ class RuntimeFactsSink : public IgnoreEvents {
 
  private:
   [[nodiscard]] bool in_window(Ticks time) const { return window_.holds(time); }
-  // Of counters mprof-report compares whole seconds, and the window's end is inside.
+  // For counters mprof-report compares whole seconds, and includes the window's end.
   [[nodiscard]] bool in_mprof_window(Ticks time) const {
     constexpr uint64_t kSecond = 1'000'000'000;
     const uint64_t at = (time - options_.zero) / kSecond * kSecond;
@@ -167,7 +167,7 @@ class RuntimeFactsSink : public IgnoreEvents {
   RuntimeFacts facts_;
 };
 
-// The same, and the profile of the calls without their spread.
+// The same, and the profile of the calls without their distribution.
 class RuntimeFactsAndCallsSink : public RuntimeFactsSink {
  public:
   RuntimeFactsAndCallsSink(const RuntimeFactsOptions& options, bool thread_is_kept,
@@ -189,9 +189,9 @@ struct RuntimeAnswer {
   std::optional<Profile> calls;
 };
 
-// All facts, and with `with_calls` the profile of the calls without their spread, in one reading of
-// the recording. Adds what could not be read to `problems`. The result does not depend on the
-// number of workers. REQUIRES: with_calls only if the filter keeps every call of a thread.
+// All facts, and with `with_calls` the profile of the calls without their distribution, in one pass
+// over the recording. Adds unreadable input to `problems`. The result does not depend on the number
+// of workers. REQUIRES: with_calls only if the filter keeps every call of a thread.
 template <EventSource Source>
 RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOptions& options,
                                     bool with_calls, ProblemLog& problems) {

@@ -1,4 +1,4 @@
-// Parts of RuntimeFacts: what stretches over pieces of a thread is the same as in one piece.
+// Parts of RuntimeFacts: data that spans pieces of a thread gives the same result as in one piece.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Tells `events` to a part, cut into two pieces before event `cut`, and puts them together.
+// Passes `events` to a part, in two pieces divided before event `cut`, and merges them.
 template <typename Part>
 Part told_in_two(const std::vector<std::function<void(Part&)>>& events, size_t cut) {
   Part first;
@@ -227,7 +227,7 @@ TEST(RuntimeParts, TheEndOfAProgramIsWhenTheFirstThreadOfItsProfilerEnds) {
       thread(0, 1, Action::loaded),
       thread(0, 2, Action::named, "Profiler of my own"),
       thread(0, 3, Action::unloaded),
-      thread(0, 4, Action::loaded),  // the system uses the id again
+      thread(0, 4, Action::loaded),  // the system reuses the id
       thread(0, 5, Action::named, "Profiler Writer"),
       thread(0, 90, Action::unloaded),
       thread(0, 95, Action::loaded),

@@ -47,14 +47,14 @@ void RuntimeTimeline::finish(std::span<const EventStream> streams) {
     (thread.ended && last.end && *thread.ended <= *last.end ? profiler_ended : profiler_runs) =
         true;
   }
-  // A profiler's thread that runs on says that the program did not end, however idle it was.
+  // If a profiler's thread keeps running, the program did not end, however idle it was.
   const bool profiler_known = profiler_ended || profiler_runs;
   const bool over = profiler_known ? profiler_ended && !profiler_runs
                                    : last_activity != 0 && last_activity <= last.begin;
   last.shutdown = last.shutdown || !last.end || over;
 }
 
-// Steps of one pause never go back in time, whatever the recording says.
+// Steps of one pause never go back in time, even if the recorded times do.
 void RuntimeTimelineSink::on(const CollectionEvent& event) {
   seen(event.time);
   using Step = CollectionStep;
@@ -123,7 +123,7 @@ void RuntimeTimelineSink::on(const HeapShotEvent& event) {
   in_shot_ = event.begin;
 }
 
-// A thread tells of its own start and end.
+// A thread's own start and end events.
 void RuntimeTimelineSink::on(const LoadEvent& event) {
   if (event.kind != LoadEvent::Kind::thread) return;
   seen(event.time);

@@ -22,22 +22,22 @@
 
 namespace telltale {
 
-// What a managed runtime did when: pauses, collections, waits, exceptions, heap sizes, counters,
+// A managed runtime over time: pauses, collections, waits, exceptions, heap sizes, counters,
 // threads. docs/analysis/runtime-timeline.md. Times are ticks of the recording's clock. A part:
-// append() puts threads together in any order, finish() sorts by time. Memory goes with the
-// events named here, never with calls or allocations.
+// append() merges threads in any order, finish() sorts by time. Memory depends on the number of the
+// events named here, not on calls or allocations.
 struct RuntimeTimeline {
-  // The world stands still from `stopped` to `restarting`; threads are held up from `begin` to
-  // `end`. Each is told by the thread that collects.
+  // The world is stopped from `stopped` to `restarting`; threads are delayed from `begin` to `end`.
+  // Each pause is recorded by the thread that collects.
   struct Pause {
     Ticks begin = 0;  // the collector asks all threads to stop
     std::optional<Ticks> stopped = {};
     std::optional<Ticks> restarting = {};
-    std::optional<Ticks> end = {};  // none: the recording ends before
+    std::optional<Ticks> end = {};  // empty: the recording ends before
     size_t stream = 0;
-    uint8_t generation = 0;  // of the oldest that was collected
+    uint8_t generation = 0;  // the oldest collected
     uint64_t collections = 0;
-    bool shutdown = false;  // the program was over: docs/analysis/runtime-timeline.md
+    bool shutdown = false;  // the program had ended: docs/analysis/runtime-timeline.md
     [[nodiscard]] Ticks length() const { return end ? *end - begin : 0; }
   };
   struct HeapSize {
@@ -46,7 +46,7 @@ struct RuntimeTimeline {
   };
   struct Wait {
     Ticks begin = 0;
-    std::optional<Ticks> end = {};  // none: still waiting when the recording ends
+    std::optional<Ticks> end = {};  // empty: still waiting at the end of the recording
     size_t stream = 0;
     ObjectId object{};
     bool acquired = false;
@@ -63,12 +63,12 @@ struct RuntimeTimeline {
     uint64_t objects = 0;
     uint64_t bytes = 0;
     size_t stream = 0;
-    bool ended = false;  // else a part of it is told, and nobody knows how much
+    bool ended = false;  // otherwise an unknown part of it is recorded
   };
   struct Thread {
-    std::optional<Ticks> started = {};  // as the runtime says
+    std::optional<Ticks> started = {};  // as recorded by the runtime
     std::optional<Ticks> ended = {};
-    Ticks first = 0;  // event of the thread's own
+    Ticks first = 0;  // the thread's own events
     Ticks last = 0;
     uint64_t calls = 0;
     uint64_t allocations = 0;
@@ -90,14 +90,14 @@ struct RuntimeTimeline {
   std::map<size_t, Thread> threads;  // by stream
   CounterValues counters;
   ProgramEnd program_end;
-  std::vector<CollectionMark> collection_marks;  // what `collections` are made of
+  std::vector<CollectionMark> collection_marks;  // from which `collections` is computed
   Ticks last_activity = 0;  // of the program: calls, allocations, exceptions, contentions
 
   void append(RuntimeTimeline&& next);
   void finish(std::span<const EventStream> streams);
 };
 
-// Hears all units of one thread.
+// Handles all units of one thread.
 class RuntimeTimelineSink : public IgnoreEvents {
  public:
   RuntimeTimelineSink(const CallFilter& filter, size_t stream, const FunctionNames& names)
@@ -164,9 +164,8 @@ class RuntimeTimelineSink : public IgnoreEvents {
   bool in_shot_ = false;
 };
 
-// Threads side by side; the result does not depend on the number of workers. Of the filter, what
-// chooses frames of stacks (functions, depth) counts here; times and threads are chosen by whoever
-// shows them.
+// Threads in parallel; the result does not depend on the number of workers. Only the filter's
+// selection of frames (functions, depth) applies here; output selects times and threads.
 template <EventSource Source>
 RuntimeTimeline collect_runtime_timeline(const Source& source, const CallFilter& filter,
                                          size_t workers, ProblemLog& problems) {

@@ -11,15 +11,15 @@
 
 namespace telltale {
 
-// How often something happened, from how often it was seen when one in `sparsity` was looked at.
+// Estimates how often something happened from the number of observations with one in `sparsity`.
 // docs/analysis/sampler.md, "Estimates".
 struct Estimate {
   double value = 0;
-  double margin = 0;  // half the width of the interval that holds the truth in 95 of 100 cases
+  double margin = 0;  // half the width of the 95 % confidence interval
 };
 Estimate estimate(uint64_t count, double sparsity);
 
-// What the sites of each scheme, and of each function, came to. A sink of counted sites.
+// Sums over the sites of each scheme, and of each function. A sink of counted sites.
 class SiteSums {
  public:
   struct Scheme {

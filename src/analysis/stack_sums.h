@@ -9,13 +9,13 @@
 
 namespace telltale {
 
-// What happened where, as sums by an owner (a type, a lock, a method ...) and the stack of calls.
-// Stacks are numbers of a StackTable that goes with it.
+// Sums by owner (a type, a lock, a method ...) and stack of calls. Stacks are numbers of a
+// StackTable that belongs to it.
 class StackSums {
  public:
   struct Sum {
     uint64_t count = 0;
-    uint64_t value = 0;  // bytes, say
+    uint64_t value = 0;  // for example bytes
   };
   struct Line {
     std::vector<FunctionId> functions;  // outermost first
@@ -28,7 +28,7 @@ class StackSums {
     sum.count += more.count;
     sum.value += more.value;
   }
-  // `here`: what stacks of `other` are called here (StackTable::merge).
+  // `here`: the numbers of `other`'s stacks here (StackTable::merge).
   void merge(const StackSums& other, const std::vector<StackTable::Id>& here);
   [[nodiscard]] const AddressMap<AddressMap<Sum>>& by_owner() const { return by_owner_; }
 
@@ -36,12 +36,11 @@ class StackSums {
   AddressMap<AddressMap<Sum>> by_owner_;
 };
 
-// Which of a stack's frames are shown, when there are too many.
+// Which of a stack's frames are kept, if there are too many.
 enum class KeepFrames : uint8_t { innermost, outermost };
 
-// An owner's lines, with stacks cut to `max_frames` and those that are then equal put together;
-// those with the largest value first, equal ones by their functions. Sums of empty stacks are left
-// out.
+// An owner's lines, with stacks cut to `max_frames` and equal ones merged; the largest values
+// first, equal ones by their functions. Sums of empty stacks are omitted.
 std::vector<StackSums::Line> stack_lines(const AddressMap<StackSums::Sum>& sums,
                                          const StackTable& stacks, size_t max_frames,
                                          KeepFrames keep);

@@ -25,7 +25,7 @@ std::vector<FunctionId> StackTable::functions(Id stack) const {
 
 std::vector<StackTable::Id> StackTable::merge(const StackTable& other) {
   std::vector<Id> here(other.nodes_.size());
-  for (size_t i = 1; i < here.size(); ++i) {  // callers come before what they call
+  for (size_t i = 1; i < here.size(); ++i) {  // callers precede callees
     const Node& theirs = other.nodes_[i];
     here[i] = push(here[static_cast<uint32_t>(theirs.caller)], theirs.function);
   }

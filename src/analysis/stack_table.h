@@ -10,8 +10,8 @@
 
 namespace telltale {
 
-// Stacks as numbers: equal numbers are equal stacks, and a stack knows the one that called its
-// innermost function. Memory: one node per distinct stack, and per its callers.
+// Stacks as numbers: equal numbers are equal stacks, and each stack refers to its caller's. Memory:
+// one node for each distinct stack, and for each of its callers.
 class StackTable {
  public:
   enum class Id : uint32_t { empty = 0 };
@@ -29,7 +29,7 @@ class StackTable {
   // Outermost first.
   [[nodiscard]] std::vector<FunctionId> functions(Id stack) const;
 
-  // Adds the stacks of `other`; element i is what they call other's i here.
+  // Adds the stacks of `other`; element i is the number here of other's stack i.
   std::vector<Id> merge(const StackTable& other);
   [[nodiscard]] size_t size() const { return nodes_.size(); }  // ids are below; Id::empty is one
 

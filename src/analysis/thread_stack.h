@@ -7,9 +7,9 @@
 
 namespace telltale {
 
-// The stack of one thread at the event that is being told, as a number of a StackTable: what the
-// event carries or, if it carries none, what the thread's own enter and leave events say. Calls
-// that the filter does not keep (by function, by depth) are not in it.
+// The stack of one thread at the current event, as a number of a StackTable: the recorded one or,
+// if the event has none, the one derived from the thread's enter and leave events. Excludes calls
+// that the filter removes (by function, by depth).
 class ThreadStack {
  public:
   // References outlive this.

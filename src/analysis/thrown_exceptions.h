@@ -8,11 +8,11 @@
 
 namespace telltale {
 
-// How many exceptions were thrown, and how many clauses of each kind ran because of them.
-// docs/analysis/mono.md, "exception". A part: append() puts pieces together in any order.
+// Number of thrown exceptions, and of clauses of each kind that ran for them.
+// docs/analysis/mono.md, "exception". A part: append() merges pieces in any order.
 class ThrownExceptions {
  public:
-  static constexpr size_t kClauseKinds = 5;  // as ClauseEvent::Kind; 3 is nobody's
+  static constexpr size_t kClauseKinds = 5;  // as ClauseEvent::Kind; 3 is unused
 
   void on(const ThrowEvent&) { ++throws_; }
   void on(const ClauseEvent& event) {

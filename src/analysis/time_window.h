@@ -5,8 +5,8 @@
 
 namespace telltale {
 
-// A filter's window of time on a recording's clock, whose times are counted from `zero`. Without a
-// window everything is in it, also what happened before `zero`.
+// A filter's time window on a recording's clock, whose times are relative to `zero`. Without a
+// window it includes everything, even events before `zero`.
 struct TimeWindow {
   Ticks from = 0;
   Ticks to = ~Ticks{0};  // one past the last time

@@ -13,15 +13,15 @@
 
 namespace telltale {
 
-// What a unit does to the calls that are open around it, found without knowing them, so that units
-// can be scanned in parallel and chained afterwards.
+// The effect of a unit on the calls that are open around it, computed without knowing them, so that
+// units can be scanned in parallel and chained afterwards.
 struct UnitBoundary {
-  std::vector<FunctionId> exits;  // that no call of the unit accounts for: they end calls of
+  std::vector<FunctionId> exits;  // that match no call of the unit: they end calls of
                                   // earlier units, or are orphans
   std::vector<OpenCall> opened;   // calls of the unit that are open at its end
   Ticks last_time = 0;            // of its last event
-  // An exit came that may belong to an earlier unit while calls of this unit were open: what
-  // happens depends on the calls open before, and the unit must be scanned again with them.
+  // An exit may belong to an earlier unit while calls of this unit are open: its effect depends on
+  // the calls open before, and the unit must be scanned again with them.
   bool ambiguous = false;
 };
 
@@ -63,7 +63,7 @@ class StreamPosition {
   [[nodiscard]] const std::vector<OpenCall>& open_calls() const { return calls_.frames(); }
   [[nodiscard]] Ticks last_time() const { return last_time_; }  // of all units passed
 
-  // Moves past a unit, given what it does; plays it again when that is not enough.
+  // Advances past a unit by its effect; plays it again if that is not enough.
   template <EventSource Source>
   void pass(const Source& source, size_t stream, size_t unit, UnitBoundary& boundary) {
     const auto ignore = [](OpenCall&, CloseKind, size_t) {};

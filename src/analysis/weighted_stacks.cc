@@ -34,7 +34,7 @@ void WeightedStacksSink::on(const SampleEvent& event) {
   if (weighed_ != Weighed::samples || !window_.holds(event.time)) return;
   const size_t stream = event.has_thread ? stream_of(event.thread) : stream_;
   if (!filter_.keeps_thread(streams_[stream].thread)) return;
-  // The stack of another thread: the open calls of the one that tells do not count.
+  // The stack of another thread: the open calls of the recording thread do not count.
   const RecordedStack recorded{true, event.stack.functions};
   const uint64_t address = event.addresses.empty() ? 0 : event.addresses.front();
   all_.by_stream[stream].add(address, stack_.of(recorded), 1);
@@ -48,7 +48,7 @@ uint64_t WeightedStacksSink::type_of_recent(uint64_t object) const {
   return 0;
 }
 
-// The stream of a thread of the same process; the one that tells, if the thread has none.
+// The stream of a thread of the same process; the recording thread's if the thread has none.
 size_t WeightedStacksSink::stream_of(int64_t tid) const {
   const ThreadKey key{streams_[stream_].thread.pid, tid};
   const auto found = std::ranges::lower_bound(streams_, key, {}, &EventStream::thread);

@@ -24,20 +24,20 @@
 
 namespace telltale {
 
-// What is added up by stack. docs/analysis/weighted-stacks.md.
+// What is summed by stack. docs/analysis/weighted-stacks.md.
 enum class Weighed : uint8_t {
   allocations,  // value: bytes; owner: the type
   samples,      // value: 1; owner: the address of the native code, 0 if none
-  throws,       // value: 1; owner: the exception's type, 0 if not known
+  throws,       // value: 1; owner: the exception's type, 0 if unknown
   waits,        // value: ticks that a thread waited for a lock; owner: 0
 };
 
-// Sums by thread, owner and stack: the one road from events with a weight to flame graphs, folded
-// stacks and profiles, for every source that tells such events. A part: append() in any order of
+// Sums by thread, owner and stack: the common route from events with a value to flame graphs,
+// folded stacks and profiles, for every source of such events. A part: append() in any order of
 // threads.
 struct WeightedStacks {
   struct NativeSymbol {
-    uint64_t place = 0;  // in the input; of several the last counts
+    uint64_t place = 0;  // in the input; the last one counts
     std::string name;
   };
   StackTable stacks;
@@ -46,16 +46,16 @@ struct WeightedStacks {
   CompiledCode code;                         // of samples
   std::map<uint64_t, NativeSymbol> symbols;  // of samples, by address
 
-  HeapShots shots;  // of allocations: what lived
-  ProgramEnd end;   // of allocations: shots at a program's exit are told apart
+  HeapShots shots;  // of allocations: the live objects
+  ProgramEnd end;   // of allocations: identifies shots at a program's exit
 
   void append(WeightedStacks&& next);
 };
 
-// Hears all units of one thread.
+// Handles all units of one thread.
 class WeightedStacksSink : public IgnoreEvents {
  public:
-  // `kept`: the filter keeps the thread (which samples name themselves). References outlive this.
+  // `kept`: the filter keeps the thread (samples name their thread). References outlive this.
   WeightedStacksSink(Weighed weighed, const CallFilter& filter, PlayedWindow window,
                      std::span<const EventStream> streams, size_t stream,
                      const FunctionNames& names)
@@ -138,13 +138,13 @@ class WeightedStacksSink : public IgnoreEvents {
   WeightedStacks all_;
   ThreadStack stack_;  // refers to all_
   std::optional<Wait> waiting_;
-  // What the thread allocated last: an exception is thrown soon after it was made.
+  // The thread's last allocations: an exception is usually thrown soon after its allocation.
   std::array<Recent, 64> recent_{};
   size_t next_recent_ = 0;
 };
 
-// Works on one thread's events at a time, threads side by side; the result does not depend on the
-// number of workers. Adds what could not be read to `problems`. Memory: the distinct stacks.
+// Processes one thread's events at a time, threads in parallel; the result does not depend on the
+// number of workers. Adds unreadable input to `problems`. Memory: the distinct stacks.
 template <EventSource Source>
 WeightedStacks collect_weighted_stacks(const Source& source, Weighed weighed,
                                        const CallFilter& filter, size_t workers,

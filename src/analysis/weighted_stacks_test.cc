@@ -17,7 +17,7 @@ namespace {
 using testing::ScriptedSource;
 using Folded = std::map<std::string, std::pair<uint64_t, uint64_t>>;  // path -> events, value
 
-// Every node that has events of its own, by its path with the stream in front.
+// Every node that has events of its own, by its path with the stream first.
 Folded folded(const ScriptedSource& source, Weighed weighed, size_t workers,
               const CallFilter& filter = {}) {
   ProblemLog problems;
@@ -60,7 +60,7 @@ LoadEvent type_named(uint64_t id, std::string_view name) {
           .mvid = {}};
 }
 
-// A random program, and what it did by the plainest bookkeeping there is.
+// A random program, and its sums by the plainest bookkeeping.
 struct Random {
   ScriptedSource source;
   Folded allocations;
@@ -192,7 +192,7 @@ TEST(WeightedStacks, PutsSamplesToTheThreadThatRanAndNamesNativeCode) {
   sample(1, 0x10FF);
   sample(1, 0x1100);
   sample(1, 0x8010);
-  sample(99, 0x1000);  // a thread that wrote nothing
+  sample(99, 0x1000);  // a thread that wrote no events
   EXPECT_EQ(folded(source, Weighed::samples, 2), (Folded{{"1;#2;#3", {1, 1}},
                                                          {"1;#2;#3;[native code]", {1, 1}},
                                                          {"1;#2;#3;memcpy", {1, 1}},
@@ -224,7 +224,7 @@ TEST(WeightedTree, TellsWhatLivedInTheLastShot) {
   source.on(HeapObjectEvent{21, ObjectId{1}, TypeId{5}, 16, 0, {}});
   source.on(HeapObjectEvent{21, ObjectId{2}, TypeId{5}, 16, 0, {}});
   source.on(HeapObjectEvent{21, ObjectId{3}, TypeId{6}, 40, 0, {}});
-  source.on(HeapObjectEvent{21, ObjectId{3}, TypeId{6}, 0, 0, {}});  // more of its references
+  source.on(HeapObjectEvent{21, ObjectId{3}, TypeId{6}, 0, 0, {}});  // further references
   source.on(HeapShotEvent{22, false});
   ProblemLog problems;
   WeightedStacks stacks = collect_weighted_stacks(source, Weighed::allocations, {}, 1, problems);

@@ -10,10 +10,10 @@
 namespace telltale {
 namespace {
 
-// A symbol names what stands this far behind its address, at most.
+// Maximum distance from a symbol's address to an address that it names.
 constexpr uint64_t kSymbolReach = 4096;
 
-// Says what owners are called, and whether they have a frame at all.
+// Maps owners to names, and decides whether they have a frame at all.
 class OwnerNames {
  public:
   OwnerNames(const WeightedStacks& stacks, Weighed weighed) : stacks_(stacks), weighed_(weighed) {
@@ -59,7 +59,7 @@ class OwnerNames {
   std::vector<CompiledCode::Method> code_;  // by address
 };
 
-// A frame a name, in order of the names: ids must not depend on who found an owner first.
+// One frame for each name, in order of the names: ids must not depend on the order of discovery.
 std::map<std::string, FunctionId> number_owners(const WeightedStacks& stacks,
                                                 const OwnerNames& owners, FrameNames& names) {
   std::map<std::string, FunctionId> frames;

@@ -13,13 +13,13 @@
 
 namespace telltale {
 
-// The names of a recording and, with ids of their own, of frames that are no functions: types,
+// The names of a recording and, with ids of their own, of frames that are not functions: types,
 // native code.
 class FrameNames final : public FunctionNames {
  public:
   // `functions` outlives this.
   explicit FrameNames(const FunctionNames& functions) : functions_(functions) {}
-  // The frame of that name, made if need be: ids follow the order of the calls.
+  // The frame with that name, created if necessary: ids are in the order of the calls.
   FunctionId add(const std::string& name);
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override {
     const uint32_t number = to_number(id);
@@ -28,30 +28,30 @@ class FrameNames final : public FunctionNames {
   }
 
  private:
-  static constexpr uint32_t kFirst = uint32_t{1} << 31;  // beyond what recordings number
+  static constexpr uint32_t kFirst = uint32_t{1} << 31;  // above all ids in recordings
   const FunctionNames& functions_;
   std::deque<FunctionInfo> frames_;  // references stay valid
   std::map<std::string, FunctionId> by_name_;
 };
 
-// What a node's numbers are when stacks are weighed.
+// The value of a node's numbers for weighted stacks.
 enum class WeightOf : uint8_t { value, count };
 
-// Weighed stacks as a tree of paths: `calls` are events, `total` and `self` their values (or, with
-// WeightOf::count, again the events). What an event is of (a type, native code) is its innermost
-// frame; its name goes to `names`. Paths deeper than the options say are cut, and counted as
-// flattened. By thread, whatever the options say.
-// What is alive of a type, by the type's frame.
+// The live objects of a type; `frame` is the type's.
 struct LiveType {
   FunctionId frame{};
   uint64_t objects = 0;
   uint64_t bytes = 0;
 };
-// What lived in the last heap shot (as HeapShotSurvey::last chooses it), by type in order of name;
-// frames of types that are new go to `names`. Takes the shots out of `stacks`.
+// The live objects in the last heap shot (HeapShotSurvey::last), by type in order of name; frames
+// of new types go to `names`. Takes the shots out of `stacks`.
 std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const EventStream> streams,
                                       FrameNames& names);
 
+// Weighted stacks as a tree of paths: `calls` are events, `total` and `self` their values (or, with
+// WeightOf::count, again the events). An event's subject (a type, native code) is its innermost
+// frame; its name goes to `names`. Paths deeper than the options allow are cut, and counted as
+// flattened. By thread, whatever the options are.
 CallTreePartial weighted_tree(const WeightedStacks& stacks, Weighed weighed, WeightOf weight,
                               const CallTreeOptions& options, FrameNames& names);
 

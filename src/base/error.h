@@ -9,21 +9,21 @@
 
 namespace telltale {
 
-// Why something failed, and where. Offsets and sizes are bytes; `offset` counts from the start of
-// the (decompressed) file, never of a chunk.
+// The cause and place of a failure. Offsets and sizes are bytes; `offset` counts from the start of
+// the (decompressed) file, not of a chunk.
 struct Error {
   enum class Cause : uint8_t {
-    truncated,            // the input ends inside something that it began
-    bad_magic,            // not the format that was asked for
-    unsupported_version,  // the format, but a version that nobody documented
+    truncated,            // the input ends inside a record
+    bad_magic,            // not the requested format
+    unsupported_version,  // the format, but an unknown version
     bad_field,            // a value that the format forbids
-    bad_order,            // a record where the grammar has no place for it
+    bad_order,            // a record where the grammar does not allow it
     limit,                // more than a stated limit allows (decompressed size, recursion ...)
-    io,                   // the operating system said no
-    usage,                // the caller asked for something that makes no sense
+    io,                   // a system call failed
+    usage,                // the caller's request is invalid
   };
   Cause cause = Cause::bad_field;
-  std::string file;                // path as the user gave it; empty when not known yet
+  std::string file;                // path as the user gave it; empty if not known yet
   std::string record;              // kind of record, e.g. "CustomEvent"; may be empty
   std::string detail;              // one sentence without a full stop, lower case
   std::optional<uint64_t> offset;  // where in the file
@@ -36,7 +36,7 @@ std::string_view to_string(Error::Cause cause);
 template <typename T>
 using Result = std::expected<T, Error>;
 
-// An error that is not about a place in a file.
+// An error without a place in a file.
 inline std::unexpected<Error> usage_error(std::string detail) {
   return std::unexpected(Error{Error::Cause::usage, {}, {}, std::move(detail), {}});
 }

@@ -7,28 +7,28 @@
 
 namespace telltale {
 
-// Something in an input that is missing, broken or not understood, and what it cost. Decoding went
-// on. These are the rows of `info --json`'s "problems".
+// Something in an input that is missing, broken or unknown, and the resulting loss. Decoding
+// continued after it. These are the rows of `info --json`'s "problems".
 struct Problem {
   enum class Kind : uint8_t {
     torn_tail,   // the writer died: the input ends inside a record or buffer
-    corruption,  // bytes that cannot be what the format says
-    loss,        // the input itself says that something is missing
+    corruption,  // bytes that the format does not allow here
+    loss,        // the input itself reports that something is missing
     oddity,      // readable, but not by the letter of the format
   };
   Kind kind = Kind::corruption;
-  uint64_t offset = 0;  // of the first byte concerned, from the start of the file
+  uint64_t offset = 0;  // of the first affected byte, from the start of the file
   std::string file;     // path as the user gave it
-  std::string record;   // kind of record or buffer concerned
+  std::string record;   // affected kind of record or buffer
   std::string message;
   uint64_t lost_bytes = 0;
 };
 
 std::string to_string(const Problem& problem);
 
-// Collects problems: all of them are counted, the first `keep` in order of file and offset are kept
-// whole, so that a hostile input cannot make the list grow and the result does not depend on who
-// found what first. Not thread-safe; merge() one log per worker.
+// Collects problems: all are counted, and the first `keep` in order of file and offset are kept
+// completely, so that a hostile input cannot make the list grow and the result does not depend on
+// the order of discovery. Not thread-safe; merge() one log per worker.
 class ProblemLog {
  public:
   explicit ProblemLog(size_t keep = 1000) : keep_(keep) {}
@@ -40,7 +40,7 @@ class ProblemLog {
   [[nodiscard]] std::vector<Problem> kept() const;         // in order of file and offset
   [[nodiscard]] uint64_t count() const { return count_; }  // oddities included
   [[nodiscard]] uint64_t lost_bytes() const { return lost_bytes_; }
-  // True when something was lost or broken; oddities alone do not count.
+  // True if something was lost or broken; oddities alone do not count.
   [[nodiscard]] bool damaged() const { return damage_ != 0; }
   [[nodiscard]] uint64_t damage_count() const { return damage_; }
 
@@ -48,7 +48,7 @@ class ProblemLog {
   void trim(size_t limit);
 
   size_t keep_;
-  std::vector<Problem> kept_;  // a superset of what is kept; trimmed now and then
+  std::vector<Problem> kept_;  // a superset of the kept ones; trimmed occasionally
   uint64_t count_ = 0;
   uint64_t damage_ = 0;
   uint64_t lost_bytes_ = 0;

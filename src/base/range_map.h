@@ -7,11 +7,11 @@
 
 namespace telltale {
 
-// Ranges of numbers and what each stands for; where ranges overlap the last one that was set
-// counts. n ranges cost O(n log n) together, however they overlap.
+// Maps ranges of numbers to values; where ranges overlap, the one that was set last wins. n ranges
+// cost O(n log n) in total, however they overlap.
 class RangeMap {
  public:
-  // [begin, end) stands for `value`; an empty range changes nothing.
+  // Maps [begin, end) to `value`; an empty range changes nothing.
   void set(uint64_t begin, uint64_t end, size_t value) {
     if (begin >= end) return;
     split_at(begin);
@@ -31,7 +31,7 @@ class RangeMap {
     uint64_t end;
     size_t value;
   };
-  // Makes two of the range that holds `number` inside.
+  // Splits the range that contains `number`.
   void split_at(uint64_t number) {
     const auto after = ranges_.upper_bound(number);
     if (after == ranges_.begin()) return;
@@ -41,7 +41,7 @@ class RangeMap {
     ranges_[number] = range;
   }
 
-  std::map<uint64_t, Range> ranges_;  // by begin; they do not overlap
+  std::map<uint64_t, Range> ranges_;  // by begin; disjoint
 };
 
 }  // namespace telltale

@@ -5,15 +5,14 @@
 
 namespace telltale {
 
-// Numbers in as few bytes as they need, for what this program packs for itself: seven bits a byte,
-// least significant first, the top bit says that more follow. What comes from a file is read with
-// LebCursor instead, which checks it.
+// Variable-length encoding for the program's own data: seven bits a byte, least significant first;
+// the top bit marks continuation. Numbers from files are read with LebCursor, which checks them.
 inline void append_varint(std::string& to, uint64_t number) {
   for (; number >= 0x80; number >>= 7) to += static_cast<char>(number | 0x80);
   to += static_cast<char>(number);
 }
 
-// The number at `at`, which is moved behind it. REQUIRES: append_varint wrote it.
+// Reads the number at `at` and advances past it. REQUIRES: append_varint wrote it.
 inline uint64_t take_varint(const char*& at) {
   uint64_t number = 0;
   for (unsigned shift = 0;; shift += 7) {
@@ -23,7 +22,7 @@ inline uint64_t take_varint(const char*& at) {
   }
 }
 
-// Small numbers of either sign become small unsigned ones, and back.
+// Maps small numbers of either sign to small unsigned ones, and back (zigzag).
 constexpr uint64_t fold_sign(int64_t number) {
   return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
 }

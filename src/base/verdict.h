@@ -7,10 +7,11 @@
 
 namespace telltale {
 
-// What a format's verifier found. `Violation` has an offset and a Kind, of which there are kKinds.
+// The result of a format's verifier. `Violation` has an offset and a Kind, of which there are
+// kKinds.
 template <typename Violation>
 struct VerdictOf {
-  uint64_t records = 0;  // what the format counts as such
+  uint64_t records = 0;  // as the format counts them
   std::array<uint64_t, Violation::kKinds> counts{};
   std::optional<Violation> first;  // the one with the smallest offset
   [[nodiscard]] bool valid() const { return !first.has_value(); }

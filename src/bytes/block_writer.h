@@ -9,12 +9,12 @@
 
 namespace telltale {
 
-// Takes a file's bytes block by block, in order. The view is valid during the call only. An Error
-// stops the writer.
+// Receives a file's bytes block by block, in order. The view is only valid during the call. An
+// Error stops the writer.
 using ByteSink = std::function<Result<void>(std::string_view block)>;
 
-// Collects what is written and hands it on in blocks, so that a file costs no memory. After the
-// sink's first error everything is dropped and finish() returns that error.
+// Buffers output and passes it on in blocks, so that a file needs no memory. After the sink's first
+// error all further output is dropped and finish() returns that error.
 class BlockWriter {
  public:
   static constexpr size_t kBlockBytes = size_t{256} << 10;
@@ -31,7 +31,7 @@ class BlockWriter {
     flush_if_full();
   }
   [[nodiscard]] bool failed() const { return !state_; }
-  // Hands on the rest. Call once, last.
+  // Passes on the rest. Call once, last.
   Result<void> finish() {
     flush();
     return state_;

@@ -11,24 +11,24 @@
 
 namespace telltale {
 
-// Reads an open file descriptor front to back, a step at a time. Does not own the descriptor.
+// Reads an open file descriptor sequentially, in steps. Does not own the descriptor.
 class ByteSource {
  public:
   static constexpr size_t kStepBytes = size_t{256} << 10;
 
-  // `size` is the file's, if it has one.
+  // `size` is the file's, if known.
   ByteSource(int fd, std::string name, std::optional<uint64_t> size = {})
       : fd_(fd), name_(std::move(name)), size_(size), buffer_(kStepBytes) {}
 
-  // What was read and not yet consumed; at least `n` bytes unless the input ends before. n <=
+  // The bytes that were read and not yet consumed; at least `n` unless the input ends before. n <=
   // kStepBytes. Errors: io.
   Result<Bytes> peek(size_t n = 1);
-  // REQUIRES: n <= size of what peek() gave.
+  // REQUIRES: n <= size of peek()'s result.
   void consume(size_t n) { begin_ += n; }
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] uint64_t consumed() const { return read_ - (end_ - begin_); }  // bytes
-  // Bytes behind what was consumed; 0 if the input is a pipe, whose length nobody knows.
+  // Unread bytes after the consumed ones; 0 for a pipe, whose length is unknown.
   [[nodiscard]] uint64_t left() const {
     return size_ && *size_ > consumed() ? *size_ - consumed() : 0;
   }

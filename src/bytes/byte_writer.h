@@ -11,7 +11,7 @@
 
 namespace telltale {
 
-// Appends integers in a given byte order to a growing buffer: the mirror image of Cursor.
+// Appends integers in a given byte order to a growing buffer: the inverse of Cursor.
 class ByteWriter {
  public:
   explicit ByteWriter(std::endian order = std::endian::little) : order_(order) {}

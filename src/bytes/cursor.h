@@ -15,16 +15,16 @@ namespace telltale {
 
 using Bytes = std::span<const std::byte>;
 
-// Reads raw bytes front to back. The first failure sticks: later reads yield zero and stay put, so
-// a decoder reads a record's fields plainly and checks error() once. Holds a view; the bytes must
-// outlive it. Safe on untrusted input.
+// Reads raw bytes sequentially. The first failure sticks: later reads yield zero and do not
+// advance, so a decoder reads all fields of a record and checks error() once. Holds a view; the
+// bytes must outlive it. Safe on untrusted input.
 class Cursor {
  public:
-  // `file_offset` is where bytes[0] stands in the file; errors are placed with it.
+  // `file_offset` is the offset of bytes[0] in the file, for errors.
   explicit Cursor(Bytes bytes, std::endian order = std::endian::little, uint64_t file_offset = 0)
       : bytes_(bytes), order_(order), file_offset_(file_offset) {}
 
-  // Names what is being read, for errors; static storage.
+  // Names the record or field being read, for errors; static storage.
   void begin_record(std::string_view record) { record_ = record; }
 
   // An unsigned or signed integer in the cursor's byte order.
@@ -52,7 +52,7 @@ class Cursor {
     return taken;
   }
 
-  // A cursor over exactly the next n bytes: what it decodes cannot read its neighbour.
+  // A cursor over exactly the next n bytes, so that their decoder cannot read beyond them.
   Cursor split(uint64_t n, std::string_view field) {
     const uint64_t part_offset = offset();
     const Bytes part_bytes = take(n, field);
@@ -69,7 +69,7 @@ class Cursor {
   [[nodiscard]] std::endian order() const { return order_; }
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
-  // Records a failure at the current place, unless there was one before.
+  // Records a failure at the current place, unless there was an earlier one.
   void fail(Error::Cause cause, std::string detail) { fail_at(offset(), cause, std::move(detail)); }
   void fail_at(uint64_t file_offset, Error::Cause cause, std::string detail);
 

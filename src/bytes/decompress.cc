@@ -36,11 +36,11 @@ struct Step {
   size_t consumed = 0;
   size_t produced = 0;
   State state = State::more;
-  std::string message{};  // when damaged or refused
+  std::string message{};  // if damaged or rejected
 };
 
-// One compressed member or frame after another, a step at a time. A step that finds damage has
-// still delivered every byte before it.
+// Consecutive compressed members or frames, decompressed in steps. A step that finds damage still
+// delivers every byte before it.
 class StreamDecoder {
  public:
   StreamDecoder() = default;
@@ -51,7 +51,7 @@ class StreamDecoder {
   [[nodiscard]] virtual bool begins_member(Bytes ahead) const = 0;
 };
 
-// Never calls inflateGetHeader: a gzip header's extra field and names are of no use here.
+// Never calls inflateGetHeader: the extra field and names of a gzip header are not needed.
 class GzipDecoder final : public StreamDecoder {
  public:
   GzipDecoder() { ready_ = ::inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK; }
@@ -101,9 +101,9 @@ class ZstdDecoder final : public StreamDecoder {
   Step step(Bytes in, std::span<std::byte> out) override {
     if (stream_ == nullptr)
       return {.state = Step::State::refused, .message = "not enough memory for zstd"};
-    // On an error the library forgets what the same call has written. So a call gets at most one
-    // block, and none while an earlier block is not yet handed out. The hint counts a block and the
-    // next one's three-byte header.
+    // On an error the library drops the output of the same call. A call therefore gets at most one
+    // block, and none while an earlier block is not delivered. The hint counts a block and the next
+    // one's three-byte header.
     const size_t wanted = hint_ > 3 ? hint_ - 3 : hint_;
     const size_t offered = output_was_full_ ? 0 : std::min(wanted, in.size());
     ZSTD_inBuffer source{in.data(), offered, 0};
@@ -170,7 +170,7 @@ class Decompression {
           break;
         }
         case Step::State::more:
-          // Nothing came and nothing went, although all input was offered: the end is missing.
+          // No progress although all input was offered: the end is missing.
           idle_ = step.consumed == 0 && step.produced == 0 ? idle_ + 1 : 0;
           if (idle_ > 2) {
             report(ahead->empty() ? Problem::Kind::torn_tail : Problem::Kind::corruption,
@@ -199,8 +199,8 @@ class Decompression {
     return {};
   }
 
-  // Whether a member follows the one that has just ended. Anything else than a member or the end is
-  // reported.
+  // Whether another member follows the one that has just ended. Anything other than a member or the
+  // end is reported.
   Result<bool> another_member() {
     const Result<Bytes> ahead = in_.peek(4);
     if (!ahead) return std::unexpected(ahead.error());

@@ -13,12 +13,12 @@
 
 namespace telltale {
 
-// "gzip" or "zstd" if the bytes begin such a stream, else empty. Looks at the first four bytes.
+// "gzip" or "zstd" if the bytes begin such a stream, otherwise empty. Reads the first four bytes.
 std::string_view compression_of(Bytes beginning);
 
-// Decompresses all members (gzip, RFC 1952) or frames (zstd, RFC 8878) that `in` holds into `out`.
-// Where the stream is cut, damaged or followed by something else, decoding stops and `problems`
-// gets the place. REQUIRES: compression_of says `compression`. Errors: io, limit.
+// Decompresses all members (gzip, RFC 1952) or frames (zstd, RFC 8878) of `in` into `out`. If the
+// stream is truncated, damaged or followed by other bytes, decoding stops and `problems` gets the
+// place. REQUIRES: compression_of returned `compression`. Errors: io, limit.
 Result<void> decompress(std::string_view compression, ByteSource& in, const InputLimits& limits,
                         Spool& out, ProblemLog& problems);
 

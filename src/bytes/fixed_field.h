@@ -9,8 +9,8 @@
 
 namespace telltale {
 
-// Fields whose place and width are known only when the program runs, because a description of the
-// format gives them. Safe on any input: a field that does not lie inside the bytes is 0.
+// Fields whose offset and width are only known at run time, from a description of the format. Safe
+// on any input: a field that is not entirely inside the bytes is 0.
 
 // The unsigned integer of `size` (1, 2, 4 or 8; others are 0) bytes at `offset`.
 inline uint64_t load_unsigned(Bytes bytes, size_t offset, size_t size, std::endian order) {
@@ -48,7 +48,7 @@ inline int64_t load_signed(Bytes bytes, size_t offset, size_t size, std::endian 
   return static_cast<int64_t>((value ^ sign) - sign);
 }
 
-// Writes the low `size` bytes (1, 2, 4 or 8) of `value`. REQUIRES: at has room for them.
+// Writes the low `size` bytes (1, 2, 4 or 8) of `value`. REQUIRES: at has space for them.
 inline void store_integer(char* at, uint64_t value, size_t size, std::endian order) {
   for (size_t i = 0; i < size; ++i) {
     const size_t place = order == std::endian::little ? i : size - 1 - i;

@@ -18,7 +18,7 @@
 namespace telltale {
 namespace {
 
-// A descriptor that is closed at the end, unless it is standard input.
+// Closes a descriptor at the end, unless it is standard input.
 class OpenFile {
  public:
   explicit OpenFile(const std::string& path)
@@ -36,8 +36,8 @@ class OpenFile {
   int fd_;
 };
 
-// The size of a file that can be mapped from its beginning; nothing for pipes, devices, files of
-// /proc (which have no size) and standard input that somebody has already read from.
+// The size of a file that can be mapped from its beginning; empty for pipes, devices, files of
+// /proc (which have no size) and standard input that was partly read already.
 Result<std::optional<uint64_t>> file_size(int fd, const std::string& path) {
   struct stat status{};
   if (::fstat(fd, &status) != 0) return io_error(path, "cannot stat", errno);
@@ -47,7 +47,7 @@ Result<std::optional<uint64_t>> file_size(int fd, const std::string& path) {
   return static_cast<uint64_t>(status.st_size);
 }
 
-// At most `most` bytes: a file that grows is read as long as it was when it was opened.
+// At most `most` bytes: a growing file is read up to its length when it was opened.
 Result<void> copy(ByteSource& in, uint64_t most, Spool& out) {
   while (out.size() < most) {
     const Result<Bytes> ahead = in.peek();

@@ -12,31 +12,31 @@
 namespace telltale {
 
 struct InputLimits {
-  // Bytes that a compressed or not seekable input may come to. A compressed stream that expands by
-  // more than `max_ratio` after its first MiB of output is taken for a decompression bomb; 0 turns
-  // that check off.
+  // Size limit for compressed or unseekable input, in bytes. A compressed stream that expands by
+  // more than `max_ratio` after its first MiB of output counts as a decompression bomb; 0 disables
+  // that check.
   uint64_t max_decompressed_bytes = uint64_t{4} << 30;
   uint64_t max_ratio = 200;
-  // History that a zstd frame may ask for; it is what the decoder allocates. Rounded down to a
-  // power of two.
+  // Largest window of a zstd frame, which is what the decoder allocates. Rounded down to a power of
+  // two.
   uint64_t max_window_bytes = uint64_t{128} << 20;
 };
 
 // The bytes of one input, whole and random-access. A regular file of more than a MiB is mapped;
 // standard input, pipes and compressed input (gzip, zstd; by content) are spooled through an
-// unlinked temporary file and mapped, so that they cost page cache and not heap; what is at most a
-// MiB is kept in memory. Move-only; bytes() is valid while this lives. docs/design/input.md says
-// more, and what happens when somebody cuts a mapped file short.
+// unlinked temporary file and mapped, so that they use page cache instead of heap; up to a MiB is
+// kept in memory. Move-only; bytes() is valid during this object's lifetime. docs/design/input.md
+// has details, and what happens if a mapped file is truncated.
 class InputFile {
  public:
-  // `path` "-" is standard input. Errors: io (the temporary file's disk is full, too); limit (see
-  // InputLimits). A compressed stream that is cut or damaged gives the bytes before the damage and
-  // an entry in problems(), whose offset counts decompressed bytes and whose message names the
-  // compressed byte. A compressed stream inside is not opened.
+  // `path` "-" is standard input. Errors: io (also if the temporary file's disk is full); limit
+  // (see InputLimits). A truncated or damaged compressed stream yields the bytes before the damage
+  // and an entry in problems(), whose offset counts decompressed bytes and whose message names the
+  // compressed byte. A nested compressed stream is not decompressed.
   static Result<InputFile> open(const std::string& path, const InputLimits& limits = {});
-  // Bytes that live elsewhere and outlive this object; for tests and in-memory images.
+  // Bytes owned by the caller, which must outlive this object; for tests and in-memory images.
   static InputFile from_memory(std::string name, Bytes bytes);
-  // Another owner of the same bytes: nothing is read or copied.
+  // A further owner of the same bytes, without a copy.
   [[nodiscard]] InputFile share() const;
 
   [[nodiscard]] Bytes bytes() const { return bytes_; }

@@ -60,7 +60,7 @@ std::string zstd(const std::string& plain, int window_log = 0, bool checksum = t
   ZSTD_CCtx* context = ZSTD_createCCtx();
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, checksum ? 1 : 0);
   if (window_log != 0) ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
-  // Streamed in two steps, so that the frame header does not know the size.
+  // Streamed in two steps, so that the frame header does not contain the size.
   std::string out(ZSTD_compressBound(plain.size()) + 64, '\0');
   ZSTD_outBuffer sink{out.data(), out.size(), 0};
   ZSTD_inBuffer source{plain.data(), plain.size(), 0};
@@ -71,7 +71,7 @@ std::string zstd(const std::string& plain, int window_log = 0, bool checksum = t
   return out;
 }
 
-// Text that compresses a little: no run of it repeats soon.
+// Text that compresses a little: it has no repeats at short distance.
 std::string noise(size_t size, unsigned seed = 1) {
   std::mt19937 random(seed);
   std::string text(size, '\0');
@@ -97,7 +97,7 @@ class InputFileTest : public ::testing::Test {
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
-  // Opens a file of these bytes; the test ends here if that fails.
+  // Opens a file of these bytes; ends the test if that fails.
   InputFile open(const std::string& bytes, const InputLimits& limits = {}) {
     Result<InputFile> file = InputFile::open(write(bytes), limits);
     EXPECT_TRUE(file) << to_string(file.error());
@@ -182,7 +182,7 @@ TEST_F(InputFileTest, DamagedBytesAreReportedWithTheirPlace) {
     std::string damaged = packed;
     for (size_t i = 0; i < 64; ++i) damaged[packed.size() / 2 + i] = static_cast<char>(0xff);
     const InputFile file = open(damaged);
-    // Entropy-coded data may go wrong unnoticed until the checksum.
+    // Damage to entropy-coded data may only be detected by the checksum.
     size_t good = 0;
     while (good < file.bytes().size() && text_of(file)[good] == plain[good]) ++good;
     EXPECT_GE(good, plain.size() / 2 - 1024 - slack);
@@ -212,7 +212,7 @@ TEST_F(InputFileTest, WholeBlocksBeforeADamagedGzipBlockAreKept) {
 TEST_F(InputFileTest, WholeBlocksBeforeADamagedZstdBlockAreKept) {
   const std::string plain = noise(kMiB);
   std::string packed = zstd(plain, 0, false);
-  // The second block's header, three bytes behind the first block: type 3 is reserved.
+  // The second block's header, three bytes after the first block: type 3 is reserved.
   const auto byte = [&](size_t i) {
     return static_cast<uint32_t>(static_cast<unsigned char>(packed[i]));
   };
@@ -274,7 +274,7 @@ TEST_F(InputFileTest, RatioIsCheckedBehindTheFirstMiBOnly) {
 }
 
 TEST_F(InputFileTest, ZstdWindowIsLimited) {
-  const std::string plain = noise(9 * kMiB);  // a window is no larger than what it is for
+  const std::string plain = noise(9 * kMiB);  // the window is not larger than the content
   const std::string packed = zstd(plain, 23);
   EXPECT_EQ(open(packed).bytes().size(), plain.size());
   const Result<InputFile> refused = InputFile::open(write(packed), {.max_window_bytes = 4 * kMiB});
@@ -282,8 +282,7 @@ TEST_F(InputFileTest, ZstdWindowIsLimited) {
   EXPECT_EQ(refused.error().cause, Error::Cause::limit);
 }
 
-// Runs `work` in a child process with little address space and no room to grow; its result is the
-// exit status.
+// Runs `work` in a child process with a small, fixed address space; its result is the exit status.
 int in_small_process(const std::function<int()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -298,7 +297,7 @@ int in_small_process(const std::function<int()>& work) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// Ten times `inner` zero bytes of one GiB each, as frames or members one behind the other.
+// Ten times `inner` zero bytes of one GiB each, as consecutive frames or members.
 std::string ten_gib_of_zeros(const std::function<std::string(const std::string&)>& pack) {
   // 64 MiB at a time, so that the test itself needs no GiB.
   const std::string part = pack(std::string(64 * kMiB, '\0'));
@@ -387,7 +386,7 @@ TEST_F(InputFileTest, WhatCannotBeReadSaysWhy) {
 TEST_F(InputFileTest, FullTemporaryFolderIsNamed) {
   const std::string path = write(zstd(noise(4 * kMiB)));
   EXPECT_EQ(in_small_process([&] {
-              // A file may not grow beyond 2 MiB: what a full disk looks like to write().
+              // A file may not grow beyond 2 MiB, which simulates a full disk.
               const rlimit size{2 * kMiB, 2 * kMiB};
               ::signal(SIGXFSZ, SIG_IGN);
               ::setrlimit(RLIMIT_FSIZE, &size);

@@ -11,9 +11,9 @@
 
 namespace telltale {
 
-// Reads streams made of bytes, LEB128 numbers and zero-terminated strings: what Cursor is to
-// fixed-width fields. The first failure sticks: later reads yield zero and stay put. Holds a view.
-// Safe on untrusted input.
+// Reads streams of bytes, LEB128 numbers and zero-terminated strings, as Cursor reads fixed-width
+// fields. The first failure sticks: later reads yield zero and do not advance. Holds a view. Safe
+// on untrusted input.
 class LebCursor {
  public:
   enum class Failure : uint8_t {
@@ -35,7 +35,7 @@ class LebCursor {
     }
     return *at_++;
   }
-  // Unsigned, up to 64 bits; what ten bytes hold beyond that is dropped.
+  // Unsigned, up to 64 bits; further bits of the ten bytes are dropped.
   [[gnu::always_inline]] uint64_t uleb(const char* field) {
     if (at_ != end_ && *at_ < 0x80) [[likely]]
       return *at_++;
@@ -49,7 +49,7 @@ class LebCursor {
     if (leb.bits == 0 || leb.bits >= 64) return static_cast<int64_t>(leb.value);  // 0: failed
     return static_cast<int64_t>(sign_extended(leb.value, leb.bits));
   }
-  // Up to a zero byte, which is passed and not part of it. A view of the input.
+  // Up to a zero byte, which is skipped and not included. A view of the input.
   std::string_view text(const char* field) {
     const void* zero = at_ == end_ ? nullptr : std::memchr(at_, 0, left());
     if (zero == nullptr) {
@@ -73,7 +73,7 @@ class LebCursor {
     return std::bit_cast<double>(bits);
   }
 
-  // Records a failure, unless there was one before, and stays put from here on.
+  // Records a failure, unless there was an earlier one; later reads do not advance.
   void fail(Failure failure, const char* field) {
     if (failure_ != Failure::none) return;
     failure_ = failure;
@@ -85,7 +85,7 @@ class LebCursor {
   [[nodiscard]] const char* failed_field() const { return field_; }
   [[nodiscard]] size_t left() const { return static_cast<size_t>(end_ - at_); }
   [[nodiscard]] size_t position() const { return static_cast<size_t>(at_ - begin_); }
-  // Moves to a place that position() gave, also after a failure.
+  // Moves to a place that position() returned, also after a failure.
   void seek(size_t position) { at_ = begin_ + position; }
   // Moves to a place between data() and data() + left().
   void seek_to(const uint8_t* at) { at_ = at; }
@@ -94,7 +94,7 @@ class LebCursor {
  private:
   struct Leb {
     uint64_t value = 0;
-    unsigned bits = 0;  // that its bytes hold
+    unsigned bits = 0;  // encoded in its bytes
   };
   [[gnu::noinline]] Leb long_leb(const char* field) {
     if (left() >= sizeof(uint64_t)) [[likely]] {

@@ -10,7 +10,7 @@ namespace {
 TEST(LebWord, NumbersOfOneToEightBytes) {
   for (unsigned bytes = 1; bytes <= 8; ++bytes) {
     std::array<uint8_t, 8> text;
-    text.fill(0xFF);  // what stands behind the number does not matter
+    text.fill(0xFF);  // the bytes after the number are irrelevant
     uint64_t expected = 0;
     for (unsigned i = 0; i < bytes; ++i) {
       const uint64_t group = (0x2A + 13 * i) & 0x7F;

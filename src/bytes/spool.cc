@@ -21,8 +21,8 @@ std::string temporary_folder() {
   return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-// All cores give back the pages of a large file: that takes about a hundredth of the time that the
-// fastest answers take, and they wait for it.
+// Unmaps a large file with all cores: unmapping takes about a hundredth of the time of the fastest
+// answers, which wait for it.
 void unmap(std::byte* mapped, size_t size) {
   constexpr size_t kPieceBytes = size_t{8} << 20;
   const size_t pieces = size / kPieceBytes;
@@ -31,7 +31,7 @@ void unmap(std::byte* mapped, size_t size) {
       parallel_for(pieces, worker_count(0), [&](size_t piece, size_t) {
         ::madvise(mapped + piece * kPieceBytes, kPieceBytes, MADV_DONTNEED);
       });
-    } catch (const std::exception&) {  // no thread, or no memory for one: munmap does it all
+    } catch (const std::exception&) {  // no thread, or no memory for one: one munmap does it all
     }
   }
   ::munmap(mapped, size);
@@ -52,7 +52,7 @@ Result<int> open_temporary_file(const std::string& name) {
   const std::string folder = temporary_folder();
   int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
-  // Not every file system knows files without a name.
+  // Not every file system supports O_TMPFILE.
   std::string path = folder + "/telltale-XXXXXX";
   fd = ::mkostemp(path.data(), O_CLOEXEC);
   if (fd < 0) {

@@ -10,7 +10,7 @@
 
 namespace telltale {
 
-// Bytes and what keeps them alive.
+// Bytes and their owner.
 struct OwnedBytes {
   std::shared_ptr<const void> owner;
   Bytes bytes;
@@ -20,12 +20,12 @@ struct OwnedBytes {
 // file.
 Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name);
 
-// Opens an empty file without a name in $TMPDIR or /tmp, for reading and writing; the caller closes
-// it. Errors: io, with `name` as the file that it is for.
+// Opens an empty, unnamed file in $TMPDIR or /tmp, for reading and writing; the caller closes it.
+// Errors: io, with `name`, the input's name, as the file.
 Result<int> open_temporary_file(const std::string& name);
 
-// Collects bytes whose number is not known beforehand: up to a MiB in memory, then all of it in a
-// temporary file without a name, in $TMPDIR or /tmp.
+// Collects an unknown number of bytes: up to a MiB in memory, then everything in an unnamed
+// temporary file in $TMPDIR or /tmp.
 class Spool {
  public:
   static constexpr size_t kMemoryBytes = size_t{1} << 20;
@@ -39,7 +39,7 @@ class Spool {
   // Errors: limit; io.
   Result<void> append(Bytes bytes);
   [[nodiscard]] uint64_t size() const { return size_; }
-  // All that was appended; the spool is empty afterwards. Errors: io.
+  // All appended bytes; the spool is empty afterwards. Errors: io.
   Result<OwnedBytes> finish();
 
  private:

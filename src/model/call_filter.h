@@ -12,8 +12,8 @@
 
 namespace telltale {
 
-// Which calls an answer is about. Calls that are left out are left out whole, before the analysis:
-// their children stay, and their time counts as their nearest kept caller's own.
+// Selects the calls of an answer. Calls that do not match are removed before the analysis: their
+// children stay, and their time counts as the own time of the nearest remaining caller.
 // docs/analysis/filters.md.
 struct CallFilter {
   // Threads by tid, or by pid and tid; empty: all.
@@ -27,7 +27,7 @@ struct CallFilter {
   uint64_t to_ns = std::numeric_limits<uint64_t>::max();
   // Shell patterns (* ? [...]) on the demangled or the linkage name; empty: all functions.
   std::vector<std::string> functions;
-  // Deepest call kept: 1 is a thread's outermost. Depth is counted before other filters.
+  // Maximum depth: 1 is a thread's outermost calls. Depth is counted before other filters.
   size_t max_depth = std::numeric_limits<size_t>::max();
 
   [[nodiscard]] bool keeps_thread(const ThreadKey& thread) const;
@@ -35,11 +35,11 @@ struct CallFilter {
   [[nodiscard]] bool keeps_every_time() const {
     return from_ns == 0 && to_ns == std::numeric_limits<uint64_t>::max();
   }
-  [[nodiscard]] bool keeps_every_call() const;  // only whole threads are left out, if anything
+  [[nodiscard]] bool keeps_every_call() const;  // at most whole threads are removed
   [[nodiscard]] bool keeps_everything() const { return threads.empty() && keeps_every_call(); }
 };
 
-// Remembers per function whether its name matches; not thread-safe, one per worker.
+// Caches for each function whether its name matches; not thread-safe, one per worker.
 class FunctionFilter {
  public:
   FunctionFilter(const CallFilter& filter, const FunctionNames& names)
@@ -49,7 +49,7 @@ class FunctionFilter {
  private:
   const CallFilter& filter_;
   const FunctionNames& names_;
-  FunctionMap<int8_t> known_;  // 0 not asked, 1 keep, -1 drop
+  FunctionMap<int8_t> known_;  // 0 not checked yet, 1 keep, -1 drop
 };
 
 }  // namespace telltale

@@ -5,8 +5,8 @@
 
 namespace telltale {
 
-// A point on, or a span of, a recording's own clock. Analyses add and compare ticks, which is
-// exact; only what is shown is converted (Clock).
+// A point in time on a recording's own clock, or a duration. Analyses add and compare ticks, which
+// is exact; only output is converted (Clock).
 using Ticks = uint64_t;
 
 // The clock of a recording.
@@ -18,7 +18,7 @@ struct Clock {
   // Nanoseconds in `ticks`, rounded to nearest; saturates at the largest uint64_t. Exact for every
   // input (128-bit).
   [[nodiscard]] uint64_t to_ns(Ticks ticks) const;
-  // The same for sums that may pass 64 bits, as a floating-point number of nanoseconds.
+  // The same for sums that may exceed 64 bits, as a floating-point number of nanoseconds.
   [[nodiscard]] double to_ns_f(double ticks) const;
   // Ticks in `ns` nanoseconds, rounded to nearest; saturates.
   [[nodiscard]] Ticks from_ns(uint64_t ns) const;

@@ -2,10 +2,9 @@
 
 namespace telltale {
 
-// Of a recording whose clock was read on some events only, the others are told at times that were
-// estimated when it was read. Sinks that say so to their reader have a member estimated(bool): the
-// times of the events that follow are estimates, or are not any more. Nothing is told before the
-// first estimate.
+// For recordings whose clock was read only on some events: the times of the others are estimated by
+// the reader. Sinks that mark estimates have a member estimated(bool): from now on events have
+// estimated times, or recorded ones again. The initial state is recorded times.
 template <typename Sink>
 void tell_estimated(Sink& sink, bool now) {
   if constexpr (requires { sink.estimated(now); }) sink.estimated(now);

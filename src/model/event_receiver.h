@@ -7,8 +7,8 @@
 
 namespace telltale {
 
-// An EventSink whose calls are virtual: for decoding that is rare enough that one loop for all
-// sinks is worth more than a loop for each.
+// An EventSink with virtual calls: for decoding that is rare enough that one loop for all sinks is
+// better than a loop for each.
 class EventReceiver {
  public:
   EventReceiver() = default;
@@ -25,7 +25,7 @@ class EventReceiver {
 };
 static_assert(EventSink<EventReceiver>);
 
-// Hands everything on to `sink`, which must outlive it.
+// Passes everything on to `sink`, which must outlive it.
 template <typename Sink>
 class ReceiverOf final : public EventReceiver {
  public:

@@ -12,15 +12,14 @@
 
 namespace telltale {
 
-// The one vocabulary in which every format tells what a program did. Events are delivered by static
-// calls to a sink, thread by thread, in the thread's own order; times never go back within a
-// thread.
+// The common vocabulary of all formats for what a program did. Events are delivered by static calls
+// to a sink, thread by thread, in the thread's own order; times never go back within a thread.
 
-// A function as the recording names it; FunctionNames says what it means.
+// A function by its id in the recording; FunctionNames maps it to a name.
 enum class FunctionId : uint32_t {};
 constexpr uint32_t to_number(FunctionId id) { return static_cast<uint32_t>(id); }
 
-// A thread of a process. pid 0: the recording does not say.
+// A thread of a process. pid 0: not recorded.
 struct ThreadKey {
   int64_t pid = 0;
   int64_t tid = 0;
@@ -33,7 +32,7 @@ enum class LeaveKind : uint8_t {
   exception,  // an exception passed through it
 };
 
-// Bytes that the program left at a point in time.
+// Data that the program recorded at a point in time.
 struct InstantEvent {
   Ticks time = 0;
   std::string_view category;           // "custom" or "typed" for XRay; static storage
@@ -41,31 +40,31 @@ struct InstantEvent {
   std::span<const std::byte> payload;  // valid during the call only
 };
 
-// Something is missing from here on (or was skipped) in this thread.
+// Events are missing from here on (or were skipped) in this thread.
 struct LossEvent {
   Ticks time = 0;           // of the last event before the gap
-  uint64_t bytes = 0;       // of the input that could not be used; 0: not known
+  uint64_t bytes = 0;       // of unusable input; 0: unknown
   std::string_view reason;  // valid during the call only
 };
 
-// A sink is any type with these members; what it does not care for it inherits from IgnoreEvents.
+// A sink is any type with these members; it inherits those that it does not need from IgnoreEvents.
 template <typename S>
 concept EventSink =
     requires(S& sink, Ticks time, FunctionId function, LeaveKind how, uint64_t value, uint32_t cpu,
              const InstantEvent& instant, const LossEvent& loss) {
       sink.enter(time, function);
-      sink.argument(value);  // of the enter event just told; in parameter order
+      sink.argument(value);  // of the last enter event; in parameter order
       sink.leave(time, function, how);
       sink.instant(instant);
       sink.cpu(time, cpu);  // the thread runs on this CPU from here on
       sink.loss(loss);
     };
 
-// A sink may have a type Run, made from the sink, for many events in a row: it keeps what changes
-// most in local variables. Events are told to it as enter(), leave() and leaf(), which is an entry
-// and the normal exit behind it, then end(). It takes functions as its own Function, which find()
-// gives and which stays good as long as the sink; an importer may keep them. An importer that has
-// such rows uses EventRun, which is the sink itself otherwise.
+// A sink may have a type Run, constructed from the sink, for many consecutive events: it keeps
+// frequently changing state in local variables. It gets events as enter(), leave() and leaf() (an
+// entry directly followed by its normal exit), then end(). It takes functions as its own type
+// Function, which find() returns and which stays valid as long as the sink; an importer may store
+// them. Importers with such sequences use EventRun, which is the sink itself if there is no Run.
 template <typename Sink>
 struct EventRun {
   using Function = FunctionId;

@@ -11,10 +11,10 @@
 
 namespace telltale {
 
-// A value per function, value-initialised when first asked for. Small ids, which is what compilers
-// hand out, are an array index; so are the small ones above kSecondWindow, from which recorders
-// count that number functions themselves. All others, which only odd or hostile recordings have, go
-// through a hash table, so that memory follows the number of functions and not the largest id.
+// A value for each function, value-initialised at first access. Small ids, which compilers assign,
+// are an array index; so are the ids just above kSecondWindow, which recorders assign to functions
+// themselves. All others, which only odd or hostile recordings have, are in a hash table, so that
+// memory depends on the number of functions and not on the largest id.
 template <typename Value>
 class FunctionMap {
  public:
@@ -27,8 +27,8 @@ class FunctionMap {
     if (id - kSecondWindow < second_.size()) return second_[id - kSecondWindow];
     return slow(id);
   }
-  // Null if never asked for with [] (small ids may have been made by a neighbour: then the value is
-  // fresh).
+  // Null if never accessed by [] (small ids may exist because of a neighbour: then the value is
+  // value-initialised).
   const Value* find(FunctionId function) const {
     const uint32_t id = to_number(function);
     if (id < first_.size()) return &first_[id];
@@ -50,8 +50,8 @@ class FunctionMap {
     if (Value* const value = grow(second_, kSecondWindow, id)) return *value;
     return sparse_[id];
   }
-  // The array grows to an id only when that is no more than twice what is there already, or little
-  // in itself; else null.
+  // The array only grows to an id that is at most twice its size, or small in itself; otherwise
+  // null.
   Value* grow(std::vector<Value>& dense, uint32_t begin, uint32_t id) {
     const uint32_t index = id - begin;
     if (index >= kDenseLimit || (index >= 4096 && index >= 2 * dense.size() + 8 * sparse_.size()))

@@ -7,7 +7,7 @@
 namespace telltale {
 
 // Clock::to_ns without its 128-bit division, for the inner loops of exports: the same result for
-// every input, by a multiplication with the reciprocal that is then corrected.
+// every input, by a multiplication with the reciprocal and a correction.
 class NsConverter {
  public:
   explicit NsConverter(const Clock& clock)
@@ -50,7 +50,7 @@ class NsConverter {
   uint64_t half_;
   uint64_t whole_ = 0;
   uint64_t fraction_ = 0;
-  uint64_t limit_ = 0;  // from here on the slow way
+  uint64_t limit_ = 0;  // the slow path is used from here on
 };
 
 }  // namespace telltale

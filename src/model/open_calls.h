@@ -11,12 +11,12 @@
 
 namespace telltale {
 
-// The calls of one thread that are open, outermost first, and the rules by which an exit finds its
-// call (docs/analysis/calls.md):
-//   1. the innermost open call is of the function: it is closed;
-//   2. an outer one is: the calls inside it are closed too, as unwound;
-//   3. none is: the exit is an orphan, and nothing changes.
-// `Frame` is anything with members `FunctionId function` and `Ticks entered`. Amortised O(1) per
+// The open calls of one thread, outermost first, and the rules that match exits to calls
+// (docs/analysis/calls.md):
+//   1. the innermost open call has the function: it is closed;
+//   2. an outer one has it: the calls inside it are closed too, as unwound;
+//   3. none has it: the exit is an orphan, and nothing changes.
+// `Frame` is any type with members `FunctionId function` and `Ticks entered`. Amortised O(1) per
 // event.
 template <typename Frame = OpenCall>
 class OpenCalls {
@@ -27,8 +27,8 @@ class OpenCalls {
   }
 
   // Calls close(Frame&, CloseKind, depth) for each call that ends, innermost first; `depth` is the
-  // number of calls outside it. The frame does not count as open any more, and is gone after close
-  // returns. False if the exit is an orphan.
+  // number of calls outside it. During close the frame is not open any more; afterwards it is gone.
+  // False if the exit is an orphan.
   template <typename Close>
   bool leave(FunctionId function, LeaveKind how, Close close) {
     if (frames_.empty()) return false;
@@ -38,7 +38,7 @@ class OpenCalls {
     return true;
   }
 
-  // Closes what is left, as `how`.
+  // Closes all open calls, as `how`.
   template <typename Close>
   void close_all(CloseKind how, Close close) {
     while (!frames_.empty()) pop(how, close);

@@ -17,7 +17,7 @@ RecordFilter::RecordFilter(const CallFilter& filter, const Clock& clock, Ticks f
       clock_(clock),
       first_time_(first_time),
       functions_(filter_, names),
-      // Without a beginning, also what has no time at all.
+      // A window without a beginning includes records without any time.
       from_(filter.from_ns == 0 ? 0 : add_saturating(first_time, clock.from_ns(filter.from_ns))),
       to_(add_saturating(first_time, clock.from_ns(filter.to_ns))),
       by_depth_(filter.max_depth != std::numeric_limits<size_t>::max()) {}
@@ -42,7 +42,7 @@ bool RecordFilter::Thread::leave(Ticks time, FunctionId function, LeaveKind how)
   if (!kept_) return false;
   bool chosen = other(time) && filter_.functions_.keeps(function);
   if (filter_.by_depth_) {
-    // An exit without an entry stands where its call would have.
+    // An exit without an entry has the depth that its call would have.
     size_t outside = calls_.frames().size();
     calls_.leave(function, how,
                  [&outside](const auto&, CloseKind, size_t depth) { outside = depth; });

@@ -12,13 +12,12 @@
 
 namespace telltale {
 
-// Which records of a recording a CallFilter chooses, for answers that are about records and not
-// about calls (`info`, `dump`, `check`): docs/analysis/filters.md, "Records". Each thread's records
-// have to be told in order, all of them, since a call's depth follows from those before it. Not
-// thread-safe; one per worker.
+// Applies a CallFilter to records, for answers that are about records and not about calls (`info`,
+// `dump`, `check`): docs/analysis/filters.md, "Records". It has to see all of a thread's records,
+// in order, because a call's depth depends on those before it. Not thread-safe; one per worker.
 class RecordFilter {
  public:
-  // `names` must outlive it. `first_time` is where the time window counts from.
+  // `names` must outlive it. `first_time` is the zero of the time window.
   RecordFilter(const CallFilter& filter, const Clock& clock, Ticks first_time,
                const FunctionNames& names);
   RecordFilter(const RecordFilter&) = delete;
@@ -28,7 +27,7 @@ class RecordFilter {
   class Thread {
    public:
     Thread(RecordFilter& filter, bool kept) : filter_(filter), kept_(kept) {}
-    // Is the record chosen? Each record of the thread has to be told by one of these.
+    // Whether the record is selected. Each record of the thread has to be passed to one of these.
     bool enter(Ticks time, FunctionId function);
     bool leave(Ticks time, FunctionId function, LeaveKind how);
     [[nodiscard]] bool other(Ticks time) const;        // any record that is not about a call
@@ -37,16 +36,16 @@ class RecordFilter {
    private:
     RecordFilter& filter_;
     bool kept_;
-    OpenCalls<> calls_;  // followed only if the filter asks for a depth
+    OpenCalls<> calls_;  // only maintained if the filter has a depth
   };
   Thread& thread(const ThreadKey& key);
 
-  [[nodiscard]] const Clock& clock() const { return clock_; }  // that times are told on
+  [[nodiscard]] const Clock& clock() const { return clock_; }  // of all times passed to the filter
   [[nodiscard]] const CallFilter& call_filter() const { return filter_; }
   [[nodiscard]] Ticks first_time() const { return first_time_; }
 
-  // For files that name functions by their addresses: the recording's id of the function at an
-  // address of the file that is being read. Set by who has the recording.
+  // For files that name functions by address: maps an address in the file being read to the
+  // recording's function id. Set by the owner of the recording.
   std::function<FunctionId(uint64_t address)> function_at;
 
  private:

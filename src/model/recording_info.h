@@ -11,18 +11,18 @@
 
 namespace telltale {
 
-// What `info` answers of any recording.
+// The answer of `info`, for any recording.
 struct RecordingInfo {
   std::string format;   // e.g. "xray-fdr"
   std::string version;  // as the file says it, e.g. "5"
   std::vector<std::string> files;
-  // What else the header says, in words: ("cycle frequency", "2100000000 Hz").
+  // Other properties from the header, as text: ("cycle frequency", "2100000000 Hz").
   std::vector<std::pair<std::string, std::string>> properties;
   uint64_t bytes = 0;                                             // of all files, decompressed
   uint64_t records = 0;                                           // all kinds
   std::vector<std::pair<std::string, uint64_t>> records_by_kind;  // only kinds that occur, by name
   uint64_t custom_events = 0;      // of the records: bytes that the program left (InstantEvent)
-  bool timed = true;               // false: counts alone; no threads, no clock, no times
+  bool timed = true;               // false: only counts; no threads, no clock, no times
   std::vector<ThreadKey> threads;  // sorted
   Clock clock;
   Ticks first_time = 0;  // of the earliest event

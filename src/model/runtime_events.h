@@ -12,21 +12,20 @@
 
 namespace telltale {
 
-// What a managed runtime (or any other program) tells beside calls: memory, collections, locks,
-// exceptions, samples, counters, what was loaded. Each is a small struct that is valid during the
-// call only, told as sink.on(event). A sink has an on() for what it cares about and nothing for the
-// rest: a source asks hears<Sink, Event>, at compile time, before it makes an event. Sources of
-// calls alone never say any of it.
+// Events of a managed runtime (or any other program) other than calls: memory, collections, locks,
+// exceptions, samples, counters, loads. Each is a small struct that is only valid during the call
+// sink.on(event). A sink defines on() for the events that it handles: a source checks hears<Sink,
+// Event>, at compile time, before it makes an event. Sources that only have calls need none of
+// this.
 template <typename Sink, typename Event>
 concept hears = requires(Sink& sink, const Event& event) { sink.on(event); };
 
-// What a sink looks at of the events it hears. A sink that has a member
-// `EventDetails details() const` may be told events without what it does not look at, which is
-// faster to read.
+// The details of events that a sink needs. A sink with a member `EventDetails details() const` may
+// get events without the other details, which is faster to read.
 struct EventDetails {
-  // Stacks, of whatever event; objects of allocations; functions and objects of clauses.
+  // Stacks of any event; objects of allocations; functions and objects of clauses.
   bool stacks = true;
-  bool references = true;  // of heap objects, and which object it is
+  bool references = true;  // of heap objects, and the object's own address
 };
 template <typename Sink>
 EventDetails details_for(const Sink& sink) {
@@ -34,28 +33,27 @@ EventDetails details_for(const Sink& sink) {
   return {};
 }
 
-// Sources that tell any of these say so by a member kTellsRuntimeEvents; there is no need to read
-// others.
+// Sources of such events have a member kTellsRuntimeEvents; others need not be read for them.
 template <typename Source>
 constexpr bool tells_runtime_events = requires { Source::kTellsRuntimeEvents; };
 
-// Tells an event to a sink that has ears for it.
+// Passes an event to a sink that handles it.
 template <typename Sink, typename Event>
 [[gnu::always_inline]] inline void tell(Sink& sink, const Event& event) {
   if constexpr (hears<Sink, Event>) sink.on(event);
 }
 
 // A type, as the recording names it (for Mono the address of a class, or of a class's vtable in one
-// domain, so that several ids can mean one type): TypeNames says what it means. Equal only to
-// itself as long as the recording does not unload it.
+// domain, so several ids can be the same type): TypeNames maps it to a name. An id identifies one
+// type as long as the recording does not unload it.
 enum class TypeId : uint64_t {};
 constexpr uint64_t to_number(TypeId id) { return static_cast<uint64_t>(id); }
-// Where an object stands in memory at that time; ObjectsMoved says when that changes.
+// An object's address in memory at that time; ObjectsMoved changes it.
 enum class ObjectId : uint64_t {};
 constexpr uint64_t to_number(ObjectId id) { return static_cast<uint64_t>(id); }
 
-// Calls that are open, outermost first. `known` is false when the event carries none: the stack is
-// then what the thread's own enter and leave events say, if it has any.
+// Open calls, outermost first. `known` is false if the event has no stack: the stack is then
+// derived from the thread's own enter and leave events, if there are any.
 struct RecordedStack {
   bool known = false;
   std::span<const FunctionId> functions;
@@ -81,8 +79,7 @@ struct ObjectsMoved {
   std::span<const Move> moves;
 };
 
-// Steps of a collection, in the order in which they happen. The world is stopped from stopped to
-// restarting.
+// Steps of a collection, in chronological order. The world is stopped from stopped to restarting.
 enum class CollectionStep : uint8_t {
   start,  // of the collection itself
   mark_start,
@@ -95,7 +92,7 @@ enum class CollectionStep : uint8_t {
   starting_world,
   started_world,
   stopping_world_locked,   // the collector has taken its lock
-  started_world_unlocked,  // and given it back
+  started_world_unlocked,  // and released it
 };
 struct CollectionEvent {
   Ticks time = 0;
@@ -114,7 +111,7 @@ struct HandleEvent {
   bool created = true;
   Kind kind{};
   uint64_t handle = 0;
-  ObjectId object{};  // of a created one
+  ObjectId object{};  // of a created handle
   RecordedStack stack;
 };
 
@@ -141,13 +138,13 @@ struct HeapObjectEvent {
   Ticks time = 0;
   ObjectId object{};
   TypeId type{};
-  uint64_t bytes = 0;  // 0: more references of an object that was told before
+  uint64_t bytes = 0;  // 0: further references of the previous object
   uint8_t generation = 0;
   std::span<const Reference> references;
 };
 
-// Places from which objects are kept alive. Old recordings say what kind of place it is, new ones
-// its address, which lies in a HeapRootArea.
+// Roots: places that keep objects alive. Old recordings contain the kind of place, new ones its
+// address, which lies in a HeapRootArea.
 struct HeapRootsEvent {
   enum class Kind : uint8_t { unknown, stack, finalizer, handle, other, misc };
   struct Root {
@@ -188,8 +185,8 @@ struct HeapRootAreaEvent {
   bool registered = true;
   uint64_t start = 0;
   uint64_t bytes = 0;
-  Source source{};   // may be a number that nobody knows: compare with kSources
-  uint64_t key = 0;  // what it belongs to: a vtable for statics, a thread for stacks ...
+  Source source{};   // may be an unknown number: compare with kSources
+  uint64_t key = 0;  // the area's owner: a vtable for statics, a thread for stacks ...
   std::string_view name;
 };
 
@@ -213,7 +210,7 @@ struct ThrowEvent {
 struct ClauseEvent {
   enum class Kind : uint8_t { catches = 0, filter = 1, finally = 2, fault = 4 };
   Ticks time = 0;
-  Kind kind{};  // may be a number that nobody knows
+  Kind kind{};  // may be an unknown number
   uint64_t index = 0;
   FunctionId function{};
   ObjectId object{};  // the exception; 0: not recorded
@@ -224,8 +221,8 @@ struct ClauseEvent {
 
 struct SampleEvent {
   Ticks time = 0;
-  bool has_thread = false;  // else the thread is not recorded
-  int64_t thread = 0;       // that was running: often not the one whose stream tells of it
+  bool has_thread = false;  // otherwise the thread is not recorded
+  int64_t thread = 0;       // the sampled thread: often not the one that wrote the event
   std::span<const uint64_t> addresses;  // of native code, innermost first
   RecordedStack stack;                  // managed calls, outermost first
   uint64_t kind = 0;  // old recordings: 1 cycles, 2 instructions, 3 and 4 cache misses and
@@ -234,7 +231,7 @@ struct SampleEvent {
 
 struct CounterDescribed {
   Ticks time = 0;
-  uint64_t index = 0;  // what CounterEvent calls it
+  uint64_t index = 0;  // its index in CounterEvent
   std::string_view section;
   std::string_view name;
   // As recorded; docs/formats/mono.md lists the numbers.
@@ -242,7 +239,7 @@ struct CounterDescribed {
   uint64_t type = 0;
   uint64_t unit = 0;
   uint64_t variance = 0;
-  bool absolute = false;  // its numbers are values; else what is to be added to the last one
+  bool absolute = false;  // its numbers are values; otherwise differences from the previous one
 };
 
 struct CounterEvent {
@@ -251,8 +248,8 @@ struct CounterEvent {
   uint64_t index = 0;
   uint64_t type = 0;  // as in CounterDescribed
   Form form{};
-  // A difference from the last number of this index, from 0 on, unless the counter is absolute.
-  // The type of signed numbers is two's complement.
+  // A difference from the previous number of this index, initially 0, unless the counter is
+  // absolute. Numbers of signed types are two's complement.
   uint64_t number = 0;
   double real = 0;        // absolute
   std::string_view text;  // absolute
@@ -268,8 +265,8 @@ struct LoadEvent {
   Kind kind{};
   Action action{};
   bool failed = false;
-  uint64_t id = 0;      // TypeId's number for types; otherwise as the recording has it
-  uint64_t type = 0;    // of type_in_domain: the type that it stands for
+  uint64_t id = 0;      // TypeId's number for types; otherwise as recorded
+  uint64_t type = 0;    // of type_in_domain: its type
   uint64_t image = 0;   // of a type or assembly; 0: unknown
   uint64_t domain = 0;  // of type_in_domain and context
   bool has_name = false;
@@ -277,8 +274,8 @@ struct LoadEvent {
   std::string_view mvid;  // of an image
 };
 
-// Code that is ready to run: of a function, or a helper that the runtime made. For a function that
-// was compiled before the run, or not yet, address and bytes are 0.
+// Compiled code: of a function, or a helper that the runtime generated. For a function that was
+// compiled before the run, or not yet, address and bytes are 0.
 struct CompiledEvent {
   Ticks time = 0;
   FunctionId function{};
@@ -337,29 +334,28 @@ struct CoverageEvent {
 // --- Order
 // ---------------------------------------------------------------------------------------
 
-// What a unit tells from here on, until the next of these, stands in one piece of the input (for
-// Mono: a buffer) that one thread wrote. Told first in each piece.
+// The following events of the unit, until the next of these, are from one piece of the input (for
+// Mono: a buffer) that one thread wrote. The first event of each piece.
 struct PieceEvent {
-  Ticks time = 0;       // of the piece's beginning
-  uint64_t offset = 0;  // of its first byte, from the start of the input: pieces by their offset
-                        // are the order of the input across threads
+  Ticks time = 0;       // beginning of the piece
+  uint64_t offset = 0;  // of its first byte, from the start of the input: the order of offsets is
+                        // the order of the input across threads
   size_t stream = 0;    // index into EventSource::streams()
   int64_t thread = 0;   // as in ThreadKey::tid
 };
 
-// All events that stand in the files before it, of any thread, happened before all that stand
-// behind it.
+// All events that precede it in the files, of any thread, happened before all that follow it.
 struct SyncEvent {
   enum class Kind : uint8_t { periodic, world_stopped, world_started };
   Ticks time = 0;
   Kind kind{};
 };
 
-// What a TypeId means. `type` is the same for all ids of one type. Names are never trusted.
+// The meaning of a TypeId. `type` is the same for all ids of one type. Names are never trusted.
 struct TypeInfo {
   TypeId type{};
   std::string name;   // "#0x..." if the recording does not say
-  std::string image;  // file it comes from; empty: unknown
+  std::string image;  // the file that contains it; empty: unknown
   uint64_t domain = 0;
   bool known = false;
 };
@@ -369,7 +365,7 @@ class TypeNames {
   TypeNames(const TypeNames&) = delete;
   TypeNames& operator=(const TypeNames&) = delete;
   virtual ~TypeNames() = default;
-  // Safe to call from several threads.
+  // Thread-safe.
   [[nodiscard]] virtual TypeInfo describe(TypeId id) const = 0;
 };
 

@@ -19,7 +19,7 @@ std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// A field of a header: filled up with blanks.
+// A header field, padded with blanks.
 std::string_view field_of(std::string_view header, size_t offset, size_t size) {
   const std::string_view field = header.substr(offset, size);
   return field.substr(0, field.find_last_not_of(' ') + 1);
@@ -52,7 +52,7 @@ class ArchiveReader {
     problems_.add({kind, offset, path_, "archive member", std::move(message), lost});
   }
 
-  // False where no further member can be found.
+  // False if no further member can be found.
   bool read_member() {
     const uint64_t offset = in_.offset();
     if (in_.left() < kHeaderBytes) {
@@ -82,7 +82,7 @@ class ArchiveReader {
     return true;
   }
 
-  // Of symbols, or of long names: not a file.
+  // The symbol table or the table of long names: not a file.
   static bool is_table(std::string_view name) {
     return name == "//" || name == "/" || name == "/SYM64/" || name.starts_with("__.SYMDEF");
   }

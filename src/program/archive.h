@@ -10,21 +10,21 @@
 
 namespace telltale {
 
-// A file in an archive of object files, without the archive's own index.
+// A file in an archive of object files; the archive's own index is not one.
 struct ArchiveMember {
   std::string name;  // from the archive, never trusted
   uint64_t offset = 0;
   Bytes bytes;         // of the archive
-  bool apart = false;  // of a thin archive: a file of that name, from the archive's folder on
+  bool apart = false;  // in a thin archive: a separate file, relative to the archive's folder
 };
 
-// True for what begins as an ar archive, thin ones included.
+// True for ar archives, thin ones included.
 bool is_archive(Bytes file);
 
 // The members of an ar archive as System V and GNU write it (ar(5)): names of up to 15 characters
-// ended by a slash, or in the table of long names; also BSD's names in front of the bytes. A member
-// that the file ends inside of is given as far as it goes, with a problem. A thin archive has names
-// alone. Errors: bad_magic.
+// that end with a slash, or in the table of long names; also BSD names before the bytes. A
+// truncated member is returned as far as it goes, with a problem. A thin archive contains only
+// names. Errors: bad_magic.
 Result<std::vector<ArchiveMember>> read_archive(Bytes file, const std::string& path,
                                                 ProblemLog& problems);
 

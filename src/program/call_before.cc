@@ -11,7 +11,7 @@ namespace {
 // The last bytes, counted from the end: last(code, 1) is the last one.
 uint8_t last(std::span<const uint8_t> code, size_t back) { return code[code.size() - back]; }
 
-// FF /2: a call through a register or memory. `length` of its bytes from FF on.
+// FF /2: a call through a register or memory. `length` bytes including FF.
 bool is_indirect_call(std::span<const uint8_t> code, size_t length) {
   if (code.size() < length || last(code, length) != 0xFF) return false;
   const uint8_t modrm = last(code, length - 1);
@@ -21,7 +21,7 @@ bool is_indirect_call(std::span<const uint8_t> code, size_t length) {
   if (mode == 3) return length == 2;
   size_t expected = 2;
   bool wide = mode == 2 || (mode == 0 && base == 5);  // a displacement of 32 bits
-  if (base == 4) {                                    // a byte more says how the place is computed
+  if (base == 4) {                                    // a SIB byte follows
     ++expected;
     if (length < expected) return false;
     wide = wide || (mode == 0 && (last(code, length - 2) & 7) == 5);
@@ -68,7 +68,7 @@ std::optional<bool> call_before(const ElfImage& image, uint64_t address) {
     while (code.size() < size) code.push_back(in.read<uint8_t>("code"));
     const std::optional<bool> here =
         in.error() ? std::nullopt : ends_with_call(image.machine(), code);
-    // Behind the end of one section another may begin.
+    // Another section may begin where one ends.
     if (inside < section.size || here == true) return here;
     found = here;
   }

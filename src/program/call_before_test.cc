@@ -10,7 +10,7 @@ namespace {
 
 using Code = std::vector<uint8_t>;
 
-// Each as a compiler writes it, by its assembly.
+// Encodings as compilers emit them, with their assembly.
 TEST(CallBefore, KnowsEveryCallOfX86) {
   const Code calls[] = {
       {0xE8, 1, 2, 3, 4},                       // call f

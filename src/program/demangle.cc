@@ -13,14 +13,14 @@ namespace {
 
 constexpr size_t kMaxLinkageName = 16384;
 constexpr size_t kMaxOutput = 65536;
-// Above this the demangler wants its recursion guard off; such names get a thread with a stack that
-// no name of kMaxLinkageName can exhaust.
+// Above this length the demangler's recursion guard has to be disabled; such names get a thread
+// with a stack that no name of kMaxLinkageName can exhaust.
 constexpr size_t kMaxGuardedName = 1000;
 constexpr size_t kLongNameStack = size_t{64} << 20;
 
-// A few hundred bytes of linkage name can stand for more text than any memory holds (substitutions
-// double), and libiberty cannot be told to stop. So it prints into this, which leaves by longjmp
-// when there is too much; only C frames lie between.
+// A few hundred bytes of linkage name can expand to more text than any memory holds (substitutions
+// double it), and libiberty has no limit. It prints into this sink, which leaves by longjmp at the
+// limit; only C frames are skipped.
 struct Output {
   char text[kMaxOutput];
   size_t size = 0;
@@ -36,7 +36,7 @@ void append(const char* piece, size_t size, void* opaque) {
 
 enum class Scheme { rust, cpp };
 
-// True when `linkage_name` is of this scheme; then the readable name stands in `output`.
+// True if `linkage_name` has this scheme; then `output` contains the readable name.
 bool print(Scheme scheme, const char* linkage_name, int options, Output* output) {
   output->size = 0;
   if (setjmp(output->too_long) != 0) return false;  // NOLINT(cert-err52-cpp): see Output

@@ -50,8 +50,8 @@ std::string doubling_name(uint32_t levels) {
   return name;
 }
 
-// Readable, each of these has more text than any machine could print: a demangler that does not
-// stop at its limit never returns.
+// The readable form of each is longer than any machine could print: a demangler without a limit
+// never returns.
 TEST(Demangle, NamesThatExplodeStayMangled) {
   EXPECT_NE(demangle(doubling_name(3)), doubling_name(3)) << "a short one of this kind is readable";
   const std::string guarded = doubling_name(60);
@@ -63,11 +63,11 @@ TEST(Demangle, NamesThatExplodeStayMangled) {
 }
 
 TEST(Demangle, BothNamesHaveALimit) {
-  // One parameter's type five times, in 65536 characters: no more are printed.
+  // One parameter's type five times, in 65536 characters: the limit of the output.
   const std::string type = fmt::format("13105{}", std::string(13105, 'T'));
   EXPECT_EQ(demangle("_Z1f" + type + "S_S_S_S_").size(), 65536U);
   EXPECT_EQ(demangle("_Z2ff" + type + "S_S_S_S_"), "_Z2ff" + type + "S_S_S_S_");
-  // Linkage names of up to 16384 characters are looked at.
+  // Linkage names of up to 16384 characters are demangled.
   const auto function = [](size_t size) {
     return fmt::format("_Z{}{}v", size, std::string(size, 'f'));
   };

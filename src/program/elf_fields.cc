@@ -10,11 +10,11 @@ namespace telltale {
 
 namespace {
 
-// How a relocation type makes an address. The types of each machine's ELF supplement that compilers
-// use for 64-bit address fields.
+// How a relocation type computes an address: the types of each machine's ELF supplement that
+// compilers use for 64-bit address fields.
 enum class Rule : uint8_t { unknown, symbol, load_base, add, subtract };
 
-// elf.h of glibc 2.36 has no names for these.
+// glibc 2.36's elf.h does not define these.
 constexpr uint32_t kMipsPc32 = 248;
 constexpr uint16_t kLoongArch = 258;
 constexpr uint32_t kLoongArch64 = 2;
@@ -29,8 +29,8 @@ Rule rule_of(uint16_t machine, uint32_t type) {
     uint32_t type;
     Rule rule;
   };
-  // RISC-V (and LoongArch once) write a distance as a pair: add the target, subtract a place near
-  // the field.
+  // RISC-V (and formerly LoongArch) encodes a distance as a pair: add the target, subtract a place
+  // near the field.
   static constexpr Row kRows[] = {
       {EM_X86_64, R_X86_64_64, Rule::symbol},
       {EM_X86_64, R_X86_64_PC64, Rule::symbol},
@@ -144,7 +144,7 @@ std::optional<ElfPlace> ElfFields::apply(std::span<const Relocation> relocations
   if (relocations.size() < 2 || rule_of(image_->machine(), relocations[1].type) != Rule::subtract) {
     return std::nullopt;
   }
-  // The value is "target - near", and it counts from the field: only their distance is known.
+  // The value is "target - near", relative to the field: only their distance is known.
   const std::optional<ElfPlace> added = target(first, stored);
   const std::optional<ElfPlace> near = target(relocations[1], stored);
   if (!added || !near || near->section != first.section) return std::nullopt;

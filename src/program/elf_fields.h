@@ -18,18 +18,18 @@ struct ElfPlace {
   bool operator==(const ElfPlace&) const = default;
 };
 
-// What the address fields of a few sections mean, with the relocations applied that concern them:
-// RELATIVE ones of position-independent programs, and the linker's own in object files. Holds a
-// reference to the image.
+// The values of the address fields of a few sections, after their relocations: RELATIVE ones of
+// position-independent programs, and the linker's own in object files. Holds a reference to the
+// image.
 class ElfFields {
  public:
-  // `sections` are indexes into image.sections(), ascending. Errors: limit when relocation sections
-  // overlap one another so much that they hold more bytes than the file.
+  // `sections` are indexes into image.sections(), ascending. Errors: limit if overlapping
+  // relocation sections contain more bytes than the file.
   static Result<ElfFields> collect(const ElfImage& image, const std::vector<uint32_t>& sections);
 
-  // The place that the field at `offset` of `section` means; `stored` is its value in the file.
-  // `relative`: the value counts from the field's own address. None when a relocation is needed
-  // that is missing, not understood, or against a symbol that the file does not define.
+  // The place that the field at `offset` of `section` refers to; `stored` is its value in the file.
+  // `relative`: the value is relative to the field's own address. Empty if the required relocation
+  // is missing, unknown, or against a symbol that the file does not define.
   [[nodiscard]] std::optional<ElfPlace> resolve(const ElfSection& section, uint64_t offset,
                                                 uint64_t stored, bool relative) const;
 
@@ -41,7 +41,7 @@ class ElfFields {
     uint64_t addend;
     uint32_t symbol;
     uint32_t type;
-    bool stored_addend;  // the addend is what stands in the field
+    bool stored_addend;  // the addend is the field's stored value
   };
   explicit ElfFields(const ElfImage& image) : image_(&image) {}
   void add(const ElfSection& table, const std::vector<uint32_t>& sections);

@@ -9,7 +9,7 @@ namespace telltale {
 
 namespace {
 
-// Newer than the <elf.h> that this builds with.
+// Newer than the <elf.h> of the build machine.
 constexpr uint16_t kMachineHexagon = 164;
 constexpr uint16_t kMachineLoongArch = 258;
 constexpr uint64_t kIdentSize = 16;
@@ -23,9 +23,8 @@ std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The zero-terminated text at `offset` of a string table; empty when it does not stand there whole
-// within kMaxName bytes, so that many names that share one endless table cost no more than their
-// number.
+// The zero-terminated text at `offset` of a string table; empty if it does not end within kMaxName
+// bytes, so that many names that share one endless table cost no more than their number.
 std::string_view text_at(Bytes table, uint64_t offset) {
   if (offset >= table.size()) return {};
   const std::string_view rest = text_of(table).substr(static_cast<size_t>(offset), kMaxName);
@@ -130,7 +129,7 @@ ElfSection ElfImage::read_section(Cursor& in, uint32_t index) const {
 }
 
 Result<uint32_t> ElfImage::count_sections(const Header& header, const ElfSection& first) const {
-  // A count that does not fit its 16 bits stands in the size of section 0.
+  // A count that does not fit its 16 bits is in the size of section 0.
   const uint64_t count = header.section_count != 0 ? header.section_count : first.size;
   const uint64_t room = (bytes_.size() - header.sections_offset) / section_header_size(is_64_bit_);
   if (count > room || count > UINT32_MAX) {
@@ -161,7 +160,7 @@ Result<void> ElfImage::read_sections(Header& header) {
   if (!count) return std::unexpected(count.error());
   if (header.names_index == SHN_XINDEX) header.names_index = first.link;
   sections_.reserve(*count);
-  // Section 0 is no section: what its fields hold was for the counts above.
+  // Section 0 is a placeholder: its fields hold the counts above.
   sections_.emplace_back();
   for (uint32_t i = 1; i < *count; ++i) sections_.push_back(read_section(in, i));
   return {};
@@ -216,8 +215,8 @@ ElfRelocation ElfImage::relocation(const ElfSection& section, uint64_t index) co
   ElfRelocation relocation;
   relocation.place = read_word(in, "r_offset");
   if (is_64_bit_ && machine_ == EM_MIPS) {
-    // mips64 splits r_info: symbol, special symbol, and up to three types that are applied one
-    // after the other.
+    // mips64 splits r_info: symbol, special symbol, and up to three types that are applied in
+    // sequence.
     relocation.symbol = in.read<uint32_t>("r_sym");
     in.take(3, "r_ssym, r_type3, r_type2");
     relocation.type = in.read<uint8_t>("r_type");

@@ -12,8 +12,7 @@
 namespace telltale {
 
 struct ElfSection {
-  std::string_view
-      name;  // bytes of the file, never trusted; empty when the name table does not hold it
+  std::string_view name;     // bytes of the file, never trusted; empty if not in the name table
   uint32_t name_offset = 0;  // in the section name table
   uint32_t index = 0;
   uint32_t type = 0;  // SHT_*
@@ -26,12 +25,12 @@ struct ElfSection {
   uint64_t entry_size = 0;
 };
 
-// One relocation of an ELF file. Places are addresses in linked files and offsets into the target
+// One relocation of an ELF file. Places are addresses in linked files, and offsets into the target
 // section in object files.
 struct ElfRelocation {
   uint64_t place = 0;
   uint32_t symbol = 0;  // index in the symbol table that the relocation section links to; 0 is none
-  uint32_t type = 0;    // R_*; of mips64 the first of its three types
+  uint32_t type = 0;    // R_*; for mips64 the first of its three types
   int64_t addend = 0;
 };
 
@@ -45,7 +44,7 @@ struct ElfSymbol {
 
 // The headers and section table of an ELF file, 32 or 64 bit, either byte order (System V gABI,
 // chapters 4 and 5). Holds views: the bytes must outlive it. Safe on untrusted input: every section
-// that sections() lists lies inside the file. Nothing here runs or maps the program.
+// of sections() lies inside the file. Does not run or map the program.
 class ElfImage {
  public:
   // True for the four magic bytes.
@@ -60,17 +59,16 @@ class ElfImage {
   [[nodiscard]] std::string machine_name() const;              // "x86-64", "machine 999"
   [[nodiscard]] uint16_t type() const { return type_; }        // ET_*
   [[nodiscard]] bool is_object_file() const;                   // ET_REL: not linked yet
-  // The GNU build-id as lower-case hex digits; empty when there is none.
+  // The GNU build-id as lower-case hex digits; empty if there is none.
   [[nodiscard]] std::string build_id() const;
 
-  // The section's bytes; none for SHT_NOBITS.
+  // The section's bytes; empty for SHT_NOBITS.
   [[nodiscard]] Bytes bytes(const ElfSection& section) const;
   [[nodiscard]] Cursor cursor(const ElfSection& section) const;
-  // Bytes of one entry of a relocation section, and the entry that stands at `index`, which must
-  // exist.
+  // The size of one entry of a relocation section, and the entry at `index`, which must exist.
   [[nodiscard]] uint64_t relocation_size(const ElfSection& section) const;
   [[nodiscard]] ElfRelocation relocation(const ElfSection& section, uint64_t index) const;
-  // Symbol `index` of a symbol table section; errors: bad_field when there is none.
+  // Symbol `index` of a symbol table section; errors: bad_field if there is none.
   [[nodiscard]] Result<ElfSymbol> symbol(const ElfSection& table, uint32_t index) const;
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] uint64_t size() const { return bytes_.size(); }  // of the file

@@ -1,5 +1,5 @@
-// The xray_instr_map and xray_fn_idx sections of ELF files;
-// docs/formats/xray-instrumentation-map.md has the layouts.
+// The xray_instr_map and xray_fn_idx sections of ELF files; layouts in
+// docs/formats/xray-instrumentation-map.md.
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -108,7 +108,7 @@ class InstrumentationMapReader {
     entry.kind = in.read<uint8_t>("kind");
     entry.always_instrument = in.read<uint8_t>("always-instrument");
     entry.version = in.read<uint8_t>("version");
-    in.take(2 * word_size() - 3, "padding");  // garbage is allowed
+    in.take(2 * word_size() - 3, "padding");  // any value is allowed
     return entry;
   }
 
@@ -170,8 +170,8 @@ class InstrumentationMapReader {
   }
 
   // One entry of xray_fn_idx: {begin, end} as absolute addresses until LLVM 16, since then {begin
-  // relative to the field, number of sleds}. No field says which; the two are told apart by what
-  // lies inside the map.
+  // relative to the field, number of sleds}. No field distinguishes the two; they are told apart by
+  // which one lies inside the map.
   IndexEntry read_index_entry(const ElfSection& section, uint64_t at, uint64_t first,
                               uint64_t second) const {
     const auto end = fields_->resolve(section, at + word_size(), second, false);
@@ -225,7 +225,7 @@ class InstrumentationMapReader {
                         first_message));
   }
 
-  // Empty when the entry says of function number `at` (from 0) what the map says.
+  // Empty if the entry for function number `at` (from 0) agrees with the map.
   [[nodiscard]] std::string compare(const IndexEntry& entry, size_t at) const {
     if (at >= map_.functions_.size())
       return fmt::format("there is no function {} in the map", at + 1);
@@ -246,10 +246,10 @@ class InstrumentationMapReader {
   const ElfFields* fields_ = nullptr;
   std::vector<uint32_t> map_sections_;
   std::vector<uint32_t> index_sections_;
-  std::vector<ElfPlace> first_entries_;  // of each function: where its first entry stands
+  std::vector<ElfPlace> first_entries_;  // by function: the place of its first entry
   uint64_t entries_ = 0;
   uint64_t unknown_versions_ = 0;
-  uint8_t version_ = kRelativeVersion;  // of the entry before
+  uint8_t version_ = kRelativeVersion;  // of the previous entry
 };
 
 Result<InstrumentationMap> InstrumentationMap::read_elf(const ElfImage& image,

@@ -39,7 +39,7 @@ Read read(const std::string& file) {
   return result;
 }
 
-// "1:enter@0x1000" for each sled, with the marks that differ from the usual.
+// "1:enter@0x1000" for each sled, with marks for unusual properties.
 std::vector<std::string> listing(const InstrumentationMap& map) {
   std::vector<std::string> lines;
   for (const Sled& sled : map.sleds()) {
@@ -106,7 +106,8 @@ TEST(InstrumentationMap, AbsoluteEntriesOfVersions0And1) {
                                                "2 function-enter 0x402000 in 0x402000 v1"));
 }
 
-// A position-independent program of LLVM 10: the words are zero, the dynamic linker fills them in.
+// A position-independent program of LLVM 10: the words are zero, and the dynamic linker relocates
+// them.
 TEST(InstrumentationMap, RelativeRelocationsFillZeroWords) {
   ElfBuilder elf = with_map(InstrMapBuilder().stored(0, 0, 0, 0, 1).stored(0, 0, 1, 0, 1).bytes());
   elf.type = ET_DYN;
@@ -115,7 +116,7 @@ TEST(InstrumentationMap, RelativeRelocationsFillZeroWords) {
   const auto relative = [&](uint64_t place, uint64_t addend) {
     relocations.write(place).write(uint64_t{R_AARCH64_RELATIVE}).write(addend);
   };
-  relative(0x1234, 0x9999);  // of somebody else
+  relative(0x1234, 0x9999);  // outside the map
   relative(kMapAddress + 40, 0x7700);
   relative(kMapAddress + 0, 0x7708);
   relative(kMapAddress + 8, 0x7700);
@@ -136,7 +137,7 @@ TEST(InstrumentationMap, ZeroWordWithoutRelocationIsALoss) {
   EXPECT_EQ(result.problems.lost_bytes(), 32U);
 }
 
-// RISC-V writes a distance as a pair of relocations, and the place subtracted is the entry's, not
+// RISC-V encodes a distance as a pair of relocations, and the subtracted place is the entry's, not
 // the field's.
 TEST(InstrumentationMap, ObjectFileWithRelocationPairs) {
   ElfBuilder elf;
@@ -255,7 +256,7 @@ TEST(InstrumentationMap, ProgramsWithoutAMapHaveNone) {
   EXPECT_EQ(result.map.section_count(), 0U);
 }
 
-// Many section headers that all point at the same bytes must not multiply them.
+// Many section headers that refer to the same bytes must not multiply them.
 TEST(InstrumentationMap, OverlappingSectionsAreRefused) {
   ElfBuilder elf = with_map(two_functions().bytes());
   for (int i = 0; i < 50; ++i) elf.add({.name = "xray_instr_map"});

@@ -1,4 +1,4 @@
-// llvm-xray's YAML of an instrumentation map: a list of mappings, one a sled.
+// llvm-xray's YAML of an instrumentation map: a list of mappings, one for each sled.
 #include <fmt/format.h>
 #include <yaml.h>
 
@@ -17,7 +17,7 @@ std::string_view text_of(const yaml_event_t& event) {
   return {reinterpret_cast<const char*>(event.data.scalar.value), event.data.scalar.length};
 }
 
-// Decimal or 0x-hexadecimal; false when it is something else or too large.
+// Decimal or 0x-hexadecimal; false for anything else, or a number that is too large.
 bool parse_number(std::string_view text, uint64_t& number) {
   int base = 10;
   if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -40,12 +40,12 @@ bool parse_kind(std::string_view text, SledKind& kind) {
   return true;
 }
 
-// The events of a YAML text, one at a time. The first failure ends them.
+// The events of a YAML text, one at a time. Ends at the first failure.
 class YamlEvents {
  public:
   YamlEvents(Bytes bytes, const std::string& file) : file_(file) {
     if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
-    // An empty input has no address, and libyaml asserts one.
+    // An empty input has a null pointer, and libyaml asserts that there is none.
     const void* text = bytes.empty() ? "" : static_cast<const void*>(bytes.data());
     yaml_parser_set_input_string(&parser_, static_cast<const unsigned char*>(text), bytes.size());
   }
@@ -56,7 +56,7 @@ class YamlEvents {
     yaml_parser_delete(&parser_);
   }
 
-  // Goes to the next event. Errors: bad_field, placed, when the text is no YAML.
+  // Advances to the next event. Errors: bad_field, with its place, if the text is not YAML.
   Result<yaml_event_type_t> next() {
     yaml_event_delete(&event_);
     if (yaml_parser_parse(&parser_, &event_) != 0) return event_.type;
@@ -136,7 +136,7 @@ class InstrumentationYamlReader {
     std::string name;
   };
 
-  // Unknown fields are allowed; false when a known one has a value that it cannot have.
+  // Unknown fields are allowed; false if a known one has an invalid value.
   static bool set(Named& named, std::string_view key, std::string_view value) {
     uint64_t number = 0;
     Sled& sled = named.sled;

@@ -20,8 +20,8 @@ namespace telltale {
 
 namespace {
 
-// A separate debug file keeps the section headers of the program that it was split from, but not
-// the bytes.
+// A separate debug file has the section headers of the program that it was split from, but not the
+// bytes.
 bool is_separate_debug_file(const ElfImage& image) {
   return std::ranges::any_of(image.sections(), [](const ElfSection& section) {
     return section.name == ".text" && section.type == SHT_NOBITS;
@@ -153,7 +153,8 @@ class ProgramNames::State {
         return name_of(program->second, *function);
       }
     } else if (const auto main = loaded_.find(0); main != loaded_.end()) {
-      // Before there were objects, a program could have more functions than 24 bits count.
+      // Before LLVM 20 an id had no object number, so a program could have more than 2^24
+      // functions.
       if (const InstrumentedFunction* function = main->second.map.find(id))
         return name_of(main->second, *function);
     }

@@ -13,11 +13,11 @@
 
 namespace telltale {
 
-// What is known of a function that a recording calls by a number. Empty and 0 mean unknown; text is
+// Facts about a function that a recording identifies by a number. Empty and 0 mean unknown; text is
 // as in the program, never trusted.
 struct ProgramFunction {
-  // As the programmer writes it (demangled). Never empty: "#17" for an id that no program has,
-  // "@0x24780" for a function whose program has no symbol there.
+  // The demangled name. Never empty: "#17" for an id that no program has, "@0x24780" for a function
+  // whose program has no symbol there.
   std::string name;
   std::string linkage_name;
   std::string file;
@@ -26,13 +26,13 @@ struct ProgramFunction {
   uint64_t address = 0;
 };
 
-// What is known of one function of a map. `symbolizer` is of the same program; null for a YAML map.
+// Facts about one function of a map. `symbolizer` is of the same program; null for a YAML map.
 ProgramFunction describe_function(const InstrumentationMap& map,
                                   const InstrumentedFunction& function, Symbolizer* symbolizer,
                                   std::string module);
 
-// A program or shared object, and the number that recordings give it: 0 is the main program, the
-// others are numbered as they were loaded.
+// A program or shared object, and its number in recordings: 0 is the main program, the others are
+// numbered in load order.
 struct ProgramObject {
   uint32_t object = 0;  // at most 255
   std::string path;
@@ -50,21 +50,21 @@ constexpr uint32_t pack_xray_id(uint32_t object, uint32_t function) {
 }
 
 // Names of the functions of one or several programs by XRay function id, from their instrumentation
-// maps, symbols and DWARF. A file may also be llvm-xray's YAML of a map; then the names are those
-// it gives. open() reads the maps; symbols and DWARF of a program are read when the first of its
-// functions is asked for.
+// maps, symbols and DWARF. A file may also be llvm-xray's YAML of a map, which contains names.
+// open() reads the maps; a program's symbols and DWARF are read at the first query for one of its
+// functions.
 class ProgramNames {
  public:
-  // Errors: usage (an object twice), io, what InstrumentationMap::read says, and bad_field for a
-  // program without an instrumentation map. A separate debug file among `objects` serves the
-  // program that has its build-id.
+  // Errors: usage (an object twice), io, those of InstrumentationMap::read, and bad_field for a
+  // program without an instrumentation map. A separate debug file among `objects` is used for the
+  // program with the same build-id.
   static Result<ProgramNames> open(const std::vector<ProgramObject>& objects,
                                    SymbolizerOptions options, ProblemLog& problems);
   ProgramNames(ProgramNames&&) noexcept;
   ProgramNames& operator=(ProgramNames&&) noexcept;
   ~ProgramNames();
 
-  // Safe to call from several threads; the reference stays valid as long as this object.
+  // Thread-safe; the reference stays valid as long as this object.
   [[nodiscard]] const ProgramFunction& describe(uint32_t id) const;
   [[nodiscard]] uint64_t function_count() const;
 

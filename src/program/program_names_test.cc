@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A folder that goes away with the test.
+// A folder that is removed after the test.
 class Folder {
  public:
   Folder() {
@@ -108,7 +108,7 @@ TEST(ProgramNames, SaysWhatIsWrongWithAProgram) {
               HasSubstr("only separate debug files"));
 }
 
-// Headers that are fine and contents that are not: names are missing, nothing worse.
+// Valid headers with invalid contents: names are missing, nothing worse.
 TEST(ProgramNames, AProgramOfGarbageSectionsHasNoNames) {
   const Folder folder;
   testing::ElfBuilder elf;

@@ -11,7 +11,7 @@ namespace {
 // Options").
 constexpr std::string_view kEnterHook = "__cyg_profile_func_enter";
 
-// What clang links into every program of -fxray-instrument, with sleds or without.
+// Clang links this into every program built with -fxray-instrument, with sleds or without.
 constexpr std::string_view kXrayRuntime = "__xray_patch";
 
 void look_for_names(const ElfImage& image, const ElfSection& table, RecordingHooks& hooks) {

@@ -5,17 +5,17 @@
 
 namespace telltale {
 
-// How a program or shared object was built to be watched; read from the file, which is not run.
+// How a program or shared object was instrumented; read from the file, which is not run.
 struct RecordingHooks {
-  bool xray = false;             // clang's -fxray-instrument left sleds
+  bool xray = false;             // it has sleds of clang's -fxray-instrument
   bool xray_runtime = false;     // clang's XRay runtime is linked: it was built with that option
-  bool function_calls = false;   // gcc's and clang's -finstrument-functions: asks for hooks
+  bool function_calls = false;   // built with gcc's or clang's -finstrument-functions
   bool loads_libraries = false;  // dynamically linked: LD_PRELOAD reaches it
 };
 
-// Errors: none beyond what ElfImage::read has found; a file without symbols has no hooks.
+// Errors: only those of ElfImage::read; a file without symbols has no hooks.
 RecordingHooks find_recording_hooks(const ElfImage& image);
-// The same for a file. Errors: io, bad_magic (a script, say), what ElfImage::read says.
+// The same for a file. Errors: io, bad_magic (for example a script), those of ElfImage::read.
 Result<RecordingHooks> find_recording_hooks(const std::string& path);
 
 }  // namespace telltale

@@ -21,11 +21,11 @@ namespace {
 
 constexpr uint32_t kZlib = 1;  // ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD
 constexpr uint32_t kZstd = 2;
-// What a section may come to: a MiB, or two hundred times its bytes.
+// Size limit of an unpacked section: a MiB, or two hundred times its bytes.
 constexpr uint64_t kFreeBytes = uint64_t{1} << 20;
 constexpr uint64_t kMaxRatio = 200;
 
-// Empty: what is wrong stands in `complaint`.
+// Empty on failure; `complaint` contains the reason.
 std::optional<std::string> unpack(uint32_t method, Bytes packed, uint64_t size,
                                   std::string& complaint) {
   if (size > kFreeBytes && size / kMaxRatio > packed.size()) {
@@ -55,7 +55,7 @@ class Collector {
   Collector(std::string_view section, ProblemLog& problems)
       : wanted_(section), problems_(problems) {}
 
-  // `offset`: where the object stands in its archive.
+  // `offset`: the object's place in its archive.
   Result<void> add_object(Bytes object, const std::string& path, const std::string& member,
                           uint64_t offset) {
     const Result<ElfImage> image = ElfImage::read(object, path);
@@ -74,8 +74,8 @@ class Collector {
     return {};
   }
 
-  // Of a thin archive: a file, whose sections are copied. What is none, or no regular file, is
-  // told.
+  // A member of a thin archive: a file, whose sections are copied. A missing or irregular file is
+  // reported.
   void add_file_apart(const ArchiveMember& member, const std::string& archive) {
     namespace fs = std::filesystem;
     const fs::path path = fs::path(archive).parent_path() / member.name;
@@ -155,10 +155,10 @@ Result<StaticSections> read_static_sections(Bytes file, const std::string& path,
       collector.add_file_apart(member, path);
       continue;
     }
-    if (!ElfImage::recognises(member.bytes)) continue;  // a README, bitcode
+    if (!ElfImage::recognises(member.bytes)) continue;  // for example a README or bitcode
     const Result<void> done = collector.add_object(member.bytes, path, member.name, member.offset);
     if (done) continue;
-    // What a header says may point behind the end.
+    // A header's values may point past the end.
     const uint64_t at =
         member.offset + std::min<uint64_t>(done.error().offset.value_or(0), member.bytes.size());
     problems.add({Problem::Kind::corruption, at, path, done.error().record,

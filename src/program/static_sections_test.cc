@@ -135,13 +135,13 @@ TEST(Archive, EveryPrefixHasOneProblemAtMostAndItsPlace) {
   const std::string file = "!<arch>\n" + member("one.o/", "abc") + member("two.o/", "defg");
   const size_t header = 60;
   const size_t first = 8;
-  const size_t second = first + header + 4;  // three bytes and one to make them even
+  const size_t second = first + header + 4;  // three bytes and one of padding
   for (size_t size = first; size <= file.size(); ++size) {
     ProblemLog problems;
     const auto members =
         read_archive(as_bytes(std::string_view(file).substr(0, size)), "a", problems);
     ASSERT_TRUE(members) << size;
-    const size_t begin = size < second ? first : second;  // of the member that is cut
+    const size_t begin = size < second ? first : second;  // of the truncated member
     const size_t content = begin == first ? 3 : 4;
     const bool in_header = size > begin && size < begin + header;
     const bool in_content = size >= begin + header && size < begin + header + content;

@@ -19,16 +19,16 @@ namespace telltale {
 
 namespace {
 
-// Scopes that function definitions stand in may nest this deep; deeper ones are not looked into.
+// Maximum nesting of scopes that contain function definitions; deeper ones are skipped.
 constexpr size_t kMaxScopeDepth = 64;
-// How far behind an address without a sized symbol the first line may begin: past any sled.
+// How far after an address without a sized symbol the first line may begin: past any sled.
 constexpr uint64_t kLineReach = 128;
 
 struct Symbol {
   uint64_t address = 0;
   uint64_t size = 0;
   int index = 0;
-  int rank = 0;  // among symbols of the same address the highest is shown
+  int rank = 0;  // the symbol with the highest rank at an address is shown
 };
 
 struct UnitRange {
@@ -51,7 +51,7 @@ int rank_of(const GElf_Sym& symbol) {
   return rank;
 }
 
-// Labels of assemblers, and the marks that tell code from data on ARM and RISC-V.
+// Assemblers' labels, and symbols that mark code and data on ARM and RISC-V.
 bool is_label(std::string_view name) {
   return name.empty() || name.starts_with(".L") || name.starts_with("$");
 }
@@ -118,7 +118,7 @@ class Symbolizer::State {
     open();
     GElf_Addr bias = 0;
     if (module_ == nullptr || dwfl_module_getelf(module_, &bias) == nullptr) return std::nullopt;
-    // Of several names at one address only one is kept for find(): all are looked at here.
+    // find() keeps only one of several names at one address: this one searches all.
     std::optional<uint64_t> found;
     for_each_symbol([&](int, const char* name, const GElf_Sym&, GElf_Addr address) {
       if (!found && linkage_name == name) found = address - bias;
@@ -145,7 +145,7 @@ class Symbolizer::State {
     const char* debug_file = nullptr;
     dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &main_file, &debug_file);
     if (debug_file != nullptr) return debug_file;
-    // What a server sent has no path.
+    // A file from a server has no path.
     if (dwarf_getelf(dwarf) != dwfl_module_getelf(module_, &bias)) return "debuginfod";
     return text_or_empty(main_file);
   }
@@ -208,8 +208,7 @@ class Symbolizer::State {
     dwfl_report_end(dwfl_, nullptr, nullptr);
   }
 
-  // libdwfl gives every module a place of its own in one address space, and every section of an
-  // object file.
+  // libdwfl maps every module, and every section of an object file, to an address range of its own.
   std::optional<uint64_t> module_address(uint64_t address, uint32_t section) {
     if (module_ == nullptr) return std::nullopt;
     GElf_Addr bias = 0;
@@ -222,7 +221,7 @@ class Symbolizer::State {
     return header->sh_addr + address + bias;
   }
 
-  // Calls use(index, name, symbol, address) for each symbol that is defined.
+  // Calls use(index, name, symbol, address) for each defined symbol.
   template <typename Use>
   void for_each_symbol(Use use) {
     const int count = dwfl_module_getsymtab(module_);
@@ -269,14 +268,13 @@ class Symbolizer::State {
         dwfl_module_getsym_info(module_, index, &symbol, &address, nullptr, nullptr, nullptr));
   }
 
-  // Which unit has code where. Compilers leave .debug_aranges out, so the units are asked one by
-  // one.
+  // Address ranges of the units. Compilers omit .debug_aranges, so each unit is asked.
   void read_units(Dwarf* dwarf) {
     if (units_read_) return;
     units_read_ = true;
     size_t file_size = 0;
     elf_rawfile(dwarf_getelf(dwarf), &file_size);
-    // More ranges than half the file's bytes are ranges that units share: not what compilers make.
+    // More ranges than half the file's bytes: units share ranges, which compilers do not emit.
     const uint64_t limit = file_size / 2 + 1000;
     Dwarf_Addr bias = 0;
     for (Dwarf_Die* unit = dwfl_module_nextcu(module_, nullptr, &bias); unit != nullptr;
@@ -346,7 +344,7 @@ class Symbolizer::State {
     name.linkage_name = text_or_empty(linkage_name != nullptr ? linkage_name : dwarf_diename(&die));
   }
 
-  // File 0 means "none" up to DWARF 4, and that is what libdw takes it for. Since DWARF 5 it is the
+  // File 0 means "none" up to DWARF 4, and libdw interprets it that way. Since DWARF 5 it is the
   // unit's own source.
   static const char* declaration_file(Dwarf_Die& unit, Dwarf_Die& die) {
     if (const char* file = dwarf_decl_file(&die)) return file;
@@ -365,8 +363,8 @@ class Symbolizer::State {
     return dwarf_filesrc(files, 0, nullptr, nullptr);
   }
 
-  // Line tables mark a sled with line 0, so the first row behind it that has a line counts. A row
-  // that ends a sequence belongs to the code before it.
+  // Line tables give a sled line 0, so the first later row that has a line counts. A row that ends
+  // a sequence belongs to the code before it.
   static void add_first_line(Dwarf_Die& unit, uint64_t address, uint64_t reach, CodeName& name) {
     Dwarf_Lines* lines = nullptr;
     size_t count = 0;
@@ -406,8 +404,8 @@ class Symbolizer::State {
     return place->second;
   }
 
-  // Walks the unit's scopes with a stack of its own. Offsets only grow on the way, whatever the
-  // file's sibling references say.
+  // Walks the unit's scopes with an explicit stack. Offsets only increase on the way, whatever the
+  // file's sibling references are.
   static void collect_functions(Dwarf_Die& unit, std::vector<FunctionEntry>& functions) {
     std::vector<Dwarf_Die> scopes(1);
     if (dwarf_child(&unit, scopes.data()) != 0) return;
@@ -445,10 +443,9 @@ class Symbolizer::State {
   Dwfl_Callbacks callbacks_{};
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
-  std::vector<Symbol> symbols_;   // by address, one each
-  std::vector<UnitRange> units_;  // by low
-  std::unordered_map<Dwarf_Off, std::vector<FunctionEntry>>
-      functions_;  // of units that were asked for
+  std::vector<Symbol> symbols_;                                          // by address, one each
+  std::vector<UnitRange> units_;                                         // by low
+  std::unordered_map<Dwarf_Off, std::vector<FunctionEntry>> functions_;  // of queried units
 };
 
 Symbolizer::Symbolizer(std::string path, SymbolizerOptions options)

@@ -1,4 +1,4 @@
-// A stranger's program with checkpoints: prints the file that they are recorded in.
+// An external program with checkpoints: prints the file that they are recorded in.
 
 #include <cstdio>
 #include <telltale/stacktrack.hpp>

@@ -1,4 +1,4 @@
-// Prints what the library says of a recording: uses_telltale RECORDING PROGRAM OUTPUT
+// Prints the library's answers about a recording: uses_telltale RECORDING PROGRAM OUTPUT
 #include <telltale/recording.h>
 
 #include <iostream>

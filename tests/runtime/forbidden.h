@@ -1,17 +1,17 @@
 #pragma once
 
-// Marks stretches of a test program in which nothing may be called that is not async-signal-safe.
-// forbidden_calls.so, preloaded, ends the process with status 97 and a line on standard error when
-// something is. Without it a mark costs nothing and means nothing.
+// Marks parts of a test program in which only async-signal-safe functions may be called.
+// forbidden_calls.so, preloaded, ends the process with status 97 and a line on standard error if
+// another one is. Without it a mark has no effect.
 
 extern "C" {
-// The calling thread's number of open marks; defined by forbidden_calls.so only.
+// The calling thread's number of open marks; only defined by forbidden_calls.so.
 int* telltale_forbidden_depth() __attribute__((weak));
 }
 
 namespace forbidden {
 
-// Marks may be nested, in signal handlers too.
+// Marks may be nested, also in signal handlers.
 class Stretch {
  public:
   Stretch() : depth_(telltale_forbidden_depth != nullptr ? telltale_forbidden_depth() : nullptr) {

@@ -1,7 +1,7 @@
-// Preloaded into test programs (row R1): stands in front of libc's allocator, locks, dynamic linker
-// and stdio, and ends the process when one of them is called while the thread is in a marked
-// stretch (forbidden.h). Everything else goes on to libc. TELLTALE_MAY_CALL names one function that
-// is let through.
+// Preloaded into test programs (row R1): interposes libc's allocator, locks, dynamic linker and
+// stdio, and ends the process when one of them is called while the thread is in a marked part
+// (forbidden.h). Otherwise calls libc's function. TELLTALE_MAY_CALL names one function that is
+// allowed.
 
 #include <dlfcn.h>
 #include <link.h>
@@ -33,7 +33,7 @@ void check(const char* name) {
   syscall(SYS_exit_group, 97);
 }
 
-// libc's own `name`. Two threads may look at once: they find the same.
+// libc's own `name`. Two threads may look it up at once: both find the same.
 template <typename Function>
 Function* next(const char* name, Function*& known) {
   if (known == nullptr) {
@@ -48,7 +48,7 @@ Function* next(const char* name, Function*& known) {
 
 EXPORT int* telltale_forbidden_depth() { return &depth; }
 
-// The allocator has other names in libc, and is asked for before anything can be looked up.
+// The allocator has other names in libc, and is called before anything can be looked up.
 extern "C" {
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
@@ -146,7 +146,7 @@ EXPORT int snprintf(char* to, size_t bytes, const char* format, ...) {
   va_end(arguments);
   return result;
 }
-// Where this library itself looks things up, so it cannot go by next().
+// This library's own lookups use it, so it cannot call next().
 EXPORT void* dlsym(void* handle, const char* name) {
   check("dlsym");
   static decltype(&::dlsym) known = nullptr;

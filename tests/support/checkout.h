@@ -2,8 +2,8 @@
 
 namespace telltale::testing {
 
-// The folder of the sources that the test was built from: an absolute path without a slash at its
-// end. It is no macro, since a path on every compiler's command line would keep the objects of one
+// The root of the source tree that the test was built from: an absolute path without a trailing
+// slash. Not a macro, because a path on every compiler's command line would keep the objects of one
 // checkout from being used in another (ccache).
 extern const char* const kSourceFolder;
 

@@ -26,7 +26,7 @@ struct CallCounts {
   uint64_t exits = 0;
 };
 
-// None if the file is no recording of calls.
+// Empty if the file is not a recording of calls.
 inline std::optional<CallCounts> count_calls(const std::string& path) {
   struct Counter : IgnoreEvents {
     CallCounts counts;
@@ -49,8 +49,8 @@ inline std::optional<CallCounts> count_calls(const std::string& path) {
 }
 
 // Converts the runner's recording to `target`. Returns what is wrong with the result: it cannot be
-// read back, or has not the calls that the recording has, less what `convert` says did not fit.
-// Empty: nothing is wrong, or the recording cannot be converted to that format.
+// read back, or lacks calls of the recording beyond those that `convert` reported as lost. Empty:
+// it is correct, or the recording cannot be converted to that format.
 inline std::string check_conversion(VerbRunner& runner, const std::string& target) {
   const std::string& recording = runner.files().recording;
   const std::string converted = runner.files().output + "-converted";
@@ -69,7 +69,7 @@ inline std::string check_conversion(VerbRunner& runner, const std::string& targe
   for (const nlohmann::json& loss : told["losses"]) lost += loss["count"].get<uint64_t>();
   if (std::filesystem::is_empty(converted))
     return lost != 0 ? "" : target + ": nothing was written, and nothing is said to be lost";
-  // What is torn in the recording may stay torn; nothing else may be damaged.
+  // Torn data of the recording may stay torn; nothing else may be damaged.
   const int allowed = runner.run({"info", "--strict", recording});
   const int status = runner.run({"info", "--strict", converted});
   if (status != 0 && status != allowed)

@@ -103,22 +103,22 @@ struct ElfBuilder {
   }
 };
 
-// Entries of xray_instr_map as the file stores them.
+// Entries of xray_instr_map, as stored in the file.
 class InstrMapBuilder {
  public:
   explicit InstrMapBuilder(std::endian order = std::endian::little, bool is_64_bit = true)
       : out_(order), is_64_bit_(is_64_bit) {}
-  // The two words as stored, whatever the version makes of them.
+  // The two words as stored, whatever they mean in the version.
   InstrMapBuilder& stored(uint64_t address, uint64_t function, uint8_t kind, uint8_t always,
                           uint8_t version) {
     write_word(address);
     write_word(function);
     out_.write(kind).write(always).write(version);
     for (size_t i = 3; i < (is_64_bit_ ? 16U : 8U); ++i)
-      out_.write(uint8_t{0xaa});  // writers leave garbage
+      out_.write(uint8_t{0xaa});  // writers leave arbitrary bytes
     return *this;
   }
-  // A version 2 entry of a section that stands at `section`.
+  // A version 2 entry of a section at address `section`.
   InstrMapBuilder& relative(uint64_t section, uint64_t address, uint64_t function, uint8_t kind,
                             uint8_t always = 0) {
     const uint64_t at = section + out_.size();

@@ -11,14 +11,14 @@
 
 namespace telltale::testing {
 
-// A file of the source tree, whole; empty if it is not there.
+// A whole file of the source tree; empty if it does not exist.
 inline std::string read_source_file(const std::string& path) {
   std::ifstream in(std::filesystem::path(kSourceFolder) / path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// What tests/golden/NAME holds. With TELLTALE_UPDATE_GOLDEN=1 the file is first made to hold
-// `expected`; look at the difference before committing it.
+// The contents of tests/golden/NAME. With TELLTALE_UPDATE_GOLDEN=1 the file is first overwritten
+// with `expected`; review the difference before committing it.
 inline std::string golden(const std::string& name, std::string_view expected) {
   const std::string path = "tests/golden/" + name;
   if (std::getenv("TELLTALE_UPDATE_GOLDEN") != nullptr) {

@@ -12,7 +12,7 @@
 #include "formats/mono/field_writer.h"
 #include "formats/mono/writer.h"
 
-// Tests name the fields that matter to them.
+// Tests set the fields that matter to them.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 namespace telltale::testing {
@@ -47,7 +47,7 @@ class MonoBuilder {
     bases_ = header.bases(header_.address_mask());
     return *this;
   }
-  // `step`: ns since the event before; unused if the event has no time in this version.
+  // `step`: ns since the previous event; unused if the event has no time in this version.
   template <typename Record>
   MonoBuilder& event(mono::Group group, uint8_t info, uint64_t step, Record record) {
     const mono::EventHead head{.first_byte = mono::event_byte(group, info),

@@ -1,7 +1,7 @@
 #pragma once
 
-// The Mono recordings that tests, golden files and fuzz corpora are made of: small, every data
-// version, both pointer sizes, every event. Values are distinct, so that a swapped field shows.
+// The Mono recordings of tests, golden files and fuzz corpora: small, every data version, both
+// pointer sizes, every event. Values are distinct, so that swapped fields are detected.
 
 #include <array>
 #include <string>
@@ -14,7 +14,7 @@ namespace telltale::testing {
 struct MonoSample {
   std::string name;  // a file name
   std::string bytes;
-  bool valid = true;  // by the letter of the format
+  bool valid = true;  // strictly follows the format
 };
 
 namespace mono_samples {
@@ -263,7 +263,7 @@ inline void add_rest(MonoBuilder& file) {
 
 }  // namespace mono_samples
 
-// Every event that the version knows, in buffers of two threads.
+// Every event of the version, in buffers of two threads.
 inline MonoBuilder every_mono_event(uint8_t version, uint8_t pointer_size = 8,
                                     bool counters_only = false) {
   using namespace mono_samples;
@@ -281,7 +281,7 @@ inline MonoBuilder every_mono_event(uint8_t version, uint8_t pointer_size = 8,
   return file;
 }
 
-// What docs/formats/mono.md takes apart: a program that makes one object.
+// The worked example of docs/formats/mono.md: a program that allocates one object.
 inline std::string worked_mono_example() {
   using namespace mono_samples;
   MonoBuilder file(1);

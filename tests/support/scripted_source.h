@@ -1,12 +1,12 @@
 #pragma once
 
-// A recording written down in a test, event by event:
+// A recording written in a test, event by event:
 //
 //   ScriptedSource source;
-//   source.thread({.pid = 1, .tid = 7}, "main").enter(0, 1).enter(10, 2).unit().leave(30,
-//   2).leave(40, 1);
+//   source.thread({.pid = 1, .tid = 7}, "main").enter(0, 1).enter(10, 2)
+//       .unit().leave(30, 2).leave(40, 1);
 //
-// Times are ticks of a 1 GHz clock unless said otherwise; unit() begins the thread's next unit.
+// Times are ticks of a 1 GHz clock by default; unit() begins the thread's next unit.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace telltale::testing {
 
-// Names by id; functions that were not named are "#id".
+// Names by id; functions without a name are "#id".
 class ScriptedNames : public FunctionNames {
  public:
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override {
@@ -33,7 +33,7 @@ class ScriptedNames : public FunctionNames {
     return unknown_[id] = unnamed(to_number(id));
   }
   void set(uint32_t id, FunctionInfo info) { infos_[FunctionId{id}] = std::move(info); }
-  // describe() of unnamed functions is not safe from several threads: name them first.
+  // describe() of unnamed functions is not thread-safe: name them first.
   void prepare(uint32_t ids) {
     for (uint32_t id = 0; id < ids; ++id) infos_.try_emplace(FunctionId{id}, unnamed(id));
   }

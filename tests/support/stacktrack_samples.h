@@ -1,9 +1,9 @@
 #pragma once
 
-// The StackTrack streams that tests, golden files and fuzz corpora are made of: small, both
-// layouts and byte orders, every record, and what the recorder's death leaves. Written field by
-// field with ByteWriter, not by the description that the reader goes by. Values are distinct byte
-// by byte, so that a swapped or shifted field shows.
+// The StackTrack streams of tests, golden files and fuzz corpora: small, both layouts and byte
+// orders, every record, and the remains of a recorder that died. Written field by field with
+// ByteWriter, independently of the reader's descriptions. Values are distinct byte by byte, so that
+// swapped or shifted fields are detected.
 
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ class StacktrackBuilder {
   StacktrackBuilder& process(uint32_t pid) { return pid_ = pid, *this; }
   StacktrackBuilder& stream(uint16_t number) { return stream_ = number, *this; }
   StacktrackBuilder& at(uint64_t sequence) { return sequence_ = sequence, *this; }
-  // Fills the bytes that no field claims.
+  // Fills the bytes that no field uses.
   StacktrackBuilder& unused(char byte) { return unused_ = byte, *this; }
 
   StacktrackBuilder& prologue(uint32_t ring_bytes = 0) {
@@ -126,7 +126,7 @@ class StacktrackBuilder {
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
 
  private:
-  // A number that the wide layout gives 32 bits.
+  // A number that has 32 bits in the wide layout.
   void narrow(ByteWriter& body, uint32_t value) const {
     wide_ ? body.write(value) : body.write(static_cast<uint16_t>(value));
   }
@@ -164,7 +164,7 @@ class StacktrackBuilder {
 namespace samples {
 
 // Every record of the classic layout, with texts that need one, two and no whole INFO records, one
-// of them among other records.
+// of them interleaved with other records.
 inline StacktrackBuilder classic_stream(std::endian order, bool marked_exits = true,
                                         uint32_t pid = 0x0708) {
   using enum stacktrack::Style;
@@ -202,9 +202,9 @@ inline StacktrackBuilder classic_stream(std::endian order, bool marked_exits = t
   return b;
 }
 
-// What telltale's recorder leaves: a chunk of all threads with the context, chunks of two threads,
+// A file of telltale's recorder: a chunk of all threads with the context, chunks of two threads,
 // empty slots, a thread that takes over a chunk, a sparse clock, losses. The slots of thread 1 are
-// not quite in order, as a signal handler leaves them.
+// not quite in order, as after a signal handler.
 inline StacktrackBuilder wide_stream(std::endian order, uint32_t ring_bytes = 0) {
   using enum stacktrack::Style;
   constexpr uint32_t kPage = stacktrack::wide::kPageBytes;
@@ -232,7 +232,7 @@ inline StacktrackBuilder wide_stream(std::endian order, uint32_t ring_bytes = 0)
 
 }  // namespace samples
 
-// Name and bytes of every sample; `valid` by the rules that `check` knows.
+// Name and bytes of every sample; `valid` according to `check`.
 inline std::vector<Sample> stacktrack_samples() {
   using std::endian;
   const std::string classic = samples::classic_stream(endian::little).bytes();

@@ -1,7 +1,7 @@
 #pragma once
 
-// Command lines made from what telltale itself declares, so that tests and fuzz targets run a new
-// verb, option or format without a change here.
+// Command lines generated from telltale's own declarations, so that tests and fuzz targets run a
+// new verb, option or format without a change here.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -26,21 +26,21 @@ namespace telltale::testing {
 
 using Words = std::vector<std::string>;
 
-// What the command lines read and write.
+// The files that the command lines read and write.
 struct VerbFiles {
-  std::string recording;    // the file that is tried; standard input is to be the same
-  std::string output;       // a path without extension, for what verbs write
+  std::string recording;    // the input; standard input must be the same
+  std::string output;       // a path without extension, for output files
   std::string description;  // of a StackTrack platform
 };
 
 struct VerbToTry {
   struct Option {
     std::string name;
-    std::vector<Words> uses;  // one for each value that is tried
+    std::vector<Words> uses;  // one for each value
     bool chooses = false;     // each of its values is an answer of its own, such as a report
   };
   std::string name;
-  std::vector<Words> forms;  // with what the verb requires, its name first
+  std::vector<Words> forms;  // with the verb's required arguments, its name first
   std::vector<Option> options;
 
   [[nodiscard]] size_t use_count() const {
@@ -60,7 +60,7 @@ struct VerbToTry {
 
 namespace verb_command_lines {
 
-// Verbs that are no answers about a file, and why.
+// Verbs that do not answer about a file, and why.
 inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"run", "starts programs"},
     {"heapshot", "talks to a running program"},
@@ -90,8 +90,8 @@ inline std::vector<std::string> ends_of(const std::string& range) {
   return {range.substr(0, middle), range.substr(middle + 4)};
 }
 
-// Values to try where the declaration does not list them, by the name of the option or of its
-// value. A missing entry ends the program: whoever adds an option says here what it takes.
+// Values for options whose declaration does not list them, by the name of the option or of its
+// value. A missing entry ends the program: add the values of a new option here.
 inline std::vector<std::string> values_of(const std::string& option, const cli::OptionWords& words,
                                           const VerbFiles& files) {
   if (!words.choices.empty()) return words.choices;
@@ -144,7 +144,7 @@ inline VerbToTry::Option option_of(const CLI::Option& option, const cli::OptionW
   return made;
 }
 
-// Each form with each of these endings.
+// Combines each form with each of these endings.
 inline void add_endings(const std::vector<Words>& endings, std::vector<Words>& forms) {
   std::vector<Words> all;
   for (const Words& ending : endings) {

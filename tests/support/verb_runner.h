@@ -1,7 +1,7 @@
 #pragma once
 
-// Runs telltale's command line in this process: what it prints goes to memory, and standard input
-// is the recording that is tried.
+// Runs telltale's command line in this process: output goes to memory, and standard input is the
+// tested recording.
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -64,7 +64,7 @@ class VerbRunner {
     return cli::run_command_line(static_cast<int>(words.size()), arguments.data(), "0");
   }
 
-  // What the last run printed on standard output.
+  // The standard output of the last run.
   [[nodiscard]] std::string printed() const {
     std::string text(static_cast<size_t>(::lseek(out_, 0, SEEK_END)), '\0');
     if (::pread(out_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
@@ -73,7 +73,7 @@ class VerbRunner {
   }
 
  private:
-  // As long as this lives, descriptor `number` is another one.
+  // Redirects descriptor `number` during its lifetime.
   class Redirected {
    public:
     Redirected(std::FILE* stream, int number, int to) : stream_(stream), number_(number) {

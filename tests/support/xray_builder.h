@@ -55,25 +55,25 @@ class FdrBuilder {
     header_.buffer_size = bytes;
     return *this;
   }
-  // What stands in bytes that no field claims, from here on; call before the first record for the
-  // header's too.
+  // The value of bytes that no field uses, from here on; call before the first record to include
+  // the header's.
   FdrBuilder& unused(uint8_t value) {
     encoding_.unused = std::byte{value};
     header_.raw.fill(encoding_.unused);
     return *this;
   }
-  // Version 1: what follows EndOfBuffer up to the buffer size.
+  // Version 1: the bytes from EndOfBuffer up to the buffer size.
   FdrBuilder& filler(uint8_t value) {
     filler_ = static_cast<char>(value);
     return *this;
   }
-  // As today's clang writes: each typed event costs its buffer the last 16 bytes.
+  // As clang writes it: each typed event makes its buffer's extents 16 bytes too short.
   FdrBuilder& short_extents_for_typed_events() {
     short_extents_ = true;
     return *this;
   }
 
-  // Opens a buffer with its preamble as the version wants it; the one before is closed.
+  // Opens a buffer with its preamble in the version's form; closes the previous one.
   FdrBuilder& buffer(const Buffer& what) {
     bare_buffer();
     record(xray::NewBuffer{what.tid});
@@ -87,7 +87,7 @@ class FdrBuilder {
         {.framed = true, .end_of_buffer = true, .extents = {}, .body = {}, .typed_events = 0});
     return *this;
   }
-  // The open buffer gets this extents value instead of its true one.
+  // Gives the open buffer this extents value instead of the correct one.
   FdrBuilder& extents(uint64_t bytes) {
     part().extents = bytes;
     part().forced_extents = true;
@@ -98,7 +98,7 @@ class FdrBuilder {
     part().end_of_buffer = false;
     return *this;
   }
-  // Bytes between buffers that belong to none.
+  // Bytes between buffers.
   FdrBuilder& gap(std::string_view bytes) {
     parts_.push_back({.framed = false,
                       .end_of_buffer = false,
@@ -140,7 +140,7 @@ class FdrBuilder {
                             .tsc_delta = delta,
                             .cpu = cpu_,
                             .payload = as_bytes(payload)};
-    // Only since version 5 does an event move the clock that deltas count from.
+    // Only since version 5 do events change the time that deltas are relative to.
     if (xray::fdr_layout(header_.version).event_time_is_delta) now_ = event.tsc;
     return record(event);
   }
@@ -150,7 +150,7 @@ class FdrBuilder {
     return record(
         xray::TypedEvent{static_cast<int32_t>(payload.size()), delta, type, as_bytes(payload)});
   }
-  // Any record, as it is.
+  // Any record, unchanged.
   FdrBuilder& record(const xray::FdrPayload& payload) {
     xray::encode_fdr_record(payload, encoding_, part().body);
     return *this;
@@ -161,8 +161,7 @@ class FdrBuilder {
     return *this;
   }
 
-  // Puts the buffers (and gaps) in this order of indexes instead of the one in which they were
-  // opened.
+  // Writes the buffers (and gaps) in this order of indexes instead of the order of opening.
   FdrBuilder& reorder(const std::vector<size_t>& order) {
     std::vector<Part> ordered;
     for (const size_t index : order) ordered.push_back(parts_.at(index));
@@ -171,7 +170,7 @@ class FdrBuilder {
   }
 
   [[nodiscard]] const xray::FileHeader& header() const { return header_; }
-  // The file; can be asked for any number of times.
+  // The file; may be called any number of times.
   [[nodiscard]] std::string bytes() const {
     std::string file;
     xray::encode_file_header(header_, file);
@@ -250,7 +249,7 @@ class BasicBuilder {
     header_.raw.fill(encoding_.unused);
     return *this;
   }
-  // The thread and CPU of the records that follow.
+  // The thread and CPU of the following records.
   BasicBuilder& thread(uint32_t tid, uint32_t pid = 100, uint8_t cpu = 0) {
     now_.tid = tid;
     now_.pid = pid;

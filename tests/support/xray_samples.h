@@ -1,8 +1,8 @@
 #pragma once
 
-// The XRay files that tests, golden files and fuzz corpora are made of: small, every version and
-// byte order, every record, and the oddities of live writers. Values are distinct byte by byte, so
-// that a swapped or shifted field shows.
+// The XRay files of tests, golden files and fuzz corpora: small, every version and byte order,
+// every record, and the oddities of real writers. Values are distinct byte by byte, so that swapped
+// or shifted fields are detected.
 
 #include <string>
 #include <vector>
@@ -14,8 +14,7 @@ namespace telltale::testing {
 
 namespace samples {
 
-// Every record that the version knows, in two buffers of different threads, with unused bytes that
-// are not zero.
+// Every record of the version, in two buffers of different threads, with non-zero unused bytes.
 inline FdrBuilder every_fdr_record(uint16_t version, std::endian order) {
   FdrBuilder file(version, order);
   file.unused(0xA8).filler(0xFF).buffer_size(512).frequency(0x1122334455667788);
@@ -60,7 +59,7 @@ inline BasicBuilder every_basic_record(uint16_t version, std::endian order) {
   return file;
 }
 
-// 18 buffers of one thread, the newest in the middle, as a ring that wrapped around leaves them.
+// 18 buffers of one thread, the newest in the middle, as in a ring that wrapped around.
 inline FdrBuilder wrapped_ring() {
   FdrBuilder file(5);
   std::vector<size_t> order;
@@ -73,7 +72,7 @@ inline FdrBuilder wrapped_ring() {
   return file.reorder(order);
 }
 
-// Calls that reach over buffers, tail calls, recursion, a function left by an exception.
+// Calls that span buffers, tail calls, recursion, a function left by an exception.
 inline FdrBuilder calls() {
   FdrBuilder file(5);
   file.buffer({.tid = 1, .cpu = 0, .tsc = 1000})
@@ -93,7 +92,7 @@ inline FdrBuilder calls() {
   return file;
 }
 
-// docs/formats/xray.md shows this one byte for byte.
+// The worked example of docs/formats/xray.md.
 inline FdrBuilder worked_example() {
   FdrBuilder file(5);
   file.buffer(
@@ -129,13 +128,14 @@ inline std::vector<Sample> valid_samples() {
   return all;
 }
 
-// Readable, but not by the letter.
+// Readable, but not strictly valid.
 inline std::vector<Sample> odd_samples() {
   std::vector<Sample> all;
   const auto add = [&](std::string name, std::string bytes) {
     all.push_back({std::move(name), std::move(bytes), false});
   };
-  // Today's clang: each typed event costs its buffer 16 bytes, here an exit and half of another.
+  // As clang writes it: each typed event makes its buffer's extents 16 bytes too short, here by an
+  // exit and half of another.
   add("short_extents.fdr", FdrBuilder(5)
                                .short_extents_for_typed_events()
                                .buffer({.tid = 1, .tsc = 100})

@@ -11,14 +11,14 @@
 
 namespace telltale::bench {
 
-// A flight-data-recorder trace (version 5, little-endian) as a single-threaded program leaves it
-// that inserts into search trees, sums them up and computes Fibonacci numbers, all by recursion:
-// the program's calls are really made here, with a simulated clock. The same bytes on every machine
-// for the same arguments. At most 16 buffers, so that llvm-xray's unstable sort of buffers leaves
-// them in order and its figures are right.
+// A flight-data-recorder trace (version 5, little-endian) of a single-threaded program that inserts
+// into search trees, sums them and computes Fibonacci numbers, all by recursion: the calls are
+// really made here, with a simulated clock. The same arguments give the same bytes on every
+// machine. At most 16 buffers, so that llvm-xray's unstable sort of buffers keeps their order and
+// its figures are correct.
 struct TraceShape {
   uint64_t records = 19'700'000;  // function records, 8 bytes each; even
-  uint32_t functions = 8;         // at least 8; more of them share the same work
+  uint32_t functions = 8;         // at least 8; additional ones share the same work
   uint32_t seed = 1;
   uint64_t cycle_frequency = 2'100'000'000;
 };
@@ -61,7 +61,7 @@ class XrayTraceMaker {
   };
 
   [[nodiscard]] uint64_t records_per_buffer() const { return (shape_.records + 15) / 16; }
-  // Whether a call more, and the exits of all calls that are open, still fit.
+  // Whether another call, and the exits of all open calls, still fit.
   [[nodiscard]] bool room() const { return left_ >= depth_ + 2; }
 
   void work() {
@@ -119,8 +119,8 @@ class XrayTraceMaker {
     leave(kLookUp);
   }
 
-  // A call of `function`, or of the one that stands for it at this `variant`. False if there is no
-  // room for it.
+  // A call of `function`, or of its equivalent for this `variant`. False if there is no room for
+  // it.
   bool enter(uint32_t function, uint32_t variant = 0) {
     if (!room()) return false;
     ++depth_;
@@ -143,7 +143,7 @@ class XrayTraceMaker {
     uint32_t delta =
         pending_ + 25 +
         static_cast<uint32_t>(noise_ >> 60);  // the cost of recording, with some jitter
-    if (noise_ >> 44 == 0) delta += 200'000;  // now and then the scheduler takes over
+    if (noise_ >> 44 == 0) delta += 200'000;  // occasionally the scheduler runs another process
     pending_ = 0;
     if (first_in_buffer_) delta = 0;
     first_in_buffer_ = false;
@@ -192,7 +192,7 @@ class XrayTraceMaker {
   std::string out_;
   std::vector<Node> nodes_;
   uint32_t root_ = 0;
-  uint64_t left_ = 0;   // records to come
+  uint64_t left_ = 0;   // remaining records
   uint64_t depth_ = 0;  // open calls
   uint64_t noise_ = 1;
   uint32_t pending_ = 0;  // ticks spent since the last record

@@ -18,22 +18,22 @@ struct TimedCall {
   uint64_t method;  // address
 };
 
-// Entries and exits side by side: nearly all of a recording of calls. They are told in a loop that
-// what uses them is inlined into.
+// Consecutive entries and exits: nearly all of a recording of calls. The consumer is inlined into
+// the decoding loop.
 class CallRun {
  public:
   CallRun(LebCursor& in, BufferBases& bases) : in_(in), bases_(bases) {}
 
-  // Time of the event before the next, ns.
+  // Time of the previous event, ns.
   [[nodiscard]] uint64_t time() const { return bases_.time; }
 
-  // The next call. None: another kind of event is next, or one that cannot be read (then the cursor
-  // has failed, and stands at that event). Its time is before time() if that overflows.
+  // The next call. Empty: the next event is of another kind, or unreadable (then the cursor has
+  // failed and is at that event). Its time is before time() if that overflows.
   std::optional<TimedCall> next();
 
-  // Tells calls as they are mostly, up to one that is not; their times do not go back.
+  // Decodes common calls on a fast path, up to one that is not; their times do not go back. Calls
   //   use.enter(time, method), use.leave(time, method), use.exception_leave(time, method), and
-  //   use.leaf(entered, left, method): an entry and the exit behind it
+  //   use.leaf(entered, left, method): an entry directly followed by its exit
   template <typename Use>
   [[gnu::always_inline]] void play(Use& use);
 
@@ -70,7 +70,7 @@ class CallRun {
     }
   };
 
-  // Which bits of a word have which values. The first byte of a word is its lowest.
+  // Tests which bits of a word have which values. The first byte of a word is its lowest.
   struct Shape {
     uint64_t mask;
     uint64_t bits;
@@ -86,15 +86,15 @@ class CallRun {
   // A time of two bytes and a method of two, or one.
   static constexpr Shape kLonger{0x80'8080'8000 | kCallMask, 0x00'8000'8000 | kCallBits};
   static constexpr Shape kShort{0x8080'8000 | kCallMask, 0x0000'8000 | kCallBits};
-  // An exit of the same method as the event before it, after a time of two bytes: no step.
+  // An exit of the previous event's method, after a time of two bytes: the method's step is 0.
   static constexpr Shape kSameMethodLeaves{0xFF80'80FF, 0x0000'8000 | kLeaveByte};
-  // A time of four bytes at most: 2^28 ns times the 2^31 bytes of a buffer are far from overflow.
+  // A time of four bytes at most: 2^28 ns times the 2^31 bytes of a buffer do not overflow.
   static constexpr uint64_t kEndsInFour = 0x8080'8080;
   static constexpr uint64_t kMayOverflow = uint64_t{1} << 63;
-  // The longest event here, eight bytes, an exit of four and the word that is looked at behind it.
+  // The longest event here, eight bytes, an exit of four, and the word read after it.
   static constexpr std::ptrdiff_t kFarFromEnd = 20;
 
-  // The numbers of two bytes each in the lowest four bytes of a word, in 16 bits each.
+  // The two-byte numbers in the lowest four bytes of a word, in 16 bits each.
   static constexpr uint64_t pairs(uint64_t word) {
     return (word & 0x007F'007F) | (word >> 1 & 0x3F80'3F80);
   }
@@ -104,9 +104,9 @@ class CallRun {
   BufferBases& bases_;
 };
 
-// Times between calls are 128 ns to 16 us as a rule, which is two bytes; methods are mostly near
-// the last one, in two bytes or one. What is so is read from one word, and its length is guessed
-// (by the processor): to wait for it takes longer.
+// Times between calls are usually 128 ns to 16 us, which is two bytes; methods are usually near the
+// previous one, in two bytes or one. Such calls are read from one word, and the processor predicts
+// their length: a data dependency on it would be slower.
 template <typename Use>
 inline void CallRun::play(Use& use) {
   const uint8_t* at = in_.data();

@@ -44,10 +44,10 @@ struct Calls {
   }
 };
 
-// What the bytes say before the first that is not a call; how many bytes that was; if it failed.
+// The events before the first that is not a call; their number of bytes; whether decoding failed.
 std::tuple<std::vector<Event>, size_t, bool> read(std::span<const uint8_t> bytes,
                                                   uint64_t mask = ~uint64_t{0}) {
-  // A copy of its own, so that reading beyond the end is seen.
+  // A separate copy, so that sanitizers detect reads beyond the end.
   const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
   LebCursor in(std::as_bytes(std::span(copy)));
   BufferBases bases{.time = Calls().time, .method = Calls().method, .address_mask = mask};
@@ -59,7 +59,7 @@ std::tuple<std::vector<Event>, size_t, bool> read(std::span<const uint8_t> bytes
   return {events, in.position(), !in.ok()};
 }
 
-// Numbers of every length, mostly short ones, and exits of the method that was entered.
+// Numbers of all lengths, mostly short ones, and exits of the method that was entered.
 Calls random_calls(uint32_t seed, size_t n) {
   std::mt19937_64 random(seed);
   const auto number = [&](unsigned most_bits) {
@@ -167,7 +167,7 @@ TEST(CallRun, TimesThatMayOverflowAreToldOneByOne) {
   run.for_each([&](Call::Action, uint64_t time, uint64_t) { times.push_back(time); });
   ASSERT_EQ(times.size(), 10U);
   EXPECT_EQ(times[1], ~uint64_t{0} - 100);
-  EXPECT_EQ(times[2], 99U);  // for the caller to hold
+  EXPECT_EQ(times[2], 99U);  // the caller holds it
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ struct TypeMap {
   }
 };
 
-// Writes the events of one buffer in another version. An event that has no place there is counted.
+// Writes the events of one buffer in another version. Events that it cannot express are counted.
 class EventConverter {
  public:
   EventConverter(const Layout& from, const Layout& to, const BufferBases& bases,
@@ -115,7 +115,7 @@ class EventConverter {
     if (to_published()) head.first_byte &= static_cast<uint8_t>(~info::kMetadataLoadError);
   }
   void adapt(EventHead& head, Monitor& r) {
-    // The bit says that a backtrace follows, so it goes with the backtrace.
+    // The bit announces a backtrace, so it is dropped with the backtrace.
     if (r.has_backtrace && !to_.monitor_always_may_trace &&
         r.action != static_cast<uint8_t>(MonitorAction::contention)) {
       r.has_backtrace = false;
@@ -132,8 +132,8 @@ class EventConverter {
       lose(Reason::event_parts);
   }
 
-  // Objects name a class in one version and a vtable in the other: a class stands for its own
-  // vtable then, and is explained where it is first used.
+  // Objects name a class in one version and a vtable in the other: a class becomes its own vtable,
+  // which is named at its first use.
   void adapt_type(EventHead& head, uint64_t& type) {
     if (from_.objects_have_vtables == to_.objects_have_vtables) return;
     if (!to_.objects_have_vtables) {

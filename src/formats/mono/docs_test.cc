@@ -1,5 +1,4 @@
-// docs/formats/mono.md shows tables and a worked example that come from the code; this compares
-// them.
+// Compares the tables and the worked example in docs/formats/mono.md with the code.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +19,7 @@ std::string versions(uint8_t since, uint8_t until) {
   return since == until ? fmt::format("{}", since) : fmt::format("{} to {}", since, until);
 }
 
-// Bits that may have any value are told as x.
+// Bits with any value are x.
 std::string first_byte(const EventRow& row) {
   std::string bits;
   for (int bit = 7; bit >= 0; --bit) {

@@ -7,19 +7,19 @@
 
 namespace telltale::mono {
 
-// The grammar of every event, written once: fields(codec, record) names the fields that follow the
-// first byte (and the time, if the event begins with one) in their order in the file. A codec reads
-// them (FieldReader), writes them (FieldWriter) or shows them. What a codec offers:
+// The grammar of every event, written once: fields(codec, record) lists the fields that follow the
+// first byte (and the time, if the event begins with one) in file order. Codecs read them
+// (FieldReader), write them (FieldWriter) or print them. A codec provides:
 //   layout(), info()            the version; the upper four bits of the first byte
 //   uleb, sleb, byte            plain numbers
-//   int_uleb                    a number that went through a 32-bit int in the writer
+//   int_uleb                    a number that was a 32-bit int in the writer
 //   accumulated(name, value, last)     an int_uleb that is added to `last`
 //   small(name, value, byte?)   one byte or a uleb
-//   pointer, object, method     addresses: from ptr_base; shifted, from obj_base; from the last
-//                               method of the buffer
+//   pointer, object, method     addresses: relative to ptr_base; shifted and relative to obj_base;
+//                               relative to the buffer's previous method
 //   text, f64
-//   count(name, size), items(list, n, each)     a list and, not always beside it, its length
-//   terminated(list, each)      a list of items with a `index` that 0 ends
+//   count(name, size), items(list, n, each)     a list and its length, which need not be adjacent
+//   terminated(list, each)      a list of items with an `index`, terminated by 0
 //   own_time                    a time stamp that is not the buffer's running time
 
 template <typename Codec>
@@ -362,7 +362,7 @@ void fields(Codec& c, AotId& r) {
   c.text("id", r.id);
 }
 
-// Calls use(Record()) with the record type of an event. REQUIRES: a kind of the list.
+// Calls use(Record()) with the record type of an event. REQUIRES: a listed kind.
 template <typename Use>
 [[gnu::always_inline]] inline void with_record_of(EventKind kind, Use use) {
   switch (kind) {

@@ -12,7 +12,7 @@ std::string traced(std::string_view what, bool has_backtrace) {
   return text;
 }
 
-// Of a version whose first byte has the action.
+// For versions whose first byte contains the action.
 std::string monitor_action(uint8_t info) {
   constexpr auto kActions =
       std::to_array<std::string_view>({"", "contention", "acquired", "failed"});

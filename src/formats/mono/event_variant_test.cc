@@ -22,7 +22,7 @@ TEST(EventVariant, SaysWhatTheFirstByteSays) {
   EXPECT_EQ(event_variant(0xFF, layout), "");
 }
 
-// Kind and variant name every first byte of a version in one way, but for bits without a meaning.
+// Kind and variant identify every first byte of a version, except for bits without a meaning.
 TEST(EventVariant, TellsAllFirstBytesOfAVersionApart) {
   for (const int version : {1, 17}) {
     const Layout layout = layout_of(static_cast<uint8_t>(version));

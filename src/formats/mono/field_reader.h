@@ -9,16 +9,16 @@
 
 namespace telltale::mono {
 
-// What a buffer's numbers count from. The running time and method change with every event.
+// The reference values of a buffer's numbers. The running time and method change with every event.
 struct BufferBases {
   uint64_t time = 0;    // ns
-  uint64_t method = 0;  // the last method
+  uint64_t method = 0;  // the previous method
   uint64_t pointer = 0;
   uint64_t object = 0;                   // shifted
   uint64_t address_mask = ~uint64_t{0};  // 32 bits for 4-byte pointers
 };
 
-// Room for the lists of one event; kept from event to event.
+// Buffers for the lists of one event; reused for each event.
 struct ListRoom {
   std::vector<uint64_t> words;
   std::vector<HeapReference> references;
@@ -35,12 +35,12 @@ struct ListRoom {
   std::vector<CounterValue>& of(const CounterValue*) { return values; }
 };
 
-// Numbers that were a negative int when they were written have their upper 33 bits set.
+// Numbers that were a negative int in the writer have their upper 33 bits set.
 constexpr uint64_t unsigned_int(uint64_t value) {
   return (value >> 31) == (~uint64_t{0} >> 31) ? value & 0xFFFF'FFFF : value;
 }
 
-// The codec that reads (event_fields.h). Failures stick in the cursor.
+// The reading codec (event_fields.h). Failures stick in the cursor.
 class FieldReader {
  public:
   FieldReader(LebCursor& in, BufferBases& bases, const Layout& layout, uint8_t first_byte,
@@ -78,7 +78,7 @@ class FieldReader {
   void text(const char* name, std::string_view& value) { value = in_.text(name); }
   void f64(const char* name, double& value) { value = in_.f64(name); }
 
-  // A list's items take a byte each at least, which bounds what a length can make us do.
+  // Each item of a list takes at least a byte, which bounds the work for a length.
   uint64_t count(const char* name, size_t) {
     const uint64_t n = unsigned_int(in_.uleb(name));
     if (n > in_.left()) {
@@ -107,7 +107,7 @@ class FieldReader {
     while (true) {
       CounterValue value;
       value.index = in_.uleb(name);
-      if (value.index == 0) break;  // a failed cursor yields 0, too
+      if (value.index == 0) break;  // also after a failure
       each(value);
       room.push_back(value);
     }

@@ -13,13 +13,13 @@
 
 namespace telltale::mono {
 
-// LEB128 in as few bytes as it takes.
+// LEB128 in its shortest form.
 void append_uleb(std::string& out, uint64_t value);
 void append_sleb(std::string& out, int64_t value);
 
-// The codec that writes (event_fields.h). Numbers have many spellings: one that stands in
-// `pattern`, the event as it was read, is copied when it means what is to be written, so that an
-// unchanged event gives its own bytes. An empty pattern: the shortest spelling of everything.
+// The writing codec (event_fields.h). Numbers have several encodings: one in `pattern`, the event's
+// original bytes, is copied if it has the value to be written, so that an unchanged event gives its
+// own bytes. An empty pattern: the shortest encoding of everything.
 class FieldWriter {
  public:
   FieldWriter(std::string& out, BufferBases& bases, const Layout& layout, uint8_t first_byte,
@@ -94,7 +94,7 @@ class FieldWriter {
   void reject(const char*) {}
 
  private:
-  // What the last number that the pattern gave is spelled with; false if it gave none.
+  // The encoding of the last number from the pattern; false if there was none.
   bool copy(size_t begin) {
     const size_t bytes = pattern_.position() - begin;
     if (!pattern_.ok() || bytes == 0) return false;
@@ -117,7 +117,7 @@ class FieldWriter {
     append_sleb(out_, step);
     return static_cast<uint64_t>(step);
   }
-  // The nearer way round, in a space of 32-bit addresses.
+  // The shorter direction in a space of 32-bit addresses.
   [[nodiscard]] int64_t signed_step(uint64_t difference) const {
     if (bases_.address_mask == 0xFFFF'FFFF) return static_cast<int32_t>(difference);
     return static_cast<int64_t>(difference);
@@ -130,7 +130,7 @@ class FieldWriter {
   LebCursor pattern_;
 };
 
-// Appends an event. `pattern`: its bytes in the file it comes from, if that has the same layout.
+// Appends an event. `pattern`: its original bytes, if their file has the same layout.
 template <typename Record>
 void write_event(const EventHead& head, Record record, const Layout& layout, BufferBases& bases,
                  Bytes pattern, std::string& out) {

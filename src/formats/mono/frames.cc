@@ -31,7 +31,7 @@ class Framer {
   [[nodiscard]] std::string_view text() const {
     return {reinterpret_cast<const char*>(file_.data()), file_.size()};
   }
-  // A whole header whose buffer ends where another begins, or with the file, or beyond.
+  // A complete header whose buffer ends at another header, or at or after the end of the file.
   [[nodiscard]] bool plausible(uint64_t at) const {
     const std::optional<BufferHeader> header = read_buffer_header(file_, at);
     if (!header) return false;
@@ -73,7 +73,7 @@ class Framer {
     return frame.end;
   }
 
-  // find_header, with its result kept: buffers that say too much may ask for the same stretch.
+  // find_header with a cached result: several buffers with wrong lengths may search the same range.
   uint64_t next_header(uint64_t from, uint64_t to) {
     if (from < searched_from_ || from > searched_to_) {
       searched_from_ = from;
@@ -98,7 +98,7 @@ class Framer {
 
   Bytes file_;
   const std::string& file_name_;
-  uint64_t searched_from_ = 1;  // an empty stretch: nothing was searched yet
+  uint64_t searched_from_ = 1;  // an empty range: nothing searched yet
   uint64_t searched_to_ = 0;
   BufferFrames frames_;
 };

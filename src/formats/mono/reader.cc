@@ -39,7 +39,7 @@ constexpr auto kEventNames = std::to_array<std::string_view>({
 });
 static_assert(kEventNames.size() == kEventKinds);
 
-// A string of the header: its length, the zero byte included, and its bytes.
+// A string of the header: its length, including the zero byte, and its bytes.
 std::string_view header_string(Cursor& in, std::string_view field) {
   const int32_t size = in.read<int32_t>(field);
   if (size < 0) {
@@ -128,7 +128,7 @@ void SkippedMethods::add_rows(BufferBases& bases, const Layout& layout) {
   ListRoom room;
   for (const Bytes row : rows_) {
     LebCursor in(row);
-    BufferBases steps;  // the method begins at 0
+    BufferBases steps;  // the method starts at 0
     while (in.ok() && in.left() != 0)
       (void)detail::decode_event(in, steps, layout, room, 0, [](const EventHead&, const auto&) {});
     bases.method += steps.method;

@@ -19,16 +19,16 @@
 
 namespace telltale::mono {
 
-// What opens every file. Strings come from the command line and are not trusted.
+// The file header. Strings come from the command line and are not trusted.
 struct FileHeader {
-  uint8_t major = 0;  // of the profiler; decides the header's layout
+  uint8_t major = 0;  // of the profiler; determines the header's layout
   uint8_t minor = 0;
-  uint8_t version = 0;       // of the data; decides everything else
+  uint8_t version = 0;       // of the data; determines everything else
   uint8_t pointer_size = 8;  // 4 or 8
   uint64_t startup_ms = 0;   // since the Unix epoch; 0: unknown
   uint64_t startup_ns = 0;   // on the clock of the events; 0 before profiler 3.0
   uint32_t timer_overhead_ns = 0;
-  uint32_t flags = 0;          // nobody ever set one
+  uint32_t flags = 0;          // never set by any version
   uint32_t pid = 0;            // 0: unknown
   uint16_t port = 0;           // of the command server; 0: none
   std::string_view arguments;  // views of the file, up to their first zero byte; profiler 1.0
@@ -48,18 +48,18 @@ Result<FileHeader> read_file_header(Bytes file);
 bool looks_like_recording(Bytes file);
 
 struct BufferHeader {
-  uint32_t length = 0;     // of the events behind it, bytes
+  uint32_t length = 0;     // of the following events, bytes
   uint64_t time_base = 0;  // ns
   uint64_t pointer_base = 0;
   uint64_t object_base = 0;  // shifted right by kObjectShift
-  uint64_t thread = 0;       // id, as the system has it
+  uint64_t thread = 0;       // the system's id
   uint64_t method_base = 0;
 
   [[nodiscard]] BufferBases bases(uint64_t address_mask) const {
     return {time_base, method_base, pointer_base, object_base, address_mask};
   }
 };
-// Decodes the header at `offset`; nothing if its id does not stand there or the file ends in it.
+// Decodes the header at `offset`; empty if its id is not there or the file ends in it.
 std::optional<BufferHeader> read_buffer_header(Bytes file, uint64_t offset);
 
 // Where the decoding of a buffer ended and, if not at its end, why.
@@ -71,8 +71,8 @@ struct DecodeEnd {
 
 namespace detail {
 
-// Decodes one event: its first byte stands at in. `tell(head, record)` is called if it is whole.
-// False if not; `in` then stands behind its last readable field.
+// Decodes one event; `in` is at its first byte. Calls `tell(head, record)` if it is complete. False
+// if not; `in` is then after its last readable field.
 template <typename Tell>
 [[gnu::always_inline]] inline bool decode_event(LebCursor& in, BufferBases& bases,
                                                 const Layout& layout, ListRoom& room,
@@ -100,8 +100,8 @@ template <typename Tell>
 
 }  // namespace detail
 
-// Methods are told as steps from the method before. Rows of events that were passed over without
-// reading the methods in them are noted here, and read only if the running method is asked for.
+// Methods are encoded as steps from the previous method. Runs of events that were skipped without
+// decoding their methods are noted here, and decoded only if the running method is needed.
 class SkippedMethods {
  public:
   // Whole events.
@@ -114,7 +114,7 @@ class SkippedMethods {
     if (!rows_.empty()) [[unlikely]]
       add_rows(bases, layout);
   }
-  // True if an event with this first byte has a method that is neither in a stack nor of a clause.
+  // True if an event with this first byte has a method outside a stack or a clause.
   static bool matter_to(uint8_t first) { return static_cast<Group>(first & 0x0F) == Group::method; }
 
  private:
@@ -123,20 +123,19 @@ class SkippedMethods {
   std::vector<Bytes> rows_;
 };
 
-// Why a cursor stopped at an event, in words. `first_byte`: of that event.
+// The reason why a cursor stopped at an event. `first_byte`: of that event.
 Error decode_error(const LebCursor& in, uint64_t offset, uint8_t first_byte, const Layout& layout);
 
-// Tells the events in `events`, the bytes behind a buffer's header, to a visitor, in file order:
-//   visitor.calls(CallRun&)                  if there is one, for rows of entries and exits: calls
+// Passes the events in `events`, the bytes after a buffer's header, to a visitor, in file order:
+//   visitor.calls(CallRun&)                  if defined, for runs of entries and exits: calls
 //                                            run.for_each(...) once
-//   visitor.skim(SkimRun&)                   if there is one, for rows of the events that SkimRun
-//                                            tells in short: calls run.play(...) once;
-//                                            visitor.wants() says which they are
-//   visitor.event(const EventHead&, const Record&)   for each record type it cares for; without a
-//                                            calls() member, entries and exits as Call
-// `file_offset` is where events[0] stands in the file. Stops at the first event that cannot be
-// read: what follows cannot be interpreted (published text). Buffers are independent of one
-// another: decode them in any order, on all cores.
+//   visitor.skim(SkimRun&)                   if defined, for runs of events that SkimRun handles:
+//                                            calls run.play(...) once; visitor.wants() selects them
+//   visitor.event(const EventHead&, const Record&)   for each record type that it handles;
+//                                            without a calls() member, entries and exits as Call
+// `file_offset` is the offset of events[0] in the file. Stops at the first unreadable event,
+// because the following bytes cannot be interpreted (published text). Buffers are independent of
+// one another: decode them in any order, on all cores.
 template <typename Visitor>
 DecodeEnd decode_buffer(Bytes events, BufferBases bases, uint64_t file_offset, const Layout& layout,
                         Visitor& visitor) {
@@ -148,7 +147,7 @@ DecodeEnd decode_buffer(Bytes events, BufferBases bases, uint64_t file_offset, c
   if constexpr (kSkims) {
     if (SkimRun::fits(layout)) wants = visitor.wants();
   }
-  size_t whole = 0;  // position behind the last whole event
+  size_t whole = 0;  // position after the last whole event
   while (in.ok() && in.left() != 0) {
     whole = in.position();
     if constexpr (kSkims) {

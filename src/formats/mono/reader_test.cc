@@ -28,7 +28,7 @@ struct CountKinds {
   }
 };
 
-// Both ways to read calls.
+// Both ways of reading calls.
 struct Calls {
   std::vector<std::array<uint64_t, 3>> all;
   void calls(CallRun& run) {
@@ -70,7 +70,7 @@ TEST(MonoReader, EveryVersionHasEveryEventOfItsTable) {
       EXPECT_FALSE(end.error) << sample.name << ": " << to_string(*end.error);
       EXPECT_EQ(end.offset, frame.end);
     }
-    if (!sample.name.starts_with('v')) continue;  // not one that has everything
+    if (!sample.name.starts_with('v')) continue;  // only complete samples
     for (unsigned byte = 0; byte < 256; ++byte) {
       const uint8_t kind = layout.events.kind[byte];
       if (kind == EventTable::kNone) continue;
@@ -157,7 +157,7 @@ TEST(MonoReader, NumbersThatAreTooLongOrNeverEndAreErrors) {
   }
 }
 
-// A length that asks for more items than there are bytes is refused before anything is made of it.
+// A length with more items than bytes is rejected before anything is allocated for it.
 TEST(MonoReader, HostileLengths) {
   const std::string many = std::string(9, '\xFF') + '\x01';
   for (const std::string& event :

@@ -6,7 +6,7 @@
 
 namespace telltale::mono {
 
-// Chooses events. They are told in order, all of them, buffer by buffer.
+// Selects events. It has to see all events in order, buffer by buffer.
 class RecordSelector {
  public:
   RecordSelector() = default;
@@ -16,7 +16,7 @@ class RecordSelector {
 
   virtual void begin_buffer(int64_t pid, uint64_t thread) = 0;
   virtual bool call(uint64_t time, const Call& call) = 0;
-  [[nodiscard]] virtual bool other(uint64_t time) const = 0;  // any event but a call
+  [[nodiscard]] virtual bool other(uint64_t time) const = 0;  // any event except a call
 };
 
 }  // namespace telltale::mono

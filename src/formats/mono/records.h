@@ -9,21 +9,21 @@
 
 namespace telltale::mono {
 
-// The events of a recording, one type each, in the published text's terms. Addresses are whole
+// The events of a recording, one type each, in the published text's terms. Addresses are absolute
 // (bases added, shifts undone); times are nanoseconds on the recording's clock. Views (lists and
-// strings) are valid while the visitor is being told; strings are never trusted.
+// strings) are valid during the visitor's call; strings are never trusted.
 
 std::string_view event_name(EventKind kind);  // "Alloc", "GcMove" ...
 
-// "Mono JIT" ...; empty for a number that nobody knows, and for performance counters, whose section
-// names itself.
+// "Mono JIT" ...; empty for an unknown number, and for performance counters, whose section name is
+// in the file.
 std::string_view counter_section_name(uint64_t section);
 
-// What all events have.
+// Common to all events.
 struct EventHead {
   EventKind kind{};
   uint8_t first_byte = 0;
-  uint64_t time = 0;    // ns; of the last timed event before it, if it has no time of its own
+  uint64_t time = 0;    // ns; of the previous timed event if it has no time of its own
   uint64_t offset = 0;  // of its first byte, from the start of the file
   Bytes raw;            // all its bytes
 
@@ -50,13 +50,13 @@ struct GcResize {
   uint64_t heap_size = 0;  // bytes
 };
 struct GcMove {
-  std::span<const uint64_t> objects;  // old and new address in turn
+  std::span<const uint64_t> objects;  // old and new address alternately
 };
 struct GcHandle {
   bool created = true;
   uint64_t type = 0;  // 0 weak, 1 weak with resurrection, 2 normal, 3 pinned
   uint64_t handle = 0;
-  uint64_t object = 0;  // of a created one
+  uint64_t object = 0;  // of a created handle
   bool has_backtrace = false;
   Backtrace backtrace;
 };
@@ -78,7 +78,7 @@ struct Metadata {
   uint64_t type = 0;     // class of a vtable
   bool has_name = false;
   std::string_view name;
-  std::string_view mvid;  // of an image that is loaded, since version 16
+  std::string_view mvid;  // of a loaded image, since version 16
 };
 
 struct Call {
@@ -121,7 +121,7 @@ struct HeapReference {
 struct HeapObject {
   uint64_t object = 0;
   uint64_t type = 0;  // as in Alloc
-  uint64_t size = 0;  // 0: more references of an object that was told before
+  uint64_t size = 0;  // 0: further references of the previous object
   uint8_t generation = 0;
   std::span<const HeapReference> references;
 };

@@ -16,9 +16,9 @@
 
 namespace telltale::mono {
 
-// Allocations, objects of heap shots and exception clauses side by side, of which a visitor wants
+// Consecutive allocations, objects of heap shots and exception clauses, of which a visitor needs
 // types, sizes and times: nearly all of most recordings without calls. Stacks, references, objects
-// and methods are passed over. Versions 16 and 17.
+// and methods are skipped. Versions 16 and 17.
 class SkimRun {
   static constexpr uint8_t kAllocByte = event_byte(Group::alloc, 0);
   static constexpr uint8_t kTracedAllocByte = event_byte(Group::alloc, info::kAllocBacktrace);
@@ -26,13 +26,13 @@ class SkimRun {
   static constexpr uint8_t kClauseByte = event_byte(Group::exception, info::kExceptionClause);
 
  public:
-  // What a visitor looks at, beside types, sizes and times.
+  // The details that a visitor needs besides types, sizes and times.
   struct Wants {
-    // Stacks, of whatever event; objects of allocations; methods and objects of clauses.
+    // Stacks of any event; objects of allocations; methods and objects of clauses.
     bool stacks = true;
-    bool references = true;  // of heap objects, and which object it is
+    bool references = true;  // of heap objects, and the object's own address
 
-    // Whether an event with this first byte can be told by a SkimRun.
+    // Whether SkimRun handles an event with this first byte.
     [[nodiscard]] bool skims(uint8_t first) const {
       if (first == kHeapObjectByte) return !references;
       return !stacks && (first == kAllocByte || first == kTracedAllocByte || first == kClauseByte);
@@ -40,11 +40,11 @@ class SkimRun {
   };
   static bool fits(const Layout& layout) { return layout.heap_object_has_generation; }
 
-  // REQUIRES: the event at the cursor is one of those that can be skimmed.
+  // REQUIRES: the event at the cursor can be skimmed.
   SkimRun(LebCursor& in, BufferBases& bases) : in_(in), bases_(bases) {}
 
-  // Tells events as they are mostly, all of one kind, up to one that is not; the cursor then stands
-  // at it. The running method is not kept.
+  // Decodes common events of one kind, up to one that is not; the cursor is then at that event. The
+  // running method is not updated. Calls
   //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type)
   template <typename Use>
   void play(Use& use) {
@@ -63,21 +63,21 @@ class SkimRun {
   }
 
  private:
-  // The longest event without its list, and the words that are looked at behind it.
+  // The longest event without its list, and the words read after it.
   static constexpr std::ptrdiff_t kFarFromEnd = 48;
   static constexpr unsigned kMostBytes = 8;  // of a number that is read here
 
-  // Where the first numbers of an event end, one past each: in sixteen bytes.
+  // The ends of an event's first numbers, one past each, within sixteen bytes.
   class Ends {
    public:
     explicit Ends(const uint8_t* at) : bits_(bits_at(at)) {}
-    // REQUIRES: called in this order; past the last end it is of no use.
+    // REQUIRES: called in this order; invalid after the last end.
     [[gnu::always_inline]] unsigned next() {
       const unsigned end = static_cast<unsigned>(std::countr_zero(bits_)) + 1;
       bits_ &= bits_ - 1;
       return end;
     }
-    // There was one end more than was asked for before the last next().
+    // Whether there was another end before the last next().
     [[nodiscard]] bool any() const { return bits_ != 0; }
 
    private:
@@ -95,7 +95,7 @@ class SkimRun {
     uint32_t bits_;
   };
 
-  // The number in the bytes from `begin` up to `end`: 1 to 8.
+  // The number in the bytes [begin, end): 1 to 8 bytes.
   [[gnu::always_inline]] static uint64_t unsigned_in(const uint8_t* fields, unsigned begin,
                                                      unsigned end) {
     const unsigned unused = 64 - 8 * (end - begin);
@@ -107,7 +107,7 @@ class SkimRun {
     const uint64_t value = leb_bits(leb_word(fields + begin) << unused >> unused);
     return (bases_.pointer + sign_extended(value, 7 * (end - begin))) & bases_.address_mask;
   }
-  // The place behind `count` numbers; null if one of them is long, or they come near the end.
+  // The place after `count` numbers; null if one of them is long, or they come near the end.
   [[gnu::always_inline]] const uint8_t* behind(const uint8_t* at, unsigned count) const {
     constexpr uint64_t kOnes = 0x0101'0101'0101'0101;
     while (count != 0) {
@@ -116,19 +116,20 @@ class SkimRun {
       const uint64_t ends = ~leb_word(at) & kLebContinues;
       if (ends == 0) [[unlikely]]
         return nullptr;
-      const uint64_t up_to = (ends >> 7) * kOnes;  // how many ends there are up to each byte
+      const uint64_t up_to = (ends >> 7) * kOnes;  // number of ends up to each byte
       const auto all = static_cast<unsigned>(up_to >> 56);
       if (all >= count) {
         const uint64_t enough = ((up_to | kLebContinues) - count * kOnes) & kLebContinues;
         return at + leb_first_bytes(enough);
       }
       count -= all;
-      // On to the next number, so that a long one fills a word.
+      // Advances to the next number, so that a long one fills a word.
       at += 8 - static_cast<unsigned>(std::countl_zero(ends)) / 8;
     }
     return at;
   }
-  // No number between these ends is long. One branch: most are, or are not, in no order.
+  // No number between these ends is long. One branch: usually none is, or several are, without a
+  // pattern.
   [[gnu::always_inline]] static bool all_short(unsigned first, unsigned second, unsigned third,
                                                unsigned fourth) {
     const auto over = [](unsigned bytes) { return kMostBytes - bytes; };  // wraps if too many

@@ -14,7 +14,7 @@
 namespace telltale::mono {
 namespace {
 
-// What is told of an event: its kind, time, and type and size; or a method.
+// The facts about an event: its kind, time, and type and size; or a method.
 using Told = std::tuple<EventKind, uint64_t, uint64_t, uint64_t>;
 
 struct OneByOne {
@@ -66,7 +66,7 @@ class Events {
 
   std::vector<uint8_t> make(size_t count) {
     for (size_t i = 0; i < count; ++i) {
-      // Rows of one kind, as recordings have them.
+      // Runs of one kind, as in recordings.
       const uint64_t kind = random_() % 12;
       for (uint64_t row = random_() % 20; row != 0; --row) one(kind);
     }
@@ -154,7 +154,7 @@ class Events {
 template <typename Visitor>
 DecodeEnd decode(std::span<const uint8_t> bytes, Visitor& visitor, uint8_t version = 17,
                  uint64_t mask = ~uint64_t{0}) {
-  // A copy of its own, so that reading beyond the end is seen.
+  // A separate copy, so that sanitizers detect reads beyond the end.
   const std::vector<uint8_t> copy(bytes.begin(), bytes.end());
   static const Layout kLayouts[] = {layout_of(15), layout_of(16), layout_of(17)};
   return decode_buffer(

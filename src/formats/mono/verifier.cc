@@ -34,7 +34,7 @@ constexpr auto kValueRules = std::to_array<ValueRule>({
     {EventKind::sync_point, "kind", 0, 2, kNone, 13, kLastVersion},
 });
 
-// Plays a file against the rules.
+// Checks a file against the rules.
 class Checker {
  public:
   Checker(Verdict& verdict, const Layout& layout, RecordSelector* selector)
@@ -48,9 +48,8 @@ class Checker {
     check_time(frame.offset, frame.header.time_base, "Buffer");
   }
 
-  // Since version 13 the profiler's writer thread tells of other threads' methods, and fills
-  // several buffers at a time: what it writes late is no violation, as long as a buffer is in order
-  // itself.
+  // Since version 13 the profiler's writer thread writes other threads' methods, and fills several
+  // buffers at a time: a late buffer is not a violation, if it is in order itself.
   void end_buffer() {
     if (!thread_->tells_methods) {
       verdict_.counts[static_cast<size_t>(Kind::time_goes_back)] += late_.count;
@@ -68,8 +67,8 @@ class Checker {
   template <typename Record>
   void event(const EventHead& head, const Record& record) {
     if (!chosen(selector_ == nullptr || selector_->other(head.time))) return;
-    // These are stamped by the thread that compiled or was sampled, and written by another; or, for
-    // counters, before they were collected.
+    // The times of these are taken by the thread that compiled or was sampled, and another thread
+    // writes them; or, for counters, they are taken before the collection.
     constexpr bool kForeignTime = std::is_same_v<Record, Jit> ||
                                   std::is_same_v<Record, SampleHit> ||
                                   std::is_same_v<Record, Counters>;
@@ -92,11 +91,11 @@ class Checker {
  private:
   struct Thread {
     uint64_t last_time = 0;      // in its buffers so far
-    bool foreign = false;        // the last event had the time of another thread
-    bool tells_methods = false;  // it is the profiler's writer thread
+    bool foreign = false;        // the previous event had the time of another thread
+    bool tells_methods = false;  // the profiler's writer thread
     bool in_shot = false;
   };
-  // What is earlier than the thread's buffers so far, but not than its own buffer.
+  // An event earlier than the thread's previous buffers, but not earlier than its own buffer.
   struct Late {
     size_t count = 0;
     std::optional<Violation> first;

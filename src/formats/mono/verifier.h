@@ -13,18 +13,18 @@
 
 namespace telltale::mono {
 
-// One thing that the format forbids, where it stands.
+// A violation of the format, with its place.
 struct Violation {
   enum class Kind : uint8_t {
     torn_file,         // it ends inside a buffer or a buffer's header
-    stray_bytes,       // that belong to no buffer
+    stray_bytes,       // outside any buffer
     wrong_length,      // of a buffer: the next one begins earlier
     unreadable_event,  // the rest of its buffer is lost
-    time_goes_back,  // within a thread; methods, hits and counters are stamped elsewhere or earlier
-    odd_moves,       // addresses of moved objects come in pairs
-    unknown_value,   // of an enumeration; the version's own list says which there are
-    set_flags,       // where flags must be 0
-    misplaced_event,  // heap objects outside a heap shot, ends without a beginning
+    time_goes_back,    // within a thread; times of methods, hits and counters are taken elsewhere
+    odd_moves,         // addresses of moved objects come in pairs
+    unknown_value,     // of an enumeration, according to the version's own list
+    set_flags,         // where flags must be 0
+    misplaced_event,   // heap objects outside a heap shot, ends without a beginning
   };
   static constexpr size_t kKinds = 9;
   Kind kind = Kind::unreadable_event;
@@ -35,13 +35,13 @@ struct Violation {
 std::string_view to_string(Violation::Kind kind);
 std::string to_string(const Violation& violation);  // with place
 
-// Records are those that could be read, or of them those of the selector, if there is one.
+// Only readable records count, and with a selector only those that it selects.
 struct Verdict : VerdictOf<Violation> {
   FileHeader header;
 };
 
-// The values that a field of an event may have: 0 to `last`, without `except`. Data, so that the
-// page of the format and the tests can show them.
+// The allowed values of an event's field: 0 to `last`, without `except`. Data, so that the format's
+// page and the tests can list them.
 struct ValueRule {
   EventKind event;
   std::string_view field;
@@ -53,7 +53,7 @@ struct ValueRule {
 };
 std::span<const ValueRule> value_rules();
 
-// Holds a file against the grammar and the rules of its version. Violations of events that a
+// Checks a file against the grammar and the rules of its version. Violations of events that a
 // selector leaves out do not count; those of the file's structure always do. Errors: those of
 // read_file_header.
 Result<Verdict> verify_recording(Bytes file, RecordSelector* selector = nullptr);

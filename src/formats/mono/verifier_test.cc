@@ -22,7 +22,7 @@ using Kind = Violation::Kind;
 
 Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
-// The kinds of violations that a file has.
+// The kinds of violations in a file.
 std::vector<Kind> violations(const std::string& file) {
   const auto verdict = verify_recording(as_bytes(file));
   EXPECT_TRUE(verdict);
@@ -54,7 +54,7 @@ TEST(MonoVerifier, TimesOfAThreadNeverGoBack) {
                            .leave(9, kMethods)
                            .bytes()),
             only(Kind::time_goes_back));
-  // Another thread's times do not matter, nor those of events that another thread stamps.
+  // Other threads' times do not matter, nor those of events whose time another thread took.
   EXPECT_EQ(
       violations(
           open_buffer().enter(5, kMethods).buffer(buffer_header(2, 4)).leave(9, kMethods).bytes()),
@@ -92,7 +92,7 @@ TEST(MonoVerifier, ValuesAreThoseOfTheVersion) {
       only(Kind::unknown_value));
 }
 
-// A buffer of the profiler's writer thread, which tells of others' methods, may be written late.
+// A buffer of the profiler's writer thread, which writes other threads' methods, may be late.
 TEST(MonoVerifier, TheWriterThreadWritesBuffersLate) {
   const auto load = [](MonoBuilder& file, uint64_t step) -> MonoBuilder& {
     return file.event(Group::metadata, info::kMetadataEndLoad, step,
@@ -113,12 +113,12 @@ TEST(MonoVerifier, TheWriterThreadWritesBuffersLate) {
   EXPECT_EQ(late(true, false, 1), std::vector<Kind>());
   EXPECT_EQ(late(false, true, 1), std::vector<Kind>());
   EXPECT_EQ(late(false, false, 1), only(Kind::time_goes_back));
-  // Within a buffer times are in order all the same.
+  // Within a buffer times must still be in order.
   EXPECT_EQ(late(true, true, ~uint64_t{0}), only(Kind::time_goes_back));
 }
 
-// Written by hand from the published text and what later versions changed, not from the verifier's
-// table: each field with every value up to 20, in every version.
+// Written by hand from the published text and the changes of later versions, not from the
+// verifier's table: each field with every value up to 20, in every version.
 TEST(MonoVerifier, EachValueRuleHoldsOnRecords) {
   struct Field {
     std::string name;
@@ -183,7 +183,7 @@ TEST(MonoVerifier, EachValueRuleHoldsOnRecords) {
         // Before version 14 the action is two bits of the first byte.
         if (version < 14 && field.name == "Monitor action" && value > 3) continue;
         MonoBuilder file = open_buffer(version);
-        if (version == 15) {  // without a vtable it would be 14 with another number
+        if (version == 15) {  // without a vtable it would be read as 14
           file.event(Group::metadata, info::kMetadataEndLoad, 1,
                      Metadata{.kind = MetadataKind::vtable, .pointer = 8, .type = 16});
         }
@@ -222,7 +222,7 @@ TEST(MonoVerifier, DamageIsNamed) {
   EXPECT_EQ(violations(whole.substr(0, whole.size() - 1)), only(Kind::torn_file));
   EXPECT_EQ(violations(whole + "abc"), only(Kind::stray_bytes));
   EXPECT_EQ(violations(open_buffer().raw_event("\xFF").bytes()), only(Kind::unreadable_event));
-  // The first of two buffers says that it is longer than it is.
+  // The first of two buffers has a length that is too large.
   const std::string header = MonoBuilder(17).bytes();
   const std::string other = MonoBuilder(17).buffer(buffer_header(2, 1000)).bytes();
   std::string two = whole + other.substr(header.size());

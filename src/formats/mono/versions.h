@@ -7,8 +7,8 @@
 
 namespace telltale::mono {
 
-// Which events there are, and how their first byte says so: (byte & mask) == value. `timed` events
-// begin with a time in every version, the others since version 13.
+// The events and their first bytes: (byte & mask) == value. `timed` events begin with a time in
+// every version, the others since version 13.
 struct EventRow {
   EventKind kind;
   uint8_t value;
@@ -88,16 +88,17 @@ constexpr EventTable event_table(uint8_t version) {
   return table;
 }
 
-// What changed between data versions. No other place asks for a version number. Each member says
-// since (or up to) which version; docs/formats/mono.md has the same table with dates and releases.
+// Differences between data versions. No other code compares version numbers. The comment of each
+// member says since (or up to) which version; docs/formats/mono.md has the same table with dates
+// and releases.
 struct Layout {
   uint8_t version = kLastVersion;
 
   // --- How every event is written
-  bool every_event_has_time;    // 13: before, heap objects, roots, hits, symbols, counters and
+  bool every_event_has_time;    // 13; before, heap objects, roots, hits, symbols, counters and
                                 // coverage have none
   bool backtrace_is_methods;    // 13: frames are chained methods; before, a flags number and
-                                // pointers that count from ptr_base
+                                // pointers relative to ptr_base
   bool metadata_has_flags;      // up to 12
   bool small_fields_are_bytes;  // 13: GC event, generation, helper type, sample type, clause type
 
@@ -126,7 +127,7 @@ struct Layout {
   EventTable events;  // which events there are
 };
 
-// `counters_only`: a 5.10 branch wrote 15 when nothing but the counters' fields had changed.
+// `counters_only`: a 5.10 branch wrote 15 when only the counters' fields had changed.
 constexpr Layout layout_of(uint8_t version, bool counters_only = false) {
   const uint8_t v = counters_only && version == 15 ? 14 : version;
   return {.version = version,
@@ -157,7 +158,7 @@ constexpr Layout layout_of(uint8_t version, bool counters_only = false) {
           .events = event_table(v)};
 }
 
-// What changed with the profiler's own version (major): the file's header.
+// Differences between the profiler's own versions (major): the file's header.
 struct HeaderLayout {
   bool has_strings;     // 1: arguments, architecture, operating system
   bool has_startup_ns;  // 3: start-up on the clock of the events

@@ -1,7 +1,7 @@
 #pragma once
 
-// The bytes of a Mono log-profiler recording (.mlpd), in one freestanding place. Explained with
-// grammar, version table and a worked hex dump in docs/formats/mono.md.
+// The bytes of a Mono log-profiler recording (.mlpd), in one freestanding header.
+// docs/formats/mono.md has the grammar, a version table and a worked hex dump.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr size_t kFirstHeaderBytes = 32;  // of a file whose header has no strin
 constexpr uint8_t kPublishedVersion = 1;  // the data version that the published text describes
 constexpr uint8_t kLastVersion = 17;
 
-// Objects stand on 8-byte borders: their addresses are stored shifted.
+// Objects are 8-byte aligned: their addresses are stored shifted.
 constexpr unsigned kObjectShift = 3;
 
 // The lower four bits of an event's first byte.
@@ -34,7 +34,7 @@ enum class Group : uint8_t {
   meta = 10,
 };
 
-// The upper four bits, which each group reads in its own way.
+// The upper four bits, which depend on the group.
 namespace info {
 constexpr uint8_t kAllocBacktrace = 0x10;
 
@@ -92,13 +92,13 @@ constexpr uint8_t kMetaSyncPoint = 0x00;
 constexpr uint8_t kMetaAotId = 0x10;
 }  // namespace info
 
-// The first bytes of the three events that most recordings are made of.
+// The first bytes of the three most frequent events.
 constexpr uint8_t kLeaveByte = info::kMethodLeave | static_cast<uint8_t>(Group::method);
 constexpr uint8_t kEnterByte = info::kMethodEnter | static_cast<uint8_t>(Group::method);
 constexpr uint8_t kExceptionLeaveByte =
     info::kMethodExceptionLeave | static_cast<uint8_t>(Group::method);
 
-// The events that are told apart; records.h has a type for each.
+// The kinds of events; records.h has a type for each.
 enum class EventKind : uint8_t {
   alloc,
   gc_event,
@@ -131,7 +131,7 @@ enum class EventKind : uint8_t {
 };
 constexpr size_t kEventKinds = 28;
 
-// What a metadata event is about.
+// The subject of a metadata event.
 enum class MetadataKind : uint8_t {
   type = 1,  // a class
   image = 2,
@@ -162,9 +162,9 @@ enum class CounterType : uint8_t {
   time_interval = 7,  // microseconds
 };
 constexpr uint64_t kLastCounterType = 7;
-constexpr uint64_t kPerformanceCounters = 1U << 15;  // the section whose name is in the file
+constexpr uint64_t kPerformanceCounters = 1U << 15;  // its counters' section names are in the file
 
-// Old heap roots (versions 3 to 14): flags beside the kind.
+// Flags of old heap roots (versions 3 to 14), besides the kind.
 constexpr uint64_t kRootPinning = 0x100;
 constexpr uint64_t kRootWeak = 0x200;
 constexpr uint64_t kRootInterior = 0x400;

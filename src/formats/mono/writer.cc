@@ -15,7 +15,7 @@ void write_string(ByteWriter& out, std::string_view text) {
   out.zeros(1);
 }
 
-// Encodes the events of a buffer over the bytes that they were read from.
+// Encodes the events of a buffer over their original bytes.
 struct Rewriter {
   std::string& out;
   const Layout& layout;
@@ -83,12 +83,12 @@ Result<void> rewrite_recording(Bytes file, const ByteSink& sink) {
   copy(0, header->bytes);
   uint64_t at = header->bytes;
   for (const BufferFrame& frame : frames.buffers) {
-    copy(at, frame.offset);  // what belongs to no buffer
+    copy(at, frame.offset);  // bytes outside any buffer
     write_buffer_header(frame.header, out.block());
     const BufferBases bases = frame.header.bases(header->address_mask());
     Rewriter events{out.block(), layout, bases};
     const DecodeEnd end = decode_buffer(frame.events(file), bases, frame.begin, layout, events);
-    copy(end.offset, frame.end);  // what cannot be read
+    copy(end.offset, frame.end);  // unreadable bytes
     at = frame.end;
   }
   copy(at, file.size());

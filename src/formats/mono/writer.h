@@ -17,11 +17,12 @@ namespace telltale::mono {
 void write_file_header(const FileHeader& header, std::string& out);
 void write_buffer_header(const BufferHeader& header, std::string& out);
 
-// Reads a whole recording and writes it again event by event, gaps and damaged parts as they are:
-// the result is the input, byte for byte. Errors: those of read_file_header, and the sink's.
+// Reads a whole recording and writes it again event by event, with gaps and damaged parts
+// unchanged: the result is the input, byte for byte. Errors: those of read_file_header, and the
+// sink's.
 Result<void> rewrite_recording(Bytes file, const ByteSink& sink);
 
-// What a conversion could not carry over.
+// Data that a conversion could not preserve.
 struct ConversionLoss {
   enum class Reason : uint8_t {
     header_strings,  // arguments, architecture, operating system, port
@@ -30,12 +31,12 @@ struct ConversionLoss {
     roots,           // of heap shots
     samples,         // hits, symbols, binaries
     counters,
-    runtime_code,  // that no method is compiled to
+    runtime_code,  // not compiled from a method
     coverage,
     marks,          // sync points, AOT ids, collector locks
-    event_parts,    // parts of events that stay: offsets of references, generations of
+    event_parts,    // parts of preserved events: offsets of references, generations of
                     // objects, objects of clauses, stacks of lock events
-    unknown_types,  // vtables that the recording does not explain
+    unknown_types,  // vtables without a class in the recording
   };
   static constexpr size_t kReasons = 11;
   std::array<uint64_t, kReasons> counts{};
@@ -44,7 +45,7 @@ struct ConversionLoss {
 std::string_view loss_text(ConversionLoss::Reason reason);  // "... have no place there; dropped"
 
 // Writes a recording in another data version, kPublishedVersion or kLastVersion; the same version
-// is rewritten. Damaged parts are left out and told to `problems`. Errors: those of
+// is rewritten. Damaged parts are left out and reported in `problems`. Errors: those of
 // read_file_header; usage for another target; the sink's.
 Result<ConversionLoss> convert_recording(Bytes file, const std::string& file_name,
                                          uint8_t target_version, const ByteSink& sink,

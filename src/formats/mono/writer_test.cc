@@ -48,7 +48,7 @@ Converted converted(std::string_view file, uint8_t version) {
   return out;
 }
 
-// Everything that a recording says, in order.
+// The contents of a recording, in order.
 struct Facts {
   std::map<EventKind, uint64_t> kinds;
   std::vector<uint64_t> words;
@@ -158,7 +158,7 @@ TEST(MonoWriter, EveryVersionConvertsToBothAndIsValidThere) {
   }
 }
 
-// Up and down again: what version 1 can say survives version 17.
+// Up and down again: version 1's data survives version 17.
 TEST(MonoWriter, TheVersionsThereAndBackAgain) {
   MonoBuilder file(1);
   const std::array<uint64_t, 2> stack = {kMethods + 8, kMethods - 64};
@@ -171,11 +171,12 @@ TEST(MonoWriter, TheVersionsThereAndBackAgain) {
   const Converted down = converted(up.bytes, kPublishedVersion);
   EXPECT_EQ(down.bytes, original);
   EXPECT_EQ(up.loss.counts, ConversionLoss().counts);
-  // The vtable that version 17 needs is the only thing that does not come back.
+  // Only the vtable that version 17 needs is lost on the way back.
   EXPECT_EQ(down.loss.count(ConversionLoss::Reason::loads), 1U);
 }
 
-// Other readers believe the bit, whatever the action is: where it is set, a backtrace must follow.
+// Other readers only look at the bit, whatever the action is: if it is set, a backtrace must
+// follow.
 TEST(MonoWriter, OnlyContentionsKeepTheBitOfABacktraceBeforeVersion14) {
   const std::array<uint64_t, 2> stack = {kMethods + 8, kMethods - 64};
   MonoBuilder file(17);
@@ -207,7 +208,8 @@ TEST(MonoWriter, OnlyContentionsKeepTheBitOfABacktraceBeforeVersion14) {
 
 TEST(MonoWriter, WhatVersion1CanSayComesBackFromVersion17AsItWas) {
   for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
-    // Even of version 1: its git builds wrote handles, which the published text does not have.
+    // Even in version 1: git builds of that time wrote handles, which the published text does not
+    // have.
     const std::string published =
         converted(converted(sample.bytes, kLastVersion).bytes, kPublishedVersion).bytes;
     const std::string last = converted(published, kLastVersion).bytes;
@@ -232,7 +234,7 @@ TEST(MonoWriter, AChangedEventIsWrittenAnew) {
   std::string out;
   write_event(EventHead{.first_byte = kEnterByte, .time = 11}, Call{.method = 164}, layout, bases,
               as_bytes(raw), out);
-  EXPECT_EQ(out, std::string("\x23\x81\x80\x00\xC0\x00", 6));  // the time as it was
+  EXPECT_EQ(out, std::string("\x23\x81\x80\x00\xC0\x00", 6));  // the unchanged time
   EXPECT_EQ(bases.method, 164U);
 }
 

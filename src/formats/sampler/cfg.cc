@@ -24,7 +24,7 @@ std::optional<uint32_t> parse_number(std::string_view text) {
   return static_cast<uint32_t>(*number);
 }
 
-// Calls use(field) for each field that a tab ends; false if something stands behind the last.
+// Calls use(field) for each field that a tab ends; false if characters follow the last tab.
 template <typename Use>
 bool for_each_field(std::string_view line, Use use) {
   while (!line.empty()) {
@@ -53,7 +53,7 @@ class CfgInfo::Reader {
   }
 
  private:
-  // The next line; none, and a complaint, if the text ends before its line feed.
+  // The next line; empty, with a complaint, if the text ends before its line feed.
   std::optional<std::string_view> take_line(std::string_view what) {
     const size_t end = text_.find('\n', at_);
     line_at_ = at_;
@@ -70,13 +70,13 @@ class CfgInfo::Reader {
   void complain(Problem::Kind kind, std::string message, uint64_t lost) {
     problems_.add({kind, file_offset_ + line_at_, file_, "graph", std::move(message), lost});
   }
-  // Of the line that was taken last.
+  // The offset of the last line taken.
   bool reject(std::string_view message) {
     rejected_ = std::string(message);
     return false;
   }
 
-  // False: at_ stands behind what was not understood.
+  // False: at_ is after the text that could not be parsed.
   bool read_unit() {
     CfgUnit unit;
     unit.offset = at_;

@@ -12,7 +12,7 @@
 
 namespace telltale::sampler {
 
-// A node of a function's control flow graph: a statement. Its number is its place in the function.
+// A node of a function's control flow graph: a statement. Its number is its index in the function.
 struct CfgNode {
   std::string_view file;  // "(unknown)" if it has none
   uint32_t line = 0;
@@ -35,22 +35,22 @@ struct CfgFunction {
 
 struct CfgUnit {
   std::string_view version;
-  std::string_view source;     // file name as it was given to the compiler
+  std::string_view source;     // file name as given to the compiler
   std::string_view signature;  // as in tags
   uint64_t offset = 0;
   uint32_t first_function = 0;
   uint32_t function_count = 0;
-  bool whole = true;  // up to the empty line that ends it
+  bool whole = true;  // ends with its empty line
 };
 
-// Control flow graphs: what .debug_sampler_cfg holds, or a .cfg file; units one after the other.
-// Grammar: docs/formats/sampler.md, "Control flow graphs". Zero bytes count for nothing. What
-// cannot be understood is skipped up to the next unit; the functions before it stay. Safe on
-// untrusted input; memory is proportional to the text.
+// Control flow graphs: the contents of .debug_sampler_cfg or of a .cfg file; a sequence of units.
+// Grammar: docs/formats/sampler.md, "Control flow graphs". Zero bytes are ignored. Text that cannot
+// be parsed is skipped up to the next unit; the functions before it are kept. Safe on untrusted
+// input; memory is proportional to the text.
 class CfgInfo {
  public:
-  // `file_offset`: where the bytes stand in `file`. The bytes must outlive this unless they hold a
-  // zero byte.
+  // `file_offset`: the offset of the bytes in `file`. The bytes must outlive this unless they
+  // contain a zero byte.
   static CfgInfo read(Bytes bytes, const std::string& file, uint64_t file_offset,
                       ProblemLog& problems);
 
@@ -61,7 +61,7 @@ class CfgInfo {
   [[nodiscard]] std::span<const CfgNode> nodes(const CfgFunction& function) const {
     return std::span(nodes_).subspan(function.first_node, function.node_count);
   }
-  // Numbers of nodes of the same function; a number may be too large.
+  // Numbers of nodes of the same function; they may be out of range.
   [[nodiscard]] std::span<const uint32_t> successors(const CfgNode& node) const {
     return std::span(successors_).subspan(node.first_successor, node.successor_count);
   }
@@ -82,7 +82,7 @@ class CfgInfo {
   std::vector<std::string_view> callees_;
 };
 
-// The unit as it is written; of a unit that was read whole: the same bytes.
+// The unit in its text form; for a unit that was read completely: the same bytes.
 void append_cfg_unit(std::string& out, const CfgInfo& info, const CfgUnit& unit);
 
 }  // namespace telltale::sampler

@@ -11,14 +11,14 @@
 namespace telltale::sampler {
 namespace {
 
-constexpr uint64_t kSlackRows = 1024;  // damaged ones that a short section may have
+constexpr uint64_t kSlackRows = 1024;  // damaged rows that a short section may have
 constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
 
 unsigned digit(const char* at) {
   return static_cast<unsigned>(static_cast<unsigned char>(*at)) - unsigned{'0'};
 }
 
-// Every run of digits is followed by something else: a body ends with a line feed.
+// Every run of digits is followed by another character, because a body ends with a line feed.
 bool read_number(const char*& at, uint64_t& value) {
   unsigned next = digit(at);
   if (next > 9) [[unlikely]]
@@ -76,7 +76,7 @@ uint64_t count_lines(std::string_view body) {
   return static_cast<uint64_t>(std::ranges::count(body, '\n'));
 }
 
-// REQUIRES: sums has room for `rows` rows, of which the body has at least as many.
+// REQUIRES: sums has space for `rows` rows, and the body has at least as many.
 template <size_t Arity>
 void add_rows(std::string_view body, size_t arity, uint64_t rows, uint64_t* sums, RowTally& tally) {
   const size_t width = Arity == 0 ? arity : Arity;
@@ -149,7 +149,7 @@ bool less(const BoundValue& a, const BoundValue& b) {
   const bool a_negative = a.form == BoundValue::Form::negative;
   const bool b_negative = b.form == BoundValue::Form::negative;
   if (a_negative != b_negative) return a_negative;
-  return a.bits < b.bits;  // of two negative ones, too
+  return a.bits < b.bits;  // also for two negative ones
 }
 
 std::optional<BoundValue> parse_bound(std::string_view text) {

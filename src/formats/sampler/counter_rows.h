@@ -9,29 +9,28 @@
 
 namespace telltale::sampler {
 
-// What reading the rows of a section came to.
+// The result of reading a section's rows.
 struct RowTally {
   uint64_t rows = 0;  // lines, good or bad
-  // Not the numbers that the scheme wants; they leave no trace in the sums. By number, from 0.
+  // Rows without the scheme's numbers; they do not change the sums. By number, from 0.
   std::vector<uint64_t> bad_rows;
-  uint64_t first_bad = 0;  // offset of the first in the body
-  uint64_t unread = 0;     // rows behind so many damaged ones that the sums would outgrow the text
-  uint64_t saturated = 0;  // sums that would not fit 64 bits; they stand at the largest number
+  uint64_t first_bad = 0;  // offset of the first one in the body
+  uint64_t unread = 0;     // rows after too many damaged ones, which are not read
+  uint64_t saturated = 0;  // sums that would not fit 64 bits; they stay at the largest number
 };
 
-// Any row count; or the number of sites where that is known.
+// Any number of rows; or the number of sites, if known.
 constexpr uint64_t kAllRows = std::numeric_limits<uint64_t>::max();
-// Values that a row of a scheme nobody documented may have.
+// Limit for the values in a row of an unknown scheme.
 constexpr size_t kMaxUnknownCounters = 64;
 
-// Adds rows of `arity` unsigned decimal numbers, separated by tabs, to `sums`, which holds
-// arity numbers a row and grows to the rows that there are. Rows behind `max_rows` are counted and
-// not read. `body`: whole lines, each with its line feed. REQUIRES: 1 <= arity <=
-// kMaxUnknownCounters.
+// Adds rows of `arity` unsigned decimal numbers, separated by tabs, to `sums`, which has arity
+// numbers a row and grows with the rows. Rows after `max_rows` are counted and not read. `body`:
+// whole lines, each with its line feed. REQUIRES: 1 <= arity <= kMaxUnknownCounters.
 RowTally add_counters(std::string_view body, size_t arity, std::vector<uint64_t>& sums,
                       uint64_t max_rows = kAllRows);
 
-// A number as printf has it for the type of a bounds site: %d, %u and the like, or %p.
+// A number as printf formats the type of a bounds site: %d, %u and the like, or %p.
 struct BoundValue {
   enum class Form : uint8_t { none, negative, unsigned_number, pointer };
   Form form = Form::none;
@@ -39,35 +38,34 @@ struct BoundValue {
 
   bool operator==(const BoundValue&) const = default;
 };
-// Negative numbers first; pointers as numbers.
+// Orders negative numbers first; pointers as numbers.
 bool less(const BoundValue& a, const BoundValue& b);
 std::optional<BoundValue> parse_bound(std::string_view text);
-// As it was read: "(nil)" and "0x1f" for pointers.
+// In the format that was read: "(nil)" and "0x1f" for pointers.
 std::string to_string(const BoundValue& value);
 
 struct Bounds {
   BoundValue minimum;
   BoundValue maximum;
 
-  // A site that was never reached has the largest number for a minimum and the smallest for a
-  // maximum.
+  // A site that was never reached has the largest number as minimum and the smallest as maximum.
   [[nodiscard]] bool observed() const {
     return minimum.form != BoundValue::Form::none && !less(maximum, minimum);
   }
   bool operator==(const Bounds&) const = default;
 };
-// Makes of each row the minimum of the minima and the maximum of the maxima.
+// Merges each row: the minimum of the minima and the maximum of the maxima.
 RowTally merge_bounds(std::string_view body, std::vector<Bounds>& bounds,
                       uint64_t max_rows = kAllRows);
 
-// Makes of each row the earliest (first) or the latest time; 0 is never.
+// Merges each row: the earliest (first) or the latest time; 0 is never.
 RowTally merge_timestamps(std::string_view body, bool first, std::vector<uint64_t>& times,
                           uint64_t max_rows = kAllRows);
 
-// How many values the first row has; 0 without a row.
+// The number of values in the first row; 0 without a row.
 size_t columns_of_first_row(std::string_view body);
 
-// An unsigned decimal number that fits 64 bits and nothing else.
+// An unsigned decimal number that fits 64 bits, without other characters.
 std::optional<uint64_t> parse_unsigned(std::string_view text);
 
 // Calls use(line without its line feed, offset in the body) for each.

@@ -46,8 +46,8 @@ class Decimator {
     return static_cast<uint64_t>(seen(random_));
   }
 
-  // Of so many the binomial distribution is a Poisson or a normal one for all that can be seen;
-  // libstdc++'s binomial one overflows.
+  // Above this count the binomial distribution is indistinguishable from a Poisson or a normal one;
+  // libstdc++'s binomial distribution overflows there.
   uint64_t draw_of_many(uint64_t count) {
     constexpr double kNormalFrom = 1e5;
     const double n = static_cast<double>(count);

@@ -9,11 +9,10 @@
 
 namespace telltale::sampler {
 
-// A report as it would have been if one in `sparsity` of what it counted had been looked at: every
-// count n of its samples becomes a draw from Binomial(n, 1/sparsity), independent of the others.
-// (Above 2^40 it is drawn from the Poisson or normal distribution that comes closest.) The same
-// seed draws the same numbers. Bounds, which are no counts, timestamps and everything else stay as
-// they are; so do rows that are damaged. Errors: the sink's.
+// Simulates sampling: the report as it would be if one in `sparsity` of its observations had been
+// made. Every count n of its samples becomes an independent draw from Binomial(n, 1/sparsity).
+// (Above 2^40 from the closest Poisson or normal distribution.) The same seed gives the same
+// numbers. Bounds, timestamps, damaged rows and everything else are unchanged. Errors: the sink's.
 Result<void> decimate(Bytes report, uint64_t sparsity, uint64_t seed, const ByteSink& sink,
                       ProblemLog& problems);
 

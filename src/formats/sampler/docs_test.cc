@@ -1,4 +1,4 @@
-// docs/formats/sampler.md shows a table of schemes that comes from the code; this compares.
+// Compares the table of schemes in docs/formats/sampler.md with the code.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

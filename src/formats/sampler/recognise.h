@@ -4,11 +4,11 @@
 
 namespace telltale::sampler {
 
-// What a text of Sampler's is, by how it begins.
+// The kind of a Sampler text, by its beginning.
 enum class TextKind : uint8_t { none, report, sites, graphs };
 
 TextKind kind_of(Bytes file);
-// A feedback report, or the samples that extract-report leaves of one.
+// A feedback report, or samples without a report as extract-report prints them.
 bool looks_like_report(Bytes file);
 // Any of them.
 bool looks_like_text(Bytes file);

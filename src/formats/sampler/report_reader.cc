@@ -12,7 +12,7 @@ using Kind = ReportItem::Kind;
 
 bool is_section_name(std::string_view name) { return name == "samples" || name == "timestamps"; }
 
-// The beginnings of lines that end a section whose own end is missing.
+// Beginnings of lines that end a section without an end tag.
 bool begins_tag(std::string_view rest) {
   for (const std::string_view word :
        {"<samples ", "<timestamps ", "<report ", "</samples", "</timestamps", "</report"}) {
@@ -73,13 +73,13 @@ bool ReportReader::ends_section(size_t at) const {
   return (at == 0 || file_[at - 1] == '\n') && begins_tag(file_.substr(at, 16));
 }
 
-// `end` is behind the tag; it becomes the end of the section.
+// `end` is after the tag; it becomes the end of the section.
 void ReportReader::read_section(ReportItem& item, size_t& end) const {
   const size_t begin = end;
   size_t stop = file_.find('<', begin);
   while (stop != std::string_view::npos && !ends_section(stop)) stop = file_.find('<', stop + 1);
   if (stop == std::string_view::npos) {
-    // A line without its end may be half a number.
+    // A line without a line feed may contain half a number.
     const size_t last = file_.rfind('\n');
     stop = last == std::string_view::npos || last < begin ? begin : last + 1;
   }

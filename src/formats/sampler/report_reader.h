@@ -11,19 +11,19 @@
 
 namespace telltale::sampler {
 
-// A piece of a feedback report. The pieces' bytes, one after the other, are the report's.
+// A piece of a feedback report. The concatenated bytes of all pieces are the report's.
 struct ReportItem {
   enum class Kind : uint8_t {
     report_begin,  // <report id="...">
     report_end,    // </report>
     samples,       // a whole section: its tag, its rows, its closing tag
     timestamps,    // likewise
-    text,          // what stands in a subreport that is not called samples: whole lines
-    skipped,       // what has no place in a report
+    text,          // whole lines in a subreport that is not called samples
+    skipped,       // text that is not allowed in a report
   };
   Kind kind = Kind::skipped;
   uint64_t offset = 0;     // of its first byte in the file
-  std::string_view bytes;  // all of it
+  std::string_view bytes;  // the whole piece
   std::string_view id;     // report_begin
   // samples, timestamps
   std::string_view unit;
@@ -34,7 +34,7 @@ struct ReportItem {
   uint64_t body_offset = 0;
   bool closed = true;  // false: the closing tag is missing
 
-  // What is wrong with it; none for a sound piece. `lost_bytes` of it are no part of the answer.
+  // The piece's damage; empty for a valid piece. `lost_bytes` of it are not part of the answer.
   struct Complaint {
     Problem::Kind kind = Problem::Kind::corruption;
     uint64_t offset = 0;
@@ -52,19 +52,19 @@ std::string_view to_string(ReportItem::Kind kind);
 // The item's complaint as an entry of a ProblemLog. REQUIRES: there is one.
 Problem problem_of(const ReportItem& item, const std::string& file_name);
 
-// Reads a feedback report piece by piece, front to back: published text "Dynamic Feedback Reports".
-// Sections count inside of <report id="samples"> and, as extract-report leaves them, outside of any
-// report. Safe on untrusted input; what is damaged costs no more than its own lines. Holds views.
+// Reads a feedback report sequentially, piece by piece (published text, "Dynamic Feedback
+// Reports"). Sections count inside <report id="samples"> and, as extract-report prints them,
+// outside any report. Safe on untrusted input; damage costs at most its own lines. Holds views.
 class ReportReader {
  public:
   explicit ReportReader(Bytes file);
-  // None at the end.
+  // Empty at the end.
   std::optional<ReportItem> next();
 
  private:
   struct Line {
     std::string_view text;  // without the line feed
-    size_t end = 0;         // where the next line begins
+    size_t end = 0;         // the start of the next line
     bool whole = true;      // has its line feed
   };
   [[nodiscard]] Line line_at(size_t at) const;
@@ -81,7 +81,7 @@ class ReportReader {
   std::string_view file_;
   size_t at_ = 0;
   bool in_report_ = false;
-  bool in_samples_ = true;  // sections may stand here
+  bool in_samples_ = true;  // sections are allowed here
   size_t report_at_ = 0;
 };
 

@@ -10,14 +10,14 @@
 namespace telltale::sampler {
 namespace {
 
-// The tag's line, encoded anew if that gives the same text.
+// The tag's line, re-encoded if that gives the same text.
 void append_tag_line(std::string& out, const Tag& tag, std::string_view line) {
   std::string again;
   append_tag(again, tag);
   out += again == line ? std::string_view(again) : line;
 }
 
-// False: it is no row of numbers, or not spelled as we would.
+// False: not a row of numbers, or not in canonical form.
 bool append_row_again(std::string& out, std::string_view line, bool bounds) {
   const size_t begin = out.size();
   std::vector<uint64_t> numbers;

@@ -13,8 +13,8 @@
 
 namespace telltale::sampler {
 
-// Appends the parts of a feedback report to a text, letter by letter as the published text has
-// them. REQUIRES of every text: no line feed, and no quotation mark in what stands in a tag.
+// Appends the parts of a feedback report to a text, in the exact form of the published text.
+// REQUIRES of every text: no line feed, and no quotation mark inside a tag.
 void append_report_begin(std::string& out, std::string_view id);
 void append_report_end(std::string& out);
 void append_samples_begin(std::string& out, std::string_view unit, std::string_view scheme);
@@ -27,9 +27,8 @@ void append_row(std::string& out, const Bounds& bounds);
 // Any tag, with its attributes in their order.
 void append_tag(std::string& out, const Tag& tag);
 
-// Reads a whole report and writes it again, tag by tag and number by number; what is damaged or
-// spelled in another way stays as it is: the result is the input, byte for byte. Errors: the
-// sink's.
+// Reads a whole report and writes it again, tag by tag and number by number; damaged text, or text
+// in another form, is copied. The result is the input, byte for byte. Errors: the sink's.
 Result<void> rewrite_report(Bytes file, const ByteSink& sink);
 
 }  // namespace telltale::sampler

@@ -69,7 +69,7 @@ class SiteInfo::Reader {
     problems_.add({kind, file_offset_ + at, file_, "sites", std::move(message), lost});
   }
 
-  // Lines outside of any section, from skipped_at_ to at_.
+  // Lines outside any section, from skipped_at_ to at_.
   void complain_of_skipped() {
     const bool torn = at_ == text_.size() && !text_.ends_with('\n');
     problem(torn ? Problem::Kind::torn_tail : Problem::Kind::corruption, skipped_at_,
@@ -77,7 +77,7 @@ class SiteInfo::Reader {
             at_ - skipped_at_);
   }
 
-  // A line of the section that is none of its rows: a tag.
+  // A line of the section that is not a row: a tag.
   static bool begins_tag(std::string_view rest) {
     return rest.starts_with("</sites") || rest.starts_with("<sites ");
   }

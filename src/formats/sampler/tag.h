@@ -20,19 +20,19 @@ struct Tag {
   std::array<std::pair<std::string_view, std::string_view>, kMaxAttributes> attributes{};
   size_t attribute_count = 0;
 
-  // Empty where there is none.
+  // Empty if there is no such attribute.
   [[nodiscard]] std::string_view attribute(std::string_view key) const;
 };
 
-// `line` has no line feed. None if it is no tag.
+// `line` has no line feed. Empty if it is not a tag.
 std::optional<Tag> parse_tag(std::string_view line);
 
 // 32 lower-case hexadecimal digits.
 bool is_unit_signature(std::string_view text);
-// Null for a scheme that nobody documented.
+// Null for an unknown scheme.
 const SchemeLayout* find_scheme(std::string_view name);
 
-// Whose values or sites a section holds. The pair joins what a run left with what was built.
+// The unit and scheme of a section, which join a run's report with its program.
 struct SectionKey {
   std::string unit;
   std::string scheme;

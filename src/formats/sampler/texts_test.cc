@@ -64,7 +64,7 @@ TEST(SamplerReport, GoldenFilesAreWrittenAgainByteForByte) {
   }
 }
 
-// Rows that stand whole before a cut are delivered; the rest of the bytes is lost, and told once.
+// Whole rows before a cut are delivered; the rest of the bytes is lost, and reported once.
 TEST(SamplerReport, EveryPrefixGivesItsWholeRows) {
   for (const std::string& name : golden_files(".report")) {
     const std::string text = testing::read_source_file(name);
@@ -87,7 +87,7 @@ TEST(SamplerReport, EveryPrefixGivesItsWholeRows) {
       }
       ASSERT_EQ(kept, size) << name << ": every byte is in an item";
       const size_t line = cut.rfind('\n') == std::string_view::npos ? 0 : cut.rfind('\n') + 1;
-      // A tag that lacks nothing but its line feed is still that tag; in a text it is a torn line.
+      // A tag that only lacks its line feed is still that tag; in a text it is a torn line.
       const bool tag = cut.ends_with('>') && lost == 0;
       ASSERT_EQ(lost, tag ? 0 : size - line) << name << " at " << size;
       const bool ended = size == 0 || cut.ends_with("</report>") || cut.ends_with("</report>\n");
@@ -148,7 +148,7 @@ TEST(SamplerRows, SumsStopAtTheLargestNumber) {
   EXPECT_EQ(sums[0], UINT64_MAX);
 }
 
-// 64 numbers a row by the first one, and then blank lines.
+// 64 numbers a row according to the first one, and then blank lines.
 TEST(SamplerRows, MemoryIsBoundedByTheText) {
   const std::string body = std::string(63, '\t') + "\n" + std::string(1 << 20, '\n');
   std::vector<uint64_t> sums;
@@ -359,7 +359,7 @@ TEST(SamplerVerifier, NamesTheFirstViolationOfEachKind) {
   EXPECT_EQ(count(verify_sites(as_bytes(sites)), Kind::wrong_row), 1U);
   const std::string graph = "*\t0.1\na.c\n" + unit + "\n+\tf\ta.c\t1\na.c\t1\n4\t\n\n\n\n";
   EXPECT_EQ(count(verify_graphs(as_bytes(graph)), Kind::missing_node), 1U);
-  // Of a function with two nodes: to the last one, and to the one behind it.
+  // For a function with two nodes: to the last one, and to the one after it.
   const auto two_nodes = [&](const std::string& successor) {
     return "*\t0.1\na.c\n" + unit + "\n+\tf\ta.c\t1\na.c\t1\n" + successor +
            "\t\n\na.c\t2\n\n\n\n\n";

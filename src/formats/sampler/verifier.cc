@@ -37,7 +37,7 @@ class Notes {
   Verdict verdict_;
 };
 
-// Attributes of a section's tag: these, in this order, and nothing else.
+// The attributes of a section's tag: exactly these, in this order.
 void check_tag(const Tag& tag, std::span<const std::string_view> keys, uint64_t offset,
                Notes& notes) {
   bool right = tag.letter_perfect && tag.attribute_count == keys.size();
@@ -47,7 +47,7 @@ void check_tag(const Tag& tag, std::span<const std::string_view> keys, uint64_t 
              fmt::format("the tag has not just {}, one blank before each", fmt::join(keys, ", ")));
 }
 
-// Null: unknown, and noted.
+// Null: unknown, and counted.
 const SchemeLayout* check_key(std::string_view unit, std::string_view scheme, uint64_t offset,
                               std::string_view record, Notes& notes) {
   if (!is_unit_signature(unit)) {
@@ -61,7 +61,7 @@ const SchemeLayout* check_key(std::string_view unit, std::string_view scheme, ui
   return layout;
 }
 
-// Spelled as printf does: no zeros in front.
+// In printf's form: no leading zeros.
 bool is_plain_number(std::string_view text) {
   return parse_unsigned(text).has_value() && (text.size() == 1 || text.front() != '0');
 }

@@ -1,8 +1,7 @@
 #pragma once
 
-// What Sampler's texts are made of, in one freestanding place for whoever writes them (the
-// compiler, the runtime; C++17) and the reader. Grammar and worked examples:
-// docs/formats/sampler.md.
+// The constants of Sampler's texts, in one freestanding header for writers (the compiler, the
+// runtime; C++17) and the reader. Grammar and worked examples: docs/formats/sampler.md.
 
 #include <math.h>
 
@@ -20,24 +19,24 @@ constexpr size_t kUnitDigits = 32;  // of a unit's signature: lower-case hexadec
 constexpr char kSamplesReport[] = "samples";
 constexpr char kBacktraceReport[] = "main-backtrace";
 
-constexpr size_t kMaxColumns = 5;     // of a site, besides the four that all have
+constexpr size_t kMaxColumns = 5;     // of a site, besides the four common ones
 constexpr size_t kMaxCounters = 9;    // of a site
 constexpr size_t kCommonColumns = 4;  // source file, line, function, control flow graph number
 
-// What a scheme's values are.
+// The meaning of a scheme's values.
 enum class Values : uint8_t {
   counters,  // unsigned; repeated sections are added
   bounds,    // a minimum and a maximum of the site's type; merged as minimum and maximum
 };
 
-// An instrumentation scheme: its columns of static information behind the four common ones, and the
+// An instrumentation scheme: its columns of static information after the four common ones, and the
 // values of a row of samples, in order.
 struct SchemeLayout {
   const char* name;  // as in -fsampler-scheme= and in tags
   char code;         // the letter that analyses use
   Values values;
   uint8_t columns;   // of kColumns
-  uint8_t counters;  // values a row
+  uint8_t counters;  // values in a row
   const char* column_names[kMaxColumns];
   const char* counter_names[kMaxCounters];
 };
@@ -97,12 +96,12 @@ constexpr SchemeLayout kSchemes[] = {
 };
 constexpr size_t kSchemeCount = sizeof(kSchemes) / sizeof(kSchemes[0]);
 
-// Countdowns: how many sites may pass until one is looked at (docs/formats/sampler.md, "The
-// documented tools"). What follows is POSIX's erand48; `state` begins as begin_uniform() says.
-constexpr size_t kCountdowns = 1021;  // in a file of them, native integers of 32 bits
+// Countdowns: how many sites to skip until the next observation (docs/formats/sampler.md, "The
+// documented tools"). Uses POSIX's erand48; begin_uniform() returns the initial `state`.
+constexpr size_t kCountdowns = 1021;  // native 32-bit integers in a file of countdowns
 constexpr uint64_t kUniformModulus = uint64_t{1} << 48;
-// Seeds that differ in a bit begin far from one another: the finaliser of splitmix64 (Steele, Lea,
-// Flood: Fast splittable pseudorandom number generators, 2014; its constants by Vigna).
+// Spreads seeds that differ in one bit: the finaliser of splitmix64 (Steele, Lea, Flood: Fast
+// splittable pseudorandom number generators, 2014; its constants by Vigna).
 inline uint64_t begin_uniform(uint64_t seed) {
   uint64_t mixed = seed + 0x9E3779B97F4A7C15;
   mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9;
@@ -116,10 +115,10 @@ inline uint64_t next_uniform(uint64_t& state) {
 inline double draw_uniform(uint64_t& state) {
   return static_cast<double>(next_uniform(state)) / static_cast<double>(kUniformModulus);
 }
-// The logarithm of the probability that a site is passed unobserved, where one in `sparsity`, 1 or
-// more, is observed; of 1 minus infinity.
+// The logarithm of the probability that a site is not observed, if one in `sparsity`, 1 or more, is
+// observed; minus infinity for 1.
 inline double log_of_passing(double sparsity) { return ::log1p(-1 / sparsity); }
-// Geometrically distributed with the mean that `log_of_passing` is of, for a uniform number in
+// Geometrically distributed with the mean that belongs to `log_of_passing`, for a uniform number in
 // (0, 1).
 inline int32_t geometric_countdown(double uniform, double log_of_passing) {
   const double number = ::log(uniform) / log_of_passing + 1;

@@ -10,9 +10,9 @@
 
 namespace telltale::stacktrack {
 
-// Writes records as layouts with STREAM want them: in chunks of all threads, each with its STREAM
-// record in front. Chunks are of whole entries, so that what follows stands where a reader looks
-// for it, and of whole pages where entries fill pages, as the wide layout's do.
+// Writes records for layouts with STREAM: in chunks of all threads, each preceded by its STREAM
+// record. Chunks consist of whole entries, so that readers find what follows, and of whole pages if
+// entries divide pages, as in the wide layout.
 class ChunkWriter {
  public:
   // `description` has STREAM records.
@@ -22,13 +22,13 @@ class ChunkWriter {
                                                              : description.entry_size),
         most_(most_bytes(description)) {}
 
-  // `pid` is the process that the chunk is said to be of, if the record is its first.
+  // `pid` is the chunk's process if the record is its first.
   void add(std::string_view record, uint64_t pid, BlockWriter& out) {
     if (records_.size() + description_.entry_size + record.size() > most_) finish(out);
     if (records_.empty()) pid_ = pid;
     records_ += record;
   }
-  // Writes what is held.
+  // Writes the buffered records.
   void finish(BlockWriter& out) {
     if (records_.empty()) return;
     const size_t used = description_.entry_size + records_.size();

@@ -25,8 +25,8 @@ using Key = std::tuple<uint64_t, uint64_t, uint64_t>;  // of a record's INFO, in
 
 Key key_of(const Record& record) { return {record.pid(), record.stream(), record.sequence()}; }
 
-// Exits that only their sequence number tells are given numbers of their own behind it: this many
-// bits are made free for them.
+// Exits that only their sequence number identifies get numbers of their own after it, in this many
+// freed bits.
 constexpr unsigned kExitBits = 20;
 
 // What a record becomes besides its fields.
@@ -39,22 +39,22 @@ struct Placing {
 // Encodes records one by one for the target.
 class Converter {
  public:
-  // `keeps_slots`: every record stays in the place that it has, and chunks with them.
+  // `keeps_slots`: every record stays at its place, and chunks with them.
   Converter(const FormatDescription& from, const FormatDescription& to, bool keeps_slots,
             ConversionLoss& loss)
       : from_(from), to_(to), keeps_slots_(keeps_slots), loss_(loss) {}
 
-  // Appends what `record` becomes; INFO becomes what its record's placing says.
+  // Appends the converted `record`; the placing of INFO's record decides about INFO.
   void convert(const Record& record, const Placing& placing, std::string& out) {
     const auto kind = record.kind();
     if (kind == RecordKind::info) return convert_info(record, out);
-    // Chunks that are written anew have STREAM records of their own.
+    // Newly written chunks have STREAM records of their own.
     if (kind == RecordKind::stream && !keeps_slots_) return;
     const bool told = !placing.exit || to_.compiled.exit != 0;
     if (!told) loss_.add(Reason::exit);
     const bool converted = told && kind && to_.has(*kind) && encode(record, *kind, placing, out);
     if (!kind || !to_.has(*kind)) {
-      // A count of nothing lost is no loss.
+      // A count of 0 losses is not a loss.
       if (kind != RecordKind::lost || record.number(*kind, Role::count) != 0)
         loss_.add(Reason::kind);
     }
@@ -62,7 +62,7 @@ class Converter {
   }
 
  private:
-  // A text on its way: what did not fill a record of the target yet.
+  // A text in progress: the part that has not filled a record of the target yet.
   struct Text {
     bool kept = false;
     Placing placing;
@@ -116,7 +116,7 @@ class Converter {
       if (role == Role::info_length) return to_.info_bytes() & 0xff;
       if (role == Role::entry_size) return to_.entry_size & 0xff;
       if (role == Role::payload_offset) return to_.payload_offset & 0xff;
-      // What is written anew, record behind record, is no ring any more.
+      // A stream written anew, record after record, is not a ring any more.
       if (role == Role::ring_bytes && !keeps_slots_) return 0;
     }
     return record.number(kind, role);
@@ -147,7 +147,7 @@ class Converter {
     text.rest += record.text();
     const size_t room = to_.info_bytes();
     size_t used = 0;
-    // What is full goes out, but the last record has to be the one that ends the text.
+    // Full records are written, but the last record has to be the one that ends the text.
     for (; text.kept && text.rest.size() - used > room; used += room)
       put_info(record, text, text.rest.substr(used, room), false, out);
     text.rest.erase(0, used);
@@ -170,7 +170,7 @@ class Converter {
   std::map<Key, Text> texts_;
 };
 
-// What all roads share: damage is counted, and unused places are dropped.
+// Common to all conversions: damage is counted, and unused places are dropped.
 class Road {
  public:
   Road(const StreamFormat& from, const FormatDescription& to, const std::string& file_name,
@@ -192,7 +192,7 @@ class Road {
   const FormatDescription& to_;
   const std::string& file_name_;
   ConversionLoss& loss_;
-  // What a record became: in chunks, where the target has them.
+  // A converted record: in chunks, if the target has them.
   void write(std::string_view encoded, uint64_t pid, std::optional<ChunkWriter>& chunks,
              BlockWriter& out) const {
     if (encoded.empty()) return;
@@ -205,7 +205,7 @@ class Road {
   Converter converter_;
 };
 
-// Record by record, in the order that they have.
+// Record by record, in their order.
 class StraightRoad : public Road {
  public:
   StraightRoad(const StreamFormat& from, const FormatDescription& to, const std::string& file_name,
@@ -218,7 +218,7 @@ class StraightRoad : public Road {
 
   void record(const Record& record) {
     const bool exit = exits_.is_exit(record);
-    // Where order in the file counts, exits stay as they are told.
+    // If order in the file counts, exits keep their order.
     Placing placing{record.sequence(), record.stream(), renumber_ ? exit : record.is_exit()};
     if (renumber_) {
       if ((record.sequence() >> (64 - kExitBits)) != 0) return loss_.add(Reason::number);
@@ -252,7 +252,7 @@ class StraightRoad : public Road {
     const auto thread = std::pair(record.pid(), record.number(RecordKind::hit, Role::thread_id));
     return threads_.try_emplace(thread, threads_.size() + 1).first->second;
   }
-  // The target has no mark for exits: one gets the sequence number of its entry.
+  // The target has no mark for exits: an exit gets the sequence number of its entry.
   bool tell_by_sequence(const Record& record, bool exit, Placing& placing) {
     placing.exit = false;
     std::vector<uint64_t>& open =
@@ -281,8 +281,8 @@ class StraightRoad : public Road {
   std::map<std::tuple<uint64_t, uint64_t, uint64_t>, std::vector<uint64_t>> open_;
 };
 
-// Out of layouts with STREAM: first what belongs to no checkpoint, then context, then HITs by
-// sequence number, counted anew.
+// From layouts with STREAM: first records that belong to no checkpoint, then context, then HITs by
+// sequence number, numbered anew.
 class SortingRoad : public Road {
  public:
   using Road::Road;
@@ -347,7 +347,7 @@ class SortingRoad : public Road {
   std::vector<std::pair<uint64_t, uint64_t>> numbers_;  // of checkpoints: sequence, stream
 };
 
-// Between two layouts with STREAM whose records need the same room: every slot stays where it is.
+// Between two layouts with STREAM whose records have the same size: every slot stays at its place.
 class SlotRoad : public Road {
  public:
   SlotRoad(const StreamFormat& from, const FormatDescription& to, const std::string& file_name,

@@ -14,14 +14,14 @@
 
 namespace telltale::stacktrack {
 
-// What a conversion could not carry over, counted by reason.
+// Data that a conversion could not preserve, counted by reason.
 struct ConversionLoss {
   enum class Reason : uint8_t {
     number,         // a record with a number (process, thread, line ...) too large for the target
-    kind,           // a record of which the target has no kind
-    field,          // a number other than 0 for which the target has no place
+    kind,           // a record of a kind that the target does not have
+    field,          // a number other than 0 that the target cannot store
     exit,           // an exit without entry, where the target cannot mark exits: dropped
-    damaged_bytes,  // bytes, not records: what could not be read
+    damaged_bytes,  // bytes, not records: unreadable input
   };
   static constexpr size_t kReasons = 5;
   std::array<uint64_t, kReasons> counts{};
@@ -30,12 +30,12 @@ struct ConversionLoss {
 };
 std::string_view loss_text(ConversionLoss::Reason reason);
 
-// Writes a stream as another platform's: layout, byte order, width of texts and form of times
+// Writes a stream for another platform: layout, byte order, width of texts and form of times
 // (docs/formats/stacktrack.md, "Conversion"). A stream of the target's own platform is copied
-// whole, damage included. From the wide layout records are put in order, context first, and their
-// sequence numbers counted anew; into it they go in chunks of all threads. Memory: 24 bytes a
-// record if they have to be put in order; otherwise it grows with checkpoints and threads only.
-// What is wrong with the input goes to `problems`. Errors: the sink's.
+// whole, damage included. From the wide layout records are sorted, context first, and their
+// sequence numbers counted anew; in conversions to it they are in chunks of all threads. Memory: 24
+// bytes a record if they have to be sorted; otherwise it only grows with checkpoints and threads.
+// Damage in the input goes to `problems`. Errors: the sink's.
 Result<ConversionLoss> convert_stream(Bytes file, const std::string& file_name,
                                       const StreamFormat& from, const FormatDescription& to,
                                       const ByteSink& sink, ProblemLog& problems);

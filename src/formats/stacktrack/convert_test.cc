@@ -66,7 +66,7 @@ TEST(Convert, EveryResultIsValid) {
     for (const Layout layout : {Layout::classic, Layout::wide}) {
       const Converted made = converted(sample.bytes, known_layout(layout));
       const Result<StreamFormat> format = recognise(as_bytes(made.bytes));
-      if (made.bytes.empty()) continue;  // nothing fitted
+      if (made.bytes.empty()) continue;  // nothing fits
       ASSERT_TRUE(format) << sample.name;
       const Verdict verdict = verify_stream(as_bytes(made.bytes), *format);
       EXPECT_TRUE(verdict.valid()) << sample.name << " to " << layout_name(format->description)
@@ -89,7 +89,7 @@ TEST(Convert, WhatDoesNotFitIsCounted) {
   EXPECT_NE(made.bytes.find("small"), std::string::npos);
 }
 
-// Exits that only the sequence number told are marked where the target can, and the other way.
+// Exits that only the sequence number identifies are marked if the target can, and vice versa.
 TEST(Convert, ExitsBySequence) {
   const std::string unmarked = testing::samples::classic_stream(std::endian::little, false).bytes();
   const Converted wide = converted(unmarked, known_layout(Layout::wide));
@@ -119,7 +119,7 @@ TEST(Convert, ExitsBySequence) {
       expected);
 }
 
-// What a reader of a stream gets to see.
+// The contents of a stream for a reader.
 struct Seen {
   std::vector<std::pair<uint64_t, uint64_t>> hits;  // scope and exit, by sequence
   std::vector<std::string> texts;
@@ -156,7 +156,7 @@ Seen seen_in(std::string_view file, const StreamFormat& format) {
   return seen;
 }
 
-// Wide's records in entries of another size, with room for `text` bytes in an INFO record.
+// Wide's records in entries of another size, with `text` bytes in an INFO record.
 FormatDescription described(uint32_t entry_size, uint32_t text) {
   FormatDescription made = known_layout(Layout::wide);
   made.entry_size = entry_size;
@@ -170,7 +170,7 @@ FormatDescription described(uint32_t entry_size, uint32_t text) {
   return made;
 }
 
-// So many calls that there are several chunks, each call with a text of its own.
+// Enough calls for several chunks, each call with a text of its own.
 std::string many_calls(bool wide) {
   constexpr uint32_t kCalls = 310;
   constexpr uint32_t kRing = 2 * wide::kPageBytes;

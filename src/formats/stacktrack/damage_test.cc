@@ -1,5 +1,5 @@
-// What a reader must still deliver from streams that are cut, flipped or lie, and that writing
-// gives back what was read.
+// What a reader must deliver from truncated streams, flipped bits and wrong fields; and that
+// writing reproduces the input.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -126,7 +126,7 @@ TEST(StacktrackCheck, NamesWhatIsWrong) {
             std::pair(Kind::unknown_flags, uint64_t{3}));
   EXPECT_EQ(first_of(with_scope().hit(1, 1, 1, kInfoEnd)),
             std::pair(Kind::wrong_flags, uint64_t{3}));
-  // An exit is a HIT: the mark on any other record is wrong.
+  // Only a HIT can be an exit: the mark on any other record is wrong.
   std::string marked = begun().time_type(1).bytes();
   marked[24 + 1] = static_cast<char>(marked[24 + 1] | kExit >> 8);
   EXPECT_EQ(first_of(StacktrackBuilder(false).raw(marked)),
@@ -186,7 +186,7 @@ TEST(Recognise, LayoutAndOrder) {
     EXPECT_FALSE(looks_like_records(as_bytes(other)));
     EXPECT_FALSE(recognise(as_bytes(other)));
   }
-  // A PROLOGUE of nobody's layout.
+  // A PROLOGUE of an unknown layout.
   std::string foreign = testing::StacktrackBuilder(false).prologue().bytes();
   foreign[13] = 0x77;
   EXPECT_TRUE(looks_like_records(as_bytes(foreign)));

@@ -1,5 +1,4 @@
-// docs/formats/stacktrack.md shows a worked example and tables that come from the code; this
-// compares them.
+// Compares the worked examples and the tables in docs/formats/stacktrack.md with the code.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +13,7 @@
 namespace telltale::stacktrack {
 namespace {
 
-// Three lines an entry: header, and the two halves of the payload.
+// Three columns an entry: header, and the two halves of the payload.
 std::string hex_dump(const std::string& file) {
   std::string text = "```\n";
   for (size_t at = 0; at < file.size(); at += 8) {
@@ -26,7 +25,7 @@ std::string hex_dump(const std::string& file) {
   return text + "```\n";
 }
 
-// A line an entry; empty ones are left out.
+// One line per entry; empty ones are omitted.
 std::string wide_hex_dump(const std::string& file) {
   std::string text = "```\n";
   for (size_t at = 0; at < file.size(); at += wide::kEntryBytes) {

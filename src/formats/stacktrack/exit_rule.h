@@ -10,11 +10,11 @@
 
 namespace telltale::stacktrack {
 
-// Which HITs are exits. Telltale's own streams mark them (IS_EXIT). The specification has no such
-// mark, but says that records carry the sequence count at the time their checkpoint was entered: so
-// a second HIT of a thread at one scope with one sequence number is that scope's exit. Feed it
-// every record of a stream, in file order. Memory: 40 bytes for each scope that is open or has an
-// unknown style, until the first marked exit.
+// Decides which HITs are exits. Telltale's own streams mark them (IS_EXIT). The specification has
+// no such mark, but says that records carry the sequence count at the time their checkpoint was
+// entered: a second HIT of a thread at one scope with the same sequence number is therefore that
+// scope's exit. Feed it every record of a stream, in file order. Memory: 40 bytes for each scope
+// that is open or has an unknown style, until the first marked exit.
 class ExitRule {
  public:
   // True if the record is a HIT, and an exit.
@@ -42,9 +42,9 @@ class ExitRule {
     return true;
   }
 
-  // Exits are marked: the stream is Telltale's, whose exits are checkpoints of their own.
+  // Exits are marked: the stream is telltale's, whose exits are checkpoints of their own.
   [[nodiscard]] bool marked() const { return marked_; }
-  // An exit was told by its sequence number.
+  // An exit was identified by its sequence number.
   [[nodiscard]] bool by_sequence() const { return by_sequence_; }
 
  private:

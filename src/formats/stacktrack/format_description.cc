@@ -67,7 +67,7 @@ MemberForm form_of(const Member& member) {
   if (member.type.starts_with("int") || member.type == "sctime_t") {
     return MemberForm::signed_integer;
   }
-  // A char is a small number where it is alone, text where there are several.
+  // A single char is a small number, several are text.
   if (member.type.starts_with("char") && (member.size > 1 || member.type != "char")) {
     return MemberForm::text;
   }
@@ -89,8 +89,8 @@ bool is_time_size(uint32_t size, TimeForm form) {
   return false;
 }
 
-// Names go into XML, JSON and text as they are, so they are C identifiers and not long. A char[]
-// may be a member's type.
+// Names are written to XML, JSON and text unescaped, so they are short C identifiers. A char[] may
+// be a member's type.
 bool is_name(std::string_view name) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -99,7 +99,7 @@ bool is_name(std::string_view name) {
          (name[0] < '0' || name[0] > '9');
 }
 
-// `bytes`: of what the member is part of.
+// `bytes`: the size of the entry or payload that contains the member.
 Result<void> check_member(Member& member, uint32_t bytes, TimeForm time_form,
                           const std::string& of) {
   member.form = form_of(member);
@@ -124,7 +124,7 @@ uint32_t flag_value(const FormatDescription& description, std::string_view name)
 
 uint32_t aligned(uint32_t offset, uint32_t size) { return (offset + size - 1) / size * size; }
 
-// The header of a platform whose description leaves it out.
+// The header of a platform whose description omits it.
 std::vector<Member> usual_header(const FormatDescription& description) {
   uint32_t pid_bytes = 2;
   for (const TypeLayout& type : description.types) {
@@ -162,7 +162,7 @@ Result<void> compile_header(FormatDescription& description) {
   return {};
 }
 
-// A record without these cannot be understood.
+// A record cannot be interpreted without these.
 constexpr auto kNeeded = std::to_array<std::pair<RecordKind, Role>>({
     {hit, Role::when},
     {hit, Role::scope_index},

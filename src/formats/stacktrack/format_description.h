@@ -12,21 +12,20 @@
 
 namespace telltale::stacktrack {
 
-// What RAW_FORMAT says of a platform: where each member of each record stands, how wide it is and
-// what it means. Reading, writing, checking and showing records go by such a value and nothing
-// else, so that the classic layout, the wide one and any foreign one are the same code.
-// docs/formats/stacktrack.md, "RAW_FORMAT".
+// A platform's RAW_FORMAT: the place, width and meaning of each member of each record. All reading,
+// writing, checking and printing of records is based on such a value, so the classic layout, the
+// wide one and any foreign one share their code. docs/formats/stacktrack.md, "RAW_FORMAT".
 
-// How a member's bytes are a value. Worked out from the name of its type.
+// The encoding of a member's value. Derived from the name of its type.
 enum class MemberForm : uint8_t {
   unsigned_integer,
   signed_integer,
-  time,  // hitime_t: FormatDescription::time_form says how it is a number
+  time,  // hitime_t, encoded according to FormatDescription::time_form
   text,  // all its bytes
 };
 
-// How hitime_t is a number: the specification leaves that to the platform, and its RAW_FORMAT does
-// not say it. An attribute of ours does.
+// The encoding of hitime_t: the specification leaves it to the platform, and its RAW_FORMAT does
+// not specify it. An attribute of ours does.
 enum class TimeForm : uint8_t {
   integer,   // of 1, 2, 4 or 8 bytes, unsigned
   real,      // IEEE 754, of 4 or 8 bytes
@@ -45,7 +44,7 @@ struct Member {
   MemberForm form = MemberForm::unsigned_integer;
 };
 
-// The records that mean something to telltale.
+// The records that telltale interprets.
 enum class RecordKind : uint8_t {
   hit,
   file_location,
@@ -62,7 +61,7 @@ enum class RecordKind : uint8_t {
 constexpr size_t kRecordKinds = 11;
 std::string_view tag_of(RecordKind kind);  // "HIT", "FLOC" ...
 
-// What a member means. Those that a description has besides are kept and shown.
+// The meaning of a member. A description's other members are kept and printed.
 enum class Role : uint8_t {
   flags,  // of the header: flags, pid, sequence, stream
   pid,
@@ -118,7 +117,7 @@ struct Flag {
   uint32_t value = 0;
 };
 
-// Where a role stands; size 0: nowhere on this platform.
+// The place of a role; size 0: this platform does not have it.
 struct Place {
   uint32_t offset = 0;  // from the start of the entry
   uint32_t size = 0;
@@ -127,7 +126,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// What a description may say at most: every loop and buffer that it sizes is bounded by these.
+// Limits for descriptions: they bound every loop and buffer whose size comes from one.
 constexpr uint32_t kMaxEntryBytes = 64 << 10;
 constexpr size_t kMaxMembers = 64;  // of a type
 constexpr size_t kMaxTypes = 256;
@@ -145,15 +144,15 @@ struct FormatDescription {
   std::vector<TypeLayout> types;
   std::vector<Flag> flags;
 
-  // Checks all of the above, and makes what is below from it: to be called after every change.
-  // Where no header is given it is worked out: flags of 2 bytes, a pid of the size that PROCINFO's
-  // has, a sequence of 4 bytes, each at the next multiple of its size. Errors: bad_field.
+  // Checks all of the above, and derives what is below: call after every change. A missing header
+  // is derived: flags of 2 bytes, a pid of the size of PROCINFO's, a sequence of 4 bytes, each at
+  // the next multiple of its size. Errors: bad_field.
   Result<void> compile();
 
   struct Compiled {
-    std::array<int16_t, 256> position{};  // record index -> place in types; -1: no such record
-    std::array<int16_t, 256> kind{};      // record index -> RecordKind; -1: means nothing to us
-    std::array<int16_t, kRecordKinds> index{};  // the other way; -1: the platform has none
+    std::array<int16_t, 256> position{};  // record index -> index in types; -1: no such record
+    std::array<int16_t, 256> kind{};      // record index -> RecordKind; -1: not interpreted
+    std::array<int16_t, kRecordKinds> index{};  // the inverse; -1: the platform has none
     std::array<std::array<Place, kRoles>, kRecordKinds> places{};
     Place flags, pid, sequence, stream;
     uint32_t has_info = 0;  // flag bits; 0: the platform has none
@@ -161,7 +160,7 @@ struct FormatDescription {
     uint32_t exit = 0;
     uint32_t held_time = 0;
     uint32_t chunk_start = 0;
-    uint32_t known_flags = 0;  // all bits above the record's index that have a name
+    uint32_t known_flags = 0;  // all named bits above the record's index
   };
   Compiled compiled;
 
@@ -175,11 +174,11 @@ struct FormatDescription {
   [[nodiscard]] uint32_t info_bytes() const { return place(RecordKind::info, Role::text).size; }
 };
 
-// The layouts that telltale knows by itself (wire.h), compiled.
+// Telltale's built-in layouts (wire.h), compiled.
 enum class Layout : uint8_t { classic, wide };
 const FormatDescription& known_layout(Layout layout, std::endian order = std::endian::little);
 
-// The same bytes mean the same.
+// Whether both interpret bytes in the same way.
 bool same_meaning(const FormatDescription& a, const FormatDescription& b);
 // "classic", "wide", or "foreign".
 std::string_view layout_name(const FormatDescription& description);

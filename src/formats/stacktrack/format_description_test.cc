@@ -24,7 +24,7 @@ TEST(KnownLayouts, CompileInBothOrders) {
   }
 }
 
-// What the specification prints of the classic layout.
+// The classic layout as the specification prints it.
 TEST(KnownLayouts, ClassicIsTheSpecifications) {
   const FormatDescription d = known_layout(Layout::classic);
   EXPECT_EQ(d.payload_offset, 8U);
@@ -68,7 +68,7 @@ TEST(ReadDescription, OfAnotherPlatform) {
   EXPECT_EQ(read->version, 0x101U);
   EXPECT_EQ(read->entry_size, 40U);
   EXPECT_EQ(read->info_bytes(), 20U);
-  // No HEADER in it: pid has 4 bytes as in PROCINFO, everything is aligned.
+  // Without HEADER: pid has 4 bytes as in PROCINFO, everything is aligned.
   EXPECT_EQ(read->compiled.pid, (Place{4, 4, MemberForm::unsigned_integer}));
   EXPECT_EQ(read->compiled.sequence.offset, 8U);
   EXPECT_EQ(read->place(RecordKind::time_info, Role::start).size, 8U);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxXmlBytes = size_t{1} << 20;
 
-// "24", "0x18"; nothing for other text or more than 32 bits.
+// "24", "0x18"; empty for other text or more than 32 bits.
 std::optional<uint32_t> parse_number(std::string_view text) {
   int base = 10;
   if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -118,7 +118,7 @@ class DescriptionReader {
   void begin_format(const XML_Char** attributes) {
     if (begun_) return fail("there are two RAW_FORMAT elements");
     begun_ = true;
-    // The specification prints the version in hexadecimal, without saying so.
+    // The specification prints the version in hexadecimal without a prefix.
     const std::string version = text(attributes, "version");
     const auto parsed = parse_number(version.starts_with("0x") ? version : "0x" + version);
     if (!parsed) return fail("attribute version is missing, or no number");
@@ -128,7 +128,7 @@ class DescriptionReader {
     made_.payload_offset = number(attributes, "payload_offset");
     made_.magic = number(attributes, "magic");
     const uint32_t raw = number(attributes, "magic_raw");
-    // The magic's bytes as they stand in the file.
+    // The magic's bytes as in a file.
     if (raw == made_.magic) {
       made_.order = std::endian::big;
     } else if (raw == reversed(made_.magic)) {

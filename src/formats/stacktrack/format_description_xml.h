@@ -8,9 +8,9 @@ namespace telltale::stacktrack {
 
 // Reads RAW_FORMAT in XML, as expand_events --show_format prints it on any platform
 // (docs/formats/stacktrack.md, "RAW_FORMAT"); the result is compiled. The text is not trusted:
-// document types, and with them entities, are refused, and so is what is larger than a description
-// can be. Elements and attributes that are not known are ignored. Errors: bad_field, with the line;
-// limit; what compile() says.
+// document types, and with them entities, are rejected, and so are texts above the size limit.
+// Unknown elements and attributes are ignored. Errors: bad_field, with the line; limit; those of
+// compile().
 Result<FormatDescription> read_format_description(Bytes text);
 
 }  // namespace telltale::stacktrack

@@ -11,7 +11,7 @@
 
 namespace telltale::stacktrack {
 
-// What ties INFO records to the record that they belong to.
+// Identifies the record that INFO records belong to.
 struct InfoKey {
   uint64_t pid = 0;
   uint64_t stream = 0;
@@ -22,20 +22,20 @@ inline InfoKey info_key(const Record& record) {
   return {record.pid(), record.stream(), record.sequence()};
 }
 
-// Puts the text of INFO records together again, whatever stands between them.
-// `Whole` is called as whole(const Record& head, std::string_view text, Ending, bool adjoining)
-// for every record but INFO: for one without HAS_INFO at once, otherwise when its text is over.
-// `adjoining`: nothing stands between the record and its INFO records. Texts are held until they
-// end, so memory is at most that of the stream's own INFO bytes.
+// Assembles the text of INFO records, which may be interleaved with others. Calls whole(const
+// Record& head, std::string_view text, Ending, bool adjoining) for every record except INFO: for
+// one without HAS_INFO at once, otherwise at the end of its text. `adjoining`: the record and its
+// INFO records are adjacent. Texts are held until they end, so memory is at most that of the
+// stream's own INFO bytes.
 class InfoAssembler {
  public:
   enum class Ending : uint8_t {
-    no_text,  // the record has none
+    no_text,  // the record has no text
     whole,
-    cut,  // another record of the same key, or the stream's end, came before INFO_END
+    cut,  // another record with the same key, or the stream's end, came before INFO_END
   };
 
-  // `orphan(const Record&)`: an INFO record that belongs to nothing before it.
+  // `orphan(const Record&)`: an INFO record that belongs to no earlier record.
   template <typename Whole, typename Orphan>
   void feed(const Record& record, Whole&& whole, Orphan&& orphan) {
     const uint64_t next = record.offset() + record.raw().size();
@@ -76,7 +76,7 @@ class InfoAssembler {
   struct Pending {
     Record head;
     std::string text;
-    uint64_t next = 0;  // where the next INFO record stands if nothing is between
+    uint64_t next = 0;  // the place of the next INFO record if they are adjacent
     bool adjoining = true;
   };
   struct Hash {

@@ -1,5 +1,5 @@
-// The two layouts of wire.h as descriptions. Names, types and words of the classic one are those
-// that the specification prints; sizes and offsets are the compiler's.
+// The two layouts of wire.h as descriptions. Names, types and descriptions of the classic one are
+// those that the specification prints; sizes and offsets are the compiler's.
 #include <array>
 #include <initializer_list>
 #include <utility>
@@ -75,7 +75,7 @@ void add_checkpoint_types(std::vector<TypeLayout>& types, const char* number) {
             TELLTALE_MEMBER(SourceLocation, filenum, "filenum", "int16", "file number")}));
 }
 
-// What both layouts say of processes and clocks.
+// The records about processes and clocks in both layouts.
 template <typename Prologue, typename ProcessInfo, typename TimeInfo, typename TimeType>
 void add_process_types(std::vector<TypeLayout>& types) {
   types.push_back(
@@ -102,7 +102,7 @@ void add_process_types(std::vector<TypeLayout>& types) {
                         TELLTALE_MEMBER(TimeType, timetype, "timetype", "uns16", "time type")}));
 }
 
-// Members that only the wide layout has, behind those that both have.
+// Members that only the wide layout has, after the common ones.
 void add_members(std::vector<TypeLayout>& types, RecordType index, std::initializer_list<M> list) {
   for (TypeLayout& layout : types) {
     if (layout.index != static_cast<uint32_t>(index)) continue;

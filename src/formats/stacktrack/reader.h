@@ -12,13 +12,13 @@
 
 namespace telltale::stacktrack {
 
-// Bytes of a stream that are no record.
+// Bytes of a stream that are not a record.
 struct SkippedBytes {
   enum class Reason : uint8_t {
     head,        // the end of a record whose beginning is missing
-    unused,      // nothing was ever written there: no damage
-    unfinished,  // wide: its writer did not live to commit it, or was interrupted: no damage either
-    damage,      // an entry of no type that the platform has
+    unused,      // never written: not damage
+    unfinished,  // wide: its writer died before it committed it, or was interrupted: not damage
+    damage,      // an entry of an unknown type
     tail,        // the beginning of a record whose end is missing
   };
   uint64_t offset = 0;
@@ -29,17 +29,17 @@ std::string_view to_string(SkippedBytes::Reason reason);
 constexpr bool is_damage(SkippedBytes::Reason reason) {
   return reason != SkippedBytes::Reason::unused && reason != SkippedBytes::Reason::unfinished;
 }
-// What the bytes that are skipped amount to. REQUIRES: is_damage(skipped.reason).
+// The problem for skipped bytes. REQUIRES: is_damage(skipped.reason).
 Problem problem_of(const SkippedBytes& skipped, const std::string& file_name);
 
-// Tells everything in [begin, end), which must be of whole entries from the stream's first record
-// on, to visitor.record(const Record&) and visitor.skipped(const SkippedBytes&), in file order.
-// Entries in a row that were never used are told as one.
+// Passes everything in [begin, end), which must consist of whole entries from the stream's first
+// record on, to visitor.record(const Record&) and visitor.skipped(const SkippedBytes&), in file
+// order. Consecutive unused entries are passed as one.
 template <typename Visitor>
 void walk_entries(Bytes file, const FormatDescription& description, uint64_t begin, uint64_t end,
                   Visitor& visitor) {
   const uint64_t step = description.entry_size;
-  uint64_t unused_from = begin;  // up to the entry at hand
+  uint64_t unused_from = begin;  // up to the current entry
   const auto tell_unused = [&](uint64_t to) {
     if (unused_from == to) return;
     visitor.skipped(SkippedBytes{
@@ -50,7 +50,7 @@ void walk_entries(Bytes file, const FormatDescription& description, uint64_t beg
   for (uint64_t at = begin; at < end; at += step) {
     const Bytes raw = file.subspan(static_cast<size_t>(at), static_cast<size_t>(step));
     const Record record(description, raw, at);
-    const bool empty = record.pid() == 0;  // no process has this number
+    const bool empty = record.pid() == 0;  // no process has this id
     if (empty && std::ranges::all_of(raw, [](std::byte byte) { return byte == std::byte{0}; }))
       continue;
     tell_unused(at);
@@ -66,7 +66,7 @@ void walk_entries(Bytes file, const FormatDescription& description, uint64_t beg
   tell_unused(end);
 }
 
-// The same for a whole stream, with what is cut at its two ends.
+// The same for a whole stream, including partial records at its two ends.
 template <typename Visitor>
 void walk_stream(Bytes file, const StreamFormat& format, Visitor& visitor) {
   const uint64_t first = std::min<uint64_t>(format.first_record, file.size());

@@ -11,7 +11,7 @@
 namespace telltale::stacktrack {
 namespace {
 
-// A PROLOGUE is looked for this far into a stream.
+// The search for a PROLOGUE ends this far into a stream.
 constexpr size_t kSearchedBytes = size_t{64} << 10;
 constexpr std::endian kOrders[] = {std::endian::little, std::endian::big};
 
@@ -19,7 +19,7 @@ constexpr std::endian kOrders[] = {std::endian::little, std::endian::big};
 bool agrees(const Record& record, Role role, uint64_t expected) {
   const Place& place = record.description().place(RecordKind::prologue, role);
   if (!place.known()) return true;
-  // The sizes are chars: what is larger is cut.
+  // The sizes are chars: larger values are truncated.
   const uint64_t mask = place.size >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * place.size)) - 1;
   return record.number(RecordKind::prologue, role) == (expected & mask);
 }
@@ -33,7 +33,7 @@ bool is_prologue(const Record& record) {
          agrees(record, Role::payload_offset, d.payload_offset);
 }
 
-// Where the first PROLOGUE of this very layout and byte order begins.
+// The start of the first PROLOGUE of this layout and byte order.
 std::optional<uint64_t> find_prologue(Bytes file, const FormatDescription& description) {
   const Place& magic = description.place(RecordKind::prologue, Role::magic);
   std::string pattern(magic.size, '\0');
@@ -50,8 +50,8 @@ std::optional<uint64_t> find_prologue(Bytes file, const FormatDescription& descr
   return std::nullopt;
 }
 
-// Whether the first records make sense without a PROLOGUE: known types and flags, a process, and
-// sequence numbers that are near one another.
+// Whether the first records are plausible without a PROLOGUE: known types and flags, a process id,
+// and sequence numbers that are near one another.
 bool makes_sense(Bytes file, const FormatDescription& description) {
   constexpr size_t kRecords = 64;
   constexpr size_t kFewest = 4;
@@ -82,8 +82,8 @@ struct Foreign {
   uint64_t entry_size = 0;
 };
 
-// A PROLOGUE at the very start whose own words are in order, whatever layout it is of: it stands
-// where it says that payloads stand.
+// A PROLOGUE of any layout at the very start with consistent fields: its own payload is where it
+// says that payloads are.
 std::optional<Foreign> foreign_prologue(Bytes file) {
   for (const std::endian order : kOrders) {
     for (size_t at = 4; at <= 64; at += 4) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
 
-// Parts of a second that the second half of a two-part time counts.
+// Units per second of the second half of a two-part time.
 uint64_t parts_of(TimeForm form) { return form == TimeForm::timespec ? 1'000'000'000 : 1'000'000; }
 
 bool has_two_parts(TimeForm form) {
@@ -22,7 +22,7 @@ std::string_view Record::text() const {
   const Place& place = description_->place(RecordKind::info, Role::text);
   if (place.size == 0) return {};
   std::string_view text(reinterpret_cast<const char*>(raw_.data()) + place.offset, place.size);
-  // Only the last fragment is shorter than its room.
+  // Only the last fragment is shorter than its field.
   while (info_end() && text.ends_with('\0')) text.remove_suffix(1);
   return text;
 }

@@ -13,15 +13,15 @@
 
 namespace telltale::stacktrack {
 
-// A raw hitime_t. Integers and the bits of a floating-point number stand in `first`; of two-part
-// forms that is the seconds.
+// A raw hitime_t. `first` contains integers and the bits of a floating-point number; of two-part
+// forms the seconds.
 struct RawTime {
   uint64_t first = 0;
   uint64_t second = 0;
 };
 
-// One record as it stands in the file: a view whose fields are read when asked for, by the
-// description. The bytes and the description must outlive it.
+// One record in the file: a view whose fields are read on request, by the description. The bytes
+// and the description must outlive it.
 class Record {
  public:
   // REQUIRES: raw.size() == description.entry_size; the description is compiled.
@@ -37,7 +37,7 @@ class Record {
   [[nodiscard]] uint32_t flags() const { return flags_; }
   [[nodiscard]] uint64_t pid() const { return read(description_->compiled.pid); }
   [[nodiscard]] uint64_t sequence() const { return read(description_->compiled.sequence); }
-  // 0 where the platform has none.
+  // 0 if the platform has none.
   [[nodiscard]] uint64_t stream() const { return read(description_->compiled.stream); }
 
   // The platform's type; null if it has none with that index.
@@ -45,7 +45,7 @@ class Record {
     const int16_t position = description_->compiled.position[flags_ & 0xff];
     return position < 0 ? nullptr : &description_->types[static_cast<size_t>(position)];
   }
-  // None: the platform's own, or unknown.
+  // Empty: the platform's own, or unknown.
   [[nodiscard]] std::optional<RecordKind> kind() const {
     const int16_t kind = description_->compiled.kind[flags_ & 0xff];
     if (kind < 0) return std::nullopt;
@@ -62,17 +62,17 @@ class Record {
   [[nodiscard]] bool is_exit() const { return (flags_ & description_->compiled.exit) != 0; }
   [[nodiscard]] bool held_time() const { return (flags_ & description_->compiled.held_time) != 0; }
 
-  // A number of the record's payload as an unsigned integer of its size; 0 where there is none.
+  // A number of the record's payload as an unsigned integer of its size; 0 if it has none.
   [[nodiscard]] uint64_t number(RecordKind kind, Role role) const {
     return read(description_->place(kind, role));
   }
   [[nodiscard]] RawTime time(RecordKind kind, Role role) const {
     return read_time(description_->place(kind, role));
   }
-  // INFO's text; of the last fragment without the zero bytes at its end.
+  // INFO's text; for the last fragment without the trailing zero bytes.
   [[nodiscard]] std::string_view text() const;
 
-  // Any member of the type, or (offset counted from the entry's start) of the header.
+  // Any member of the type, or (offset relative to the entry's start) of the header.
   [[nodiscard]] uint64_t member(const Member& member) const { return read(place_of(member)); }
   [[nodiscard]] int64_t signed_member(const Member& member) const {
     return load_signed(raw_, place_of(member).offset, member.size, description_->order);
@@ -99,24 +99,22 @@ class Record {
   uint32_t flags_;
 };
 
-// Times as numbers. Of the integer form the ticks are exact.
+// Times as numbers. Ticks of the integer form are exact.
 double to_double(RawTime time, const FormatDescription& description);
-// Two-part forms as one count of their smaller unit, integers as they are; saturates. Of the real
-// form: none.
+// Two-part forms in their smaller unit, integers as they are; saturates. Empty for the real form.
 std::optional<uint64_t> to_ticks(RawTime time, const FormatDescription& description);
 RawTime from_ticks(uint64_t ticks, const FormatDescription& description);
 
-// What stands where a record is written: built over zeros, or over the bytes of another record,
-// whose unclaimed bytes then stay.
+// Builds a record over zeros, or over the bytes of another record, whose unused bytes are kept.
 class RecordBuilder {
  public:
   // `kind` must be one that the platform has. `base`: empty, or entry_size bytes.
   RecordBuilder(const FormatDescription& description, RecordKind kind, Bytes base = {});
 
-  // Each returns the builder; a number that does not fit its field is remembered, and fits() says
-  // so. What the platform has no place for is left out in silence: the caller decides whether that
-  // is a loss.
-  RecordBuilder& flags(uint32_t bits);  // above the type's index, which is always right
+  // Each returns the builder; a number that does not fit its field is remembered for fits(). Fields
+  // that the platform does not have are silently omitted: the caller decides whether that is a
+  // loss.
+  RecordBuilder& flags(uint32_t bits);  // above the type's index, which is always set
   RecordBuilder& pid(uint64_t value);
   RecordBuilder& sequence(uint64_t value);
   RecordBuilder& stream(uint64_t value);

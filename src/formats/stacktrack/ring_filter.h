@@ -6,9 +6,9 @@
 
 namespace telltale::stacktrack {
 
-// In a ring, chunks are used again: a chunk that was being cleared when the program died holds
-// records that no STREAM record vouches for. Says which records count; feed it every record of a
-// stream in file order. Streams that are no ring keep all (docs/formats/stacktrack.md, "Wide").
+// A ring reuses chunks: one that was being cleared when the program died contains records that do
+// not belong to its STREAM record. Decides which records count; feed it every record of a stream in
+// file order. Streams that are not rings keep all (docs/formats/stacktrack.md, "Wide").
 class RingFilter {
  public:
   bool keeps(const Record& record) {

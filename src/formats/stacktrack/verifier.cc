@@ -19,7 +19,7 @@ class Verifier {
  public:
   Verifier(const StreamFormat& format, const std::function<bool(const Record&)>& chosen)
       : description_(format.description), chosen_(chosen) {
-    // Context stands anywhere in the wide layout; elsewhere it is posted first.
+    // Context can be anywhere in the wide layout; in others it is posted first.
     context_is_anywhere_ = description_.has(RecordKind::stream);
   }
 
@@ -86,7 +86,7 @@ class Verifier {
     add(kind, record.offset(), record.type() == nullptr ? "record" : record.type()->tag,
         std::move(message));
   }
-  // A chooser is fed each record once and in order; what it said of late ones is remembered.
+  // A selector sees each record once and in order; its decisions about late ones are remembered.
   [[nodiscard]] bool chosen_again(const Record& record) const {
     return !dropped_.contains(record.offset());
   }
@@ -171,7 +171,7 @@ class Verifier {
   std::set<Key> known_;
   std::set<Key> wanted_keys_;
   std::vector<Wanted> wanted_;
-  std::set<uint64_t> dropped_;  // offsets of records that were not chosen
+  std::set<uint64_t> dropped_;  // offsets of records that were not selected
   Verdict verdict_;
 };
 

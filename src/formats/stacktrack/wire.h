@@ -1,14 +1,14 @@
 #pragma once
 
-// The bytes of a StackTrack recording, in one freestanding place for the reader and the runtime
-// (C++17). Explained with grammar and worked hex dumps in docs/formats/stacktrack.md.
+// The bytes of a StackTrack recording, in one freestanding header for the reader and the runtime
+// (C++17). docs/formats/stacktrack.md has the grammar and worked hex dumps.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace telltale::stacktrack {
 
-// What a record is: the low byte of its flags.
+// The record type: the low byte of its flags.
 enum class RecordType : uint8_t {
   hit = 0,
   file_location = 1,    // FLOC
@@ -18,13 +18,13 @@ enum class RecordType : uint8_t {
   process_info = 5,  // PROCINFO
   time_info = 6,     // TIMEINFO
   time_type = 7,     // TIMETYPE
-  stream = 8,        // wide layout only: whose records follow
-  lost = 9,          // wide layout only: what is not in the file
-  info = 0xff,       // text of the record before
+  stream = 8,        // wide layout only: the thread of the following records
+  lost = 9,          // wide layout only: events that are not in the file
+  info = 0xff,       // text of the previous record
 };
 constexpr uint16_t kTypeMask = 0x00ff;
 
-// The high byte of a record's flags. The specification has the first two.
+// The high byte of a record's flags. The specification defines the first two.
 constexpr uint16_t kHasInfo = 0x0100;  // INFO records of the same pid and sequence follow
 constexpr uint16_t kInfoEnd = 0x0200;  // INFO: the last one
 constexpr uint16_t kExit = 0x0400;     // HIT: the scope is left (without it: entered, or a step)
@@ -40,21 +40,21 @@ constexpr size_t kInfoBytes = 16;  // text in an INFO record, in both layouts
 // Scope styles: 3 and 6 are those of the specification's example.
 enum class Style : uint16_t { function = 3, block = 4, step = 5, value = 6 };
 
-// TIMETYPE.timetype: which clock the ticks are of. Ticks are unsigned 64-bit integers; `tdiv` of
-// them are a second.
+// TIMETYPE.timetype: the clock of the ticks. Ticks are unsigned 64-bit integers; a second has
+// `tdiv` of them.
 constexpr uint16_t kTimeMonotonic = 0x0001;  // CLOCK_MONOTONIC in nanoseconds
 constexpr uint16_t kTimeCounter =
-    0x0002;  // the processor's counter; tdiv is refined as long as the program runs
-constexpr uint16_t kTimeExample = 0x0020;  // what the specification's example has
+    0x0002;  // the processor's counter; tdiv is refined while the program runs
+constexpr uint16_t kTimeExample = 0x0020;  // as in the specification's example
 
 // LOST.reason
 enum class LostReason : uint32_t {
   no_space = 1,  // events: the disk, a limit or memory was full, or the file could not be extended
-  overwritten = 2,  // events: a ring gave their place to later ones
+  overwritten = 2,  // events: a ring replaced them by later ones
   reentered = 3,    // events: made by the recorder's own caller while it could not take them
   unfit = 4,        // events: an id does not fit the classic layout
-  cut_text = 5,     // texts that were cut; their events are in the file
-  names = 6,        // context records (names, files) for which there was no place
+  cut_text = 5,     // truncated texts; their events are in the file
+  names = 6,        // context records (names, files) for which there was no space
 };
 constexpr uint32_t kLostReasons = 6;
 
@@ -115,12 +115,12 @@ static_assert(sizeof(Head) == kPayloadOffset && sizeof(Hit) == kPayloadBytes);
 static_assert(kPayloadOffset + kPayloadBytes == kEntryBytes);
 }  // namespace classic
 
-// Telltale's layout for today's machines. Little endian; records stand at multiples of 32 bytes.
+// Telltale's layout for current machines. Little-endian; records are at multiples of 32 bytes.
 namespace wide {
 struct Head {
   uint16_t flags;
   uint16_t
-      stream;    // low 16 bits of the thread's number (STREAM.thread): tells apart equal sequences
+      stream;    // low 16 bits of the thread number (STREAM.thread): distinguishes equal sequences
   uint32_t pid;  // never 0: a slot whose first 8 bytes are 0 is empty
   uint64_t sequence;  // 0 for PROLOGUE, TIMETYPE, TIMEINFO, STREAM and LOST
 };
@@ -160,8 +160,7 @@ struct Prologue {
   uint8_t entry_size;
   uint8_t payload_offset;
   uint8_t unused;
-  uint32_t
-      ring_bytes;  // chunk size of a ring, whose chunks are used again; 0: a file that only grows
+  uint32_t ring_bytes;  // chunk size of a ring, which reuses its chunks; 0: a file that only grows
 };
 struct ProcessInfo {
   uint32_t pid;
@@ -179,9 +178,9 @@ struct TimeType {
   uint16_t timetype;
 };
 struct Stream {
-  uint32_t tid;          // 0: records of all threads stand here
-  uint32_t chunk_bytes;  // with kChunkStart; else 0: the thread takes over the rest of a chunk
-  uint32_t thread;  // the thread's number in this process, from 1, never used again; 0 with tid 0
+  uint32_t tid;          // 0: records of all threads
+  uint32_t chunk_bytes;  // with kChunkStart; otherwise 0: the thread takes over the rest of a chunk
+  uint32_t thread;       // the thread number in this process, from 1, never reused; 0 with tid 0
   uint32_t unused;
 };
 struct Lost {

@@ -22,7 +22,7 @@ struct Rewriter {
 
 void rewrite_record(const Record& record, std::string& out) {
   const auto kind = record.kind();
-  if (!kind) {  // the platform's own: nothing is known of its members' meaning
+  if (!kind) {  // the platform's own: its members are not interpreted
     out += as_text(record.raw());
     return;
   }

@@ -10,11 +10,11 @@
 
 namespace telltale::stacktrack {
 
-// Encodes a record anew over the bytes that it was read from, field by field: gives those bytes.
+// Encodes a record field by field over its original bytes: reproduces those bytes.
 void rewrite_record(const Record& record, std::string& out);
 
-// Reads a whole stream and writes it again record by record, unused and damaged parts as they are:
-// the result is the input, byte for byte. Errors: the sink's.
+// Reads a whole stream and writes it again record by record, with unused and damaged parts
+// unchanged: the result is the input, byte for byte. Errors: the sink's.
 Result<void> rewrite_stream(Bytes file, const StreamFormat& format, const ByteSink& sink);
 
 }  // namespace telltale::stacktrack

@@ -23,7 +23,7 @@ void BasicComposer::write(const TimedEvent& event, const Thread& thread,
     case TimedEvent::Kind::other:
       loss_.add(Reason::misplaced_record);
       break;
-    case TimedEvent::Kind::cpu:   // each record names its CPU
+    case TimedEvent::Kind::cpu:   // each record contains its CPU
     case TimedEvent::Kind::wrap:  // and its time
       break;
   }

@@ -10,7 +10,7 @@
 
 namespace telltale::xray {
 
-// Writes events as a basic log of a given version. Events of one thread must come in true order.
+// Writes events as a basic log of a given version. Events of one thread must come in order of time.
 class BasicComposer {
  public:
   BasicComposer(const FileHeader& header, BlockWriter& out, ConversionLoss& loss)
@@ -20,11 +20,11 @@ class BasicComposer {
     uint32_t tid = 0;
     uint32_t pid = 0;  // 0: unknown
   };
-  // One event with the arguments that follow it (of an entry). What has no place is counted as
-  // loss.
+  // One event with the arguments that follow it (of an entry). Data that the version cannot express
+  // is counted as loss.
   void write(const TimedEvent& event, const Thread& thread, std::span<const uint64_t> arguments);
 
-  // Basic to basic, where arguments stand wherever the writer's flushes left them.
+  // For basic to basic, where arguments stay at their place in the writer's flushes.
   void write_argument(uint32_t function_id, const Thread& thread, uint64_t value);
   void write_call(const TimedEvent& event, const Thread& thread);
 

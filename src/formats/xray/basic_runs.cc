@@ -69,7 +69,7 @@ std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
       problems.add(bad_basic_record(record.error(), file_name));
       continue;
     }
-    // An argument stays with its call.
+    // Keeps an argument with its call.
     const bool full = !runs.empty() && at - runs.back().begin >= kMaxRunBytes &&
                       record->type == BasicRecordType::normal;
     if (runs.empty() || full || runs.back().tid != record->tid || runs.back().pid != record->pid) {

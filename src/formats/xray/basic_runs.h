@@ -26,12 +26,11 @@ struct BasicRecord {
 // Reads the record at `in`. Errors: truncated; bad_field for an unknown type or kind.
 Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version);
 
-// The problems that a record which cannot be read, and `bytes` behind the last whole record, amount
-// to.
+// The problems of an unreadable record, and of `bytes` after the last whole record.
 Problem bad_basic_record(const Error& error, const std::string& file_name);
 Problem torn_basic_record(uint64_t offset, uint64_t bytes, const std::string& file_name);
 
-// Consecutive records of one thread, as the writer flushed them; cut at some 4 MiB.
+// Consecutive records of one thread, as the writer flushed them; split at about 4 MiB.
 struct BasicRun {
   uint64_t begin = 0;      // offset of the first record
   uint64_t end = 0;        // one past the last record's last byte
@@ -40,12 +39,12 @@ struct BasicRun {
   uint32_t pid = 0;
 };
 
-// Cuts a basic-mode log into runs, in file order. A last record that is not whole is a torn tail in
-// `problems`; so are records of unknown type or kind, which are skipped singly.
+// Splits a basic-mode log into runs, in file order. An incomplete last record is a torn tail in
+// `problems`. Records of unknown type or kind are problems, too, and are skipped one by one.
 std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
                                       const std::string& file_name, ProblemLog& problems);
 
-// Tells the records in [begin, end) to visitor.record(const BasicRecord&), in file order;
+// Passes the records in [begin, end) to visitor.record(const BasicRecord&), in file order;
 // unreadable ones are skipped (find_basic_runs has reported them).
 template <typename Visitor>
 void walk_basic_records(Bytes file, uint64_t begin, uint64_t end, const FileHeader& header,

@@ -7,27 +7,27 @@
 
 namespace telltale::xray {
 
-// What a conversion could not carry over, counted by reason. docs/formats/xray.md, "Conversion",
+// Data that a conversion could not preserve, counted by reason. docs/formats/xray.md, "Conversion",
 // explains each.
 struct ConversionLoss {
   enum class Reason : uint8_t {
-    typed_event,       // FDR before version 5 and basic mode have no place for it: dropped
+    typed_event,       // not in FDR before version 5 nor in basic mode: dropped
     custom_event,      // basic mode: dropped
     further_argument,  // basic mode keeps the first argument of a call: dropped
-    orphan_argument,   // an argument without the entry it belongs to: dropped
+    orphan_argument,   // an argument without its entry: dropped
     tail_exit,         // basic mode version 1: written as a plain exit
     process_id,        // FDR before version 3, basic mode before version 3: dropped, counted once a
                        // buffer or record
     function_id,       // more than FDR's 28 bits: the call is dropped
     cpu_number,        // basic mode keeps the low 8 bits
-    event_cpu,      // a custom event's own CPU, where it is not the thread's: only version 4 has it
-    wall_clock,     // basic mode and YAML have no place for WallTimeMarker: dropped
-    large_payload,  // version 1 writes fixed-size buffers, of 16 MiB at most: event dropped
-    untimed_buffer,    // a buffer without a NewCPUId; its times are not known, so its records are
+    event_cpu,         // a custom event's own CPU, if it is not the thread's: only version 4 has it
+    wall_clock,        // not in basic mode nor YAML: dropped
+    large_payload,     // version 1 writes fixed-size buffers, of 16 MiB at most: event dropped
+    untimed_buffer,    // a buffer without a NewCPUId: its times are unknown, so its records are
                        // dropped
-    misplaced_record,  // a record that the grammar has no place for: dropped
-    function_name,     // YAML names functions, the binary forms do not; distinct names
-    damaged_bytes,     // bytes, not records: what could not be read
+    misplaced_record,  // a record that the grammar does not allow there: dropped
+    function_name,     // YAML contains names of functions, the binary forms do not; distinct names
+    damaged_bytes,     // bytes, not records: unreadable input
   };
   static constexpr size_t kReasons = 15;
 

@@ -20,10 +20,10 @@ namespace {
 using Reason = ConversionLoss::Reason;
 using Form = ConvertTarget::Form;
 
-// Version 1 buffers are written this large unless the input's are larger, or an event needs more.
+// The buffer size of version 1, unless the input's is larger or an event needs more.
 constexpr uint64_t kDefaultBufferBytes = 16384;
 constexpr uint64_t kMostFixedBufferBytes = uint64_t{16} << 20;
-// Open buffers of all threads together, when records of many threads are mixed.
+// Limit for the open buffers of all threads together, if records of many threads are mixed.
 constexpr size_t kMostHeldBytes = size_t{32} << 20;
 
 struct Input {
@@ -33,7 +33,7 @@ struct Input {
   const YamlTrace* yaml = nullptr;  // instead of binary records
 };
 
-// Of what telltale's recorder says about a trace, untimed records and losses stay true.
+// Recorder facts that stay true after a conversion: untimed records and losses.
 void write_recorder_mark(FileHeader& header) {
   header.recorder.cells = false;
   header.recorder.parts.reset();
@@ -113,7 +113,7 @@ class Conversion {
     merge_by_time(threads, visit);
   }
 
-  // YAML input names its functions; the first name of an id counts.
+  // YAML input contains function names; an id's first name is used.
   [[nodiscard]] std::function<std::string(uint32_t id)> yaml_names() const {
     if (input_.yaml == nullptr) return {};
     std::unordered_map<uint32_t, uint32_t> names;
@@ -125,7 +125,7 @@ class Conversion {
       return found == names.end() ? std::to_string(id) : yaml->names[found->second];
     };
   }
-  // The binary forms have no place for names; one that is only its id's digits says nothing.
+  // The binary forms have no names. A name that only consists of the id's digits is not a loss.
   void count_lost_names() {
     if (input_.yaml == nullptr) return;
     std::vector<bool> lost(input_.yaml->names.size());
@@ -212,8 +212,8 @@ class Conversion {
     }
   }
 
-  // Versions since 2 keep the header's number, which binds nobody; version 1's buffers must all be
-  // that large.
+  // Versions since 2 keep the header's number, which has no effect; all buffers of version 1 must
+  // have that size.
   void choose_buffer_size() {
     if (fdr_layout(header_.version).has_extents) {
       output_.split_at =
@@ -268,7 +268,7 @@ class Conversion {
     }
   }
 
-  // Records that name their thread, mixed: one open buffer a thread.
+  // Mixed records of several threads: one open buffer for each thread.
   void records_to_fdr() {
     if (input_.yaml != nullptr) {
       for_each_group([&](const EventGroup& group) {
@@ -341,8 +341,8 @@ class Conversion {
       thread.function_id = event.function_id;
     }
     thread.composer.add(event);
-    held_bytes_ += thread.composer.held_bytes() -
-                   held;  // may wrap around zero and back: a buffer was written out
+    held_bytes_ +=
+        thread.composer.held_bytes() - held;  // may wrap around zero when a buffer is written out
   }
 
   void close_all() {

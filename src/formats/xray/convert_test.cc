@@ -46,7 +46,7 @@ Converted converted(std::string_view file, std::string_view to,
   return result;
 }
 
-// The records of a trace by time, one a line, as YAML lists them.
+// The records of a trace by time, one per line, as in YAML.
 std::vector<std::string> records_of(std::string_view file) {
   std::vector<std::string> lines;
   std::istringstream text(converted(file, "yaml").bytes);
@@ -128,7 +128,7 @@ TEST(ConvertTrace, FdrToBasicAndBack) {
       ASSERT_TRUE(verdict);
       EXPECT_TRUE(verdict->valid()) << to_string(*verdict->first);
 
-      // What is left: calls, one argument each, 8 bits of the CPU.
+      // What remains: calls, one argument each, 8 bits of the CPU.
       std::vector<std::string> expected =
           dropping(dropping(records_of(sample.bytes), "custom-event"), "typed-event");
       expected = without(without(std::move(expected), ", cpu: [0-9]+"),
@@ -227,7 +227,7 @@ TEST(ConvertTrace, Version1BuffersHoldLargeEventsAndAreSplitWhenFull) {
   EXPECT_GT(v1.bytes.size(), 2 * read_file_header(as_bytes(v1.bytes))->buffer_size);
 }
 
-// Times that no delta reaches: forwards, backwards, and past the middle of the number range.
+// Times beyond any delta: forwards, backwards, and past the middle of the number range.
 TEST(ConvertTrace, TimesSurviveExactly) {
   BasicBuilder file(3);
   file.thread(1);

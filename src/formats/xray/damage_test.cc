@@ -1,4 +1,4 @@
-// What a reader must still deliver from files that are cut, flipped or lie about their lengths.
+// What a reader must deliver from truncated files, flipped bits and wrong lengths.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using testing::as_bytes;
 using testing::Sample;
 
-// A record as a reader delivered it: where it stands and its bytes.
+// A record as a reader delivered it: its place and its bytes.
 struct Seen {
   uint64_t offset = 0;
   std::string raw;
@@ -81,8 +81,8 @@ TEST(Damage, EveryPrefixGivesAllWholeRecordsBeforeTheCut) {
   }
 }
 
-// Zeros, as a crashed ring leaves them, or garbage in place of the rest cost no whole record but
-// those of a preamble that is not whole itself.
+// Zeros, as a crashed ring leaves them, or random bytes in place of the rest cost no whole record,
+// except those of an incomplete preamble.
 TEST(Damage, ZerosOrGarbageBehindTheCutCostNoWholeRecord) {
   constexpr size_t kPreambleRecords = 5;
   for (const Sample& sample : {Sample{"ring", testing::samples::wrapped_ring().bytes()},
@@ -119,7 +119,7 @@ TEST(Damage, OneFlippedBitCostsAtMostItsBuffer) {
       const Collect cut = collected(damaged);
       std::set<std::pair<uint64_t, std::string>> delivered;
       for (const Seen& record : cut.seen) delivered.emplace(record.offset, record.raw);
-      // The buffer that the flipped bit is in, by the sound file.
+      // The buffer of the undamaged file that contains the flipped bit.
       size_t hit = SIZE_MAX;
       for (const Seen& record : whole) {
         if (record.offset <= bit / 8) hit = basic ? record.offset : record.buffer;
@@ -145,7 +145,7 @@ TEST(Damage, AnyHeaderBitMayFlip) {
   }
 }
 
-// Every length and count that a file states, set to values that break careless arithmetic.
+// Sets every length and count in a file to values that break careless arithmetic.
 TEST(Damage, HostileLengths) {
   constexpr uint64_t kValues[] = {0,           1,           0x7FFFFFFF,         0x80000000,
                                   0xFFFFFFFF,  0x100000000, 0x7FFFFFFFFFFFFFFF, 0x8000000000000000,

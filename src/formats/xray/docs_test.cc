@@ -1,5 +1,4 @@
-// docs/formats/xray.md shows tables and a worked example that come from the code; this compares
-// them.
+// Compares the tables and the worked example in docs/formats/xray.md with the code.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,7 +27,7 @@ std::string versions_that_allow(Symbol after, Symbol next) {
 }
 
 std::string grammar_table() {
-  std::string table = "| behind | may stand (in versions) |\n|---|---|\n";
+  std::string table = "| after | may follow (in versions) |\n|---|---|\n";
   for (size_t i = 0; i + 1 < kSymbols; ++i) {
     const auto after = static_cast<Symbol>(i);
     std::string row;

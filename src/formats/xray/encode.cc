@@ -9,7 +9,7 @@
 namespace telltale::xray {
 namespace {
 
-// Puts an integer at a fixed place of a record that stands in `out`.
+// Stores an integer at a fixed place of a record in `out`.
 class RecordBytes {
  public:
   // Appends `size` bytes to `out`, those of `base` and then unused ones, to be filled in.
@@ -116,8 +116,8 @@ struct Encode {
 void encode_file_header(const FileHeader& header, std::string& out) {
   const Encoding encoding = encoding_of(header);
   const bool little = header.order == std::endian::little;
-  // Bits are numbered in memory order, so the two that mean something are in the bit field's first
-  // byte either way.
+  // Bits are numbered in memory order, so the two defined ones are in the bit field's first byte
+  // either way.
   auto bits = std::to_integer<unsigned>(header.raw[4]) & (little ? ~3U : ~0xC0U);
   if (header.constant_tsc) bits |= little ? 1U : 0x80U;
   if (header.nonstop_tsc) bits |= little ? 2U : 0x40U;

@@ -9,31 +9,31 @@
 
 namespace telltale::xray {
 
-// From typed records to bytes, the mirror image of records.h (layouts: docs/formats/xray.md).
-// Everything appends to a string that the caller owns and cannot fail; field values are written as
-// they are, even those that a reader refuses, so that tests can make such files.
+// From typed records to bytes, the inverse of records.h (layouts: docs/formats/xray.md). Everything
+// appends to a string of the caller and cannot fail. Field values are written unchecked, even those
+// that a reader rejects, so that tests can create such files.
 
-// How a file is written.
+// The encoding of a file.
 struct Encoding {
   uint16_t version = kLastFdrVersion;
   std::endian order = std::endian::little;
-  std::byte unused{0};  // fills the bytes that no field claims
+  std::byte unused{0};  // value of bytes that no field uses
 };
 inline Encoding encoding_of(const FileHeader& header) {
   return {header.version, header.order, std::byte{0}};
 }
 
-// The 32 bytes of a header. The bits and bytes that no field claims are those of header.raw.
+// The 32 bytes of a header. Bits and bytes that no field uses are those of header.raw.
 void encode_file_header(const FileHeader& header, std::string& out);
 
-// One FDR record, with the payload bytes of an event. The event's payload_bytes field is written as
-// it is. Bytes that no field claims are those of `base`, a record of the same kind; where it ends,
-// encoding.unused.
+// One FDR record, with the payload bytes of an event. The event's payload_bytes field is written
+// unchecked. Bytes that no field uses are those of `base`, a record of the same kind; after its
+// end, encoding.unused.
 void encode_fdr_record(const FdrPayload& payload, const Encoding& encoding, std::string& out,
                        Bytes base = {});
 
-// One record of a basic log. Fields that the version has no place for (pid before version 3) are
-// left out.
+// One record of a basic log. Fields that the version does not have (pid before version 3) are
+// omitted.
 struct BasicCall {
   BasicKind kind = BasicKind::enter;
   uint8_t cpu = 0;

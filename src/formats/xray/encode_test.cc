@@ -24,7 +24,7 @@ std::string encoded(const FdrPayload& payload, uint16_t version, std::endian ord
   return out;
 }
 
-// The bytes were worked out by hand from the specification.
+// The bytes were derived by hand from the specification.
 TEST(EncodeFdr, FunctionRecordsInBothBitOrders) {
   const FunctionRecord record{FunctionAction::tail_exit, 0x0ABCDEF, 0x11223344};
   EXPECT_EQ(encoded(record, 5, std::endian::little), "\xF4\xDE\xBC\x0A\x44\x33\x22\x11"sv);
@@ -100,7 +100,7 @@ TEST(EncodeHeader, KeepsBitsAndBytesThatNoFieldClaims) {
   }
 }
 
-// What was encoded is read back, and encoding that gives the same bytes.
+// Encoded records are read back, and encoding them again gives the same bytes.
 TEST(EncodeFdr, ReadsBack) {
   for (const std::endian order : {std::endian::little, std::endian::big}) {
     for (uint16_t version = 1; version <= 5; ++version) {

@@ -10,7 +10,7 @@ namespace {
 
 using Reason = ConversionLoss::Reason;
 
-// Attaches arguments to the entry in front of them.
+// Attaches arguments to the preceding entry.
 class Grouper {
  public:
   explicit Grouper(ConversionLoss& loss) : loss_(loss) {}
@@ -35,7 +35,7 @@ class Grouper {
   }
 
  private:
-  // FDR's arguments name no function (0); basic mode's must name the one entered.
+  // FDR's arguments name no function (0); basic mode's must name the one that was entered.
   [[nodiscard]] bool belongs(const TimedEvent& entry) const {
     return ahead_.kind == TimedEvent::Kind::argument &&
            (ahead_.function_id == 0 || ahead_.function_id == entry.function_id);

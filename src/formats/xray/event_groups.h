@@ -14,7 +14,7 @@
 
 namespace telltale::xray {
 
-// An event with what belongs to it, for targets that list records by time.
+// An event and its arguments, for targets that list records by time.
 struct EventGroup {
   TimedEvent event;
   std::vector<uint64_t> arguments;  // of an entry
@@ -22,7 +22,7 @@ struct EventGroup {
   int32_t pid = 0;
 };
 
-// Pulls one thread's events in true order.
+// Pulls one thread's events in order of time.
 class ThreadEvents {
  public:
   virtual ~ThreadEvents() = default;
@@ -32,9 +32,8 @@ class ThreadEvents {
   virtual bool next(EventGroup& group) = 0;
 };
 
-// The threads of a trace, each in true order: FDR buffers by their first time, basic records as
-// they stand. What is dropped or broken on the way is counted. All arguments must outlive the
-// result.
+// The threads of a trace, each in order of time: FDR buffers by their first time, basic records in
+// file order. Dropped and damaged records are counted. All arguments must outlive the result.
 std::vector<std::unique_ptr<ThreadEvents>> fdr_threads(Bytes file, const FileHeader& header,
                                                        const FdrFrames& frames,
                                                        const std::string& file_name,
@@ -44,8 +43,8 @@ std::vector<std::unique_ptr<ThreadEvents>> basic_threads(Bytes file, const FileH
                                                          ConversionLoss& loss,
                                                          ProblemLog& problems);
 
-// Tells all threads' events by time to visit(const EventGroup&); ties go to the thread that comes
-// first.
+// Passes all threads' events in order of time to visit(const EventGroup&); of equal times, the
+// first thread's comes first.
 void merge_by_time(std::vector<std::unique_ptr<ThreadEvents>>& threads,
                    const std::function<void(const EventGroup&)>& visit);
 

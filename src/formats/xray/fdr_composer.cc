@@ -37,7 +37,7 @@ void FdrComposer::close() {
 }
 
 void FdrComposer::make_room(uint64_t bytes) {
-  // A wrap may come in front, and EndOfBuffer behind.
+  // A wrap may precede it, and EndOfBuffer follow.
   if (body_.size() + bytes + 2 * kMetadataRecordBytes <= output_.split_at) return;
   const uint64_t now = now_;
   close();
@@ -46,7 +46,7 @@ void FdrComposer::make_room(uint64_t bytes) {
 }
 
 uint64_t FdrComposer::advance(uint64_t tsc, uint64_t most) {
-  uint64_t delta = tsc - now_;  // going back is a huge delta
+  uint64_t delta = tsc - now_;  // going back gives a huge delta
   if (delta > most) {
     put(TscWrap{tsc});
     delta = 0;
@@ -93,8 +93,7 @@ void FdrComposer::add_call(const TimedEvent& event) {
     output_.loss->add(Reason::function_id);
     return;
   }
-  // An entry and its arguments stay in one buffer; more arguments than these are not written by
-  // anything known.
+  // An entry and its arguments stay in one buffer; no known writer emits more arguments than these.
   constexpr uint64_t kArguments = 8;
   make_room(kFunctionRecordBytes +
             (event.action == FunctionAction::enter_args ? kArguments * kMetadataRecordBytes : 0));

@@ -11,17 +11,17 @@
 
 namespace telltale::xray {
 
-// What the buffers of one file being written share.
+// Shared by all buffers of a file that is being written.
 struct FdrOutput {
-  FileHeader header;      // version, order and (version 1) buffer_size count
+  FileHeader header;      // version, order and (version 1) buffer_size are used
   uint64_t split_at = 0;  // a buffer that grows beyond this many bytes is continued in a new one
   BlockWriter* out = nullptr;
   ConversionLoss* loss = nullptr;
 };
 
 // Composes one thread's buffers from events with absolute times: writes preambles, computes deltas,
-// puts a TSCWrap in front of what a delta cannot reach, and closes each buffer as the version wants
-// it (extents before, or EndOfBuffer and filler behind). A buffer is held in memory until it is
+// inserts a TSCWrap where a delta would overflow, and closes each buffer as the version requires
+// (extents before it, or EndOfBuffer and filler after it). A buffer is held in memory until it is
 // closed.
 class FdrComposer {
  public:
@@ -30,13 +30,13 @@ class FdrComposer {
 
   [[nodiscard]] bool is_open() const { return !body_.empty(); }
   void open(const BufferStart& start);
-  // REQUIRES: is_open(). What the version has no place for is counted as loss.
+  // REQUIRES: is_open(). Data that the version cannot express is counted as loss.
   void add(const TimedEvent& event);
   void close();
   [[nodiscard]] size_t held_bytes() const { return body_.size(); }
 
-  // Bytes of a buffer that are not payload, at most, when an event is its only record. For choosing
-  // a buffer size.
+  // The maximum size of a buffer without payload, if an event is its only record. For choosing a
+  // buffer size.
   static constexpr uint64_t kFramingBytes = 8 * kMetadataRecordBytes;
 
  private:
@@ -44,7 +44,7 @@ class FdrComposer {
     encode_fdr_record(payload, encoding_of(output_.header), body_);
   }
   void make_room(uint64_t bytes);
-  // Makes `tsc` reachable by a delta of at most `most` ticks, and returns the delta.
+  // Makes `tsc` representable as a delta of at most `most` ticks, and returns the delta.
   uint64_t advance(uint64_t tsc, uint64_t most);
   void add_call(const TimedEvent& event);
   void add_argument(const TimedEvent& event);
@@ -55,9 +55,9 @@ class FdrComposer {
   FdrOutput& output_;
   FdrLayout layout_;
   BufferStart start_;          // of the open buffer; a continuation repeats it
-  std::string body_;           // the open buffer behind BufferExtents; empty: none is open
-  uint64_t now_ = 0;           // what the next delta counts from
-  bool call_dropped_ = false;  // its arguments go with it
+  std::string body_;           // the open buffer after BufferExtents; empty: none is open
+  uint64_t now_ = 0;           // the time that the next delta is relative to
+  bool call_dropped_ = false;  // its arguments are dropped, too
 };
 
 }  // namespace telltale::xray

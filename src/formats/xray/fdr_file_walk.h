@@ -12,27 +12,27 @@
 
 namespace telltale::xray {
 
-// Bytes of an FDR file that are no record.
+// Bytes of an FDR file outside any record.
 struct SkippedBytes {
   enum class Reason : uint8_t {
     filler,  // version 1: between EndOfBuffer and the buffer's end; the unused rest of a cell
-    gap,     // between buffers: nothing there begins a buffer
-    damage,  // the rest of a buffer behind a record that cannot be read
+    gap,     // between buffers: no buffer begins there
+    damage,  // the rest of a buffer after an unreadable record
   };
   uint64_t offset = 0;
   Bytes bytes;
   Reason reason = Reason::gap;
 };
 
-// Tells the whole of an FDR file behind its header to a visitor, in file order, every byte exactly
-// once:
-//   visitor.begin_buffer(const BufferFrame&)     before its records (BufferExtents is the first of
-//   them) visitor.function(uint64_t offset, const FunctionRecord&) visitor.metadata(const
-//   FdrRecord&)           every other record visitor.skipped(const SkippedBytes&)         between
-//   buffers, or the last thing in one visitor.end_buffer(const BufferFrame&) visitor.problem(const
-//   Problem&)              before what it is about
-// `frames` is what frame_fdr_file made of the same file. Never fails; memory does not grow with the
-// file.
+// Passes a whole FDR file after its header to a visitor, in file order, every byte exactly once:
+//   visitor.begin_buffer(const BufferFrame&)     before its records (BufferExtents is the first)
+//   visitor.function(uint64_t offset, const FunctionRecord&)
+//   visitor.metadata(const FdrRecord&)           every other record
+//   visitor.skipped(const SkippedBytes&)         between buffers, or last in one
+//   visitor.end_buffer(const BufferFrame&)
+//   visitor.problem(const Problem&)              before the bytes that it concerns
+// `frames` is the result of frame_fdr_file for the same file. Never fails; memory does not grow
+// with the file.
 template <typename Visitor>
 void walk_fdr_file(Bytes file, const FileHeader& header, const FdrFrames& frames,
                    const std::string& file_name, Visitor& visitor);

@@ -14,7 +14,7 @@
 namespace telltale::xray {
 namespace {
 
-// Accepts every record and does nothing with it.
+// Ignores all records.
 struct SkipRecords {
   void function(uint64_t, const FunctionRecord&) {}
   void metadata(const FdrRecord&) {}
@@ -57,8 +57,8 @@ class Framer {
     return first == (header_.order == std::endian::little ? (number << 1 | 1) : (0x80 | number));
   }
 
-  // True if the records at `at` have the kinds that open a buffer, as far as the file goes.
-  // BufferExtents alone, or cut, is enough at the end of a file.
+  // True if the records at `at` have the kinds that open a buffer, up to the end of the file.
+  // BufferExtents alone, or truncated, is enough at the end of a file.
   [[nodiscard]] bool opens_buffer(uint64_t at) const {
     for (size_t i = 0; i < opening_size_; ++i) {
       const uint64_t record = at + i * kMetadataRecordBytes;
@@ -68,8 +68,7 @@ class Framer {
     return true;
   }
 
-  // A buffer need not have a full preamble to be one: a frame whose extents end exactly where the
-  // preamble does.
+  // A buffer may lack a full preamble: a frame whose extents end exactly where the preamble does.
   [[nodiscard]] bool opens_short_buffer(uint64_t at, size_t matched) const {
     if (!layout_.has_extents || matched < 2) return false;
     const uint64_t extents = read_extents(at);
@@ -81,7 +80,7 @@ class Framer {
   }
   // The first opening in [from, to); `to` if there is none.
   [[nodiscard]] uint64_t find_opening(uint64_t from, uint64_t to) const {
-    // The full opening must be in the file: a shorter match in the middle of damage proves nothing.
+    // The full opening must be in the file: a shorter match inside damage proves nothing.
     const uint64_t need = opening_size_ * kMetadataRecordBytes;
     for (uint64_t at = from; at < to && at + need <= file_.size(); ++at) {
       if (is_kind(at, opening_[0]) && opens_buffer(at)) return at;
@@ -99,12 +98,12 @@ class Framer {
     return file_.subspan(static_cast<size_t>(from), static_cast<size_t>(to - from));
   }
 
-  // Files of telltale's own recorder: where no buffer begins, the rest of the cell was never
-  // written, or it is damage. Returns where to go on.
+  // Files of telltale's own recorder: where no buffer begins, the rest of the cell is unused or
+  // damaged. Returns where to continue.
   uint64_t skip_in_cell(uint64_t at) {
     const uint64_t end = cell_end(file_, header_, at);
     if (!is_unused(bytes_of(at, end), header_.version)) {
-      if (opens_buffer(at)) return at;  // a program that still runs has just written it
+      if (opens_buffer(at)) return at;  // a running program has just written it
       const uint64_t next = find_opening(at + 1, end);
       skip(at, next - at);
       return next;
@@ -118,7 +117,7 @@ class Framer {
     return end;
   }
 
-  // Files of telltale's own recorder say how many cells or buffers they have.
+  // Files of telltale's own recorder contain their number of cells or buffers.
   void check_parts() {
     if (!header_.recorder.parts) return;
     const uint64_t parts = *header_.recorder.parts;
@@ -126,7 +125,7 @@ class Framer {
     const uint64_t body = file_.size() - kFileHeaderBytes;
     const uint64_t found = cells ? body / header_.buffer_size : frames_.buffers.size();
     if (found >= parts) return;
-    // What is missing of the last part is a problem of its own.
+    // The missing rest of the last part is reported separately.
     const uint64_t missing =
         cells ? (parts - found - (body % header_.buffer_size == 0 ? 0 : 1)) * header_.buffer_size
               : 0;
@@ -149,8 +148,8 @@ class Framer {
                           bytes});
   }
 
-  // Versions 2 and later: the BufferExtents record at `at` says how long the buffer is. Returns
-  // where to go on.
+  // Versions 2 and later: the BufferExtents record at `at` contains the buffer's length. Returns
+  // where to continue.
   uint64_t take_extents_frame(uint64_t at) {
     const uint64_t begin = at + kMetadataRecordBytes;
     if (begin > file_.size()) {
@@ -167,8 +166,7 @@ class Framer {
     if (header_.recorder.cells && !is_cut(at, extents)) {
       end_in_cell(frame, extents);
     } else if (extents > in_file) {
-      // Either the writer died or the number is damaged; a buffer that begins further on shows
-      // which.
+      // Either the writer died or the number is damaged; a later buffer decides.
       frame.end = end_by_records(begin, file_.size()).value_or(file_.size());
       frame.torn = true;
       const bool damaged_number = frame.end != file_.size();
@@ -201,7 +199,7 @@ class Framer {
   }
 
   // Files of telltale's own recorder: true if the file ends inside the buffer whose BufferExtents
-  // record stands at `at`, and not before its cell does.
+  // record is at `at`, and not before its cell does.
   [[nodiscard]] bool is_cut(uint64_t at, uint64_t extents) const {
     const uint64_t in_cell = (at - kFileHeaderBytes) % header_.buffer_size;
     const uint64_t room = header_.buffer_size - in_cell;
@@ -210,21 +208,21 @@ class Framer {
            extents <= room - kMetadataRecordBytes;
   }
 
-  // Files of telltale's own recorder: nothing but unused bytes or another buffer follows a buffer
-  // in its cell, so extents that are damaged show. The records then say where it ends.
+  // Files of telltale's own recorder: only unused bytes or another buffer follow a buffer in its
+  // cell, so damaged extents are detectable. The records then determine its end.
   void end_in_cell(BufferFrame& frame, uint64_t extents) {
     const uint64_t limit = cell_end(file_, header_, frame.frame_begin);
-    // With a damaged size of cells the BufferExtents record itself may leave its cell.
+    // If the header's cell size is damaged, the BufferExtents record itself may exceed its cell.
     const bool fits = frame.begin <= limit && extents <= limit - frame.begin;
     frame.begin = std::min(frame.begin, limit);
     frame.end = fits ? frame.begin + extents : limit;
     if (fits && ends_cleanly(frame.begin, frame.end, limit)) return;
     const uint64_t said = frame.end;
     const RecordsEnd records = find_records_end(file_, header_, frame.begin, limit, said);
-    if (read_extents(frame.frame_begin) != extents) return;  // a program that still runs adds to it
+    if (read_extents(frame.frame_begin) != extents) return;  // a running program adds to it
     if (!fits || is_end(records.offset, limit)) frame.end = records.offset;
-    // An event is counted after it has been written: of the last one the process may not have lived
-    // to do that.
+    // An event is counted after it has been written: the process may have died before it counted
+    // the last one.
     if (fits && (frame.end == said || (frame.end > said && records.events_behind <= 1))) return;
     frame.torn = frame.end < said;
     frames_.problems.add({Problem::Kind::corruption, frame.frame_begin, file_name_, "BufferExtents",
@@ -290,17 +288,17 @@ class Framer {
     return end;
   }
 
-  // Where the records that begin at `begin` show that a buffer ends, if that is not `end`, where it
-  // is said to end. The answer is never before what was walked through, so that all calls together
-  // stay linear in the file.
+  // Where the buffer's records show that it ends, if they disagree with `end`, its stated end. The
+  // result is never before the records already walked, so all calls together are linear in the
+  // file.
   [[nodiscard]] std::optional<uint64_t> end_by_records(uint64_t begin, uint64_t end) const {
     SkipRecords skip_records;
     const WalkEnd walk = walk_fdr_records(file_, begin, end, header_, skip_records);
     if (!walk.error) return std::nullopt;
     const uint64_t opening = find_opening(walk.offset, end);
     if (opening != end) return opening;
-    // Extents may end inside a record (typed events shorten them); other damage ends where a buffer
-    // begins.
+    // Extents may end inside a record (typed events make them too short); other damage ends where a
+    // buffer begins.
     const bool cut = walk.error->cause == Error::Cause::truncated;
     if (cut || end == file_.size() || opens_buffer(end)) return std::nullopt;
     return find_opening(end);
@@ -378,7 +376,7 @@ std::optional<Problem> walk_problem(const WalkEnd& walk, Bytes file, const FileH
   problem.file = file_name;
   problem.lost_bytes = frame.end - walk.offset;
   if (!walk.error) {
-    // In the recorder's own cells EndOfBuffer is nothing but the first of the free words.
+    // In the recorder's own cells EndOfBuffer is just the first of the free words.
     if (!walk.end_of_buffer || !header.recorder.cells || frame.torn) return std::nullopt;
     const uint64_t free_from = walk.offset - kMetadataRecordBytes;
     if (is_unused_filler(file.subspan(static_cast<size_t>(free_from),

@@ -11,24 +11,24 @@
 
 namespace telltale::xray {
 
-// Where a walk through a buffer ended and, if it was not at the buffer's end, why.
+// Where a walk through a buffer ended and, if that is not the buffer's end, why.
 struct WalkEnd {
   uint64_t offset = 0;         // one past the last whole record
-  bool end_of_buffer = false;  // an EndOfBuffer record was met (version 1)
+  bool end_of_buffer = false;  // an EndOfBuffer record was found (version 1)
   std::optional<Error> error;  // the record at `offset` could not be read
 };
 
-// Function records side by side, from `begin` to at most `end`: until another kind of record, or
-// one that cannot be read.
+// Consecutive function records, from `begin` to at most `end`: up to the first record of another
+// kind, or an unreadable one.
 template <std::endian Order>
 class FunctionRun {
  public:
   FunctionRun(const std::byte* file, uint64_t begin, uint64_t end)
       : file_(file), begin_(begin), end_(end) {}
 
-  // Calls use(offset, record) for each; returns the offset of what follows. A visitor that keeps
-  // its state in local variables around this call lets the compiler hold them in registers: this
-  // loop is what decoding costs.
+  // Calls use(offset, record) for each; returns the offset after the last. A visitor that keeps its
+  // state in local variables around this call lets the compiler hold them in registers: this loop
+  // dominates the cost of decoding.
   template <typename Use>
   [[gnu::always_inline]] uint64_t for_each(Use use) const {
     uint64_t at = begin_;
@@ -43,13 +43,13 @@ class FunctionRun {
       }
       if (!is_function_word<Order>(word)) break;
       const FunctionRecord record = decode_function<Order>(word, delta);
-      if (record.action > FunctionAction::enter_args) break;  // read_fdr_record words the error
+      if (record.action > FunctionAction::enter_args) break;  // read_fdr_record makes the error
       use(at, record);
     }
     return at;
   }
   [[nodiscard]] uint64_t begin() const { return begin_; }
-  // The action of the record that ends at `end`. REQUIRES: for_each has passed it.
+  // The action of the record that ends at `end`. REQUIRES: for_each has visited it.
   [[nodiscard]] FunctionAction action_before(uint64_t end) const {
     return FunctionRun(file_, end - kFunctionRecordBytes, end).first_action();
   }
@@ -80,7 +80,7 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
   const std::byte* const base = file.data();
   uint64_t at = begin;
   while (true) {
-    // The fast lane: function records, eight bytes each.
+    // Fast path: function records, eight bytes each.
     const FunctionRun<Order> run(base, at, end);
     if constexpr (requires { visitor.functions(run); }) {
       at = visitor.functions(run);
@@ -102,13 +102,13 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
 
 }  // namespace detail
 
-// Tells the records in [begin, end) of `file` to a visitor, in file order:
+// Passes the records in [begin, end) of `file` to a visitor, in file order:
 //   visitor.function(uint64_t offset, const FunctionRecord&)
-//   visitor.functions(run)                  if there is one, instead of function(): a FunctionRun;
-//                                           returns what run.for_each(...) does
+//   visitor.functions(run)                  if defined, instead of function(): a FunctionRun;
+//                                           returns the result of run.for_each(...)
 //   visitor.metadata(const FdrRecord&)      every other record, with its payload
-// Stops at the first record that cannot be read or that can only stand at a buffer's beginning
-// (BufferExtents, and NewBuffer behind the first record), and behind version 1's EndOfBuffer.
+// Stops at the first unreadable record, at a record that is only allowed at a buffer's beginning
+// (BufferExtents, and NewBuffer after the first record), and after version 1's EndOfBuffer.
 // REQUIRES: begin <= end <= size.
 template <typename Visitor>
 WalkEnd walk_fdr_records(Bytes file, uint64_t begin, uint64_t end, const FileHeader& header,
@@ -118,20 +118,20 @@ WalkEnd walk_fdr_records(Bytes file, uint64_t begin, uint64_t end, const FileHea
              : detail::walk_in_order<std::endian::big>(file, begin, end, header.version, visitor);
 }
 
-// A place on a buffer's running time.
+// A position on a buffer's running time.
 struct TimedPlace {
   uint64_t offset = 0;  // of a record
-  uint64_t tsc = 0;     // after it; UINT64_MAX: nothing up to `offset` has a time
+  uint64_t tsc = 0;     // after it; UINT64_MAX: no record up to `offset` has a time
 };
-// The first record in [at, end) that has a place on the running time, which is `now` before `at`:
-// a function record, NewCPUId or TSCWrap. Versions 1 to 4 only, where a custom event has a time of
-// its own that moves nothing: it belongs between its neighbours nevertheless, and is told no later
-// than this.
+// The first record in [at, end) that affects the running time, which is `now` before `at`: a
+// function record, NewCPUId or TSCWrap. Only for versions 1 to 4, where a custom event has a time
+// of its own that does not change the running time: it still belongs between its neighbours, and is
+// reported no later than this record.
 TimedPlace find_next_timed(Bytes file, const FileHeader& header, uint64_t at, uint64_t end,
                            uint64_t now);
 
-// What the end of a walk through `frame`'s records amounts to, if they end before the frame does:
-// the rest of the buffer is lost. None: the frame is whole.
+// The problem if a walk through `frame`'s records ended before the frame: the rest of the buffer is
+// lost. Empty: the frame is complete.
 std::optional<Problem> walk_problem(const WalkEnd& walk, Bytes file, const FileHeader& header,
                                     const BufferFrame& frame, const std::string& file_name);
 

@@ -8,8 +8,8 @@
 
 namespace telltale::xray {
 
-// Says which records of a trace are asked for. It has to be told every record, in file order (or,
-// buffer by buffer, in a thread's order), since what is asked for may depend on those before.
+// Decides which records of a trace are selected. It has to see every record, in file order (or,
+// buffer by buffer, in a thread's order), because the decision may depend on earlier ones.
 class RecordSelector {
  public:
   RecordSelector() = default;
@@ -17,14 +17,15 @@ class RecordSelector {
   RecordSelector& operator=(const RecordSelector&) = delete;
   virtual ~RecordSelector() = default;
 
-  // The following FDR records are of this thread; `tsc` is the time of those before the first one
-  // that has a time itself.
+  // The following FDR records belong to this thread; `tsc` is the time of those before the first
+  // one that has a time itself.
   virtual void begin_buffer(int64_t pid, int64_t tid, uint64_t tsc) = 0;
   virtual bool function(const FunctionRecord& record) = 0;
   virtual bool metadata(const FdrRecord& record) = 0;
   virtual bool basic(const BasicRecord& record) = 0;
   virtual bool yaml(const YamlRecord& record) = 0;
-  // Is what is no record (damage, filler) asked for, where the last record was?
+  // Whether bytes outside any record (damage, filler) are selected, at the position of the last
+  // record.
   [[nodiscard]] virtual bool here() const = 0;
 };
 

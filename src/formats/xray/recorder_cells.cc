@@ -12,14 +12,14 @@ namespace {
 
 constexpr size_t kWordBytes = 8;
 
-// The recorder writes for little-endian machines only.
+// The recorder only writes for little-endian machines.
 uint64_t word_at(Bytes bytes, size_t at) {
   Cursor in(bytes.subspan(at, kWordBytes), std::endian::little);
   return in.read<uint64_t>("word");
 }
 
 bool all_zero(Bytes bytes) {
-  // memcmp of the bytes with themselves, one further on, is as fast as memory.
+  // memcmp of the bytes with themselves, shifted by one, runs at memory speed.
   return bytes.empty() || (bytes[0] == std::byte{0} &&
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
@@ -36,7 +36,7 @@ bool is_event(const FdrPayload& payload) {
          std::holds_alternative<TypedEvent>(payload);
 }
 
-// A cell of version 1 that no buffer opens: untouched, or made ready as far as the recorder came.
+// A cell of version 1 that no buffer opens: untouched, or partly prepared by the recorder.
 bool is_unused_cell_of_version_1(Bytes bytes) {
   size_t at = 0;
   while (at + kWordBytes <= bytes.size() && word_at(bytes, at) == kFreeWordVersion1)
@@ -48,8 +48,8 @@ bool is_unused_cell_of_version_1(Bytes bytes) {
          all_zero(rest.subspan(1));
 }
 
-// A buffer that a killed process was about to open: its first record, which makes it one and is
-// written last, is not there; some of the records behind it are. It has no event.
+// A buffer that a killed process was opening: its first record, which makes it a buffer and is
+// written last, is missing; some of the following records are present. It has no event.
 template <size_t Records>
 bool is_unfinished_opening(Bytes bytes, const std::array<MetadataKind, Records>& behind,
                            std::byte free_byte, bool (*is_free)(Bytes)) {
@@ -85,8 +85,8 @@ bool is_unused(Bytes bytes, uint16_t version) {
 }
 
 bool is_unused_filler(Bytes bytes) {
-  // Free words stand side by side from where the last event ended, and once more at the very end,
-  // which need not be a whole number of words away.
+  // Free words follow the last event contiguously; one more ends the cell, possibly at another
+  // alignment.
   constexpr size_t kEndBytes = 3 * kWordBytes;
   size_t at = is_closing_word(bytes) ? kWordBytes : 0;
   for (; at + kEndBytes <= bytes.size(); at += kWordBytes) {

@@ -1,4 +1,4 @@
-// Files of telltale's own recorder, whose buffers stand in cells (docs/formats/xray-recorder.md).
+// Files of telltale's own recorder, whose buffers are in cells (docs/formats/xray-recorder.md).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -25,7 +25,7 @@ std::string with_mark(std::string file, uint8_t flags, uint8_t sparse = 0, uint8
   return file;
 }
 
-// Two cells of one buffer each, the second ending with the file; an empty cell between them.
+// Two cells with one buffer each, the second ending with the file; an empty cell between them.
 std::string two_cells(char slack) {
   FdrBuilder builder(5);
   builder.buffer_size(kCell);
@@ -71,7 +71,7 @@ TEST(RecorderCells, ABufferThatWasBeingOpenedIsUnused) {
                  records * kMetadataRecordBytes);
     EXPECT_TRUE(framed(file).problems.kept().empty()) << records;
     EXPECT_TRUE(verify_trace(as_bytes(file))->valid()) << records;
-    // With an event behind it, it was open.
+    // With an event after it, it was open.
     file[used + 5 * kMetadataRecordBytes] = 0x10;
     EXPECT_FALSE(framed(file).problems.kept().empty()) << records;
   }
@@ -100,7 +100,7 @@ TEST(RecorderCells, WhateverElseStandsThereIsDamage) {
   std::string last_byte = sound;
   last_byte[kFileHeaderBytes + 2 * kCell - 1] = 1;
   std::string first_byte = sound;
-  first_byte[used + 9] = 1;  // behind a free word
+  first_byte[used + 9] = 1;  // after a free word
   for (const std::string& file : {garbage, last_byte, first_byte}) {
     const FdrFrames frames = framed(file);
     EXPECT_EQ(frames.buffers.size(), 2U);
@@ -109,7 +109,7 @@ TEST(RecorderCells, WhateverElseStandsThereIsDamage) {
   }
 }
 
-// The head of a cell, one byte after the other: the buffer is delivered, or told as lost.
+// Changes each byte of a cell's head in turn: the buffer is delivered, or reported as lost.
 TEST(RecorderCells, ADamagedHeadIsNotSlack) {
   const std::string sound = with_mark(two_cells('\0'), kRecorderCells);
   const BufferFrame whole = framed(sound).buffers[0];
@@ -125,7 +125,7 @@ TEST(RecorderCells, ADamagedHeadIsNotSlack) {
   }
 }
 
-// Two buffers in one cell, as a thread that ended and the next one leave them.
+// Two buffers in one cell, as an ended thread and the next one leave them.
 std::string two_in_a_cell() {
   FdrBuilder builder(5);
   builder.buffer_size(kCell);
@@ -157,7 +157,7 @@ TEST(RecorderCells, RecordsTellWhereDamagedExtentsEnd) {
   }
 }
 
-// The extents are raised after the event is there: a process may die in between.
+// The extents are raised after the event is written: a process may die in between.
 TEST(RecorderCells, AnEventThatWasNotCountedIsDelivered) {
   std::string file = two_in_a_cell();
   const std::vector<BufferFrame> whole = framed(file).buffers;
@@ -184,7 +184,7 @@ TEST(RecorderCells, ACutBetweenCellsIsATornFile) {
     EXPECT_TRUE(frames.problems.damaged()) << cells;
     EXPECT_EQ(frames.problems.lost_bytes(), (3 - cells) * kCell);
   }
-  // Cells that were allocated and not begun.
+  // Cells that were allocated and not started.
   EXPECT_EQ(framed(whole + std::string(100, '\0')).problems.count(), 0U);
 
   FdrBuilder builder(5);
@@ -196,7 +196,7 @@ TEST(RecorderCells, ACutBetweenCellsIsATornFile) {
   EXPECT_TRUE(framed(compact.substr(0, first)).problems.damaged());
 }
 
-// Version 1: a cell is a buffer, and words that say EndOfBuffer fill it up.
+// Version 1: a cell is a buffer, padded with EndOfBuffer words.
 std::string version_1_cell() {
   FdrBuilder builder(1);
   builder.buffer_size(kCell);

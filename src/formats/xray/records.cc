@@ -57,10 +57,10 @@ FdrPayload read_metadata_body(Cursor& in, MetadataKind kind, const FdrLayout& la
     case MetadataKind::pid:
       return Pid{in.read<int32_t>("pid")};
   }
-  return EndOfBuffer{};  // not reached: the caller has checked the kind
+  return EndOfBuffer{};  // unreachable: the caller has checked the kind
 }
 
-// Payload bytes that follow the 16 of an event marker; zero for other records.
+// Payload bytes after the 16 of an event marker; zero for other records.
 int32_t payload_bytes(const FdrPayload& payload) {
   if (const auto* custom = std::get_if<CustomEvent>(&payload)) return custom->payload_bytes;
   if (const auto* typed = std::get_if<TypedEvent>(&payload)) return typed->payload_bytes;
@@ -107,7 +107,7 @@ Result<FileHeader> read_file_header(Bytes file) {
     return std::unexpected(Error{
         Error::Cause::bad_magic, {}, "FileHeader", "no XRay trace starts with these bytes", 0});
   }
-  // Version and type are small, so only one byte order can read them as a known pair.
+  // Version and type are small, so only one byte order reads them as a known pair.
   Cursor probe(file);
   const auto first = probe.read<uint16_t>("version");
   const auto second = probe.read<uint16_t>("type");

@@ -14,18 +14,18 @@
 
 namespace telltale::xray {
 
-// What telltale's own recorder says in the header; all zero in other traces.
+// The header fields of telltale's own recorder; all zero in other traces.
 struct RecorderMark {
-  bool cells = false;           // buffers stand in cells of buffer_size bytes; where nothing was
-                                // written, cells are unused (recorder_cells.h), not damaged
-  uint8_t sparse_interval = 0;  // 0: all records timed; else records with delta 0 are not
-  uint32_t lost_events = 0;     // at most 2^32-1
+  bool cells = false;                  // buffers are in cells of buffer_size bytes; cells without
+                                       // data are unused (recorder_cells.h), not damaged
+  uint8_t sparse_interval = 0;         // 0: all records timed; else records with delta 0 are not
+  uint32_t lost_events = 0;            // at most 2^32-1
   std::optional<uint32_t> parts = {};  // cells (without cells: buffers) that the file had
 };
 
-// The 32 bytes that open every trace file. Only bits 0 and 1 of the bit field mean anything; the
-// rest, and the bytes that no field claims, are kept in `raw` and never checked (writers leave
-// garbage there).
+// The 32 bytes that open every trace file. Only bits 0 and 1 of the bit field are defined; the
+// other bits, and bytes that no field uses, are kept in `raw` and never checked (writers leave
+// arbitrary values there).
 struct FileHeader {
   uint16_t version = 0;
   LogType type = LogType::fdr;
@@ -38,10 +38,11 @@ struct FileHeader {
   std::array<std::byte, kFileHeaderBytes> raw{};
 };
 
-// Reads the header and finds the byte order. Errors: truncated, bad_magic, unsupported_version.
+// Reads the header and determines the byte order. Errors: truncated, bad_magic,
+// unsupported_version.
 Result<FileHeader> read_file_header(Bytes file);
-// True if the first bytes can be an XRay binary trace of either flavour, byte order and any known
-// version.
+// True if the first bytes can begin an XRay binary trace of either flavour, byte order and any
+// known version.
 bool looks_like_trace(Bytes file);
 
 // --- FDR records, one type each, in the specification's terms
@@ -79,7 +80,7 @@ struct CallArgument {
   uint64_t value = 0;
 };
 struct BufferExtents {
-  uint64_t bytes = 0;  // that follow this record and belong to the buffer
+  uint64_t bytes = 0;  // of the buffer, after this record
 };
 struct TypedEvent {
   int32_t payload_bytes = 0;
@@ -95,8 +96,8 @@ using FdrPayload =
     std::variant<FunctionRecord, NewBuffer, EndOfBuffer, NewCpuId, TscWrap, WalltimeMarker,
                  CustomEvent, CallArgument, BufferExtents, TypedEvent, Pid>;
 
-// One record as it stands in the file. `raw` is the whole record, payload and unused bytes
-// included, so that writing it back gives the same bytes.
+// One record and its place. `raw` is the whole record, payload and unused bytes included, so that
+// writing it back gives the same bytes.
 struct FdrRecord {
   uint64_t offset = 0;  // of its first byte, from the start of the file
   Bytes raw;
@@ -123,9 +124,9 @@ constexpr FunctionRecord decode_function(uint32_t word, uint32_t delta) {
   }
 }
 
-// Decodes the record that `in` stands at and moves past it, its payload included. `version` is the
-// file's. Errors (in.error() is set too): truncated; bad_field for an unknown action or kind, or a
-// negative payload size.
+// Decodes the record at `in` and advances past it, its payload included. `version` is the file's.
+// Errors (in.error() is set too): truncated; bad_field for an unknown action or kind, or a negative
+// payload size.
 Result<FdrRecord> read_fdr_record(Cursor& in, uint16_t version);
 
 }  // namespace telltale::xray

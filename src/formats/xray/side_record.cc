@@ -53,7 +53,7 @@ class SideReader {
   }
 
  private:
-  // Returns where the records begin.
+  // Returns the offset of the first record.
   uint64_t read_header(Cursor& in, uint64_t& committed) {
     in.begin_record("SideRecord");
     if (in.read<uint64_t>("mark") != kMark) {
@@ -103,7 +103,7 @@ class SideReader {
     in.read<uint32_t>("cell_bytes");
   }
 
-  // False when no record can follow.
+  // False if no further record can follow.
   bool read_record(Cursor& in) {
     const uint64_t offset = in.offset();
     in.begin_record("SideRecord");
@@ -125,7 +125,7 @@ class SideReader {
       case RecordKind::thread:
         read_thread(body);
         break;
-      case RecordKind::unload:  // nothing that was numbered changes its meaning
+      case RecordKind::unload:  // ids keep their meaning
       default:
         break;
     }

@@ -12,10 +12,10 @@
 
 namespace telltale::xray {
 
-// What telltale's recorder says beside a trace (docs/formats/xray-recorder.md, "The side record").
-// Times are on the trace's clock. Text is never trusted.
+// The side record of telltale's recorder (docs/formats/xray-recorder.md, "The side record"). Times
+// are on the trace's clock. Text is never trusted.
 
-// Functions that have ids of their own in no object's map begin here.
+// The first id of functions without an object's map.
 constexpr uint32_t kFirstAssignedId = uint32_t{1} << 27;
 
 // A program or shared object that was loaded.
@@ -35,10 +35,10 @@ struct SideObject {
   uint64_t offset = 0;       // of the record in the file
 };
 
-// A function that was numbered when it was first called.
+// A function that got its id at its first call.
 struct SideFunction {
   uint32_t id = 0;
-  uint64_t address = 0;  // where it ran
+  uint64_t address = 0;  // run-time address
   size_t object = 0;     // index into SideRecord::objects, or kNoObject
 };
 constexpr size_t kNoObject = static_cast<size_t>(-1);
@@ -66,23 +66,23 @@ struct SideRecord {
   uint64_t lost_reentrant = 0;
   uint64_t lost_too_large = 0;
   uint64_t lost_in_snapshot = 0;
-  uint64_t left_out = 0;  // by filters; no loss
+  uint64_t left_out = 0;  // by filters; not lost
   uint64_t clock_anomalies = 0;
   uint64_t unnamed = 0;
-  std::vector<SideObject> objects;                        // in the order of the file
+  std::vector<SideObject> objects;                        // in file order
   std::vector<SideFunction> functions;                    // by id
-  std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name, as last said
+  std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name; the last record counts
 
   RangeMap object_by_id;  // function ids to indexes in objects
 
-  // The function that was numbered `id`; null when there is none.
+  // The function with the assigned id `id`; null if there is none.
   [[nodiscard]] const SideFunction* find_assigned(uint32_t id) const;
 };
 
 // True for the mark that opens a side record.
 bool looks_like_side_record(Bytes file);
-// Reads a side record. Every whole record before the first impossible one is kept; what follows is
-// said as a problem. Memory is at most about 20 times the file's size. Safe on untrusted input.
+// Reads a side record. Every whole record before the first impossible one is kept; the rest is
+// reported as a problem. Memory is at most about 20 times the file's size. Safe on untrusted input.
 // Errors: truncated, bad_magic, unsupported_version; placed, without the file's name.
 Result<SideRecord> read_side_record(Bytes file, const std::string& file_name, ProblemLog& problems);
 

@@ -95,7 +95,7 @@ TimedEvent FdrBufferEvents::timed(const FdrPayload& payload) {
     event.payload = custom->payload;
     if (layout.custom_event_has_cpu) event.cpu = custom->cpu;
     if (!layout.event_time_is_delta) {
-      // Beside the running time, which it does not move, but between its neighbours.
+      // Does not change the running time, but stays between its neighbours.
       if (next_timed_.offset < in_.offset())
         next_timed_ = find_next_timed(file_, header_, in_.offset(), frame_end_, now_);
       event.tsc = std::max(std::min(custom->tsc, next_timed_.tsc), now_);

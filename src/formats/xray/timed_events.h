@@ -8,18 +8,18 @@
 
 namespace telltale::xray {
 
-// What a record says, with absolute time: what versions and flavours of the format have in common,
-// and what conversion between them goes through.
+// A record's contents with absolute time: the common part of the format's versions and flavours, on
+// which conversion between them is based.
 struct TimedEvent {
   enum class Kind : uint8_t {
     call,      // an entry or exit: action, function_id, tsc
-    argument,  // of the entry told last: value
+    argument,  // of the last entry: value
     custom,    // payload, tsc, cpu
     typed,     // payload, tsc, event_type
     cpu,       // cpu, tsc: the thread runs there from then on
-    wrap,      // tsc: nothing but a time
+    wrap,      // tsc: only a time
     wall,      // seconds, microseconds
-    other,     // a record that has no place where it stands (Pid, EndOfBuffer in the body)
+    other,     // a record that is not allowed there (Pid, EndOfBuffer in the body)
   };
   Kind kind = Kind::other;
   FunctionAction action = FunctionAction::enter;
@@ -33,7 +33,7 @@ struct TimedEvent {
   Bytes payload;  // view into the input
 };
 
-// What opens a buffer.
+// The records that open a buffer.
 struct BufferStart {
   int32_t tid = 0;
   int32_t pid = 0;  // 0: unknown
@@ -41,7 +41,7 @@ struct BufferStart {
   int32_t microseconds = 0;
   uint16_t cpu = 0;
   uint64_t tsc = 0;
-  bool timed = false;  // a NewCPUId was there
+  bool timed = false;  // it has a NewCPUId
 };
 
 // Pulls the events of one FDR buffer, one at a time; memory does not grow with the buffer. The
@@ -52,13 +52,13 @@ class FdrBufferEvents {
   FdrBufferEvents(Bytes file, const FileHeader& header, const BufferFrame& frame);
 
   [[nodiscard]] const BufferStart& start() const { return start_; }
-  // The next event; false at the buffer's end, or where it cannot be read on.
+  // The next event; false at the buffer's end, or at an unreadable record.
   bool next(TimedEvent& event);
-  // Where and why reading ended; known once next() has returned false.
+  // Where and why reading ended; set once next() has returned false.
   [[nodiscard]] const WalkEnd& end() const { return end_; }
 
  private:
-  // Decodes the record at the cursor; false as next().
+  // Decodes the record at the cursor; false as in next().
   bool read(FdrPayload& payload);
   TimedEvent timed(const FdrPayload& payload);
 
@@ -68,12 +68,12 @@ class FdrBufferEvents {
   Cursor in_;
   BufferStart start_;
   uint64_t now_ = 0;
-  TimedPlace next_timed_;  // behind the latest event with a time of its own
+  TimedPlace next_timed_;  // after the latest event with a time of its own
   uint16_t cpu_ = 0;
   WalkEnd end_;
   bool ended_ = false;
   bool first_record_ = true;
-  bool has_pending_ = false;  // a record was read that does not belong to the preamble
+  bool has_pending_ = false;  // a record was read that is not part of the preamble
   FdrPayload pending_;
 };
 

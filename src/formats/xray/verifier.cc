@@ -81,7 +81,7 @@ Violation::Kind kind_of(const Problem& problem) {
   return unreadable_record;
 }
 
-// One past the last byte of a metadata record that a field claims; 0: any byte may be anything.
+// The end of a metadata record's last used byte; 0: all bytes may have any value.
 size_t claimed_bytes(const FdrPayload& payload, const FdrLayout& layout) {
   if (std::holds_alternative<NewBuffer>(payload) || std::holds_alternative<Pid>(payload)) return 5;
   if (std::holds_alternative<NewCpuId>(payload) || std::holds_alternative<TypedEvent>(payload))
@@ -94,7 +94,7 @@ size_t claimed_bytes(const FdrPayload& payload, const FdrLayout& layout) {
   return 0;
 }
 
-// Plays an FDR file against the table of its version.
+// Checks an FDR file against the table of its version.
 class FdrChecker {
  public:
   FdrChecker(Verdict& verdict, const GrammarTable& table, RecordSelector* selector)
@@ -114,8 +114,8 @@ class FdrChecker {
   void metadata(const FdrRecord& record) {
     const bool chosen = selector_ == nullptr || selector_->metadata(record);
     step(record.offset, symbol_of(record.payload), chosen);
-    // Other writers leave garbage there, telltale's recorder zeros: this is a record whose first
-    // byte was damaged, and what it takes for its own is the record behind it.
+    // Other writers leave arbitrary bytes there, telltale's recorder zeros: this is a record whose
+    // first byte is damaged, and its supposed payload is the next record.
     if (!chosen || !verdict_.header.recorder.parts) return;
     const size_t claimed = claimed_bytes(record.payload, fdr_layout(verdict_.header.version));
     if (claimed == 0 || std::ranges::all_of(record.raw.first(kMetadataRecordBytes).subspan(claimed),
@@ -159,7 +159,7 @@ class FdrChecker {
   const GrammarTable& table_;
   RecordSelector* selector_;
   Symbol state_ = Symbol::buffer_begins;
-  bool whole_ = true;  // nothing of the open buffer is missing so far
+  bool whole_ = true;  // no part of the open buffer is missing so far
 };
 
 class BasicChecker {
@@ -203,7 +203,7 @@ class BasicChecker {
   Verdict& verdict_;
   RecordSelector* selector_;
   bool chosen_ = true;
-  std::unordered_map<uint64_t, int32_t> arguments_allowed_;  // by thread: the function just entered
+  std::unordered_map<uint64_t, int32_t> arguments_allowed_;  // by thread: the last entry's function
 };
 
 void verify_basic(Bytes file, Verdict& verdict, RecordSelector* selector) {

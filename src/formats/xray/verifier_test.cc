@@ -40,8 +40,8 @@ TEST(Verifier, AcceptsWhatIsValidAndNothingElse) {
   }
 }
 
-// Every pair of neighbours, in every version: the check agrees with a grammar written down here a
-// second time, from the text of the specification, as a list of what may stand where.
+// Every pair of neighbours, in every version: the check agrees with a second grammar, written here
+// from the text of the specification as a list of allowed successors.
 TEST(Verifier, EveryPairOfRecords) {
   const std::vector<FdrPayload> body = {FunctionRecord{FunctionAction::enter, 1, 0},
                                         FunctionRecord{FunctionAction::enter_args, 1, 0},
@@ -112,7 +112,7 @@ TEST(Verifier, Version1NeedsEndOfBufferAndItsFiller) {
                Kind::incomplete_buffer, 88, "Buffer");
   expect_first(FdrBuilder(1).buffer_size(200).buffer({}).enter(1, 0).torn(10), Kind::torn_file, 32,
                "Buffer");
-  // Shorter than the header says, and another one behind it.
+  // Shorter than the header says, followed by another buffer.
   expect_first(FdrBuilder(1).buffer_size(200).buffer({}).enter(1, 0).torn(100) +
                    FdrBuilder(1).buffer_size(200).buffer({}).bytes().substr(kFileHeaderBytes),
                Kind::incomplete_buffer, 88, "EndOfBuffer");
@@ -123,7 +123,7 @@ TEST(Verifier, BasicMode) {
                "BasicArgument");
   expect_first(BasicBuilder(3).thread(1).enter_args(1, 5).argument_of(2, 2).bytes(),
                Kind::orphan_argument, 64, "BasicArgument");
-  // Behind its call's exit, and behind another call of the thread.
+  // After its call's exit, and after another call of the thread.
   expect_first(BasicBuilder(3).thread(1).enter_args(1, 5).exit(1, 6).argument_of(1, 7).bytes(),
                Kind::orphan_argument, 96, "BasicArgument");
   expect_first(BasicBuilder(3).thread(1).enter_args(1, 5).enter(2, 6).argument_of(1, 7).bytes(),
@@ -131,7 +131,7 @@ TEST(Verifier, BasicMode) {
   expect_first(BasicBuilder(1).thread(1).tail_exit(1, 5).bytes(), Kind::unknown_to_version, 32,
                "BasicCall");
   expect_first(BasicBuilder(3).thread(1).enter(1, 5).torn(1), Kind::torn_file, 32, "BasicRecord");
-  // Another thread's chunk may stand between an entry and its argument.
+  // Another thread's chunk may be between an entry and its argument.
   EXPECT_TRUE(verdict_on(BasicBuilder(3)
                              .thread(1)
                              .enter_args(1, 5)

@@ -1,7 +1,7 @@
 #pragma once
 
-// The bytes of an XRay trace, in one freestanding place for readers, writers and recorders.
-// Explained with grammar and a worked hex dump in docs/formats/xray.md.
+// The bytes of an XRay trace, in one freestanding header for readers, writers and recorders.
+// docs/formats/xray.md has the grammar and a worked hex dump.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ constexpr uint16_t kLastBasicVersion = 3;
 // Function records, bits 1 to 3 (counted from the discriminant).
 enum class FunctionAction : uint8_t { enter = 0, exit = 1, tail_exit = 2, enter_args = 3 };
 
-// Metadata records, the seven bits beside the discriminant.
+// Metadata records: the other seven bits of the first byte.
 enum class MetadataKind : uint8_t {
   new_buffer = 0,
   end_of_buffer = 1,  // version 1 only
@@ -42,12 +42,12 @@ constexpr uint8_t kLastMetadataKind = 9;
 // Function ids fill 28 bits in a function record.
 constexpr uint32_t kMaxFdrFunctionId = 0x0FFF'FFFF;
 
-// What changed between versions of the FDR format; no other place asks for a version number.
+// Differences between versions of the FDR format; no other code compares version numbers.
 struct FdrLayout {
-  bool has_extents;  // a BufferExtents record in front of each buffer instead of EndOfBuffer and
+  bool has_extents;  // a BufferExtents record before each buffer instead of EndOfBuffer and
                      // filler
   bool has_pid;      // a Pid record in each buffer's preamble
-  bool custom_event_has_cpu;  // CPU id behind the custom event's time stamp
+  bool custom_event_has_cpu;  // CPU id after the custom event's time stamp
   bool event_time_is_delta;   // events carry a signed 32-bit delta instead of an absolute 64-bit
                               // time stamp
   bool has_typed_events;
@@ -76,20 +76,20 @@ constexpr BasicLayout basic_layout(uint16_t version) {
 constexpr unsigned kObjectShift = 24;
 constexpr uint32_t kObjectFunctionMask = 0x00FF'FFFF;
 
-// telltale's own recorder marks its traces in the header's last eight bytes, which clang's runtime
+// The mark of telltale's own recorder, in the header's last eight bytes, which clang's runtime
 // leaves zero (docs/formats/xray-recorder.md).
 constexpr size_t kRecorderMarkOffset = 24;
 constexpr uint16_t kRecorderMark = 0x5454;
-constexpr uint8_t kRecorderCells = 1;  // flag: buffers stand in cells of buffer_size bytes
-// Flag: the header's bit field says, above its two flags, how many cells (without cells: buffers)
-// the file has, so that a file that was cut between them is known to be cut.
+constexpr uint8_t kRecorderCells = 1;  // flag: buffers are in cells of buffer_size bytes
+// Flag: the header's bit field contains, above its two flags, the number of cells (without cells:
+// buffers), so that a file truncated between them is detected.
 constexpr uint8_t kRecorderCounts = 2;
 constexpr unsigned kPartsShift = 2;
 constexpr uint32_t kMostParts = 0x3FFF'FFFF;
-// The word that the recorder puts behind the last event of a buffer that is closed before it is
+// The word that the recorder stores after the last event of a buffer that is closed before it is
 // full. In version 1 it reads as EndOfBuffer.
 constexpr uint64_t kClosingWord = 0x103;
-// What version 1 cells consist of where nothing was written: it reads as EndOfBuffer.
+// The unused words of version 1 cells: they read as EndOfBuffer.
 constexpr uint64_t kFreeWordVersion1 = 3;
 
 }  // namespace telltale::xray

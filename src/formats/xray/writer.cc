@@ -9,7 +9,7 @@ std::string_view as_text(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Writes what walk_fdr_file tells.
+// Writes the items of walk_fdr_file.
 struct RewriteFdr {
   const FileHeader& header;
   Bytes file;

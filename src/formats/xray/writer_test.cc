@@ -66,7 +66,7 @@ TEST(RewriteRecord, ChangesOnlyWhatChanged) {
   EXPECT_EQ(out, expected);
 }
 
-// The bytes told are the file, each once.
+// The visited bytes are the file, each exactly once.
 struct Tally {
   uint64_t bytes = 0;
   uint64_t next = kFileHeaderBytes;

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 6> kKindNames = {"function-enter",     "f
                                                         "function-tail-exit", "function-enter-arg",
                                                         "custom-event",       "typed-event"};
 
-// libyaml places things by characters; these are turned into bytes, front to back.
+// libyaml counts characters; this converts positions to bytes, in increasing order.
 class Places {
  public:
   explicit Places(Bytes file) : file_(file) {}
@@ -35,7 +35,7 @@ class Places {
   size_t byte_ = 0;
 };
 
-// The parser's events, one at a time, freed in time.
+// The parser's events, one at a time; each is freed before the next.
 class Events {
  public:
   explicit Events(Bytes file) {
@@ -72,7 +72,7 @@ class Events {
   [[nodiscard]] std::string_view problem() const {
     return ready_ && parser_.problem != nullptr ? parser_.problem : "out of memory";
   }
-  // A reader error (bytes that are not UTF-8) is placed in bytes, others in characters.
+  // A reader error (bytes that are not UTF-8) has a position in bytes, others in characters.
   [[nodiscard]] bool is_reader_error() const {
     return ready_ && parser_.error == YAML_READER_ERROR;
   }
@@ -137,7 +137,7 @@ class Reader {
 
   Result<YamlTrace> run() {
     trace_.header.version = 0;
-    // Stream, document and the root mapping's beginnings.
+    // The beginnings of stream, document and root mapping.
     bool whole = step() && step() && step();
     if (whole && events_.type() == YAML_MAPPING_START_EVENT) whole = read_root();
     if (!whole) syntax_problem();
@@ -153,7 +153,7 @@ class Reader {
   bool step() { return events_.next(); }
   [[nodiscard]] uint64_t here() { return places_.byte_of(events_.character()); }
 
-  // Reads key after key; false when the text ends early. `value` must consume the value's events.
+  // Reads key after key; false if the text ends early. `value` must consume the value's events.
   template <typename Value>
   bool read_mapping(Value value) {
     while (step()) {
@@ -169,7 +169,7 @@ class Reader {
     return false;
   }
 
-  // Skips the value whose first event is current; nesting is counted, not descended into.
+  // Skips the value whose first event is current, counting nesting without recursion.
   bool skip_value() {
     size_t depth = 0;
     while (true) {
@@ -328,7 +328,7 @@ class Reader {
     return true;
   }
 
-  // Written as a signed 32-bit number; unsigned is understood.
+  // Written as a signed 32-bit number; unsigned is accepted.
   void take_function_id(std::string_view text, YamlRecord& record, unsigned& seen) {
     const auto value = number<int64_t>(text);
     if (!value || *value < INT32_MIN || *value > UINT32_MAX) {
@@ -414,7 +414,7 @@ class Reader {
   YamlTrace trace_;
   bool has_header_ = false;
   std::optional<Error> failure_;
-  std::string bad_value_;  // why the open record cannot be used
+  std::string bad_value_;  // why the open record is invalid
   std::map<std::string, uint32_t, std::less<>> name_index_;
 };
 

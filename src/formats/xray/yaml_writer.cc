@@ -18,7 +18,7 @@ bool is_alphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Bytes of the UTF-8 sequence that `text` begins with; 0 if there is none (RFC 3629).
+// The length of the UTF-8 sequence at the beginning of `text`; 0 if it is invalid (RFC 3629).
 size_t utf8_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const uint8_t first = byte(0);
@@ -48,7 +48,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-// Text that YAML would take for a number, a truth value or nothing at all.
+// Text that YAML would read as a number, a truth value or null.
 bool reads_as_other_type(std::string_view text) {
   static constexpr std::array<std::string_view, 11> kWords = {
       "null", "Null", "NULL", "~", "true", "True", "TRUE", "false", "False", "FALSE", "."};
@@ -83,8 +83,8 @@ void append_double_quoted(std::string_view text, std::string& out) {
     const size_t length = utf8_length(text);
     const char c = text.front();
     if (length > 1) {
-      // Characters beyond ASCII are written as code points, so that none can be taken for a line
-      // end or reorder text.
+      // Characters beyond ASCII are written as code points, so that none can act as a line end or
+      // reorder text.
       uint32_t point = static_cast<uint8_t>(c) & (0x7FU >> length);
       for (size_t i = 1; i < length; ++i)
         point = point << 6 | (static_cast<uint8_t>(text[i]) & 0x3FU);

@@ -12,12 +12,12 @@
 
 namespace telltale::xray {
 
-// Writes the YAML text that `llvm-xray convert -f yaml` writes (docs/formats/xray.md, "YAML"),
-// record by record. Text is quoted so that no name or payload can end its string; bytes that are
-// not UTF-8 are written as !!binary.
+// Writes the YAML of `llvm-xray convert -f yaml` (docs/formats/xray.md, "YAML"), record by record.
+// Text is quoted so that no name or payload can end its string; bytes that are not UTF-8 are
+// written as !!binary.
 class YamlWriter {
  public:
-  // `function_name` may be empty: the id stands for the name, as without symbols.
+  // `function_name` may be empty: then the id is written, as without symbols.
   YamlWriter(const FileHeader& header, std::function<std::string(uint32_t id)> function_name,
              BlockWriter& out);
 
@@ -36,8 +36,7 @@ class YamlWriter {
   bool any_ = false;
 };
 
-// `text` as one YAML scalar that may stand in a flow mapping: plain where that is safe, quoted
-// otherwise.
+// `text` as one YAML scalar for a flow mapping: plain if that is safe, otherwise quoted.
 void append_yaml_scalar(std::string_view text, std::string& out);
 
 }  // namespace telltale::xray

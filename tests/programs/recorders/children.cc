@@ -40,7 +40,7 @@ std::string user_file(const std::string& folder, int i) {
   return folder + "/user." + std::to_string(i);
 }
 
-// As daemons do: all descriptors are closed, and files of its own get the numbers.
+// As daemons do: closes all descriptors, and its own files get their numbers.
 void be_daemon(const std::string& folder) {
   syscall(SYS_close_range, 3, ~0U, 0);
   for (int i = 0; i < kUserFiles; ++i) {

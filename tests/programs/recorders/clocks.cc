@@ -10,7 +10,7 @@
 namespace {
 
 constexpr int64_t kSteps[] = {0, -3'000'000, -5'000'000'000, 50'000'000'000, -50'000'000'000, 17};
-// Each reading takes some microseconds there: a counter that is a millisecond behind goes back.
+// Each reading takes some microseconds there: a counter a millisecond behind goes back.
 constexpr int kEach = 400;
 constexpr int kMoves = 100;
 
@@ -19,7 +19,7 @@ QUIET void stepping(int times) {
     fake_processor::step_counter(step);
     events(kEach * times);
   }
-  // From one processor to the other and back, whose counters differ.
+  // From one processor to the other and back; their counters differ.
   for (int i = 0; i < kMoves; ++i) {
     fake_processor::step_counter(i % 2 == 0 ? 3'000'000 : -3'000'000);
     events(3 * times);

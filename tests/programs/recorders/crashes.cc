@@ -1,4 +1,4 @@
-// R7: how a process ends when much goes wrong at once. `crashes file|memory RECORDING WHAT END`.
+// R7: how a process ends if much goes wrong at once. `crashes file|memory RECORDING WHAT END`.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -38,7 +38,7 @@ void crowd(const std::string& how) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// While one thread writes what is recorded to the disk, again and again, and another records.
+// While one thread flushes the recording to the disk repeatedly, and another records.
 void while_flushing(const std::string& how, const std::string& path) {
   std::atomic<int> flushed{0};
   std::atomic<int> recorded{0};
@@ -57,7 +57,7 @@ __attribute__((no_instrument_function)) int overflow(const volatile char* above)
   here[0] = above[0];
   return overflow(here) + here[0];
 }
-// R8: the stack of the main thread, or of one that has the least there can be.
+// R8: the stack of the main thread, or of one with the smallest possible stack.
 void overflow_stack(bool in_thread) {
   const char top = 0;
   if (!in_thread) std::exit(overflow(&top));

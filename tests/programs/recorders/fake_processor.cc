@@ -1,8 +1,9 @@
-// `fake_processor PROGRAM ARGUMENTS...`: runs a program on a processor whose time stamp counter
-// steps when the program asks for it (fake_processor.h), for each thread by itself, and does not
-// promise to run evenly. Every reading of the counter faults (PR_SET_TSC), and we, who trace the
-// program, say what is read. CPUID cannot be made to fault everywhere: the program and its
-// libraries have `ud2` in its place. The system's own clocks stay right.
+// `fake_processor PROGRAM ARGUMENTS...`: runs a program on a simulated processor whose time stamp
+// counter steps when the program requests it (fake_processor.h), for each thread separately, and
+// which does not guarantee a constant counter. Every reading of the counter faults (PR_SET_TSC),
+// and this process, which traces the program, supplies the value. CPUID cannot be made to fault on
+// every machine: the program and its libraries contain `ud2` in its place. The system's own clocks
+// stay correct.
 #include "fake_processor.h"
 
 #include <cpuid.h>
@@ -39,7 +40,7 @@ Range vdso_of(pid_t process) {
   return found;
 }
 
-// What one thread's instruction does; 0: it is none of ours. Else its length.
+// The effect of a thread's instruction; 0: not emulated. Otherwise its length.
 int execute(uint64_t code, user_regs_struct& registers, int64_t& offset, const Range& vdso) {
   const bool plain = (code & 0xffff) == 0x310f;
   if (plain || (code & 0xffffff) == 0xf9010f) {
@@ -71,7 +72,7 @@ int execute(uint64_t code, user_regs_struct& registers, int64_t& offset, const R
   return 2;
 }
 
-// The signal that the thread gets: none if it was about an instruction that we did.
+// The signal that the thread gets: none if it was for an emulated instruction.
 int handle(pid_t thread, int signal, int64_t& offset, Range& vdso) {
   user_regs_struct registers{};
   if ((signal != SIGSEGV && signal != SIGILL) ||

@@ -27,7 +27,7 @@ constexpr int kSignals[] = {
     SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTRAP,
     SIGSYS,  SIGTERM, SIGUSR1, SIGUSR2, 0};  // 0: the first real-time signal
 
-// What the handler saw, in memory that outlives the child.
+// The handler's observations, in memory that outlives the child.
 struct Seen {
   int times;
   int code;
@@ -61,7 +61,7 @@ void handled() {
   seen->on_own_stack = &here >= own_stack && &here < own_stack + kOwnStack;
   seen->on_normal_stack = main_stack - &here >= 0 && main_stack - &here < (1 << 20);
   seen->error = errno;
-  // A fault comes again for ever.
+  // A fault is raised again for ever.
   if (++seen->times == 3) _exit(40);
 }
 void on_signal(int) { handled(); }
@@ -99,7 +99,7 @@ void install(int number, Way way) {
   sigaction(number, &action, nullptr);
 }
 
-// A fault where there is one, else as a program would be told.
+// A real fault if there is one, otherwise the signal as a program would be sent it.
 void trigger(int number, const std::string& folder) {
   errno = 77;
   if (number == SIGSEGV) *bad_address = 1;
@@ -133,7 +133,7 @@ void trigger(int number, const std::string& folder) {
   if (!before) install(number, way);
   events(100);
   trigger(number, path);
-  // The same signal once more: a handler is still there, or was for one time.
+  // The same signal again: the handler is still installed, or was for one time.
   trigger(number, path);
   _exit(seen->error == 0 || seen->error == 77 ? 41 : 42);
 }

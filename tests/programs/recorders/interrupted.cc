@@ -74,7 +74,7 @@ PLAIN void on_step(int, siginfo_t*, void* data) {
     ++interruptions;
   } else if (enters_the_kernel(context)) {
     // The recorder is about to block signals: a trap would end the process, and no handler could
-    // come.
+    // run.
     stepping = false;
     flags &= ~kTrapFlag;
   }

@@ -1,5 +1,5 @@
-// Assignments that read what they write, where C++17 says in which order. Prints what must not
-// change.
+// Assignments that read what they write, for which C++17 defines the order. Prints values that must
+// not change.
 #include <cstdio>
 #include <memory>
 #include <utility>

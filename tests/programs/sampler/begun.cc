@@ -1,4 +1,4 @@
-// What members begin with in the class itself, and what coroutines await, yield and return.
+// Default member initialisers, and the operands of co_await, co_yield and co_return.
 #include <coroutine>
 #include <cstdio>
 #include <initializer_list>
@@ -7,7 +7,7 @@ int calls;
 int next() { return ++calls; }
 constexpr int half(int n) { return n > 3 ? n / 2 : n; }
 
-// The constructor is nobody's.
+// An implicit constructor.
 struct Plain {
   int one = next();
   int two = calls > 2 ? next() : -1;
@@ -27,7 +27,7 @@ struct List {
   int c = calls > 100 ? 7 : 8;
 };
 
-// A constant expression goes through it, before and after others do.
+// A constant expression evaluates it, before and after others do.
 struct Constant {
   int n = half(6);
   int m = n > 2 ? 10 : 20;

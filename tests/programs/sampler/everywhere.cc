@@ -1,4 +1,4 @@
-// Calls of `told` wherever C++ lets a call stand. Each call's result is used.
+// Calls of `told` wherever C++ allows a call. Each call's result is used.
 #include <array>
 #include <compare>
 #include <coroutine>
@@ -17,8 +17,8 @@ int told(int n) { return n; }
 
 namespace {
 
-int global = told(33);                  // not looked at
-thread_local int of_thread = told(11);  // nor this
+int global = told(33);                  // not instrumented
+thread_local int of_thread = told(11);  // neither is this
 
 struct Pair {
   int a, b;

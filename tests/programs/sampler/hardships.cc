@@ -1,5 +1,5 @@
-// What programs do to a recorder in their midst: the first argument says what. Says on standard
-// output what it counted itself.
+// Hardships for a recorder inside a program: the first argument selects one. Prints its own counts
+// to standard output.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fenv.h>
@@ -68,7 +68,7 @@ void visit_for_a_while(int rounds) {
   for (int i = 0; i < rounds; ++i) visit(i);
 }
 
-// R1: in events, the first of a thread too, and in crashes nothing unsafe is called.
+// R1: events, including a thread's first, and crashes call nothing unsafe.
 void unsafe(const char* how) {
   const auto in_stretch = [how] {
     const forbidden::Stretch stretch;
@@ -132,7 +132,7 @@ void children(int rounds) {
       visit_for_a_while(10);
       i % 8 == 0 ? _exit(0) : exit(0);
     }
-    // A bare system call: no handlers of pthread_atfork.
+    // A bare system call: pthread_atfork's handlers do not run.
     if (i % 4 == 1 && (child = static_cast<pid_t>(syscall(SYS_fork))) == 0) {
       if (i % 8 == 1) exit(0);
       raise(SIGTERM);
@@ -198,7 +198,7 @@ void threads(int alive, int in_sequence) {
   fprintf(stderr, "%ld\n", pages * 4);
 }
 
-// R5: two modules take turns at the same addresses.
+// R5: two modules alternate at the same addresses.
 void modules(int rounds, const char* one, const char* other) {
   for (int i = 0; i < rounds; ++i) {
     void* const module = dlopen(i % 2 == 0 ? one : other, RTLD_NOW);
@@ -208,7 +208,7 @@ void modules(int rounds, const char* one, const char* other) {
   }
 }
 
-// R6: handlers that are installed later and go on to those that were there, in both ways.
+// R6: handlers that are installed later and chain to the earlier ones, in both ways.
 struct sigaction there_before;
 void (*plain_before)(int);
 void informed_later(int signal, siginfo_t* info, void* context) {
@@ -252,7 +252,7 @@ void survivor() {
   }).join();
 }
 
-// R7: the report itself runs into what the program has broken.
+// R7: writing the report reads memory that the program has damaged.
 void broken(const char* what) {
   visit_for_a_while(10);
   if (strcmp(what, "counters") == 0) {
@@ -262,7 +262,7 @@ void broken(const char* what) {
     mprotect(reinterpret_cast<void*>(page - 4096), 3 * 4096, PROT_NONE);
     asm volatile("ud2");
   }
-  // Unwinding meets a stack that is none.
+  // Unwinding finds an invalid stack.
   static char stack[8192];
   memset(stack, 0x5a, sizeof stack);
   asm volatile("mov %0, %%rsp\n mov %1, %%rbp\n ud2"
@@ -270,7 +270,7 @@ void broken(const char* what) {
                : "r"(stack + 4096), "r"(uintptr_t{0x5a5a5a5a5a5a5a5a}));
 }
 
-// R8: on a signal stack of the program's own, as small as people make them.
+// R8: on a signal stack of the program's own, as small as programs make them.
 void own_small_stack() {
   static char memory[16384];
   stack_t stack = {};
@@ -280,7 +280,7 @@ void own_small_stack() {
   dive(0);
 }
 
-// R9: errno, the rounding mode, exceptions' flags and traps are the program's.
+// R9: errno, the rounding mode, floating-point flags and traps are the program's.
 void invisible() {
   const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   uint64_t changed = 0;
@@ -300,7 +300,7 @@ void invisible() {
   printf("changed %llu\n", static_cast<unsigned long long>(changed));
 }
 
-// R11: before main and after it.
+// R11: before and after main.
 struct Around {
   Around() { visit_for_a_while(10); }
   ~Around() {
@@ -311,14 +311,14 @@ struct Around {
 };
 Around around;
 
-// R2: counts for ever, one pass a line of the trace.
+// R2: counts for ever, one iteration per line of the trace.
 void for_ever() {
   for (;;) visit(shared_number);
 }
 
 }  // namespace
 
-// R12: an allocator that is looked at itself.
+// R12: an instrumented allocator.
 #ifdef OWN_ALLOCATOR
 extern "C" void* __libc_malloc(size_t);
 extern "C" void __libc_free(void*);

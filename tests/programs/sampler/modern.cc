@@ -1,4 +1,4 @@
-// Coroutines, and constructors whose members begin with something to look at.
+// Coroutines, and constructors with instrumented default member initialisers.
 #include <coroutine>
 #include <cstdio>
 #include <exception>

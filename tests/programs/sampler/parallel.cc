@@ -1,4 +1,4 @@
-// OpenMP in C++, and arguments that calls leave out.
+// OpenMP in C++, and default arguments.
 #include <cstdio>
 #include <string>
 #include <vector>

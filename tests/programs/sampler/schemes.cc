@@ -28,7 +28,7 @@ constexpr int square(int n) {
 }
 static_assert(square(4) == 16);
 
-// Lives as long as the loop in whose head it stands.
+// Lives as long as the loop in whose head it is declared.
 struct Guard {
   int uses = 0;
   bool fresh() const { return uses == 0; }

@@ -1,5 +1,5 @@
 // Every way in which a call can begin and end: plain calls, recursion, tail calls, exceptions,
-// longjmp, threads, and a call that is open when the recording ends. Prints what it called.
+// longjmp, threads, and a call that is open when the recording ends. Prints its own counts.
 
 #include <csetjmp>
 #include <stdexcept>

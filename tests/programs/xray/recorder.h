@@ -1,8 +1,8 @@
 #pragma once
 
-// What the recorded programs share: starting and ending a recording in the mode that the command
-// line asks for, and counting what they call, so that each program says itself what its trace must
-// show. Never instrumented; single translation unit programs.
+// Shared by the recorded programs: starts and ends a recording in the mode of the command line, and
+// counts calls, so that each program prints what its trace must contain. Never instrumented; for
+// programs of a single translation unit.
 
 #include <sys/syscall.h>
 #include <unistd.h>

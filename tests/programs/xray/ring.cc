@@ -1,6 +1,6 @@
 // Many calls in few or small buffers, in one or more threads: more buffers than the ring has, or
-// simply many of them. Calls nest over buffer ends, so that buffers in wrong order show as exits
-// without entries. Prints what it called.
+// just many of them. Calls span buffer ends, so that buffers in wrong order show as exits without
+// entries. Prints its own counts.
 
 #include <thread>
 

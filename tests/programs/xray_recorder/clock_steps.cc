@@ -17,7 +17,7 @@ using telltale::recorder::thread_state;
 int main() {
   for (int i = 0; i < 1000; ++i) leaf(i);
   int more = 0;
-  // Another CPU's counter is a little ahead; again if this thread was kept waiting for longer.
+  // Another CPU's counter is slightly ahead; retried if this thread was delayed for longer.
   while (state.side->clock_anomalies == 0) {
     thread_state.current->last += 1000;
     leaf(++more);

@@ -35,7 +35,7 @@
 extern char** environ;
 
 #if defined(WITHOUT_CLANGS_RUNTIME)
-// What sleds of events refer to. The recorder has them call itself.
+// The target of event sleds. The recorder redirects them to itself.
 extern "C" void __xray_CustomEvent() {}
 extern "C" void __xray_TypedEvent() {}
 #endif
@@ -89,7 +89,7 @@ INSTRUMENTED void slow() {
   nanosleep(&pause, nullptr);
 }
 INSTRUMENTED void say(const char* text, size_t bytes) { __xray_customevent(text, bytes); }
-// Arguments in other registers than the event wants them in, crosswise: clang moves them over one
+// Arguments in other registers than the event needs, crosswise: clang's moves overwrite one
 // another.
 INSTRUMENTED void say_crosswise(size_t bytes, const char* text) { __xray_customevent(text, bytes); }
 INSTRUMENTED void type(const char* text, size_t bytes) { __xray_typedevent(77, text, bytes); }
@@ -138,7 +138,7 @@ int events() {
   return 0;
 }
 
-// Two events that no buffer of 4 KiB has room for, between two that it has.
+// Two events that do not fit a buffer of 4 KiB, between two that do.
 int large_events() {
   static const char text[5000] = {};
   say("before", 6);
@@ -193,7 +193,7 @@ int signals(uint64_t milliseconds) {
   return 0;
 }
 
-// Writes how many calls are done to a shared page, for whoever kills it.
+// Writes the number of completed calls to a shared page, for the process that kills it.
 int until_killed(const char* shared, int threads) {
   const int file = open(shared, O_RDWR);
   auto* const done = static_cast<volatile uint64_t*>(
@@ -223,7 +223,7 @@ void die(const std::string& how) {
   if (how == "_exit") _exit(3);
   if (how == "exec") execl("/bin/true", "true", nullptr);
   if (how == "abort") abort();
-  const forbidden::Stretch stretch;  // to the end, with all that handlers do
+  const forbidden::Stretch stretch;  // to the end, including all handlers
   if (how == "segv") *reinterpret_cast<volatile int*>(16) = 1;
   if (how == "bus") raise(SIGBUS);
   if (how == "fpe") asm volatile("xorl %%ecx, %%ecx\n idivl %%ecx" : : : "rax", "rcx", "rdx");
@@ -291,7 +291,7 @@ int forks(int children) {
   return 0;
 }
 
-// All descriptors closed, as daemons do; then files of our own, that nobody else must write to.
+// Closes all descriptors, as daemons do; then opens files that no one else must write to.
 int reuse_descriptors(const char* folder) {
   call_leaf(100);
   syscall(SYS_close_range, 3, ~0U, 0);
@@ -319,7 +319,7 @@ void late_destructor(void* rounds) {
   const auto left = reinterpret_cast<uintptr_t>(rounds) - 1;
   if (left != 0) pthread_setspecific(late_key, reinterpret_cast<void*>(left));
 }
-// Without the recording's own pages, which are mapped and resident as long as it grows.
+// Without the recording's own pages, which are mapped and resident while it grows.
 uint64_t resident_kib() {
   std::FILE* const file = std::fopen("/proc/self/statm", "r");
   unsigned long size = 0;
@@ -383,7 +383,7 @@ int threads(int alive, int short_ones) {
   return 0;
 }
 
-// Loads, calls and unloads libraries in turns.
+// Loads, calls and unloads libraries alternately.
 int plugins(int times, int count, char** paths) {
   uint64_t called = 0;
   std::map<void*, int> places;
@@ -415,7 +415,7 @@ constexpr std::array<void (*)(), sizeof...(numbers)> all_numbered(
 }
 constexpr auto kNumbered = all_numbered(std::make_integer_sequence<int, 1000>{});
 
-// Children that are made while threads call functions for the first time, and which do so
+// Children that are created while threads call functions for the first time, and which do the same
 // themselves.
 int first_calls_in_children(int children) {
   std::atomic<size_t> next{0};
@@ -423,7 +423,7 @@ int first_calls_in_children(int children) {
   std::vector<std::thread> all;
   for (int i = 0; i < 4; ++i) {
     all.emplace_back([&] {
-      // Not to be done before the children are made.
+      // Must not run before the children are created.
       while (made < children && next < kNumbered.size() / 2) {
         kNumbered[next++ % kNumbered.size()]();
         if (next > static_cast<size_t>(made + 1) * kNumbered.size() / 2 / children) usleep(50);
@@ -446,7 +446,7 @@ int first_calls_in_children(int children) {
   return 0;
 }
 
-// A child whose first events are those of a library that it loads itself.
+// A child whose first events are from a library that it loads itself.
 int plugin_in_child(char* path) {
   call_leaf(10);
   const pid_t child = fork();
@@ -473,7 +473,7 @@ int patched() {
 
 void on_host_signal(int) { ++told["host_signals"]; }
 
-// What a program sees of signals that it handles, or does not, with a recorder in it.
+// What a program observes of signals that it handles, or does not, with a recorder.
 int host_signals() {
   struct sigaction old{};
   uint64_t preset = 0;

@@ -1,4 +1,4 @@
-// A library to be loaded and unloaded; NAME tells one from the other.
+// A library to be loaded and unloaded; NAME distinguishes its variants.
 namespace plugins {
 [[clang::xray_always_instrument]] __attribute__((noinline)) int NAME(int x) {
   asm volatile("" : "+r"(x));

@@ -1,4 +1,4 @@
-// Whether an instrumented call leaves all registers alone: vector registers in full (of up to 64
+// Whether an instrumented call preserves all registers: complete vector registers (of up to 64
 // bytes), mask registers, general ones, MXCSR, x87 control, errno. Prints how many calls changed
 // any.
 #include <cpuid.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <initializer_list>
 
-// Empty: what is in it is the sleds.
+// Empty: it only has the sleds.
 extern "C" [[clang::xray_always_instrument, gnu::noinline]] void empty() { asm volatile(""); }
 
 namespace {
@@ -20,7 +20,7 @@ namespace {
 struct alignas(64) Registers {
   uint8_t area[4096];  // as XSAVE writes it
   uint64_t general[9];
-  uint64_t mask;  // what of it XSAVE and XRSTOR are to handle: AMX's tiles would not fit
+  uint64_t mask;  // the components that XSAVE and XRSTOR handle: AMX's tiles would not fit
 };
 static_assert(offsetof(Registers, mask) == 4168);
 

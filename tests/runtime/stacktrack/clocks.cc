@@ -1,5 +1,5 @@
-// R13: a counter that steps. The kernel lets every reading of the counter fault (PR_SET_TSC), and
-// the handler says what it reads: a little back, far back, a machine that slept, processors whose
+// R13: a counter that steps. The kernel makes every reading of the counter fault (PR_SET_TSC), and
+// the handler supplies the value: slightly back, far back, a machine that slept, processors whose
 // counters differ.
 
 #include <signal.h>
@@ -38,7 +38,7 @@ void on_fault(int, siginfo_t*, void* context) {
   prctl(PR_SET_TSC, PR_TSC_ENABLE);
   uint64_t ticks = __rdtsc();
   prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
-  // The system's own clocks stay right.
+  // The system's own clocks stay correct.
   if (at - vdso >= kVdsoBytes) {
     ticks += static_cast<uint64_t>(offset);
     faked.fetch_add(1, std::memory_order_relaxed);
@@ -64,7 +64,7 @@ void stepping() {
     offset += step;
     next = steps(next, kEach);
   }
-  // From one processor to the other and back, whose counters differ.
+  // From one processor to the other and back; their counters differ.
   for (int i = 0; i < 200; ++i) {
     offset += i % 2 == 0 ? 700 : -700;
     next = steps(next, 3);
@@ -82,7 +82,7 @@ void check(const std::string& path) {
   for (const auto& [tid, hits] : threads) {
     if (hits.size() != kAll) fail("%zu events of %zu", hits.size(), size_t{kAll});
     for (size_t i = 0; i < hits.size(); ++i) {
-      // By sequence number, which never goes back, they are in the order in which they happened.
+      // By sequence number, which never decreases, they are in chronological order.
       if (hits[i].text != std::to_string(i)) fail("event %zu is %s", i, hits[i].text.c_str());
       if (i == 0) continue;
       if (hits[i].sequence <= hits[i - 1].sequence) fail("sequence %zu", i);

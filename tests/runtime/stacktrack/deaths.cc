@@ -1,4 +1,4 @@
-// R2: whatever a process dies of, every event that it got past is in the file.
+// R2: however a process dies, every completed event is in the file.
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,7 +20,8 @@ using recorded::fail;
 using telltale::st::sink_control;
 
 constexpr int kMostThreads = 4;
-// What a thread has got past, in memory that outlives it. The event comes first, then the count.
+// The number of events that a thread has completed, in memory that outlives it. The event comes
+// first, then the count.
 struct Progress {
   std::atomic<uint64_t> events[kMostThreads];
   std::atomic<uint32_t> tids[kMostThreads];
@@ -42,7 +43,7 @@ void run(int thread, uint64_t events) {
   for (uint64_t i = 0; i < events; ++i) pass(thread, i);
 }
 
-// `allowed`: events per thread that may be in the file though the thread did not get past them.
+// `allowed`: events per thread that may be in the file although they are not counted.
 void check(const recorded::Folder& folder, int threads, uint64_t allowed, const char* what) {
   const auto files = folder.files();
   if (files.empty()) {
@@ -154,7 +155,7 @@ void death_kinds(long times) {
   }
 }
 
-// A ring in memory is written when the process crashes, which it does as it would have without us.
+// A ring in memory is written when the process crashes, which it does as without the recorder.
 void crash_dumps() {
   for (const int number : {SIGSEGV, SIGABRT, SIGFPE}) {
     const recorded::Folder folder;
@@ -165,7 +166,7 @@ void crash_dumps() {
       options.bytes = 1U << 20;
       options.dump_on_crash = dump.c_str();
       if (sink_control::open(options) < 0) fail("no ring");
-      // To the end, the handler included.
+      // Until the end, including the handler.
       const forbidden::Stretch stretch;
       run(0, 2000);
       raise(number);

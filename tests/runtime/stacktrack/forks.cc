@@ -1,5 +1,5 @@
-// R3: a child has a file of its own or records nothing; its parent's file is its parent's;
-// descriptors are the host's.
+// R3: a child has a file of its own or records nothing; its parent's file is not touched;
+// descriptors belong to the host.
 
 #include <dirent.h>
 #include <linux/close_range.h>
@@ -41,7 +41,7 @@ void unchanged(const char* what, pid_t (*make_child)(), size_t child_files) {
     steps(70);
     TELLTALE_VALUE("value", "a text of the child that is longer than one record");
     if (fork() == 0) {
-      steps(5);  // a grandchild, if the child may
+      steps(5);  // a grandchild, if the child may fork
       _exit(0);
     }
     wait(nullptr);
@@ -98,7 +98,7 @@ void kinds() {
     fail("events are missing after vfork");
 }
 
-// Forks while other threads are in the middle of events.
+// Forks while other threads are inside events.
 void storm(long forks) {
   const recorded::Folder folder;
   recorded::open_file(folder);
@@ -148,8 +148,7 @@ size_t open_descriptors() {
   return count;
 }
 
-// A daemon closes whatever is open and opens files of its own: they get the numbers that ours might
-// have had.
+// A daemon closes all descriptors and opens files of its own, which get the numbers of ours.
 void descriptors() {
   const recorded::Folder folder;
   const size_t before = open_descriptors();

@@ -1,5 +1,5 @@
-// R1, R5, R10, R11, R12: what hosts do to a recorder: load and unload code, record before main and
-// after it, run out of disk, and call it from inside their allocator.
+// R1, R5, R10, R11, R12: hosts that load and unload code, record before and after main, run out of
+// disk, and call the recorder from inside their allocator.
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ namespace {
 using recorded::fail;
 using telltale::st::sink_control;
 
-// What allocates while a checkpoint is passed. The program's own allocator has checkpoints, too.
+// Allocations during a checkpoint. The program's own allocator has checkpoints, too.
 thread_local bool must_not_allocate = false;
 thread_local bool records_allocations = false;
 thread_local uint64_t allocations = 0;
@@ -119,8 +119,8 @@ void* last_thread(void*) {
   }
 }
 
-// The recording was opened by the environment, before the first constructor; main() ends while a
-// thread records.
+// The environment opened the recording, before the first constructor; main() ends while a thread
+// records.
 int order() {
   if (sink_control::path(0) == nullptr) fail("nothing was opened");
   std::printf("%s\n", sink_control::path(0));
@@ -131,8 +131,7 @@ int order() {
   return 0;
 }
 
-// The file may not grow beyond a limit: what does not fit is counted, and the host sees nothing of
-// it.
+// The file has a size limit: events that do not fit are counted, and the host notices nothing.
 void disk(const char* folder_path) {
   signal(SIGXFSZ, SIG_DFL);
   const rlimit limit{200'000, 200'000};
@@ -158,7 +157,7 @@ void disk(const char* folder_path) {
   unlink(path.c_str());
 }
 
-// A recording that cannot go on: its file is removed, or another stands in its place.
+// A recording that cannot continue: its file is removed, or replaced by another.
 void replaced() {
   for (const bool other : {false, true}) {
     const recorded::Folder folder;

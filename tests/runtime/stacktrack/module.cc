@@ -1,4 +1,4 @@
-// A plugin with checkpoints of its own; built twice, with other names at the same places.
+// A plugin with checkpoints of its own; built twice, with different names at the same addresses.
 
 #include <telltale/stacktrack.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What tests of the StackTrack recorder share: a reader of its files that is quick enough for a
+// Shared by tests of the StackTrack recorder: a reader of its files that is fast enough for a
 // thousand of them (the wide layout, docs/formats/stacktrack.md), and a way to fail.
 
 #include <fcntl.h>
@@ -145,7 +145,7 @@ class Reader {
     }
   }
 
-  // The recorder writes a record's text right behind it.
+  // The recorder writes a record's text directly after it.
   std::string text_behind(size_t at, uint64_t sequence) {
     using namespace telltale::stacktrack;
     std::string text;
@@ -174,7 +174,7 @@ inline std::map<uint32_t, std::vector<Hit>> by_thread(const File& file) {
   return threads;
 }
 
-// A folder of its own, removed with all its files at the end.
+// A folder that is removed with all its files at the end.
 class Folder {
  public:
   Folder() {
@@ -206,7 +206,7 @@ inline int open_file(const Folder& folder, telltale::st::FileOptions options = {
   return sink;
 }
 
-// Tests are brief unless TELLTALE_LONG is in the environment.
+// Tests are short unless TELLTALE_LONG is in the environment.
 inline long how_many(long brief, long long_form) {
   return std::getenv("TELLTALE_LONG") == nullptr ? brief : long_form;
 }

@@ -1,4 +1,4 @@
-// What sinks promise: layouts, rotation, cycles, rings, callbacks, several at once.
+// Guarantees of sinks: layouts, rotation, cycles, rings, callbacks, several at once.
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +33,7 @@ struct Server {
   }
 };
 
-// Everything that a program can record, once.
+// One of every kind of event.
 void record_all() {
   TELLTALE_FUNCTION();
   Server server;
@@ -90,8 +90,7 @@ void cycles() {
   }
   const recorded::File file = recorded::read_file(folder.files().at(0));
   if (file.headers != 3) fail("%zu headers", size_t{file.headers});
-  // Two checkpoints are hit in all three cycles: the last time they were posted before was in
-  // cycle 2.
+  // Two checkpoints are executed in all three cycles: their previous posting was in cycle 2.
   int in_all = 0;
   int once = 0;
   for (const auto& [scope, cycle] : file.cycles) {
@@ -116,7 +115,7 @@ void rings() {
   if (file.hits.size() + file.lost.at(2) != kEvents || file.hits.size() < 5000) {
     fail("%zu in the ring, %zu overwritten", file.hits.size(), size_t{file.lost.at(2)});
   }
-  // The newest are there, without a gap.
+  // The newest events are present, without a gap.
   for (size_t i = 1; i < file.hits.size(); ++i) {
     if (file.hits[i].sequence <= file.hits[i - 1].sequence) fail("order");
   }
@@ -124,11 +123,11 @@ void rings() {
   sink_control::close();
 }
 
-// The number that ends a file's name.
+// The number at the end of a file's name.
 int number_of(const std::string& path) { return std::atoi(path.c_str() + path.rfind('_') + 1); }
 
-// Files have numbers from 1 on, keep to their size, say all that is needed to read them alone, and
-// the oldest go.
+// Files are numbered from 1 on, respect their size limit, can be read alone, and the oldest are
+// removed.
 void rotation() {
   for (const uint32_t keep : {0U, 3U}) {
     const recorded::Folder folder;
@@ -174,7 +173,7 @@ size_t mapped_files(const recorded::Folder& folder) {
   return count;
 }
 
-// What was rotated away is not kept mapped by the threads that recorded there.
+// The threads that recorded in a rotated file do not keep it mapped.
 void rotation_with_threads() {
   const recorded::Folder folder;
   telltale::st::FileOptions options;
@@ -193,7 +192,7 @@ void rotation_with_threads() {
   }
   for (std::thread& thread : threads) thread.join();
   if (number_of(sink_control::path(0)) < 40) fail("%s is the last", sink_control::path(0));
-  // A chunk for each thread and one for all, in this file or the one before.
+  // A chunk for each thread and one for all, in this file or the previous one.
   const size_t count = mapped_files(folder);
   if (count > 2 * (kThreads + 2)) fail("%zu files are mapped", count);
   sink_control::close();
@@ -225,14 +224,14 @@ void several() {
   for (int i = 0; i < 100; ++i) TELLTALE_STEP("step");
   const std::string dump = folder.path + "/dump.tlg";
   if (sink_control::dump(ring, dump.c_str()) != 0) fail("dump");
-  // One is closed; the others go on.
+  // One is closed; the others continue.
   if (sink_control::close(back) != 0) fail("close");
   const uint64_t so_far = calls;
   for (int i = 0; i < 100; ++i) TELLTALE_STEP("step");
   if (calls != so_far) fail("a closed callback is called");
   sink_control::close();
   TELLTALE_STEP("after all is closed");
-  // In the file and the ring also what the callback passed; the callback does not see that.
+  // The file and the ring also contain the callback's checkpoints; the callback does not get them.
   const size_t in_file = recorded::read_file(path).hits.size();
   const size_t in_ring = recorded::read_file(dump).hits.size();
   const uint64_t nested = sink_control::statistics().reentered;

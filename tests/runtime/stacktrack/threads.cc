@@ -1,5 +1,5 @@
-// R1, R4, R15: threads that come, go and stay, signals in the middle of events; recorded and lost
-// are all there were.
+// R1, R4, R15: threads that start, end and stay, signals inside events; recorded and lost events
+// are all events.
 
 #include <pthread.h>
 #include <signal.h>
@@ -18,8 +18,8 @@ namespace {
 using recorded::fail;
 using telltale::st::sink_control;
 
-// `unique`: no sequence number stands twice. An event and those of a signal handler that interrupts
-// it may share one.
+// `unique`: all sequence numbers differ. An event and those of a signal handler that interrupts it
+// may share one.
 void expect_all(const recorded::Folder& folder, uint64_t emitted, const char* what,
                 bool unique = true) {
   uint64_t found = 0;
@@ -75,7 +75,7 @@ void run_thread(void* (*body)(void*), void* argument = nullptr) {
   pthread_join(thread, nullptr);
 }
 
-// Threads that come and go use the same few nodes and chunks, and record to their very end.
+// Threads that start and end reuse the same few nodes and chunks, and record until their very end.
 void short_threads(long count) {
   const recorded::Folder folder;
   pthread_key_create(&key, end_of_key);
@@ -86,7 +86,7 @@ void short_threads(long count) {
   const size_t after = resident_kib();
   sink_control::close();
   expect_all(folder, static_cast<uint64_t>(count + count / 10) * 6, "short threads");
-  // What they wrote is resident too, as long as it is mapped.
+  // The data that they wrote is resident, too, as long as it is mapped.
   if (after > before + before / 2 + 2048)
     fail("%zu KiB after %ld threads, %zu before", after, count, before);
 }
@@ -126,7 +126,7 @@ void* until_cancelled(void*) {
   }
 }
 
-// A thread that is cancelled leaves its scope; the library itself is no cancellation point.
+// A cancelled thread leaves its scope; the library itself has no cancellation point.
 void cancelled() {
   const recorded::Folder folder;
   recorded::open_file(folder);
@@ -182,7 +182,7 @@ void signals(long milliseconds, uint64_t ring_bytes, uint32_t clock_every) {
       const timer_t timer = start_timer(100'000);
       const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
       uint64_t count = 0;
-      // A growing file is fed more slowly than a ring: it would fill the disk.
+      // Fewer events for a growing file, which would fill the disk.
       while (std::chrono::steady_clock::now() < end) {
         {
           const forbidden::Stretch stretch;
@@ -202,8 +202,7 @@ void signals(long milliseconds, uint64_t ring_bytes, uint32_t clock_every) {
   expect_all(folder, outside + in_handler, "signals", false);
 }
 
-// R15: what is recorded and what is counted as lost is what was emitted, whatever is done to the
-// sinks.
+// R15: recorded and lost events are all emitted events, whatever is done to the sinks.
 void accounting(unsigned seed) {
   std::minstd_rand random(seed);
   const recorded::Folder folder;
@@ -239,8 +238,8 @@ void accounting(unsigned seed) {
   expect_all(folder, emitted, ("policy " + std::to_string(policy)).c_str());
 }
 
-// Threads record while sinks open and close: nothing tears, and nothing is written to a sink that
-// is closed.
+// Threads record while sinks open and close: records stay whole, and nothing is written to a closed
+// sink.
 void reconfigured() {
   const recorded::Folder folder;
   std::atomic<bool> stop{false};
