@@ -1,0 +1,78 @@
+#include "output/table/json_document.h"
+
+#include <array>
+
+namespace telltale {
+namespace {
+
+constexpr std::array kFieldsOfProblem = {
+    field::number_id("offset", "Where it is in the file, decompressed."),
+    field::text("record", "Kind of record or buffer."),
+    field::text("message", "What is wrong."),
+    field::bytes("lost_bytes", "Bytes that could not be read because of it."),
+    field::text("kind", "corruption, torn tail, loss or oddity."),
+    field::text("file", "The file."),
+};
+
+constexpr std::string_view name_of(Problem::Kind kind) {
+  switch (kind) {
+    case Problem::Kind::torn_tail:
+      return "torn tail";
+    case Problem::Kind::corruption:
+      return "corruption";
+    case Problem::Kind::loss:
+      return "loss";
+    case Problem::Kind::oddity:
+      return "oddity";
+  }
+  return "";
+}
+
+}  // namespace
+
+const std::span<const Field> kProblemFields = kFieldsOfProblem;
+
+void begin_document(JsonWriter& json, const DocumentSchema& schema, std::string_view format) {
+  const auto on_one_line = [&json](auto write) {
+    std::string text;
+    JsonWriter one(text);
+    write(one.begin_object());
+    one.end_object();
+    json.raw(text);
+  };
+  json.begin_object().member("telltale", TELLTALE_VERSION);
+  json.key("schema");
+  on_one_line(
+      [&](JsonWriter& one) { one.member("name", schema.name).member("version", schema.version); });
+  if (format.empty()) return;
+  json.key("recording");
+  on_one_line([&](JsonWriter& one) { one.member("format", format); });
+}
+
+void write_problems(JsonWriter& json, const ProblemLog& problems) {
+  json.key("problems").begin_array();
+  for (const Problem& problem : problems.kept()) {
+    json.begin_object().member("offset", problem.offset).member("record", problem.record);
+    json.member("message", problem.message).member("lost_bytes", problem.lost_bytes);
+    json.member("kind", name_of(problem.kind)).member("file", problem.file).end_object();
+  }
+  json.end_array();
+}
+
+void end_document(JsonWriter& json, const ProblemLog& problems) {
+  write_problems(json, problems);
+  json.end_object();
+}
+
+std::string rows_document(const DocumentSchema& schema, std::string_view format, const Table& rows,
+                          const ProblemLog& problems) {
+  std::string out;
+  JsonWriter json(out, 2);
+  begin_document(json, schema, format);
+  json.key("rows");
+  rows.write_json_rows(json);
+  end_document(json, problems);
+  return out + "\n";
+}
+
+}  // namespace telltale

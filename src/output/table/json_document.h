@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/problem.h"
+#include "output/json_writer.h"
+#include "output/table.h"
+#include "output/table/field.h"
+
+namespace telltale {
+
+// The envelope of every JSON document of telltale:
+//
+//   {"telltale": version, "schema": {"name", "version"}, "recording": {"format"}, ..., "problems":
+//   [...]}
+//
+// with the schema's own members in between. A recording's name and compression are not in it: a
+// compressed copy, or one from standard input, gives the same bytes.
+
+// What --json says of problems: the fields of one.
+extern const std::span<const Field> kProblemFields;
+
+// Begins the object and writes the envelope's head. `format`: of the recording, as the list of
+// formats has it; empty for documents that are not about one recording.
+void begin_document(JsonWriter& json, const DocumentSchema& schema, std::string_view format);
+// Writes `problems` and ends the object.
+void end_document(JsonWriter& json, const ProblemLog& problems);
+// `problems` alone, for documents that have more to say of them.
+void write_problems(JsonWriter& json, const ProblemLog& problems);
+
+// A document with the one member `rows`, and a line feed.
+std::string rows_document(const DocumentSchema& schema, std::string_view format, const Table& rows,
+                          const ProblemLog& problems);
+
+}  // namespace telltale

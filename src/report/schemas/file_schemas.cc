@@ -1,0 +1,122 @@
+// Documents about files: what they hold, whether they are valid, what became of them.
+#include <array>
+
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
+
+namespace telltale::schemas {
+namespace {
+
+using field::address;
+using field::bytes;
+using field::count;
+using field::list_of;
+using field::map_of;
+using field::number_id;
+using field::object;
+using field::rows;
+using field::text;
+using field::truth;
+
+// check
+constexpr std::array kFirstViolation = {
+    number_id("offset", "Where it is in the file."),
+    text("kind", "Kind of violation."),
+    text("record", "Kind of record."),
+    text("message", "What is wrong."),
+};
+constexpr std::array kCheckColumns = {
+    text("file", "The file, as it was named."),
+    truth("valid", "Whether it follows its format's grammar, undamaged."),
+    text("format", "Its format."),
+    Field{"version", ValueType::scalar, Unit::none,
+          "Version of the format; a number in every format so far."},
+    count("records", "Records that were checked."),
+    count("violations", "Violations of all kinds."),
+    count("damaged_places", "Damaged places that are no violation of the grammar."),
+    map_of("violations_by_kind", ValueType::unsigned_integer, Unit::count,
+           "Violations by kind; only kinds that occur."),
+    object("first", kFirstViolation, "The violation with the smallest offset.").or_null(),
+};
+constexpr std::array kCheckMembers = {rows("rows", kCheckColumns, "A row for each file.")};
+
+// convert
+constexpr std::array kLosses = {
+    count("count", "How many."),
+    text("what", "What the target cannot carry."),
+};
+constexpr std::array kConvertMembers = {
+    text("output", "The file that was written."),
+    text("format", "Its format, as --to names it."),
+    rows("losses", kLosses, "What could not be carried over."),
+    count("damaged_places", "Damaged places of the input."),
+    bytes("lost_bytes", "Bytes of the input that could not be read."),
+};
+
+constexpr std::array kHeapshotMembers = {
+    count("heap_shots", "Heap shots that the recording has now.")};
+
+// sites
+constexpr std::array kSleds = {
+    address("address", "Where the sled is."),
+    text("kind", "entry, exit, tail call ..."),
+    truth("always_instrument", "Whether it is patched whatever the threshold."),
+    number_id("version", "Version of the sled's entry in the map."),
+};
+constexpr std::array kSiteFunctions = {
+    number_id("id", "The function's id."),
+    address("address", "Where the function begins."),
+    number_id("section", "Section of an object file.").sometimes(),
+    text("function", "Name of the function."),
+    text("linkage_name", "Its name in the symbol table."),
+    text("file", "Source file; empty if unknown."),
+    number_id("line", "Line in that file; 0 if unknown."),
+    count("sled_count", "Its sleds."),
+    rows("sleds", kSleds, "With --sleds, its sleds.").sometimes(),
+};
+constexpr std::array kSamplerSites = {
+    text("unit", "Signature of the compilation unit."),
+    text("scheme", "Instrumentation scheme."),
+    number_id("site", "Number of the site in its unit and scheme."),
+    text("file", "Source file."),
+    number_id("line", "Line in that file."),
+    text("function", "Function around the site."),
+    text("cfg", "Node of the control flow graph."),
+    map_of("columns", ValueType::text, Unit::none, "What the scheme tells of the site."),
+};
+constexpr std::array kProblems = {
+    number_id("offset", "Where it is in the file."),
+    text("record", "Kind of record."),
+    text("message", "What is wrong."),
+    bytes("lost_bytes", "Bytes that could not be read because of it."),
+};
+constexpr std::array kProgramFields = {
+    text("file", "The program, as it was named."),
+    text("format", "elf, yaml or sites."),
+    text("machine", "Architecture of an ELF file."),
+    text("build_id", "Build id, in hexadecimal digits; empty if it has none."),
+    text("debug_file", "Separate debug file that names came from; empty if none."),
+    list_of("map_versions", ValueType::unsigned_integer,
+            "Versions of the instrumentation map's entries."),
+    count("function_count", "Functions of the map."),
+    count("sled_count", "Sleds of the map."),
+    map_of("sleds_by_kind", ValueType::unsigned_integer, Unit::count, "Sleds by kind."),
+    rows("problems", kProblems, "What is wrong with the program's data."),
+    rows("functions", kSiteFunctions, "Functions of the map."),
+    count("site_count", "Sites of Sampler."),
+    map_of("sites_by_scheme", ValueType::unsigned_integer, Unit::count, "Sites by scheme."),
+    rows("sites", kSamplerSites, "Sites of Sampler."),
+};
+constexpr std::array kSitesMembers = {rows("programs", kProgramFields, "The programs.")};
+
+}  // namespace
+
+constinit const DocumentSchema kCheck{"check", 1, "Whether files are valid.", false, kCheckMembers};
+constinit const DocumentSchema kConvert{"convert", 1, "What was written, and what was lost.", false,
+                                        kConvertMembers};
+constinit const DocumentSchema kHeapshot{"heapshot", 1, "A heap shot was taken.", false,
+                                         kHeapshotMembers};
+constinit const DocumentSchema kSites{"sites", 1, "What programs were instrumented with.", false,
+                                      kSitesMembers};
+
+}  // namespace telltale::schemas

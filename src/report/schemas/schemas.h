@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+
+#include "output/table/field.h"
+
+// What --json prints, document by document. docs/json.md says how schemas become files; tests
+// compare what verbs print with them.
+namespace telltale::schemas {
+
+extern const DocumentSchema kInfo;
+extern const DocumentSchema kTop;
+extern const DocumentSchema kStacks;
+extern const DocumentSchema kGraph;
+extern const DocumentSchema kDiff;
+extern const DocumentSchema kReportCalls;
+extern const DocumentSchema kReportRuntime;  // a member a report (report/runtime_reports.h)
+extern const DocumentSchema kReportObjects;  // of --track and --find
+extern const DocumentSchema kReportSites;
+extern const DocumentSchema kTopSites;
+extern const DocumentSchema kResolve;
+extern const DocumentSchema kSites;
+extern const DocumentSchema kCheck;
+extern const DocumentSchema kConvert;
+extern const DocumentSchema kHeapshot;
+
+// All of them.
+std::span<const DocumentSchema* const> all();
+
+}  // namespace telltale::schemas
