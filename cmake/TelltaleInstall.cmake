@@ -21,7 +21,11 @@ add_custom_target(telltale_man_pages ALL
   COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
   COMMAND telltale man --all ${PROJECT_BINARY_DIR}/man VERBATIM)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-# So are the completions.
+# The JSON Schemas of what --json prints come from the schemas in src/report/schemas/.
+set(telltale_schemas ${PROJECT_BINARY_DIR}/schemas)
+add_custom_target(telltale_json_schemas ALL COMMAND telltale_write_schemas ${telltale_schemas} VERBATIM)
+install(DIRECTORY ${telltale_schemas}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/schemas)
+# The completions come from the command line, too.
 set(telltale_completions ${PROJECT_BINARY_DIR}/completions)
 file(MAKE_DIRECTORY ${telltale_completions})
 add_custom_target(telltale_completion_scripts ALL

@@ -17,8 +17,9 @@ ALLOWED = {
     "analysis": ["base", "model"],
     "output": ["base", "bytes", "model", "analysis", "formats"],
     "import": ["base", "bytes", "formats", "program", "model", "analysis", "output"],
+    "report": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
     "api": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
-    "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output", "api"],
+    "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output", "report", "api"],
 }
 # Only these may read an input's bytes with the C library.
 RAW_INPUT = re.compile(r"<(fstream|sys/mman\.h|zlib\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/.*)>")

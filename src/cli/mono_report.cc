@@ -19,6 +19,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "output/section.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -180,15 +181,16 @@ void add_mono_report_options(Command verb, MonoReportOptions& options) {
 namespace {
 
 // Prints the sections in the form that was asked for.
-int print_sections(const std::vector<Section>& sections, const ReadingOptions& reading,
-                   const std::string& which) {
+int print_sections(const std::vector<Section>& sections, const DocumentSchema& schema,
+                   const Recording& recording, const ProblemLog& problems,
+                   const ReadingOptions& reading, const std::string& which) {
   const ByteSink sink = print_block;
   BlockWriter out(sink);
   if (reading.csv) {
     const Result<void> chosen = write_section_csv(sections, which, out);
     if (!chosen) return report_error(chosen.error());
   } else if (reading.json) {
-    write_sections_json(sections, out);
+    write_sections_json(sections, schema, recording.format().name, problems, out);
   } else {
     write_sections_text(sections, out);
   }
@@ -232,7 +234,8 @@ int report_mono(const Recording& recording, const ReadingOptions& reading,
   if (!options.track.empty() || !options.find.empty()) {
     Result<Section> objects = track_objects(source, options);
     if (!objects) return report_error(objects.error());
-    const int printed = print_sections({*std::move(objects)}, reading, {});
+    const int printed = print_sections({*std::move(objects)}, schemas::kReportObjects, recording,
+                                       problems, reading, {});
     return printed == kDone ? report_problems(reading, problems) : printed;
   }
   const auto is_more = [](const std::string& name) {
@@ -253,7 +256,9 @@ int report_mono(const Recording& recording, const ReadingOptions& reading,
         std::ranges::none_of(made.back().tables, has_rows))
       made.pop_back();
   }
-  if (const int printed = print_sections(made, reading, options.reports); printed != kDone)
+  if (const int printed = print_sections(made, schemas::kReportRuntime, recording, problems,
+                                         reading, options.reports);
+      printed != kDone)
     return printed;
   size_t grown = 0;
   Result<void> answered;  // whether the gate had what it asks for

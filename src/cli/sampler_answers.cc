@@ -12,7 +12,9 @@
 #include "cli/verbs/verbs.h"
 #include "output/lcov.h"
 #include "output/site_rows.h"
+#include "output/table/json_document.h"
 #include "output/table_text.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -113,7 +115,15 @@ Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& fi
   const ByteSink sink = print_block;
   BlockWriter out(sink);
   if (wanted.json) {
-    stream_json(columns, tell, out);
+    JsonWriter json(out.block(), 2);
+    begin_document(json, schemas::kTopSites, wanted.format);
+    json.key("rows").begin_array();
+    tell([&](std::span<const Table::Cell> row) {
+      write_json_row(columns, row, json);
+      out.flush_if_full();
+    });
+    json.end_array();
+    end_document(json, reports.problems());
   } else if (wanted.csv) {
     stream_csv(columns, tell, out);
   } else {
@@ -121,6 +131,23 @@ Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& fi
     if (rows.size() < found)
       out.write(fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found));
   }
+  return out.finish();
+}
+
+Result<void> write_sites_document(const SamplerReports& reports, const CallFilter& filter,
+                                  const CountsOptions& options, std::string_view format,
+                                  const ByteSink& sink) {
+  SiteFilter kept(filter, options);
+  BlockWriter out(sink);
+  JsonWriter json(out.block(), 2);
+  begin_document(json, schemas::kResolve, format);
+  json.key("rows").begin_array();
+  reports.for_each_site(true, [&](const CountedSite& site) {
+    if (kept.keeps(site)) write_site_json(json, site, options.sparsity);
+    out.flush_if_full();
+  });
+  json.end_array();
+  end_document(json, reports.problems());
   return out.finish();
 }
 

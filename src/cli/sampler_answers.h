@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -51,6 +52,7 @@ struct TopSites {
   size_t limit = 0;  // 0: all
   bool json = false;
   bool csv = false;
+  std::string_view format;  // of the recording, for --json
 };
 Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& filter,
                              const CountsOptions& options, const TopSites& wanted);
@@ -61,6 +63,7 @@ struct SamplerReportOptions {
   size_t rows = 10;
   bool json = false;
   bool csv = false;
+  std::string_view format;            // of the recording, for --json
   std::string table;                  // of --csv
   std::vector<std::string> programs;  // that resolve the backtrace
 };
@@ -68,6 +71,11 @@ Result<void> summarise_reports(const SamplerReports& reports, const CallFilter& 
                                const CountsOptions& options, const SamplerReportOptions& wanted,
                                BlockWriter& out);
 
+// Every site, one a row, as the document schemas::kResolve; `format`: of the recording. Errors: the
+// sink's.
+Result<void> write_sites_document(const SamplerReports& reports, const CallFilter& filter,
+                                  const CountsOptions& options, std::string_view format,
+                                  const ByteSink& sink);
 // Every site, one a row, as JSON or CSV; or as LCOV. Errors: usage, for other formats, and for LCOV
 // without places; the sink's.
 Result<void> convert_reports(const SamplerReports& reports, const CallFilter& filter,

@@ -12,6 +12,7 @@
 #include "output/section.h"
 #include "output/site_rows.h"
 #include "program/demangle.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -184,7 +185,7 @@ Result<void> summarise_reports(const SamplerReports& reports, const CallFilter& 
   sections.push_back(backtrace_section(reports, wanted));
   if (wanted.csv) return write_section_csv(sections, wanted.table, out);
   if (wanted.json) {
-    write_sections_json(sections, out);
+    write_sections_json(sections, schemas::kReportSites, wanted.format, reports.problems(), out);
     return {};
   }
   for (const std::string& file : reports.info().files) out.write(visible(file) + "\n");

@@ -4,6 +4,7 @@
 
 #include "output/escape.h"
 #include "output/json_writer.h"
+#include "output/table/json_document.h"
 
 namespace telltale {
 namespace {
@@ -66,15 +67,16 @@ void write_sections_text(std::span<const Section> sections, BlockWriter& out) {
   }
 }
 
-void write_sections_json(std::span<const Section> sections, BlockWriter& out) {
+void write_sections_json(std::span<const Section> sections, const DocumentSchema& schema,
+                         std::string_view format, const ProblemLog& problems, BlockWriter& out) {
   JsonWriter json(out.block(), 3);
-  json.begin_object();
+  begin_document(json, schema, format);
   for (const Section& section : sections) {
     json.key(section.key);
     write_json(json, section, out);
   }
-  json.end_object();
-  out.write("\n");
+  end_document(json, problems);
+  out.flush_if_full();
 }
 
 Result<void> write_section_csv(std::span<const Section> sections, std::string_view which,

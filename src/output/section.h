@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/problem.h"
 #include "output/table.h"
+#include "output/table/field.h"
 
 namespace telltale {
 
@@ -40,8 +42,10 @@ struct Section {
 
 // For people: headings, figures a line each, tables that have rows.
 void write_sections_text(std::span<const Section> sections, BlockWriter& out);
-// An object with a member a section, which is an object of its figures and, as arrays, tables.
-void write_sections_json(std::span<const Section> sections, BlockWriter& out);
+// A document with a member a section, which is an object of its figures and, as arrays, tables.
+// `schema` and `format`: as begin_document() takes them.
+void write_sections_json(std::span<const Section> sections, const DocumentSchema& schema,
+                         std::string_view format, const ProblemLog& problems, BlockWriter& out);
 // One table. `which`: SECTION.TABLE, or SECTION if it has only one table, or only figures (these
 // are then a table of one row); empty if there is only one section. Errors: usage, which says what
 // there is to choose from.

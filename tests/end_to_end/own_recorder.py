@@ -113,7 +113,7 @@ class Run:
 
 
 def events(path):
-    (checked,) = json.loads(telltale("check", "--json", path, check=False).stdout)
+    (checked,) = json.loads(telltale("check", "--json", path, check=False).stdout)["rows"]
     assert checked["violations"] == 0, checked
     info = json.loads(telltale("info", "--json", path).stdout)
     for problem in info["problems"]:

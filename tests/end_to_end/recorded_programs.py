@@ -112,7 +112,7 @@ def top(*files, options=()):
     done = telltale("top", "--json", *options, *files)
     if done.returncode != 0 or done.stderr:
         raise AssertionError(f"top {files}: {done.returncode} {done.stderr}")
-    return {row["function"]: row for row in json.loads(done.stdout)}
+    return {row["function"]: row for row in json.loads(done.stdout)["rows"]}
 
 
 def calls(*files, options=(), prefix="shop::"):

@@ -94,7 +94,7 @@ class DiffTest(unittest.TestCase):
         self.assertTrue(reviewed[0].endswith("validate(Order const&) > review(Order const&)"), reviewed)
         # Both sides agree with top.
         for recording, program, key in ((self.before, self.before_map, "before"), (self.after, self.after_map, "after")):
-            for row in json.loads(telltale("top", "--json", recording, "--program", program).stdout):
+            for row in json.loads(telltale("top", "--json", recording, "--program", program).stdout)["rows"]:
                 mine = rows[row["function"]]
                 self.assertEqual((mine[f"calls_{key}"], mine[f"total_ns_{key}"], mine[f"self_ns_{key}"]),
                                  (row["calls"], row["total_ns"], row["self_ns"]))

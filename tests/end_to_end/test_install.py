@@ -42,7 +42,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(lines[0], run(TELLTALE, "--version").strip())
         self.assertEqual(lines[1].split(), [info["format"], info["version"], str(info["records"]),
                                             str(len(info["threads"])), str(info["span_ns"]), "0", "0"])
-        top = json.loads(run(TELLTALE, "top", "--json", recording[0], "--program", recording[1]))
+        top = json.loads(run(TELLTALE, "top", "--json", recording[0], "--program", recording[1]))["rows"]
         keys = ("calls", "total_ns", "self_ns", "median_ns", "max_ns", "function")
         self.assertEqual(lines[2:], [" ".join(str(row[key]) for key in keys) for row in top])
         with open(folded) as file:

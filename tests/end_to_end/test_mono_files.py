@@ -21,7 +21,7 @@ def run(*words, stdin=None, status=0):
 
 
 def top(*words, **more):
-    return [(row["function"], row["calls"], row["unfinished"]) for row in json.loads(run("top", "--json", *words, **more))]
+    return [(row["function"], row["calls"], row["unfinished"]) for row in json.loads(run("top", "--json", *words, **more))["rows"]]
 
 
 class MonoFiles(unittest.TestCase):

@@ -93,7 +93,7 @@ class Windows(unittest.TestCase):
                     self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines()), wanted * each,
                                      measure)
                     self.assertEqual(wanted == 0, "nothing that the filters choose" in done.stderr, done.stderr)
-                rows = json.loads(run("top", path, window, "--json").stdout)
+                rows = json.loads(run("top", path, window, "--json").stdout)["rows"]
                 self.assertEqual(sum(row["calls"] for row in rows), wanted)
                 out = self.folder / "out.csv"
                 self.assertEqual(run("convert", path, "--to", "csv", "-o", out, window).returncode, 0)

@@ -109,7 +109,7 @@ class RecordFilterTest(unittest.TestCase):
             info = json.loads(telltale("info", "--json", path, *options).stdout)
             self.assertEqual(info["records"], len(expected))
             self.assertEqual(sum(info["records_by_kind"].values()), len(expected))
-            verdict = json.loads(telltale("check", "--json", path, *options).stdout)
+            verdict = json.loads(telltale("check", "--json", path, *options).stdout)["rows"]
             self.assertEqual(verdict[0]["records"], len(expected))
             return len(expected)
         return 0
@@ -163,11 +163,11 @@ class RecordFilterTest(unittest.TestCase):
             # The first argument becomes a wall-time marker, which is only allowed at a buffer's beginning.
             trace[at] = 4 << 1 | 1
             bad.write_bytes(trace)
-            whole = json.loads(telltale("check", "--json", bad).stdout)[0]
+            whole = json.loads(telltale("check", "--json", bad).stdout)["rows"][0]
             self.assertEqual((whole["valid"], whole["first"]["offset"]), (False, at))
             for thread, valid in ((16909060, False), (2, True)):
                 done = telltale("check", "--json", bad, "--thread", thread)
-                self.assertEqual(json.loads(done.stdout)[0]["valid"], valid)
+                self.assertEqual(json.loads(done.stdout)["rows"][0]["valid"], valid)
                 self.assertEqual(done.returncode, 0 if valid else 1)
 
     def test_standard_input_can_be_filtered(self):

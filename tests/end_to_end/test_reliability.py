@@ -142,7 +142,7 @@ class Reliability(Case):
     def check_profile(self, data, path):
         trace = slow_xray.Trace(data)
         expected = slow_xray.profile(trace)
-        rows = {row["id"]: row for row in json.loads(telltale("top", "--json", "--exact", path).stdout)}
+        rows = {row["id"]: row for row in json.loads(telltale("top", "--json", "--exact", path).stdout)["rows"]}
         self.assertEqual(rows.keys(), {id & 0xFFFFFFFF for id in expected})
         hz = trace.frequency or 10**9
         for id, want in expected.items():
@@ -215,7 +215,7 @@ class Reliability(Case):
         for words in (["info", "@"], ["check", "@"], ["top", "@"]):
             status, errors = self.run_limited(words, path, stack=256 << 10)
             self.assertEqual(status, 0, (words, errors))
-        row = json.loads(telltale("top", "--json", path).stdout)[0]
+        row = json.loads(telltale("top", "--json", path).stdout)["rows"][0]
         self.assertEqual((row["calls"], row["unfinished"]), (deep, 0))
         # Sum over all levels: 1 + 3 + 5 ... ticks.
         self.assertEqual((row["total_ns"], row["sum_ns"]), (2 * deep - 1, deep * deep))

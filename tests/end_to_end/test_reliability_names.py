@@ -20,7 +20,7 @@ class Names(Case):
 
     def test_d11_names_arrive_unchanged_and_harmless(self):
         program, trace = self.hostile_program()
-        rows = json.loads(telltale("top", "--json", "--sort", "id", "--program", program, trace).stdout)
+        rows = json.loads(telltale("top", "--json", "--sort", "id", "--program", program, trace).stdout)["rows"]
         self.assertEqual([row["function"] for row in rows], self.NAMES)
         text = telltale("top", "--csv", "--sort", "id", "--program", program, trace).stdout.decode()
         cells = [row["function"] for row in csv.DictReader(io.StringIO(text, newline=""))]

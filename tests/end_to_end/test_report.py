@@ -23,7 +23,7 @@ class ReportTest(unittest.TestCase):
     def test_json_agrees_with_top_and_info(self):
         recording = ["orders.yaml", "--program", "orders-map.yaml"]
         report = json.loads(telltale("report", "--json", *recording))
-        top = {row["function"]: row for row in json.loads(telltale("top", "--json", *recording))}
+        top = {row["function"]: row for row in json.loads(telltale("top", "--json", *recording))["rows"]}
         info = json.loads(telltale("info", "--json", *recording))
         self.assertEqual(report["records"], info["records"])
         self.assertEqual(report["span_ns"], info["span_ns"])

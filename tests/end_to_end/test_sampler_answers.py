@@ -21,7 +21,7 @@ class SamplerAnswers(SamplerToolCase):
 
     def test_resolve_as_rows(self):
         report, sites = os.path.join(GOLDEN, "all_schemes.report"), os.path.join(GOLDEN, "all_schemes.sites")
-        rows = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))
+        rows = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))["rows"]
         self.assertEqual(len(rows), 25)
         pairs = rows[0]
         self.assertEqual(pairs["columns"], {"left": "late", "host": "local", "offset": "direct", "right": "counter",
@@ -31,10 +31,10 @@ class SamplerAnswers(SamplerToolCase):
         self.assertEqual([(row["scheme"], int(row["site"]), row["function"]) for row in table],
                          [(row["scheme"], row["site"], row["function"]) for row in rows])
         helper = self.telltale("resolve", report, "--program", sites, "--function", "help*", "--json")
-        self.assertEqual({row["function"] for row in json.loads(helper)}, {"helper"})
-        seen = json.loads(self.telltale("resolve", report, "--program", sites, "--observed", "--scheme", "branches", "--json"))
+        self.assertEqual({row["function"] for row in json.loads(helper)["rows"]}, {"helper"})
+        seen = json.loads(self.telltale("resolve", report, "--program", sites, "--observed", "--scheme", "branches", "--json"))["rows"]
         self.assertEqual([row["site"] for row in seen], [0, 2])
-        guess = json.loads(self.telltale("resolve", report, "--program", sites, "--sparsity", "100", "--json"))[0]
+        guess = json.loads(self.telltale("resolve", report, "--program", sites, "--sparsity", "100", "--json"))["rows"][0]
         self.assertEqual(guess["estimates"]["<"]["count"], 100)
         self.assertAlmostEqual(guess["estimates"]["<"]["margin"], 195.0, places=1)
 
@@ -160,7 +160,7 @@ class SamplerAnswers(SamplerToolCase):
         self.assertIn("Backtrace of the crash", self.telltale("report", report, "--program", sites))
         self.assertEqual(self.telltale("report", report, "--csv", "--reports", "schemes").splitlines()[0],
                          "scheme,sites,observed,observed_share,observations")
-        rows = json.loads(self.telltale("top", report, "--program", sites, "--json", "--sparsity", "10"))
+        rows = json.loads(self.telltale("top", report, "--program", sites, "--json", "--sparsity", "10"))["rows"]
         self.assertEqual([row["count"] for row in rows], [7, 4, 2, None])
         self.assertEqual(rows[0]["estimate"], 70)
 

@@ -33,7 +33,7 @@ class SamplerReliability(SamplerToolCase):
             self.assertEqual([c for c in text if ord(c) < 32 and c != "\n" or c == "\u202e"], [], words)
         for file in (sites, report):
             self.assertNotIn("\x1b", self.telltale("dump", file))
-        row = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))[0]
+        row = json.loads(self.telltale("resolve", report, "--program", sites, "--json"))["rows"][0]
         self.assertEqual((row["function"], row["columns"]["predicate"]), (evil, evil))
         row = list(csv.DictReader(io.StringIO(self.telltale("resolve", report, "--program", sites, "--csv"))))[0]
         self.assertEqual(row["function"], "'" + evil)
@@ -95,7 +95,7 @@ class SamplerReliability(SamplerToolCase):
                     f'<timestamps unit="{UNIT}" scheme="branches" when="last">\n{value}\n</timestamps>\n')
             report = self.write("extreme.report", f'<report id="samples">\n{text}{text}</report>\n'
                                 f'<report id="main-backtrace">\nm(f+0x{value:x})[0x{value:x}]\n</report>\n')
-            (row,) = json.loads(self.telltale("resolve", report, "--program", sites, "--json", "--sparsity", "1000"))
+            (row,) = json.loads(self.telltale("resolve", report, "--program", sites, "--json", "--sparsity", "1000"))["rows"]
             if value < 2**64:
                 self.assertEqual(row["values"], {"false": min(2 * value, 2**64 - 1), "true": 2})
                 self.assertEqual(row["last"], value)

@@ -272,7 +272,7 @@ class Programs(RowCase):
             self.assertEqual(self.counted(module, predicate), rounds // 2)
         # Loaded a hundred times: one line per site, merged.
         done = run(os.environ["TELLTALE"], "resolve", self.report, *(w for m in modules for w in ("--program", m)), "--json")
-        values = {row["columns"]["predicate"]: row["values"] for row in json.loads(done.stdout)
+        values = {row["columns"]["predicate"]: row["values"] for row in json.loads(done.stdout)["rows"]
                   if "predicate" in row["columns"]}
         self.assertEqual(values["n > 1"], {"false": 1, "true": rounds // 2 - 1})
         self.assertEqual(values["n > 2"], {"false": 1, "true": rounds // 2 - 1})

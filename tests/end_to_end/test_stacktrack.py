@@ -90,7 +90,8 @@ class StackTrack(unittest.TestCase):
         return done.stdout.decode()
 
     def rows(self, *words):
-        return json.loads(self.run_telltale(*words, "--json"))
+        document = json.loads(self.run_telltale(*words, "--json"))
+        return document.get("rows", document)
 
     # --- the specification
 
@@ -392,7 +393,8 @@ class OwnRecorder(unittest.TestCase):
     def rows(self, *words):
         done = telltale(*words, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        document = json.loads(done.stdout)
+        return document.get("rows", document)
 
     def test_everything_is_there(self):
         for how in ("wide", "classic", "sparse", "killed"):
@@ -434,7 +436,7 @@ class OwnRecorder(unittest.TestCase):
         path = self.record("ring")
         info = self.rows("info", path)
         # Well-formed, but incomplete: check reports it, as --strict does.
-        (checked,) = json.loads(telltale("check", "--json", path).stdout)
+        (checked,) = json.loads(telltale("check", "--json", path).stdout)["rows"]
         self.assertEqual((checked["violations"], checked["valid"]), (0, not info["problems"]))
         self.assertTrue(all("lost" in problem["message"] or problem["kind"] == "loss" for problem in info["problems"]))
 

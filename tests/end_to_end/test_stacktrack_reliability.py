@@ -134,7 +134,7 @@ class StackTrackReliability(unittest.TestCase):
             path = self.write("seed", data)
             with self.subTest(seed=seed):
                 one = telltale("top", "--json", "--exact", "-j", "1", path).stdout
-                rows = {row["function"]: (row["calls"], row["sum_ns"]) for row in json.loads(one)}
+                rows = {row["function"]: (row["calls"], row["sum_ns"]) for row in json.loads(one)["rows"]}
                 self.assertEqual(rows, expected)
                 self.assertEqual(telltale("top", "--json", "--exact", "-j", "8", path).stdout, one)
                 self.assertEqual(telltale("top", "--json", "--exact", "-", input=data).stdout, one)
@@ -142,7 +142,7 @@ class StackTrackReliability(unittest.TestCase):
                     self.assertEqual(telltale("top", "--json", "--exact", self.write("packed", gzip.compress(data))).stdout, one)
                     wide = os.path.join(self.folder, "wide")
                     telltale("convert", "--to", "stacktrack-wide", "-o", wide, path)
-                    rows = {row["function"]: (row["calls"], row["sum_ns"]) for row in json.loads(telltale("top", "--json", wide).stdout)}
+                    rows = {row["function"]: (row["calls"], row["sum_ns"]) for row in json.loads(telltale("top", "--json", wide).stdout)["rows"]}
                     self.assertEqual(rows, expected)
 
     def test_d8_nested_calls_on_a_small_stack(self):
@@ -157,7 +157,7 @@ class StackTrackReliability(unittest.TestCase):
                       ["convert", "--to", "perfetto", "-o", os.path.join(self.folder, "out"), "@"]):
             status, errors = self.run_limited(words, path, stack=256 << 10)
             self.assertEqual(status, 0, (words, errors))
-        (row,) = json.loads(telltale("top", "--json", path).stdout)
+        (row,) = json.loads(telltale("top", "--json", path).stdout)["rows"]
         self.assertEqual((row["calls"], row["unfinished"], row["total_ns"], row["sum_ns"]), (deep, 0, 2 * deep - 1, deep * deep))
 
 

@@ -77,7 +77,7 @@ class Rows(unittest.TestCase):
                             # Overwritten records of a ring are the only finding.
                             checked = subprocess.run([os.environ["TELLTALE"], "check", "--json", path], capture_output=True, text=True)
                             self.assertEqual(checked.returncode, 1 if lost else 0, checked.stdout)
-                            self.assertEqual(json.loads(checked.stdout)[0]["violations"], 0, checked.stdout)
+                            self.assertEqual(json.loads(checked.stdout)["rows"][0]["violations"], 0, checked.stdout)
                             self.assertEqual(info["records_by_kind"]["HIT"] + sum(map(int, lost)), said["calls"], info["problems"])
 
     def test_r1_nothing_unsafe_in_a_crash(self):

@@ -74,7 +74,7 @@ class Symbols(unittest.TestCase):
         """The name of each address, with file and line; and the problems of the recording."""
         path = self.write("symbols.xray", trace(range(FIRST_ASSIGNED, FIRST_ASSIGNED + len(addresses))))
         self.write("symbols.xray.side", side_record(program, addresses, **identity))
-        rows = {row["id"]: row for row in json.loads(telltale("top", "--json", *options, path).stdout)}
+        rows = {row["id"]: row for row in json.loads(telltale("top", "--json", *options, path).stdout)["rows"]}
         problems = json.loads(telltale("info", "--json", *options, path).stdout)["problems"]
         return ([(row["function"], os.path.basename(row["file"] or ""), row["line"])
                  for row in (rows[FIRST_ASSIGNED + i] for i in range(len(addresses)))],
@@ -144,7 +144,7 @@ int main() { alone(), near_it(); }
         path = self.write("plain.xray", trace([1]))
 
         def called(debug_file):
-            (row,) = json.loads(telltale("top", "--json", "--program", right, "--program", debug_file, path).stdout)
+            (row,) = json.loads(telltale("top", "--json", "--program", right, "--program", debug_file, path).stdout)["rows"]
             return row["function"]
         self.assertEqual(called(debug["right"]), "right")
         self.assertTrue(called(debug["wrong"]).startswith("@"), called(debug["wrong"]))

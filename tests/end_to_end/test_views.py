@@ -31,7 +31,7 @@ def folded(*arguments):
 class ViewsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.top = {row["function"]: row for row in json.loads(telltale("top", "--json", *RECORDING))}
+        cls.top = {row["function"]: row for row in json.loads(telltale("top", "--json", *RECORDING))["rows"]}
 
     def test_stacks_add_up_to_top(self):
         for measure, key in (("self", "self_ns"), ("calls", "calls")):
@@ -44,7 +44,7 @@ class ViewsTest(unittest.TestCase):
         for stack, number in totals.items():
             if len(stack) > 1:
                 self.assertLessEqual(number, totals[stack[:-1]])
-        rows = json.loads(telltale("stacks", "--json", *RECORDING))
+        rows = json.loads(telltale("stacks", "--json", *RECORDING))["rows"]
         self.assertEqual({tuple(row["stack"].split(";")): row["self_ns"] for row in rows if row["self_ns"]}, folded())
 
     def test_threads_apart(self):

@@ -126,7 +126,7 @@ class Interop(unittest.TestCase):
         for _, recording in self.records("calls"):
             names = {id: function for function, id in recording.said["ids"].items()}
             told = {}
-            for row in json.loads(telltale("top", "--json", "--by-thread", recording.path).stdout):
+            for row in json.loads(telltale("top", "--json", "--by-thread", recording.path).stdout)["rows"]:
                 self.assertEqual(row["pid"], recording.said["pid"])
                 if row["calls"]:
                     told[row["tid"], names[row["id"]]] = (row["calls"] - row["unwound"], row["unwound"])
@@ -246,7 +246,7 @@ class Interop(unittest.TestCase):
         for clang in CLANGS:
             one = Recording(build("calls", clang), "xray-fdr", FDR)
             two = Recording(build("calls", clang), "xray-basic", BASIC)
-            both = json.loads(telltale("top", "--json", one.path, two.path).stdout)
+            both = json.loads(telltale("top", "--json", one.path, two.path).stdout)["rows"]
             calls = {row["id"]: row["calls"] for row in both}
             for id in calls:
                 parts = sum(top(each.path).get(id, {"calls": 0})["calls"] for each in (one, two))

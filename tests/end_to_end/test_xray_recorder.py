@@ -34,7 +34,7 @@ class Recorder(Case):
         program = build("host", NEWEST)
         for options in ("", "clock=monotonic", "clock=sparse:255", "version=1"):
             run = Run(program, "calls", 1, 10, options=options)
-            (row,) = [row for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout)
+            (row,) = [row for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout)["rows"]
                       if row["function"].startswith("slow")]
             self.assertGreaterEqual(row["sum_ns"], 1_990_000, options)
             self.assertLess(row["sum_ns"], 2_000_000_000, options)
@@ -102,7 +102,7 @@ class Recorder(Case):
         """A short call that an exception ended must not drop another call's entry."""
         program = build("host", NEWEST)
         run = Run(program, "calls", 1, 1, options="min=1us")
-        for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout):
+        for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout)["rows"]:
             self.assertEqual(row["orphan_exits"], 0, row)
 
     def test_bad_options(self):

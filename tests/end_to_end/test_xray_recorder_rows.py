@@ -205,7 +205,7 @@ class Deaths(Case):
                 others = [path for path in run.traces() if Side.read(path + ".side").pid != run.said["pid"]]
                 self.assertEqual(len(others), children)
                 for path in others[:10]:
-                    names = [row["function"] for row in json.loads(telltale("top", "--json", path).stdout)]
+                    names = [row["function"] for row in json.loads(telltale("top", "--json", path).stdout)["rows"]]
                     self.assertEqual(len([name for name in names if "numbered" in name]), 10, (path, names))
 
     def test_r3_child_loads_first(self):
@@ -214,7 +214,7 @@ class Deaths(Case):
         run = Run(program, "plugin_in_child", library, options="buffer=4K")
         self.assertEqual(run.said["failed"], 0)
         [child] = [path for path in run.traces() if path != run.path]
-        calls = {row["function"]: row["calls"] for row in json.loads(telltale("top", "--json", child).stdout)}
+        calls = {row["function"]: row["calls"] for row in json.loads(telltale("top", "--json", child).stdout)["rows"]}
         self.assertEqual(calls.get("plugins::first(int)"), 1, calls)
 
     def test_r3_descriptors_of_others(self):
@@ -252,7 +252,7 @@ class Objects(Case):
             side = run.side()
             objects = side.objects()
             calls = {}
-            for row in json.loads(telltale("top", "--json", run.path).stdout):
+            for row in json.loads(telltale("top", "--json", run.path).stdout)["rows"]:
                 for path, (base, functions) in objects.items():
                     if base < row["id"] <= base + functions:
                         calls[os.path.basename(path)] = calls.get(os.path.basename(path), 0) + row["calls"]
@@ -261,7 +261,7 @@ class Objects(Case):
             loads = [body for kind, body in side.records if kind == 1]
             self.assertEqual(len([body for body in loads if any(os.fsencode(one) in body for one in libraries)]), times)
             self.assertEqual(len([1 for kind, _ in side.records if kind == 2]), times)
-            by_name = {row["function"]: row["calls"] for row in json.loads(telltale("top", "--json", run.path).stdout)}
+            by_name = {row["function"]: row["calls"] for row in json.loads(telltale("top", "--json", run.path).stdout)["rows"]}
             self.assertEqual((by_name.get("plugins::first(int)"), by_name.get("plugins::second(int)")), (times / 2, times / 2))
 
 
@@ -274,7 +274,7 @@ class Objects(Case):
         run = Run(build("host", NEWEST, "-rdynamic"), "plugins", 2 * len(copies), *copies)
         objects = run.side().objects()
         self.assertEqual(len({objects[copy] for copy in copies}), len(copies))
-        calls = {row["id"]: row["calls"] for row in json.loads(telltale("top", "--json", run.path).stdout)}
+        calls = {row["id"]: row["calls"] for row in json.loads(telltale("top", "--json", run.path).stdout)["rows"]}
         for copy in copies:
             base, functions = objects[copy]
             self.assertEqual([calls.get(base + 1 + i) for i in range(functions)], [2], copy)
@@ -364,7 +364,7 @@ class Clocks(Case):
         self.assertLessEqual({problem["kind"] for problem in info["problems"]}, {"oddity"})
         telltale("check", run.path)
         self.assertGreaterEqual(info["records_by_kind"]["NewCPUId"], run.said["cpus"])
-        (row,) = json.loads(telltale("top", "--json", run.path).stdout)
+        (row,) = json.loads(telltale("top", "--json", run.path).stdout)["rows"]
         self.assertEqual((row["calls"], row["unwound"]), (run.said["calls"]["leaf"], 0))
         # Monotone per thread: no call has a negative duration, and all lie within the span.
         self.assertLessEqual(row["sum_ns"], info["span_ns"])

@@ -39,7 +39,7 @@ class OwnTimes(unittest.TestCase):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="telltale-times-"))
 
     def sums(self, path):
-        rows = json.loads(telltale("top", "--json", path).stdout)
+        rows = json.loads(telltale("top", "--json", path).stdout)["rows"]
         return {row["id"]: (row["calls"], row["sum_ns"]) for row in rows}
 
     def test_a_custom_event_shifts_no_call(self):

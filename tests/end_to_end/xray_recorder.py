@@ -85,7 +85,7 @@ def telltale(*arguments, check=True, **more):
 
 def top(path, *options):
     """id -> row of `telltale top --json`."""
-    return {row["id"]: row for row in json.loads(telltale("top", "--json", *options, path).stdout)}
+    return {row["id"]: row for row in json.loads(telltale("top", "--json", *options, path).stdout)["rows"]}
 
 
 def without_address_randomisation():

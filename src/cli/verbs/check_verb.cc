@@ -10,6 +10,8 @@
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -66,13 +68,18 @@ void write_json(const FileCheck& checked, JsonWriter& json) {
 int run(const ReadingOptions& options) {
   std::string out;
   JsonWriter json(out, 2);
-  if (options.json) json.begin_array();
+  if (options.json) {
+    begin_document(json, schemas::kCheck, {});
+    json.key("rows").begin_array();
+  }
+  ProblemLog problems;
   bool all_valid = true;
   const auto check_one = [&](const InputFile& file, const FormatDescriptor&,
                              RecordFilter* chosen) -> Result<void> {
     const Result<FileCheck> checked = check_file(file, options.open_options(), chosen);
     if (!checked) return std::unexpected(checked.error());
     all_valid = all_valid && checked->valid;
+    problems.merge(checked->damage);
     if (options.json) {
       write_json(*checked, json);
     } else {
@@ -82,8 +89,10 @@ int run(const ReadingOptions& options) {
   };
   if (const Result<void> done = for_each_file(options, check_one); !done)
     return report_error(done.error());
-  if (options.json) json.end_array();
-  if (options.json && !out.ends_with("\n")) out += "\n";
+  if (options.json) {
+    json.end_array();
+    end_document(json, problems);
+  }
   if (!print(out)) return report_error(io_error("standard output", "cannot write", errno).error());
   return all_valid ? kDone : kFinding;
 }

@@ -17,6 +17,8 @@
 #include "import/timed_calls.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -41,7 +43,8 @@ std::string to_json(const ConvertOptions& options, const OutputFormat& format,
                     const Outcome& outcome) {
   std::string out;
   JsonWriter json(out, 2);
-  json.begin_object().member("output", options.output);
+  begin_document(json, schemas::kConvert, {});
+  json.member("output", options.output);
   json.member("format", format.name.name);
   json.key("losses").begin_array();
   for (const auto& [loss, count] : outcome.losses)
@@ -49,8 +52,8 @@ std::string to_json(const ConvertOptions& options, const OutputFormat& format,
   json.end_array();
   json.member("damaged_places", outcome.problems.damage_count())
       .member("lost_bytes", outcome.problems.lost_bytes());
-  json.end_object();
-  return out + "\n";
+  end_document(json, outcome.problems);
+  return out;
 }
 
 int report_outcome(const ConvertOptions& options, const OutputFormat& format,

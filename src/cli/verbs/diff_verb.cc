@@ -19,6 +19,8 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table.h"
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -207,14 +209,14 @@ Table path_table(const RecordingDiff& diff, const DiffOptions& options, bool for
 }
 
 std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
-                    const std::vector<Exceeded>& exceeded) {
+                    const std::vector<Exceeded>& exceeded, const ProblemLog& problems) {
   std::string out;
   JsonWriter json(out, 2);
   const auto side = [&](const char* key, const std::string& file, const Measures& whole) {
     json.key(key).begin_object().member("file", file).member("calls", whole.calls);
     json.member("total_ns", whole.total_ns).end_object();
   };
-  json.begin_object();
+  begin_document(json, schemas::kDiff, {});
   side("before", options.reading.files[0], diff.before);
   side("after", options.reading.files[1], diff.after);
   json.key("functions");
@@ -226,8 +228,9 @@ std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
     json.begin_object().member("measure", row.measure).member("name", row.name);
     json.member("before", row.before).member("after", row.after).end_object();
   }
-  json.end_array().end_object();
-  return out + "\n";
+  json.end_array();
+  end_document(json, problems);
+  return out;
 }
 
 std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
@@ -247,7 +250,7 @@ int finish(const RecordingDiff& diff, const DiffOptions& options, const std::vec
            const ProblemLog& problems) {
   const std::vector<Exceeded> exceeded = find_exceeded(diff, gates, options);
   if (options.reading.json) {
-    print(to_json(diff, options, exceeded));
+    print(to_json(diff, options, exceeded, problems));
   } else if (options.reading.csv) {
     print((options.table == "paths" ? path_table(diff, options, false)
                                     : function_table(diff, options, false))

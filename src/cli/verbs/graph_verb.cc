@@ -8,11 +8,14 @@
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
 #include "output/table.h"
+#include "output/table/json_document.h"
 #include "output/tree_export.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -54,7 +57,7 @@ Table edge_table(const CallGraph& graph, const ExportContext& context) {
 }
 
 Result<void> write(const CallTree& tree, const ExportContext& context, const GraphOptions& options,
-                   OutputFile& out) {
+                   std::string_view format, const ProblemLog& problems, OutputFile& out) {
   const double min_share = options.min_percent / 100;
   if (!options.reading.json && !options.reading.csv)
     return write_dot(tree, context, out, min_share);
@@ -63,14 +66,15 @@ Result<void> write(const CallTree& tree, const ExportContext& context, const Gra
   if (options.reading.csv) return out.write(edge_table(graph, context).to_csv());
   std::string text;
   JsonWriter json(text, 2);
-  json.begin_object().key("functions");
+  begin_document(json, schemas::kGraph, format);
+  json.key("functions");
   function_table(graph, context).write_json_rows(json);
   json.key("edges");
   edge_table(graph, context).write_json_rows(json);
   json.member("total_ns", context.clock.to_ns(graph.total));
   json.member("pruned_functions", pruned.functions).member("pruned_edges", pruned.edges);
-  json.end_object();
-  return out.write(text + "\n");
+  end_document(json, problems);
+  return out.write(text);
 }
 
 int answer(const Recording& recording, const GraphOptions& options, const CallFilter& filter) {
@@ -82,7 +86,8 @@ int answer(const Recording& recording, const GraphOptions& options, const CallFi
   const CallTree tree = partial->finish(calls.streams());
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done = write(tree, export_context(calls), options, *out);
+  Result<void> done =
+      write(tree, export_context(calls), options, recording.format().name, problems, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   if (tree.roots.empty())

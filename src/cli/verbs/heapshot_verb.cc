@@ -17,6 +17,8 @@
 #include "import/mono/mono_recording.h"
 #include "import/open_recording.h"
 #include "output/json_writer.h"
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -127,8 +129,10 @@ int run(const HeapshotOptions& options) {
   if (!after) return report_error(after.error());
   std::string out;
   if (options.json) {
-    JsonWriter(out, 2).begin_object().member("heap_shots", after->shots()).end_object();
-    out += "\n";
+    JsonWriter json(out, 2);
+    begin_document(json, schemas::kHeapshot, {});
+    json.member("heap_shots", after->shots());
+    end_document(json, ProblemLog());
   } else {
     out =
         fmt::format("heap shot {} is in the file; `telltale report --reports=heapshot` shows it\n",

@@ -4,31 +4,20 @@
 
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table.h"
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
 
-constexpr std::string_view kind_name(Problem::Kind kind) {
-  switch (kind) {
-    case Problem::Kind::torn_tail:
-      return "torn tail";
-    case Problem::Kind::corruption:
-      return "corruption";
-    case Problem::Kind::loss:
-      return "loss";
-    case Problem::Kind::oddity:
-      return "oddity";
-  }
-  return "";
-}
-
-std::string to_json(const RecordingInfo& info) {
+std::string to_json(const RecordingInfo& info, std::string_view format) {
   std::string out;
   JsonWriter json(out, 2);
-  json.begin_object();
+  begin_document(json, schemas::kInfo, format);
   json.member("format", info.format).member("version", info.version);
   json.key("files").begin_array();
   for (const std::string& file : info.files) json.value(file);
@@ -47,22 +36,11 @@ std::string to_json(const RecordingInfo& info) {
   json.end_array();
   if (info.timed)
     json.member("clock_hz", info.clock.ticks_per_second).member("span_ns", info.span_ns());
-  json.key("problems").begin_array();
-  for (const Problem& problem : info.problems.kept()) {
-    json.begin_object();
-    json.member("offset", problem.offset)
-        .member("record", problem.record)
-        .member("message", problem.message);
-    json.member("lost_bytes", problem.lost_bytes)
-        .member("kind", kind_name(problem.kind))
-        .member("file", problem.file);
-    json.end_object();
-  }
-  json.end_array();
+  write_problems(json, info.problems);
   json.member("problem_count", info.problems.count())
       .member("lost_bytes", info.problems.lost_bytes());
   json.end_object();
-  return out + "\n";
+  return out;
 }
 
 void append_line(std::string& out, std::string_view name, std::string_view value) {
@@ -109,7 +87,7 @@ std::string to_text(const RecordingInfo& info) {
   constexpr size_t kShownProblems = 20;
   const std::vector<Problem> kept = info.problems.kept();
   for (size_t i = 0; i < std::min(kept.size(), kShownProblems); ++i) {
-    out += fmt::format("  {}: {}\n", kind_name(kept[i].kind), visible(to_string(kept[i])));
+    out += fmt::format("  {}: {}\n", problem_kind_name(kept[i].kind), visible(to_string(kept[i])));
   }
   if (info.problems.count() > kShownProblems) {
     out += fmt::format("  and {} more; --json lists the first {}\n",
@@ -121,7 +99,7 @@ std::string to_text(const RecordingInfo& info) {
 int run(const ReadingOptions& options) {
   return answer_recording(options, [&](const Recording& recording, const CallFilter& filter) {
     const RecordingInfo info = recording.info(options.jobs, filter);
-    print(options.json ? to_json(info) : to_text(info));
+    print(options.json ? to_json(info, recording.format().name) : to_text(info));
     return strict_status(options, info.problems);
   });
 }

@@ -13,10 +13,13 @@
 #include "cli/options/reading_options.h"
 #include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table.h"
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -133,6 +136,7 @@ constexpr std::pair<std::string_view, std::string_view> kRemarkTexts[] = {
     {"lost_bytes", "bytes of the input lost"}};
 
 struct Report {
+  std::string_view format;
   RecordingInfo info;
   uint64_t calls = 0;
   std::vector<std::pair<std::string, uint64_t>> remarks;
@@ -141,10 +145,10 @@ struct Report {
   Table threads;
 };
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, const ProblemLog& problems) {
   std::string out;
   JsonWriter json(out, 2);
-  json.begin_object();
+  begin_document(json, schemas::kReportCalls, report.format);
   json.member("format", report.info.format).member("version", report.info.version);
   json.member("records", report.info.records).member("span_ns", report.info.span_ns());
   json.member("calls", report.calls);
@@ -155,8 +159,8 @@ std::string to_json(const Report& report) {
   report.stacks.write_json_rows(json);
   json.key("threads");
   report.threads.write_json_rows(json);
-  json.end_object();
-  return out + "\n";
+  end_document(json, problems);
+  return out;
 }
 
 std::string to_text(const Report& report) {
@@ -207,6 +211,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const ReportOpti
   const bool for_people = !options.reading.json && !options.reading.csv;
   const size_t most_frames = for_people ? kShownFrames : std::numeric_limits<size_t>::max();
   const Report report{
+      .format = recording.format().name,
       .info = info,
       .calls = together.calls,
       .remarks = remarks(info, together),
@@ -218,7 +223,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const ReportOpti
     if (!csv) return report_error(csv.error());
     print(*csv);
   } else {
-    print(options.reading.json ? to_json(report) : to_text(report));
+    print(options.reading.json ? to_json(report, problems) : to_text(report));
   }
   return report_problems(options.reading, problems);
 }
@@ -238,13 +243,13 @@ int refuse_mono_options() {
 }
 
 int answer_counts(const SamplerReports& reports, const ReportOptions& options,
-                  const CallFilter& filter) {
+                  const CallFilter& filter, std::string_view format) {
   if (asks_for_mono(options)) return refuse_mono_options();
   const ByteSink sink = print_block;
   BlockWriter out(sink);
   const Result<void> done =
       summarise_reports(reports, filter, options.counts,
-                        {options.rows, options.reading.json, options.reading.csv,
+                        {options.rows, options.reading.json, options.reading.csv, format,
                          options.mono.reports, options.reading.programs},
                         out);
   (void)out.finish();  // whoever reads may have enough
@@ -253,16 +258,16 @@ int answer_counts(const SamplerReports& reports, const ReportOptions& options,
 }
 
 int run(const ReportOptions& options) {
-  return answer_recording(options.reading,
-                          [&](const Recording& recording, const CallFilter& filter) {
-                            if (const SamplerReports* counts = recording.counts_at_sites())
-                              return answer_counts(*counts, options, filter);
-                            if (options.counts.any()) return report_error(counts_only().error());
-                            if (recording.runtime_events() != nullptr)
-                              return report_mono(recording, options.reading, options.mono, filter);
-                            if (asks_for_mono(options)) return refuse_mono_options();
-                            return answer(recording, *recording.timed_calls(), options, filter);
-                          });
+  return answer_recording(
+      options.reading, [&](const Recording& recording, const CallFilter& filter) {
+        if (const SamplerReports* counts = recording.counts_at_sites())
+          return answer_counts(*counts, options, filter, recording.format().name);
+        if (options.counts.any()) return report_error(counts_only().error());
+        if (recording.runtime_events() != nullptr)
+          return report_mono(recording, options.reading, options.mono, filter);
+        if (asks_for_mono(options)) return refuse_mono_options();
+        return answer(recording, *recording.timed_calls(), options, filter);
+      });
 }
 
 }  // namespace

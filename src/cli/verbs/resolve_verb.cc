@@ -9,6 +9,7 @@
 #include "cli/options/reading_options.h"
 #include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "output/output_file.h"
 #include "output/site_rows.h"
 #include "output/table_text.h"
@@ -53,15 +54,19 @@ Result<void> write_text(const SamplerReports& reports, const CallFilter& filter,
   return out.finish();
 }
 
-int answer(const SamplerReports& reports, const CallFilter& filter, const ResolveOptions& options) {
+int answer(const SamplerReports& reports, const CallFilter& filter, const ResolveOptions& options,
+           std::string_view format) {
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
   const auto sink = [&out](std::string_view block) { return out->write(block); };
-  const bool rows = options.reading.json || options.reading.csv;
-  Result<void> done =
-      rows ? convert_reports(reports, filter, options.counts,
-                             options.reading.json ? ExportFormat::json : ExportFormat::csv, sink)
-           : write_text(reports, filter, options.counts, sink);
+  Result<void> done;
+  if (options.reading.json) {
+    done = write_sites_document(reports, filter, options.counts, format, sink);
+  } else if (options.reading.csv) {
+    done = convert_reports(reports, filter, options.counts, ExportFormat::csv, sink);
+  } else {
+    done = write_text(reports, filter, options.counts, sink);
+  }
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   remark_nothing_observed(reports);
@@ -69,10 +74,10 @@ int answer(const SamplerReports& reports, const CallFilter& filter, const Resolv
 }
 
 int run(const ResolveOptions& options) {
-  return answer_recording(options.reading,
-                          [&](const Recording& recording, const CallFilter& filter) {
-                            return answer(*recording.counts_at_sites(), filter, options);
-                          });
+  return answer_recording(
+      options.reading, [&](const Recording& recording, const CallFilter& filter) {
+        return answer(*recording.counts_at_sites(), filter, options, recording.format().name);
+      });
 }
 
 }  // namespace

@@ -18,11 +18,13 @@
 #include "formats/sampler/recognise.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
+#include "output/table/json_document.h"
 #include "output/table_text.h"
 #include "program/archive.h"
 #include "program/elf_image.h"
 #include "program/instrumentation_map.h"
 #include "program/program_names.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 
@@ -295,10 +297,13 @@ void write_json(const std::vector<Program>& programs, const SitesOptions& option
     answer.write(text);
     text.clear();
   };
-  json.begin_object().key("programs").begin_array();
+  begin_document(json, schemas::kSites, {});
+  json.key("programs").begin_array();
   for (const Program& program : programs) write_program(json, program, options.sleds, flush);
-  json.end_array().end_object();
-  text += '\n';
+  json.end_array();
+  ProblemLog problems;
+  for (const Program& program : programs) problems.merge(program.problems);
+  end_document(json, problems);
   flush();
 }
 

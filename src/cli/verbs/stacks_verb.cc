@@ -10,11 +10,14 @@
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/output_file.h"
 #include "output/table.h"
+#include "output/table/json_document.h"
 #include "output/tree_export.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -88,7 +91,9 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
   const ExportContext context = measured_context(calls, *measured);
   if (options.reading.json || options.reading.csv) {
     const Table table = make_table(tree, context, options.by_thread);
-    print(options.reading.json ? table.to_json() : table.to_csv());
+    print(options.reading.json
+              ? rows_document(schemas::kStacks, recording.format().name, table, problems)
+              : table.to_csv());
   } else {
     Result<OutputFile> out = OutputFile::open("-");
     if (!out) return report_error(out.error());

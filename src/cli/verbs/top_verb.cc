@@ -10,8 +10,11 @@
 #include "cli/options/reading_options.h"
 #include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/table.h"
+#include "output/table/json_document.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
@@ -130,7 +133,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
 
   const Table table = make_table(rows, options, calls.clock(), calls.functions());
   if (options.reading.json) {
-    print(table.to_json());
+    print(rows_document(schemas::kTop, recording.format().name, table, problems));
   } else if (options.reading.csv) {
     print(table.to_csv());
   } else {
@@ -144,28 +147,29 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
 }
 
 int answer_counts(const SamplerReports& reports, const TopOptions& options,
-                  const CallFilter& filter) {
+                  const CallFilter& filter, std::string_view format) {
   if (options.sort != "self" || options.exact || options.by_thread || options.all_columns) {
     return report_error(usage_error("--sort, --exact, --by-thread and --all-columns are for "
                                     "recordings of calls, not for feedback reports")
                             .error());
   }
-  const Result<void> done = print_top_sites(
-      reports, filter, options.counts, {options.limit, options.reading.json, options.reading.csv});
+  const Result<void> done =
+      print_top_sites(reports, filter, options.counts,
+                      {options.limit, options.reading.json, options.reading.csv, format});
   if (!done) return report_error(done.error());
   remark_nothing_observed(reports);
   return report_problems(options.reading, reports.problems());
 }
 
 int run(const TopOptions& options) {
-  return answer_recording(options.reading,
-                          [&](const Recording& recording, const CallFilter& filter) {
-                            if (const TimedCalls* calls = recording.timed_calls()) {
-                              if (options.counts.any()) return report_error(counts_only().error());
-                              return answer(recording, *calls, options, filter);
-                            }
-                            return answer_counts(*recording.counts_at_sites(), options, filter);
-                          });
+  return answer_recording(options.reading, [&](const Recording& recording,
+                                               const CallFilter& filter) {
+    if (const TimedCalls* calls = recording.timed_calls()) {
+      if (options.counts.any()) return report_error(counts_only().error());
+      return answer(recording, *calls, options, filter);
+    }
+    return answer_counts(*recording.counts_at_sites(), options, filter, recording.format().name);
+  });
 }
 
 }  // namespace

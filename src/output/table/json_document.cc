@@ -1,5 +1,7 @@
 #include "output/table/json_document.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace telltale {
@@ -14,7 +16,11 @@ constexpr std::array kFieldsOfProblem = {
     field::text("file", "The file."),
 };
 
-constexpr std::string_view name_of(Problem::Kind kind) {
+}  // namespace
+
+const std::span<const Field> kProblemFields = kFieldsOfProblem;
+
+std::string_view problem_kind_name(Problem::Kind kind) {
   switch (kind) {
     case Problem::Kind::torn_tail:
       return "torn tail";
@@ -28,25 +34,11 @@ constexpr std::string_view name_of(Problem::Kind kind) {
   return "";
 }
 
-}  // namespace
-
-const std::span<const Field> kProblemFields = kFieldsOfProblem;
-
 void begin_document(JsonWriter& json, const DocumentSchema& schema, std::string_view format) {
-  const auto on_one_line = [&json](auto write) {
-    std::string text;
-    JsonWriter one(text);
-    write(one.begin_object());
-    one.end_object();
-    json.raw(text);
-  };
   json.begin_object().member("telltale", TELLTALE_VERSION);
-  json.key("schema");
-  on_one_line(
-      [&](JsonWriter& one) { one.member("name", schema.name).member("version", schema.version); });
-  if (format.empty()) return;
-  json.key("recording");
-  on_one_line([&](JsonWriter& one) { one.member("format", format); });
+  json.key("schema").raw(
+      fmt::format(R"({{"name": "{}", "version": {}}})", schema.name, schema.version));
+  if (!format.empty()) json.key("recording").raw(fmt::format(R"({{"format": "{}"}})", format));
 }
 
 void write_problems(JsonWriter& json, const ProblemLog& problems) {
@@ -54,7 +46,7 @@ void write_problems(JsonWriter& json, const ProblemLog& problems) {
   for (const Problem& problem : problems.kept()) {
     json.begin_object().member("offset", problem.offset).member("record", problem.record);
     json.member("message", problem.message).member("lost_bytes", problem.lost_bytes);
-    json.member("kind", name_of(problem.kind)).member("file", problem.file).end_object();
+    json.member("kind", problem_kind_name(problem.kind)).member("file", problem.file).end_object();
   }
   json.end_array();
 }
@@ -72,7 +64,7 @@ std::string rows_document(const DocumentSchema& schema, std::string_view format,
   json.key("rows");
   rows.write_json_rows(json);
   end_document(json, problems);
-  return out + "\n";
+  return out;
 }
 
 }  // namespace telltale

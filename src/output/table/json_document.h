@@ -22,10 +22,14 @@ namespace telltale {
 // What --json says of problems: the fields of one.
 extern const std::span<const Field> kProblemFields;
 
-// Begins the object and writes the envelope's head. `format`: of the recording, as the list of
-// formats has it; empty for documents that are not about one recording.
+// "torn tail": as --json and `info` name it.
+std::string_view problem_kind_name(Problem::Kind kind);
+
+// Begins the object and writes the envelope's head. REQUIRES: `json` puts members on lines of their
+// own. `format`: of the recording, as the list of formats has it; empty for documents that are not
+// about one recording.
 void begin_document(JsonWriter& json, const DocumentSchema& schema, std::string_view format);
-// Writes `problems` and ends the object.
+// Writes `problems` and ends the object, with a line feed.
 void end_document(JsonWriter& json, const ProblemLog& problems);
 // `problems` alone, for documents that have more to say of them.
 void write_problems(JsonWriter& json, const ProblemLog& problems);

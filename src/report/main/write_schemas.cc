@@ -1,10 +1,22 @@
 // Writes the JSON Schema of each document into a folder: NAME.schema.json. A step of the build.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <string>
 
+#include "output/output_file.h"
 #include "output/table/json_schema.h"
 #include "report/schemas/schemas.h"
+
+namespace {
+
+telltale::Result<void> write_file(const std::string& path, const std::string& text) {
+  telltale::Result<telltale::OutputFile> file = telltale::OutputFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  if (telltale::Result<void> written = file->write(text); !written) return written;
+  return file->finish();
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -14,10 +26,9 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder = argv[1];
   std::filesystem::create_directories(folder);
   for (const telltale::DocumentSchema* schema : telltale::schemas::all()) {
-    std::ofstream file(folder / (std::string(schema->name) + ".schema.json"));
-    file << telltale::json_schema(*schema);
-    if (!file.flush()) {
-      std::perror(argv[1]);
+    const auto path = folder / (std::string(schema->name) + ".schema.json");
+    if (const auto done = write_file(path, telltale::json_schema(*schema)); !done) {
+      std::fprintf(stderr, "telltale_write_schemas: %s\n", to_string(done.error()).c_str());
       return 1;
     }
   }

@@ -35,7 +35,7 @@ constexpr std::array kInfoMembers = {
            "Records by kind; only kinds that occur."),
     map_of("properties", ValueType::text, Unit::none, "What else the header says, in words."),
     rows("threads", kThreadFields, "Threads that have records."),
-    Field{"clock_hz", ValueType::scalar, Unit::hertz, "Ticks per second of the recording's clock."}
+    field::number("clock_hz", Unit::hertz, "Ticks per second of the recording's clock.")
         .sometimes(),
     ns("span_ns", "Time from the first event to the last.").sometimes(),
     count("problem_count", "All problems; the list has the first thousand."),

@@ -1,0 +1,142 @@
+"""What each verb prints with --json is the document that its schema describes, for recordings of every format."""
+import glob
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+import jsonschema
+
+TELLTALE = os.environ["TELLTALE"]
+SOURCE_DIR = os.environ["TELLTALE_SOURCE_DIR"]
+SCHEMAS = os.path.join(os.environ["TELLTALE_BINARY_DIR"], "schemas")
+GOLDEN = os.path.join(SOURCE_DIR, "tests", "golden")
+ORDERS = os.path.join(SOURCE_DIR, "examples", "orders")
+SITES = ["--program", os.path.join(GOLDEN, "sampler", "all_schemes.sites")]
+MEASURES = ["alloc-bytes", "alloc-count", "samples", "throws", "blocked", "live-bytes", "live-count"]
+RUNTIME_REPORTS = ("header jit gc sample alloc call metadata exception monitor thread domain context heapshot counters coverage stats "
+                   "pauses growth retention contention hotspots timelines series").split()
+
+
+def golden(*patterns):
+    return [path for pattern in patterns for path in sorted(glob.glob(os.path.join(GOLDEN, pattern)))]
+
+
+def validator(name):
+    with open(os.path.join(SCHEMAS, name + ".schema.json")) as file:
+        schema = json.load(file)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+class JsonSchemas(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.validators = {os.path.basename(path).removesuffix(".schema.json"): None for path in glob.glob(SCHEMAS + "/*")}
+        for name in cls.validators:
+            cls.validators[name] = validator(name)
+        cls.calls = golden("xray/calls.*fdr", "xray/every_record_v[135].fdr", "xray/*_v[13].basic", "xray/*_v5.fdr.yaml", "stacktrack/*.tlg") + [os.path.join(ORDERS, "orders.yaml")]
+        cls.runtime = golden("mono/v*.mlpd")
+        cls.reports = golden("sampler/*.report")
+
+    def document(self, name, *words, statuses=(0,)):
+        """Runs telltale; its output is valid by the schema `name`, and says so."""
+        done = subprocess.run([TELLTALE, *words, "--json"], capture_output=True, text=True, timeout=120)
+        self.assertIn(done.returncode, statuses, (words, done.stderr))
+        document = json.loads(done.stdout)
+        errors = [f"{error.json_path}: {error.message}" for error in self.validators[name].iter_errors(document)]
+        self.assertEqual(errors[:5], [], (name, words))
+        self.assertEqual(document["schema"], {"name": name, "version": 1})
+        return document
+
+    def test_there_are_recordings_of_every_format(self):
+        formats = {self.document("info", "info", path)["recording"]["format"] for path in self.calls + self.runtime + self.reports}
+        self.assertEqual(formats, {"xray", "xray-yaml", "stacktrack", "mono", "sampler"})
+
+    def test_every_recording(self):
+        for path in self.calls + self.runtime + self.reports:
+            self.document("info", "info", path)
+            (row,) = self.document("check", "check", path, statuses=(0, 1))["rows"]
+            self.assertEqual(row["file"], path)
+        self.document("check", "check", *self.calls, statuses=(0, 1))
+
+    def test_timed_calls(self):
+        for path in self.calls + self.runtime:
+            for words in ([], ["--by-thread"], ["--exact", "--limit", "1"]):
+                self.document("top", "top", path, *words)
+            for words in ([], ["--by-thread"], ["--measure", "calls"]):
+                self.document("stacks", "stacks", path, *words)
+            self.document("graph", "graph", path, "--min-percent", "1")
+            self.document("diff", "diff", path, path, "--gate", "calls=0%")
+        for path in self.calls:
+            self.document("report-calls", "report", path)
+        for path in self.runtime:
+            for measure in MEASURES:
+                self.document("stacks", "stacks", path, "--measure", measure)
+
+    def test_a_difference_with_a_gate(self):
+        one, other = self.calls[0], self.calls[-1]
+        document = self.document("diff", "diff", one, other, "--gate", "calls=0%,total=0%,self=0%", statuses=(0, 1))
+        self.assertTrue(document["exceeded"])
+
+    def test_runtime_events(self):
+        for path in self.runtime:
+            for words in ([], ["--traces"], ["--verbose"], ["--like-mprof"], ["--like-mprof", "--traces", "--verbose"],
+                          ["--verbose", "--counters-sort", "category"], ["--rows", "1"]):
+                self.document("report-runtime", "report", path, *words)
+            for words in ([], ["--traces"], ["--like-mprof"]):
+                document = self.document("report-runtime", "report", path, "--reports", ",".join(RUNTIME_REPORTS), *words)
+                self.assertEqual(set(document) - {"telltale", "schema", "recording", "problems"}, set(RUNTIME_REPORTS))
+            for words in (["--find", "S:1"], ["--find", "T:e", "--traces"]):
+                self.document("report-objects", "report", path, *words)
+
+    def test_counts_at_sites(self):
+        for path in self.reports:
+            for words in ([], SITES, SITES + ["--sparsity", "100"]):
+                self.document("report-sites", "report", path, *words)
+                self.document("top-sites", "top", path, *words)
+                self.document("resolve", "resolve", path, *words)
+
+    def test_programs(self):
+        map_file = os.path.join(ORDERS, "orders-map.yaml")
+        document = self.document("sites", "sites", map_file, "--sleds")
+        self.assertTrue(document["programs"][0]["functions"][0]["sleds"])
+        self.document("sites", "sites", map_file, SITES[1], TELLTALE)
+
+    def test_conversions(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for target in ("perfetto", "folded", "fdr1"):
+                document = self.document("convert", "convert", self.calls[0], "--to", target, "-o", os.path.join(folder, target))
+                self.assertEqual(document["format"], target)
+
+    def test_damage_is_told_in_the_document(self):
+        path = max(self.calls, key=os.path.getsize)
+        with open(path, "rb") as file:
+            data = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            cut = os.path.join(folder, "cut")
+            with open(cut, "wb") as file:
+                file.write(data[:len(data) * 2 // 3 + 1])
+            for name, verb in (("info", "info"), ("top", "top"), ("stacks", "stacks"), ("graph", "graph"), ("report-calls", "report")):
+                self.assertTrue(self.document(name, verb, cut)["problems"], verb)
+
+    def test_a_schema_notices_what_it_does_not_know(self):
+        document = self.document("top", "top", self.calls[-1])
+        document["rows"][0]["more"] = 1
+        self.assertFalse(self.validators["top"].is_valid(document))
+        del document["rows"][0]["more"]
+        self.assertTrue(self.validators["top"].is_valid(document))
+        document["rows"][0]["calls"] = "1"
+        self.assertFalse(self.validators["top"].is_valid(document))
+
+    def test_every_schema_is_used(self):
+        with open(__file__) as file:
+            text = file.read()
+        # heapshot wants a running program: test_mono_memory.py.
+        for name in set(self.validators) - {"heapshot"}:
+            self.assertIn(f'document("{name}"', text, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
