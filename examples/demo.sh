@@ -14,12 +14,11 @@ run() {
   "$@"
 }
 
-say "telltale's decoder, compiled by clang 22 with -fxray-instrument"
-cmake -S examples/traced_decoder -B "$out" -G Ninja -DCMAKE_CXX_COMPILER=clang++-22 \
-  -DCMAKE_CXX_COMPILER_LAUNCHER=ccache --log-level=WARNING >/dev/null
+say "telltale's decoder, compiled by g++ with -finstrument-functions"
+cmake -S examples/traced_decoder -B "$out" -G Ninja -DCMAKE_CXX_COMPILER=g++ \
+  -DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_EXPORT_COMPILE_COMMANDS=ON --log-level=WARNING >/dev/null
 cmake --build "$out" -j "$(nproc)"
-cat examples/traced_decoder/*.cc src/{base,bytes,formats/xray,model,analysis}/*.{h,cc} src/import/xray_* |
-  awk 'END { print NR " lines of C++" }'
+sed -n 's/^ *"file": "\(.*\)".*/\1/p' "$out/compile_commands.json" | xargs awk 'END { print NR " lines of C++" }'
 
 say "running it: it reads a trace, and leaves one of itself"
 build/release/bin/make_trace "$out/input.xray" 8000

@@ -1,5 +1,5 @@
-// A program worth recording: telltale's own decoder and profiler, compiled with clang's
-// -fxray-instrument, reads a trace. It has no code for recording:
+// A program worth recording: telltale's own decoder and profiler, compiled with
+// -finstrument-functions, reads a trace. It has no code for recording:
 //
 //   telltale run -o decoder.xray -- traced_decoder TRACE
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include "analysis/profile.h"
 #include "bytes/input_file.h"
 #include "import/id_names.h"
-#include "import/xray_recording.h"
+#include "import/xray/xray_recording.h"
 
 namespace {
 
