@@ -1,10 +1,12 @@
 #include "output/escape.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace telltale {
@@ -77,6 +79,54 @@ TEST(Escape, FindsTheMaximalSubpartOfAnIllFormedSequence) {
   EXPECT_EQ(count_characters("a\u00e9\xFF\U0001F600"), 4u);
 }
 
+// All code points, which has all boundaries of the encoding's lengths.
+TEST(Escape, EveryCodePointButSurrogatesIsWrittenAndReadBack) {
+  for (uint32_t c = 0; c <= 0x10FFFF; ++c) {
+    std::string text;
+    append_utf8(text, c);
+    const size_t bytes = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    ASSERT_EQ(text.size(), bytes) << c;
+    const TextPiece piece = first_character(text);
+    const bool surrogate = c >= 0xD800 && c <= 0xDFFF;
+    ASSERT_EQ(piece.well_formed, !surrogate) << c;
+    ASSERT_EQ(piece.code_point, surrogate ? 0xFFFD : c);
+    ASSERT_EQ(piece.bytes, surrogate ? 1 : bytes) << c;
+  }
+}
+
+TEST(Escape, LongerFormsThanNeededAndBeyondTheLastAreIllFormed) {
+  for (const char* text : {"\xC1\xBF", "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
+                           "\xF5\x80\x80\x80", "\x80", "\xBF"}) {
+    EXPECT_FALSE(first_character(text).well_formed);
+    EXPECT_EQ(first_character(text).bytes, 1U);
+  }
+  for (const char* text : {"\xC2\x7F", "\xC2\xC0", "\xE1\x7F\x80", "\xE1\xC0\x80"}) {
+    EXPECT_FALSE(first_character(text).well_formed);
+    EXPECT_EQ(first_character(text).bytes, 1U);
+  }
+}
+
+// The first and the last character of each range that is not shown, and their neighbours.
+TEST(Escape, HiddenCharactersAreThoseOfTheTableAndNoOthers) {
+  constexpr std::pair<uint32_t, uint32_t> kHidden[] = {
+      {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F},
+      {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
+  const auto is_shown = [](uint32_t c) {
+    std::string text;
+    append_utf8(text, c);
+    return visible(text) == text;
+  };
+  for (const auto& [first, last] : kHidden) {
+    EXPECT_TRUE(is_shown(first - 1)) << first - 1;
+    EXPECT_FALSE(is_shown(first)) << first;
+    EXPECT_FALSE(is_shown(last)) << last;
+    EXPECT_TRUE(is_shown(last + 1)) << last + 1;
+  }
+  EXPECT_FALSE(is_shown(0x1F));
+  EXPECT_TRUE(is_shown(0x20));
+  EXPECT_EQ(visible("\U000E0041"), "\\U000e0041");
+}
+
 TEST(Escape, VisibleTextHasNoControlOrDeceivingCharacterAndCanBeRestored) {
   EXPECT_EQ(visible("a\x1b[1m\n\\"), "a\\x1b[1m\\n\\\\");
   EXPECT_EQ(visible("\u202Ex"), "\\u202ex");
@@ -115,6 +165,25 @@ TEST(Escape, JsonStringsParseToTheSameText) {
   }
 }
 
+TEST(Escape, EachAsciiCharacterInJsonAndInScripts) {
+  for (char c = 0; c >= 0 && c < 0x7F; ++c) {
+    const std::string text(1, c);
+    const std::string escape = c == '"'    ? "\\\""
+                               : c == '\\' ? "\\\\"
+                               : c == '\n' ? "\\n"
+                               : c == '\r' ? "\\r"
+                               : c == '\t' ? "\\t"
+                               : c < 0x20  ? fmt::format("\\u{:04x}", c)
+                                           : text;
+    EXPECT_EQ(escaped<append_json>(text), escape) << int{c};
+    const bool markup = c == '<' || c == '>' || c == '&';
+    EXPECT_EQ(escaped<append_json_for_script>(text), markup ? fmt::format("\\u{:04x}", c) : escape);
+  }
+  EXPECT_EQ(escaped<append_json>("\x7F\u0080\u2028"), "\\u007f\u0080\u2028");
+  EXPECT_EQ(escaped<append_json_for_script>("\u2027\u2028\u2029\u202A"),
+            "\u2027\\u2028\\u2029\u202A");
+}
+
 TEST(Escape, CsvQuotesSeparatorsAndGuardsFormulas) {
   EXPECT_EQ(escaped<append_csv>("plain"), "plain");
   EXPECT_EQ(escaped<append_csv>("a,b"), "\"a,b\"");
@@ -127,6 +196,12 @@ TEST(Escape, CsvQuotesSeparatorsAndGuardsFormulas) {
   // Only at the beginning.
   for (const char inside : "=+-@\t'"s)
     EXPECT_EQ(escaped<append_csv>("x"s + inside), "x"s + inside) << inside;
+  // A blank at either end is kept by quotes.
+  EXPECT_EQ(escaped<append_csv>(" a"), "\" a\"");
+  EXPECT_EQ(escaped<append_csv>("a "), "\"a \"");
+  EXPECT_EQ(escaped<append_csv>("a b"), "a b");
+  for (const char inside : "\",\r\n\0"s)
+    EXPECT_EQ(escaped<append_csv>("x"s + inside).front(), '"') << int{inside};
   EXPECT_EQ(escaped<append_csv>("@a,\n"), "\"'@a,\n\"");
   EXPECT_EQ(escaped<append_csv>("'a"), "''a");
   EXPECT_EQ(escaped<append_csv>(""), "");
@@ -137,6 +212,9 @@ TEST(Escape, XmlHoldsNoMarkupAndNoCharacterThatXmlForbids) {
   EXPECT_EQ(escaped<append_xml>("<a b=\"c\" d='e'>&]]>"),
             "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;]]&gt;");
   EXPECT_EQ(escaped<append_xml>("\x1b\n\uFFFE"), "\xEF\xBF\xBD&#10;\xEF\xBF\xBD");
+  EXPECT_EQ(escaped<append_xml>("\t\r"), "&#9;&#13;");
+  EXPECT_EQ(escaped<append_xml>("\x1F \x7F\uFFFD\uFFFF\U00010000"),
+            "\xEF\xBF\xBD \x7F\xEF\xBF\xBD\xEF\xBF\xBD\U00010000");
 }
 
 TEST(Escape, DotStringsQuoteBackslashesAndEntities) {

@@ -87,6 +87,16 @@ class HelpTest(unittest.TestCase):
                         self.assertIn(option, text)
                     self.assertIn("EXIT STATUS", text)
 
+    def test_manual_pages_tell_which_options_may_be_repeated(self):
+        page = telltale("man", "top").stdout.replace("\\-", "-")
+        repeated = {tag: "May be given more than once." in text for tag, text in re.findall(r"\.TP\n.*(--[a-z-]+).*\n(.*)", page)}
+        self.assertTrue(repeated["--program"])
+        self.assertTrue(repeated["--function"])
+        for once in ("--json", "--jobs", "--sort", "--limit"):
+            self.assertFalse(repeated[once], once)
+        self.assertIn("Usage: telltale top [OPTIONS] FILE...\n", telltale("help", "top").stdout)
+        self.assertIn("Usage: telltale run [OPTIONS] PROGRAM...\n", telltale("help", "run").stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

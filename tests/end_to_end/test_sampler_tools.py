@@ -333,6 +333,13 @@ class SamplerTools(SamplerToolCase):
         self.tool("find-sampler-info", "--extract", "root", status=2)
         self.tool("find-sampler-info", "--extract", "no such folder", "--save", "saved", status=3)
 
+    def test_damaged_programs_of_a_folder_are_named_in_order(self):
+        os.makedirs(self.path("damaged"))
+        for letter in "hbmdkalfcjgei":  # neither the order of the names nor its reverse
+            self.write(os.path.join("damaged", letter), "\x7fELF and no more")
+        self.tool("find-sampler-info", "--extract", "damaged", "--save", "saved")
+        self.assertEqual(re.findall("damaged/(.)", self.stderr), list("abcdefghijklm"), self.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
