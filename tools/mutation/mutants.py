@@ -58,6 +58,27 @@ def are_balanced(text):
     return True
 
 
+def ends_function(source, number):
+    """True if the line of that number (from 1) is the last statement of a function."""
+    indent = len(source[number - 1]) - len(source[number - 1].lstrip()) - 2
+    if number >= len(source) or source[number].rstrip("\n;,)") != " " * indent + "}":
+        return False
+    opening = next((line for line in reversed(source[: number - 1])
+                    if line.strip() and len(line) - len(line.lstrip()) <= indent), "")
+    return not re.match(r"\s*(\} )?(if|else|for|while|do|switch|case|default)\b", opening)
+
+
+def may_be_swapped(old, new):
+    """False if `new` has two operands in another order that are not of one kind, two strings or two names: their types differ
+    as a rule."""
+    before, after = ([part.strip() for part in re.split("[(),{}]", line)] for line in (old, new))
+    if sorted(before) != sorted(after):
+        return True
+    kinds = {"string" if part.startswith('"') else "name" if re.fullmatch(r"[\w.]+", part) else part
+             for part, other in zip(before, after) if part != other}
+    return len(kinds) < 2
+
+
 def may_compile(old, new):
     """False for what cannot compile. Asking a compiler would cost seconds; this asks for the blanks that clang-format puts
     around operators with two operands, and leaves out where the rules take types and templates for such operators."""
@@ -65,6 +86,8 @@ def may_compile(old, new):
         return False  # break or continue behind a line: mostly outside of loops
     if new.strip().startswith("/*"):  # a statement that is left out
         text = old.strip()
+        if text.startswith(("->", ".")):
+            return False  # the end of a statement that begins above
         is_declaration = re.match(r"(?!return\b)[\w:<>,*& ]+[ *&]\w+( = |;|\{|\()", text) is not None
         return text.endswith(";") and not is_declaration and not re.match(r"[\])}]", text) and all(
             text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
@@ -73,8 +96,12 @@ def may_compile(old, new):
         return False
     if new.count('"') % 2 != old.count('"') % 2 or re.search(r"\(,|,,|,\)", new):
         return False
-    if re.search(r"[(,][^(,]*[\w>][*&]? &?\w+,[^,]+[\w>][*&]? \w+[,)]", new) and "return" not in new:
-        return False  # parameters of a declaration, in another order
+    if re.search(r"(?<!if)(?<!while)(?<!return)(?<=\w) \((0==1|1==1)\)", new):
+        return False
+    if "===" in new and "===" not in old or '"' in old and re.search(r"[-*/%]=", new):
+        return False  # the latter: text is appended
+    if not may_be_swapped(old, new):
+        return False
     at = next((i for i, (a, b) in enumerate(zip(old, new)) if a != b), len(new) - 1)
     operators = r"[-+*/%<>=!&|]"
     kind = r"\w" if re.match(r"\w", old[at]) and not re.match(operators, new[at]) else operators
@@ -85,7 +112,7 @@ def may_compile(old, new):
         end += 1
     word = old[begin:end]
     if re.match(r"[A-Za-z_]", word):  # not in uint64_t or append
-        return word in ("if", "else", "while", "begin", "end", "min", "max")
+        return word in ("if", "else", "while") or word in ("begin", "end", "min", "max") and old[end : end + 1] == "("
     if word in ("++", "--"):
         return new[begin:end] in ("++", "--")
     if re.match(r"[-+*/%<>=&|]", word):
@@ -128,7 +155,8 @@ class Sample:
                                                ignoreStringOnly=True)
             by_line = collections.defaultdict(list)
             for line, new, rule, *_ in found:
-                if may_compile(source[line - 1], new):
+                lost_answer = new.strip().startswith("/*return ") and ends_function(source, line)
+                if may_compile(source[line - 1], new) and not lost_answer:
                     by_line[line].append(Mutant(path, line, source[line - 1], new, rule[0]))
             self.mutants_of_file[path] = by_line
         return self.mutants_of_file[path][number]

@@ -45,7 +45,7 @@ RELATED = {
                            "script:test_recorder_children"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows"],
-    "instrument": ["unit:driver", "script:test_sampler_flags", "script:test_sampler_examples",
+    "instrument": ["script:test_sampler_flags", "script:test_sampler_examples",
                    "script:test_sampler_compiler", "script:test_sampler_accesses", "script:test_sampler_places",
                    "script:test_sampler_dataflow", "script:test_sampler_regions"],
 }

@@ -16,7 +16,7 @@ MEMORY = 6 << 30  # a mutant may allocate without end
 
 class Tree:
     def __init__(self, folder, cores):
-        self.source = folder
+        self.source = folder.resolve()  # as CMake sees it: ccache must find it in front of absolute paths
         self.build = self.source / "build" / "release"
         self.cores = cores
         self.objects = {}
