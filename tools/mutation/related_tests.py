@@ -34,7 +34,7 @@ RELATED = {
     "src/analysis": ["unit:analysis", "unit:import", "unit:api", *VIEWS, "script:test_mono_answers",
                      "script:test_mono_reports", "script:test_mono_windows"],
     "src/output": ["unit:output", "unit:api", *VIEWS, "script:test_record_filters", "script:test_exports",
-                   "script:test_stacktrack", "script:test_sampler_answers"],
+                   "script:test_stacktrack", "script:test_sampler_answers", "script:test_mono_answers"],
     "src/api": ["unit:api", *VIEWS, "script:test_exports", "script:test_install"],
     "src/cli": VERBS,
     "src/report": VERBS,
@@ -54,6 +54,8 @@ RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_
 SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "test_reliability_names": ["write_samples"],
                   "test_views": ["make_trace"], "test_stacktrack": RECORDERS, "test_live": RECORDERS,
                   "test_run": RECORDERS, "test_install": ["all"]}
+# Scripts whose programs map more memory than a mutant may have, or set limits of their own.
+SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)")
 FORMATS = ["mono", "sampler", "stacktrack", "xray"]
 # Too slow for each mutant: every verb on every prefix of every recording.
 SLOW_UNIT_TESTS = "*VerbsOnPrefixes*"
@@ -97,6 +99,9 @@ class Tests:
         kind, _, name = test.partition(":")
         binary = str(tree.build / "bin" / self.targets(test)[0])
         cpu_seconds = 10 + 4 * int(self.known.get(test) or 900)
+        if name == "sampler_runtime":  # settings are read once a process
+            return tree.run(["ctest", "--test-dir", str(tree.build), "-R", "^unit.sampler_runtime", "--stop-on-failure"], seconds,
+                            limited=True, cpu_seconds=cpu_seconds)
         if kind == "unit":
             return tree.run([binary, "--gtest_fail_fast", "--gtest_brief=1", "--gtest_filter=-" + SLOW_UNIT_TESTS], seconds,
                             limited=True, cpu_seconds=cpu_seconds)
@@ -106,7 +111,7 @@ class Tests:
             return tree.run([sys.executable, "tools/check_tour.py", tree.environment["TELLTALE"]], seconds, limited=True,
                             cpu_seconds=cpu_seconds)
         return tree.run([sys.executable, "-B", "-m", "unittest", "-f", name], seconds,
-                        cwd=tree.source / "tests" / "end_to_end", limited=name != "test_flame_page", cpu_seconds=cpu_seconds)
+                        cwd=tree.source / "tests" / "end_to_end", limited=not SETS_LIMITS.search(name), cpu_seconds=cpu_seconds)
 
     @staticmethod
     def of_folders(folders):
