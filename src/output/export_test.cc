@@ -132,6 +132,28 @@ TEST_F(Exports, PerfettoTakesManyArguments) {
             std::string("\x0a\x08\x40\x05\x50\x01\x5a\x02\x48\x02", 10));
 }
 
+TEST_F(Exports, DotHasFilesOfFunctionsThatHaveOne) {
+  ScriptedSource source;
+  FunctionInfo known;
+  known.name = "known";
+  known.file = "dir/a \"b\".cc";
+  known.line = 12;
+  source.name(1, known);
+  source.thread({1, 7}).enter(0, 1).enter(10, 2).leave(30, 2).leave(40, 1);
+  ProblemLog problems;
+  const Result<CallTree> tree = build_call_tree(source, CallFilter(), 1, {}, problems);
+  Result<OutputFile> out = OutputFile::open(path_);
+  ASSERT_TRUE(write_dot(*tree, export_context(source), *out));
+  ASSERT_TRUE(out->finish());
+  EXPECT_EQ(read_file(path_), R"(digraph calls {
+  node [shape=box, fontname="sans-serif"];
+  f0 [label="known", tooltip="1 calls, self 20 ns, total 40 ns", calls="1", self_ns="20", total_ns="40", file="dir/a \"b\".cc", line="12"];
+  f1 [label="#2", tooltip="1 calls, self 20 ns, total 20 ns", calls="1", self_ns="20", total_ns="20"];
+  f0 -> f1 [label="1", penwidth="3.50", total_ns="20"];
+}
+)");
+}
+
 TEST(OutputFile, TakesItsPlaceOnlyWhenFinished) {
   const std::string folder = ::testing::TempDir() + "telltale-output-" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);

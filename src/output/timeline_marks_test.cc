@@ -12,18 +12,14 @@ namespace {
 
 using testing::ScriptedSource;
 
-// Two threads of one process, one of another.
+// Two threads of one process, one of another; the first event is at 100 ns.
 ScriptedSource three_threads() {
   ScriptedSource source;
+  source.starts_at(100);
   source.thread({.pid = 7, .tid = 70}, "main").enter(100, 1);
   source.thread({.pid = 7, .tid = 71}, "").enter(200, 1);
   source.thread({.pid = 8, .tid = 80}, "").enter(300, 1);
   return source;
-}
-
-// The recording's first event is at 100 ns.
-ExportContext context_of(const ScriptedSource& source) {
-  return {source.clock(), 100, source.streams(), source.functions(), {}};
 }
 
 std::string shown(const TimelineMarks::Track& track) {
@@ -47,7 +43,7 @@ TEST(TimelineMarks, ChromeEntriesAreThese) {
   marks.instants.push_back({.ns = 7, .stream = 0, .name = "exception", .arguments = {{"at", "f"}}});
   marks.instants.push_back({.ns = 1'000, .stream = 2, .name = "exception"});
   marks.counters.push_back({"c", "bytes", 0, {{8, int64_t{-9}}, {10, 0.5}}});
-  EXPECT_EQ(chrome_entries(marks, context_of(source)), R"(,
+  EXPECT_EQ(chrome_entries(marks, export_context(source)), R"(,
 {"ph":"b","pid":7,"tid":71,"ts":1002.003,"name":"outer","cat":"a \"track\"","id":1,"args":{"n":5}},
 {"ph":"b","pid":7,"tid":71,"ts":2000.000,"name":"inner","cat":"a \"track\"","id":1,"args":{"t":"x\n","n":6}},
 {"ph":"e","pid":7,"tid":71,"ts":3000.000,"name":"inner","cat":"a \"track\"","id":1},
@@ -74,7 +70,7 @@ TEST(TimelineMarks, HaveWhatBeginsWithinTheWindow) {
   CallFilter filter;
   filter.from_ns = 10;
   filter.to_ns = 20;
-  const TimelineMarks marks = make_timeline_marks(timeline, filter, context_of(source));
+  const TimelineMarks marks = make_timeline_marks(timeline, filter, export_context(source));
   ASSERT_EQ(marks.instants.size(), 2U);
   EXPECT_EQ(marks.instants[0].ns, 10U);
   EXPECT_EQ(marks.instants[1].ns, 19U);
@@ -113,7 +109,7 @@ TEST(TimelineMarks, PausesAreDividedWhereTheRecordingSaysHow) {
       {.begin = 600},  // the recording ends before
       {.begin = 120, .end = 125, .stream = 2},
   };
-  const TimelineMarks marks = make_timeline_marks(timeline, {}, context_of(source));
+  const TimelineMarks marks = make_timeline_marks(timeline, {}, export_context(source));
   ASSERT_EQ(marks.tracks.size(), 2U);
   EXPECT_EQ(
       shown(marks.tracks[0]),
@@ -140,7 +136,7 @@ TEST(TimelineMarks, CollectionsHaveATrackForEachGenerationOfAProcess) {
     timeline.collections[i].end = 115 + 10 * i;
     timeline.collections[i].generation = i == 2 ? 1 : 0;
   }
-  const TimelineMarks marks = make_timeline_marks(timeline, {}, context_of(source));
+  const TimelineMarks marks = make_timeline_marks(timeline, {}, export_context(source));
   ASSERT_EQ(marks.tracks.size(), 2U);
   EXPECT_EQ(shown(marks.tracks[0]),
             "GC collections, generation 0: 0(generation 0 15) 15(generation 0 25)");

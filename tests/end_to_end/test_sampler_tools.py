@@ -274,6 +274,10 @@ class SamplerTools(SamplerToolCase):
             self.assertTrue(text.startswith("digraph"))
             self.assertEqual(text.count("{"), text.count("}"))
             self.assertIn("two_main", text)
+        text = self.tool("resolve-cfg", "--dot", "myapp", "myplugin.so")
+        clusters = re.findall(r"subgraph cluster_(\d+) {\n    label=\"(\w+)\"", text)
+        self.assertEqual(clusters, [("0", "main_main"), ("1", "one_main"), ("2", "two_main")])
+        self.assertEqual(set(re.findall(r"n(\d+)_\d+ ", text)), {"0", "1", "2"})
 
     def test_edges_of_graphs_lead_to_nodes_that_are_there(self):
         """A successor equal to the number of nodes is out of range."""

@@ -192,6 +192,10 @@ TEST(MonoVerifier, EachValueRuleHoldsOnRecords) {
         EXPECT_EQ(violations(file.bytes()),
                   is_known ? std::vector<Kind>() : only(Kind::unknown_value))
             << field.name << " " << value << " in version " << int{version};
+        // By its own rule and no other field's.
+        const auto unknown = static_cast<size_t>(Kind::unknown_value);
+        EXPECT_EQ(verify_recording(as_bytes(file.bytes()))->counts[unknown], is_known ? 0U : 1U)
+            << field.name << " " << value << " in version " << int{version};
       }
     }
   }

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bytes/block_writer.h"
 #include "formats/sampler/backtrace.h"
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/counter_rows.h"
@@ -62,6 +64,23 @@ TEST(SamplerReport, GoldenFilesAreWrittenAgainByteForByte) {
     const Verdict verdict = verify_report(as_bytes(text));
     EXPECT_TRUE(verdict.valid()) << name << ": " << (verdict.first ? verdict.first->message : "");
   }
+}
+
+// What is written is handed on in blocks: memory does not grow with the report.
+TEST(SamplerReport, IsWrittenInBlocks) {
+  std::string text;
+  while (text.size() < 5 * BlockWriter::kBlockBytes) text += samples("branches", "1\t2\n");
+  std::string again;
+  size_t largest = 0;
+  const ByteSink sink = [&](std::string_view block) -> Result<void> {
+    largest = std::max(largest, block.size());
+    again += block;
+    return {};
+  };
+  ASSERT_TRUE(rewrite_report(as_bytes(text), sink));
+  EXPECT_TRUE(again == text);
+  EXPECT_GE(largest, BlockWriter::kBlockBytes);
+  EXPECT_LT(largest, BlockWriter::kBlockBytes + 1024);
 }
 
 // Whole rows before a cut are delivered; the rest of the bytes is lost, and reported once.

@@ -81,6 +81,34 @@ TEST(Damage, EveryPrefixGivesAllWholeRecordsBeforeTheCut) {
   }
 }
 
+// A cut inside the record that opens a buffer, at each of its bytes.
+TEST(Damage, ACutInBufferExtentsLosesTheBytesThatAreLeft) {
+  for (const uint16_t version : {uint16_t{2}, uint16_t{3}, uint16_t{5}}) {
+    const std::string one = testing::FdrBuilder(version).buffer({}).enter(1, 5).exit(1, 5).bytes();
+    const std::string two = testing::FdrBuilder(version)
+                                .buffer({})
+                                .enter(1, 5)
+                                .exit(1, 5)
+                                .buffer({})
+                                .enter(1, 5)
+                                .bytes();
+    for (size_t left = 1; left < kMetadataRecordBytes; ++left) {
+      const std::string file = two.substr(0, one.size() + left);
+      const Result<FileHeader> header = read_file_header(as_bytes(file));
+      const FdrFrames frames = frame_fdr_file(as_bytes(file), *header, "f");
+      EXPECT_EQ(frames.buffers.size(), 1U);
+      ASSERT_EQ(frames.gaps.size(), 1U);
+      EXPECT_EQ(frames.gaps[0].offset, one.size());
+      EXPECT_EQ(frames.gaps[0].bytes, left);
+      const std::vector<Problem> problems = frames.problems.kept();
+      ASSERT_EQ(problems.size(), 1U);
+      EXPECT_EQ(problems[0].kind, Problem::Kind::torn_tail);
+      EXPECT_EQ(problems[0].offset, one.size());
+      EXPECT_EQ(problems[0].lost_bytes, left);
+    }
+  }
+}
+
 // Zeros, as a crashed ring leaves them, or random bytes in place of the rest cost no whole record,
 // except those of an incomplete preamble.
 TEST(Damage, ZerosOrGarbageBehindTheCutCostNoWholeRecord) {
