@@ -86,10 +86,10 @@ TEST_F(ToyFormat, CheckFindsWhatIsWrong) {
 TEST_F(ToyFormat, TopAndReportAnswer) {
   const std::string log = recording(kLog);
   ASSERT_EQ(run({"top", "--json", log}), 0) << complaints_;
-  ASSERT_EQ(json().size(), 2U);
-  EXPECT_EQ(json()[0]["function"], "main");
-  EXPECT_EQ(json()[0]["self_ns"], 150);
-  EXPECT_EQ(json()[1]["calls"], 2);
+  ASSERT_EQ(json()["rows"].size(), 2U);
+  EXPECT_EQ(json()["rows"][0]["function"], "main");
+  EXPECT_EQ(json()["rows"][0]["self_ns"], 150);
+  EXPECT_EQ(json()["rows"][1]["calls"], 2);
   ASSERT_EQ(run({"report", "--json", log}), 0) << complaints_;
   EXPECT_EQ(json()["calls"], 3);
 }
@@ -106,8 +106,8 @@ TEST_F(ToyFormat, ConvertWritesExportsAndItsOwnTargets) {
 TEST_F(ToyFormat, FiltersChooseItsCalls) {
   const std::string log = recording(kLog);
   ASSERT_EQ(run({"top", "--json", "--function", "work", "--time", "0..100ns", log}), 0);
-  ASSERT_EQ(json().size(), 1U);
-  EXPECT_EQ(json()[0]["calls"], 1);
+  ASSERT_EQ(json()["rows"].size(), 1U);
+  EXPECT_EQ(json()["rows"][0]["calls"], 1);
 }
 
 TEST_F(ToyFormat, AVerbThatUsesWhatItLacksSaysWhatItHas) {

@@ -17,25 +17,25 @@ RELATED = {
     "src/bytes": ["unit:bytes", "replay:input_file", "unit:formats_xray", "unit:formats_mono", "unit:formats_sampler",
                   "unit:program", "unit:import", "script:test_reliability", "script:test_exports"],
     "src/formats/xray": ["unit:formats_xray", "replay:xray_fdr", "replay:xray_basic", "replay:xray_yaml", "unit:import",
-                         "unit:api", "script:test_record_filters", "script:test_views"],
+                         "script:test_record_filters", "script:test_views"],
     "src/formats/mono": ["unit:formats_mono", "replay:mono_recording", "unit:import", "script:test_mono_files",
                          "script:test_mono_records"],
     "src/formats/sampler": ["unit:formats_sampler", "replay:sampler_text", "replay:static_sections", "unit:import",
-                            "unit:api", "script:test_sampler_tools", "script:test_sampler_answers"],
-    "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import", "unit:api",
+                            "script:test_sampler_tools", "script:test_sampler_answers"],
+    "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import",
                                "script:test_stacktrack"],
     "src/program": ["unit:program", "replay:instrumentation_map", "unit:import", "tour", "script:test_sites",
                     "script:test_reliability_names", "script:test_sampler_tools"],
-    "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "unit:api", "script:test_record_filters",
+    "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "script:test_record_filters",
                   *VIEWS],
-    "src/import": ["unit:import", "unit:analysis", "unit:api", "script:test_record_filters", *VIEWS,
+    "src/import": ["unit:import", "unit:analysis", "script:test_record_filters", *VIEWS,
                    "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
                    "script:test_mono_answers", "script:test_mono_windows"],
-    "src/analysis": ["unit:analysis", "unit:import", "unit:api", *VIEWS, "script:test_mono_answers",
+    "src/analysis": ["unit:analysis", "unit:import", *VIEWS, "script:test_mono_answers",
                      "script:test_mono_reports", "script:test_mono_windows"],
-    "src/output": ["unit:output", "unit:api", *VIEWS, "script:test_record_filters", "script:test_exports",
+    "src/output": ["unit:output", "unit:import", *VIEWS, "script:test_record_filters", "script:test_exports",
                    "script:test_stacktrack", "script:test_sampler_answers", "script:test_mono_answers"],
-    "src/api": ["unit:api", *VIEWS, "script:test_exports", "script:test_install"],
+    "src/api": [*VIEWS, "script:test_exports", "script:test_install"],
     "src/cli": VERBS,
     "src/report": VERBS,
     "web": ["unit:output", "script:test_flame_page"],
@@ -56,7 +56,7 @@ SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "tes
                   "test_run": RECORDERS, "test_install": ["all"]}
 # Scripts whose programs map more memory than a mutant may have, or set limits of their own.
 SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)")
-FORMATS = ["mono", "sampler", "stacktrack", "xray"]
+FORMATS = sorted(path.parent.name for path in pathlib.Path(__file__).parents[2].glob("src/formats/*/CMakeLists.txt"))
 # Too slow for each mutant: every verb on every prefix of every recording.
 SLOW_UNIT_TESTS = "*VerbsOnPrefixes*"
 
