@@ -1,6 +1,7 @@
 #include "output/escape.h"
 
 #include <array>
+#include <cstring>
 
 namespace telltale {
 namespace {
@@ -10,6 +11,18 @@ constexpr uint32_t kReplacement = 0xFFFD;
 constexpr std::string_view kReplacementUtf8 = "\xEF\xBF\xBD";
 
 unsigned char at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
+
+// How many bytes at the beginning are ASCII, which most texts are altogether.
+size_t ascii_prefix(std::string_view text) {
+  constexpr uint64_t kUpperBits = 0x8080'8080'8080'8080;
+  size_t ascii = 0;
+  for (uint64_t word = 0; text.size() - ascii >= sizeof word; ascii += sizeof word) {
+    std::memcpy(&word, text.data() + ascii, sizeof word);
+    if ((word & kUpperBits) != 0) break;
+  }
+  while (ascii < text.size() && at(text, ascii) < 0x80) ++ascii;
+  return ascii;
+}
 
 struct LeadByte {
   size_t length = 0;  // of the whole sequence; 0: cannot begin one
@@ -175,7 +188,14 @@ bool is_printable_utf8(std::string_view text) {
 
 size_t count_characters(std::string_view text) {
   size_t count = 0;
-  for (; !text.empty(); ++count) text.remove_prefix(first_character(text).bytes);
+  while (!text.empty()) {
+    const size_t ascii = ascii_prefix(text);
+    count += ascii;
+    text.remove_prefix(ascii);
+    if (text.empty()) break;
+    text.remove_prefix(first_character(text).bytes);
+    ++count;
+  }
   return count;
 }
 

@@ -127,6 +127,16 @@ TEST(Escape, HiddenCharactersAreThoseOfTheTableAndNoOthers) {
   EXPECT_EQ(visible("\U000E0041"), "\\U000e0041");
 }
 
+TEST(Escape, CountsCharactersWhereverTheyStand) {
+  for (size_t before = 0; before < 20; ++before) {
+    for (size_t after = 0; after < 20; ++after) {
+      const std::string text =
+          std::string(before, 'a') + "\u00e9" + std::string(after, '\x7F') + "\xFF";
+      EXPECT_EQ(count_characters(text), before + after + 2);
+    }
+  }
+}
+
 TEST(Escape, VisibleTextHasNoControlOrDeceivingCharacterAndCanBeRestored) {
   EXPECT_EQ(visible("a\x1b[1m\n\\"), "a\\x1b[1m\\n\\\\");
   EXPECT_EQ(visible("\u202Ex"), "\\u202ex");

@@ -35,14 +35,10 @@ void PackedRows::add(std::span<const TableCell> cells) {
 }
 
 void PackedRows::pack_text(std::string& to, const std::string& text) {
-  auto known = known_.find(text);
-  if (known == known_.end() && kept_.size() < kMostKept) {
-    known = known_.emplace(text, static_cast<uint32_t>(kept_.size())).first;
-    kept_.push_back(text);
-  }
-  if (known != known_.end()) {
+  const uint32_t kept = kept_.size() < kMostKept ? kept_.add(text) : kept_.find(text);
+  if (kept != TextPool::kNone) {
     put_tag(to, Tag::kept_text);
-    append_varint(to, known->second);
+    append_varint(to, kept);
     return;
   }
   put_tag(to, Tag::text);
@@ -89,7 +85,7 @@ const char* PackedRows::unpack(const char* at, TableCell& cell) const {
       break;
     }
     case Tag::kept_text:
-      set_text(cell, kept_[take_varint(at)]);
+      set_text(cell, kept_[static_cast<uint32_t>(take_varint(at))]);
       break;
     case Tag::text: {
       const size_t size = take_varint(at);

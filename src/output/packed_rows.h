@@ -5,9 +5,10 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <variant>
 #include <vector>
+
+#include "output/text_pool.h"
 
 namespace telltale {
 
@@ -48,8 +49,7 @@ class PackedRows {
 
   size_t rows_ = 0;
   std::vector<std::string> blocks_;  // whole rows
-  std::vector<std::string> kept_;
-  std::unordered_map<std::string, uint32_t> known_;  // index into kept_
+  TextPool kept_;
 };
 
 }  // namespace telltale

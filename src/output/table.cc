@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -14,7 +15,7 @@
 namespace telltale {
 namespace {
 
-std::string plain_number(const Table::Cell& cell) {
+void append_plain_number(std::string& out, const Table::Cell& cell) {
   std::array<char, 32> text;
   char* end = text.data();
   const auto put = [&](auto number) {
@@ -23,7 +24,7 @@ std::string plain_number(const Table::Cell& cell) {
   if (const auto* i = std::get_if<int64_t>(&cell)) put(*i);
   if (const auto* u = std::get_if<uint64_t>(&cell)) put(*u);
   if (const auto* d = std::get_if<double>(&cell); d != nullptr && std::isfinite(*d)) put(*d);
-  return {text.data(), end};
+  out.append(text.data(), end);
 }
 
 double as_double(const Table::Cell& cell) {
@@ -33,21 +34,21 @@ double as_double(const Table::Cell& cell) {
   return 0;
 }
 
-std::string for_people(const Table::Cell& cell, Table::Show show) {
-  if (std::holds_alternative<std::monostate>(cell)) return "-";
-  if (const auto* text = std::get_if<std::string>(&cell)) return visible(*text);
-  if (show == Table::Show::duration) return show_duration(as_double(cell));
-  if (show == Table::Show::percent) return fmt::format("{:.1f} %", 100 * as_double(cell));
-  if (const auto* d = std::get_if<double>(&cell)) return fmt::format("{:.6g}", *d);
-  return plain_number(cell);
-}
-
-void append_padded(std::string& out, const std::string& text, size_t width, bool left, bool last) {
-  const size_t length = count_characters(text);
-  const size_t padding = width > length ? width - length : 0;
-  if (!left) out.append(padding, ' ');
-  out += text;
-  if (left && !last) out.append(padding, ' ');
+// A cell as people see it.
+void append_shown(std::string& out, const Table::Cell& cell, Table::Show show) {
+  if (std::holds_alternative<std::monostate>(cell)) {
+    out += '-';
+  } else if (const auto* text = std::get_if<std::string>(&cell)) {
+    append_visible(out, *text);
+  } else if (show == Table::Show::duration) {
+    out += show_duration(as_double(cell));
+  } else if (show == Table::Show::percent) {
+    fmt::format_to(std::back_inserter(out), "{:.1f} %", 100 * as_double(cell));
+  } else if (const auto* d = std::get_if<double>(&cell)) {
+    fmt::format_to(std::back_inserter(out), "{:.6g}", *d);
+  } else {
+    append_plain_number(out, cell);
+  }
 }
 
 }  // namespace
@@ -114,28 +115,43 @@ TableText::TableText(const std::vector<Table::Column>& columns) : columns_(colum
 }
 
 void TableText::measure(std::span<const Table::Cell> row) {
-  for (size_t c = 0; c < row.size(); ++c)
-    widths_[c] = std::max(widths_[c], count_characters(for_people(row[c], columns_[c].show)));
+  std::string& shown = measured_;
+  for (size_t c = 0; c < row.size(); ++c) {
+    shown.clear();
+    append_shown(shown, row[c], columns_[c].show);
+    widths_[c] = std::max(widths_[c], count_characters(shown));
+  }
 }
 
-template <typename TextOf>
-void TableText::write_line(TextOf text_of, BlockWriter& out, std::string_view indent) const {
-  out.block() += indent;
+template <typename AppendCell>
+void TableText::write_line(AppendCell append_cell, BlockWriter& out,
+                           std::string_view indent) const {
+  std::string& line = out.block();
+  line += indent;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    if (c > 0) out.block() += "  ";
-    append_padded(out.block(), text_of(c), widths_[c], columns_[c].show == Table::Show::text,
-                  c + 1 == columns_.size());
+    if (c > 0) line += "  ";
+    const size_t begin = line.size();
+    append_cell(line, c);
+    const size_t length = count_characters(std::string_view(line).substr(begin));
+    const size_t padding = widths_[c] > length ? widths_[c] - length : 0;
+    if (columns_[c].show != Table::Show::text) {
+      line.insert(begin, padding, ' ');
+    } else if (c + 1 != columns_.size()) {
+      line.append(padding, ' ');
+    }
   }
   out.write("\n");
 }
 
 void TableText::write_head(BlockWriter& out, std::string_view indent) const {
-  write_line([this](size_t c) { return visible(columns_[c].title); }, out, indent);
+  write_line([this](std::string& line, size_t c) { append_visible(line, columns_[c].title); }, out,
+             indent);
 }
 
 void TableText::write(std::span<const Table::Cell> row, BlockWriter& out,
                       std::string_view indent) const {
-  write_line([&](size_t c) { return for_people(row[c], columns_[c].show); }, out, indent);
+  write_line([&](std::string& line, size_t c) { append_shown(line, row[c], columns_[c].show); },
+             out, indent);
 }
 
 std::string Table::to_csv() const {
@@ -161,7 +177,7 @@ void write_csv_row(std::span<const Table::Cell> row, BlockWriter& out) {
     if (const auto* text = std::get_if<std::string>(&row[c])) {
       append_csv(out.block(), *text);
     } else {
-      out.block() += plain_number(row[c]);
+      append_plain_number(out.block(), row[c]);
     }
   }
   out.write("\n");

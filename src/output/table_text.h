@@ -24,11 +24,13 @@ class TableText {
              std::string_view indent = {}) const;
 
  private:
-  template <typename TextOf>
-  void write_line(TextOf text_of, BlockWriter& out, std::string_view indent) const;
+  // append_cell(line, column) appends the text of a column's cell.
+  template <typename AppendCell>
+  void write_line(AppendCell append_cell, BlockWriter& out, std::string_view indent) const;
 
   const std::vector<Table::Column>& columns_;
   std::vector<size_t> widths_;
+  std::string measured_;  // a cell; here so that its room is used again
 };
 
 // A header line of keys, and one row, as Table::write_csv writes them.

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telltale {
+
+// Different texts, numbered from 0 in the order in which they came; each is kept once. Memory: the
+// bytes of the texts, and 16 to 24 bytes a text.
+class TextPool {
+ public:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  // The number of `text`; kNone if it is new.
+  [[nodiscard]] uint32_t find(std::string_view text) const;
+  // The same; a new text is added. REQUIRES: fewer than kNone texts.
+  uint32_t add(std::string_view text);
+
+  [[nodiscard]] size_t size() const { return ends_.size(); }
+  // REQUIRES: number < size(). Valid until the next add().
+  [[nodiscard]] std::string_view operator[](uint32_t number) const {
+    const size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return std::string_view(bytes_).substr(begin, ends_[number] - begin);
+  }
+
+ private:
+  // Where `text` stands in slots_, or would be put. REQUIRES: a free slot.
+  [[nodiscard]] size_t slot_of(std::string_view text) const;
+  void grow();
+
+  std::string bytes_;            // of all texts, one behind the other
+  std::vector<size_t> ends_;     // where each text ends in bytes_
+  std::vector<uint32_t> slots_;  // open addressing: 1 + a text's number; 0: free. Never full
+};
+
+}  // namespace telltale
