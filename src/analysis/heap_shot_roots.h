@@ -67,6 +67,7 @@ class HeapShotRoots {
   // Drops roots that are not requested; call after all events.
   void settle();
 
+  [[nodiscard]] const std::vector<Extent>& shots() const { return shots_; }
   // Roots of the shot that begins there. REQUIRES: settled.
   [[nodiscard]] const OfShot* find(const HeapPlace& begin) const;
 
@@ -125,7 +126,7 @@ class HeapShotRootsSink : public IgnoreEvents {
   HeapShotRoots roots_;
 };
 
-// Reads the recording twice.
+// Reads the recording once, and once more if it has heap shots.
 template <EventSource Source>
 HeapShotRoots collect_heap_shot_roots(const Source& source, HeapShotRoots::Since since,
                                       size_t workers) {
@@ -136,6 +137,7 @@ HeapShotRoots collect_heap_shot_roots(const Source& source, HeapShotRoots::Since
       [&](HeapShotExtents&& part) { extents.append(part); }, same_again);
   const HeapShotRoots none(extents.shots(), since);
   HeapShotRoots roots = none;
+  if (none.shots().empty()) return roots;
   play_pieces(
       source, workers, [&] { return HeapShotRootsSink(none); },
       [&](HeapShotRootsSink&& part) { roots.append(part.take()); }, same_again);

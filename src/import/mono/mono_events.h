@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,6 +41,12 @@ class RecentMethods {
   std::array<Slot, kSlots> slots_;
 };
 
+// Sinks that have enter() and leave() from IgnoreEvents: nobody needs to tell them calls.
+template <typename Sink>
+concept IgnoresCalls = std::same_as<decltype(&Sink::enter), decltype(&IgnoreEvents::enter)> &&
+                       std::same_as<decltype(&Sink::leave), decltype(&IgnoreEvents::leave)>;
+static_assert(IgnoresCalls<IgnoreEvents>);
+
 // A visitor that tells the events of one thread's buffers as model events. Lives for a unit, or
 // less. Addresses of several files (processes) are kept apart by `address_tag`.
 template <typename Sink>
@@ -60,21 +67,13 @@ class MonoToEvents {
         wants_stacks_(details_for(sink).stacks) {}
 
   void calls(mono::CallRun& run) {
-    EventRun<Sink> to(sink_);
-    Teller tell{to, recent_, functions_};
-    for (bool more = true; more;) {
-      if (run.time() >= floor_) [[likely]] {
-        run.play(tell);
-        floor_ = run.time();
-      }
-      std::optional<mono::TimedCall> call = run.next();
-      more = call.has_value();
-      if (more) {
-        hold(*call);
-        tell.call(*call);
-      }
+    if constexpr (IgnoresCalls<Sink>) {
+      play_calls(run, CallSkipper());
+    } else {
+      EventRun<Sink> to(sink_);
+      play_calls(run, Teller{to, recent_, functions_});
+      to.end();
     }
-    to.end();
   }
 
   // What the sink does not hear, or does not look at, need not be read.
@@ -378,6 +377,29 @@ class MonoToEvents {
       }
     }
   };
+  // Reads calls for their times alone.
+  struct CallSkipper {
+    void enter(Ticks, uint64_t) {}
+    void leave(Ticks, uint64_t) {}
+    void exception_leave(Ticks, uint64_t) {}
+    void leaf(Ticks, Ticks, uint64_t) {}
+    void call(const mono::TimedCall&) {}
+  };
+  template <typename Tell>
+  [[gnu::always_inline]] void play_calls(mono::CallRun& run, Tell tell) {
+    for (bool more = true; more;) {
+      if (run.time() >= floor_) [[likely]] {
+        run.play(tell);
+        floor_ = run.time();
+      }
+      std::optional<mono::TimedCall> call = run.next();
+      more = call.has_value();
+      if (more) {
+        hold(*call);
+        tell.call(*call);
+      }
+    }
+  }
   // Tells events without what nobody looks at.
   struct Skimmer {
     Sink& sink;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -166,6 +167,41 @@ TEST(MonoRecording, ClockThatGoesBackIsHeldAndTold) {
             (std::vector<std::string>{"enter A 105", "leave A 105", "enter A 115"}));
   EXPECT_EQ(problems.count(), 1U);
   EXPECT_FALSE(problems.damaged());
+}
+
+// Calls are read all the same: times and methods are told as steps from those before.
+TEST(MonoRecording, ASinkThatIgnoresCallsHearsTheRestAsItIs) {
+  MonoBuilder file(17);
+  file.buffer(buffer_header(1, 100)).jit(0, kMethods, "A").jit(0, kMethods + 8, "B");
+  for (int i = 0; i < 100; ++i) file.enter(5, kMethods).enter(3, kMethods + 8);
+  file.leave(~uint64_t{0} - 9, kMethods + 8).leave(20, kMethods);
+  const std::array<uint64_t, 2> stack = {kMethods + 8, kMethods};
+  mono::Alloc allocation;
+  allocation.type = kPointers;
+  allocation.object = kObjects;
+  allocation.size = 24;
+  allocation.has_backtrace = true;
+  allocation.backtrace = stack;
+  file.event(mono::Group::alloc, mono::info::kAllocBacktrace, 7, allocation);
+  const std::string bytes = file.bytes();
+  const MonoRecording recording = open({bytes});
+  struct Allocations : IgnoreEvents {
+    const FunctionNames& names;
+    std::vector<std::string> told;
+    explicit Allocations(const FunctionNames& functions) : names(functions) {}
+    void on(const AllocationEvent& event) {
+      told.push_back(std::to_string(event.time));
+      for (const FunctionId function : event.stack.functions)
+        told.push_back(names.describe(function).name);
+    }
+  };
+  static_assert(IgnoresCalls<Allocations> && !IgnoresCalls<Hears>);
+  Allocations sink(recording.functions());
+  ProblemLog problems;
+  recording.play(0, 0, sink, problems);
+  // The clock goes back ten nanoseconds, which is held, and on twenty and seven.
+  EXPECT_EQ(sink.told, (std::vector<std::string>{"917", "B", "A"}));
+  EXPECT_EQ(problems.count(), 1U);
 }
 
 // Every prefix of every sample gives what is whole in it and says what is missing.
