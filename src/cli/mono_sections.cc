@@ -13,7 +13,8 @@ std::string hex(uint64_t number) { return fmt::format("0x{:x}", number); }
 MonoSections::MonoSections(Input input)
     : in_(std::move(input)),
       zero_(zero_time(in_.source, in_.options)),
-      has_vtables_(in_.source.header().version >= 15) {}
+      has_vtables_(in_.source.header().version >= 15),
+      by_count_(in_.options.alloc_sort == "count") {}
 
 std::span<const std::string> MonoSections::names() {
   static const std::vector<std::string> kNames = {
@@ -205,18 +206,28 @@ Section MonoSections::stats() const {
   return section;
 }
 
-MonoSections::TypeKey MonoSections::type_key(uint64_t type) const {
+uint64_t MonoSections::class_of(uint64_t type) const {
   // To mprof-report a vtable that is used before it is told of has no class, for ever.
-  if (in_.options.like_mprof && has_vtables_ && in_.facts.early_types.used_early(type))
-    return {0, "unresolved class (nil)"};
+  if (in_.options.like_mprof && has_vtables_ && in_.facts.early_types.used_early(type)) return 0;
   const LoadedTypes::Type known = in_.facts.types.describe(type);
-  if (known.type == 0) return {type, type_name(type)};
-  return {known.type, type_name(known.type)};
+  return known.type == 0 ? type : known.type;
 }
 
-std::string MonoSections::type_name(uint64_t key) const {
-  const std::string_view name = in_.facts.types.class_name(key);
-  return name.empty() ? "unresolved class " + address(key) : std::string(name);
+std::string MonoSections::type_name(uint64_t type) const {
+  const std::string_view name = in_.facts.types.class_name(type);
+  if (!name.empty()) return std::string(name);
+  if (type == 0 && in_.options.like_mprof && has_vtables_) return "unresolved class (nil)";
+  return "unresolved class " + address(type);
+}
+
+bool MonoSections::comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
+                               const HeapShots::TypeSum& b, std::string_view name_b) const {
+  const auto sums = [this](const HeapShots::Sum& sum) {
+    return by_count_ ? std::pair(sum.objects, sum.bytes) : std::pair(sum.bytes, sum.objects);
+  };
+  if (sums(a.sum) != sums(b.sum)) return sums(a.sum) > sums(b.sum);
+  const auto names = name_a <=> name_b;
+  return names != 0 ? names < 0 : a.type < b.type;
 }
 
 void MonoSections::add_lines(Table& table, const std::vector<Cell>& first,

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/event_stacks.h"
@@ -39,7 +40,7 @@ class MonoSections {
   // for. The others say what only old recordings have, or what a file is made of.
   static std::span<const std::string> names();
   static constexpr size_t kByDefault = 14;
-  // REQUIRES: one of names().
+  // REQUIRES: one of names(). Different reports may be made at the same time.
   Section make(const std::string& name);
   // Heap shots without an end that a section leaves out, by number.
   [[nodiscard]] const std::map<size_t, HeapShotLeftOut>& unfinished() const { return unfinished_; }
@@ -47,11 +48,6 @@ class MonoSections {
  private:
   using Cell = Table::Cell;
   using Show = Table::Show;
-  // A type as it is told apart: its class, or an id that nothing is known of.
-  struct TypeKey {
-    uint64_t id = 0;
-    std::string name;
-  };
   // Time of a call in each way of counting.
   struct CallRow {
     FunctionId function{};
@@ -80,8 +76,13 @@ class MonoSections {
   Section coverage() const;
   Section stats() const;
 
-  [[nodiscard]] TypeKey type_key(uint64_t type) const;
-  [[nodiscard]] std::string type_name(uint64_t key) const;
+  // The class that a type's id stands for, or the id itself if nothing is known of it.
+  [[nodiscard]] uint64_t class_of(uint64_t type) const;
+  // Name of a class_of(); says so if it is not known.
+  [[nodiscard]] std::string type_name(uint64_t type) const;
+  // Order of classes: the most bytes or, on request, objects first, then by name.
+  [[nodiscard]] bool comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
+                                 const HeapShots::TypeSum& b, std::string_view name_b) const;
   [[nodiscard]] const std::string& function_name(FunctionId function) const {
     return in_.source.functions().describe(function).name;
   }
@@ -102,6 +103,7 @@ class MonoSections {
   Input in_;
   Ticks zero_;
   bool has_vtables_;
+  bool by_count_;  // types with the most objects come first
   std::map<size_t, HeapShotLeftOut> unfinished_;
 };
 

@@ -1,47 +1,39 @@
 // What the program did: allocations, calls, exceptions, locks.
 #include <algorithm>
-#include <map>
 #include <tuple>
 #include <utility>
 
+#include "base/keep_first.h"
 #include "cli/mono_sections.h"
 
 namespace telltale::cli {
 
 Section MonoSections::alloc() const {
-  struct Row {
-    TypeKey type;
-    uint64_t bytes = 0;
-    uint64_t objects = 0;
-    std::vector<uint64_t> ids;  // that mean this type
+  struct Allocated {
+    uint64_t type = 0;  // the class
+    uint64_t id = 0;    // that means it
+    HeapShots::Sum sum;
   };
-  std::map<uint64_t, Row> by_class;
-  uint64_t bytes = 0;
-  uint64_t objects = 0;
+  std::vector<Allocated> allocated;
+  HeapShots::Sum all;
   for (const auto& [id, sum] : in_.facts.allocations.by_type()) {
-    TypeKey key = type_key(id);
-    Row& row = by_class[key.id];
-    row.type = std::move(key);
-    row.bytes += sum.bytes;
-    row.objects += sum.objects;
-    row.ids.push_back(id);
-    bytes += sum.bytes;
-    objects += sum.objects;
+    allocated.push_back({class_of(id), id, {sum.objects, sum.bytes}});
+    all += allocated.back().sum;
   }
-  std::vector<Row> rows;
-  for (auto& [key, row] : by_class) rows.push_back(std::move(row));
-  const bool by_count = in_.options.alloc_sort == "count";
-  std::ranges::sort(rows, [&](const Row& a, const Row& b) {
-    const auto key = [&](const Row& row) {
-      return std::tuple(by_count ? ~row.objects : ~row.bytes, by_count ? ~row.bytes : ~row.objects,
-                        row.type.name, row.type.id);
-    };
-    return key(a) < key(b);
+  std::ranges::stable_sort(allocated, {}, &Allocated::type);
+  std::vector<std::pair<HeapShots::TypeSum, std::string>> rows;  // with names
+  for (const Allocated& one : allocated) {
+    if (rows.empty() || rows.back().first.type != one.type)
+      rows.push_back({{one.type, {}}, type_name(one.type)});
+    rows.back().first.sum += one.sum;
+  }
+  keep_first(rows, limit(), [this](const auto& a, const auto& b) {
+    return comes_first(a.first, a.second, b.first, b.second);
   });
 
   Section section{"alloc", "Allocations", {}, {}};
-  section.add("bytes", "Bytes", bytes);
-  section.add("objects", "Objects", objects);
+  section.add("bytes", "Bytes", all.bytes);
+  section.add("objects", "Objects", all.objects);
   Table types({{"bytes", "BYTES"},
                {"objects", "OBJECTS"},
                {"average", "AVERAGE"},
@@ -51,14 +43,13 @@ Section MonoSections::alloc() const {
                 {"class", "CLASS", Show::text},
                 {"bytes", "BYTES"},
                 {"stack", "STACK", Show::text}});
-  for (const Row& row : rows) {
-    if (types.rows() >= limit()) break;
-    types.add_row(
-        {row.bytes, row.objects, row.bytes / row.objects, row.type.name, address(row.type.id)});
+  for (const auto& [total, name] : rows) {
+    const auto& [type, sum] = total;
+    types.add_row({sum.bytes, sum.objects, sum.bytes / sum.objects, name, address(type)});
     if (!in_.stacks) continue;
     AddressMap<StackSums::Sum> together;
-    for (const uint64_t id : row.ids) {
-      const auto* sums = in_.stacks->allocations.by_owner().find(id);
+    for (const Allocated& one : std::ranges::equal_range(allocated, type, {}, &Allocated::type)) {
+      const auto* sums = in_.stacks->allocations.by_owner().find(one.id);
       if (sums == nullptr) continue;
       for (const auto& [stack, theirs] : *sums) {
         together[stack].count += theirs.count;
@@ -66,7 +57,7 @@ Section MonoSections::alloc() const {
       }
     }
     const bool outermost = in_.options.like_mprof && in_.stacks->recorded;
-    add_lines(traces, {row.type.name, address(row.type.id)},
+    add_lines(traces, {name, address(type)},
               stack_lines(together, in_.stacks->stacks, in_.options.max_frames,
                           outermost ? KeepFrames::outermost : KeepFrames::innermost));
   }

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <tuple>
+#include <span>
 #include <utility>
 
+#include "analysis/heap_class_changes.h"
+#include "base/keep_first.h"
 #include "cli/mono_sections.h"
 
 namespace telltale::cli {
@@ -28,52 +30,35 @@ Table MonoSections::heap_classes(const std::vector<HeapShots::Shot>& shots) cons
                {"delta_objects", "OBJECTS +"},
                {"type", "TYPE", Show::text},
                {"class", "CLASS", Show::text}});
-  const bool like = in_.options.like_mprof;
-  const bool by_count = in_.options.alloc_sort == "count";
   const size_t shown = in_.options.rows.value_or(in_.options.verbose ? ~size_t{0} : kShownClasses);
-  std::map<uint64_t, HeapShots::Sum> before;
-  for (size_t i = 0; i < shots.size(); ++i) {
-    std::map<uint64_t, HeapShots::Sum> now;
-    std::map<uint64_t, std::string> names;
-    for (const auto& [id, sum] : shots[i].by_type) {
-      const TypeKey key = type_key(id);
-      names[key.id] = key.name;
-      now[key.id].bytes += sum.bytes;
-      now[key.id].objects += sum.objects;
-    }
-    if (!like) {  // what is gone is told, too
-      for (const auto& [key, sum] : before) now.try_emplace(key);
-    }
-    std::vector<std::pair<uint64_t, HeapShots::Sum>> rows(now.begin(), now.end());
-    const auto name_in_order = [&](uint64_t id) {  // what is gone has none, and comes last
-      const auto name = names.find(id);
-      return name == names.end() ? std::string_view() : std::string_view(name->second);
-    };
-    std::ranges::sort(rows, [&](const auto& a, const auto& b) {
-      const auto key = [&](const auto& row) {
-        const auto& [id, sum] = row;
-        return std::tuple(by_count ? ~sum.objects : ~sum.bytes,
-                          by_count ? ~sum.bytes : ~sum.objects, name_in_order(id), id);
-      };
-      return key(a) < key(b);
-    });
-    size_t listed = 0;  // --rows limits types that vanished, too
-    for (const auto& [id, sum] : rows) {
-      if ((sum.objects != 0 || in_.options.rows) && ++listed > shown) continue;
-      const auto old = before.find(id);
-      std::vector<Cell> cells = {uint64_t{shots[i].number}, sum.bytes, sum.objects,
+  std::span<const HeapShots::TypeSum> before;
+  for (const HeapShots::Shot& shot : shots) {
+    const auto add_row = [&](const HeapClassChange& change, std::string name) {
+      const auto& [type, sum] = change.now;
+      std::vector<Cell> cells = {uint64_t{shot.number}, sum.bytes, sum.objects,
                                  sum.objects == 0 ? 0 : sum.bytes / sum.objects};
-      if (old != before.end()) {
-        cells.insert(cells.end(), {difference(sum.bytes, old->second.bytes),
-                                   difference(sum.objects, old->second.objects)});
+      if (const auto& old = change.before) {
+        cells.insert(cells.end(),
+                     {difference(sum.bytes, old->bytes), difference(sum.objects, old->objects)});
       } else {
         cells.insert(cells.end(), {Cell(), Cell()});
       }
-      cells.insert(cells.end(), {sum.objects == 0 ? type_name(id) : names[id], address(id)});
+      cells.insert(cells.end(), {std::move(name), address(type)});
       table.add_row(cells);
-    }
-    std::erase_if(now, [](const auto& row) { return row.second.objects == 0; });
-    before = std::move(now);
+    };
+    auto [alive, gone] = heap_class_changes(before, shot.by_type);
+    before = shot.by_type;
+    std::vector<std::pair<HeapClassChange, std::string>> rows;
+    rows.reserve(alive.size());
+    for (const HeapClassChange& change : alive)
+      rows.emplace_back(change, type_name(change.now.type));
+    keep_first(rows, shown, [this](const auto& a, const auto& b) {
+      return comes_first(a.first.now, a.second, b.first.now, b.second);
+    });
+    if (in_.options.like_mprof) gone.clear();  // mprof-report does not tell of them
+    if (in_.options.rows) gone.resize(std::min(gone.size(), shown - rows.size()));
+    for (auto& [change, name] : rows) add_row(change, std::move(name));
+    for (const HeapClassChange& change : gone) add_row(change, type_name(change.now.type));
   }
   return table;
 }
@@ -90,11 +75,11 @@ Table MonoSections::heap_references(const std::vector<HeapShots::Shot>& shots) c
   for (const HeapShots::Shot& shot : shots) {
     std::map<uint64_t, std::map<uint64_t, uint64_t>> references;  // class, from class
     for (const HeapShots::Link& link : shot.links)
-      references[type_key(link.to).id][type_key(link.from).id] += link.count;
+      references[class_of(link.to)][class_of(link.from)] += link.count;
     std::map<uint64_t, HeapShotRoots::Sum> roots;  // by class
     for (const HeapShots::TypeRoots& to : shot.root_types) {
-      roots[type_key(to.type).id].add(to.roots);
-      references.try_emplace(type_key(to.type).id);
+      roots[class_of(to.type)].add(to.roots);
+      references.try_emplace(class_of(to.type));
     }
     const auto name_of = [&](uint64_t key) {
       return key == 0 ? std::string("unresolved class (nil)") : type_name(key);
@@ -131,13 +116,13 @@ Section MonoSections::heapshot() {
                {"objects", "OBJECTS"},
                {"classes", "CLASSES"},
                {"roots", "ROOTS"}});
-  for (size_t i = 0; i < shots.size(); ++i) {
-    std::map<uint64_t, bool> classes;
-    for (const auto& [id, sum] : shots[i].by_type) classes[type_key(id).id] = true;
+  for (HeapShots::Shot& shot : shots) {
+    shot.by_type =
+        sum_by_class(std::move(shot.by_type), [this](uint64_t id) { return class_of(id); });
     Cell roots;  // only known with --traces
-    if (in_.options.traces) roots = shots[i].roots;
-    table.add_row({uint64_t{shots[i].number}, since_zero(shots[i].begin), shots[i].bytes,
-                   shots[i].objects, uint64_t{classes.size()}, roots});
+    if (in_.options.traces) roots = shot.roots;
+    table.add_row({uint64_t{shot.number}, since_zero(shot.begin), shot.bytes, shot.objects,
+                   uint64_t{shot.by_type.size()}, roots});
   }
   section.add("shots", "", std::move(table));
   Table left_out({{"shot", "SHOT"},
