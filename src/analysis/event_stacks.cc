@@ -2,8 +2,17 @@
 
 namespace telltale {
 
-void EventStacks::append(const EventStacks& next) {
-  const std::vector<StackTable::Id> here = stacks.merge(next.stacks);
+void EventStacks::count_calls(const std::vector<uint64_t>& made) {
+  for (uint32_t i = 1; i < made.size(); ++i) {
+    if (made[i] == 0) continue;
+    const auto stack = static_cast<StackTable::Id>(i);
+    calls.add(to_number(stacks.innermost(stack)), stacks.caller(stack), {made[i], made[i]});
+  }
+}
+
+std::vector<StackTable::Id> EventStacks::append(const EventStacks& next,
+                                                std::span<const StackTable::Id> bases) {
+  std::vector<StackTable::Id> here = stacks.merge(next.stacks, bases);
   allocations.merge(next.allocations, here);
   throws.merge(next.throws, here);
   contentions.merge(next.contentions, here);
@@ -13,6 +22,7 @@ void EventStacks::append(const EventStacks& next) {
     handles_destroyed[kind].merge(next.handles_destroyed[kind], here);
   }
   recorded |= next.recorded;
+  return here;
 }
 
 EventStacksSink::EventStacksSink(const EventStacksOptions& options, const FunctionNames& names,
@@ -22,21 +32,19 @@ EventStacksSink::EventStacksSink(const EventStacksOptions& options, const Functi
       window_(options.filter, options.zero),
       kept_(kept) {}
 
-StackTable::Id EventStacksSink::push_other(StackTable::Id caller, FunctionId function) {
-  const StackTable::Id stack = all_.stacks.push(caller, function);
-  if (to_number(stack) >= known_.size()) known_.resize(2 * all_.stacks.size());
-  known_[to_number(caller)].inner[static_cast<uint32_t>(function) & 1] = {function, stack};
-  return stack;
+void EventStacksSink::assume_open(std::span<const FunctionId> functions) {
+  for (const FunctionId function : functions)
+    calls_.enter({function, 0, all_.stacks.push(current(), function)});
+}
+
+std::vector<FunctionId> EventStacksSink::open_functions() const {
+  std::vector<FunctionId> functions;
+  for (const Frame& frame : calls_.frames()) functions.push_back(frame.function);
+  return functions;
 }
 
 EventStacks EventStacksSink::take() {
-  for (uint32_t i = 1; i < known_.size(); ++i) {
-    const uint64_t calls = known_[i].calls;
-    if (calls == 0) continue;
-    const auto stack = static_cast<StackTable::Id>(i);
-    all_.calls.add(static_cast<uint32_t>(all_.stacks.innermost(stack)), all_.stacks.caller(stack),
-                   {calls, calls});
-  }
+  all_.count_calls(calls_made_);
   return std::move(all_);
 }
 

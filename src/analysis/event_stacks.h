@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,35 @@ struct EventStacks {
   // True if the stacks (except those of calls) were recorded with their events, or there are none.
   bool recorded = false;
 
-  void append(const EventStacks& next);
+  // Each counts an event where the thread is in `current`, if its own stack is not recorded.
+  void count(const AllocationEvent& event, StackTable::Id current) {
+    allocations.add(to_number(event.type), stack_of(event.stack, current), event.bytes);
+  }
+  void count(const ThrowEvent& event, StackTable::Id current) {
+    throws.add(0, stack_of(event.stack, current), 1);
+  }
+  void count(const MonitorEvent& event, StackTable::Id current) {
+    contentions.add(to_number(event.object), stack_of(event.stack, current), 1);
+  }
+  void count(const HandleEvent& event, StackTable::Id current) {
+    const auto kind = static_cast<size_t>(event.kind);
+    if (kind >= kHandleKinds) return;
+    StackSums& sums = event.created ? handles_created[kind] : handles_destroyed[kind];
+    sums.add(0, stack_of(event.stack, current), 1);
+  }
+  // By stack: how often its innermost call was made.
+  void count_calls(const std::vector<uint64_t>& made);
+
+  // Returns what stacks of `next` are called here. `bases`: StackTable::merge.
+  std::vector<StackTable::Id> append(const EventStacks& next,
+                                     std::span<const StackTable::Id> bases = {});
+
+ private:
+  StackTable::Id stack_of(const RecordedStack& stack, StackTable::Id current) {
+    if (!stack.known) return current;
+    recorded = true;
+    return stacks.intern(stack.functions);
+  }
 };
 
 struct EventStacksOptions {
@@ -53,12 +82,7 @@ class EventStacksSink : public IgnoreEvents {
 
   [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
     if (options_.like_mprof && (!kept_ || !in_window(time))) return;
-    const StackTable::Id caller = current();
-    const bool shown = options_.like_mprof || (calls_.frames().size() < options_.filter.max_depth &&
-                                               functions_.keeps(function));
-    const StackTable::Id stack = shown ? push(caller, function) : caller;
-    calls_.enter({function, time, stack});
-    if (options_.calls && shown && kept_ && in_window(time)) ++known_[to_number(stack)].calls;
+    calls_.enter({function, time, make_call(time, function)});
   }
   [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
     if (options_.like_mprof) {
@@ -67,27 +91,46 @@ class EventStacksSink : public IgnoreEvents {
     }
     calls_.leave(function, how, [](Frame&, CloseKind, size_t) {});
   }
+  // A call without calls inside leaves the open calls as they are.
+  struct Run {
+    using Function = FunctionId;
+    EventStacksSink& sink;
+    explicit Run(EventStacksSink& to) : sink(to) {}
+    Function find(FunctionId function) { return function; }
+    [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
+      sink.enter(time, function);
+    }
+    [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
+      sink.leave(time, function, how);
+    }
+    [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, FunctionId function) {
+      if (sink.options_.like_mprof) [[unlikely]] {  // which may see one of the two
+        sink.enter(entered, function);
+        sink.leave(left, function, LeaveKind::normal);
+      } else {
+        sink.make_call(entered, function);
+      }
+    }
+    void end() {}
+  };
   void on(const AllocationEvent& event) {
-    if ((kept_ || options_.like_mprof) && in_window(event.time))
-      all_.allocations.add(telltale::to_number(event.type), stack_of(event.stack), event.bytes);
+    if ((kept_ || options_.like_mprof) && in_window(event.time)) all_.count(event, current());
   }
   void on(const ThrowEvent& event) {
-    if (kept_ && in_window(event.time)) all_.throws.add(0, stack_of(event.stack), 1);
+    if (kept_ && in_window(event.time)) all_.count(event, current());
   }
   void on(const MonitorEvent& event) {
     // If stacks are not recorded, mprof-report also counts the end of a wait.
     const bool counts =
         event.kind == MonitorEvent::Kind::contended || (options_.like_mprof && !event.stack.known);
-    if (counts && kept_ && in_window(event.time))
-      all_.contentions.add(telltale::to_number(event.object), stack_of(event.stack), 1);
+    if (counts && kept_ && in_window(event.time)) all_.count(event, current());
   }
   void on(const HandleEvent& event) {
-    const auto kind = static_cast<size_t>(event.kind);
-    if (kind >= EventStacks::kHandleKinds || !in_window(event.time)) return;
-    if (!kept_ && !options_.like_mprof) return;
-    StackSums& sums = event.created ? all_.handles_created[kind] : all_.handles_destroyed[kind];
-    sums.add(0, stack_of(event.stack), 1);
+    if ((kept_ || options_.like_mprof) && in_window(event.time)) all_.count(event, current());
   }
+  // Takes these calls, outermost first, as open, without counting them. REQUIRES: none is open.
+  void assume_open(std::span<const FunctionId> functions);
+  [[nodiscard]] std::vector<FunctionId> open_functions() const;
   EventStacks take();
 
  private:
@@ -96,42 +139,34 @@ class EventStacksSink : public IgnoreEvents {
     Ticks entered = 0;
     StackTable::Id stack = StackTable::Id::empty;
   };
-  // Facts about a stack of open calls.
-  struct Known {
-    uint64_t calls = 0;  // number of calls of its innermost function
-    // The stacks with one more call inside that were looked up last: of functions with even and
-    // with odd numbers.
-    struct Inner {
-      FunctionId function{};
-      StackTable::Id stack = StackTable::Id::empty;
-    };
-    std::array<Inner, 2> inner{};
-  };
-  static uint32_t to_number(StackTable::Id stack) { return static_cast<uint32_t>(stack); }
-  [[gnu::always_inline]] StackTable::Id push(StackTable::Id caller, FunctionId function) {
-    const Known::Inner& inner =
-        known_[to_number(caller)].inner[static_cast<uint32_t>(function) & 1];
-    if (inner.stack != StackTable::Id::empty && inner.function == function) [[likely]]
-      return inner.stack;
-    return push_other(caller, function);
+  // Counts a call from where the thread is; returns the stack with it, or without if it is not
+  // shown.
+  [[gnu::always_inline]] StackTable::Id make_call(Ticks time, FunctionId function) {
+    const StackTable::Id caller = current();
+    const bool shown =
+        options_.like_mprof || (calls_.frames().size() < options_.filter.max_depth &&
+                                (options_.filter.functions.empty() || functions_.keeps(function)));
+    if (!shown) [[unlikely]]
+      return caller;
+    const StackTable::Id stack = all_.stacks.push(caller, function);
+    if (options_.calls && kept_ && in_window(time)) {
+      const auto number = static_cast<uint32_t>(stack);
+      if (number >= calls_made_.size()) [[unlikely]]
+        calls_made_.resize(2 * all_.stacks.size());
+      ++calls_made_[number];
+    }
+    return stack;
   }
-  StackTable::Id push_other(StackTable::Id caller, FunctionId function);
   [[nodiscard]] bool in_window(Ticks time) const { return window_.holds(time); }
   [[nodiscard]] StackTable::Id current() const {
     return calls_.frames().empty() ? StackTable::Id::empty : calls_.frames().back().stack;
   }
-  StackTable::Id stack_of(const RecordedStack& stack) {
-    if (!stack.known) return current();
-    all_.recorded = true;
-    return all_.stacks.intern(stack.functions);
-  }
-
   const EventStacksOptions& options_;
   FunctionFilter functions_;
   TimeWindow window_;
   bool kept_;  // the thread, by the filter
   OpenCalls<Frame> calls_;
-  std::vector<Known> known_{Known()};  // by stack, as far as stacks were pushed
+  std::vector<uint64_t> calls_made_;  // of the innermost call, by stack
   EventStacks all_;
 };
 
@@ -143,7 +178,7 @@ EventStacks collect_event_stacks(const Source& source, const EventStacksOptions&
   const auto streams = source.streams();
   std::vector<ProblemLog> logs(workers);
   EventStacks all;
-  const auto take = [&](size_t, EventStacks&& stacks) { all.append(stacks); };
+  const auto take = [&](size_t, EventStacks&& stacks) { (void)all.append(stacks); };
   InOrder<EventStacks, decltype(take)> in_order(streams.size(), take);
   parallel_for(streams.size(), workers, [&](size_t stream, size_t worker) {
     EventStacksSink sink(options, source.functions(),

@@ -24,6 +24,7 @@
 #include "analysis/profile.h"
 #include "analysis/thrown_exceptions.h"
 #include "analysis/time_window.h"
+#include "analysis/unit_stacks.h"
 #include "base/parallel.h"
 #include "model/call_filter.h"
 #include "model/event_source.h"
@@ -184,65 +185,190 @@ class RuntimeFactsAndCallsSink : public RuntimeFactsSink {
   ProfileSink calls_;
 };
 
+// The same, and where things happened.
+class TracedRuntimeFactsSink : public RuntimeFactsAndCallsSink {
+ public:
+  using RuntimeFactsAndCallsSink::RuntimeFactsAndCallsSink;
+  [[nodiscard]] EventDetails details() const {
+    EventDetails details = RuntimeFactsAndCallsSink::details();
+    details.stacks = true;
+    return details;
+  }
+  struct Run {
+    using Function = ProfileTable::Entry*;
+    ProfileSink::RunOf<false> calls;
+    UnitStacksSink::Run stacks;
+    explicit Run(TracedRuntimeFactsSink& sink) : calls(sink.calls()), stacks(sink.stacks_) {}
+    Function find(FunctionId function) { return calls.find(function); }
+    [[gnu::always_inline]] void enter(Ticks time, Function function) {
+      calls.enter(time, function);
+      stacks.enter(function->function);
+    }
+    [[gnu::always_inline]] void leave(Ticks time, Function function, LeaveKind how) {
+      calls.leave(time, function, how);
+      stacks.leave(function->function, how);
+    }
+    [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, Function function) {
+      calls.leaf(entered, left, function);
+      stacks.leaf(function->function);
+    }
+    void end() {
+      calls.end();
+      stacks.end();
+    }
+  };
+  void enter(Ticks time, FunctionId function) {
+    Run run(*this);
+    run.enter(time, run.find(function));
+    run.end();
+  }
+  void leave(Ticks time, FunctionId function, LeaveKind how) {
+    Run run(*this);
+    run.leave(time, run.find(function), how);
+    run.end();
+  }
+  using RuntimeFactsAndCallsSink::on;
+  void on(const AllocationEvent& event) {
+    RuntimeFactsAndCallsSink::on(event);
+    stacks_.count(event);
+  }
+  void on(const ThrowEvent& event) {
+    RuntimeFactsAndCallsSink::on(event);
+    stacks_.count(event);
+  }
+  void on(const MonitorEvent& event) {
+    RuntimeFactsAndCallsSink::on(event);
+    if (event.kind == MonitorEvent::Kind::contended) stacks_.count(event);
+  }
+  void on(const HandleEvent& event) {
+    RuntimeFactsAndCallsSink::on(event);
+    stacks_.count(event);
+  }
+  UnitStacks take_stacks() { return stacks_.take(); }
+
+ private:
+  UnitStacksSink stacks_;
+};
+
+// What is told of calls beside the facts.
+enum class CallsWanted : uint8_t {
+  none,
+  profile,     // without their spread
+  and_stacks,  // and EventStacks of everything
+};
+
 struct RuntimeAnswer {
   RuntimeFacts facts;
   std::optional<Profile> calls;
+  std::optional<EventStacks> stacks;
 };
 
-// All facts, and with `with_calls` the profile of the calls without their distribution, in one pass
-// over the recording. Adds unreadable input to `problems`. The result does not depend on the number
-// of workers. REQUIRES: with_calls only if the filter keeps every call of a thread.
+namespace detail {
+
+// Puts together what the units of a recording tell, in order of stream and unit.
+template <EventSource Source>
+class RuntimeAnswerParts {
+ public:
+  struct Part {
+    RuntimeFacts facts;
+    std::optional<ProfileRest> rest;
+    std::optional<UnitStacks> stacks;
+  };
+  RuntimeAnswerParts(const Source& source, const RuntimeFactsOptions& options)
+      : source_(source),
+        stack_options_{.filter = options.filter, .zero = options.zero},
+        all_(options) {}
+
+  void add(size_t stream, size_t unit, bool last_unit, Part&& part) {
+    all_.append(std::move(part.facts));
+    if (part.rest) settle(stream, unit, *part.rest);
+    if (part.stacks) settle(stream, unit, *part.stacks);
+    if (!last_unit) return;
+    calls_.end_stream();
+    stacks_.end_stream();
+  }
+  RuntimeAnswer take(CallsWanted wanted, std::deque<ProfileTable>& tables) {
+    RuntimeAnswer answer{std::move(all_), {}, {}};
+    if (wanted == CallsWanted::none) return answer;
+    for (ProfileTable& table : tables) settled_.merge(table);
+    answer.calls = settled_.finish();
+    if (wanted == CallsWanted::and_stacks) answer.stacks = stacks_.take();
+    return answer;
+  }
+
+ private:
+  void settle(size_t stream, size_t unit, const ProfileRest& rest) {
+    calls_.settle(rest);
+    if (!rest.stopped_at) return;
+    ResumeProfile resume(calls_, *rest.stopped_at);
+    ProblemLog unused(1);
+    source_.play(stream, unit, resume, unused);
+  }
+  void settle(size_t stream, size_t unit, const UnitStacks& part) {
+    stacks_.settle(part);
+    if (!part.stopped_at) return;
+    EventStacksSink rest(stack_options_, source_.functions(), /*kept=*/true);
+    rest.assume_open(stacks_.open_functions());
+    ResumeStacks resume(rest, *part.stopped_at);
+    ProblemLog unused(1);
+    source_.play(stream, unit, resume, unused);
+    stacks_.resume(rest);
+  }
+
+  const Source& source_;
+  EventStacksOptions stack_options_;
+  RuntimeFacts all_;
+  ProfileTable settled_{/*exact=*/false, /*spread=*/false};
+  ProfileStream calls_{settled_};
+  EventStacksStream stacks_;
+};
+
+}  // namespace detail
+
+// All facts, and what is wanted of calls, in one reading of the recording. Adds what could not be
+// read to `problems`. The result does not depend on the number of workers. REQUIRES: calls only if
+// the filter keeps every call of a thread; stacks not with like_mprof.
 template <EventSource Source>
 RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOptions& options,
-                                    bool with_calls, ProblemLog& problems) {
+                                    CallsWanted wanted, ProblemLog& problems) {
   const size_t workers = worker_count(options.workers);
   const auto units = list_units(source, CallFilter());
   const auto streams = source.streams();
   std::vector<ProblemLog> logs(workers);
   std::deque<ProfileTable> tables;
   for (size_t i = 0; i < workers; ++i) tables.emplace_back(/*exact=*/false, /*spread=*/false);
-  ProfileTable settled(/*exact=*/false, /*spread=*/false);
-  ProfileStream calls(settled);
-  RuntimeFacts all(options);
 
-  struct Done {
-    RuntimeFacts facts;
-    std::optional<ProfileRest> rest;
-  };
-  const auto take = [&](size_t item, Done&& done) {
-    all.append(std::move(done.facts));
+  detail::RuntimeAnswerParts<Source> parts(source, options);
+  using Part = typename detail::RuntimeAnswerParts<Source>::Part;
+  const auto take = [&](size_t item, Part&& part) {
     const auto& [stream, unit] = units[item];
-    if (!done.rest) return;
-    calls.settle(*done.rest);
-    if (done.rest->stopped_at) {
-      detail::ResumeProfile resume(calls, *done.rest->stopped_at);
-      ProblemLog unused(1);
-      source.play(stream, unit, resume, unused);
-    }
-    if (item + 1 == units.size() || units[item + 1].first != stream) calls.end_stream();
+    const bool last_unit = item + 1 == units.size() || units[item + 1].first != stream;
+    parts.add(stream, unit, last_unit, std::move(part));
   };
-  InOrder<Done, decltype(take)> in_order(units.size(), take);
+  InOrder<Part, decltype(take)> in_order(units.size(), take);
   parallel_for(units.size(), workers, [&](size_t item, size_t worker) {
     const auto& [stream, unit] = units[item];
     const bool kept = options.filter.keeps_thread(streams[stream].thread);
-    if (with_calls && kept) {
-      RuntimeFactsAndCallsSink sink(options, kept, tables[worker]);
+    const auto play = [&](auto sink) {
       source.play(stream, unit, sink, logs[worker]);
-      sink.calls().end_unit();
-      in_order.put(item, {sink.take(), sink.calls().rest()});
+      Part part{sink.take(), {}, {}};
+      if constexpr (requires { sink.calls(); }) {
+        sink.calls().end_unit();
+        part.rest = sink.calls().rest();
+      }
+      if constexpr (requires { sink.take_stacks(); }) part.stacks = sink.take_stacks();
+      in_order.put(item, std::move(part));
+    };
+    if (wanted == CallsWanted::none || !kept) {
+      play(RuntimeFactsSink(options, kept));
+    } else if (wanted == CallsWanted::profile) {
+      play(RuntimeFactsAndCallsSink(options, kept, tables[worker]));
     } else {
-      RuntimeFactsSink sink(options, kept);
-      source.play(stream, unit, sink, logs[worker]);
-      in_order.put(item, {sink.take(), {}});
+      play(TracedRuntimeFactsSink(options, kept, tables[worker]));
     }
   });
   for (const ProblemLog& log : logs) problems.merge(log);
-  RuntimeAnswer answer{std::move(all), {}};
-  if (with_calls) {
-    for (ProfileTable& table : tables) settled.merge(table);
-    answer.calls = settled.finish();
-  }
-  return answer;
+  return parts.take(wanted, tables);
 }
 
 }  // namespace telltale

@@ -11,6 +11,7 @@
 #include "analysis/event_stacks.h"
 #include "analysis/mprof_calls.h"
 #include "analysis/runtime_facts.h"
+#include "base/parallel.h"
 #include "cli/left_out_shots.h"
 #include "cli/mono_objects.h"
 #include "cli/mono_sections.h"
@@ -38,8 +39,8 @@ bool wants(std::span<const std::string> reports, const std::string& name) {
   return std::ranges::find(reports, name) != reports.end();
 }
 
-// The reports to make, in the order in which they are asked for. `with_tables`: REPORT.TABLE names
-// a report, too.
+// The reports to make, each once, in the order in which they are asked for. `with_tables`:
+// REPORT.TABLE names a report, too.
 Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options,
                                                 bool with_tables) {
   const std::span<const std::string> all = MonoSections::names();
@@ -49,7 +50,7 @@ Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options
     if (!wants(all, name) && !wants(RuntimeSections::names(), name))
       return usage_error("there is no report " + name +
                          (name.find('.') == name.npos ? "" : "; REPORT.TABLE is for --csv"));
-    wanted.push_back(std::move(name));
+    if (!wants(wanted, name)) wanted.push_back(std::move(name));
   }
   if (!wanted.empty()) return wanted;
   const auto by_default = all.first(MonoSections::kByDefault);
@@ -75,9 +76,17 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
                                           .references = roots,
                                           .all_counters = options.verbose,
                                           .like_mprof = options.like_mprof};
-  RuntimeAnswer answer = collect_runtime_facts(source, facts_options, at_once, problems);
-  MonoSections::Input input{
-      source, options, filter, std::move(answer.facts), std::move(answer.calls), {}, {}, {}};
+  CallsWanted wanted = CallsWanted::none;
+  if (at_once) wanted = options.traces ? CallsWanted::and_stacks : CallsWanted::profile;
+  RuntimeAnswer answer = collect_runtime_facts(source, facts_options, wanted, problems);
+  MonoSections::Input input{.source = source,
+                            .options = options,
+                            .filter = filter,
+                            .facts = std::move(answer.facts),
+                            .calls = std::move(answer.calls),
+                            .mprof_calls = {},
+                            .stacks = std::move(answer.stacks),
+                            .sizes = {}};
   ProblemLog same_again;  // later passes find the same problems
   if (wants(reports, "stats")) input.sizes = source.event_sizes(reading.jobs, same_again);
   if (calls && options.like_mprof) {
@@ -85,7 +94,7 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
   } else if (calls && !at_once) {
     input.calls = compute_profile(source, {filter, reading.jobs, /*exact=*/false}, same_again);
   }
-  if (options.traces) {
+  if (options.traces && !input.stacks) {
     input.stacks = collect_event_stacks(source,
                                         {.filter = filter,
                                          .zero = zero,
@@ -247,9 +256,15 @@ int report_mono(const Recording& recording, const ReadingOptions& reading,
   ProblemLog same_again;  // a later reading finds the same problems
   RuntimeSections more =
       runtime_sections(source, reading, options, filter, sections ? same_again : problems);
+  std::vector<std::optional<Section>> sections_made(reports->size());
+  parallel_for(reports->size(), worker_count(reading.jobs), [&](size_t i, size_t) {
+    const std::string& name = (*reports)[i];
+    if (!is_more(name)) sections_made[i] = sections->make(name);
+  });
   std::vector<Section> made;
-  for (const std::string& name : *reports) {
-    made.push_back(is_more(name) ? more.make(name) : sections->make(name));
+  for (size_t i = 0; i < reports->size(); ++i) {
+    const std::string& name = (*reports)[i];
+    made.push_back(is_more(name) ? more.make(name) : *std::move(sections_made[i]));
     // What is empty is left out, unless it was asked for.
     const auto has_rows = [](const Section::NamedTable& named) { return named.table.rows() != 0; };
     if (options.reports.empty() && made.back().facts.empty() &&
