@@ -69,8 +69,8 @@ def ends_function(source, number):
 
 
 def may_be_swapped(old, new):
-    """False if `new` has two operands in another order that are not of one kind, two strings or two names: their types differ
-    as a rule."""
+    """False if `new` has two operands in another order that are not of one kind, two strings or two names: their types
+    usually differ."""
     before, after = ([part.strip() for part in re.split("[(),{}]", line)] for line in (old, new))
     if sorted(before) != sorted(after):
         return True
@@ -142,7 +142,8 @@ class Sample:
             if pathlib.Path(path).suffix not in RULES or path.endswith("_test.cc") or not folder_of(path):
                 continue
             self.sources[path] = (ROOT / path).read_text().splitlines(keepends=True)
-            self.lines[folder_of(path)] += [(path, number) for number, line in enumerate(self.sources[path], 1) if is_code(line)]
+            self.lines[folder_of(path)] += [
+                (path, number) for number, line in enumerate(self.sources[path], 1) if is_code(line)]
         for folder, lines in self.lines.items():
             random.Random("%s %s" % (seed, folder)).shuffle(lines)
 

@@ -42,7 +42,8 @@ RELATED = {
     "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_recorder_children",
                      "script:test_xray_recorder_rows"],
     "runtime/stacktrack": ["unit:stacktrack", "script:test_stacktrack_runtime", "script:test_stacktrack_values",
-                           "script:test_recorder_children"],
+                           "script:test_recorder_children", "script:test_recorder_signals",
+                           "script:test_recorder_clocks"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows"],
     "instrument": ["script:test_sampler_flags", "script:test_sampler_examples",
@@ -100,8 +101,8 @@ class Tests:
         binary = str(tree.build / "bin" / self.targets(test)[0])
         cpu_seconds = 10 + 4 * int(self.known.get(test) or 900)
         if name == "sampler_runtime":  # settings are read once a process
-            return tree.run(["ctest", "--test-dir", str(tree.build), "-R", "^unit.sampler_runtime", "--stop-on-failure"], seconds,
-                            limited=True, cpu_seconds=cpu_seconds)
+            return tree.run(["ctest", "--test-dir", str(tree.build), "-R", "^unit.sampler_runtime", "--stop-on-failure"],
+                            seconds, limited=True, cpu_seconds=cpu_seconds)
         if kind == "unit":
             return tree.run([binary, "--gtest_fail_fast", "--gtest_brief=1", "--gtest_filter=-" + SLOW_UNIT_TESTS], seconds,
                             limited=True, cpu_seconds=cpu_seconds)
@@ -110,8 +111,8 @@ class Tests:
         if kind == "tour":
             return tree.run([sys.executable, "tools/check_tour.py", tree.environment["TELLTALE"]], seconds, limited=True,
                             cpu_seconds=cpu_seconds)
-        return tree.run([sys.executable, "-B", "-m", "unittest", "-f", name], seconds,
-                        cwd=tree.source / "tests" / "end_to_end", limited=not SETS_LIMITS.search(name), cpu_seconds=cpu_seconds)
+        return tree.run([sys.executable, "-B", "-m", "unittest", "-f", name], seconds, cpu_seconds=cpu_seconds,
+                        cwd=tree.source / "tests" / "end_to_end", limited=not SETS_LIMITS.search(name))
 
     @staticmethod
     def of_folders(folders):

@@ -60,7 +60,8 @@ class Tree:
                 resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
 
         process = subprocess.Popen(words, cwd=cwd or self.source, env=self.environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit)
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                                   preexec_fn=limit)
         try:
             output, _ = process.communicate(timeout=seconds)
             return process.returncode, output.decode(errors="replace")
