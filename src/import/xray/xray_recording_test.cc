@@ -264,6 +264,34 @@ TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
   EXPECT_EQ(none.count(), 0U);
 }
 
+// A thread has one record more than a unit holds.
+TEST(XrayYamlRecording, TheLastUnitEndsWithTheRecords) {
+  std::string text =
+      "---\nheader: { version: 1, type: 0, constant-tsc: true, nonstop-tsc: true, "
+      "cycle-frequency: 1000000000 }\nrecords:\n";
+  for (size_t i = 0; i <= XrayYamlRecording::kUnitRecords; ++i) {
+    text += fmt::format(
+        "  - {{ type: 0, func-id: 1, function: '1', cpu: 1, thread: 7, kind: function-{}, tsc: {} "
+        "}}\n",
+        i % 2 == 0 ? "enter" : "exit", i + 1);
+  }
+  const auto recording = XrayYamlRecording::open(
+      InputFile::from_memory("text", testing::as_bytes(text)), std::make_shared<IdNames>());
+  ASSERT_TRUE(recording) << to_string(recording.error());
+  ASSERT_EQ(recording->streams().size(), 1U);
+  ASSERT_EQ(recording->streams()[0].units, 2U);
+  EXPECT_EQ(recording->unit_bytes(0, 1) * XrayYamlRecording::kUnitRecords,
+            recording->unit_bytes(0, 0));
+  EveryTime heard;
+  ProblemLog problems;
+  recording->play(0, 0, heard, problems);
+  EXPECT_EQ(heard.calls.size(), XrayYamlRecording::kUnitRecords);
+  recording->play(0, 1, heard, problems);
+  ASSERT_EQ(heard.calls.size(), XrayYamlRecording::kUnitRecords + 1);
+  EXPECT_EQ(heard.calls.back(), XrayYamlRecording::kUnitRecords + 1);
+  EXPECT_EQ(problems.count(), 0U);
+}
+
 TEST(XrayYamlRecording, NamesComeFromTheTextUnlessAProgramKnowsBetter) {
   const std::string text = R"(---
 header:

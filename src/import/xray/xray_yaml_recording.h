@@ -24,6 +24,8 @@ namespace telltale {
 // size. Names that the text has are used for functions that no program names.
 class XrayYamlRecording {
  public:
+  static constexpr size_t kUnitRecords = 50'000;  // of a thread; its last unit may have fewer
+
   // Errors: a text without a header that makes sense.
   static Result<XrayYamlRecording> open(InputFile input,
                                         std::shared_ptr<const FunctionNames> names);
@@ -47,8 +49,6 @@ class XrayYamlRecording {
   [[nodiscard]] const InputFile& input(size_t /*file*/) const { return *input_; }
 
  private:
-  static constexpr size_t kUnitRecords = 50'000;
-
   // The indexes into trace_->records of one thread's records, in file order.
   [[nodiscard]] std::span<const uint32_t> unit(size_t stream, size_t unit) const;
 
