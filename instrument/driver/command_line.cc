@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "../option_table.h"
+#include "option_table.h"
 
 namespace telltale::driver {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "../option_table.h"
+#include "option_table.h"
 
 namespace telltale::driver {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "path.h"
+#include "output_path.h"
 
 namespace telltale::sampler {
 

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "copies.h"
+#include "abi.h"
 #include "formats/sampler/wire.h"
-#include "passing.h"
+#include "leader.h"
 #include "signals.h"
-#include "unit.h"
+#include "skip_sites.h"
 
 namespace telltale::sampler {
 namespace {

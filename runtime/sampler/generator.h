@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
+#include "abi.h"
 #include "settings.h"
-#include "unit.h"
 
 namespace telltale::sampler {
 

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "abi.h"
 #include "formats/sampler/wire.h"
-#include "unit.h"
 
 namespace telltale::sampler {
 namespace {

@@ -1,5 +1,5 @@
 // A look at a GObject without GObject's headers.
-#include "unit.h"
+#include "abi.h"
 
 // In libgobject, if the program has one.
 extern "C" __attribute__((weak)) int g_type_check_instance_is_fundamentally_a(const void* instance,

@@ -6,19 +6,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "accesses.h"
-#include "borrowings.h"
-#include "copies.h"
+#include "abi.h"
+#include "access_windows.h"
+#include "async_signal_blocker.h"
 #include "generator.h"
-#include "patience.h"
+#include "leader.h"
+#include "progress_timeout.h"
 #include "report.h"
 #include "settings.h"
 #include "signals.h"
 #include "tallies.h"
 #include "trace.h"
-#include "uninterrupted.h"
-#include "unit.h"
 #include "verbose.h"
+#include "weak_operands.h"
 
 namespace telltale::sampler {
 namespace {

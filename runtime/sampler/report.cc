@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "backtrace.h"
-#include "borrowings.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
 #include "tallies.h"
-#include "unharmed.h"
+#include "weak_operands.h"
+#include "write_signal_blocker.h"
 #include "writer.h"
 
 namespace telltale::sampler {

@@ -2,7 +2,7 @@
 // may be called from a signal handler.
 #pragma once
 
-#include "unit.h"
+#include "abi.h"
 
 namespace telltale::sampler {
 

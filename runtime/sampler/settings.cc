@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "abi.h"
 #include "floating_point.h"
 #include "formats/sampler/wire.h"
 #include "report.h"
 #include "trace.h"
-#include "unit.h"
 #include "verbose.h"
 
 namespace telltale::sampler {

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
+#include "abi.h"
 #include "geometric.h"
-#include "unit.h"
 
 namespace telltale::sampler {
 

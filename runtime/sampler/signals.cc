@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "backtrace.h"
-#include "copies.h"
-#include "patience.h"
+#include "leader.h"
+#include "progress_timeout.h"
 #include "registry.h"
 #include "report.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "unit.h"
+#include "abi.h"
 
 namespace telltale::sampler {
 

@@ -5,10 +5,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "copies.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
-#include "unharmed.h"
+#include "leader.h"
+#include "write_signal_blocker.h"
 #include "writer.h"
 
 namespace telltale::sampler {

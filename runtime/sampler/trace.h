@@ -2,7 +2,7 @@
 // that llvm-xray makes of a trace, with an event for each (docs/formats/sampler.md).
 #pragma once
 
-#include "unit.h"
+#include "abi.h"
 
 namespace telltale::sampler {
 

@@ -1,0 +1,187 @@
+#include "analysis/shared_memory_analysis.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/Stmt.h>
+
+#include <algorithm>
+
+#include "frontend/site_inserter.h"
+
+namespace telltale::instrument {
+namespace {
+
+// Array elements are named through the array, not through a pointer to it.
+const clang::Expr* array_of(const clang::ArraySubscriptExpr& element) {
+  const auto* const decay =
+      llvm::dyn_cast<clang::ImplicitCastExpr>(element.getBase()->IgnoreParens());
+  if (decay == nullptr || decay->getCastKind() != clang::CK_ArrayToPointerDecay) return nullptr;
+  return decay->getSubExpr();
+}
+
+bool hands_on_its_place(const clang::Stmt& statement) {
+  if (llvm::isa<clang::ParenExpr>(statement) || llvm::isa<clang::ConditionalOperator>(statement))
+    return true;
+  const auto* const cast = llvm::dyn_cast<clang::CastExpr>(&statement);
+  return cast != nullptr && cast->isGLValue();
+}
+
+bool is_read(const clang::Stmt& statement) {
+  const auto* const cast = llvm::dyn_cast<clang::CastExpr>(&statement);
+  return cast != nullptr && (cast->getCastKind() == clang::CK_LValueToRValue ||
+                             cast->getCastKind() == clang::CK_ToVoid);
+}
+
+// Copying a plain struct in C++ names it where C would just read it.
+bool is_plain_copy(const clang::Stmt& statement) {
+  if (const auto* const made = llvm::dyn_cast<clang::CXXConstructExpr>(&statement))
+    return made->getConstructor()->isCopyOrMoveConstructor() && made->getConstructor()->isTrivial();
+  const auto* const call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&statement);
+  if (call == nullptr || call->getOperator() != clang::OO_Equal) return false;
+  const clang::FunctionDecl* const callee = call->getDirectCallee();
+  return callee != nullptr && callee->isTrivial();
+}
+
+bool is_unevaluated(const clang::Stmt& statement) {
+  return llvm::isa<clang::UnaryExprOrTypeTraitExpr>(statement) ||
+         llvm::isa<clang::CXXNoexceptExpr>(statement) || llvm::isa<clang::OffsetOfExpr>(statement);
+}
+
+bool is_discrete(clang::QualType type, const clang::ASTContext& context) {
+  const ValueKind kind = value_kind(type, context);
+  return kind != ValueKind::kNone && kind != ValueKind::kFloat;
+}
+
+}  // namespace
+
+SharedPlaces::SharedPlaces(const clang::FunctionDecl& function) {
+  if (const auto* const made = llvm::dyn_cast<clang::CXXConstructorDecl>(&function)) {
+    for (const clang::CXXCtorInitializer* const initialiser : made->inits())
+      look(initialiser->getInit(), false);
+  }
+  look(function.getBody(), false);
+}
+
+std::size_t SharedPlaces::add_own(const std::vector<const clang::VarDecl*>& variables) {
+  const std::size_t before = own_.size();
+  own_.insert(own_.end(), variables.begin(), variables.end());
+  return before;
+}
+
+bool SharedPlaces::is_own(const clang::VarDecl& variable) const {
+  return std::find(own_.begin(), own_.end(), &variable) != own_.end();
+}
+
+void SharedPlaces::look(const clang::Stmt* statement, bool named_only) {
+  if (statement == nullptr || is_unevaluated(*statement)) return;
+  if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(statement)) {
+    const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
+    if (variable != nullptr && !named_only) address_taken_.insert(variable);
+    return;
+  }
+  if (const auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(statement)) {
+    for (const clang::LambdaCapture& capture : lambda->captures()) {
+      if (!capture.capturesVariable() || capture.getCaptureKind() != clang::LCK_ByRef) continue;
+      if (const auto* const variable = llvm::dyn_cast<clang::VarDecl>(capture.getCapturedVar()))
+        address_taken_.insert(variable);
+    }
+    for (const clang::Expr* const init : lambda->capture_inits()) look(init, true);
+    return;
+  }
+  if (const auto* const region = llvm::dyn_cast<clang::CapturedStmt>(statement))
+    return look(region->getCapturedStmt(), false);
+  if (const auto* const member = llvm::dyn_cast<clang::MemberExpr>(statement))
+    return look(member->getBase(), named_only);
+  if (const auto* const element = llvm::dyn_cast<clang::ArraySubscriptExpr>(statement)) {
+    const clang::Expr* const array = array_of(*element);
+    look(array != nullptr ? array : element->getBase(), array != nullptr && named_only);
+    return look(element->getIdx(), false);
+  }
+  if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(statement);
+      binary != nullptr && (binary->isAssignmentOp() || binary->getOpcode() == clang::BO_Comma)) {
+    look(binary->getLHS(), true);
+    return look(binary->getRHS(), binary->getOpcode() == clang::BO_Comma && named_only);
+  }
+  if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(statement);
+      unary != nullptr && unary->isIncrementDecrementOp())
+    return look(unary->getSubExpr(), true);
+  const bool harmless = is_read(*statement) || is_plain_copy(*statement) ||
+                        llvm::isa<clang::GCCAsmStmt>(statement) ||
+                        (hands_on_its_place(*statement) && named_only);
+  for (const clang::Stmt* const child : statement->children()) look(child, harmless);
+}
+
+bool SharedPlaces::is_shared(const clang::VarDecl& local, const clang::ASTContext& context) const {
+  return local.hasLocalStorage() && address_taken_.contains(&local) &&
+         is_discrete(local.getType(), context) && !local.getType().isConstQualified();
+}
+
+bool SharedPlaces::is_shared(const clang::Expr& lvalue, const clang::ASTContext& context) const {
+  if (!lvalue.isGLValue() || lvalue.refersToBitField()) return false;
+  if (!is_discrete(lvalue.getType(), context) || lvalue.getType().isConstQualified()) return false;
+  const clang::Expr* base = &lvalue;
+  for (;;) {
+    base = base->IgnoreParens();
+    if (const auto* const member = llvm::dyn_cast<clang::MemberExpr>(base)) {
+      const auto* const variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl());
+      if (variable != nullptr) return variable->getTLSKind() == clang::VarDecl::TLS_None;
+      if (member->isArrow() || member->getMemberDecl()->getType()->isReferenceType()) return true;
+      base = member->getBase();
+    } else if (const auto* const element = llvm::dyn_cast<clang::ArraySubscriptExpr>(base)) {
+      const clang::Expr* const array = array_of(*element);
+      if (array == nullptr) return true;
+      base = array;
+    } else if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(base)) {
+      const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
+      if (variable == nullptr) return false;
+      if (variable->getType()->isReferenceType()) return true;
+      if (variable->hasGlobalStorage()) return variable->getTLSKind() == clang::VarDecl::TLS_None;
+      return (name->refersToEnclosingVariableOrCapture() && !is_own(*variable)) ||
+             address_taken_.contains(variable);
+    } else if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(base)) {
+      if (!unary->isIncrementDecrementOp()) return unary->getOpcode() == clang::UO_Deref;
+      base = unary->getSubExpr();
+    } else if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(base)) {
+      base = binary->isAssignmentOp() ? binary->getLHS() : binary->getRHS();
+    } else if (const auto* const cast = llvm::dyn_cast<clang::CastExpr>(base);
+               cast != nullptr && cast->isGLValue()) {
+      base = cast->getSubExpr();
+    } else {
+      // What a call gives back by reference is behind a pointer; what was just made is nobody
+      // else's.
+      return llvm::isa<clang::CallExpr>(base) || llvm::isa<clang::ConditionalOperator>(base);
+    }
+  }
+}
+
+bool SharedPlaces::is_touched_by(const clang::Stmt& statement,
+                                 const clang::ASTContext& context) const {
+  const clang::Expr* target = nullptr;
+  if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&statement)) {
+    if (binary->isAssignmentOp()) target = binary->getLHS();
+  } else if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&statement)) {
+    if (unary->isIncrementDecrementOp()) target = unary->getSubExpr();
+  }
+  if (target != nullptr && is_shared(*target, context)) return true;
+  std::vector<const clang::Stmt*> left{&statement};
+  while (!left.empty()) {
+    const clang::Stmt* const one = left.back();
+    left.pop_back();
+    if (one == nullptr || is_unevaluated(*one)) continue;
+    if (const auto* const cast = llvm::dyn_cast<clang::CastExpr>(one);
+        cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue &&
+        is_shared(*cast->getSubExpr(), context))
+      return true;
+    const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(one);
+    const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(one);
+    const bool is_other =
+        one != &statement && ((binary != nullptr && binary->isAssignmentOp()) ||
+                              (unary != nullptr && unary->isIncrementDecrementOp()));
+    if (is_other || llvm::isa<clang::CallExpr>(one) || llvm::isa<clang::LambdaExpr>(one)) continue;
+    for (const clang::Stmt* const child : one->children()) left.push_back(child);
+  }
+  return false;
+}
+
+}  // namespace telltale::instrument

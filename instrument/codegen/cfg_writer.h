@@ -1,0 +1,21 @@
+// The control flow graph of each function as `.debug_sampler_cfg` holds it, and the numbers of
+// sites in it.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string>
+
+#include "translation_unit.h"
+
+namespace telltale::instrument {
+
+// Gives every site that has code in `module` its node, and returns the section's text
+// (docs/formats/sampler.md). Reads the code as clang made it: call before marks become counters.
+std::string number_nodes(llvm::Module& module, Unit& unit);
+
+// The planted call that says which of the unit's functions this is; null if nothing is planted in
+// it.
+const Function* function_of(const llvm::Function& function, const Unit& unit);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,14 @@
+// What one comparison with a constant says about another of the same assignment
+// (docs/formats/sampler.md).
+#pragma once
+
+#include <string>
+
+#include "translation_unit.h"
+
+namespace telltale::instrument {
+
+// The text of .debug_sampler_implications. All sites have their rows.
+std::string implications_text(const Unit& unit);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,169 @@
+// Bodies of OpenMP regions. Clang makes functions of some of them, hands captured variables in, and
+// drives the loops itself: heads of such loops, and what must keep its shape, are left alone.
+#include <clang/AST/OpenMPClause.h>
+#include <clang/AST/StmtOpenMP.h>
+#include <clang/Basic/OpenMPKinds.h>
+#include <clang/Basic/Version.h>
+
+#include <utility>
+
+#include "frontend/site_inserter.h"
+
+namespace telltale::instrument {
+namespace {
+
+std::string name_of_directive(clang::OpenMPDirectiveKind kind) {
+#if CLANG_VERSION_MAJOR >= 21
+  return llvm::omp::getOpenMPDirectiveName(kind, llvm::omp::FallbackVersion).str();
+#else
+  return llvm::omp::getOpenMPDirectiveName(kind).str();
+#endif
+}
+
+// Atomics and dispatches are one expression of a given form; what may run on a device has no
+// counters there; transformed loops are copied already; a scan runs its body in two halves.
+bool keeps_its_shape(const clang::OMPExecutableDirective& directive) {
+  const clang::OpenMPDirectiveKind kind = directive.getDirectiveKind();
+  if (kind == llvm::omp::OMPD_atomic || kind == llvm::omp::OMPD_dispatch ||
+      clang::isOpenMPTargetExecutionDirective(kind) ||
+      clang::isOpenMPLoopTransformationDirective(kind))
+    return true;
+  for (const auto* const clause : directive.getClausesOfKind<clang::OMPReductionClause>()) {
+    if (clause->getModifier() == clang::OMPC_REDUCTION_inscan) return true;
+  }
+  return false;
+}
+
+// The place of the statement that `directive` is about, or null. Clang keeps what it captures in
+// two places and has no way to exchange it but this: it stands behind the captures.
+clang::Stmt** statement_of(clang::OMPExecutableDirective& directive,
+                           clang::CapturedStmt*& captured) {
+  clang::Stmt** slot = &*directive.children().begin();
+  while (auto* const inner = llvm::dyn_cast<clang::CapturedStmt>(*slot)) {
+    captured = inner;
+    slot = reinterpret_cast<clang::Stmt**>(inner->capture_init_end());
+    if (*slot != inner->getCapturedStmt()) return nullptr;
+  }
+  return slot;
+}
+
+// The body of the innermost of the loops that `directive` drives; null if they are not as expected.
+clang::Stmt* innermost_loop(clang::Stmt* statement, unsigned loops) {
+  for (;;) {
+    statement = statement->IgnoreContainers(true);
+    clang::Stmt* body = nullptr;
+    if (auto* const count = llvm::dyn_cast<clang::ForStmt>(statement)) {
+      body = count->getBody();
+    } else if (auto* const range = llvm::dyn_cast<clang::CXXForRangeStmt>(statement)) {
+      body = range->getBody();
+    } else {
+      return nullptr;
+    }
+    if (--loops == 0) return statement;
+    statement = body;
+  }
+}
+
+void add_named(llvm::ArrayRef<const clang::Expr*> names,
+               std::vector<const clang::VarDecl*>& found) {
+  for (const clang::Expr* const expr : names) {
+    const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(expr->IgnoreParenImpCasts());
+    if (name == nullptr) continue;
+    if (const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl()))
+      found.push_back(variable);
+  }
+}
+
+template <typename Clause>
+void add_clauses(const clang::OMPExecutableDirective& directive,
+                 std::vector<const clang::VarDecl*>& found) {
+  for (const auto* const clause : directive.getClausesOfKind<Clause>()) {
+#if CLANG_VERSION_MAJOR >= 20
+    const auto names = clause->varlist();
+#else
+    const auto names = clause->varlists();
+#endif
+    for (const clang::Expr* const name : names) add_named({name}, found);
+  }
+}
+
+// Variables of which each thread has one of its own.
+std::vector<const clang::VarDecl*> own_variables(clang::OMPExecutableDirective& directive) {
+  std::vector<const clang::VarDecl*> found;
+  add_clauses<clang::OMPPrivateClause>(directive, found);
+  add_clauses<clang::OMPFirstprivateClause>(directive, found);
+  add_clauses<clang::OMPLastprivateClause>(directive, found);
+  add_clauses<clang::OMPReductionClause>(directive, found);
+  add_clauses<clang::OMPLinearClause>(directive, found);
+  if (auto* const loop = llvm::dyn_cast<clang::OMPLoopDirective>(&directive)) {
+    for (const clang::Expr* const counter : loop->counters()) add_named({counter}, found);
+  }
+  return found;
+}
+
+}  // namespace
+
+void Planter::region_body(clang::Stmt*& slot) {
+  Mark mark;
+  mark.is_function_start = true;
+  clang::Expr* const start = builder_.plain(finish_mark(std::move(mark)), slot->getBeginLoc());
+  const clang::Stmt* const before = slot;
+  statement(slot);
+  slot = in_compound({start, slot}, before->getBeginLoc(), before->getEndLoc());
+}
+
+void Planter::region_statement(clang::OMPExecutableDirective& directive, clang::Stmt*& slot) {
+  const clang::OpenMPDirectiveKind kind = directive.getDirectiveKind();
+  if (const auto* const loops = llvm::dyn_cast<clang::OMPLoopBasedDirective>(&directive)) {
+    clang::Stmt* const loop = innermost_loop(slot, loops->getLoopsNumber());
+    if (loop == nullptr) return;
+    auto* const count = llvm::dyn_cast<clang::ForStmt>(loop);
+    clang::Stmt* body =
+        count != nullptr ? count->getBody() : llvm::cast<clang::CXXForRangeStmt>(loop)->getBody();
+    region_body(body);
+    if (count != nullptr) {
+      count->setBody(body);
+    } else {
+      llvm::cast<clang::CXXForRangeStmt>(loop)->setBody(body);
+    }
+  } else if (auto* const block = llvm::dyn_cast<clang::CompoundStmt>(slot);
+             block != nullptr &&
+             (kind == llvm::omp::OMPD_sections || kind == llvm::omp::OMPD_parallel_sections)) {
+    // Clang deals the statements of this block out.
+    for (clang::Stmt*& section : block->body()) {
+      auto* const named = llvm::dyn_cast<clang::OMPSectionDirective>(section);
+      named != nullptr ? openmp(*named) : region_body(section);
+    }
+  } else {
+    region_body(slot);
+  }
+}
+
+void Planter::openmp(clang::OMPExecutableDirective& directive) {
+  if (!directive.hasAssociatedStmt() || keeps_its_shape(directive)) return;
+  if (!planting_.been_inside.insert(&directive).second) return;
+  clang::CapturedStmt* captured = nullptr;
+  clang::Stmt** const slot = statement_of(directive, captured);
+  if (slot == nullptr || *slot == nullptr) return;
+  // What is named here is what the region has captured: the variables around it may not have been.
+  const std::vector<clang::VarDecl*> around = std::exchange(scope_, {});
+  const bool was_inside = std::exchange(inside_region_, true);
+  const int number = number_;
+  const std::size_t own = shared_ ? shared_->add_own(own_variables(directive)) : 0;
+  if (directive.getDirectiveKind() != llvm::omp::OMPD_section) {
+    at(directive.getBeginLoc());
+    const std::string name =
+        planting_.unit.functions[static_cast<std::size_t>(function_number_)].name + "::(omp " +
+        name_of_directive(directive.getDirectiveKind()) + ")";
+    number_ = static_cast<int>(planting_.unit.functions.size());
+    planting_.unit.functions.push_back({name, place_.file, place_.line, true});
+  }
+  region_statement(directive, *slot);
+  if (captured != nullptr) captured->getCapturedDecl()->setBody(*slot);
+  if (shared_) shared_->drop_own(own);
+  number_ = number;
+  inside_region_ = was_inside;
+  scope_ = around;
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,212 @@
+#include "transform/cloning.h"
+
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include <algorithm>
+#include <map>
+
+namespace telltale::instrument {
+namespace {
+
+using llvm::BasicBlock;
+
+bool breaks_if_copied(const llvm::Instruction& instruction, bool labels_are_led) {
+  if (llvm::isa<llvm::CallBrInst>(instruction) || llvm::isa<llvm::CatchSwitchInst>(instruction) ||
+      instruction.getType()->isTokenTy())
+    return true;
+  if (llvm::isa<llvm::IndirectBrInst>(instruction)) return !labels_are_led;
+  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  if (call == nullptr) return false;
+  if (call->hasFnAttr(llvm::Attribute::ReturnsTwice) || call->cannotDuplicate() ||
+      call->isMustTailCall() || call->isConvergent())
+    return true;
+  const auto* const assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
+  // It may define a label.
+  return assembly != nullptr && llvm::StringRef(assembly->getAsmString()).contains(':');
+}
+
+bool leaves_block(const llvm::Instruction& instruction) {
+  for (const llvm::User* const user : instruction.users()) {
+    const auto* const other = llvm::cast<llvm::Instruction>(user);
+    if (other->getParent() != instruction.getParent() || llvm::isa<llvm::PHINode>(other))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void remove_mark(llvm::CallInst& call) {
+  if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(call.getArgOperand(1));
+  call.eraseFromParent();
+}
+
+std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const Unit& unit) {
+  std::vector<llvm::CallInst*> found;
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (mark_of(instruction, unit) != nullptr)
+      found.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  }
+  return found;
+}
+
+bool can_be_copied(const llvm::Function& function, bool labels_are_led) {
+  if (function.hasFnAttribute(llvm::Attribute::PresplitCoroutine) ||
+      function.callsFunctionThatReturnsTwice())
+    return false;
+  for (const BasicBlock& block : function) {
+    if (block.hasAddressTaken() && (!labels_are_led || block.isEHPad())) return false;
+    for (const llvm::Instruction& instruction : block) {
+      if (breaks_if_copied(instruction, labels_are_led)) return false;
+    }
+  }
+  return true;
+}
+
+BasicBlock* part_entry(llvm::Function& function) {
+  BasicBlock& entry = function.getEntryBlock();
+  auto first = entry.begin();
+  while (llvm::isa<llvm::AllocaInst>(*first)) ++first;
+  BasicBlock* const rest = entry.splitBasicBlock(first, "telltale.body");
+  std::vector<llvm::AllocaInst*> moved;
+  for (llvm::Instruction& instruction : *rest) {
+    auto* const variable = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    if (variable != nullptr && llvm::isa<llvm::Constant>(variable->getArraySize()))
+      moved.push_back(variable);
+  }
+  for (llvm::AllocaInst* const variable : moved)
+    variable->moveBefore(entry, entry.getTerminator()->getIterator());
+  return rest;
+}
+
+void part_pads(llvm::Function& function) {
+  std::vector<BasicBlock*> pads;
+  for (BasicBlock& block : function) {
+    if (block.isLandingPad()) pads.push_back(&block);
+  }
+  for (BasicBlock* const pad : pads) pad->splitBasicBlock(pad->getFirstInsertionPt());
+}
+
+namespace {
+
+// Is a constant used by the function's instructions alone, perhaps in expressions?
+bool is_used_only_in(const llvm::Constant& constant, const llvm::Function& function) {
+  return std::all_of(constant.user_begin(), constant.user_end(), [&](const llvm::User* user) {
+    if (const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user))
+      return instruction->getFunction() == &function;
+    const auto* const expression = llvm::dyn_cast<llvm::ConstantExpr>(user);
+    return expression != nullptr && is_used_only_in(*expression, function);
+  });
+}
+
+}  // namespace
+
+std::optional<std::vector<llvm::GlobalVariable*>> tables_of_labels(llvm::Function& function) {
+  std::set<llvm::GlobalVariable*> tables;
+  for (BasicBlock& block : function) {
+    llvm::BlockAddress* const address =
+        block.hasAddressTaken() ? llvm::BlockAddress::lookup(&block) : nullptr;
+    if (address == nullptr) continue;
+    for (llvm::User* const user : address->users()) {
+      if (auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user)) {
+        if (instruction->getFunction() != &function) return std::nullopt;
+        continue;
+      }
+      if (!llvm::isa<llvm::ConstantArray>(user)) return std::nullopt;
+      for (llvm::User* const holder : user->users()) {
+        auto* const table = llvm::dyn_cast<llvm::GlobalVariable>(holder);
+        if (table == nullptr || !table->hasLocalLinkage() || !table->isConstant() ||
+            !is_used_only_in(*table, function))
+          return std::nullopt;
+        tables.insert(table);
+      }
+    }
+  }
+  return std::vector<llvm::GlobalVariable*>(tables.begin(), tables.end());
+}
+
+llvm::Function* copy_of(llvm::Function& function, const char* suffix,
+                        llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies) {
+  llvm::SmallVector<llvm::Type*, 8> parameters(function.getFunctionType()->params());
+  parameters.append(more.begin(), more.end());
+  auto* const type = llvm::FunctionType::get(function.getReturnType(), parameters, false);
+  llvm::Function* const copy =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, function.getAddressSpace(),
+                             function.getName() + suffix, function.getParent());
+  for (llvm::Argument& argument : function.args())
+    copies[&argument] = copy->getArg(argument.getArgNo());
+  const auto tables = tables_of_labels(function);
+  std::vector<std::pair<llvm::GlobalVariable*, llvm::GlobalVariable*>> made;
+  for (llvm::GlobalVariable* const table : tables.value_or(std::vector<llvm::GlobalVariable*>())) {
+    auto* const own = new llvm::GlobalVariable(*function.getParent(), table->getValueType(), true,
+                                               llvm::GlobalValue::InternalLinkage, nullptr,
+                                               table->getName() + suffix);
+    own->copyAttributesFrom(table);
+    copies[table] = own;
+    made.emplace_back(table, own);
+  }
+  llvm::SmallVector<llvm::ReturnInst*, 8> returns;
+  llvm::CloneFunctionInto(copy, &function, copies, llvm::CloneFunctionChangeType::LocalChangesOnly,
+                          returns);
+  for (const auto& [table, own] : made)
+    own->setInitializer(llvm::MapValue(table->getInitializer(), copies));
+  copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  copy->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  copy->setDSOLocal(true);
+  return copy;
+}
+
+void values_to_memory(llvm::Function& function) {
+  BasicBlock& entry = function.getEntryBlock();
+  std::vector<llvm::Instruction*> escaping;
+  std::vector<llvm::PHINode*> phis;
+  for (BasicBlock& block : function) {
+    if (&block == &entry) continue;
+    for (llvm::Instruction& instruction : block) {
+      if (auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) phis.push_back(phi);
+      if (leaves_block(instruction)) escaping.push_back(&instruction);
+    }
+  }
+  const auto place = [&entry] { return std::optional(entry.getTerminator()->getIterator()); };
+  for (llvm::Instruction* const instruction : escaping)
+    llvm::DemoteRegToStack(*instruction, false, place());
+  for (llvm::PHINode* const phi : phis) llvm::DemotePHIToStack(phi, place());
+}
+
+Jumps find_jumps(BasicBlock* start) {
+  enum class Seen : unsigned char { kNo, kOpen, kDone };
+  Jumps found;
+  std::map<BasicBlock*, Seen> seen;
+  std::vector<Edge> path{{start, 0}};
+  seen[start] = Seen::kOpen;
+  while (!path.empty()) {
+    auto& [block, number] = path.back();
+    const llvm::Instruction* const end = block->getTerminator();
+    if (number == end->getNumSuccessors()) {
+      seen[block] = Seen::kDone;
+      found.order.push_back(block);
+      path.pop_back();
+      continue;
+    }
+    BasicBlock* const next = end->getSuccessor(number);
+    const Edge edge{block, number++};
+    Seen& state = seen[next];
+    if (state == Seen::kOpen && next->isLandingPad()) {
+      // The jump is taken to begin behind the pad.
+      found.edges.insert({next, 0});
+    } else if (state == Seen::kOpen || llvm::isa<llvm::IndirectBrInst>(end)) {
+      found.edges.insert(edge);
+    }
+    if (state == Seen::kNo) {
+      state = Seen::kOpen;
+      path.emplace_back(next, 0);
+    }
+  }
+  return found;
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,99 @@
+#include "transform/entry_dispatch.h"
+
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+
+#include "transform/cloning.h"
+
+namespace telltale::instrument {
+namespace {
+
+using llvm::BasicBlock;
+
+// A block that does nothing but call `other` with the arguments that `from` was given, and `more`.
+BasicBlock* call_instead(llvm::Function& from, llvm::Function& other,
+                         const std::vector<llvm::Value*>& more) {
+  BasicBlock* const block = BasicBlock::Create(from.getContext(), "telltale.instead", &from);
+  llvm::IRBuilder<> builder(block);
+  if (from.getSubprogram() != nullptr) {
+    builder.SetCurrentDebugLocation(
+        llvm::DILocation::get(from.getContext(), 0, 0, from.getSubprogram()));
+  }
+  std::vector<llvm::Value*> arguments;
+  for (llvm::Argument& argument : from.args()) arguments.push_back(&argument);
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  llvm::CallInst* const call = builder.CreateCall(&other, arguments);
+  call->setCallingConv(other.getCallingConv());
+  call->setAttributes(from.getAttributes().removeFnAttributes(from.getContext()));
+  // An argument in the caller's own frame must outlive the call.
+  const bool has_copy =
+      std::any_of(from.arg_begin(), from.arg_end(),
+                  [](const llvm::Argument& one) { return one.hasPassPointeeByValueCopyAttr(); });
+  if (!has_copy) call->setTailCallKind(llvm::CallInst::TCK_Tail);
+  if (from.getReturnType()->isVoidTy()) {
+    builder.CreateRetVoid();
+  } else {
+    builder.CreateRet(call);
+  }
+  return block;
+}
+
+llvm::Function* make_aside(llvm::Function& function) {
+  llvm::Function* const aside = llvm::Function::Create(
+      function.getFunctionType(), llvm::GlobalValue::InternalLinkage, function.getAddressSpace(),
+      function.getName() + ".aside", function.getParent());
+  aside->copyAttributesFrom(&function);
+  aside->setLinkage(llvm::GlobalValue::InternalLinkage);
+  aside->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  aside->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  aside->setDSOLocal(true);
+  aside->removeFnAttr(llvm::Attribute::AlwaysInline);
+  aside->removeFnAttr(llvm::Attribute::InlineHint);
+  aside->addFnAttr(llvm::Attribute::NoInline);
+  if (!aside->hasFnAttribute(llvm::Attribute::OptimizeNone))
+    aside->addFnAttr(llvm::Attribute::Cold);
+  return aside;
+}
+
+}  // namespace
+
+void divert_calls(llvm::Function& function, llvm::Function& other, bool predict,
+                  const std::function<llvm::Value*(llvm::IRBuilderBase&)>& place,
+                  const std::function<Diversion(llvm::IRBuilderBase&)>& ask) {
+  llvm::Function* const aside = make_aside(function);
+  BasicBlock* const start = part_entry(function);
+  llvm::Instruction* const end = function.getEntryBlock().getTerminator();
+  llvm::IRBuilder<> builder(end);
+  llvm::IntegerType* const word = builder.getInt32Ty();
+  llvm::Value* const one = llvm::ConstantInt::get(word, 1);
+  llvm::Value* const countdown = place(builder);
+  llvm::Value* const left = builder.CreateSub(builder.CreateLoad(word, countdown), one);
+  builder.CreateStore(left, countdown);
+  constexpr std::uint32_t kSeldom = 1;
+  constexpr std::uint32_t kOften = 10000;
+  builder.CreateCondBr(
+      builder.CreateICmpSLT(left, llvm::ConstantInt::get(word, 0)),
+      call_instead(function, *aside, {}), start,
+      predict ? llvm::MDBuilder(function.getContext()).createBranchWeights(kSeldom, kOften)
+              : nullptr);
+  end->eraseFromParent();
+
+  builder.SetInsertPoint(BasicBlock::Create(aside->getContext(), "", aside));
+  builder.SetCurrentDebugLocation({});
+  const Diversion found = ask(builder);
+  BasicBlock* const back = call_instead(*aside, function, {});
+  builder.CreateCondBr(found.leaves, call_instead(*aside, other, found.more), back);
+  // There it will be counted once more.
+  builder.SetInsertPoint(back, back->begin());
+  llvm::Value* const again = place(builder);
+  llvm::Value* const now = builder.CreateLoad(word, again);
+  const auto largest = static_cast<std::uint64_t>(INT32_MAX);
+  builder.CreateStore(
+      builder.CreateSelect(builder.CreateICmpEQ(now, llvm::ConstantInt::get(word, largest)), now,
+                           builder.CreateAdd(now, one)),
+      again);
+}
+
+}  // namespace telltale::instrument

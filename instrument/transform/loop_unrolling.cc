@@ -1,0 +1,86 @@
+#include "transform/loop_unrolling.h"
+
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "codegen/counters.h"
+
+namespace telltale::instrument {
+namespace {
+
+using llvm::BasicBlock;
+
+constexpr unsigned kPasses = 4;
+// Instructions beside those that read and write variables of the frame.
+constexpr unsigned kMostInstructions = 60;
+// What observations compare with; each is code in the slow copy.
+constexpr std::size_t kMostOperands = 120;
+
+bool is_small(const llvm::Loop& loop, const Unit& unit) {
+  unsigned instructions = 0;
+  std::size_t operands = 0;
+  for (const BasicBlock* const block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      if (llvm::isa<llvm::NoAliasScopeDeclInst>(instruction)) return false;
+      if (const Mark* const mark = mark_of(instruction, unit); mark != nullptr) {
+        operands += mark->sites.size();
+        continue;
+      }
+      const bool is_variable = llvm::isa<llvm::LoadInst>(instruction) &&
+                               llvm::isa<llvm::AllocaInst>(instruction.getOperand(0));
+      const bool is_kept = llvm::isa<llvm::StoreInst>(instruction) &&
+                           llvm::isa<llvm::AllocaInst>(instruction.getOperand(1));
+      if (!is_variable && !is_kept && !instruction.isDebugOrPseudoInst()) ++instructions;
+    }
+  }
+  return instructions <= kMostInstructions && operands <= kMostOperands;
+}
+
+void repeat(const llvm::Loop& loop, llvm::Function& function) {
+  BasicBlock* const header = loop.getHeader();
+  const std::vector<BasicBlock*> blocks(loop.block_begin(), loop.block_end());
+  // The blocks of each pass; the first are the loop's own.
+  std::vector<std::vector<BasicBlock*>> passes{blocks};
+  for (unsigned pass = 1; pass < kPasses; ++pass) {
+    llvm::ValueToValueMapTy copies;
+    std::vector<BasicBlock*> made;
+    for (BasicBlock* const block : blocks) {
+      BasicBlock* const copy = llvm::CloneBasicBlock(block, copies, ".again", &function);
+      copies[block] = copy;
+      made.push_back(copy);
+    }
+    llvm::remapInstructionsInBlocks(made, copies);
+    passes.push_back(made);
+  }
+  const auto place_of_header =
+      static_cast<std::size_t>(std::find(blocks.begin(), blocks.end(), header) - blocks.begin());
+  for (unsigned pass = 0; pass < kPasses; ++pass) {
+    BasicBlock* const own = passes[pass][place_of_header];
+    BasicBlock* const next = passes[(pass + 1) % kPasses][place_of_header];
+    for (BasicBlock* const block : passes[pass]) {
+      block->getTerminator()->replaceSuccessorWith(own, next);
+      if (pass + 1 < kPasses)
+        block->getTerminator()->setMetadata(llvm::LLVMContext::MD_loop, nullptr);
+    }
+  }
+}
+
+}  // namespace
+
+void repeat_small_loops(llvm::Function& function, const Unit& unit,
+                        const std::function<bool(const llvm::Loop&)>& wants) {
+  llvm::DominatorTree dominators(function);
+  const llvm::LoopInfo loops(dominators);
+  std::vector<const llvm::Loop*> chosen;
+  for (const llvm::Loop* const loop : loops.getLoopsInPreorder()) {
+    if (loop->isInnermost() && wants(*loop) && is_small(*loop, unit)) chosen.push_back(loop);
+  }
+  for (const llvm::Loop* const loop : chosen) repeat(*loop, function);
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,40 @@
+// How many more regions may pass before one is observed, as the code of one function sees it.
+#pragma once
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+
+#include "codegen/counters.h"
+#include "translation_unit.h"
+
+namespace telltale::instrument {
+
+// A variable of the unit (with threads, of the thread), and a copy of it in the frame for loops in
+// which nobody else asks for it. 0 is the last region that goes unobserved.
+class RegionCountdown {
+ public:
+  // `offset` as for Counters::region_countdown.
+  RegionCountdown(llvm::Function& function, const Unit& unit, Counters& counters,
+                  llvm::Value* offset = nullptr);
+
+  void take_from_shared(llvm::IRBuilderBase& at);
+  void give_to_shared(llvm::IRBuilderBase& at);
+
+  // Counts down, and jumps to `slow` if it is time to observe. Otherwise to `fast`, or, if only the
+  // runtime could say that it is not, to `other`, from where that comes to the same.
+  void ask(llvm::IRBuilderBase& at, bool is_local, llvm::BasicBlock* fast, llvm::BasicBlock* slow,
+           llvm::BasicBlock* other);
+
+ private:
+  llvm::Value* local();
+  llvm::Value* shared(llvm::IRBuilderBase& at) { return counters_.region_countdown(at, offset_); }
+
+  llvm::Function& function_;
+  const Unit& unit_;
+  Counters& counters_;
+  llvm::Value* offset_;
+  llvm::IntegerType* word_;
+  llvm::Value* local_ = nullptr;
+};
+
+}  // namespace telltale::instrument

@@ -1,0 +1,16 @@
+// Sampling by regions: one question decides whether all sites of one pass through code without
+// loops are observed.
+#pragma once
+
+#include "transform/acyclic_functions.h"
+#include "transform/site_sampling.h"
+
+namespace telltale::instrument {
+
+// Replaces every mark in `function`, which `whole` was told of: docs/design/sampler-compiler.md,
+// "Sampling".
+void sample_by_regions(llvm::Function& function, const Unit& unit, Counters& counters,
+                       const Weightless& is_weightless, WholeFunctions& whole,
+                       SamplingStatistics& statistics);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,36 @@
+// The sampling transformation: two copies of a function, of which the fast one only counts down.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include <functional>
+#include <string_view>
+
+#include "codegen/counters.h"
+#include "translation_unit.h"
+
+namespace telltale::instrument {
+
+struct SamplingStatistics {
+  unsigned functions = 0;
+  unsigned without_copies = 0;  // the code cannot be copied: each site asks for itself
+  unsigned regions = 0;
+  unsigned weightless_regions = 0;
+  unsigned singleton_regions = 0;
+  unsigned sites = 0;
+};
+
+// `is_weightless` says of a callee that no site can be passed inside it.
+using Weightless = std::function<bool(const llvm::Function&)>;
+
+// An attribute of calls through pointers that can only call such.
+inline constexpr const char* kWeightlessCall = "telltale-weightless";
+
+// Replaces every mark in `function` by sampled observations.
+void sample_function(llvm::Function& function, const Unit& unit, Counters& counters,
+                     const Weightless& is_weightless, SamplingStatistics& statistics);
+
+// Replaces every mark in `function` by observations that are always made.
+void always_observe(llvm::Function& function, const Unit& unit, Counters& counters);
+
+}  // namespace telltale::instrument

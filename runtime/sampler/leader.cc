@@ -1,0 +1,164 @@
+#include "leader.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "access_windows.h"
+#include "generator.h"
+#include "settings.h"
+#include "signals.h"
+#include "trace.h"
+
+// A program without a dynamic linker lacks it.
+#pragma weak dlopen
+
+namespace telltale::sampler {
+
+const Entries* the_leader = nullptr;
+
+namespace {
+
+// Changes with Entries and with what they point to.
+constexpr uint32_t kCopyVersion = 0x100 + kUnitVersion;
+
+enum Role : uint32_t { kDoesNotLead = 0, kLeads = 1, kLeadsAndReports = 2 };
+
+// What another copy, perhaps of another release, finds of this one. The layout never changes.
+struct Copy {
+  uint32_t version;
+  uint32_t role;
+  const Entries* entries;
+};
+
+int32_t swap_window() { return telltale_sampler_swap_window; }
+
+const Entries kOwnEntries = {telltale_sampler_register_v1,
+                             telltale_sampler_unregister_v1,
+                             telltale_sampler_leaving_v1,
+                             telltale_sampler_reset_v1,
+                             telltale_sampler_tick,
+                             telltale_sampler_trace_v1,
+                             telltale_sampler_next,
+                             telltale_sampler_next_r,
+                             telltale_sampler_region_due_v1,
+                             telltale_sampler_region_due_r_v1,
+                             telltale_sampler_turn_v1,
+                             telltale_sampler_atoms_enter_v1,
+                             telltale_sampler_atoms_leave_v1,
+                             telltale_sampler_atoms_begin_v1,
+                             telltale_sampler_swap_enter_v1,
+                             telltale_sampler_swap_leave_v1,
+                             telltale_sampler_swap_begin_v1,
+                             swap_window,
+                             is_tracing,
+                             watches_signals,
+                             give_signal_stack};
+
+}  // namespace
+}  // namespace telltale::sampler
+
+// A note leads to this from the program headers. Symbols would not do: a library's may be hidden,
+// and those of libraries that dlopen has loaded are not looked up from others.
+extern "C" {
+__attribute__((visibility("hidden"), used)) telltale::sampler::Copy telltale_sampler_copy = {
+    telltale::sampler::kCopyVersion, telltale::sampler::kDoesNotLead,
+    &telltale::sampler::kOwnEntries};
+}
+
+asm(".pushsection .note.telltale.sampler,\"a\",%note\n"
+    "\t.balign 4\n"
+    "\t.long 12, 4, 1\n"  // sizes of the name and of what it says, and the kind
+    "\t.asciz \"Telltale\"\n"
+    "\t.balign 4\n"
+    "\t.long telltale_sampler_copy - .\n"
+    "\t.popsection\n");
+
+namespace telltale::sampler {
+namespace {
+
+constexpr uint32_t kNameSize = 12;
+constexpr char kName[kNameSize] = "Telltale";
+constexpr uint32_t kKind = 1;
+
+// The copy that the notes from `at` to `end` lead to, or null.
+Copy* copy_in(const char* at, const char* end, size_t alignment) {
+  while (static_cast<size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
+    const auto* const note = reinterpret_cast<const ElfW(Nhdr)*>(at);
+    const auto padded = [alignment](uint32_t size) {
+      return (size_t{size} + alignment - 1) / alignment * alignment;
+    };
+    const size_t size = sizeof(*note) + padded(note->n_namesz) + padded(note->n_descsz);
+    if (size > static_cast<size_t>(end - at)) return nullptr;
+    const char* const said = at + sizeof(*note) + kNameSize;
+    if (note->n_type == kKind && note->n_namesz == kNameSize && note->n_descsz == sizeof(int32_t) &&
+        ::memcmp(at + sizeof(*note), kName, kNameSize) == 0) {
+      int32_t distance = 0;
+      ::memcpy(&distance, said, sizeof(distance));
+      return reinterpret_cast<Copy*>(const_cast<char*>(said) + distance);
+    }
+    at += size;
+  }
+  return nullptr;
+}
+
+struct Search {
+  const Copy* leading = nullptr;
+  const char* own_module = "";
+};
+
+int look_at(struct dl_phdr_info* module, size_t, void* memory) {
+  auto& search = *static_cast<Search*>(memory);
+  for (int i = 0; i < module->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& part = module->dlpi_phdr[i];
+    if (part.p_type != PT_NOTE) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells numbers.
+    const auto* const begin = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
+    constexpr size_t kUsual = 4;
+    constexpr size_t kWide = 8;
+    const Copy* const found =
+        copy_in(begin, begin + part.p_memsz, part.p_align == kWide ? kWide : kUsual);
+    if (found == &telltale_sampler_copy) {
+      search.own_module = module->dlpi_name;
+    } else if (found != nullptr &&
+               __atomic_load_n(&found->role, __ATOMIC_ACQUIRE) != kDoesNotLead) {
+      search.leading = found;
+    }
+  }
+  return 0;
+}
+
+void follow(const Entries& other) {
+  // The leader knows whether a window is open: it is asked at each access.
+  telltale_sampler_atoms_window = 1;
+  telltale_sampler_atoms_rw_window = 1;
+  ::pthread_atfork(nullptr, nullptr, begin_generators);
+  __atomic_store_n(&the_leader, &other, __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+void find_leader() {
+  static bool done = false;
+  if (done) return;
+  done = true;
+  Search search;
+  ::dl_iterate_phdr(look_at, &search);
+  if (search.leading != nullptr && search.leading->version == kCopyVersion)
+    return follow(*search.leading->entries);
+  // Its settings are gone from the environment.
+  if (search.leading != nullptr && search.leading->role == kLeadsAndReports) {
+    complain("built by another release of telltale-cc than the rest, and not in the report",
+             *search.own_module == 0 ? "the program" : search.own_module);
+  }
+  __atomic_store_n(&telltale_sampler_copy.role, kLeads, __ATOMIC_RELEASE);
+  if (*search.own_module != 0 && dlopen != nullptr)
+    ::dlopen(search.own_module, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+void note_report() {
+  __atomic_store_n(&telltale_sampler_copy.role, kLeadsAndReports, __ATOMIC_RELEASE);
+}
+
+}  // namespace telltale::sampler

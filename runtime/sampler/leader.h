@@ -1,0 +1,49 @@
+// A program and the libraries that it loads may each have been linked with a copy of the runtime.
+// The copy whose unit registers first leads; the others hand over what they are asked, so that the
+// process has one list of units, one report, one set of signal handlers.
+#pragma once
+
+#include <stdint.h>
+
+#include "abi.h"
+
+namespace telltale::sampler {
+
+// What a copy lets other copies call.
+struct Entries {
+  decltype(&telltale_sampler_register_v1) register_unit;
+  decltype(&telltale_sampler_unregister_v1) unregister_unit;
+  decltype(&telltale_sampler_leaving_v1) leaving;
+  decltype(&telltale_sampler_reset_v1) reset;
+  decltype(&telltale_sampler_tick) tick;
+  decltype(&telltale_sampler_trace_v1) trace;
+  decltype(&telltale_sampler_next) next;
+  decltype(&telltale_sampler_next_r) next_r;
+  decltype(&telltale_sampler_region_due_v1) region_due;
+  decltype(&telltale_sampler_region_due_r_v1) region_due_r;
+  decltype(&telltale_sampler_turn_v1) turn;
+  decltype(&telltale_sampler_atoms_enter_v1) atoms_enter;
+  decltype(&telltale_sampler_atoms_leave_v1) atoms_leave;
+  decltype(&telltale_sampler_atoms_begin_v1) atoms_begin;
+  decltype(&telltale_sampler_swap_enter_v1) swap_enter;
+  decltype(&telltale_sampler_swap_leave_v1) swap_leave;
+  decltype(&telltale_sampler_swap_begin_v1) swap_begin;
+  int32_t (*swap_window)();  // of the calling thread
+  bool (*is_tracing)();
+  bool (*watches_signals)();
+  void (*give_signal_stack)();
+};
+
+// Set once, before the first unit of this copy registers.
+extern const Entries* the_leader;
+
+// The copy that leads; null if it is this one, or if no unit of this one has registered yet.
+inline const Entries* leader() { return __atomic_load_n(&the_leader, __ATOMIC_ACQUIRE); }
+
+// Called before a unit registers: finds the copy that leads, or makes this one lead. A copy that
+// leads stays loaded: signal handlers and threads hold on to it.
+void find_leader();
+// The process has a report, and this copy writes it.
+void note_report();
+
+}  // namespace telltale::sampler

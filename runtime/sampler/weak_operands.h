@@ -1,0 +1,26 @@
+#pragma once
+
+#include <stdint.h>
+
+#include "abi.h"
+
+namespace telltale::sampler {
+
+// Did this site of scalar-pairs compare with a variable that the program lacks?
+inline bool compares_with_nothing(const Unit& unit, uint32_t scheme, uint64_t row) {
+  uint32_t begin = 0;
+  uint32_t end = unit.borrowing_count;
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    const Borrowing& one = unit.borrowings[middle];
+    if (one.scheme == scheme && one.row == row) return one.operand == nullptr;
+    if (one.scheme < scheme || (one.scheme == scheme && one.row < row)) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return false;
+}
+
+}  // namespace telltale::sampler
