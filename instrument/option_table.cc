@@ -7,7 +7,7 @@
 namespace telltale::instrument {
 namespace {
 
-constexpr std::array<SchemeFacts, kSchemes> kFacts = {{
+constexpr std::array<SchemeInfo, kSchemes> kSchemeInfo = {{
     {"scalar-pairs", 3,
      "Compares each assigned value with variables and constants of its type: <, ==, >."},
     {"coverage", 1, "Counts how often each statement runs."},
@@ -33,7 +33,7 @@ using Error = std::optional<std::string>;
 
 void choose_scheme(std::string_view name, Options& options, Error& error) {
   for (std::size_t i = 0; i < kSchemes; ++i) {
-    if (name != kFacts[i].name) continue;
+    if (name != kSchemeInfo[i].name) continue;
     options.schemes[i] = true;
     return;
   }
@@ -60,12 +60,12 @@ void choose_runtime(std::string_view name, Options& options, Error& error) {
 
 template <bool Include>
 void filter_function(std::string_view name, Options& options, Error&) {
-  options.functions.push_back({Include, std::string(name), 0});
+  options.function_filters.push_back({Include, std::string(name), 0});
 }
 
 template <bool Include>
 void filter_file(std::string_view name, Options& options, Error&) {
-  options.places.push_back({Include, std::string(name), 0});
+  options.location_filters.push_back({Include, std::string(name), 0});
 }
 
 template <bool Include>
@@ -80,7 +80,7 @@ void filter_location(std::string_view place, Options& options, Error& error) {
     return;
   }
   rule.name = place.substr(0, colon);
-  options.places.push_back(rule);
+  options.location_filters.push_back(rule);
 }
 
 void take_reset_file(std::string_view name, Options& options, Error&) { options.reset_file = name; }
@@ -139,7 +139,7 @@ constexpr Option kOptions[] = {
            "Counts in programs with threads; on with -pthread and -fopenmp."),
     toggle(kSampling, "sample-regions", &Options::sample_regions,
            "Decides once for all sites of a region; -fno-sample-regions decides at each site."),
-    toggle(kSampling, "sample-turns", &Options::sample_turns,
+    toggle(kSampling, "sample-turns", &Options::sample_calls,
            "Lets most calls of functions with loops run plain code; off is slower, with more even "
            "samples."),
     {kSampling, "sampler-scales=", "FILE",
@@ -210,7 +210,9 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 
 }  // namespace
 
-const SchemeFacts& facts_of(Scheme scheme) { return kFacts[static_cast<std::size_t>(scheme)]; }
+const SchemeInfo& scheme_info(Scheme scheme) {
+  return kSchemeInfo[static_cast<std::size_t>(scheme)];
+}
 
 std::span<const Option> all_options() { return kOptions; }
 

@@ -22,7 +22,7 @@ struct Option {
   bool Options::* toggle = nullptr;
   void (*take)(std::string_view value, Options& options,
                std::optional<std::string>& error) = nullptr;
-  bool is_driver_s = false;  // the plugin has no use for it
+  bool is_for_driver = false;  // the plugin has no use for it
 };
 
 std::span<const Option> all_options();

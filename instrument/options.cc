@@ -6,7 +6,7 @@
 namespace telltale::instrument {
 namespace {
 
-constexpr const char* kBlanks = " \t\r";
+constexpr const char* kWhitespace = " \t\r";
 
 template <typename Number>
 bool is_number(std::string_view text, Number& number) {
@@ -15,9 +15,10 @@ bool is_number(std::string_view text, Number& number) {
 }
 
 bool parse_reset_point(std::string_view line, Options& options) {
-  const std::size_t gap = line.find_last_of(kBlanks);
+  const std::size_t gap = line.find_last_of(kWhitespace);
   if (gap == std::string_view::npos) return false;
-  FilterRule point{true, std::string(line.substr(0, line.find_last_not_of(kBlanks, gap) + 1)), 0};
+  FilterRule point{true, std::string(line.substr(0, line.find_last_not_of(kWhitespace, gap) + 1)),
+                   0};
   if (!is_number(line.substr(gap + 1), point.line) || point.line == 0 || point.name.empty())
     return false;
   options.reset_points.push_back(std::move(point));
@@ -36,7 +37,7 @@ bool parse_scale(std::string_view line, Options& options) {
   } else if (scale.function == "*" || !is_number(node, *scale.node)) {
     return false;
   }
-  if (!is_number(line.substr(second + 1), scale.units) || scale.units > kMost) return false;
+  if (!is_number(line.substr(second + 1), scale.weight) || scale.weight > kMost) return false;
   options.scales.push_back(std::move(scale));
   return true;
 }
@@ -51,7 +52,7 @@ std::optional<std::string> read_lines(const std::string& name, const std::string
   std::string line;
   for (unsigned number = 1; std::getline(file, line); ++number) {
     all += line + '\n';
-    line.erase(line.find_last_not_of(kBlanks) + 1);
+    line.erase(line.find_last_not_of(kWhitespace) + 1);
     if (!line.empty() && !parse(line)) return name + ":" + std::to_string(number) + ": " + wanted;
   }
   return std::nullopt;
@@ -66,20 +67,20 @@ bool Options::any_scheme() const {
   return false;
 }
 
-bool Options::looks_at_accesses() const {
+bool Options::has_access_scheme() const {
   return has(Scheme::kData) || has(Scheme::kYields) || has(Scheme::kAtoms) ||
          has(Scheme::kCompareSwap) || has(Scheme::kAtomsRw);
 }
 
 bool Options::wants_function(std::string_view name) const {
-  for (const FilterRule& rule : functions) {
+  for (const FilterRule& rule : function_filters) {
     if (rule.name == "*" || rule.name == name) return rule.include;
   }
   return true;
 }
 
-bool Options::wants_place(std::string_view file, unsigned line) const {
-  for (const FilterRule& rule : places) {
+bool Options::wants_location(std::string_view file, unsigned line) const {
+  for (const FilterRule& rule : location_filters) {
     if ((rule.name == "*" || rule.name == file) && (rule.line == 0 || rule.line == line))
       return rule.include;
   }
@@ -90,10 +91,10 @@ std::optional<std::string> read_files(Options& options) {
   const auto point = [&](std::string_view line) { return parse_reset_point(line, options); };
   const auto scale = [&](std::string_view line) { return parse_scale(line, options); };
   std::optional<std::string> error =
-      read_lines(options.reset_file, "a point is FILE LINE", point, options.all);
+      read_lines(options.reset_file, "a point is FILE LINE", point, options.signature_input);
   if (error) return error;
   return read_lines(options.scales_file, "a scale is FUNCTION<TAB>NODE<TAB>UNITS", scale,
-                    options.all);
+                    options.signature_input);
 }
 
 }  // namespace telltale::instrument

@@ -31,12 +31,12 @@ enum class Scheme : std::uint8_t {
 };
 inline constexpr std::size_t kSchemes = static_cast<std::size_t>(Scheme::kCount);
 
-struct SchemeFacts {
+struct SchemeInfo {
   const char* name;
   unsigned arity;    // counters a site
   const char* help;  // one line
 };
-const SchemeFacts& facts_of(Scheme scheme);
+const SchemeInfo& scheme_info(Scheme scheme);
 
 enum class Random : std::uint8_t { kOnline, kOffline, kFixed };
 
@@ -51,7 +51,7 @@ struct FilterRule {
 struct Scale {
   std::string function;          // "*" is any
   std::optional<unsigned> node;  // of the control flow graph; nothing is any
-  unsigned units = 1;            // 0: it is never observed
+  unsigned weight = 1;           // 0: it is never observed
 };
 
 struct Options {
@@ -60,7 +60,7 @@ struct Options {
   Random random = Random::kOnline;
   bool threads = false;
   bool sample_regions = true;
-  bool sample_turns = true;
+  bool sample_calls = true;
   bool balance_paths = false;
   bool cache_countdown = true;
   bool predict_checks = true;
@@ -90,26 +90,26 @@ struct Options {
   bool normal_form = false;  // texts as the original's front end had them
   bool compare_uninitialized = false;
   bool shared_runtime = false;  // for the driver
-  std::vector<FilterRule> functions;
-  std::vector<FilterRule> places;
+  std::vector<FilterRule> function_filters;
+  std::vector<FilterRule> location_filters;
   std::string reset_file;                // -fsampler-reset-at-points=
   std::vector<FilterRule> reset_points;  // what stands in it
   std::string scales_file;               // -fsampler-scales=
   std::vector<Scale> scales;             // what stands in it
-  std::string all;                       // every argument, in order: part of a unit's signature
+  std::string signature_input;           // every argument, in order: part of a unit's signature
 
   [[nodiscard]] bool has(Scheme scheme) const { return schemes[static_cast<std::size_t>(scheme)]; }
   [[nodiscard]] bool any_scheme() const;
   // A scheme that looks at shared memory.
-  [[nodiscard]] bool looks_at_accesses() const;
+  [[nodiscard]] bool has_access_scheme() const;
   // Is one pass through a region without loops observed as a whole, or each site by itself? Numbers
   // that somebody has chosen count sites, and only there a site takes from the countdown.
-  [[nodiscard]] bool decides_by_region() const {
+  [[nodiscard]] bool uses_region_sampling() const {
     return sample_regions && random == Random::kOnline && !balance_paths && scales_file.empty() &&
            !annotate_sites;
   }
   [[nodiscard]] bool wants_function(std::string_view name) const;
-  [[nodiscard]] bool wants_place(std::string_view file, unsigned line) const;
+  [[nodiscard]] bool wants_location(std::string_view file, unsigned line) const;
 };
 
 // Reads the files of -fsampler-reset-at-points and -fsampler-scales, if there are any; their text

@@ -2,12 +2,12 @@
 
 namespace telltale::instrument {
 
-Unit& unit() {
-  static Unit the_unit;
+TranslationUnit& current_unit() {
+  static TranslationUnit the_unit;
   return the_unit;
 }
 
-std::string signature_text(const Unit& unit) {
+std::string signature_hex(const TranslationUnit& unit) {
   std::string out;
   for (const std::uint8_t byte : unit.signature) {
     out += "0123456789abcdef"[byte >> 4];

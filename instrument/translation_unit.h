@@ -31,8 +31,8 @@ struct Site {
   ValueKind kind = ValueKind::kNone;
   unsigned bits = 0;  // width of the value
   int cfg_node = -1;
-  unsigned units = 1;  // what it takes from the countdown
-  int row = -1;        // its line among those of its scheme; -1: no code came of it
+  unsigned weight = 1;  // what it takes from the countdown
+  int row = -1;         // its line among those of its scheme; -1: no code came of it
 };
 
 // What a value is compared with: a variable, whose address is the next argument of the mark, or a
@@ -50,11 +50,11 @@ struct Mark {
   bool is_reset = false;           // all counters of the process begin again here, the first time
   int function = -1;
   std::vector<unsigned> sites;  // indices into Unit::sites; each takes one from the countdown
-  std::vector<unsigned> also;   // rows that follow those of `sites` and take nothing
-  bool is_write = false;        // of an access: the marked value is stored; otherwise it was loaded
+  std::vector<unsigned> uncounted_sites;  // rows that follow those of `sites` and take nothing
+  bool is_write = false;  // of an access: the marked value is stored; otherwise it was loaded
   std::vector<Operand> operands;
-  std::optional<Site>
-      constants_like;  // -fcompare-constants: one more site like this for each constant of the unit
+  std::optional<Site> constant_template;  // -fcompare-constants: one more site like this for each
+                                          // constant of the unit
 };
 
 struct Function {
@@ -64,7 +64,7 @@ struct Function {
   bool is_static = false;
 };
 
-struct Unit {
+struct TranslationUnit {
   Options options;
   bool active = false;  // the AST side has run
   std::string source;   // the main file as given
@@ -77,8 +77,8 @@ struct Unit {
 };
 
 // The unit that this compiler process is at.
-Unit& unit();
+TranslationUnit& current_unit();
 // Its signature in 32 hexadecimal digits.
-std::string signature_text(const Unit& unit);
+std::string signature_hex(const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

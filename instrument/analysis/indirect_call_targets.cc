@@ -10,9 +10,9 @@
 namespace telltale::instrument {
 namespace {
 
-class Search {
+class TargetSearch {
  public:
-  explicit Search(const Unit& unit) : unit_(unit) {}
+  explicit TargetSearch(const TranslationUnit& unit) : unit_(unit) {}
 
   // Follows what is still to be looked at to its ends. False if one of them is not known.
   bool run(const llvm::Value* callee) {
@@ -24,7 +24,7 @@ class Search {
     return true;
   }
 
-  Functions found;
+  CallTargets found;
 
  private:
   void add(const llvm::Value* value) { values_.push_back(value); }
@@ -46,15 +46,16 @@ class Search {
       return true;
     }
     if (const auto* const load = llvm::dyn_cast<llvm::LoadInst>(&value))
-      return contents(*base_of(load->getPointerOperand()));
-    if (const auto* const formal = llvm::dyn_cast<llvm::Argument>(&value)) return passed(*formal);
+      return add_contents(*underlying_object(load->getPointerOperand()));
+    if (const auto* const formal = llvm::dyn_cast<llvm::Argument>(&value))
+      return add_actual_arguments(*formal);
     const auto* const call = llvm::dyn_cast<llvm::CallInst>(&value);
     if (call == nullptr || mark_of(*call, unit_) == nullptr) return false;
     add(call->getArgOperand(1));
     return true;
   }
 
-  static const llvm::Value* base_of(const llvm::Value* place) {
+  static const llvm::Value* underlying_object(const llvm::Value* place) {
     for (;;) {
       place = place->stripPointerCasts();
       const auto* const element = llvm::dyn_cast<llvm::GEPOperator>(place);
@@ -63,7 +64,7 @@ class Search {
     }
   }
 
-  bool passed(const llvm::Argument& formal) {
+  bool add_actual_arguments(const llvm::Argument& formal) {
     const llvm::Function& function = *formal.getParent();
     if (!function.hasLocalLinkage()) return false;
     for (const llvm::Use& use : function.uses()) {
@@ -76,27 +77,27 @@ class Search {
   }
 
   // All that may stand in a variable.
-  bool contents(const llvm::Value& variable) {
+  bool add_contents(const llvm::Value& variable) {
     if (!variables_.insert(&variable).second) return true;
     if (const auto* const global = llvm::dyn_cast<llvm::GlobalVariable>(&variable)) {
       if (!global->hasDefinitiveInitializer()) return false;
-      functions_in(*global->getInitializer());
+      add_functions_in(*global->getInitializer());
       if (global->isConstant()) return true;
-      return global->hasLocalLinkage() && stored(*global);
+      return global->hasLocalLinkage() && add_stored_values(*global);
     }
-    return llvm::isa<llvm::AllocaInst>(variable) && stored(variable);
+    return llvm::isa<llvm::AllocaInst>(variable) && add_stored_values(variable);
   }
 
-  void functions_in(const llvm::Constant& constant) {
+  void add_functions_in(const llvm::Constant& constant) {
     if (const auto* const function = llvm::dyn_cast<llvm::Function>(constant.stripPointerCasts()))
       found.insert(function);
     if (!llvm::isa<llvm::ConstantAggregate>(constant)) return;
     for (const llvm::Use& one : constant.operands())
-      functions_in(*llvm::cast<llvm::Constant>(one.get()));
+      add_functions_in(*llvm::cast<llvm::Constant>(one.get()));
   }
 
   // What is written through an address; false if the address itself goes somewhere.
-  bool stored(const llvm::Value& variable) {
+  bool add_stored_values(const llvm::Value& variable) {
     llvm::SmallVector<const llvm::Value*, 8> places{&variable};
     while (!places.empty()) {
       const llvm::Value* const place = places.pop_back_val();
@@ -104,7 +105,7 @@ class Search {
         const llvm::User* const user = use.getUser();
         if (llvm::isa<llvm::GEPOperator>(user) || llvm::isa<llvm::BitCastOperator>(user)) {
           places.push_back(user);
-        } else if (!is_harmless(use)) {
+        } else if (!does_not_escape(use)) {
           return false;
         }
       }
@@ -112,7 +113,7 @@ class Search {
     return true;
   }
 
-  bool is_harmless(const llvm::Use& use) {
+  bool does_not_escape(const llvm::Use& use) {
     const llvm::User* const user = use.getUser();
     if (llvm::isa<llvm::LoadInst>(user) || llvm::isa<llvm::ICmpInst>(user)) return true;
     if (const auto* const store = llvm::dyn_cast<llvm::StoreInst>(user)) {
@@ -126,12 +127,12 @@ class Search {
     if (instruction->isLifetimeStartOrEnd() || llvm::isa<llvm::MemSetInst>(instruction))
       return true;
     if (const auto* const copy = llvm::dyn_cast<llvm::MemTransferInst>(instruction))
-      return use.getOperandNo() != 0 || contents(*base_of(copy->getRawSource()));
+      return use.getOperandNo() != 0 || add_contents(*underlying_object(copy->getRawSource()));
     // Marks only look.
     return mark_of(*instruction, unit_) != nullptr;
   }
 
-  const Unit& unit_;
+  const TranslationUnit& unit_;
   llvm::SmallVector<const llvm::Value*, 8> values_;
   llvm::SmallPtrSet<const llvm::Value*, 8> seen_;
   llvm::SmallPtrSet<const llvm::Value*, 8> variables_;
@@ -139,9 +140,10 @@ class Search {
 
 }  // namespace
 
-std::optional<Functions> callees_of(const llvm::CallBase& call, const Unit& unit) {
+std::optional<CallTargets> find_call_targets(const llvm::CallBase& call,
+                                             const TranslationUnit& unit) {
   if (call.isInlineAsm()) return std::nullopt;
-  Search search(unit);
+  TargetSearch search(unit);
   if (!search.run(call.getCalledOperand())) return std::nullopt;
   return std::move(search.found);
 }

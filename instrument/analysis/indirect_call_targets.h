@@ -10,12 +10,13 @@
 
 namespace telltale::instrument {
 
-using Functions = llvm::SetVector<const llvm::Function*>;
+using CallTargets = llvm::SetVector<const llvm::Function*>;
 
 // The callees of a call, direct or not; nothing if somebody else may have chosen them. A pointer is
 // known if it comes from constants, from constant tables, from variables of a function or of the
 // unit whose address goes nowhere, and from formals of functions that are only called, here.
 // Integers that were made of pointers are not followed.
-std::optional<Functions> callees_of(const llvm::CallBase& call, const Unit& unit);
+std::optional<CallTargets> find_call_targets(const llvm::CallBase& call,
+                                             const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

@@ -21,7 +21,7 @@ const clang::VarDecl* local_named_by(const clang::Expr* expr) {
 
 // Locals get numbers; those whose address is taken, or that a reference or a lambda may change, are
 // always defined.
-void Definitions::collect(const clang::Stmt* statement) {
+void ReachingDefinitions::collect_locals(const clang::Stmt* statement) {
   if (statement == nullptr) return;
   if (const auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(statement)) {
     for (const clang::Decl* const decl : declaration->decls()) {
@@ -49,7 +49,7 @@ void Definitions::collect(const clang::Stmt* statement) {
     for (const clang::CapturedStmt::Capture& capture : region->captures()) {
       if (capture.capturesVariable()) address_taken_.insert(capture.getCapturedVar());
     }
-    return collect(region->getCapturedStmt());
+    return collect_locals(region->getCapturedStmt());
   } else if (const auto* const call = llvm::dyn_cast<clang::CallExpr>(statement)) {
     // Arguments that are lvalues are bound to references.
     for (const clang::Expr* const argument : call->arguments()) {
@@ -57,17 +57,17 @@ void Definitions::collect(const clang::Stmt* statement) {
       if (const auto* const variable = local_named_by(argument)) address_taken_.insert(variable);
     }
   }
-  for (const clang::Stmt* const child : statement->children()) collect(child);
+  for (const clang::Stmt* const child : statement->children()) collect_locals(child);
 }
 
-void Definitions::define(const clang::VarDecl* variable, State& state) const {
+void ReachingDefinitions::define(const clang::VarDecl* variable, State& state) const {
   const auto found = numbers_.find(variable);
   if (found == numbers_.end()) return;
   state.defined.set(found->second);
   state.undefined.reset(found->second);
 }
 
-void Definitions::step(const clang::Stmt* statement, State& state, bool record) {
+void ReachingDefinitions::transfer(const clang::Stmt* statement, State& state, bool record) {
   if (const auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(statement)) {
     for (const clang::Decl* const decl : declaration->decls()) {
       const auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
@@ -88,9 +88,9 @@ void Definitions::step(const clang::Stmt* statement, State& state, bool record) 
   if (const auto* const variable = local_named_by(target)) define(variable, state);
 }
 
-Definitions::Definitions(const clang::FunctionDecl& function) {
+ReachingDefinitions::ReachingDefinitions(const clang::FunctionDecl& function) {
   clang::Stmt* const body = function.getBody();
-  collect(body);
+  collect_locals(body);
   clang::CFG::BuildOptions options;
   options.setAllAlwaysAdd();
   options.AddEHEdges = false;
@@ -109,7 +109,7 @@ Definitions::Definitions(const clang::FunctionDecl& function) {
     State state = in[block.getBlockID()];
     for (const clang::CFGElement& element : block) {
       if (const auto statement = element.getAs<clang::CFGStmt>())
-        step(statement->getStmt(), state, record);
+        transfer(statement->getStmt(), state, record);
     }
     return state;
   };
@@ -138,7 +138,7 @@ Definitions::Definitions(const clang::FunctionDecl& function) {
   }
 }
 
-Reach Definitions::reach(const clang::VarDecl& local, const void* place) const {
+Reach ReachingDefinitions::reach(const clang::VarDecl& local, const void* place) const {
   if (address_taken_.contains(&local)) return Reach::kAlways;
   const auto number = numbers_.find(&local);
   const auto state = before_.find(place);

@@ -12,10 +12,10 @@ namespace telltale::instrument {
 
 enum class Reach : unsigned char { kNothing, kMaybe, kAlways };  // is the variable defined?
 
-class Definitions {
+class ReachingDefinitions {
  public:
   // Looks at the function as it is now; call before anything is planted in it.
-  explicit Definitions(const clang::FunctionDecl& function);
+  explicit ReachingDefinitions(const clang::FunctionDecl& function);
 
   // `place` is an assignment, an increment, or a VarDecl with an initialiser: the moment before its
   // value is stored.
@@ -26,8 +26,8 @@ class Definitions {
     llvm::BitVector undefined;
     llvm::BitVector defined;
   };
-  void collect(const clang::Stmt* statement);
-  void step(const clang::Stmt* statement, State& state, bool record);
+  void collect_locals(const clang::Stmt* statement);
+  void transfer(const clang::Stmt* statement, State& state, bool record);
   void define(const clang::VarDecl* variable, State& state) const;
 
   llvm::DenseMap<const clang::VarDecl*, unsigned> numbers_;

@@ -20,7 +20,7 @@ const clang::Expr* array_of(const clang::ArraySubscriptExpr& element) {
   return decay->getSubExpr();
 }
 
-bool hands_on_its_place(const clang::Stmt& statement) {
+bool forwards_lvalue(const clang::Stmt& statement) {
   if (llvm::isa<clang::ParenExpr>(statement) || llvm::isa<clang::ConditionalOperator>(statement))
     return true;
   const auto* const cast = llvm::dyn_cast<clang::CastExpr>(&statement);
@@ -55,29 +55,30 @@ bool is_discrete(clang::QualType type, const clang::ASTContext& context) {
 
 }  // namespace
 
-SharedPlaces::SharedPlaces(const clang::FunctionDecl& function) {
+SharedMemoryAnalysis::SharedMemoryAnalysis(const clang::FunctionDecl& function) {
   if (const auto* const made = llvm::dyn_cast<clang::CXXConstructorDecl>(&function)) {
     for (const clang::CXXCtorInitializer* const initialiser : made->inits())
-      look(initialiser->getInit(), false);
+      visit(initialiser->getInit(), false);
   }
-  look(function.getBody(), false);
+  visit(function.getBody(), false);
 }
 
-std::size_t SharedPlaces::add_own(const std::vector<const clang::VarDecl*>& variables) {
-  const std::size_t before = own_.size();
-  own_.insert(own_.end(), variables.begin(), variables.end());
+std::size_t SharedMemoryAnalysis::push_private(
+    const std::vector<const clang::VarDecl*>& variables) {
+  const std::size_t before = private_.size();
+  private_.insert(private_.end(), variables.begin(), variables.end());
   return before;
 }
 
-bool SharedPlaces::is_own(const clang::VarDecl& variable) const {
-  return std::find(own_.begin(), own_.end(), &variable) != own_.end();
+bool SharedMemoryAnalysis::is_private(const clang::VarDecl& variable) const {
+  return std::find(private_.begin(), private_.end(), &variable) != private_.end();
 }
 
-void SharedPlaces::look(const clang::Stmt* statement, bool named_only) {
+void SharedMemoryAnalysis::visit(const clang::Stmt* statement, bool lvalue_only) {
   if (statement == nullptr || is_unevaluated(*statement)) return;
   if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(statement)) {
     const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
-    if (variable != nullptr && !named_only) address_taken_.insert(variable);
+    if (variable != nullptr && !lvalue_only) address_taken_.insert(variable);
     return;
   }
   if (const auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(statement)) {
@@ -86,38 +87,40 @@ void SharedPlaces::look(const clang::Stmt* statement, bool named_only) {
       if (const auto* const variable = llvm::dyn_cast<clang::VarDecl>(capture.getCapturedVar()))
         address_taken_.insert(variable);
     }
-    for (const clang::Expr* const init : lambda->capture_inits()) look(init, true);
+    for (const clang::Expr* const init : lambda->capture_inits()) visit(init, true);
     return;
   }
   if (const auto* const region = llvm::dyn_cast<clang::CapturedStmt>(statement))
-    return look(region->getCapturedStmt(), false);
+    return visit(region->getCapturedStmt(), false);
   if (const auto* const member = llvm::dyn_cast<clang::MemberExpr>(statement))
-    return look(member->getBase(), named_only);
+    return visit(member->getBase(), lvalue_only);
   if (const auto* const element = llvm::dyn_cast<clang::ArraySubscriptExpr>(statement)) {
     const clang::Expr* const array = array_of(*element);
-    look(array != nullptr ? array : element->getBase(), array != nullptr && named_only);
-    return look(element->getIdx(), false);
+    visit(array != nullptr ? array : element->getBase(), array != nullptr && lvalue_only);
+    return visit(element->getIdx(), false);
   }
   if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(statement);
       binary != nullptr && (binary->isAssignmentOp() || binary->getOpcode() == clang::BO_Comma)) {
-    look(binary->getLHS(), true);
-    return look(binary->getRHS(), binary->getOpcode() == clang::BO_Comma && named_only);
+    visit(binary->getLHS(), true);
+    return visit(binary->getRHS(), binary->getOpcode() == clang::BO_Comma && lvalue_only);
   }
   if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(statement);
       unary != nullptr && unary->isIncrementDecrementOp())
-    return look(unary->getSubExpr(), true);
+    return visit(unary->getSubExpr(), true);
   const bool harmless = is_read(*statement) || is_plain_copy(*statement) ||
                         llvm::isa<clang::GCCAsmStmt>(statement) ||
-                        (hands_on_its_place(*statement) && named_only);
-  for (const clang::Stmt* const child : statement->children()) look(child, harmless);
+                        (forwards_lvalue(*statement) && lvalue_only);
+  for (const clang::Stmt* const child : statement->children()) visit(child, harmless);
 }
 
-bool SharedPlaces::is_shared(const clang::VarDecl& local, const clang::ASTContext& context) const {
+bool SharedMemoryAnalysis::is_shared(const clang::VarDecl& local,
+                                     const clang::ASTContext& context) const {
   return local.hasLocalStorage() && address_taken_.contains(&local) &&
          is_discrete(local.getType(), context) && !local.getType().isConstQualified();
 }
 
-bool SharedPlaces::is_shared(const clang::Expr& lvalue, const clang::ASTContext& context) const {
+bool SharedMemoryAnalysis::is_shared(const clang::Expr& lvalue,
+                                     const clang::ASTContext& context) const {
   if (!lvalue.isGLValue() || lvalue.refersToBitField()) return false;
   if (!is_discrete(lvalue.getType(), context) || lvalue.getType().isConstQualified()) return false;
   const clang::Expr* base = &lvalue;
@@ -137,7 +140,7 @@ bool SharedPlaces::is_shared(const clang::Expr& lvalue, const clang::ASTContext&
       if (variable == nullptr) return false;
       if (variable->getType()->isReferenceType()) return true;
       if (variable->hasGlobalStorage()) return variable->getTLSKind() == clang::VarDecl::TLS_None;
-      return (name->refersToEnclosingVariableOrCapture() && !is_own(*variable)) ||
+      return (name->refersToEnclosingVariableOrCapture() && !is_private(*variable)) ||
              address_taken_.contains(variable);
     } else if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(base)) {
       if (!unary->isIncrementDecrementOp()) return unary->getOpcode() == clang::UO_Deref;
@@ -155,8 +158,8 @@ bool SharedPlaces::is_shared(const clang::Expr& lvalue, const clang::ASTContext&
   }
 }
 
-bool SharedPlaces::is_touched_by(const clang::Stmt& statement,
-                                 const clang::ASTContext& context) const {
+bool SharedMemoryAnalysis::is_accessed_by(const clang::Stmt& statement,
+                                          const clang::ASTContext& context) const {
   const clang::Expr* target = nullptr;
   if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&statement)) {
     if (binary->isAssignmentOp()) target = binary->getLHS();

@@ -12,12 +12,12 @@ namespace telltale::instrument {
 
 // Of one function. Shared are globals that are not each thread's own, what a pointer or reference
 // leads to, and locals whose address is taken or that a lambda holds by reference.
-class SharedPlaces {
+class SharedMemoryAnalysis {
  public:
   // Looks at the function as it is now; call before anything is planted in it.
-  explicit SharedPlaces(const clang::FunctionDecl& function);
+  explicit SharedMemoryAnalysis(const clang::FunctionDecl& function);
   // The same of an initialiser of a global, which may be null.
-  explicit SharedPlaces(const clang::Expr* initialiser) { look(initialiser, false); }
+  explicit SharedMemoryAnalysis(const clang::Expr* initialiser) { visit(initialiser, false); }
 
   // Variables whose address goes somewhere, or that a lambda holds by reference: locals, and
   // globals that the function names.
@@ -30,23 +30,23 @@ class SharedPlaces {
   [[nodiscard]] bool is_shared(const clang::VarDecl& local, const clang::ASTContext& context) const;
   // Does an assignment, without those inside it and without what it calls, touch such a place?
   // `statement` is the assignment, or what a local is initialised with.
-  [[nodiscard]] bool is_touched_by(const clang::Stmt& statement,
-                                   const clang::ASTContext& context) const;
+  [[nodiscard]] bool is_accessed_by(const clang::Stmt& statement,
+                                    const clang::ASTContext& context) const;
 
   // Variables of which each thread has its own from here on, in OpenMP regions; add_own() gives
   // what drop_own() takes to forget them.
-  std::size_t add_own(const std::vector<const clang::VarDecl*>& variables);
-  void drop_own(std::size_t before) { own_.resize(before); }
+  std::size_t push_private(const std::vector<const clang::VarDecl*>& variables);
+  void pop_private(std::size_t before) { private_.resize(before); }
 
  private:
   // `named_only`: the place is read, written or measured where it stands, and its address goes
   // nowhere.
-  void look(const clang::Stmt* statement, bool named_only);
+  void visit(const clang::Stmt* statement, bool lvalue_only);
 
-  [[nodiscard]] bool is_own(const clang::VarDecl& variable) const;
+  [[nodiscard]] bool is_private(const clang::VarDecl& variable) const;
 
   llvm::DenseSet<const clang::VarDecl*> address_taken_;
-  std::vector<const clang::VarDecl*> own_;
+  std::vector<const clang::VarDecl*> private_;
 };
 
 }  // namespace telltale::instrument

@@ -25,7 +25,7 @@ struct Node {
   std::vector<std::string> callees;
 };
 
-std::string display_name(const llvm::Function& function, const Unit& unit) {
+std::string display_name(const llvm::Function& function, const TranslationUnit& unit) {
   if (const Function* const known = function_of(function, unit); known != nullptr)
     return known->name;
   std::string symbol = function.getName().str();
@@ -38,22 +38,23 @@ std::string display_name(const llvm::Function& function, const Unit& unit) {
   return name;
 }
 
-std::vector<std::string> names_of_callees(const llvm::CallBase& call, const Unit& unit) {
+std::vector<std::string> callee_names(const llvm::CallBase& call, const TranslationUnit& unit) {
   const auto* const callee =
       llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
   if (callee != nullptr) return {display_name(*callee, unit)};
   std::vector<std::string> names;
-  if (const std::optional<Functions> known =
-          unit.options.use_points_to ? callees_of(call, unit) : std::nullopt) {
+  if (const std::optional<CallTargets> known =
+          unit.options.use_points_to ? find_call_targets(call, unit) : std::nullopt) {
     for (const llvm::Function* const one : *known) names.push_back(display_name(*one, unit));
   }
   // A pointer that is null wherever it comes from calls nobody, and says as little.
   return names.empty() ? std::vector<std::string>{"???"} : names;
 }
 
-class Graph {
+class CfgWriter {
  public:
-  Graph(const llvm::Function& function, int known, Unit& unit) : known_(known), unit_(unit) {
+  CfgWriter(const llvm::Function& function, int known, TranslationUnit& unit)
+      : known_(known), unit_(unit) {
     for (const llvm::BasicBlock& block : function) add_nodes(block);
     for (const llvm::BasicBlock& block : function) add_edges(block);
   }
@@ -74,7 +75,7 @@ class Graph {
 
   void add_sites(const llvm::Instruction& instruction, const Mark& mark) {
     std::vector<unsigned> sites = mark.sites;
-    sites.insert(sites.end(), mark.also.begin(), mark.also.end());
+    sites.insert(sites.end(), mark.uncounted_sites.begin(), mark.uncounted_sites.end());
     for (const unsigned number : sites) {
       Site& site = unit_.sites[number];
       // A function's entry is its first node.
@@ -96,8 +97,8 @@ class Graph {
         add_sites(instruction, *mark);
       } else if (const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
                  call != nullptr && !llvm::isa<llvm::IntrinsicInst>(call) && !call->isInlineAsm()) {
-        Node node{nullptr, call, {}, names_of_callees(*call, unit_)};
-        ends_[add(node)] = call->doesNotReturn();
+        Node node{nullptr, call, {}, callee_names(*call, unit_)};
+        header_blocks_[add(node)] = call->doesNotReturn();
       }
     }
     last_[&block] = static_cast<int>(nodes_.size()) - 1;
@@ -106,9 +107,9 @@ class Graph {
   void add_edges(const llvm::BasicBlock& block) {
     const int last = last_[&block];
     for (int i = first_[&block]; i < last; ++i) {
-      if (!ends_[i]) nodes_[static_cast<std::size_t>(i)].successors.push_back(i + 1);
+      if (!header_blocks_[i]) nodes_[static_cast<std::size_t>(i)].successors.push_back(i + 1);
     }
-    if (ends_[last]) return;
+    if (header_blocks_[last]) return;
     std::vector<int>& next = nodes_[static_cast<std::size_t>(last)].successors;
     for (const llvm::BasicBlock* const successor : llvm::successors(&block))
       next.push_back(first_[successor]);
@@ -144,11 +145,11 @@ class Graph {
   }
 
   int known_;
-  Unit& unit_;
+  TranslationUnit& unit_;
   std::vector<Node> nodes_;
   std::map<const llvm::BasicBlock*, int> first_;
   std::map<const llvm::BasicBlock*, int> last_;
-  std::map<int, bool> ends_;
+  std::map<int, bool> header_blocks_;
 };
 
 }  // namespace
@@ -156,7 +157,7 @@ class Graph {
 namespace {
 
 // The function that begins first, as regions inside it do, too; else the one of any site.
-int index_of(const llvm::Function& function, const Unit& unit) {
+int function_index(const llvm::Function& function, const TranslationUnit& unit) {
   int found = -1;
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
     const Mark* const mark = mark_of(instruction, unit);
@@ -169,16 +170,16 @@ int index_of(const llvm::Function& function, const Unit& unit) {
 
 }  // namespace
 
-const Function* function_of(const llvm::Function& function, const Unit& unit) {
-  const int index = index_of(function, unit);
+const Function* function_of(const llvm::Function& function, const TranslationUnit& unit) {
+  const int index = function_index(function, unit);
   return index < 0 ? nullptr : &unit.functions[static_cast<std::size_t>(index)];
 }
 
-std::string number_nodes(llvm::Module& module, Unit& unit) {
-  std::string out = "*\t0.1\n" + unit.source + "\n" + signature_text(unit) + "\n";
+std::string assign_cfg_nodes(llvm::Module& module, TranslationUnit& unit) {
+  std::string out = "*\t0.1\n" + unit.source + "\n" + signature_hex(unit) + "\n";
   for (const llvm::Function& function : module) {
-    if (const int index = index_of(function, unit); index >= 0)
-      Graph(function, index, unit).print(out);
+    if (const int index = function_index(function, unit); index >= 0)
+      CfgWriter(function, index, unit).print(out);
   }
   return out + "\n";
 }

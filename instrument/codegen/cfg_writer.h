@@ -12,10 +12,10 @@ namespace telltale::instrument {
 
 // Gives every site that has code in `module` its node, and returns the section's text
 // (docs/formats/sampler.md). Reads the code as clang made it: call before marks become counters.
-std::string number_nodes(llvm::Module& module, Unit& unit);
+std::string assign_cfg_nodes(llvm::Module& module, TranslationUnit& unit);
 
 // The planted call that says which of the unit's functions this is; null if nothing is planted in
 // it.
-const Function* function_of(const llvm::Function& function, const Unit& unit);
+const Function* function_of(const llvm::Function& function, const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

@@ -18,7 +18,7 @@ constexpr std::array<unsigned, 9> kFloatClasses = {
     llvm::fcNegInf,  llvm::fcNegNormal,    llvm::fcNegSubnormal, llvm::fcNegZero, llvm::fcNan,
     llvm::fcPosZero, llvm::fcPosSubnormal, llvm::fcPosNormal,    llvm::fcPosInf};
 
-const Site& site_of(const Unit& unit, const Mark& mark, unsigned index) {
+const Site& site_of(const TranslationUnit& unit, const Mark& mark, unsigned index) {
   return unit.sites[mark.sites[index]];
 }
 
@@ -30,14 +30,14 @@ unsigned argument_of(const Mark& mark, unsigned index) {
 }
 
 // A variable that no code of this unit uses: it may not exist.
-bool is_borrowed(const llvm::Value* variable) {
+bool is_weak(const llvm::Value* variable) {
   const auto* const global = llvm::dyn_cast<llvm::GlobalVariable>(variable);
   return global != nullptr && global->hasExternalWeakLinkage();
 }
 
 }  // namespace
 
-const Mark* mark_of(const llvm::Instruction& instruction, const Unit& unit) {
+const Mark* mark_of(const llvm::Instruction& instruction, const TranslationUnit& unit) {
   const auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
   if (call == nullptr || call->arg_empty()) return nullptr;
   const auto* const callee =
@@ -48,7 +48,7 @@ const Mark* mark_of(const llvm::Instruction& instruction, const Unit& unit) {
   return &unit.marks[number->getZExtValue()];
 }
 
-Counters::Counters(llvm::Module& module, const Unit& unit,
+Counters::Counters(llvm::Module& module, const TranslationUnit& unit,
                    const std::array<unsigned, kSchemes>& rows)
     : module_(module), unit_(unit), counter_(llvm::Type::getInt64Ty(module.getContext())) {
   for (std::size_t i = 0; i < kSchemes; ++i) {
@@ -65,7 +65,7 @@ llvm::GlobalVariable* Counters::variable(llvm::Constant* value, const llvm::Twin
 
 // Bounds start with the largest number as the least and the other way round. Numbers are kept in 64
 // bits.
-llvm::Constant* Counters::first_bounds(unsigned rows, llvm::GlobalVariable*& kinds) {
+llvm::Constant* Counters::initial_bounds(unsigned rows, llvm::GlobalVariable*& kinds) {
   std::vector<std::uint64_t> bounds(std::size_t{2} * rows);
   std::vector<std::uint8_t> kind(rows);
   for (const Site& site : unit_.sites) {
@@ -88,12 +88,12 @@ Counters::Table Counters::make_table(Scheme scheme, unsigned rows) {
   Table table;
   table.rows = rows;
   if (rows == 0) return table;
-  const SchemeFacts& facts = facts_of(scheme);
+  const SchemeInfo& facts = scheme_info(scheme);
   const auto zeros = [&](std::uint64_t count) {
     return llvm::ConstantAggregateZero::get(llvm::ArrayType::get(counter_, count));
   };
   llvm::Constant* const start = scheme == Scheme::kBounds
-                                    ? first_bounds(rows, table.kinds)
+                                    ? initial_bounds(rows, table.kinds)
                                     : zeros(std::uint64_t{rows} * facts.arity);
   table.counters = variable(start, llvm::Twine(facts.name) + ".counters", false);
   if (unit_.options.timestamp_first)
@@ -103,7 +103,7 @@ Counters::Table Counters::make_table(Scheme scheme, unsigned rows) {
   return table;
 }
 
-void Counters::trace(llvm::IRBuilderBase& at, llvm::Value* place, llvm::Value* extra) {
+void Counters::emit_trace(llvm::IRBuilderBase& at, llvm::Value* place, llvm::Value* extra) {
   if (!unit_.options.trace_sites) return;
   if (extra == nullptr) extra = llvm::ConstantInt::get(counter_, 0);
   at.CreateCall(module_.getOrInsertFunction("telltale_sampler_trace_v1", at.getVoidTy(),
@@ -111,7 +111,7 @@ void Counters::trace(llvm::IRBuilderBase& at, llvm::Value* place, llvm::Value* e
                 {place, extra});
 }
 
-void Counters::count(llvm::IRBuilderBase& at, llvm::Value* place) {
+void Counters::emit_increment(llvm::IRBuilderBase& at, llvm::Value* place) {
   llvm::Value* const one = llvm::ConstantInt::get(counter_, 1);
   if (unit_.options.threads) {
     at.CreateAtomicRMW(llvm::AtomicRMWInst::Add, place, one, llvm::MaybeAlign(8),
@@ -122,10 +122,10 @@ void Counters::count(llvm::IRBuilderBase& at, llvm::Value* place) {
 }
 
 // Stands in for a variable that the program does not have.
-llvm::GlobalVariable* Counters::nowhere() {
-  if (nowhere_ == nullptr)
-    nowhere_ = variable(llvm::ConstantInt::get(counter_, 0), "nowhere", false);
-  return nowhere_;
+llvm::GlobalVariable* Counters::null_operand() {
+  if (null_operand_ == nullptr)
+    null_operand_ = variable(llvm::ConstantInt::get(counter_, 0), "nowhere", false);
+  return null_operand_;
 }
 
 // What a pair's value is compared with, of the type of the value; a constant in 64 bits.
@@ -141,7 +141,7 @@ llvm::Value* Counters::operand_value(llvm::IRBuilderBase& at, const llvm::CallIn
   // time.
   llvm::Type* const stored = type->isIntegerTy(1) ? at.getInt8Ty() : type;
   llvm::Value* place = call.getArgOperand(argument_of(mark, index));
-  if (is_borrowed(place)) place = at.CreateSelect(at.CreateIsNotNull(place), place, nowhere());
+  if (is_weak(place)) place = at.CreateSelect(at.CreateIsNotNull(place), place, null_operand());
   llvm::Value* const value = at.CreateFreeze(at.CreateLoad(stored, place));
   return stored == type ? value : at.CreateICmpNE(value, at.getInt8(0));
 }
@@ -161,7 +161,8 @@ llvm::Value* Counters::pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& 
 }
 
 // A Group of runtime/sampler/unit.h.
-llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites, bool is_signed) {
+llvm::Constant* Counters::make_group_descriptor(Scheme scheme, unsigned row, unsigned sites,
+                                                bool is_signed) {
   llvm::LLVMContext& context = module_.getContext();
   llvm::Type* const word = llvm::Type::getInt32Ty(context);
   llvm::Constant* const null = llvm::Constant::getNullValue(llvm::PointerType::getUnqual(context));
@@ -177,25 +178,25 @@ llvm::Constant* Counters::make_group(Scheme scheme, unsigned row, unsigned sites
 }
 
 // What the runtime is to know of sites that compare with what the program may lack.
-void Counters::note_borrowings(const llvm::CallInst& call, const Mark& mark) {
-  if (!looked_for_borrowings_.insert(&mark).second) return;
+void Counters::add_weak_operands(const llvm::CallInst& call, const Mark& mark) {
+  if (!visited_marks_.insert(&mark).second) return;
   for (unsigned i = 0, argument = 2; i < mark.sites.size(); ++i) {
     if (mark.operands[i].is_constant) continue;
     llvm::Value* const place = call.getArgOperand(argument++);
-    if (is_borrowed(place))
-      borrowings_[static_cast<unsigned>(site_of(unit_, mark, i).row)] =
+    if (is_weak(place))
+      weak_operands_[static_cast<unsigned>(site_of(unit_, mark, i).row)] =
           llvm::cast<llvm::Constant>(place);
   }
 }
 
-llvm::Constant* Counters::borrowing_table() {
+llvm::Constant* Counters::weak_operand_table() {
   llvm::LLVMContext& context = module_.getContext();
   llvm::Type* const word = llvm::Type::getInt32Ty(context);
   const auto& schemes = unit_.options.schemes;
   const auto index = std::count(
       schemes.begin(), schemes.begin() + static_cast<std::ptrdiff_t>(Scheme::kScalarPairs), true);
   std::vector<llvm::Constant*> entries;
-  for (const auto& [row, operand] : borrowings_) {
+  for (const auto& [row, operand] : weak_operands_) {
     entries.push_back(llvm::ConstantStruct::getAnon(
         context, {operand, llvm::ConstantInt::get(word, static_cast<std::uint64_t>(index)),
                   llvm::ConstantInt::get(word, row)}));
@@ -205,41 +206,41 @@ llvm::Constant* Counters::borrowing_table() {
                   "borrowings", true);
 }
 
-llvm::Constant* Counters::group_table(const llvm::CallInst& call, const Mark& mark, unsigned first,
-                                      unsigned count) {
-  llvm::Constant*& known = groups_[{&mark, first}];
+llvm::Constant* Counters::group_descriptor(const llvm::CallInst& call, const Mark& mark,
+                                           unsigned first, unsigned count) {
+  llvm::Constant*& known = group_descriptors_[{&mark, first}];
   if (known != nullptr) return known;
-  note_borrowings(call, mark);
+  add_weak_operands(call, mark);
   const Site& site = site_of(unit_, mark, first);
-  known = make_group(mark.scheme, static_cast<unsigned>(site.row), count,
-                     site.kind == ValueKind::kSigned);
+  known = make_group_descriptor(mark.scheme, static_cast<unsigned>(site.row), count,
+                                site.kind == ValueKind::kSigned);
   return known;
 }
 
-llvm::Value* Counters::left_of_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                     const Mark& mark, llvm::Type* number) {
+llvm::Value* Counters::left_operand(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                    const Mark& mark, llvm::Type* number) {
   const bool is_signed = site_of(unit_, mark, 0).kind == ValueKind::kSigned;
   llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
   return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, number)
                                          : at.CreateIntCast(value, number, is_signed);
 }
 
-llvm::Value* Counters::observe_group(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                     const Mark& mark, llvm::Value* countdown) {
-  llvm::Value* const left = left_of_pairs(at, call, mark, counter_);
-  hand_over(at, call, mark, counter_,
-            [&](unsigned first, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
-              std::vector<llvm::Value*> arguments{countdown, group_table(call, mark, first, count),
-                                                  left};
-              arguments.insert(arguments.end(), operands.begin(), operands.end());
-              countdown = call_seldom(at, pass_group(), arguments);
-            });
+llvm::Value* Counters::emit_group_observation(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                              const Mark& mark, llvm::Value* countdown) {
+  llvm::Value* const left = left_operand(at, call, mark, counter_);
+  pass_operands(at, call, mark, counter_,
+                [&](unsigned first, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
+                  std::vector<llvm::Value*> arguments{
+                      countdown, group_descriptor(call, mark, first, count), left};
+                  arguments.insert(arguments.end(), operands.begin(), operands.end());
+                  countdown = call_cold(at, group_function(), arguments);
+                });
   return countdown;
 }
 
 // The counter that this observation belongs to.
-llvm::Value* Counters::slot_of(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                               const Mark& mark, unsigned index) {
+llvm::Value* Counters::counter_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                    const Mark& mark, unsigned index) {
   llvm::Value* const none = llvm::ConstantInt::get(counter_, 0);
   switch (mark.scheme) {
     case Scheme::kBranches:
@@ -281,7 +282,8 @@ llvm::Value* Counters::slot_of(llvm::IRBuilderBase& at, const llvm::CallInst& ca
   }
 }
 
-void Counters::widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Site& site) {
+void Counters::emit_bounds_update(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                  const Site& site) {
   const Table& table = tables_[static_cast<std::size_t>(Scheme::kBounds)];
   llvm::Value* value = at.CreateFreeze(call.getArgOperand(1));
   const bool is_signed = site.kind == ValueKind::kSigned;
@@ -290,10 +292,10 @@ void Counters::widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const 
   } else {
     value = is_signed ? at.CreateSExt(value, counter_) : at.CreateZExt(value, counter_);
   }
-  trace(at,
-        at.CreateConstInBoundsGEP1_64(counter_, table.counters,
-                                      2 * static_cast<std::uint64_t>(site.row)),
-        value);
+  emit_trace(at,
+             at.CreateConstInBoundsGEP1_64(counter_, table.counters,
+                                           2 * static_cast<std::uint64_t>(site.row)),
+             value);
   for (const bool is_least : {true, false}) {
     llvm::Value* const place = at.CreateConstInBoundsGEP1_64(
         counter_, table.counters, 2 * static_cast<std::uint64_t>(site.row) + (is_least ? 0 : 1));
@@ -314,7 +316,7 @@ void Counters::widen(llvm::IRBuilderBase& at, const llvm::CallInst& call, const 
 }
 
 // Numbers all observations of the process; the first and the last of each site are kept.
-void Counters::stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* row) {
+void Counters::emit_timestamps(llvm::IRBuilderBase& at, const Table& table, llvm::Value* row) {
   if (table.first == nullptr && table.last == nullptr) return;
   const llvm::FunctionCallee tick = module_.getOrInsertFunction("telltale_sampler_tick", counter_);
   llvm::Value* const now = at.CreateCall(tick);
@@ -334,15 +336,15 @@ void Counters::stamp(llvm::IRBuilderBase& at, const Table& table, llvm::Value* r
 
 // Instead of counting: which of its counters it would be, and the site's row, are added up in a
 // variable of the function.
-void Counters::annotate(llvm::IRBuilderBase& at, llvm::Value* slot, const Mark& mark,
-                        unsigned row) {
+void Counters::emit_annotation(llvm::IRBuilderBase& at, llvm::Value* slot, const Mark& mark,
+                               unsigned row) {
   llvm::Function* const function = at.GetInsertBlock()->getParent();
   llvm::AllocaInst*& place = annotations_[{function, mark.scheme}];
   if (place == nullptr) {
     llvm::IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
     place = entry.CreateAlloca(
         at.getInt32Ty(), nullptr,
-        llvm::Twine("cbi_") + facts_of(mark.scheme).name + "_" + function->getName() + "_dummy");
+        llvm::Twine("cbi_") + scheme_info(mark.scheme).name + "_" + function->getName() + "_dummy");
   }
   at.CreateStore(at.CreateAdd(at.CreateTrunc(slot, at.getInt32Ty()), at.getInt32(row)), place,
                  /*isVolatile=*/true);
@@ -353,11 +355,11 @@ llvm::Constant* Counters::counter_at(const Mark& mark, unsigned slot) {
   const auto row = static_cast<std::uint64_t>(site_of(unit_, mark, 0).row);
   return llvm::ConstantExpr::getInBoundsGetElementPtr(
       counter_, table.counters,
-      llvm::ConstantInt::get(counter_, row * facts_of(mark.scheme).arity + slot));
+      llvm::ConstantInt::get(counter_, row * scheme_info(mark.scheme).arity + slot));
 }
 
-llvm::Constant* Counters::access_table(const Mark& mark) {
-  llvm::Constant*& known = accesses_[&mark];
+llvm::Constant* Counters::access_descriptor(const Mark& mark) {
+  llvm::Constant*& known = access_descriptors_[&mark];
   if (known != nullptr) return known;
   const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
   llvm::Constant* const row =
@@ -377,40 +379,41 @@ llvm::Constant* Counters::access_table(const Mark& mark) {
 }
 
 // A pass that was counted as one without yielding is one with.
-void Counters::yield(llvm::IRBuilderBase& at, const Mark& mark) {
+void Counters::emit_yield(llvm::IRBuilderBase& at, const Mark& mark) {
   at.CreateCall(
       module_.getOrInsertFunction("telltale_sampler_yield_v1", at.getVoidTy(), at.getPtrTy()),
       {counter_at(mark, 0)});
 }
 
-void Counters::open_window(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark) {
+void Counters::emit_window_begin(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                 const Mark& mark) {
   const bool is_swap = mark.scheme == Scheme::kCompareSwap;
   at.CreateCall(module_.getOrInsertFunction(
                     is_swap ? "telltale_sampler_swap_begin_v1" : "telltale_sampler_atoms_begin_v1",
                     at.getVoidTy(), at.getInt32Ty(), at.getPtrTy()),
-                {call.getArgOperand(1), access_table(mark)});
+                {call.getArgOperand(1), access_descriptor(mark)});
 }
 
-void Counters::observe(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                       unsigned index) {
-  if (!mark.also.empty()) return open_window(at, call, mark);
+void Counters::emit_observation(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                const Mark& mark, unsigned index) {
+  if (!mark.uncounted_sites.empty()) return emit_window_begin(at, call, mark);
   const Site& site = site_of(unit_, mark, index);
   const Table& table = tables_[static_cast<std::size_t>(mark.scheme)];
   const auto row = static_cast<unsigned>(site.row);
-  stamp(at, table, llvm::ConstantInt::get(counter_, row));
-  if (mark.scheme == Scheme::kYields) return yield(at, mark);
-  if (mark.scheme == Scheme::kBounds) return widen(at, call, site);
-  const unsigned arity = facts_of(mark.scheme).arity;
-  llvm::Value* const which = slot_of(at, call, mark, index);
-  if (unit_.options.annotate_sites) return annotate(at, which, mark, row);
+  emit_timestamps(at, table, llvm::ConstantInt::get(counter_, row));
+  if (mark.scheme == Scheme::kYields) return emit_yield(at, mark);
+  if (mark.scheme == Scheme::kBounds) return emit_bounds_update(at, call, site);
+  const unsigned arity = scheme_info(mark.scheme).arity;
+  llvm::Value* const which = counter_slot(at, call, mark, index);
+  if (unit_.options.annotate_sites) return emit_annotation(at, which, mark, row);
   llvm::Value* const slot =
       at.CreateAdd(which, llvm::ConstantInt::get(counter_, std::uint64_t{row} * arity));
   llvm::Value* const place = at.CreateInBoundsGEP(counter_, table.counters, {slot});
-  if (mark.scheme == Scheme::kScalarPairs) note_borrowings(call, mark);
-  count(at, place);
+  if (mark.scheme == Scheme::kScalarPairs) add_weak_operands(call, mark);
+  emit_increment(at, place);
   // A traced access comes with its address.
   const bool has_address = mark.scheme == Scheme::kData && call.getType()->isVoidTy();
-  trace(at, place, has_address ? call.getArgOperand(1) : nullptr);
+  emit_trace(at, place, has_address ? call.getArgOperand(1) : nullptr);
 }
 
 llvm::Constant* Counters::scheme_table() {
@@ -427,7 +430,7 @@ llvm::Constant* Counters::scheme_table() {
   for (std::size_t i = 0; i < kSchemes; ++i) {
     if (!unit_.options.schemes[i]) continue;
     const Table& table = tables_[i];
-    const SchemeFacts& facts = facts_of(static_cast<Scheme>(i));
+    const SchemeInfo& facts = scheme_info(static_cast<Scheme>(i));
     llvm::Constant* const name =
         variable(llvm::ConstantDataArray::getString(context, facts.name), "name", true);
     entries.push_back(llvm::ConstantStruct::get(
@@ -457,12 +460,12 @@ void Counters::emit_registration() {
       llvm::ConstantInt::get(word, static_cast<std::uint32_t>(options.random)),
       llvm::ConstantInt::get(word, flags)};
   llvm::Constant* const description = llvm::ConstantStruct::getAnon(
-      context,
-      {number[0], number[1], number[2], number[3], scheme_table(), null, null, signature,
-       options.threads || region_countdown_ == nullptr ? null : region_countdown_,
-       turns_.empty() ? null : join_turns(), borrowings_.empty() ? null : borrowing_table(),
-       llvm::ConstantInt::get(word, turns_.size()),
-       llvm::ConstantInt::get(word, borrowings_.size())});
+      context, {number[0], number[1], number[2], number[3], scheme_table(), null, null, signature,
+                options.threads || region_countdown_ == nullptr ? null : region_countdown_,
+                call_counters_.empty() ? null : merge_call_counters(),
+                weak_operands_.empty() ? null : weak_operand_table(),
+                llvm::ConstantInt::get(word, call_counters_.size()),
+                llvm::ConstantInt::get(word, weak_operands_.size())});
   llvm::GlobalVariable* const unit_variable = variable(description, "unit", false);
   const auto make = [&](const char* runtime_name, const char* name) {
     auto* const type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), false);

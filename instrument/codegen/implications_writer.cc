@@ -10,7 +10,7 @@ enum Slot : unsigned char { kLess = 0, kEqual = 1, kGreater = 2 };
 
 class Text {
  public:
-  explicit Text(const Unit& unit) : head_(signature_text(unit) + "\tscalar-pairs\t") {}
+  explicit Text(const TranslationUnit& unit) : head_(signature_hex(unit) + "\tscalar-pairs\t") {}
 
   // That the left value is `slot` of one constant tells that it is `then` of the other.
   void implies(const Site& site, Slot slot, const Site& other, Slot then) {
@@ -32,7 +32,7 @@ bool is_greater(const Site& like, std::int64_t one, std::int64_t other) {
 
 }  // namespace
 
-std::string implications_text(const Unit& unit) {
+std::string write_implications(const TranslationUnit& unit) {
   Text out(unit);
   for (const Mark& mark : unit.marks) {
     if (mark.scheme != Scheme::kScalarPairs) continue;

@@ -9,6 +9,6 @@
 namespace telltale::instrument {
 
 // The text of .debug_sampler_implications. All sites have their rows.
-std::string implications_text(const Unit& unit);
+std::string write_implications(const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

@@ -13,7 +13,7 @@ namespace telltale::instrument {
 
 using llvm::BasicBlock;
 
-bool Counters::counts_in_place() const {
+bool Counters::can_count_inline() const {
   const Options& options = unit_.options;
   const llvm::Triple target(module_.getTargetTriple());
   return target.getArch() == llvm::Triple::x86_64 && !target.isX32() && !options.timestamp_first &&
@@ -22,7 +22,7 @@ bool Counters::counts_in_place() const {
 
 // Of an instruction that says nothing of memory LLVM believes that it touches nothing of the
 // program's, so that a loop keeps in registers what it did without it.
-void Counters::count_unseen(llvm::IRBuilderBase& at, llvm::Value* place) {
+void Counters::emit_unaliased_increment(llvm::IRBuilderBase& at, llvm::Value* place) {
   auto* const type = llvm::FunctionType::get(at.getVoidTy(), {at.getPtrTy()}, false);
   llvm::CallInst* const call =
       at.CreateCall(llvm::InlineAsm::get(type, unit_.options.threads ? "lock incq $0" : "incq $0",
@@ -36,17 +36,18 @@ void Counters::count_unseen(llvm::IRBuilderBase& at, llvm::Value* place) {
 
 // void (counters of the first comparison, value, how many, operands ...); value and operands are of
 // 64 bits or, narrow, of 32
-llvm::Function& Counters::compare_all(bool is_signed, bool is_narrow) {
-  llvm::Function*& made = compare_all_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
+llvm::Function& Counters::compare_function(bool is_signed, bool is_narrow) {
+  llvm::Function*& made = compare_functions_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
   if (made != nullptr) return *made;
   llvm::IRBuilder<> builder(module_.getContext());
   llvm::Type* const number = is_narrow ? builder.getInt32Ty() : counter_;
-  made = make_seldom(
-      "compare", handed_type(builder.getVoidTy(), {builder.getPtrTy(), number, counter_}, number));
+  made = make_cold_function(
+      "compare",
+      observer_type(builder.getVoidTy(), {builder.getPtrTy(), number, counter_}, number));
   builder.SetInsertPoint(&made->getEntryBlock());
   llvm::Argument* const left = made->getArg(1);
   llvm::Argument* const count = made->getArg(2);
-  llvm::Value* const operands = handed_over(builder, *made, 3, number);
+  llvm::Value* const operands = make_operand_array(builder, *made, 3, number);
   const auto compare = [&](llvm::Value* one, llvm::Value* other, bool or_equal) {
     using llvm::CmpInst;
     if (is_signed)
@@ -92,7 +93,7 @@ llvm::Function& Counters::compare_all(bool is_signed, bool is_narrow) {
       for (unsigned i = 0; i < kLanes; ++i) {
         llvm::Value* const slot =
             builder.CreateZExt(builder.CreateExtractElement(slots, i), counter_);
-        count_unseen(builder, builder.CreateGEP(counter_, counters, {slot}));
+        emit_unaliased_increment(builder, builder.CreateGEP(counter_, counters, {slot}));
       }
     });
   }
@@ -102,7 +103,7 @@ llvm::Function& Counters::compare_all(bool is_signed, bool is_narrow) {
       counters = builder.CreateGEP(counter_, counters,
                                    {builder.CreateZExt(compare(left, right, or_equal), counter_)});
     }
-    count_unseen(builder, counters);
+    emit_unaliased_increment(builder, counters);
   });
   builder.CreateRetVoid();
   return *made;
@@ -121,41 +122,43 @@ bool Counters::has_narrow_pairs(const llvm::CallInst& call, const Mark& mark) co
   });
 }
 
-bool Counters::observe_in_place(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                const Mark& mark) {
+bool Counters::emit_inline_observation(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                       const Mark& mark) {
   const Scheme scheme = mark.scheme;
-  if (!counts_in_place()) return false;
-  const auto place_of = [&](llvm::Value* slot) {
+  if (!can_count_inline()) return false;
+  const auto location_of = [&](llvm::Value* slot) {
     return at.CreateInBoundsGEP(counter_, tables_[static_cast<std::size_t>(scheme)].counters,
                                 {slot});
   };
   if (scheme != Scheme::kScalarPairs) {
     for (unsigned i = 0; i < mark.sites.size(); ++i) {
       const auto row = static_cast<std::uint64_t>(unit_.sites[mark.sites[i]].row);
-      count_unseen(at, place_of(at.CreateAdd(
-                           slot_of(at, call, mark, i),
-                           llvm::ConstantInt::get(counter_, row * facts_of(scheme).arity))));
+      emit_unaliased_increment(
+          at, location_of(
+                  at.CreateAdd(counter_slot(at, call, mark, i),
+                               llvm::ConstantInt::get(counter_, row * scheme_info(scheme).arity))));
     }
     return true;
   }
-  note_borrowings(call, mark);
+  add_weak_operands(call, mark);
   const bool is_narrow = has_narrow_pairs(call, mark);
   llvm::Type* const number = is_narrow ? at.getInt32Ty() : counter_;
   const bool is_signed = unit_.sites[mark.sites[0]].kind == ValueKind::kSigned;
-  llvm::Value* const left = left_of_pairs(at, call, mark, number);
-  hand_over(
+  llvm::Value* const left = left_operand(at, call, mark, number);
+  pass_operands(
       at, call, mark, number,
       [&](unsigned begin, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
         const auto row = static_cast<std::uint64_t>(unit_.sites[mark.sites[begin]].row);
-        const bool tallies = tallies_pairs();
+        const bool tallies = uses_pair_tallies();
         llvm::Value* const where =
             tallies ? llvm::ConstantInt::get(counter_, row)
-                    : place_of(llvm::ConstantInt::get(counter_, row * kPairCounters));
+                    : location_of(llvm::ConstantInt::get(counter_, row * kPairCounters));
         std::vector<llvm::Value*> arguments{where, left, llvm::ConstantInt::get(counter_, count)};
         arguments.insert(arguments.end(), operands.begin(), operands.end());
-        call_seldom(at,
-                    tallies ? tally_all(is_signed, is_narrow) : compare_all(is_signed, is_narrow),
-                    arguments);
+        call_cold(
+            at,
+            tallies ? tally_function(is_signed, is_narrow) : compare_function(is_signed, is_narrow),
+            arguments);
       });
   return true;
 }

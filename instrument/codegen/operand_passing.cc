@@ -22,26 +22,26 @@ bool Counters::has_vectors() {
   return *has_vectors_;
 }
 
-Counters::Handing Counters::handing(llvm::Type* number) {
+Counters::OperandPassing Counters::operand_passing(llvm::Type* number) {
   constexpr unsigned kBits = 128;
   if (!has_vectors()) return {2, 2, number};
   const unsigned lanes = kBits / number->getIntegerBitWidth();
-  return {kTalliedAtOnce, kTalliedAtOnce / lanes, llvm::FixedVectorType::get(number, lanes)};
+  return {kTallyLanes, kTallyLanes / lanes, llvm::FixedVectorType::get(number, lanes)};
 }
 
-llvm::FunctionType* Counters::handed_type(llvm::Type* result, llvm::ArrayRef<llvm::Type*> first,
-                                          llvm::Type* number) {
+llvm::FunctionType* Counters::observer_type(llvm::Type* result, llvm::ArrayRef<llvm::Type*> first,
+                                            llvm::Type* number) {
   std::vector<llvm::Type*> types(first.begin(), first.end());
-  const Handing how = handing(number);
+  const OperandPassing how = operand_passing(number);
   types.insert(types.end(), how.parts, how.part);
   return llvm::FunctionType::get(result, types, false);
 }
 
-void Counters::hand_over(
+void Counters::pass_operands(
     llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark, llvm::Type* number,
     const std::function<void(unsigned, unsigned, llvm::ArrayRef<llvm::Value*>)>& observe) {
   const bool is_signed = unit_.sites[mark.sites[0]].kind == ValueKind::kSigned;
-  const Handing how = handing(number);
+  const OperandPassing how = operand_passing(number);
   const auto sites = static_cast<unsigned>(mark.sites.size());
   for (unsigned first = 0; first < sites; first += how.at_once) {
     const unsigned count = std::min(how.at_once, sites - first);
@@ -64,12 +64,12 @@ void Counters::hand_over(
   }
 }
 
-llvm::Value* Counters::handed_over(llvm::IRBuilderBase& at, llvm::Function& function,
-                                   unsigned first, llvm::Type* number) {
-  const Handing how = handing(number);
+llvm::Value* Counters::make_operand_array(llvm::IRBuilderBase& at, llvm::Function& function,
+                                          unsigned first, llvm::Type* number) {
+  const OperandPassing how = operand_passing(number);
   // Whoever reads several at a time may read beyond the last.
   llvm::Value* const array =
-      at.CreateAlloca(llvm::ArrayType::get(number, std::max(how.at_once, kTalliedAtOnce)));
+      at.CreateAlloca(llvm::ArrayType::get(number, std::max(how.at_once, kTallyLanes)));
   for (unsigned i = 0; i < how.parts; ++i) {
     at.CreateAlignedStore(at.CreateFreeze(function.getArg(first + i)),
                           at.CreateConstGEP1_64(number, array, i * (how.at_once / how.parts)),

@@ -101,7 +101,7 @@ void take_language(const std::string& name, Parts& parts) {
 void take_word(const std::string& word, Parts& parts) {
   if (const instrument::Option* const option = instrument::find_option(word); option != nullptr) {
     instrument::parse_option(word, parts.options, parts.error);
-    if (!option->is_driver_s) parts.sampler.push_back(word);
+    if (!option->is_for_driver) parts.sampler.push_back(word);
     parts.threads_given = parts.threads_given || word == "-fthreads" || word == "-fno-threads";
     return;
   }

@@ -9,11 +9,11 @@
 namespace telltale::driver {
 namespace {
 
-using instrument::facts_of;
 using instrument::kSchemes;
 using instrument::Option;
 using instrument::OptionGroup;
 using instrument::Scheme;
+using instrument::scheme_info;
 
 constexpr std::array<OptionGroup, 4> kGroups = {OptionGroup::kSites, OptionGroup::kSampling,
                                                 OptionGroup::kRecords, OptionGroup::kProgram};
@@ -57,7 +57,7 @@ std::vector<Section> option_sections() {
 Section scheme_section() {
   Section section{"Schemes", {}};
   for (std::size_t i = 0; i < kSchemes; ++i) {
-    const auto& facts = facts_of(static_cast<Scheme>(i));
+    const auto& facts = scheme_info(static_cast<Scheme>(i));
     section.entries.push_back({facts.name, facts.help});
   }
   return section;

@@ -23,7 +23,7 @@ bool is_discrete(clang::QualType type, const clang::ASTContext& context) {
   return kind != ValueKind::kNone && kind != ValueKind::kFloat;
 }
 
-const clang::Expr& stripped(const clang::Expr& expr) {
+const clang::Expr& strip_temporaries(const clang::Expr& expr) {
   const clang::Expr* now = &expr;
   for (const clang::Expr* before = nullptr; now != before;) {
     before = now;
@@ -37,27 +37,27 @@ const clang::Expr& stripped(const clang::Expr& expr) {
   return *now;
 }
 
-const clang::Expr& uncast(const clang::Expr& expr) {
-  const clang::Expr* now = &stripped(expr);
+const clang::Expr& strip_casts(const clang::Expr& expr) {
+  const clang::Expr* now = &strip_temporaries(expr);
   while (const auto* const cast = llvm::dyn_cast<clang::CastExpr>(now)) {
     if (cast->getCastKind() == clang::CK_ArrayToPointerDecay ||
         cast->getCastKind() == clang::CK_FunctionToPointerDecay)
       return *now;
-    now = &stripped(*cast->getSubExpr());
+    now = &strip_temporaries(*cast->getSubExpr());
   }
   return *now;
 }
 
-Operands DataflowValues::of_variable(const clang::VarDecl& variable) const {
+Operands DataflowOperands::of_variable(const clang::VarDecl& variable) const {
   Operands out;
   const bool named = !variable.getName().empty();
   spread(variable.getType(), named ? name_(variable) : kAnything, named, out);
   return out;
 }
 
-Operands DataflowValues::of_place(const clang::Expr& lvalue) const {
+Operands DataflowOperands::of_place(const clang::Expr& lvalue) const {
   Operands out;
-  const clang::Expr& place = stripped(lvalue);
+  const clang::Expr& place = strip_temporaries(lvalue);
   const auto* const element = llvm::dyn_cast<clang::ArraySubscriptExpr>(&place);
   const auto* const decay =
       element == nullptr
@@ -73,19 +73,19 @@ Operands DataflowValues::of_place(const clang::Expr& lvalue) const {
   return out;
 }
 
-Operands DataflowValues::of_value(const clang::Expr& expr) const {
+Operands DataflowOperands::of_value(const clang::Expr& expr) const {
   const clang::QualType type = expr.getType();
   const bool discrete = is_discrete(type, context_);
   if (!discrete && !(fields_ && is_plain_struct(type))) return {};
   if (discrete) {
     if (const std::optional<std::string> number = number_of(expr)) return {*number};
   }
-  const clang::Expr* value = &uncast(expr);
+  const clang::Expr* value = &strip_casts(expr);
   while (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(value)) {
     if (binary->isAssignmentOp()) {
-      value = &uncast(*binary->getLHS());
+      value = &strip_casts(*binary->getLHS());
     } else if (binary->getOpcode() == clang::BO_Comma) {
-      value = &uncast(*binary->getRHS());
+      value = &strip_casts(*binary->getRHS());
     } else {
       break;
     }
@@ -94,7 +94,7 @@ Operands DataflowValues::of_value(const clang::Expr& expr) const {
   if (const auto* const made = llvm::dyn_cast<clang::CXXConstructExpr>(value);
       made != nullptr && made->getNumArgs() == 1 &&
       made->getConstructor()->isCopyOrMoveConstructor())
-    value = &uncast(*made->getArg(0));
+    value = &strip_casts(*made->getArg(0));
   Operands out;
   if (value->isGLValue() && !type->isReferenceType() && !llvm::isa<clang::CallExpr>(value) &&
       !llvm::isa<clang::StringLiteral>(value) && !value->getType()->isFunctionType() &&
@@ -105,16 +105,16 @@ Operands DataflowValues::of_value(const clang::Expr& expr) const {
   return out;
 }
 
-std::optional<std::string> DataflowValues::simple(const clang::Expr& expr) const {
+std::optional<std::string> DataflowOperands::simple(const clang::Expr& expr) const {
   const Operands operands = of_value(expr);
   if (operands.size() != 1 || operands[0] == kAnything || operands[0] == kElement)
     return std::nullopt;
   return operands[0];
 }
 
-void DataflowValues::initialised(const std::string& name, bool direct, clang::QualType type,
-                                 const clang::Expr& init, Operands& pairs) const {
-  const clang::Expr& value = stripped(init);
+void DataflowOperands::initialised(const std::string& name, bool direct, clang::QualType type,
+                                   const clang::Expr& init, Operands& pairs) const {
+  const clang::Expr& value = strip_temporaries(init);
   const auto* const list = llvm::dyn_cast<clang::InitListExpr>(&value);
   if (list != nullptr && list->getNumInits() == 1 && type->isScalarType())
     return initialised(name, direct, type, *list->getInit(0), pairs);
@@ -150,8 +150,8 @@ void DataflowValues::initialised(const std::string& name, bool direct, clang::Qu
   }
 }
 
-void DataflowValues::spread(clang::QualType type, const std::string& name, bool direct,
-                            Operands& out) const {
+void DataflowOperands::spread(clang::QualType type, const std::string& name, bool direct,
+                              Operands& out) const {
   if (is_discrete(type, context_)) {
     out.push_back(direct ? name : kAnything);
     return;
@@ -163,8 +163,8 @@ void DataflowValues::spread(clang::QualType type, const std::string& name, bool 
   }
 }
 
-std::optional<std::string> DataflowValues::path_of(const clang::Expr& place) const {
-  const clang::Expr& bare = stripped(place);
+std::optional<std::string> DataflowOperands::path_of(const clang::Expr& place) const {
+  const clang::Expr& bare = strip_temporaries(place);
   if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(&bare)) {
     const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
     // A lambda's copy is a member of it, and what it refers to is behind a pointer.
@@ -188,14 +188,14 @@ std::optional<std::string> DataflowValues::path_of(const clang::Expr& place) con
   return *base + "." + member->getMemberDecl()->getNameAsString();
 }
 
-std::optional<std::string> DataflowValues::number_of(const clang::Expr& expr) const {
+std::optional<std::string> DataflowOperands::number_of(const clang::Expr& expr) const {
   if (expr.isValueDependent()) return std::nullopt;
   if (expr.getType()->isPointerType()) {
     clang::ASTContext& context = const_cast<clang::ASTContext&>(context_);
     if (expr.isNullPointerConstant(context, clang::Expr::NPC_ValueDependentIsNotNull) !=
         clang::Expr::NPCK_NotNull)
       return "0";
-    const clang::Expr& bare = uncast(expr);
+    const clang::Expr& bare = strip_casts(expr);
     return bare.getType()->isIntegerType() ? number_of(bare) : std::nullopt;
   }
   clang::Expr::EvalResult result;

@@ -22,16 +22,16 @@ inline constexpr const char* kElement = "@";
 // Is it followed: a number that is no floating-point one, or an address?
 bool is_discrete(clang::QualType type, const clang::ASTContext& context);
 // Without parentheses and temporaries.
-const clang::Expr& stripped(const clang::Expr& expr);
+const clang::Expr& strip_temporaries(const clang::Expr& expr);
 // Through casts, too, down to what is read: casts are transparent.
-const clang::Expr& uncast(const clang::Expr& expr);
+const clang::Expr& strip_casts(const clang::Expr& expr);
 
 // `name` tells variables apart.
-class DataflowValues {
+class DataflowOperands {
  public:
   using Naming = std::function<std::string(const clang::VarDecl&)>;
   // `fields`: members of structures are followed, too.
-  DataflowValues(const clang::ASTContext& context, bool fields, Naming name)
+  DataflowOperands(const clang::ASTContext& context, bool fields, Naming name)
       : context_(context), fields_(fields), name_(std::move(name)) {}
 
   // One operand for each discrete number in a variable: itself, or members of a structure.

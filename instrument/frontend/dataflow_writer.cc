@@ -48,9 +48,9 @@ clang::BinaryOperatorKind negated(clang::BinaryOperatorKind kind) {
 }
 
 // The lines of one function: what is done, in the order in which it is evaluated.
-class Lines {
+class FunctionLines {
  public:
-  explicit Lines(const DataflowValues& values) : values_(values) {}
+  explicit FunctionLines(const DataflowOperands& values) : values_(values) {}
 
   void statement(const clang::Stmt* one) {
     if (one == nullptr || llvm::isa<clang::NullStmt>(one)) return;
@@ -173,7 +173,7 @@ class Lines {
 
   // The call that a value is the result of, unchanged.
   static const clang::CallExpr* called(const clang::Expr& value) {
-    return llvm::dyn_cast<clang::CallExpr>(&uncast(value));
+    return llvm::dyn_cast<clang::CallExpr>(&strip_casts(value));
   }
 
   template <typename Call>
@@ -200,17 +200,17 @@ class Lines {
   }
 
   void condition(const clang::Expr& asked) {
-    const clang::Expr* expr = &stripped(asked);
+    const clang::Expr* expr = &strip_temporaries(asked);
     bool flipped = false;
     for (;;) {
       const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(expr);
       const auto* const cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expr);
       if (unary != nullptr && unary->getOpcode() == clang::UO_LNot) {
         flipped = !flipped;
-        expr = &stripped(*unary->getSubExpr());
+        expr = &strip_temporaries(*unary->getSubExpr());
       } else if (cast != nullptr && cast->getCastKind() != clang::CK_LValueToRValue &&
                  cast->isPRValue() && cast->getSubExpr()->isPRValue()) {
-        expr = &stripped(*cast->getSubExpr());
+        expr = &strip_temporaries(*cast->getSubExpr());
       } else {
         break;
       }
@@ -279,7 +279,7 @@ class Lines {
     assigned(*binary.getLHS(), binary.getRHS());
   }
 
-  const DataflowValues& values_;
+  const DataflowOperands& values_;
 };
 
 // A static local stands among the globals.
@@ -299,12 +299,12 @@ std::string global_name(const clang::VarDecl& variable) {
 
 }  // namespace
 
-void Dataflow::add(const clang::FunctionDecl& function,
-                   const std::vector<clang::VarDecl*>& globals) {
+void DataflowWriter::add(const clang::FunctionDecl& function,
+                         const std::vector<clang::VarDecl*>& globals) {
   if (!done_.insert(&function).second || function.getBody() == nullptr) return;
   const NormalForm names(function, globals);
   const std::string own = name_of(function);
-  const DataflowValues values(
+  const DataflowOperands values(
       context_, options_.dataflow_fields, [&](const clang::VarDecl& variable) {
         if (variable.hasGlobalStorage()) {
           named_.insert(variable.getCanonicalDecl());
@@ -312,9 +312,9 @@ void Dataflow::add(const clang::FunctionDecl& function,
         }
         return (options_.rename_locals ? own + "$" : "") + names.name(variable);
       });
-  const SharedPlaces places(function);
+  const SharedMemoryAnalysis places(function);
   address_taken_.insert(places.address_taken().begin(), places.address_taken().end());
-  Lines lines(values);
+  FunctionLines lines(values);
   if (const auto* const made = llvm::dyn_cast<clang::CXXConstructorDecl>(&function))
     lines.initialisers(*made);
   lines.statement(function.getBody());
@@ -332,8 +332,8 @@ void Dataflow::add(const clang::FunctionDecl& function,
   for (const clang::VarDecl* const one : lines.static_locals) named_.insert(one);
 }
 
-std::string Dataflow::text(const std::vector<clang::VarDecl*>& globals) const {
-  const DataflowValues values(context_, options_.dataflow_fields, global_name);
+std::string DataflowWriter::text(const std::vector<clang::VarDecl*>& globals) const {
+  const DataflowOperands values(context_, options_.dataflow_fields, global_name);
   std::string out;
   std::vector<const clang::VarDecl*> all(globals.begin(), globals.end());
   for (const clang::VarDecl* const one : named_) {
@@ -342,7 +342,7 @@ std::string Dataflow::text(const std::vector<clang::VarDecl*>& globals) const {
   llvm::DenseSet<const clang::VarDecl*> taken = address_taken_;
   for (const clang::VarDecl* const variable : all) {
     const clang::Expr* const init = variable->getAnyInitializer();
-    const SharedPlaces in_init(init);
+    const SharedMemoryAnalysis in_init(init);
     taken.insert(in_init.address_taken().begin(), in_init.address_taken().end());
   }
   for (const clang::VarDecl* variable : all) {

@@ -13,9 +13,9 @@
 
 namespace telltale::instrument {
 
-class Dataflow {
+class DataflowWriter {
  public:
-  Dataflow(const clang::ASTContext& context, const Options& options)
+  DataflowWriter(const clang::ASTContext& context, const Options& options)
       : context_(context), options_(options) {}
 
   // Adds what a function with a body does, once. Nothing may be planted in it yet. `globals` are

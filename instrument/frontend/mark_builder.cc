@@ -53,8 +53,8 @@ clang::FunctionDecl* MarkBuilder::function_for(clang::QualType type) {
   return known;
 }
 
-clang::Expr* MarkBuilder::pass(unsigned mark, clang::Expr* value,
-                               const std::vector<clang::VarDecl*>& variables) {
+clang::Expr* MarkBuilder::forward(unsigned mark, clang::Expr* value,
+                                  const std::vector<clang::VarDecl*>& variables) {
   const clang::SourceLocation location = value->getBeginLoc();
   const clang::QualType type = value->getType().getCanonicalType().getUnqualifiedType();
   clang::FunctionDecl* const function = function_for(type);
@@ -69,14 +69,14 @@ clang::Expr* MarkBuilder::pass(unsigned mark, clang::Expr* value,
                                     context_.UnsignedIntTy, location),
       value};
   for (clang::VarDecl* const variable : variables) {
-    clang::Expr* const name = refer(variable, location);
-    arguments.push_back(address(name, context_.getPointerType(name->getType())));
+    clang::Expr* const name = reference(variable, location);
+    arguments.push_back(address_of(name, context_.getPointerType(name->getType())));
   }
   return clang::CallExpr::Create(context_, callee, arguments, value->getType().getUnqualifiedType(),
                                  clang::VK_PRValue, location, {});
 }
 
-clang::Expr* MarkBuilder::plain(unsigned mark, clang::SourceLocation location) {
+clang::Expr* MarkBuilder::marker(unsigned mark, clang::SourceLocation location) {
   clang::FunctionDecl* const function = function_for(context_.VoidTy);
   clang::Expr* const callee = clang::ImplicitCastExpr::Create(
       context_, context_.getPointerType(function->getType()), clang::CK_FunctionToPointerDecay,
@@ -103,7 +103,7 @@ clang::Expr* MarkBuilder::load(clang::Expr* lvalue) {
                                          clang::VK_PRValue, {});
 }
 
-clang::Expr* MarkBuilder::refer(clang::VarDecl* variable, clang::SourceLocation location) {
+clang::Expr* MarkBuilder::reference(clang::VarDecl* variable, clang::SourceLocation location) {
   return clang::DeclRefExpr::Create(context_, {}, {}, variable, false, location,
                                     variable->getType().getNonReferenceType(), clang::VK_LValue);
 }
@@ -122,20 +122,20 @@ clang::Expr* MarkBuilder::binary(clang::BinaryOperatorKind operation, clang::Exp
                                        clang::OK_Ordinary, left->getBeginLoc(), {});
 }
 
-clang::Expr* MarkBuilder::address(clang::Expr* lvalue, clang::QualType pointer) {
+clang::Expr* MarkBuilder::address_of(clang::Expr* lvalue, clang::QualType pointer) {
   return clang::UnaryOperator::Create(context_, lvalue, clang::UO_AddrOf, pointer,
                                       clang::VK_PRValue, clang::OK_Ordinary, lvalue->getBeginLoc(),
                                       false, {});
 }
 
-clang::Expr* MarkBuilder::follow(clang::Expr* pointer, clang::QualType type) {
+clang::Expr* MarkBuilder::dereference(clang::Expr* pointer, clang::QualType type) {
   return clang::UnaryOperator::Create(context_, pointer, clang::UO_Deref, type, clang::VK_LValue,
                                       clang::OK_Ordinary, pointer->getBeginLoc(), false, {});
 }
 
 // Clang's analyses at the end of a unit look into what is evaluated once, and would report for a
 // second time what `instead_of` shows them. They do not look through two of these.
-clang::OpaqueValueExpr* MarkBuilder::once(clang::Expr* expr) {
+clang::OpaqueValueExpr* MarkBuilder::evaluate_once(clang::Expr* expr) {
   const auto wrapped = [this](clang::Expr* one) {
     return new (context_) clang::OpaqueValueExpr(one->getBeginLoc(), one->getType(),
                                                  one->getValueKind(), one->getObjectKind(), one);
@@ -145,15 +145,15 @@ clang::OpaqueValueExpr* MarkBuilder::once(clang::Expr* expr) {
   return wrapped(hidden);
 }
 
-clang::Expr* MarkBuilder::in_order(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
+clang::Expr* MarkBuilder::sequence(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
                                    unsigned result) {
   llvm::SmallVector<clang::Expr*, 4> once_each;
   for (clang::Expr* const step : steps)
-    once_each.push_back(llvm::isa<clang::OpaqueValueExpr>(step) ? step : once(step));
+    once_each.push_back(llvm::isa<clang::OpaqueValueExpr>(step) ? step : evaluate_once(step));
   return clang::PseudoObjectExpr::Create(context_, instead_of, once_each, result);
 }
 
-clang::Expr* MarkBuilder::one(clang::SourceLocation location) {
+clang::Expr* MarkBuilder::literal_one(clang::SourceLocation location) {
   return clang::IntegerLiteral::Create(
       context_, llvm::APInt(context_.getIntWidth(context_.IntTy), 1), context_.IntTy, location);
 }

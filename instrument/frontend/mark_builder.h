@@ -16,27 +16,27 @@ class MarkBuilder {
 
   // `value`, a scalar that is no lvalue, handed on by a call that names `mark`; then the addresses
   // of `variables`.
-  clang::Expr* pass(unsigned mark, clang::Expr* value,
-                    const std::vector<clang::VarDecl*>& variables = {});
+  clang::Expr* forward(unsigned mark, clang::Expr* value,
+                       const std::vector<clang::VarDecl*>& variables = {});
   // A call for its own sake.
-  clang::Expr* plain(unsigned mark, clang::SourceLocation location);
+  clang::Expr* marker(unsigned mark, clang::SourceLocation location);
 
   clang::Expr* convert(clang::Expr* value, clang::QualType to);
   // The value of an lvalue.
   clang::Expr* load(clang::Expr* lvalue);
-  clang::Expr* refer(clang::VarDecl* variable, clang::SourceLocation location);
+  clang::Expr* reference(clang::VarDecl* variable, clang::SourceLocation location);
   clang::Expr* assign(clang::Expr* lvalue, clang::Expr* value);
   clang::Expr* binary(clang::BinaryOperatorKind operation, clang::Expr* left, clang::Expr* right,
                       clang::QualType type);
-  clang::Expr* one(clang::SourceLocation location);
-  clang::Expr* address(clang::Expr* lvalue, clang::QualType pointer);
+  clang::Expr* literal_one(clang::SourceLocation location);
+  clang::Expr* address_of(clang::Expr* lvalue, clang::QualType pointer);
   // The lvalue of type `type` that a pointer leads to.
-  clang::Expr* follow(clang::Expr* pointer, clang::QualType type);
+  clang::Expr* dereference(clang::Expr* pointer, clang::QualType type);
   // A name for an expression that is evaluated once; to be listed in in_order().
-  clang::OpaqueValueExpr* once(clang::Expr* expr);
+  clang::OpaqueValueExpr* evaluate_once(clang::Expr* expr);
   // Evaluates `steps` one after another; the value is that of number `result`. `instead_of` is what
   // all this stands for.
-  clang::Expr* in_order(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
+  clang::Expr* sequence(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
                         unsigned result);
 
  private:

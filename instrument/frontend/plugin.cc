@@ -27,7 +27,7 @@ std::set<std::string, std::less<>>& excluded_by_pragma() {
   return names;
 }
 
-bool makes_code(clang::frontend::ActionKind action) {
+bool emits_code(clang::frontend::ActionKind action) {
   return action == clang::frontend::EmitAssembly || action == clang::frontend::EmitBC ||
          action == clang::frontend::EmitLLVM || action == clang::frontend::EmitObj;
 }
@@ -39,14 +39,14 @@ bool is_precompiled(const clang::CompilerInstance& compiler) {
 
 // What a signature tells apart: every byte that was compiled, where from, and how.
 std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compiler,
-                                          const Unit& unit) {
+                                          const TranslationUnit& unit) {
   llvm::MD5 hash;
   const auto add = [&hash](llvm::StringRef text) {
     hash.update(text);
     hash.update(llvm::StringRef("\0", 1));
   };
   add(unit.source);
-  add(unit.options.all);
+  add(unit.options.signature_input);
   for (const auto& [macro, is_undefined] : compiler.getPreprocessorOpts().Macros)
     add((is_undefined ? "-U" : "-D") + macro);
   const clang::SourceManager& sources = compiler.getSourceManager();
@@ -79,8 +79,8 @@ std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compile
 }
 
 // Every integer constant of a function that is looked at.
-void gather(const clang::Stmt* statement, const clang::ASTContext& context,
-            std::set<std::int64_t>& found) {
+void collect_constants(const clang::Stmt* statement, const clang::ASTContext& context,
+                       std::set<std::int64_t>& found) {
   if (statement == nullptr) return;
   if (const auto* const expr = llvm::dyn_cast<clang::Expr>(statement);
       expr != nullptr && expr->isPRValue() && expr->getType()->isIntegralOrEnumerationType()) {
@@ -94,73 +94,76 @@ void gather(const clang::Stmt* statement, const clang::ASTContext& context,
       return;
     }
   }
-  for (const clang::Stmt* const child : statement->children()) gather(child, context, found);
+  for (const clang::Stmt* const child : statement->children())
+    collect_constants(child, context, found);
 }
 
-class Consumer : public clang::ASTConsumer {
+class SiteConsumer : public clang::ASTConsumer {
  public:
-  explicit Consumer(clang::CompilerInstance& compiler) : compiler_(compiler) {}
+  explicit SiteConsumer(clang::CompilerInstance& compiler) : compiler_(compiler) {}
 
   void Initialize(clang::ASTContext& context) override {
-    planting_.emplace(context, unit());
-    if (unit().options.dataflow) dataflow_.emplace(context, unit().options);
+    state_.emplace(context, current_unit());
+    if (current_unit().options.dataflow) dataflow_.emplace(context, current_unit().options);
   }
 
   bool HandleTopLevelDecl(clang::DeclGroupRef group) override {
-    for (clang::Decl* const decl : group) look_at(*decl);
+    for (clang::Decl* const decl : group) visit_declaration(*decl);
     return true;
   }
 
   void HandleInlineFunctionDefinition(clang::FunctionDecl* function) override {
-    consider(*function);
+    instrument_or_defer(*function);
   }
 
   // clang 19 does not tell of methods whose body is a try block.
   void HandleTagDeclDefinition(clang::TagDecl* type) override {
     const auto* const record = llvm::dyn_cast<clang::CXXRecordDecl>(type);
     if (record == nullptr || record->isDependentContext() || record->isLambda()) return;
-    for (clang::CXXMethodDecl* const method : record->methods()) planting_->later.push_back(method);
-    if (record->hasInClassInitializer()) with_initialisers_.push_back(record);
+    for (clang::CXXMethodDecl* const method : record->methods()) state_->deferred.push_back(method);
+    if (record->hasInClassInitializer()) with_default_initialisers_.push_back(record);
   }
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
-    planting_->is_end = true;
+    state_->at_end_of_unit = true;
     add_imported(context);
-    for (const clang::CXXRecordDecl* const record : with_initialisers_) {
+    for (const clang::CXXRecordDecl* const record : with_default_initialisers_) {
       for (clang::CXXConstructorDecl* const made : record->ctors())
-        planting_->later.push_back(made);
+        state_->deferred.push_back(made);
     }
     add_lambdas(context);
     // Before anything is planted in statements that instantiations of a template share.
-    for (const clang::FunctionDecl* const function : planting_->later) describe(*function);
+    for (const clang::FunctionDecl* const function : state_->deferred) add_dataflow(*function);
     // Planting in one may turn up lambdas.
-    for (std::size_t i = 0; i < planting_->later.size(); ++i) plant(*planting_->later[i]);
-    add_all_constants(*planting_);
-    if (dataflow_) unit().dataflow = dataflow_->text(planting_->globals);
+    for (std::size_t i = 0; i < state_->deferred.size(); ++i) instrument(*state_->deferred[i]);
+    add_constant_sites(*state_);
+    if (dataflow_) current_unit().dataflow = dataflow_->text(state_->globals);
     if (is_precompiled(compiler_)) {
       const clang::SourceManager& sources = compiler_.getSourceManager();
       if (const auto file = sources.getFileEntryRefForID(sources.getMainFileID()))
-        unit().source =
-            unit().options.relative_paths ? relative_name(file->getName()) : file->getName().str();
+        current_unit().source = current_unit().options.relative_paths
+                                    ? relative_name(file->getName())
+                                    : file->getName().str();
     }
-    unit().signature = signature_of(compiler_, unit());
+    current_unit().signature = signature_of(compiler_, current_unit());
   }
 
  private:
-  void look_at(clang::Decl& decl) {
+  void visit_declaration(clang::Decl& decl) {
     if (auto* const function = llvm::dyn_cast<clang::FunctionDecl>(&decl))
-      return consider(*function);
+      return instrument_or_defer(*function);
     if (auto* const variable = llvm::dyn_cast<clang::VarDecl>(&decl)) {
       if (variable->isFileVarDecl() && !variable->isStaticDataMember() && variable->isFirstDecl() &&
           !variable->getType()->isDependentType())
-        planting_->globals.push_back(variable);
+        state_->globals.push_back(variable);
       return;
     }
     if (!llvm::isa<clang::NamespaceDecl>(decl) && !llvm::isa<clang::LinkageSpecDecl>(decl) &&
         !llvm::isa<clang::ExportDecl>(decl))
       return;
-    for (clang::Decl* const inner : llvm::cast<clang::DeclContext>(decl).decls()) look_at(*inner);
+    for (clang::Decl* const inner : llvm::cast<clang::DeclContext>(decl).decls())
+      visit_declaration(*inner);
   }
 
   // Nobody tells of the classes of modules and precompiled headers.
@@ -173,7 +176,7 @@ class Consumer : public clang::ASTConsumer {
           record == nullptr ? nullptr : record->getDefinition();
       if (defined != nullptr && defined->isFromASTFile() && defined->hasInClassInitializer() &&
           !defined->isDependentContext() && imported_.insert(defined).second)
-        with_initialisers_.push_back(defined);
+        with_default_initialisers_.push_back(defined);
     }
   }
 
@@ -186,88 +189,89 @@ class Consumer : public clang::ASTConsumer {
           record->isDependentContext() || record->getParentFunctionOrMethod() != nullptr)
         continue;
       if (clang::CXXMethodDecl* const body = record->getLambdaCallOperator(); body != nullptr)
-        planting_->later.push_back(body);
+        state_->deferred.push_back(body);
     }
   }
 
   // Is code made of it whether or not somebody uses it? Asking clang would settle the linkage of
   // classes that have no name yet.
-  static bool is_made_at_once(const clang::FunctionDecl& function) {
+  static bool is_emitted_at_once(const clang::FunctionDecl& function) {
     return function.getTemplateSpecializationKind() == clang::TSK_ExplicitInstantiationDefinition ||
            function.hasAttr<clang::UsedAttr>() || function.hasAttr<clang::ConstructorAttr>() ||
            function.hasAttr<clang::DestructorAttr>();
   }
 
-  void consider(clang::FunctionDecl& function) {
+  void instrument_or_defer(clang::FunctionDecl& function) {
     if (!function.doesThisDeclarationHaveABody() || function.isDependentContext()) return;
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
     const bool cxx = compiler_.getLangOpts().CPlusPlus;
     // A constant expression further down may still run it. Code for these is made at the end.
     const bool waits = cxx && (function.isConstexpr() ||
                                ((function.isInlined() || function.isTemplateInstantiation()) &&
-                                !is_made_at_once(function)));
+                                !is_emitted_at_once(function)));
     if (waits) {
-      planting_->later.push_back(&function);
+      state_->deferred.push_back(&function);
     } else {
-      plant(function);
+      instrument(function);
     }
   }
 
   // A constructor that nobody wrote, of a class that says what its members begin with.
-  static bool begins_members(const clang::FunctionDecl& function) {
+  static bool initialises_members(const clang::FunctionDecl& function) {
     const auto* const made = llvm::dyn_cast<clang::CXXConstructorDecl>(&function);
     return made != nullptr && !made->isCopyOrMoveConstructor() &&
            made->getParent()->hasInClassInitializer();
   }
 
   bool is_wanted(const clang::FunctionDecl& function) const {
-    if ((function.isDefaulted() && !begins_members(function)) || function.isDeleted() ||
+    if ((function.isDefaulted() && !initialises_members(function)) || function.isDeleted() ||
         function.isConsteval() || function.isDependentContext())
       return false;
     if (function.hasAttr<clang::NoInstrumentFunctionAttr>() || function.hasAttr<clang::NakedAttr>())
       return false;
-    const clang::ASTContext& context = planting_->context;
+    const clang::ASTContext& context = state_->context;
     if (context.GetGVALinkageForFunction(&function) == clang::GVA_AvailableExternally) return false;
     const clang::Stmt* const body = function.getBody();
     if (!llvm::isa<clang::CompoundStmt>(body) && !llvm::isa<clang::CXXTryStmt>(body) &&
         !llvm::isa<clang::CoroutineBodyStmt>(body))
       return false;
     const clang::SourceLocation location = function.getLocation();
-    if (!unit().options.system_headers && context.getSourceManager().isInSystemHeader(location))
+    if (!current_unit().options.system_headers &&
+        context.getSourceManager().isInSystemHeader(location))
       return false;
     const std::string name = function.getDeclName().getAsString();
-    return !excluded_by_pragma().contains(name) && unit().options.wants_function(name);
+    return !excluded_by_pragma().contains(name) && current_unit().options.wants_function(name);
   }
 
-  void describe(const clang::FunctionDecl& decl) {
+  void add_dataflow(const clang::FunctionDecl& decl) {
     const clang::FunctionDecl* const function = decl.getDefinition();
     if (dataflow_ && function != nullptr && function->getBody() != nullptr &&
         !function->isDefaulted() && is_wanted(*function))
-      dataflow_->add(*function, planting_->globals);
+      dataflow_->add(*function, state_->globals);
   }
 
-  void plant(clang::FunctionDecl& decl) {
+  void instrument(clang::FunctionDecl& decl) {
     clang::FunctionDecl* const function = decl.getDefinition();
     if (function == nullptr || !done_.insert(function).second || function->getBody() == nullptr)
       return;
     if (!is_wanted(*function)) return;
-    describe(*function);
-    if (unit().options.compare_constants)
-      gather(function->getBody(), planting_->context, planting_->constants);
-    Planter(*planting_, *function).plant();
+    add_dataflow(*function);
+    if (current_unit().options.compare_constants)
+      collect_constants(function->getBody(), state_->context, state_->constants);
+    SiteInserter(*state_, *function).run();
   }
 
   clang::CompilerInstance& compiler_;
-  std::optional<Planting> planting_;
-  std::optional<Dataflow> dataflow_;
-  std::vector<const clang::CXXRecordDecl*> with_initialisers_;
+  std::optional<InserterState> state_;
+  std::optional<DataflowWriter> dataflow_;
+  std::vector<const clang::CXXRecordDecl*> with_default_initialisers_;
   llvm::DenseSet<const clang::CXXRecordDecl*> imported_;
   llvm::DenseSet<const clang::FunctionDecl*> done_;
 };
 
-class ExcludeFunction : public clang::PragmaHandler {
+class ExcludeFunctionPragma : public clang::PragmaHandler {
  public:
-  ExcludeFunction() : PragmaHandler("sampler_exclude_function") {}
+  ExcludeFunctionPragma() : PragmaHandler("sampler_exclude_function") {}
   void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer,
                     clang::Token&) override {
     take_name(preprocessor, excluded_by_pragma());
@@ -284,63 +288,65 @@ class ExcludeFunction : public clang::PragmaHandler {
   }
 };
 
-class AssumeWeightless : public clang::PragmaHandler {
+class AssumeWeightlessPragma : public clang::PragmaHandler {
  public:
-  AssumeWeightless() : PragmaHandler("sampler_assume_weightless") {}
+  AssumeWeightlessPragma() : PragmaHandler("sampler_assume_weightless") {}
   void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer,
                     clang::Token&) override {
-    ExcludeFunction::take_name(preprocessor, weightless_by_pragma());
+    ExcludeFunctionPragma::take_name(preprocessor, weightless_by_pragma());
   }
 };
 
-class Action : public clang::PluginASTAction {
+class SamplerAction : public clang::PluginASTAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef file) override {
     const clang::FrontendOptions& asked = compiler.getFrontendOpts();
     // Modules of a map may be made on the way, in the middle of a unit.
-    if (!makes_code(asked.ProgramAction) ||
+    if (!emits_code(asked.ProgramAction) ||
         compiler.getLangOpts().getCompilingModule() == clang::LangOptions::CMK_ModuleMap)
       return std::make_unique<clang::ASTConsumer>();
-    Options options = std::move(unit().options);
-    unit() = Unit();
-    unit().options = std::move(options);
-    if (!unit().options.any_scheme() || asked.DashX.getLanguage() == clang::Language::LLVM_IR)
+    Options options = std::move(current_unit().options);
+    current_unit() = TranslationUnit();
+    current_unit().options = std::move(options);
+    if (!current_unit().options.any_scheme() ||
+        asked.DashX.getLanguage() == clang::Language::LLVM_IR)
       return std::make_unique<clang::ASTConsumer>();
-    unit().active = true;
-    unit().source = file.str();
+    current_unit().active = true;
+    current_unit().source = file.str();
 #if CLANG_VERSION_MAJOR > 19
     // It is written when sites are planted already, which importers could not count.
     if (asked.GenReducedBMI && !asked.ModuleOutputPath.empty())
-      refuse(compiler, "telltale: a module in one step needs -fno-modules-reduced-bmi");
+      report_error(compiler, "telltale: a module in one step needs -fno-modules-reduced-bmi");
 #endif
     clang::CodeGenOptions& code = compiler.getCodeGenOpts();
     if (code.DisableLLVMPasses) {
-      refuse(compiler, "telltale: -disable-llvm-passes leaves nothing that could be counted");
+      report_error(compiler, "telltale: -disable-llvm-passes leaves nothing that could be counted");
     }
     // -fpass-plugin adds them too, if it is there.
-    code.PassBuilderCallbacks.emplace_back([](llvm::PassBuilder& builder) { add_passes(builder); });
-    return std::make_unique<Consumer>(compiler);
+    code.PassBuilderCallbacks.emplace_back(
+        [](llvm::PassBuilder& builder) { register_passes(builder); });
+    return std::make_unique<SiteConsumer>(compiler);
   }
 
   bool ParseArgs(const clang::CompilerInstance& compiler,
                  const std::vector<std::string>& arguments) override {
-    unit().options = Options();
+    current_unit().options = Options();
     for (const std::string& given : arguments) {
       const std::string word = given.starts_with("-") ? given : "-" + given;
       std::optional<std::string> error;
-      if (!parse_option(word, unit().options, error))
+      if (!parse_option(word, current_unit().options, error))
         error = "the sampler plugin knows no option '" + given + "'";
-      unit().options.all += word + '\n';
+      current_unit().options.signature_input += word + '\n';
       if (!error) continue;
-      return refuse(compiler, *error);
+      return report_error(compiler, *error);
     }
-    if (const std::optional<std::string> error = read_files(unit().options))
-      return refuse(compiler, *error);
+    if (const std::optional<std::string> error = read_files(current_unit().options))
+      return report_error(compiler, *error);
     return true;
   }
 
-  static bool refuse(const clang::CompilerInstance& compiler, const std::string& why) {
+  static bool report_error(const clang::CompilerInstance& compiler, const std::string& why) {
     clang::DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
     diagnostics.Report(diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << why;
     return false;
@@ -349,12 +355,12 @@ class Action : public clang::PluginASTAction {
   ActionType getActionType() override { return AddBeforeMainAction; }
 };
 
-const clang::FrontendPluginRegistry::Add<Action> kAction("sampler",
-                                                         "plants the sites of telltale's sampler");
-const clang::PragmaHandlerRegistry::Add<ExcludeFunction> kExclude("sampler_exclude_function",
-                                                                  "no sites in a function");
-const clang::PragmaHandlerRegistry::Add<AssumeWeightless> kWeightless("sampler_assume_weightless",
-                                                                      "a function without sites");
+const clang::FrontendPluginRegistry::Add<SamplerAction> kAction(
+    "sampler", "plants the sites of telltale's sampler");
+const clang::PragmaHandlerRegistry::Add<ExcludeFunctionPragma> kExclude("sampler_exclude_function",
+                                                                        "no sites in a function");
+const clang::PragmaHandlerRegistry::Add<AssumeWeightlessPragma> kWeightless(
+    "sampler_assume_weightless", "a function without sites");
 
 }  // namespace
 

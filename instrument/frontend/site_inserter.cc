@@ -22,109 +22,111 @@ ValueKind value_kind(clang::QualType type, const clang::ASTContext& context) {
   return type->isSignedIntegerOrEnumerationType() ? ValueKind::kSigned : ValueKind::kUnsigned;
 }
 
-Planter::Planter(Planting& planting, clang::FunctionDecl& function)
-    : planting_(planting), function_(function), builder_(planting.builder) {}
+SiteInserter::SiteInserter(InserterState& state, clang::FunctionDecl& function)
+    : state_(state), function_(function), builder_(state.builder) {}
 
-void Planter::at(clang::SourceLocation location) {
+void SiteInserter::set_location(clang::SourceLocation location) {
   if (location.isInvalid()) return;
-  const Options& options = planting_.unit.options;
-  place_ = place_of(location, planting_.context, options.relative_paths);
-  const clang::SourceManager& sources = planting_.context.getSourceManager();
+  const Options& options = state_.unit.options;
+  location_ = location_of(location, state_.context, options.relative_paths);
+  const clang::SourceManager& sources = state_.context.getSourceManager();
   const clang::PresumedLoc presumed = sources.getPresumedLoc(sources.getExpansionLoc(location));
-  wanted_here_ =
-      presumed.isInvalid() || options.wants_place(presumed.getFilename(), presumed.getLine());
+  location_enabled_ =
+      presumed.isInvalid() || options.wants_location(presumed.getFilename(), presumed.getLine());
 }
 
-unsigned Planter::add_site(Scheme scheme, std::vector<std::string> fields, clang::QualType type) {
+unsigned SiteInserter::add_site(Scheme scheme, std::vector<std::string> fields,
+                                clang::QualType type) {
   Site site;
   site.scheme = scheme;
-  site.file = place_.file;
-  site.line = place_.line;
+  site.file = location_.file;
+  site.line = location_.line;
   site.function = number_;
   site.fields = std::move(fields);
   if (!type.isNull() && !type->isVoidType()) {
-    site.kind = value_kind(type, planting_.context);
-    site.bits = static_cast<unsigned>(planting_.context.getTypeSize(type));
+    site.kind = value_kind(type, state_.context);
+    site.bits = static_cast<unsigned>(state_.context.getTypeSize(type));
     if (type->isBooleanType()) site.bits = 1;
   }
-  planting_.unit.sites.emplace_back(std::move(site));
-  return static_cast<unsigned>(planting_.unit.sites.size()) - 1;
+  state_.unit.sites.emplace_back(std::move(site));
+  return static_cast<unsigned>(state_.unit.sites.size()) - 1;
 }
 
-unsigned Planter::finish_mark(Mark mark) {
+unsigned SiteInserter::finish_mark(Mark mark) {
   mark.function = number_;
-  planting_.unit.marks.push_back(std::move(mark));
-  return static_cast<unsigned>(planting_.unit.marks.size()) - 1;
+  state_.unit.marks.push_back(std::move(mark));
+  return static_cast<unsigned>(state_.unit.marks.size()) - 1;
 }
 
-unsigned Planter::add_mark(Scheme scheme, std::vector<std::string> fields, clang::QualType type) {
+unsigned SiteInserter::add_mark(Scheme scheme, std::vector<std::string> fields,
+                                clang::QualType type) {
   Mark mark;
   mark.scheme = scheme;
   mark.sites.push_back(add_site(scheme, std::move(fields), type));
   return finish_mark(std::move(mark));
 }
 
-std::string Planter::local_name(const clang::VarDecl& variable) const {
+std::string SiteInserter::local_name(const clang::VarDecl& variable) const {
   std::string name = normal_ ? normal_->name(variable) : variable.getNameAsString();
-  if (!planting_.unit.options.rename_locals || variable.hasGlobalStorage()) return name;
-  return planting_.unit.functions[static_cast<std::size_t>(function_number_)].name + "$" + name;
+  if (!state_.unit.options.rename_locals || variable.hasGlobalStorage()) return name;
+  return state_.unit.functions[static_cast<std::size_t>(function_number_)].name + "$" + name;
 }
 
-void Planter::plant() {
-  const Options& options = planting_.unit.options;
+void SiteInserter::run() {
+  const Options& options = state_.unit.options;
   clang::Stmt* body = function_.getBody();
-  at(function_.getLocation());
-  number_ = static_cast<int>(planting_.unit.functions.size());
+  set_location(function_.getLocation());
+  number_ = static_cast<int>(state_.unit.functions.size());
   function_number_ = number_;
-  planting_.unit.functions.push_back({name_of(function_), place_.file, place_.line,
-                                      function_.getFormalLinkage() == clang::Linkage::Internal});
-  if (options.has(Scheme::kScalarPairs)) definitions_.emplace(function_);
-  if (options.looks_at_accesses()) shared_.emplace(function_);
-  if (options.normal_form) normal_.emplace(function_, planting_.globals);
+  state_.unit.functions.push_back({name_of(function_), location_.file, location_.line,
+                                   function_.getFormalLinkage() == clang::Linkage::Internal});
+  if (options.has(Scheme::kScalarPairs)) reaching_definitions_.emplace(function_);
+  if (options.has_access_scheme()) shared_memory_.emplace(function_);
+  if (options.normal_form) normal_.emplace(function_, state_.globals);
 
   std::vector<clang::Stmt*> start;
   Mark mark;
   mark.is_function_start = true;
-  start.push_back(builder_.plain(finish_mark(std::move(mark)), function_.getLocation()));
+  start.push_back(builder_.marker(finish_mark(std::move(mark)), function_.getLocation()));
   // Nobody wrote it: only what its members begin with is looked at.
   if (function_.isDefaulted()) {
-    member_initialisers(*llvm::cast<clang::CXXConstructorDecl>(&function_));
+    instrument_member_initialisers(*llvm::cast<clang::CXXConstructorDecl>(&function_));
     start.push_back(body);
     function_.setBody(in_compound(start, body->getBeginLoc(), body->getEndLoc()));
     return;
   }
   if (options.has(Scheme::kFunctionEntries))
     start.push_back(
-        builder_.plain(add_mark(Scheme::kFunctionEntries, {}, {}), function_.getLocation()));
+        builder_.marker(add_mark(Scheme::kFunctionEntries, {}, {}), function_.getLocation()));
   auto* const coroutine = llvm::dyn_cast<clang::CoroutineBodyStmt>(body);
   // A coroutine leaves when it suspends: who is inside it cannot be counted.
-  if (on(Scheme::kFunReentries) && coroutine == nullptr) {
-    const std::string& name = planting_.unit.functions.back().name;
+  if (is_enabled(Scheme::kFunReentries) && coroutine == nullptr) {
+    const std::string& name = state_.unit.functions.back().name;
     start.push_back(
-        builder_.plain(add_mark(Scheme::kFunReentries, {name}, {}), function_.getLocation()));
+        builder_.marker(add_mark(Scheme::kFunReentries, {name}, {}), function_.getLocation()));
   }
   if (options.has(Scheme::kFloatKinds)) {
     for (clang::ParmVarDecl* const formal : function_.parameters()) {
-      if (value_kind(formal->getType(), planting_.context) != ValueKind::kFloat ||
+      if (value_kind(formal->getType(), state_.context) != ValueKind::kFloat ||
           formal->getName().empty())
         continue;
       const unsigned number = add_mark(Scheme::kFloatKinds,
                                        {local_name(*formal), "local", "direct"}, formal->getType());
-      start.push_back(
-          builder_.pass(number, builder_.load(builder_.refer(formal, function_.getLocation()))));
+      start.push_back(builder_.forward(
+          number, builder_.load(builder_.reference(formal, function_.getLocation()))));
     }
   }
   if (auto* const constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(&function_))
-    member_initialisers(*constructor);
+    instrument_member_initialisers(*constructor);
   if (coroutine != nullptr) {
     // What the programmer wrote comes first among its parts.
     clang::Stmt*& written = *coroutine->children().begin();
-    statement(written);
+    instrument_statement(written);
     start.push_back(written);
     written = in_compound(start, written->getBeginLoc(), written->getEndLoc());
     return;
   }
-  statement(body);
+  instrument_statement(body);
   if (auto* const attempt = llvm::dyn_cast<clang::CXXTryStmt>(body)) {
     clang::Stmt*& block = *attempt->children().begin();
     start.push_back(block);
@@ -136,13 +138,13 @@ void Planter::plant() {
   function_.setBody(in_compound(start, body->getBeginLoc(), body->getEndLoc()));
 }
 
-clang::Stmt* Planter::in_compound(const std::vector<clang::Stmt*>& statements,
-                                  clang::SourceLocation begin, clang::SourceLocation end) {
-  return clang::CompoundStmt::Create(planting_.context, statements, {}, begin, end);
+clang::Stmt* SiteInserter::in_compound(const std::vector<clang::Stmt*>& statements,
+                                       clang::SourceLocation begin, clang::SourceLocation end) {
+  return clang::CompoundStmt::Create(state_.context, statements, {}, begin, end);
 }
 
 // What is not evaluated, or not as the expression that it looks like.
-bool Planter::is_opaque(const clang::Stmt& statement) {
+bool SiteInserter::is_opaque(const clang::Stmt& statement) {
   switch (statement.getStmtClass()) {
     case clang::Stmt::UnaryExprOrTypeTraitExprClass:
     case clang::Stmt::CXXTypeidExprClass:
@@ -171,7 +173,7 @@ bool Planter::is_opaque(const clang::Stmt& statement) {
 }
 
 // The statement as coverage tells it; empty if it is none.
-std::string Planter::coverage_text(const clang::Stmt& statement) const {
+std::string SiteInserter::coverage_text(const clang::Stmt& statement) const {
   if (const auto* const branch = llvm::dyn_cast<clang::IfStmt>(&statement))
     return branch->isConsteval() || branch->isConstexpr() ? "" : condition_text(*branch->getCond());
   if (const auto* const choice = llvm::dyn_cast<clang::SwitchStmt>(&statement))
@@ -210,17 +212,17 @@ std::string Planter::coverage_text(const clang::Stmt& statement) const {
   return what;
 }
 
-clang::Expr* Planter::coverage_mark(const clang::Stmt& statement) {
-  if (!on(Scheme::kCoverage)) return nullptr;
+clang::Expr* SiteInserter::coverage_mark(const clang::Stmt& statement) {
+  if (!is_enabled(Scheme::kCoverage)) return nullptr;
   const std::string what = coverage_text(statement);
   if (what.empty()) return nullptr;
-  return builder_.plain(add_mark(Scheme::kCoverage, {what}, {}), statement.getBeginLoc());
+  return builder_.marker(add_mark(Scheme::kCoverage, {what}, {}), statement.getBeginLoc());
 }
 
-clang::Expr* Planter::reset_mark(const clang::Stmt& statement) {
-  const std::vector<FilterRule>& points = planting_.unit.options.reset_points;
+clang::Expr* SiteInserter::reset_mark(const clang::Stmt& statement) {
+  const std::vector<FilterRule>& points = state_.unit.options.reset_points;
   if (points.empty()) return nullptr;
-  const clang::SourceManager& sources = planting_.context.getSourceManager();
+  const clang::SourceManager& sources = state_.context.getSourceManager();
   const clang::PresumedLoc here =
       sources.getPresumedLoc(sources.getExpansionLoc(statement.getBeginLoc()));
   if (here.isInvalid()) return nullptr;
@@ -228,22 +230,22 @@ clang::Expr* Planter::reset_mark(const clang::Stmt& statement) {
     if (point.line != here.getLine() || point.name != here.getFilename()) continue;
     Mark mark;
     mark.is_reset = true;
-    return builder_.plain(finish_mark(std::move(mark)), statement.getBeginLoc());
+    return builder_.marker(finish_mark(std::move(mark)), statement.getBeginLoc());
   }
   return nullptr;
 }
 
-void Planter::statement(clang::Stmt*& slot) {
+void SiteInserter::instrument_statement(clang::Stmt*& slot) {
   if (slot == nullptr) return;
-  if (!llvm::isa<clang::CompoundStmt>(slot)) at(slot->getBeginLoc());
+  if (!llvm::isa<clang::CompoundStmt>(slot)) set_location(slot->getBeginLoc());
   if (auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(slot))
-    return head_declaration(*declaration);
+    return instrument_head_declaration(*declaration);
   std::vector<clang::Stmt*> marks;
   for (clang::Expr* const mark : {reset_mark(*slot), coverage_mark(*slot)}) {
     if (mark != nullptr) marks.push_back(mark);
   }
   clang::Stmt* const before = slot;
-  visit_statement(slot);
+  instrument_substatements(slot);
   if (marks.empty()) return;
   marks.push_back(slot);
   slot = in_compound(marks, before->getBeginLoc(), before->getEndLoc());
@@ -251,30 +253,30 @@ void Planter::statement(clang::Stmt*& slot) {
 
 // The declaration in the head of a loop or an `if`: a block of its own would end its variables'
 // lives. Its mark goes into the initialiser, where that is a number.
-void Planter::head_declaration(clang::DeclStmt& declaration) {
+void SiteInserter::instrument_head_declaration(clang::DeclStmt& declaration) {
   auto* const variable = declaration.isSingleDecl()
                              ? llvm::dyn_cast<clang::VarDecl>(declaration.getSingleDecl())
                              : nullptr;
   const bool is_number = variable != nullptr && variable->getInit() != nullptr &&
                          variable->hasLocalStorage() && variable->getType()->isScalarType() &&
                          !llvm::isa<clang::InitListExpr>(variable->getInit()) &&
-                         !is_constant(*variable, planting_.context);
+                         !is_constant(*variable, state_.context);
   clang::Expr* const mark = is_number ? coverage_mark(declaration) : nullptr;
   clang::Stmt* node = &declaration;
-  visit_statement(node);
+  instrument_substatements(node);
   if (mark == nullptr) return;
   clang::Stmt** const slot = variable->getInitAddress();
   auto* const value = llvm::cast<clang::Expr>(*slot);
   *slot = builder_.binary(clang::BO_Comma, mark, value, value->getType());
 }
 
-void Planter::compound(clang::Stmt*& slot, Use last) {
+void SiteInserter::instrument_compound(clang::Stmt*& slot, Use last) {
   auto& block = *llvm::cast<clang::CompoundStmt>(slot);
   const std::size_t visible = scope_.size();
   std::vector<clang::Stmt*> statements;
   bool grown = false;
   for (clang::Stmt*& child : block.body()) {
-    if (!llvm::isa<clang::CompoundStmt>(child)) at(child->getBeginLoc());
+    if (!llvm::isa<clang::CompoundStmt>(child)) set_location(child->getBeginLoc());
     for (clang::Expr* const mark : {reset_mark(*child), coverage_mark(*child)}) {
       if (mark == nullptr) continue;
       statements.push_back(mark);
@@ -282,25 +284,25 @@ void Planter::compound(clang::Stmt*& slot, Use last) {
     }
     if (llvm::isa<clang::Expr>(child)) {
       const bool is_value = last == Use::kValue && &child == block.body_end() - 1;
-      expression(child, is_value ? Use::kValue : Use::kDiscarded);
+      instrument_expression(child, is_value ? Use::kValue : Use::kDiscarded);
     } else {
-      visit_statement(child);
+      instrument_substatements(child);
     }
     statements.push_back(child);
   }
   scope_.resize(visible);
   if (!grown) return;
   slot = clang::CompoundStmt::Create(
-      planting_.context, statements,
+      state_.context, statements,
       block.hasStoredFPFeatures() ? block.getStoredFPFeatures() : clang::FPOptionsOverride(),
       block.getLBracLoc(), block.getRBracLoc());
 }
 
 // The children of a statement that has a condition; what is no expression is a statement.
-void Planter::parts(clang::Stmt& parent, const clang::Expr* condition_expr,
-                    const clang::Expr* increment_expr) {
-  const Place place = place_;
-  const bool wanted = wanted_here_;
+void SiteInserter::instrument_conditional(clang::Stmt& parent, const clang::Expr* condition_expr,
+                                          const clang::Expr* increment_expr) {
+  const SourcePlace place = location_;
+  const bool wanted = location_enabled_;
   const bool is_do = llvm::isa<clang::DoStmt>(parent);
   // What `if constexpr` asks was answered long ago.
   const auto* const branch = llvm::dyn_cast<clang::IfStmt>(&parent);
@@ -310,158 +312,159 @@ void Planter::parts(clang::Stmt& parent, const clang::Expr* condition_expr,
     if (child == nullptr || child == answered) continue;
     auto* const expr = llvm::dyn_cast<clang::Expr>(child);
     if (expr != nullptr && expr == condition_expr) {
-      if (is_do) at(llvm::cast<clang::DoStmt>(parent).getWhileLoc());
+      if (is_do) set_location(llvm::cast<clang::DoStmt>(parent).getWhileLoc());
       clang::Expr* mark = nullptr;
-      if (!llvm::isa<clang::IfStmt>(parent) && on(Scheme::kCoverage) &&
-          !expr->isEvaluatable(planting_.context))
-        mark = builder_.plain(add_mark(Scheme::kCoverage, {condition_text(*expr)}, {}),
-                              expr->getBeginLoc());
-      condition(child);
+      if (!llvm::isa<clang::IfStmt>(parent) && is_enabled(Scheme::kCoverage) &&
+          !expr->isEvaluatable(state_.context))
+        mark = builder_.marker(add_mark(Scheme::kCoverage, {condition_text(*expr)}, {}),
+                               expr->getBeginLoc());
+      instrument_condition(child);
       auto* const value = llvm::cast<clang::Expr>(child);
       if (mark != nullptr) child = builder_.binary(clang::BO_Comma, mark, value, value->getType());
     } else if (expr != nullptr && expr == increment_expr) {
       clang::Expr* mark = nullptr;
-      if (on(Scheme::kCoverage))
-        mark = builder_.plain(add_mark(Scheme::kCoverage, {coverage_text(*expr)}, {}),
-                              expr->getBeginLoc());
-      expression(child, Use::kDiscarded);
+      if (is_enabled(Scheme::kCoverage))
+        mark = builder_.marker(add_mark(Scheme::kCoverage, {coverage_text(*expr)}, {}),
+                               expr->getBeginLoc());
+      instrument_expression(child, Use::kDiscarded);
       auto* const value = llvm::cast<clang::Expr>(child);
       if (mark != nullptr) {
-        child = clang::BinaryOperator::Create(planting_.context, mark, value, clang::BO_Comma,
+        child = clang::BinaryOperator::Create(state_.context, mark, value, clang::BO_Comma,
                                               value->getType(), value->getValueKind(),
                                               value->getObjectKind(), value->getBeginLoc(), {});
       }
     } else {
-      statement(child);
-      place_ = place;
-      wanted_here_ = wanted;
+      instrument_statement(child);
+      location_ = place;
+      location_enabled_ = wanted;
     }
   }
 }
 
-void Planter::range_for(clang::CXXForRangeStmt& loop) {
+void SiteInserter::instrument_range_for(clang::CXXForRangeStmt& loop) {
   clang::Stmt* init = loop.getInit();
-  if (init != nullptr) statement(init);
-  declarations(*loop.getRangeStmt());
-  if (on(Scheme::kBranches) && loop.getCond() != nullptr &&
+  if (init != nullptr) instrument_statement(init);
+  instrument_declarations(*loop.getRangeStmt());
+  if (is_enabled(Scheme::kBranches) && loop.getCond() != nullptr &&
       loop.getCond()->getType()->isBooleanType()) {
     const unsigned mark =
         add_mark(Scheme::kBranches, {text(*loop.getRangeInit())}, loop.getCond()->getType());
-    loop.setCond(builder_.pass(mark, loop.getCond()));
+    loop.setCond(builder_.forward(mark, loop.getCond()));
   }
   const std::size_t visible = scope_.size();
   clang::Stmt* body = loop.getBody();
-  statement(body);
+  instrument_statement(body);
   loop.setBody(body);
   scope_.resize(visible);
 }
 
 // What says how long arrays are. The outermost node stays: canonical types, too, point to it.
-void Planter::array_sizes(clang::DeclStmt& declaration) {
+void SiteInserter::instrument_array_bounds(clang::DeclStmt& declaration) {
   llvm::SmallPtrSet<const clang::Stmt*, 4> initialisers;
   for (const clang::Decl* const decl : declaration.decls()) {
     if (const auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl))
       initialisers.insert(variable->getInit());
   }
   for (clang::Stmt* child : declaration.children()) {
-    if (child != nullptr && !initialisers.contains(child)) expression(child, Use::kValue);
+    if (child != nullptr && !initialisers.contains(child))
+      instrument_expression(child, Use::kValue);
   }
 }
 
-void Planter::declarations(clang::DeclStmt& declaration) {
-  array_sizes(declaration);
+void SiteInserter::instrument_declarations(clang::DeclStmt& declaration) {
+  instrument_array_bounds(declaration);
   for (clang::Decl* const decl : declaration.decls()) {
     auto* const variable = llvm::dyn_cast<clang::VarDecl>(decl);
     if (variable == nullptr) continue;
     clang::Stmt** slot = variable->getInit() == nullptr ? nullptr : variable->getInitAddress();
-    const bool is_const = is_constant(*variable, planting_.context);
-    const bool is_static =
-        variable->isStaticLocal() &&
-        (!planting_.context.getLangOpts().CPlusPlus || variable->hasConstantInitialization());
+    const bool is_const = is_constant(*variable, state_.context);
+    const bool is_static = variable->isStaticLocal() && (!state_.context.getLangOpts().CPlusPlus ||
+                                                         variable->hasConstantInitialization());
     if (slot != nullptr && !is_const && !is_static && !variable->hasExternalStorage()) {
-      const bool yields = shared_ && on(Scheme::kYields) && variable->hasLocalStorage() &&
-                          (shared_->is_shared(*variable, planting_.context) ||
-                           shared_->is_touched_by(**slot, planting_.context));
+      const bool yields = shared_memory_ && is_enabled(Scheme::kYields) &&
+                          variable->hasLocalStorage() &&
+                          (shared_memory_->is_shared(*variable, state_.context) ||
+                           shared_memory_->is_accessed_by(**slot, state_.context));
       const std::string what =
           yields ? variable->getNameAsString() + " = " + text(*variable->getInit()) : "";
-      expression(*slot, Use::kValue);
+      instrument_expression(*slot, Use::kValue);
       while (auto* const list = llvm::dyn_cast<clang::InitListExpr>(*slot)) {
         if (list->getNumInits() != 1 || !variable->getType()->isScalarType()) break;
         slot = &*list->children().begin();
       }
-      if (const std::optional<Left> left = variable_as_left(*variable);
+      if (const std::optional<AssignedLvalue> left = variable_lvalue(*variable);
           left && variable->hasLocalStorage())
-        *slot = observed(llvm::cast<clang::Expr>(*slot), *left, variable);
+        *slot = add_assignment_marks(llvm::cast<clang::Expr>(*slot), *left, variable);
       auto* const value = llvm::cast<clang::Expr>(*slot);
-      if (yields && value->isPRValue()) *slot = yielding(value, what);
-      if (shared_ && shared_->is_shared(*variable, planting_.context))
-        *slot = accessed(llvm::cast<clang::Expr>(*slot), local_name(*variable), true);
+      if (yields && value->isPRValue()) *slot = add_yield_mark(value, what);
+      if (shared_memory_ && shared_memory_->is_shared(*variable, state_.context))
+        *slot = add_access_marks(llvm::cast<clang::Expr>(*slot), local_name(*variable), true);
     }
     if (!variable->hasExternalStorage()) scope_.push_back(variable);
   }
 }
 
-void Planter::visit_statement(clang::Stmt*& slot) {
+void SiteInserter::instrument_substatements(clang::Stmt*& slot) {
   if (slot == nullptr) return;
   if (auto* const directive = llvm::dyn_cast<clang::OMPExecutableDirective>(slot))
-    return openmp(*directive);
+    return instrument_openmp(*directive);
   if (is_opaque(*slot)) return;
   clang::Stmt& node = *slot;
-  if (llvm::isa<clang::Expr>(node)) return expression(slot, Use::kDiscarded);
-  if (!planting_.been_inside.insert(&node).second) return;
+  if (llvm::isa<clang::Expr>(node)) return instrument_expression(slot, Use::kDiscarded);
+  if (!state_.visited.insert(&node).second) return;
   const std::size_t visible = scope_.size();
   if (llvm::isa<clang::CompoundStmt>(node)) {
-    compound(slot, Use::kDiscarded);
+    instrument_compound(slot, Use::kDiscarded);
   } else if (auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(&node)) {
-    return declarations(*declaration);
+    return instrument_declarations(*declaration);
   } else if (auto* const given = llvm::dyn_cast<clang::CoreturnStmt>(&node)) {
-    return coroutine_return(*given);
+    return instrument_coroutine_return(*given);
   } else if (auto* const branch = llvm::dyn_cast<clang::IfStmt>(&node)) {
     if (branch->isConsteval()) {
       // The run takes one way always.
       const bool is_then = branch->isNegatedConsteval();
       clang::Stmt* taken = is_then ? branch->getThen() : branch->getElse();
-      statement(taken);
+      instrument_statement(taken);
       is_then ? branch->setThen(taken) : branch->setElse(taken);
     } else {
-      parts(node, branch->isConstexpr() ? nullptr : branch->getCond(), nullptr);
+      instrument_conditional(node, branch->isConstexpr() ? nullptr : branch->getCond(), nullptr);
     }
   } else if (auto* const loop = llvm::dyn_cast<clang::WhileStmt>(&node)) {
-    parts(node, loop->getCond(), nullptr);
+    instrument_conditional(node, loop->getCond(), nullptr);
   } else if (auto* const until = llvm::dyn_cast<clang::DoStmt>(&node)) {
-    parts(node, until->getCond(), nullptr);
+    instrument_conditional(node, until->getCond(), nullptr);
   } else if (auto* const count = llvm::dyn_cast<clang::ForStmt>(&node)) {
-    parts(node, count->getCond(), count->getInc());
+    instrument_conditional(node, count->getCond(), count->getInc());
   } else if (auto* const range = llvm::dyn_cast<clang::CXXForRangeStmt>(&node)) {
-    range_for(*range);
+    instrument_range_for(*range);
   } else if (llvm::isa<clang::CaseStmt>(node)) {
     clang::Stmt* inner = llvm::cast<clang::CaseStmt>(node).getSubStmt();
-    statement(inner);
+    instrument_statement(inner);
     llvm::cast<clang::CaseStmt>(node).setSubStmt(inner);
   } else if (auto* const attributed = llvm::dyn_cast<clang::AttributedStmt>(&node)) {
     // What must be a tail call stays one.
     for (const clang::Attr* const attr : attributed->getAttrs()) {
       if (attr->getKind() == clang::attr::MustTail) return;
     }
-    for (clang::Stmt*& child : node.children()) statement(child);
+    for (clang::Stmt*& child : node.children()) instrument_statement(child);
   } else if (llvm::isa<clang::LabelStmt>(node) || llvm::isa<clang::DefaultStmt>(node) ||
              llvm::isa<clang::CXXTryStmt>(node) || llvm::isa<clang::CXXCatchStmt>(node)) {
-    for (clang::Stmt*& child : node.children()) statement(child);
+    for (clang::Stmt*& child : node.children()) instrument_statement(child);
   } else if (llvm::isa<clang::SwitchStmt>(node)) {
     const clang::Expr* const choice = llvm::cast<clang::SwitchStmt>(node).getCond();
     for (clang::Stmt*& child : node.children()) {
       if (child == choice) {
-        expression(child, Use::kValue);
+        instrument_expression(child, Use::kValue);
       } else {
-        statement(child);
+        instrument_statement(child);
       }
     }
   } else {
     for (clang::Stmt*& child : node.children()) {
       if (child != nullptr && llvm::isa<clang::Expr>(child)) {
-        expression(child, Use::kValue);
+        instrument_expression(child, Use::kValue);
       } else {
-        statement(child);
+        instrument_statement(child);
       }
     }
   }

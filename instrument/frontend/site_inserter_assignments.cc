@@ -45,18 +45,20 @@ bool same_type(clang::QualType left, clang::QualType right) {
 
 }  // namespace
 
-std::optional<Planter::Left> Planter::variable_as_left(clang::VarDecl& variable) const {
+std::optional<SiteInserter::AssignedLvalue> SiteInserter::variable_lvalue(
+    clang::VarDecl& variable) const {
   const clang::QualType type = variable.getType();
   if (type->isReferenceType() || is_ignored(variable)) return std::nullopt;
-  if (value_kind(type, planting_.context) == ValueKind::kNone) return std::nullopt;
-  return Left{variable.hasGlobalStorage() ? "global" : "local", "direct", &variable,
-              local_name(variable), type};
+  if (value_kind(type, state_.context) == ValueKind::kNone) return std::nullopt;
+  return AssignedLvalue{variable.hasGlobalStorage() ? "global" : "local", "direct", &variable,
+                        local_name(variable), type};
 }
 
-std::optional<Planter::Left> Planter::left_side(const clang::Expr& expr) const {
-  const Options& options = planting_.unit.options;
-  if (value_kind(expr.getType(), planting_.context) == ValueKind::kNone) return std::nullopt;
-  Left left{"", "direct", nullptr, "", expr.getType()};
+std::optional<SiteInserter::AssignedLvalue> SiteInserter::assigned_lvalue(
+    const clang::Expr& expr) const {
+  const Options& options = state_.unit.options;
+  if (value_kind(expr.getType(), state_.context) == ValueKind::kNone) return std::nullopt;
+  AssignedLvalue left{"", "direct", nullptr, "", expr.getType()};
   const clang::Expr* base = expr.IgnoreParens();
   bool is_last = true;
   while (left.host[0] == 0) {
@@ -103,102 +105,106 @@ std::optional<Planter::Left> Planter::left_side(const clang::Expr& expr) const {
   return left;
 }
 
-void Planter::add_pair(const Left& left, const std::string& right, const char* kind, Mark& mark) {
+void SiteInserter::add_pair(const AssignedLvalue& left, const std::string& right, const char* kind,
+                            Mark& mark) {
   mark.sites.push_back(
       add_site(Scheme::kScalarPairs, {left.text, left.host, left.offset, right, kind}, left.type));
 }
 
-void Planter::add_variables(const Left& left, const void* place, Mark& mark,
-                            std::vector<clang::VarDecl*>& variables) {
-  const clang::SourceManager& sources = planting_.context.getSourceManager();
+void SiteInserter::add_variables(const AssignedLvalue& left, const void* place, Mark& mark,
+                                 std::vector<clang::VarDecl*>& variables) {
+  const clang::SourceManager& sources = state_.context.getSourceManager();
   const auto add = [&](clang::VarDecl* variable, const char* kind) {
     add_pair(left, local_name(*variable), kind, mark);
     variables.push_back(variable);
     mark.operands.push_back({});
   };
-  for (auto global = planting_.globals.rbegin(); global != planting_.globals.rend(); ++global) {
-    if (!same_type((*global)->getType(), left.type) || !can_be_read(**global, planting_.context))
+  for (auto global = state_.globals.rbegin(); global != state_.globals.rend(); ++global) {
+    if (!same_type((*global)->getType(), left.type) || !can_be_read(**global, state_.context))
       continue;
     if (sources.isBeforeInTranslationUnit((*global)->getLocation(), function_.getLocation()))
       add(*global, "global");
   }
   for (clang::VarDecl* const local : scope_) {
     if (local->isStaticLocal() && same_type(local->getType(), left.type) &&
-        can_be_read(*local, planting_.context))
+        can_be_read(*local, state_.context))
       add(local, "global");
   }
   for (clang::ParmVarDecl* const formal : function_.parameters()) {
-    if (!inside_region_ && same_type(formal->getType(), left.type) &&
-        can_be_read(*formal, planting_.context))
+    if (!is_detached_ && same_type(formal->getType(), left.type) &&
+        can_be_read(*formal, state_.context))
       add(formal, "local-init");
   }
   for (clang::VarDecl* const local : scope_) {
     if (!local->hasLocalStorage() || !same_type(local->getType(), left.type)) continue;
-    if (!can_be_read(*local, planting_.context)) continue;
-    const Reach reach = definitions_->reach(*local, place);
-    if (reach != Reach::kNothing || planting_.unit.options.compare_uninitialized)
+    if (!can_be_read(*local, state_.context)) continue;
+    const Reach reach = reaching_definitions_->reach(*local, place);
+    if (reach != Reach::kNothing || state_.unit.options.compare_uninitialized)
       add(local, reach == Reach::kAlways ? "local-init" : "local-uninit");
   }
 }
 
-void Planter::add_constants(const Left& left, Mark& mark) {
-  const ValueKind kind = value_kind(left.type, planting_.context);
+void SiteInserter::add_constants(const AssignedLvalue& left, Mark& mark) {
+  const ValueKind kind = value_kind(left.type, state_.context);
   const auto add = [&](std::int64_t number, const std::string& name) {
     add_pair(left, name, "const", mark);
     mark.operands.push_back({true, number});
   };
   if (kind == ValueKind::kPointer)
-    return add(0, "(" + text_of_type(left.type, planting_.context) + ")0");
-  if (!planting_.unit.options.compare_constants)
+    return add(0, "(" + text_of_type(left.type, state_.context) + ")0");
+  if (!state_.unit.options.compare_constants)
     return add(0, kind == ValueKind::kSigned ? "0LL" : "0ULL");
   // The others are known at the end of the unit only.
   const unsigned like =
       add_site(Scheme::kScalarPairs, {left.text, left.host, left.offset, "", "const"}, left.type);
-  mark.constants_like = planting_.unit.sites[like];
-  planting_.unit.sites.pop_back();
+  mark.constant_template = state_.unit.sites[like];
+  state_.unit.sites.pop_back();
 }
 
-clang::Expr* Planter::compared(clang::Expr* value, const Left& left, const void* place) {
+clang::Expr* SiteInserter::add_pair_mark(clang::Expr* value, const AssignedLvalue& left,
+                                         const void* place) {
   Mark mark;
   mark.scheme = Scheme::kScalarPairs;
   std::vector<clang::VarDecl*> variables;
   add_variables(left, place, mark, variables);
   add_constants(left, mark);
-  return builder_.pass(finish_mark(std::move(mark)), value, variables);
+  return builder_.forward(finish_mark(std::move(mark)), value, variables);
 }
 
-clang::Expr* Planter::observed(clang::Expr* value, const Left& left, const void* place) {
-  const ValueKind kind = value_kind(left.type, planting_.context);
-  if (kind == ValueKind::kNone || value_kind(value->getType(), planting_.context) != kind)
+clang::Expr* SiteInserter::add_assignment_marks(clang::Expr* value, const AssignedLvalue& left,
+                                                const void* place) {
+  const ValueKind kind = value_kind(left.type, state_.context);
+  if (kind == ValueKind::kNone || value_kind(value->getType(), state_.context) != kind)
     return value;
   if (kind == ValueKind::kFloat) {
-    if (!on(Scheme::kFloatKinds)) return value;
-    return builder_.pass(
+    if (!is_enabled(Scheme::kFloatKinds)) return value;
+    return builder_.forward(
         add_mark(Scheme::kFloatKinds, {left.text, left.host, left.offset}, left.type), value);
   }
-  if (on(Scheme::kScalarPairs) && definitions_) value = compared(value, left, place);
-  if (on(Scheme::kBounds))
-    value = builder_.pass(add_mark(Scheme::kBounds, {left.text, left.host, left.offset}, left.type),
-                          value);
+  if (is_enabled(Scheme::kScalarPairs) && reaching_definitions_)
+    value = add_pair_mark(value, left, place);
+  if (is_enabled(Scheme::kBounds))
+    value = builder_.forward(
+        add_mark(Scheme::kBounds, {left.text, left.host, left.offset}, left.type), value);
   return value;
 }
 
-void Planter::assignment(clang::BinaryOperator& expr) {
-  const Target target = target_of(*expr.getLHS());
-  expression_parts(expr, Use::kValue);
-  expr.setRHS(stored(expr.getRHS(), target, &expr));
+void SiteInserter::instrument_assignment(clang::BinaryOperator& expr) {
+  const Target target = store_target(*expr.getLHS());
+  instrument_children(expr, Use::kValue);
+  expr.setRHS(add_store_marks(expr.getRHS(), target, &expr));
 }
 
-void add_all_constants(Planting& planting) {
-  for (Mark& mark : planting.unit.marks) {
-    if (!mark.constants_like) continue;
-    const bool is_signed = mark.constants_like->kind == ValueKind::kSigned;
-    for (const std::int64_t number : planting.constants) {
-      Site site = *mark.constants_like;
+void add_constant_sites(InserterState& state) {
+  for (Mark& mark : state.unit.marks) {
+    if (!mark.constant_template) continue;
+    const bool is_signed = mark.constant_template->kind == ValueKind::kSigned;
+    for (const std::int64_t number : state.constants) {
+      Site site = *mark.constant_template;
       site.fields[3] = is_signed ? std::to_string(number) + "LL"
                                  : std::to_string(static_cast<std::uint64_t>(number)) + "ULL";
-      mark.sites.push_back(static_cast<unsigned>(planting.unit.sites.size()));
-      planting.unit.sites.push_back(std::move(site));
+      mark.sites.push_back(static_cast<unsigned>(state.unit.sites.size()));
+      state.unit.sites.push_back(std::move(site));
       mark.operands.push_back({true, number});
     }
   }

@@ -8,15 +8,15 @@ namespace telltale::instrument {
 namespace {
 
 // Does it always call what no constant expression can? Such a one can be changed at any time.
-bool is_never_constant(const clang::Stmt& statement) {
+bool is_never_constant_evaluated(const clang::Stmt& statement) {
   if (const auto* const call = llvm::dyn_cast<clang::CallExpr>(&statement)) {
     const clang::FunctionDecl* const callee = call->getDirectCallee();
     if (callee != nullptr && callee->getBuiltinID() == 0 && !callee->isConstexpr()) return true;
   } else if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&statement)) {
-    if (binary->isLogicalOp()) return is_never_constant(*binary->getLHS());
+    if (binary->isLogicalOp()) return is_never_constant_evaluated(*binary->getLHS());
   } else if (const auto* const choice =
                  llvm::dyn_cast<clang::AbstractConditionalOperator>(&statement)) {
-    return is_never_constant(*choice->getCond());
+    return is_never_constant_evaluated(*choice->getCond());
   } else if (!llvm::isa<clang::CastExpr>(statement) && !llvm::isa<clang::ParenExpr>(statement) &&
              !llvm::isa<clang::FullExpr>(statement) &&
              !llvm::isa<clang::UnaryOperator>(statement) &&
@@ -24,13 +24,13 @@ bool is_never_constant(const clang::Stmt& statement) {
     return false;
   }
   for (const clang::Stmt* const child : statement.children()) {
-    if (child != nullptr && is_never_constant(*child)) return true;
+    if (child != nullptr && is_never_constant_evaluated(*child)) return true;
   }
   return false;
 }
 
 // Of several expressions, one of which was chosen when it was compiled: that one.
-const clang::Expr* chosen(const clang::Expr& expr) {
+const clang::Expr* selected_expression(const clang::Expr& expr) {
   if (const auto* const by_type = llvm::dyn_cast<clang::GenericSelectionExpr>(&expr))
     return by_type->getResultExpr();
   if (const auto* const by_value = llvm::dyn_cast<clang::ChooseExpr>(&expr))
@@ -40,15 +40,15 @@ const clang::Expr* chosen(const clang::Expr& expr) {
 
 }  // namespace
 
-void Planter::expression_parts(clang::Expr& expr, Use use) {
+void SiteInserter::instrument_children(clang::Expr& expr, Use use) {
   if (auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(&expr)) {
-    planting_.later.push_back(lambda->getCallOperator());
+    state_.deferred.push_back(lambda->getCallOperator());
     for (clang::Expr*& init :
          llvm::make_range(const_cast<clang::Expr**>(lambda->capture_init_begin()),
                           const_cast<clang::Expr**>(lambda->capture_init_end()))) {
       clang::Stmt* slot = init;
       if (slot == nullptr) continue;
-      expression(slot, Use::kValue);
+      instrument_expression(slot, Use::kValue);
       init = llvm::cast<clang::Expr>(slot);
     }
     return;
@@ -60,25 +60,25 @@ void Planter::expression_parts(clang::Expr& expr, Use use) {
       inner = negation->getSubExpr()->IgnoreImplicit();
     auto* const equal = llvm::dyn_cast<clang::CXXOperatorCallExpr>(inner);
     if (equal == nullptr || equal->getOperator() != clang::OO_EqualEqual) return;
-    for (clang::Stmt*& child : equal->children()) expression(child, Use::kValue);
+    for (clang::Stmt*& child : equal->children()) instrument_expression(child, Use::kValue);
     return;
   }
   if (llvm::isa<clang::CoroutineSuspendExpr>(expr)) {
     // Its operand as written, what is awaited, which is made of it, and what else clang made of
     // that: code comes of the second.
-    return expression(*std::next(expr.children().begin()), Use::kValue);
+    return instrument_expression(*std::next(expr.children().begin()), Use::kValue);
   }
   if (llvm::isa<clang::StmtExpr>(expr)) {
-    const Place place = place_;
-    const bool wanted = wanted_here_;
-    compound(*expr.children().begin(), Use::kValue);
-    place_ = place;
-    wanted_here_ = wanted;
+    const SourcePlace place = location_;
+    const bool wanted = location_enabled_;
+    instrument_compound(*expr.children().begin(), Use::kValue);
+    location_ = place;
+    location_enabled_ = wanted;
     return;
   }
   if (auto* const logic = llvm::dyn_cast<clang::BinaryOperator>(&expr);
       logic != nullptr && logic->isLogicalOp()) {
-    for (clang::Stmt*& child : expr.children()) condition(child);
+    for (clang::Stmt*& child : expr.children()) instrument_condition(child);
     return;
   }
   if (auto* const choice = llvm::dyn_cast<clang::AbstractConditionalOperator>(&expr)) {
@@ -87,9 +87,9 @@ void Planter::expression_parts(clang::Expr& expr, Use use) {
     for (clang::Stmt*& child : expr.children()) {
       if (child == question && !asked) {
         asked = true;
-        condition(child);
+        instrument_condition(child);
       } else {
-        expression(child, use);
+        instrument_expression(child, use);
       }
     }
     return;
@@ -109,63 +109,65 @@ void Planter::expression_parts(clang::Expr& expr, Use use) {
       child_use = use;
     }
     if (llvm::isa<clang::Expr>(child)) {
-      expression(child, child_use);
+      instrument_expression(child, child_use);
     } else {
-      statement(child);
+      instrument_statement(child);
     }
   }
 }
 
 // One expression for all calls that leave the argument out: planted in once, by the first of them.
 // It names nothing of that caller's. What a constant expression may still run stays as it is.
-void Planter::default_argument(clang::CXXDefaultArgExpr& expr) {
+void SiteInserter::instrument_default_argument(clang::CXXDefaultArgExpr& expr) {
   clang::ParmVarDecl* const parameter = expr.getParam();
   const auto* const owner = llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext());
   if (expr.hasRewrittenInit() || owner == nullptr || owner->isConstexpr() || owner->isImplicit() ||
       parameter->hasUninstantiatedDefaultArg() || parameter->hasUnparsedDefaultArg() ||
       parameter->getInit() == nullptr)
     return;
-  if (!planting_.unit.options.system_headers &&
-      planting_.context.getSourceManager().isInSystemHeader(parameter->getLocation()))
+  if (!state_.unit.options.system_headers &&
+      state_.context.getSourceManager().isInSystemHeader(parameter->getLocation()))
     return;
-  if (planting_.defaults.insert(parameter).second) elsewhere(*parameter->getInitAddress());
+  if (state_.instrumented_defaults.insert(parameter).second)
+    instrument_detached(*parameter->getInitAddress());
 }
 
-void Planter::elsewhere(clang::Stmt*& slot) {
-  const Place place = place_;
-  const bool wanted = wanted_here_;
+void SiteInserter::instrument_detached(clang::Stmt*& slot) {
+  const SourcePlace place = location_;
+  const bool wanted = location_enabled_;
   const std::vector<clang::VarDecl*> around = std::exchange(scope_, {});
-  const bool was_inside = std::exchange(inside_region_, true);
-  at(slot->getBeginLoc());
-  expression(slot, Use::kValue);
-  inside_region_ = was_inside;
+  const bool was_inside = std::exchange(is_detached_, true);
+  set_location(slot->getBeginLoc());
+  instrument_expression(slot, Use::kValue);
+  is_detached_ = was_inside;
   scope_ = around;
-  place_ = place;
-  wanted_here_ = wanted;
+  location_ = place;
+  location_enabled_ = wanted;
 }
 
 // The same for a member's initialiser in the class: where clang made no copy of it, it is one
 // expression for all constructors, and for lists that leave the member out.
-void Planter::default_member(clang::Stmt*& slot) {
+void SiteInserter::instrument_default_member(clang::Stmt*& slot) {
   auto& expr = *llvm::cast<clang::CXXDefaultInitExpr>(slot);
   clang::FieldDecl* const field = expr.getField();
-  if (!planting_.unit.options.system_headers &&
-      planting_.context.getSourceManager().isInSystemHeader(field->getLocation()))
+  if (!state_.unit.options.system_headers &&
+      state_.context.getSourceManager().isInSystemHeader(field->getLocation()))
     return;
   clang::Expr* const init =
       expr.hasRewrittenInit() ? expr.getRewrittenExpr() : field->getInClassInitializer();
   if (init == nullptr) return;
   // Copies share parts with the original.
   const auto* const owner = llvm::dyn_cast<clang::CXXRecordDecl>(field->getParent());
-  if (!planting_.is_end && (owner == nullptr || owner->isLiteral()) && !is_never_constant(*init))
+  if (!state_.at_end_of_unit && (owner == nullptr || owner->isLiteral()) &&
+      !is_never_constant_evaluated(*init))
     return;
-  if (!expr.hasRewrittenInit() && !planting_.defaults.insert(field).second) return;
+  if (!expr.hasRewrittenInit() && !state_.instrumented_defaults.insert(field).second) return;
   clang::Stmt* changed = init;
-  elsewhere(changed);
+  instrument_detached(changed);
   if (changed == init) return;
   if (expr.hasRewrittenInit()) {
     slot =
-        clang::CXXDefaultInitExpr::Create(planting_.context, expr.getBeginLoc(), field,
+        clang::CXXDefaultInitExpr::Create(state_.context, expr.getBeginLoc(), field,
                                           expr.getUsedContext(), llvm::cast<clang::Expr>(changed));
   } else {
     field->setInClassInitializer(llvm::cast<clang::Expr>(changed));
@@ -174,30 +176,30 @@ void Planter::default_member(clang::Stmt*& slot) {
 
 // What is made of `co_return e` is one of both: a call with what `e` became, or `e` itself, if it
 // is of no value.
-void Planter::coroutine_return(clang::CoreturnStmt& statement) {
+void SiteInserter::instrument_coroutine_return(clang::CoreturnStmt& statement) {
   auto part = statement.children().begin();
   clang::Stmt*& operand = *part;
   if (operand != nullptr && !llvm::isa<clang::InitListExpr>(operand) &&
       llvm::cast<clang::Expr>(operand)->getType()->isVoidType())
-    return expression(operand, Use::kDiscarded);
+    return instrument_expression(operand, Use::kDiscarded);
   clang::Stmt* call = *++part;
   if (auto* const whole = llvm::dyn_cast_or_null<clang::ExprWithCleanups>(call))
     call = whole->getSubExpr();
   if (call == nullptr || !llvm::isa<clang::CallExpr>(call)) return;
-  for (clang::Stmt*& child : call->children()) expression(child, Use::kValue);
+  for (clang::Stmt*& child : call->children()) instrument_expression(child, Use::kValue);
 }
 
-void Planter::expression(clang::Stmt*& slot, Use use) {
+void SiteInserter::instrument_expression(clang::Stmt*& slot, Use use) {
   if (slot == nullptr) return;
   if (auto* const left_out = llvm::dyn_cast<clang::CXXDefaultArgExpr>(slot))
-    return default_argument(*left_out);
-  if (llvm::isa<clang::CXXDefaultInitExpr>(slot)) return default_member(slot);
+    return instrument_default_argument(*left_out);
+  if (llvm::isa<clang::CXXDefaultInitExpr>(slot)) return instrument_default_member(slot);
   if (is_opaque(*slot)) return;
   auto& expr = *llvm::cast<clang::Expr>(slot);
-  if (const clang::Expr* const one = chosen(expr)) {
-    if (!planting_.been_inside.insert(&expr).second) return;
+  if (const clang::Expr* const one = selected_expression(expr)) {
+    if (!state_.visited.insert(&expr).second) return;
     for (clang::Stmt*& child : expr.children()) {
-      if (child == one) return expression(child, use);
+      if (child == one) return instrument_expression(child, use);
     }
     return;
   }
@@ -208,32 +210,33 @@ void Planter::expression(clang::Stmt*& slot, Use use) {
         builtin == clang::Builtin::BI__builtin_object_size ||
         builtin == clang::Builtin::BI__builtin_dynamic_object_size)
       return;
-    return call(slot);
+    return instrument_call(slot);
   }
-  const bool first = planting_.been_inside.insert(&expr).second;
+  const bool first = state_.visited.insert(&expr).second;
   auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
   const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&expr);
   const bool assigns = binary != nullptr && binary->isAssignmentOp();
   if (assigns || (unary != nullptr && unary->isIncrementDecrementOp())) {
-    const std::optional<std::string> yields = yielding_text(expr);
+    const std::optional<std::string> yields = yield_site_text(expr);
     if (assigns && !binary->isCompoundAssignmentOp()) {
-      if (first) assignment(*binary);
+      if (first) instrument_assignment(*binary);
     } else {
-      const Target target = target_of(assigns ? *binary->getLHS() : *unary->getSubExpr());
-      if (first) expression_parts(expr, Use::kValue);
-      assigns ? compound_assignment(slot, target) : increment(slot, target, use);
+      const Target target = store_target(assigns ? *binary->getLHS() : *unary->getSubExpr());
+      if (first) instrument_children(expr, Use::kValue);
+      assigns ? lower_compound_assignment(slot, target) : lower_increment(slot, target, use);
     }
-    if (yields) slot = yielding(llvm::cast<clang::Expr>(slot), *yields);
+    if (yields) slot = add_yield_mark(llvm::cast<clang::Expr>(slot), *yields);
     return;
   }
   const auto* const cast = llvm::dyn_cast<clang::ImplicitCastExpr>(&expr);
   const bool reads = cast != nullptr && cast->getCastKind() == clang::CK_LValueToRValue;
-  const std::optional<std::string> shared = reads ? shared_text(*cast->getSubExpr()) : std::nullopt;
-  if (first) expression_parts(expr, use);
-  if (shared) slot = accessed(&expr, *shared, false);
+  const std::optional<std::string> shared =
+      reads ? shared_lvalue_text(*cast->getSubExpr()) : std::nullopt;
+  if (first) instrument_children(expr, use);
+  if (shared) slot = add_access_marks(&expr, *shared, false);
 }
 
-void Planter::condition(clang::Stmt*& top) {
+void SiteInserter::instrument_condition(clang::Stmt*& top) {
   clang::Stmt** slot = &top;
   for (;;) {
     if (*slot == nullptr || is_opaque(**slot)) return;
@@ -246,45 +249,45 @@ void Planter::condition(clang::Stmt*& top) {
   auto& expr = *llvm::cast<clang::Expr>(*slot);
   const clang::Expr* const bare = expr.IgnoreParenImpCasts();
   const auto* const logic = llvm::dyn_cast<clang::BinaryOperator>(bare);
-  if (logic != nullptr && logic->isLogicalOp()) return expression(*slot, Use::kValue);
+  if (logic != nullptr && logic->isLogicalOp()) return instrument_expression(*slot, Use::kValue);
 
   const clang::QualType type = expr.getType();
   bool constant = false;
-  const bool folded = expr.EvaluateAsBooleanCondition(constant, planting_.context) &&
-                      !expr.HasSideEffects(planting_.context);
-  const bool site = on(Scheme::kBranches) && type->isScalarType() && !type->isMemberPointerType() &&
-                    !folded && !type->isNullPtrType() && !type->isBlockPointerType();
+  const bool folded = expr.EvaluateAsBooleanCondition(constant, state_.context) &&
+                      !expr.HasSideEffects(state_.context);
+  const bool site = is_enabled(Scheme::kBranches) && type->isScalarType() &&
+                    !type->isMemberPointerType() && !folded && !type->isNullPtrType() &&
+                    !type->isBlockPointerType();
   const std::string predicate = site ? text(expr) : "";
-  expression(*slot, Use::kValue);
+  instrument_expression(*slot, Use::kValue);
   if (!site) return;
-  const unsigned mark = add_mark(Scheme::kBranches, {predicate}, planting_.context.BoolTy);
+  const unsigned mark = add_mark(Scheme::kBranches, {predicate}, state_.context.BoolTy);
   auto* const value = llvm::cast<clang::Expr>(*slot);
-  *slot = builder_.pass(mark, builder_.convert(value, planting_.context.BoolTy));
+  *slot = builder_.forward(mark, builder_.convert(value, state_.context.BoolTy));
 }
 
-void Planter::object_release(clang::CallExpr& expr) {
+void SiteInserter::insert_unref_site(clang::CallExpr& expr) {
   const clang::FunctionDecl* const callee = expr.getDirectCallee();
-  if (!on(Scheme::kGObjectUnref) || callee == nullptr || expr.getNumArgs() != 1) return;
+  if (!is_enabled(Scheme::kGObjectUnref) || callee == nullptr || expr.getNumArgs() != 1) return;
   if (callee->getDeclName().getAsString() != "g_object_unref") return;
   if (!expr.getArg(0)->getType()->isPointerType()) return;
   const unsigned mark =
       add_mark(Scheme::kGObjectUnref, {text(*expr.getArg(0)->IgnoreParenImpCasts())},
                expr.getArg(0)->getType());
-  expr.setArg(0, builder_.pass(mark, expr.getArg(0)));
+  expr.setArg(0, builder_.forward(mark, expr.getArg(0)));
 }
 
-void Planter::call(clang::Stmt*& slot) {
+void SiteInserter::instrument_call(clang::Stmt*& slot) {
   auto& expr = *llvm::cast<clang::CallExpr>(slot);
   const clang::QualType type = expr.getType();
-  const ValueKind kind = expr.isPRValue() ? value_kind(type, planting_.context) : ValueKind::kNone;
+  const ValueKind kind = expr.isPRValue() ? value_kind(type, state_.context) : ValueKind::kNone;
   const clang::FunctionDecl* const callee = expr.getDirectCallee();
-  bool site = on(Scheme::kReturns) && kind != ValueKind::kNone && kind != ValueKind::kFloat;
+  bool site = is_enabled(Scheme::kReturns) && kind != ValueKind::kNone && kind != ValueKind::kFloat;
   if (callee != nullptr && callee->isConsteval()) return;
   clang::Expr::EvalResult folded;
   if (site && callee != nullptr && callee->getBuiltinID() != 0 &&
-      !planting_.context.BuiltinInfo.isPredefinedLibFunction(callee->getBuiltinID()))
-    site =
-        !expr.EvaluateAsRValue(folded, planting_.context) || expr.HasSideEffects(planting_.context);
+      !state_.context.BuiltinInfo.isPredefinedLibFunction(callee->getBuiltinID()))
+    site = !expr.EvaluateAsRValue(folded, state_.context) || expr.HasSideEffects(state_.context);
   std::string name;
   if (site) {
     name = normal_ ? normal_->callee(*expr.getCallee())
@@ -297,11 +300,11 @@ void Planter::call(clang::Stmt*& slot) {
         op != nullptr && op->getOperator() == clang::OO_Call)
       name = text(*expr.getArg(0)->IgnoreParenImpCasts());
   }
-  if (planting_.been_inside.insert(&expr).second) {
-    for (clang::Stmt*& child : expr.children()) expression(child, Use::kValue);
-    object_release(expr);
+  if (state_.visited.insert(&expr).second) {
+    for (clang::Stmt*& child : expr.children()) instrument_expression(child, Use::kValue);
+    insert_unref_site(expr);
   }
-  if (site) slot = builder_.pass(add_mark(Scheme::kReturns, {name}, type), &expr);
+  if (site) slot = builder_.forward(add_mark(Scheme::kReturns, {name}, type), &expr);
 }
 
 }  // namespace telltale::instrument

@@ -22,7 +22,7 @@ std::string name_of_directive(clang::OpenMPDirectiveKind kind) {
 
 // Atomics and dispatches are one expression of a given form; what may run on a device has no
 // counters there; transformed loops are copied already; a scan runs its body in two halves.
-bool keeps_its_shape(const clang::OMPExecutableDirective& directive) {
+bool has_fixed_form(const clang::OMPExecutableDirective& directive) {
   const clang::OpenMPDirectiveKind kind = directive.getDirectiveKind();
   if (kind == llvm::omp::OMPD_atomic || kind == llvm::omp::OMPD_dispatch ||
       clang::isOpenMPTargetExecutionDirective(kind) ||
@@ -36,8 +36,8 @@ bool keeps_its_shape(const clang::OMPExecutableDirective& directive) {
 
 // The place of the statement that `directive` is about, or null. Clang keeps what it captures in
 // two places and has no way to exchange it but this: it stands behind the captures.
-clang::Stmt** statement_of(clang::OMPExecutableDirective& directive,
-                           clang::CapturedStmt*& captured) {
+clang::Stmt** associated_statement(clang::OMPExecutableDirective& directive,
+                                   clang::CapturedStmt*& captured) {
   clang::Stmt** slot = &*directive.children().begin();
   while (auto* const inner = llvm::dyn_cast<clang::CapturedStmt>(*slot)) {
     captured = inner;
@@ -88,7 +88,7 @@ void add_clauses(const clang::OMPExecutableDirective& directive,
 }
 
 // Variables of which each thread has one of its own.
-std::vector<const clang::VarDecl*> own_variables(clang::OMPExecutableDirective& directive) {
+std::vector<const clang::VarDecl*> private_variables(clang::OMPExecutableDirective& directive) {
   std::vector<const clang::VarDecl*> found;
   add_clauses<clang::OMPPrivateClause>(directive, found);
   add_clauses<clang::OMPFirstprivateClause>(directive, found);
@@ -103,16 +103,17 @@ std::vector<const clang::VarDecl*> own_variables(clang::OMPExecutableDirective& 
 
 }  // namespace
 
-void Planter::region_body(clang::Stmt*& slot) {
+void SiteInserter::instrument_region_body(clang::Stmt*& slot) {
   Mark mark;
   mark.is_function_start = true;
-  clang::Expr* const start = builder_.plain(finish_mark(std::move(mark)), slot->getBeginLoc());
+  clang::Expr* const start = builder_.marker(finish_mark(std::move(mark)), slot->getBeginLoc());
   const clang::Stmt* const before = slot;
-  statement(slot);
+  instrument_statement(slot);
   slot = in_compound({start, slot}, before->getBeginLoc(), before->getEndLoc());
 }
 
-void Planter::region_statement(clang::OMPExecutableDirective& directive, clang::Stmt*& slot) {
+void SiteInserter::instrument_region_statement(clang::OMPExecutableDirective& directive,
+                                               clang::Stmt*& slot) {
   const clang::OpenMPDirectiveKind kind = directive.getDirectiveKind();
   if (const auto* const loops = llvm::dyn_cast<clang::OMPLoopBasedDirective>(&directive)) {
     clang::Stmt* const loop = innermost_loop(slot, loops->getLoopsNumber());
@@ -120,7 +121,7 @@ void Planter::region_statement(clang::OMPExecutableDirective& directive, clang::
     auto* const count = llvm::dyn_cast<clang::ForStmt>(loop);
     clang::Stmt* body =
         count != nullptr ? count->getBody() : llvm::cast<clang::CXXForRangeStmt>(loop)->getBody();
-    region_body(body);
+    instrument_region_body(body);
     if (count != nullptr) {
       count->setBody(body);
     } else {
@@ -132,37 +133,38 @@ void Planter::region_statement(clang::OMPExecutableDirective& directive, clang::
     // Clang deals the statements of this block out.
     for (clang::Stmt*& section : block->body()) {
       auto* const named = llvm::dyn_cast<clang::OMPSectionDirective>(section);
-      named != nullptr ? openmp(*named) : region_body(section);
+      named != nullptr ? instrument_openmp(*named) : instrument_region_body(section);
     }
   } else {
-    region_body(slot);
+    instrument_region_body(slot);
   }
 }
 
-void Planter::openmp(clang::OMPExecutableDirective& directive) {
-  if (!directive.hasAssociatedStmt() || keeps_its_shape(directive)) return;
-  if (!planting_.been_inside.insert(&directive).second) return;
+void SiteInserter::instrument_openmp(clang::OMPExecutableDirective& directive) {
+  if (!directive.hasAssociatedStmt() || has_fixed_form(directive)) return;
+  if (!state_.visited.insert(&directive).second) return;
   clang::CapturedStmt* captured = nullptr;
-  clang::Stmt** const slot = statement_of(directive, captured);
+  clang::Stmt** const slot = associated_statement(directive, captured);
   if (slot == nullptr || *slot == nullptr) return;
   // What is named here is what the region has captured: the variables around it may not have been.
   const std::vector<clang::VarDecl*> around = std::exchange(scope_, {});
-  const bool was_inside = std::exchange(inside_region_, true);
+  const bool was_inside = std::exchange(is_detached_, true);
   const int number = number_;
-  const std::size_t own = shared_ ? shared_->add_own(own_variables(directive)) : 0;
+  const std::size_t own =
+      shared_memory_ ? shared_memory_->push_private(private_variables(directive)) : 0;
   if (directive.getDirectiveKind() != llvm::omp::OMPD_section) {
-    at(directive.getBeginLoc());
+    set_location(directive.getBeginLoc());
     const std::string name =
-        planting_.unit.functions[static_cast<std::size_t>(function_number_)].name + "::(omp " +
+        state_.unit.functions[static_cast<std::size_t>(function_number_)].name + "::(omp " +
         name_of_directive(directive.getDirectiveKind()) + ")";
-    number_ = static_cast<int>(planting_.unit.functions.size());
-    planting_.unit.functions.push_back({name, place_.file, place_.line, true});
+    number_ = static_cast<int>(state_.unit.functions.size());
+    state_.unit.functions.push_back({name, location_.file, location_.line, true});
   }
-  region_statement(directive, *slot);
+  instrument_region_statement(directive, *slot);
   if (captured != nullptr) captured->getCapturedDecl()->setBody(*slot);
-  if (shared_) shared_->drop_own(own);
+  if (shared_memory_) shared_memory_->pop_private(own);
   number_ = number;
-  inside_region_ = was_inside;
+  is_detached_ = was_inside;
   scope_ = around;
 }
 

@@ -89,7 +89,8 @@ std::string name_of(const clang::FunctionDecl& function) {
   return as_field(out);
 }
 
-Place place_of(clang::SourceLocation location, const clang::ASTContext& context, bool relative) {
+SourcePlace location_of(clang::SourceLocation location, const clang::ASTContext& context,
+                        bool relative) {
   const clang::SourceManager& sources = context.getSourceManager();
   const clang::PresumedLoc presumed = sources.getPresumedLoc(sources.getExpansionLoc(location));
   if (presumed.isInvalid()) return {};

@@ -23,12 +23,13 @@ std::string text_of_type(clang::QualType type, const clang::ASTContext& context)
 // Qualified, with template arguments, without parameters.
 std::string name_of(const clang::FunctionDecl& function);
 
-struct Place {
+struct SourcePlace {
   std::string file;
   unsigned line = 0;
 };
 // Where a reader finds it: the place where a macro is used, not where it is defined.
-Place place_of(clang::SourceLocation location, const clang::ASTContext& context, bool relative);
+SourcePlace location_of(clang::SourceLocation location, const clang::ASTContext& context,
+                        bool relative);
 // An absolute path as seen from the folder that the compiler runs in; unchanged if they share
 // nothing but the root.
 std::string relative_name(llvm::StringRef path);

@@ -9,7 +9,7 @@ namespace telltale::instrument {
 namespace {
 
 // Truth values are a byte in memory.
-llvm::Value* before_widening(llvm::Value* value, const Unit& unit) {
+llvm::Value* strip_bool_conversions(llvm::Value* value, const TranslationUnit& unit) {
   for (;;) {
     if (auto* const call = llvm::dyn_cast<llvm::CallInst>(value);
         call != nullptr && mark_of(*call, unit) != nullptr && call->arg_size() > 1) {
@@ -24,11 +24,11 @@ llvm::Value* before_widening(llvm::Value* value, const Unit& unit) {
   }
 }
 
-llvm::Instruction* load_of(const llvm::CallInst& call, const Unit& unit) {
-  return llvm::dyn_cast<llvm::LoadInst>(before_widening(call.getArgOperand(1), unit));
+llvm::Instruction* load_of(const llvm::CallInst& call, const TranslationUnit& unit) {
+  return llvm::dyn_cast<llvm::LoadInst>(strip_bool_conversions(call.getArgOperand(1), unit));
 }
 
-llvm::Instruction* store_of(llvm::CallInst& call, const Unit& unit) {
+llvm::Instruction* store_of(llvm::CallInst& call, const TranslationUnit& unit) {
   llvm::Value* value = &call;
   for (;;) {
     llvm::Value* next = nullptr;
@@ -47,46 +47,46 @@ llvm::Instruction* store_of(llvm::CallInst& call, const Unit& unit) {
 
 // Above so many accesses a function makes two calls at each, which look at the window themselves:
 // clang takes more than linear time for what comes of two jumps at each.
-constexpr std::size_t kMostWithJumps = 64;
+constexpr std::size_t kMaxAccessesWithBranches = 64;
 
-class Watcher {
+class AccessInstrumenter {
  public:
-  Watcher(llvm::CallInst& call, const Mark& mark, const Unit& unit, Counters& counters,
-          bool with_jumps)
+  AccessInstrumenter(llvm::CallInst& call, const Mark& mark, const TranslationUnit& unit,
+                     Counters& counters, bool with_branches)
       : call_(call),
         mark_(mark),
         counters_(counters),
-        with_jumps_(with_jumps),
+        with_branches_(with_branches),
         module_(*call.getModule()),
         builder_(&call),
         access_(mark.is_write ? store_of(call, unit) : load_of(call, unit)) {}
 
-  void watch() {
+  void run() {
     call_.replaceAllUsesWith(call_.getArgOperand(1));
     if (access_ == nullptr) {
       // Clang made no access of it: there is nothing to watch.
       call_.eraseFromParent();
       return;
     }
-    if (mark_.scheme == Scheme::kData) return tell_address();
-    llvm::Value* const held = enter();
+    if (mark_.scheme == Scheme::kData) return emit_address_mark();
+    llvm::Value* const watched = emit_enter();
     llvm::Instruction* const after = access_->getNextNode();
     builder_.SetInsertPoint(after);
-    if (with_jumps_) {
-      builder_.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(builder_.CreateIsNotNull(held),
+    if (with_branches_) {
+      builder_.SetInsertPoint(llvm::SplitBlockAndInsertIfThen(builder_.CreateIsNotNull(watched),
                                                               after->getIterator(), false));
     }
-    leave(held);
+    emit_leave(watched);
     builder_.SetInsertPoint(after);
     const llvm::FunctionCallee marked =
         module_.getOrInsertFunction(std::string(kMarkPrefix) + "access", builder_.getVoidTy(),
                                     builder_.getInt32Ty(), builder_.getInt32Ty());
-    builder_.CreateCall(marked, {call_.getArgOperand(0), held});
+    builder_.CreateCall(marked, {call_.getArgOperand(0), watched});
     call_.eraseFromParent();
   }
 
  private:
-  void tell_address() {
+  void emit_address_mark() {
     builder_.SetInsertPoint(access_->getNextNode());
     const llvm::FunctionCallee marked =
         module_.getOrInsertFunction(std::string(kMarkPrefix) + "address", builder_.getVoidTy(),
@@ -107,7 +107,7 @@ class Watcher {
                ? access_->getType()
                : llvm::cast<llvm::StoreInst>(access_)->getValueOperand()->getType();
   }
-  llvm::Value* wide(llvm::Value* value) {
+  llvm::Value* to_i64(llvm::Value* value) {
     llvm::Type* const word = builder_.getInt64Ty();
     value = builder_.CreateFreeze(value);
     return value->getType()->isPointerTy() ? builder_.CreatePtrToInt(value, word)
@@ -132,52 +132,53 @@ class Watcher {
   }
 
   // Not 0 where the access is watched.
-  llvm::Value* enter() {
+  llvm::Value* emit_enter() {
     builder_.SetInsertPoint(access_);
-    if (!with_jumps_) return call_enter();
+    if (!with_branches_) return emit_enter_call();
     llvm::Value* const open = is_window_open();
     llvm::BasicBlock* const before = access_->getParent();
     llvm::Instruction* const entering =
         llvm::SplitBlockAndInsertIfThen(open, access_->getIterator(), false);
     builder_.SetInsertPoint(entering);
-    llvm::Value* const answer = call_enter();
+    llvm::Value* const answer = emit_enter_call();
     builder_.SetInsertPoint(access_->getParent(), access_->getParent()->begin());
-    llvm::PHINode* const held = builder_.CreatePHI(builder_.getInt32Ty(), 2);
-    held->addIncoming(builder_.getInt32(0), before);
-    held->addIncoming(answer, entering->getParent());
-    return held;
+    llvm::PHINode* const watched = builder_.CreatePHI(builder_.getInt32Ty(), 2);
+    watched->addIncoming(builder_.getInt32(0), before);
+    watched->addIncoming(answer, entering->getParent());
+    return watched;
   }
 
   // Answers 0 if the window is closed, too.
-  llvm::Value* call_enter() {
+  llvm::Value* emit_enter_call() {
     llvm::Type* const pointer = builder_.getPtrTy();
     llvm::Type* const word = builder_.getInt32Ty();
-    llvm::Constant* const counted = counters_.access_table(mark_);
+    llvm::Constant* const counted = counters_.access_descriptor(mark_);
     if (!is_swap()) {
       return builder_.CreateCall(
           module_.getOrInsertFunction("telltale_sampler_atoms_enter_v1", word, pointer, pointer),
           {counted, place()});
     }
-    llvm::Value* const now = wide(builder_.CreateAlignedLoad(type(), place(), llvm::MaybeAlign(1)));
+    llvm::Value* const now =
+        to_i64(builder_.CreateAlignedLoad(type(), place(), llvm::MaybeAlign(1)));
     return builder_.CreateCall(module_.getOrInsertFunction("telltale_sampler_swap_enter_v1", word,
                                                            pointer, pointer, builder_.getInt64Ty()),
                                {counted, place(), now});
   }
 
   // With jumps `held` is known not to be 0.
-  void leave(llvm::Value* held) {
-    llvm::Constant* const counted = counters_.access_table(mark_);
+  void emit_leave(llvm::Value* watched) {
+    llvm::Constant* const counted = counters_.access_descriptor(mark_);
     std::vector<llvm::Value*> arguments{counted};
     std::string name = is_swap() ? "telltale_sampler_swap_leave" : "telltale_sampler_atoms_leave";
     if (is_swap()) {
       llvm::Value* const value = mark_.is_write
                                      ? llvm::cast<llvm::StoreInst>(access_)->getValueOperand()
                                      : static_cast<llvm::Value*>(access_);
-      arguments.insert(arguments.end(), {place(), wide(value)});
+      arguments.insert(arguments.end(), {place(), to_i64(value)});
     }
-    if (!with_jumps_) {
+    if (!with_branches_) {
       name += "_if";
-      arguments.insert(arguments.begin(), held);
+      arguments.insert(arguments.begin(), watched);
     }
     std::vector<llvm::Type*> types;
     for (const llvm::Value* const argument : arguments) types.push_back(argument->getType());
@@ -190,7 +191,7 @@ class Watcher {
   llvm::CallInst& call_;
   const Mark& mark_;
   Counters& counters_;
-  bool with_jumps_;
+  bool with_branches_;
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
   llvm::Instruction* access_;
@@ -198,7 +199,8 @@ class Watcher {
 
 }  // namespace
 
-void watch_accesses(llvm::Function& function, const Unit& unit, Counters& counters) {
+void instrument_accesses(llvm::Function& function, const TranslationUnit& unit,
+                         Counters& counters) {
   std::vector<llvm::CallInst*> accesses;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     const Mark* const mark = mark_of(instruction, unit);
@@ -206,16 +208,16 @@ void watch_accesses(llvm::Function& function, const Unit& unit, Counters& counte
     auto* const call = llvm::cast<llvm::CallInst>(&instruction);
     if (mark->scheme == Scheme::kYields) {
       llvm::IRBuilder<> builder(call);
-      counters.count(builder, counters.counter_at(*mark, 0));
+      counters.emit_increment(builder, counters.counter_at(*mark, 0));
     } else if (mark->scheme == Scheme::kAtoms || mark->scheme == Scheme::kAtomsRw ||
                mark->scheme == Scheme::kCompareSwap ||
                (mark->scheme == Scheme::kData && unit.options.trace_sites)) {
       accesses.push_back(call);
     }
   }
-  const bool with_jumps = accesses.size() <= kMostWithJumps;
+  const bool with_branches = accesses.size() <= kMaxAccessesWithBranches;
   for (llvm::CallInst* const call : accesses)
-    Watcher(*call, *mark_of(*call, unit), unit, counters, with_jumps).watch();
+    AccessInstrumenter(*call, *mark_of(*call, unit), unit, counters, with_branches).run();
 }
 
 }  // namespace telltale::instrument

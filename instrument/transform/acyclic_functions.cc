@@ -17,7 +17,7 @@ namespace telltale::instrument {
 
 using llvm::BasicBlock;
 
-std::set<const BasicBlock*> blocks_in_loops(const llvm::Function& function) {
+std::set<const BasicBlock*> blocks_in_cycles(const llvm::Function& function) {
   std::set<const BasicBlock*> found;
   for (auto group = llvm::scc_begin(&function); !group.isAtEnd(); ++group) {
     if (group.hasCycle()) found.insert(group->begin(), group->end());
@@ -25,7 +25,7 @@ std::set<const BasicBlock*> blocks_in_loops(const llvm::Function& function) {
   return found;
 }
 
-bool can_be_called(const llvm::Function& function) {
+bool has_callable_signature(const llvm::Function& function) {
   const bool is_odd =
       std::any_of(function.arg_begin(), function.arg_end(), [](const llvm::Argument& one) {
         return one.hasInAllocaAttr() || one.hasPreallocatedAttr() || one.hasSwiftErrorAttr();
@@ -33,9 +33,9 @@ bool can_be_called(const llvm::Function& function) {
   return !is_odd && !function.isVarArg();
 }
 
-bool is_one_region(const llvm::Function& function, const Unit& unit) {
-  if (!can_be_called(function) || !can_be_copied(function, false)) return false;
-  for (const BasicBlock* const block : blocks_in_loops(function)) {
+bool is_acyclic_region(const llvm::Function& function, const TranslationUnit& unit) {
+  if (!has_callable_signature(function) || !can_be_cloned(function, false)) return false;
+  for (const BasicBlock* const block : blocks_in_cycles(function)) {
     for (const llvm::Instruction& instruction : *block) {
       if (mark_of(instruction, unit) != nullptr) return false;
     }
@@ -43,73 +43,74 @@ bool is_one_region(const llvm::Function& function, const Unit& unit) {
   return true;
 }
 
-WholeFunctions::WholeFunctions(llvm::Module& module, const Unit& unit,
-                               const Weightless& is_weightless)
+AcyclicFunctions::AcyclicFunctions(llvm::Module& module, const TranslationUnit& unit,
+                                   const IsWeightless& is_weightless)
     : unit_(unit) {
   std::vector<const llvm::Function*> order;  // callees first
   llvm::CallGraph graph(module);
-  unsigned circle = 0;
-  for (auto group = llvm::scc_begin(&graph); !group.isAtEnd(); ++group, ++circle) {
+  unsigned scc_id = 0;
+  for (auto group = llvm::scc_begin(&graph); !group.isAtEnd(); ++group, ++scc_id) {
     for (const llvm::CallGraphNode* const node : *group) {
       const llvm::Function* const function = node->getFunction();
       if (function == nullptr || function->isDeclaration()) continue;
-      circles_[function] = circle;
+      scc_ids_[function] = scc_id;
       order.push_back(function);
     }
   }
   // Those that nobody can reach may call each other, too.
   for (const llvm::Function& function : module) {
-    if (!function.isDeclaration()) circles_.try_emplace(&function, circle);
+    if (!function.isDeclaration()) scc_ids_.try_emplace(&function, scc_id);
   }
   for (const llvm::Function* const function : order) {
-    if (function_of(*function, unit_) == nullptr || !is_one_region(*function, unit_)) continue;
-    whole_.insert(function);
-    if (is_quiet_inside(*function, is_weightless)) quiet_.insert(function);
+    if (function_of(*function, unit_) == nullptr || !is_acyclic_region(*function, unit_)) continue;
+    acyclic_.insert(function);
+    if (body_preserves_countdown(*function, is_weightless)) countdown_preserving_.insert(function);
   }
   for (const llvm::Function* const function : order) {
     for (const llvm::Instruction& instruction : llvm::instructions(*function)) {
       const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-      if (call != nullptr && joins(*call)) wanted_.insert(call->getCalledFunction());
+      if (call != nullptr && can_extend_region(*call))
+        needs_fast_clone_.insert(call->getCalledFunction());
     }
   }
 }
 
-bool WholeFunctions::joins(const llvm::CallBase& call) const {
+bool AcyclicFunctions::can_extend_region(const llvm::CallBase& call) const {
   const llvm::Function* const callee = call.getCalledFunction();
   const llvm::Function* const caller = call.getFunction();
-  if (callee == nullptr || !is_whole(*callee) || callee->isInterposable() || caller->hasOptNone() ||
-      callee->getFunctionType() != call.getFunctionType())
+  if (callee == nullptr || !is_acyclic(*callee) || callee->isInterposable() ||
+      caller->hasOptNone() || callee->getFunctionType() != call.getFunctionType())
     return false;
-  const auto of_caller = circles_.find(caller);
-  return of_caller != circles_.end() && of_caller->second != circles_.at(callee);
+  const auto of_caller = scc_ids_.find(caller);
+  return of_caller != scc_ids_.end() && of_caller->second != scc_ids_.at(callee);
 }
 
-bool WholeFunctions::is_quiet(const llvm::CallBase& call) const {
-  return joins(call) && quiet_.contains(call.getCalledFunction());
+bool AcyclicFunctions::preserves_countdown(const llvm::CallBase& call) const {
+  return can_extend_region(call) && countdown_preserving_.contains(call.getCalledFunction());
 }
 
-bool WholeFunctions::is_quiet_inside(const llvm::Function& function,
-                                     const Weightless& is_weightless) const {
-  const std::set<const BasicBlock*> looping = blocks_in_loops(function);
+bool AcyclicFunctions::body_preserves_countdown(const llvm::Function& function,
+                                                const IsWeightless& is_weightless) const {
+  const std::set<const BasicBlock*> looping = blocks_in_cycles(function);
   return std::all_of(
       llvm::inst_begin(function), llvm::inst_end(function), [&](const llvm::Instruction& one) {
         const auto* const call = llvm::dyn_cast<llvm::CallBase>(&one);
         if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm() ||
             mark_of(*call, unit_) != nullptr)
           return true;
-        if (is_quiet(*call)) return !looping.contains(call->getParent());
+        if (preserves_countdown(*call)) return !looping.contains(call->getParent());
         const auto* const callee =
             llvm::dyn_cast<llvm::Function>(call->getCalledOperand()->stripPointerCasts());
         return callee != nullptr && is_weightless(*callee);
       });
 }
 
-void WholeFunctions::lead(llvm::CallBase& call, bool observed) {
-  calls_.emplace_back(llvm::WeakTrackingVH(&call), observed);
+void AcyclicFunctions::retarget(llvm::CallBase& call, bool observed) {
+  retargeted_calls_.emplace_back(llvm::WeakTrackingVH(&call), observed);
 }
 
-void WholeFunctions::lead_calls() {
-  for (const auto& [handle, observed] : calls_) {
+void AcyclicFunctions::retarget_calls() {
+  for (const auto& [handle, observed] : retargeted_calls_) {
     auto* const call = llvm::dyn_cast_or_null<llvm::CallBase>(handle);
     if (call == nullptr) continue;
     const auto found = copies_.find(call->getCalledFunction());
@@ -118,32 +119,32 @@ void WholeFunctions::lead_calls() {
   }
 }
 
-llvm::Function* WholeFunctions::make_copy(llvm::Function& function, const char* suffix,
-                                          const std::vector<llvm::CallBase*>& joining,
-                                          bool observed) {
+llvm::Function* AcyclicFunctions::make_clone(llvm::Function& function, const char* suffix,
+                                             const std::vector<llvm::CallBase*>& joining,
+                                             bool observed) {
   llvm::ValueToValueMapTy copies;
-  llvm::Function* const copy = copy_of(function, suffix, {}, copies);
+  llvm::Function* const copy = clone_function(function, suffix, {}, copies);
   for (llvm::CallBase* const call : joining) {
     if (const auto found = copies.find(call); found != copies.end())
-      lead(*llvm::cast<llvm::CallBase>(found->second), observed);
+      retarget(*llvm::cast<llvm::CallBase>(found->second), observed);
   }
   return copy;
 }
 
 // The fast function is no larger than it was, but for the question, and a copy of it knows not even
 // that.
-void WholeFunctions::part(llvm::Function& function, Counters& counters,
-                          SamplingStatistics& statistics) {
-  const std::set<const BasicBlock*> looping = blocks_in_loops(function);
+void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Counters& counters,
+                                          SamplingStatistics& statistics) {
+  const std::set<const BasicBlock*> looping = blocks_in_cycles(function);
   std::vector<llvm::CallBase*> joining;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     // In a loop each call decides for itself: nobody knows how many there will be.
-    if (call != nullptr && joins(*call) && !looping.contains(call->getParent()))
+    if (call != nullptr && can_extend_region(*call) && !looping.contains(call->getParent()))
       joining.push_back(call);
   }
-  Copies& copies = copies_[&function];
-  llvm::Function* const slow = copies.slow = make_copy(function, ".slow", joining, true);
+  Clones& copies = copies_[&function];
+  llvm::Function* const slow = copies.slow = make_clone(function, ".slow", joining, true);
   slow->removeFnAttr(llvm::Attribute::AlwaysInline);
   slow->removeFnAttr(llvm::Attribute::InlineHint);
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
@@ -153,18 +154,20 @@ void WholeFunctions::part(llvm::Function& function, Counters& counters,
     const Mark& mark = *mark_of(*call, unit_);
     statistics.sites += static_cast<unsigned>(mark.sites.size());
     llvm::IRBuilder<> builder(call->getNextNode());
-    counters.observe_seldom(builder, *call, mark);
-    remove_mark(*call);
+    counters.emit_cold_observation(builder, *call, mark);
+    erase_mark(*call);
   }
-  for (llvm::CallInst* const call : marks_in(function, unit_)) remove_mark(*call);
-  if (wanted_.contains(&function)) copies.fast = make_copy(function, ".fast", joining, false);
-  for (llvm::CallBase* const call : joining) lead(*call, false);
+  for (llvm::CallInst* const call : marks_in(function, unit_)) erase_mark(*call);
+  if (needs_fast_clone_.contains(&function))
+    copies.fast = make_clone(function, ".fast", joining, false);
+  for (llvm::CallBase* const call : joining) retarget(*call, false);
   const auto place = [&](llvm::IRBuilderBase& at) {
     return counters.region_countdown(at, nullptr);
   };
-  divert_calls(function, *slow, unit_.options.predict_checks, place, [&](llvm::IRBuilderBase& at) {
-    return Diversion{counters.ask_whether_due(at, place(at)), {}};
-  });
+  dispatch_calls(function, *slow, unit_.options.predict_checks, place,
+                 [&](llvm::IRBuilderBase& at) {
+                   return Dispatch{counters.emit_sample_check(at, place(at)), {}};
+                 });
 }
 
 }  // namespace telltale::instrument

@@ -18,54 +18,57 @@
 
 namespace telltale::instrument {
 
-class WholeFunctions {
+class AcyclicFunctions {
  public:
   // What the module's functions are, before any is changed.
-  WholeFunctions(llvm::Module& module, const Unit& unit, const Weightless& is_weightless);
+  AcyclicFunctions(llvm::Module& module, const TranslationUnit& unit,
+                   const IsWeightless& is_weightless);
 
-  [[nodiscard]] bool is_whole(const llvm::Function& function) const {
-    return whole_.contains(&function);
+  [[nodiscard]] bool is_acyclic(const llvm::Function& function) const {
+    return acyclic_.contains(&function);
   }
   // May the caller's region reach through this call? Not where functions call each other in
   // circles.
-  [[nodiscard]] bool joins(const llvm::CallBase& call) const;
+  [[nodiscard]] bool can_extend_region(const llvm::CallBase& call) const;
   // Joins, and nobody looks at the countdown until it returns.
-  [[nodiscard]] bool is_quiet(const llvm::CallBase& call) const;
+  [[nodiscard]] bool preserves_countdown(const llvm::CallBase& call) const;
 
   // Makes the slow function, and the question in the beginning.
-  void part(llvm::Function& function, Counters& counters, SamplingStatistics& statistics);
+  void clone_and_dispatch(llvm::Function& function, Counters& counters,
+                          SamplingStatistics& statistics);
   // `copy` calls what `function` calls.
-  void note_copy(const llvm::Function& function, const llvm::Function& copy) {
-    circles_[&copy] = circles_.at(&function);
+  void add_clone(const llvm::Function& function, const llvm::Function& copy) {
+    scc_ids_[&copy] = scc_ids_.at(&function);
   }
   // A call that joins, in code that is observed, or that is not.
-  void lead(llvm::CallBase& call, bool observed);
+  void retarget(llvm::CallBase& call, bool observed);
   // Leads all of them, when the last function has been parted.
-  void lead_calls();
+  void retarget_calls();
 
  private:
-  struct Copies {
+  struct Clones {
     llvm::Function* fast = nullptr;
     llvm::Function* slow = nullptr;
   };
-  bool is_quiet_inside(const llvm::Function& function, const Weightless& is_weightless) const;
-  llvm::Function* make_copy(llvm::Function& function, const char* suffix,
-                            const std::vector<llvm::CallBase*>& joining, bool observed);
+  bool body_preserves_countdown(const llvm::Function& function,
+                                const IsWeightless& is_weightless) const;
+  llvm::Function* make_clone(llvm::Function& function, const char* suffix,
+                             const std::vector<llvm::CallBase*>& joining, bool observed);
 
-  const Unit& unit_;
-  std::map<const llvm::Function*, unsigned> circles_;  // functions of one number call each other
-  std::set<const llvm::Function*> whole_;
-  std::set<const llvm::Function*> quiet_;
-  std::set<const llvm::Function*> wanted_;  // somebody will call the fast copy
-  std::map<const llvm::Function*, Copies> copies_;
-  std::vector<std::pair<llvm::WeakTrackingVH, bool>> calls_;
+  const TranslationUnit& unit_;
+  std::map<const llvm::Function*, unsigned> scc_ids_;  // functions of one number call each other
+  std::set<const llvm::Function*> acyclic_;
+  std::set<const llvm::Function*> countdown_preserving_;
+  std::set<const llvm::Function*> needs_fast_clone_;  // somebody will call the fast copy
+  std::map<const llvm::Function*, Clones> copies_;
+  std::vector<std::pair<llvm::WeakTrackingVH, bool>> retargeted_calls_;
 };
 
 // Blocks of the function from which a way leads back to them.
-std::set<const llvm::BasicBlock*> blocks_in_loops(const llvm::Function& function);
+std::set<const llvm::BasicBlock*> blocks_in_cycles(const llvm::Function& function);
 // Can another function be called in its place, with the same arguments?
-bool can_be_called(const llvm::Function& function);
+bool has_callable_signature(const llvm::Function& function);
 // Does the function pass each of its sites at most once, and can there be two of it?
-bool is_one_region(const llvm::Function& function, const Unit& unit);
+bool is_acyclic_region(const llvm::Function& function, const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

@@ -13,7 +13,8 @@ namespace telltale::instrument {
 namespace {
 
 // A function that does nothing, unless the program has another of the name.
-llvm::Function* marker(llvm::Module& module, llvm::StringRef name, llvm::FunctionType* type) {
+llvm::Function* get_or_create_marker(llvm::Module& module, llvm::StringRef name,
+                                     llvm::FunctionType* type) {
   llvm::Function* function = module.getFunction(name);
   if (function == nullptr)
     function = llvm::Function::Create(type, llvm::GlobalValue::WeakAnyLinkage, name, module);
@@ -27,7 +28,7 @@ llvm::Function* marker(llvm::Module& module, llvm::StringRef name, llvm::Functio
 }
 
 // A variable or a member of one is safe, what a pointer or an index leads to is not.
-bool is_plain_place(const llvm::Value* place) {
+bool is_direct_address(const llvm::Value* place) {
   for (;;) {
     place = place->stripPointerCasts();
     if (llvm::isa<llvm::AllocaInst>(place) || llvm::isa<llvm::GlobalVariable>(place)) return true;
@@ -37,12 +38,12 @@ bool is_plain_place(const llvm::Value* place) {
   }
 }
 
-bool is_dangerous(const llvm::Instruction& instruction, const Unit& unit) {
+bool may_fault_or_terminate(const llvm::Instruction& instruction, const TranslationUnit& unit) {
   if (llvm::isa<llvm::ReturnInst>(instruction)) return true;
   if (const auto* const load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
-    return !is_plain_place(load->getPointerOperand());
+    return !is_direct_address(load->getPointerOperand());
   if (const auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-    return !is_plain_place(store->getPointerOperand());
+    return !is_direct_address(store->getPointerOperand());
   const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || mark_of(*call, unit) != nullptr)
     return false;
@@ -51,14 +52,14 @@ bool is_dangerous(const llvm::Instruction& instruction, const Unit& unit) {
 
 }  // namespace
 
-void add_blast_markers(llvm::Module& module, const Unit& unit) {
+void add_blast_markers(llvm::Module& module, const TranslationUnit& unit) {
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* const none = llvm::Type::getVoidTy(context);
   llvm::Type* const number = llvm::Type::getInt32Ty(context);
-  llvm::Function* const at_site =
-      marker(module, "cbi_blastMarker", llvm::FunctionType::get(none, {number, number}, false));
-  llvm::Function* const at_end =
-      marker(module, "cbi_blastTerminationMarker", llvm::FunctionType::get(none, false));
+  llvm::Function* const at_site = get_or_create_marker(
+      module, "cbi_blastMarker", llvm::FunctionType::get(none, {number, number}, false));
+  llvm::Function* const at_end = get_or_create_marker(module, "cbi_blastTerminationMarker",
+                                                      llvm::FunctionType::get(none, false));
   std::vector<llvm::CallInst*> sites;
   std::vector<llvm::Instruction*> ends;
   for (llvm::Function& function : module) {
@@ -66,7 +67,7 @@ void add_blast_markers(llvm::Module& module, const Unit& unit) {
       const Mark* const mark = mark_of(instruction, unit);
       if (mark != nullptr && mark->scheme == Scheme::kBranches && !mark->sites.empty())
         sites.push_back(llvm::cast<llvm::CallInst>(&instruction));
-      if (function.getName() == "main" && is_dangerous(instruction, unit))
+      if (function.getName() == "main" && may_fault_or_terminate(instruction, unit))
         ends.push_back(&instruction);
     }
   }

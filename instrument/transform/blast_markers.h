@@ -11,6 +11,6 @@ namespace telltale::instrument {
 // and in main, before it ends and before what may go wrong, one of `cbi_blastTerminationMarker()`:
 // returns, calls that do not return, assembly, what is reached through a pointer or an index. Both
 // do nothing and are weak, so that a program may have its own. All sites have their rows.
-void add_blast_markers(llvm::Module& module, const Unit& unit);
+void add_blast_markers(llvm::Module& module, const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

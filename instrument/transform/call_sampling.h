@@ -12,12 +12,12 @@
 namespace telltale::instrument {
 
 // Can a copy take over some of its calls?
-bool takes_turns(llvm::Function& function);
+bool can_sample_calls(llvm::Function& function);
 
 // Leaves the function without marks, with a question at its entry. Answers the copy that is called
 // where it is asked about: it has the marks, and behind its parameters an i64 that says which of
 // the unit's countdowns counts, in bytes from the first.
-llvm::Function* part_into_turns(llvm::Function& function, const Unit& unit, Counters& counters,
-                                WholeFunctions& whole);
+llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUnit& unit,
+                                  Counters& counters, AcyclicFunctions& acyclic_functions);
 
 }  // namespace telltale::instrument

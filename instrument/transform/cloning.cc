@@ -14,11 +14,11 @@ namespace {
 
 using llvm::BasicBlock;
 
-bool breaks_if_copied(const llvm::Instruction& instruction, bool labels_are_led) {
+bool prevents_cloning(const llvm::Instruction& instruction, bool redirects_labels) {
   if (llvm::isa<llvm::CallBrInst>(instruction) || llvm::isa<llvm::CatchSwitchInst>(instruction) ||
       instruction.getType()->isTokenTy())
     return true;
-  if (llvm::isa<llvm::IndirectBrInst>(instruction)) return !labels_are_led;
+  if (llvm::isa<llvm::IndirectBrInst>(instruction)) return !redirects_labels;
   const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   if (call == nullptr) return false;
   if (call->hasFnAttr(llvm::Attribute::ReturnsTwice) || call->cannotDuplicate() ||
@@ -29,7 +29,7 @@ bool breaks_if_copied(const llvm::Instruction& instruction, bool labels_are_led)
   return assembly != nullptr && llvm::StringRef(assembly->getAsmString()).contains(':');
 }
 
-bool leaves_block(const llvm::Instruction& instruction) {
+bool is_used_outside_block(const llvm::Instruction& instruction) {
   for (const llvm::User* const user : instruction.users()) {
     const auto* const other = llvm::cast<llvm::Instruction>(user);
     if (other->getParent() != instruction.getParent() || llvm::isa<llvm::PHINode>(other))
@@ -40,12 +40,12 @@ bool leaves_block(const llvm::Instruction& instruction) {
 
 }  // namespace
 
-void remove_mark(llvm::CallInst& call) {
+void erase_mark(llvm::CallInst& call) {
   if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(call.getArgOperand(1));
   call.eraseFromParent();
 }
 
-std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const Unit& unit) {
+std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const TranslationUnit& unit) {
   std::vector<llvm::CallInst*> found;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     if (mark_of(instruction, unit) != nullptr)
@@ -54,20 +54,20 @@ std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const Unit& unit
   return found;
 }
 
-bool can_be_copied(const llvm::Function& function, bool labels_are_led) {
+bool can_be_cloned(const llvm::Function& function, bool redirects_labels) {
   if (function.hasFnAttribute(llvm::Attribute::PresplitCoroutine) ||
       function.callsFunctionThatReturnsTwice())
     return false;
   for (const BasicBlock& block : function) {
-    if (block.hasAddressTaken() && (!labels_are_led || block.isEHPad())) return false;
+    if (block.hasAddressTaken() && (!redirects_labels || block.isEHPad())) return false;
     for (const llvm::Instruction& instruction : block) {
-      if (breaks_if_copied(instruction, labels_are_led)) return false;
+      if (prevents_cloning(instruction, redirects_labels)) return false;
     }
   }
   return true;
 }
 
-BasicBlock* part_entry(llvm::Function& function) {
+BasicBlock* split_entry(llvm::Function& function) {
   BasicBlock& entry = function.getEntryBlock();
   auto first = entry.begin();
   while (llvm::isa<llvm::AllocaInst>(*first)) ++first;
@@ -83,7 +83,7 @@ BasicBlock* part_entry(llvm::Function& function) {
   return rest;
 }
 
-void part_pads(llvm::Function& function) {
+void split_landing_pads(llvm::Function& function) {
   std::vector<BasicBlock*> pads;
   for (BasicBlock& block : function) {
     if (block.isLandingPad()) pads.push_back(&block);
@@ -105,7 +105,7 @@ bool is_used_only_in(const llvm::Constant& constant, const llvm::Function& funct
 
 }  // namespace
 
-std::optional<std::vector<llvm::GlobalVariable*>> tables_of_labels(llvm::Function& function) {
+std::optional<std::vector<llvm::GlobalVariable*>> label_tables(llvm::Function& function) {
   std::set<llvm::GlobalVariable*> tables;
   for (BasicBlock& block : function) {
     llvm::BlockAddress* const address =
@@ -129,8 +129,8 @@ std::optional<std::vector<llvm::GlobalVariable*>> tables_of_labels(llvm::Functio
   return std::vector<llvm::GlobalVariable*>(tables.begin(), tables.end());
 }
 
-llvm::Function* copy_of(llvm::Function& function, const char* suffix,
-                        llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies) {
+llvm::Function* clone_function(llvm::Function& function, const char* suffix,
+                               llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies) {
   llvm::SmallVector<llvm::Type*, 8> parameters(function.getFunctionType()->params());
   parameters.append(more.begin(), more.end());
   auto* const type = llvm::FunctionType::get(function.getReturnType(), parameters, false);
@@ -139,7 +139,7 @@ llvm::Function* copy_of(llvm::Function& function, const char* suffix,
                              function.getName() + suffix, function.getParent());
   for (llvm::Argument& argument : function.args())
     copies[&argument] = copy->getArg(argument.getArgNo());
-  const auto tables = tables_of_labels(function);
+  const auto tables = label_tables(function);
   std::vector<std::pair<llvm::GlobalVariable*, llvm::GlobalVariable*>> made;
   for (llvm::GlobalVariable* const table : tables.value_or(std::vector<llvm::GlobalVariable*>())) {
     auto* const own = new llvm::GlobalVariable(*function.getParent(), table->getValueType(), true,
@@ -160,7 +160,7 @@ llvm::Function* copy_of(llvm::Function& function, const char* suffix,
   return copy;
 }
 
-void values_to_memory(llvm::Function& function) {
+void demote_values(llvm::Function& function) {
   BasicBlock& entry = function.getEntryBlock();
   std::vector<llvm::Instruction*> escaping;
   std::vector<llvm::PHINode*> phis;
@@ -168,7 +168,7 @@ void values_to_memory(llvm::Function& function) {
     if (&block == &entry) continue;
     for (llvm::Instruction& instruction : block) {
       if (auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) phis.push_back(phi);
-      if (leaves_block(instruction)) escaping.push_back(&instruction);
+      if (is_used_outside_block(instruction)) escaping.push_back(&instruction);
     }
   }
   const auto place = [&entry] { return std::optional(entry.getTerminator()->getIterator()); };
@@ -177,9 +177,9 @@ void values_to_memory(llvm::Function& function) {
   for (llvm::PHINode* const phi : phis) llvm::DemotePHIToStack(phi, place());
 }
 
-Jumps find_jumps(BasicBlock* start) {
+BackEdges find_back_edges(BasicBlock* start) {
   enum class Seen : unsigned char { kNo, kOpen, kDone };
-  Jumps found;
+  BackEdges found;
   std::map<BasicBlock*, Seen> seen;
   std::vector<Edge> path{{start, 0}};
   seen[start] = Seen::kOpen;
@@ -188,7 +188,7 @@ Jumps find_jumps(BasicBlock* start) {
     const llvm::Instruction* const end = block->getTerminator();
     if (number == end->getNumSuccessors()) {
       seen[block] = Seen::kDone;
-      found.order.push_back(block);
+      found.post_order.push_back(block);
       path.pop_back();
       continue;
     }

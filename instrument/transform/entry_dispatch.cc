@@ -13,8 +13,8 @@ namespace {
 using llvm::BasicBlock;
 
 // A block that does nothing but call `other` with the arguments that `from` was given, and `more`.
-BasicBlock* call_instead(llvm::Function& from, llvm::Function& other,
-                         const std::vector<llvm::Value*>& more) {
+BasicBlock* make_forwarding_block(llvm::Function& from, llvm::Function& other,
+                                  const std::vector<llvm::Value*>& more) {
   BasicBlock* const block = BasicBlock::Create(from.getContext(), "telltale.instead", &from);
   llvm::IRBuilder<> builder(block);
   if (from.getSubprogram() != nullptr) {
@@ -40,54 +40,55 @@ BasicBlock* call_instead(llvm::Function& from, llvm::Function& other,
   return block;
 }
 
-llvm::Function* make_aside(llvm::Function& function) {
-  llvm::Function* const aside = llvm::Function::Create(
+llvm::Function* make_cold_dispatcher(llvm::Function& function) {
+  llvm::Function* const dispatcher = llvm::Function::Create(
       function.getFunctionType(), llvm::GlobalValue::InternalLinkage, function.getAddressSpace(),
       function.getName() + ".aside", function.getParent());
-  aside->copyAttributesFrom(&function);
-  aside->setLinkage(llvm::GlobalValue::InternalLinkage);
-  aside->setVisibility(llvm::GlobalValue::DefaultVisibility);
-  aside->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
-  aside->setDSOLocal(true);
-  aside->removeFnAttr(llvm::Attribute::AlwaysInline);
-  aside->removeFnAttr(llvm::Attribute::InlineHint);
-  aside->addFnAttr(llvm::Attribute::NoInline);
-  if (!aside->hasFnAttribute(llvm::Attribute::OptimizeNone))
-    aside->addFnAttr(llvm::Attribute::Cold);
-  return aside;
+  dispatcher->copyAttributesFrom(&function);
+  dispatcher->setLinkage(llvm::GlobalValue::InternalLinkage);
+  dispatcher->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  dispatcher->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  dispatcher->setDSOLocal(true);
+  dispatcher->removeFnAttr(llvm::Attribute::AlwaysInline);
+  dispatcher->removeFnAttr(llvm::Attribute::InlineHint);
+  dispatcher->addFnAttr(llvm::Attribute::NoInline);
+  if (!dispatcher->hasFnAttribute(llvm::Attribute::OptimizeNone))
+    dispatcher->addFnAttr(llvm::Attribute::Cold);
+  return dispatcher;
 }
 
 }  // namespace
 
-void divert_calls(llvm::Function& function, llvm::Function& other, bool predict,
-                  const std::function<llvm::Value*(llvm::IRBuilderBase&)>& place,
-                  const std::function<Diversion(llvm::IRBuilderBase&)>& ask) {
-  llvm::Function* const aside = make_aside(function);
-  BasicBlock* const start = part_entry(function);
+void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predict,
+                    const std::function<llvm::Value*(llvm::IRBuilderBase&)>& countdown_address,
+                    const std::function<Dispatch(llvm::IRBuilderBase&)>& emit_decision) {
+  llvm::Function* const dispatcher = make_cold_dispatcher(function);
+  BasicBlock* const start = split_entry(function);
   llvm::Instruction* const end = function.getEntryBlock().getTerminator();
   llvm::IRBuilder<> builder(end);
   llvm::IntegerType* const word = builder.getInt32Ty();
   llvm::Value* const one = llvm::ConstantInt::get(word, 1);
-  llvm::Value* const countdown = place(builder);
+  llvm::Value* const countdown = countdown_address(builder);
   llvm::Value* const left = builder.CreateSub(builder.CreateLoad(word, countdown), one);
   builder.CreateStore(left, countdown);
   constexpr std::uint32_t kSeldom = 1;
   constexpr std::uint32_t kOften = 10000;
   builder.CreateCondBr(
       builder.CreateICmpSLT(left, llvm::ConstantInt::get(word, 0)),
-      call_instead(function, *aside, {}), start,
+      make_forwarding_block(function, *dispatcher, {}), start,
       predict ? llvm::MDBuilder(function.getContext()).createBranchWeights(kSeldom, kOften)
               : nullptr);
   end->eraseFromParent();
 
-  builder.SetInsertPoint(BasicBlock::Create(aside->getContext(), "", aside));
+  builder.SetInsertPoint(BasicBlock::Create(dispatcher->getContext(), "", dispatcher));
   builder.SetCurrentDebugLocation({});
-  const Diversion found = ask(builder);
-  BasicBlock* const back = call_instead(*aside, function, {});
-  builder.CreateCondBr(found.leaves, call_instead(*aside, other, found.more), back);
+  const Dispatch found = emit_decision(builder);
+  BasicBlock* const back = make_forwarding_block(*dispatcher, function, {});
+  builder.CreateCondBr(found.is_taken,
+                       make_forwarding_block(*dispatcher, other, found.extra_arguments), back);
   // There it will be counted once more.
   builder.SetInsertPoint(back, back->begin());
-  llvm::Value* const again = place(builder);
+  llvm::Value* const again = countdown_address(builder);
   llvm::Value* const now = builder.CreateLoad(word, again);
   const auto largest = static_cast<std::uint64_t>(INT32_MAX);
   builder.CreateStore(

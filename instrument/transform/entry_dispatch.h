@@ -11,16 +11,16 @@ namespace telltale::instrument {
 
 // What is to be done with a call that the countdown has run out for: if `leaves`, an i1, it goes to
 // another function, with arguments behind its own.
-struct Diversion {
-  llvm::Value* leaves = nullptr;
-  std::vector<llvm::Value*> more;
+struct Dispatch {
+  llvm::Value* is_taken = nullptr;
+  std::vector<llvm::Value*> extra_arguments;
 };
 
 // `place` emits the address of an i32. The function counts it down when it is entered; below 0 the
 // call goes to a function of its own, so that the code here saves nothing for it. There `ask` emits
 // the question, which sets the countdown anew, and the call goes to `other` or back.
-void divert_calls(llvm::Function& function, llvm::Function& other, bool predict,
-                  const std::function<llvm::Value*(llvm::IRBuilderBase&)>& place,
-                  const std::function<Diversion(llvm::IRBuilderBase&)>& ask);
+void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predict,
+                    const std::function<llvm::Value*(llvm::IRBuilderBase&)>& countdown_address,
+                    const std::function<Dispatch(llvm::IRBuilderBase&)>& emit_decision);
 
 }  // namespace telltale::instrument

@@ -9,14 +9,14 @@
 namespace telltale::instrument {
 namespace {
 
-constexpr std::array<const char*, 12> kWaysOut = {"_exit",   "_Exit",   "execl",    "execle",
-                                                  "execlp",  "execv",   "execve",   "execvp",
-                                                  "execvpe", "fexecve", "execveat", "daemon"};
+constexpr std::array<const char*, 12> kExitFunctions = {"_exit",   "_Exit",   "execl",    "execle",
+                                                        "execlp",  "execv",   "execve",   "execvp",
+                                                        "execvpe", "fexecve", "execveat", "daemon"};
 
 }  // namespace
 
-void report_before_leaving(llvm::Module& module) {
-  for (const char* const name : kWaysOut) {
+void insert_exit_hooks(llvm::Module& module) {
+  for (const char* const name : kExitFunctions) {
     llvm::Function* const function = module.getFunction(name);
     if (function == nullptr || !function->isDeclaration()) continue;
     std::vector<llvm::CallBase*> calls;

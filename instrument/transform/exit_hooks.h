@@ -7,6 +7,6 @@ namespace telltale::instrument {
 
 // Calls the runtime before `_exit`, the functions of the exec family, and `daemon`, so that the
 // report so far is written.
-void report_before_leaving(llvm::Module& module);
+void insert_exit_hooks(llvm::Module& module);
 
 }  // namespace telltale::instrument

@@ -31,7 +31,7 @@ constexpr unsigned kLargest = 100000;
 
 class Inliner {
  public:
-  Inliner(llvm::Module& module, const Unit& unit, llvm::OptimizationLevel level)
+  Inliner(llvm::Module& module, const TranslationUnit& unit, llvm::OptimizationLevel level)
       : module_(module), unit_(unit), for_size_(level.getSizeLevel() > 0) {}
 
   void run() {
@@ -124,7 +124,7 @@ class Inliner {
     const Cost cost = costs_.at(callee);
     // LLVM is good at inlining what has no sites, and what will be a function without sites.
     if (!cost.has_marks && !is_called_once) return false;
-    if (is_one_region(*callee, unit_)) return false;
+    if (is_acyclic_region(*callee, unit_)) return false;
     if (costs_.at(&caller).units + cost.units > kLargest) return false;
     return callee->hasFnAttribute(llvm::Attribute::AlwaysInline) ||
            cost.units <= limit_of(*callee, is_called_once);
@@ -156,7 +156,7 @@ class Inliner {
   }
 
   llvm::Module& module_;
-  const Unit& unit_;
+  const TranslationUnit& unit_;
   bool for_size_;
   std::map<const llvm::Function*, Cost> costs_;
   std::set<const llvm::Function*> recursive_;
@@ -165,7 +165,8 @@ class Inliner {
 
 }  // namespace
 
-void inline_small_functions(llvm::Module& module, const Unit& unit, llvm::OptimizationLevel level) {
+void inline_small_functions(llvm::Module& module, const TranslationUnit& unit,
+                            llvm::OptimizationLevel level) {
   // As in LLVM: nothing is inlined at -O0, and at -O1 only what must be.
   if (level.getSpeedupLevel() < 2) return;
   Inliner(module, unit, level).run();

@@ -11,6 +11,7 @@ namespace telltale::instrument {
 
 // Inlines small functions, and internal ones that are called once, into functions with marks, the
 // innermost calls first. Removes what nobody calls any more.
-void inline_small_functions(llvm::Module& module, const Unit& unit, llvm::OptimizationLevel level);
+void inline_small_functions(llvm::Module& module, const TranslationUnit& unit,
+                            llvm::OptimizationLevel level);
 
 }  // namespace telltale::instrument

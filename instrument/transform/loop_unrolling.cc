@@ -15,13 +15,13 @@ namespace {
 
 using llvm::BasicBlock;
 
-constexpr unsigned kPasses = 4;
+constexpr unsigned kUnrollFactor = 4;
 // Instructions beside those that read and write variables of the frame.
-constexpr unsigned kMostInstructions = 60;
+constexpr unsigned kMaxInstructions = 60;
 // What observations compare with; each is code in the slow copy.
-constexpr std::size_t kMostOperands = 120;
+constexpr std::size_t kMaxOperands = 120;
 
-bool is_small(const llvm::Loop& loop, const Unit& unit) {
+bool is_small(const llvm::Loop& loop, const TranslationUnit& unit) {
   unsigned instructions = 0;
   std::size_t operands = 0;
   for (const BasicBlock* const block : loop.blocks()) {
@@ -38,15 +38,15 @@ bool is_small(const llvm::Loop& loop, const Unit& unit) {
       if (!is_variable && !is_kept && !instruction.isDebugOrPseudoInst()) ++instructions;
     }
   }
-  return instructions <= kMostInstructions && operands <= kMostOperands;
+  return instructions <= kMaxInstructions && operands <= kMaxOperands;
 }
 
-void repeat(const llvm::Loop& loop, llvm::Function& function) {
+void unroll(const llvm::Loop& loop, llvm::Function& function) {
   BasicBlock* const header = loop.getHeader();
   const std::vector<BasicBlock*> blocks(loop.block_begin(), loop.block_end());
   // The blocks of each pass; the first are the loop's own.
   std::vector<std::vector<BasicBlock*>> passes{blocks};
-  for (unsigned pass = 1; pass < kPasses; ++pass) {
+  for (unsigned pass = 1; pass < kUnrollFactor; ++pass) {
     llvm::ValueToValueMapTy copies;
     std::vector<BasicBlock*> made;
     for (BasicBlock* const block : blocks) {
@@ -59,12 +59,12 @@ void repeat(const llvm::Loop& loop, llvm::Function& function) {
   }
   const auto place_of_header =
       static_cast<std::size_t>(std::find(blocks.begin(), blocks.end(), header) - blocks.begin());
-  for (unsigned pass = 0; pass < kPasses; ++pass) {
+  for (unsigned pass = 0; pass < kUnrollFactor; ++pass) {
     BasicBlock* const own = passes[pass][place_of_header];
-    BasicBlock* const next = passes[(pass + 1) % kPasses][place_of_header];
+    BasicBlock* const next = passes[(pass + 1) % kUnrollFactor][place_of_header];
     for (BasicBlock* const block : passes[pass]) {
       block->getTerminator()->replaceSuccessorWith(own, next);
-      if (pass + 1 < kPasses)
+      if (pass + 1 < kUnrollFactor)
         block->getTerminator()->setMetadata(llvm::LLVMContext::MD_loop, nullptr);
     }
   }
@@ -72,7 +72,7 @@ void repeat(const llvm::Loop& loop, llvm::Function& function) {
 
 }  // namespace
 
-void repeat_small_loops(llvm::Function& function, const Unit& unit,
+void unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
                         const std::function<bool(const llvm::Loop&)>& wants) {
   llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
@@ -80,7 +80,7 @@ void repeat_small_loops(llvm::Function& function, const Unit& unit,
   for (const llvm::Loop* const loop : loops.getLoopsInPreorder()) {
     if (loop->isInnermost() && wants(*loop) && is_small(*loop, unit)) chosen.push_back(loop);
   }
-  for (const llvm::Loop* const loop : chosen) repeat(*loop, function);
+  for (const llvm::Loop* const loop : chosen) unroll(*loop, function);
 }
 
 }  // namespace telltale::instrument

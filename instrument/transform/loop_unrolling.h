@@ -13,7 +13,7 @@ namespace telltale::instrument {
 
 // Writes the blocks of innermost loops out several times, one behind the other, if `wants` says so
 // of the loop and they are small. No value may be used outside of the block that makes it.
-void repeat_small_loops(llvm::Function& function, const Unit& unit,
+void unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
                         const std::function<bool(const llvm::Loop&)>& wants);
 
 }  // namespace telltale::instrument

@@ -6,30 +6,30 @@ namespace telltale::instrument {
 
 using llvm::BasicBlock;
 
-RegionCountdown::RegionCountdown(llvm::Function& function, const Unit& unit, Counters& counters,
-                                 llvm::Value* offset)
+RegionCountdown::RegionCountdown(llvm::Function& function, const TranslationUnit& unit,
+                                 Counters& counters, llvm::Value* offset)
     : function_(function),
       unit_(unit),
       counters_(counters),
       offset_(offset),
       word_(llvm::Type::getInt32Ty(function.getContext())) {}
 
-void RegionCountdown::take_from_shared(llvm::IRBuilderBase& at) {
-  at.CreateStore(at.CreateLoad(word_, shared(at)), local());
+void RegionCountdown::load_from_global(llvm::IRBuilderBase& at) {
+  at.CreateStore(at.CreateLoad(word_, global(at)), local());
 }
 
-void RegionCountdown::give_to_shared(llvm::IRBuilderBase& at) {
-  at.CreateStore(at.CreateLoad(word_, local()), shared(at));
+void RegionCountdown::store_to_global(llvm::IRBuilderBase& at) {
+  at.CreateStore(at.CreateLoad(word_, local()), global(at));
 }
 
-void RegionCountdown::ask(llvm::IRBuilderBase& at, bool is_local, BasicBlock* fast,
-                          BasicBlock* slow, BasicBlock* other) {
-  llvm::Value* const place = is_local ? local() : shared(at);
+void RegionCountdown::emit_check(llvm::IRBuilderBase& at, bool is_cached, BasicBlock* fast,
+                                 BasicBlock* slow, BasicBlock* not_due) {
+  llvm::Value* const place = is_cached ? local() : global(at);
   // Below 0, rather than at 0: that is one instruction that counts in memory, and a jump.
   llvm::Value* const left =
       at.CreateSub(at.CreateLoad(word_, place), llvm::ConstantInt::get(word_, 1));
   at.CreateStore(left, place);
-  BasicBlock* const asks =
+  BasicBlock* const check =
       BasicBlock::Create(function_.getContext(), "telltale.ask", &function_, fast);
   constexpr std::uint32_t kSeldom = 1;
   constexpr std::uint32_t kOften = 10000;
@@ -37,12 +37,12 @@ void RegionCountdown::ask(llvm::IRBuilderBase& at, bool is_local, BasicBlock* fa
       unit_.options.predict_checks
           ? llvm::MDBuilder(function_.getContext()).createBranchWeights(kSeldom, kOften)
           : nullptr;
-  at.CreateCondBr(at.CreateICmpSLT(left, llvm::ConstantInt::get(word_, 0)), asks, fast, unlikely);
-  at.SetInsertPoint(asks);
-  if (is_local) give_to_shared(at);
-  llvm::Value* const fires = counters_.ask_whether_due(at, shared(at));
-  if (is_local) take_from_shared(at);
-  at.CreateCondBr(fires, slow, other);
+  at.CreateCondBr(at.CreateICmpSLT(left, llvm::ConstantInt::get(word_, 0)), check, fast, unlikely);
+  at.SetInsertPoint(check);
+  if (is_cached) store_to_global(at);
+  llvm::Value* const fires = counters_.emit_sample_check(at, global(at));
+  if (is_cached) load_from_global(at);
+  at.CreateCondBr(fires, slow, not_due);
 }
 
 llvm::Value* RegionCountdown::local() {

@@ -14,23 +14,23 @@ namespace telltale::instrument {
 class RegionCountdown {
  public:
   // `offset` as for Counters::region_countdown.
-  RegionCountdown(llvm::Function& function, const Unit& unit, Counters& counters,
+  RegionCountdown(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
                   llvm::Value* offset = nullptr);
 
-  void take_from_shared(llvm::IRBuilderBase& at);
-  void give_to_shared(llvm::IRBuilderBase& at);
+  void load_from_global(llvm::IRBuilderBase& at);
+  void store_to_global(llvm::IRBuilderBase& at);
 
   // Counts down, and jumps to `slow` if it is time to observe. Otherwise to `fast`, or, if only the
   // runtime could say that it is not, to `other`, from where that comes to the same.
-  void ask(llvm::IRBuilderBase& at, bool is_local, llvm::BasicBlock* fast, llvm::BasicBlock* slow,
-           llvm::BasicBlock* other);
+  void emit_check(llvm::IRBuilderBase& at, bool is_cached, llvm::BasicBlock* fast,
+                  llvm::BasicBlock* slow, llvm::BasicBlock* not_due);
 
  private:
   llvm::Value* local();
-  llvm::Value* shared(llvm::IRBuilderBase& at) { return counters_.region_countdown(at, offset_); }
+  llvm::Value* global(llvm::IRBuilderBase& at) { return counters_.region_countdown(at, offset_); }
 
   llvm::Function& function_;
-  const Unit& unit_;
+  const TranslationUnit& unit_;
   Counters& counters_;
   llvm::Value* offset_;
   llvm::IntegerType* word_;

@@ -9,8 +9,8 @@ namespace telltale::instrument {
 
 // Replaces every mark in `function`, which `whole` was told of: docs/design/sampler-compiler.md,
 // "Sampling".
-void sample_by_regions(llvm::Function& function, const Unit& unit, Counters& counters,
-                       const Weightless& is_weightless, WholeFunctions& whole,
+void sample_by_regions(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+                       const IsWeightless& is_weightless, AcyclicFunctions& acyclic_functions,
                        SamplingStatistics& statistics);
 
 }  // namespace telltale::instrument

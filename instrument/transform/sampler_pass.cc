@@ -32,31 +32,31 @@ namespace {
 
 // Functions of the C library that LLVM does not know, and through which no instrumented code is
 // reached.
-constexpr std::array<std::string_view, 22> kQuietLibrary = {"__errno_location",
-                                                            "__ctype_b_loc",
-                                                            "__ctype_tolower_loc",
-                                                            "__ctype_toupper_loc",
-                                                            "__assert_fail",
-                                                            "getopt",
-                                                            "getopt_long",
-                                                            "exit",
-                                                            "abort",
-                                                            "_exit",
-                                                            "__isoc99_sscanf",
-                                                            "__isoc99_fscanf",
-                                                            "__isoc99_scanf",
-                                                            "fileno",
-                                                            "isatty",
-                                                            "__uflow",
-                                                            "__overflow",
-                                                            "strerror",
-                                                            "signal",
-                                                            "sigaction",
-                                                            "setlocale",
-                                                            "localtime"};
+constexpr std::array<std::string_view, 22> kWeightlessLibraryFunctions = {"__errno_location",
+                                                                          "__ctype_b_loc",
+                                                                          "__ctype_tolower_loc",
+                                                                          "__ctype_toupper_loc",
+                                                                          "__assert_fail",
+                                                                          "getopt",
+                                                                          "getopt_long",
+                                                                          "exit",
+                                                                          "abort",
+                                                                          "_exit",
+                                                                          "__isoc99_sscanf",
+                                                                          "__isoc99_fscanf",
+                                                                          "__isoc99_scanf",
+                                                                          "fileno",
+                                                                          "isatty",
+                                                                          "__uflow",
+                                                                          "__overflow",
+                                                                          "strerror",
+                                                                          "signal",
+                                                                          "sigaction",
+                                                                          "setlocale",
+                                                                          "localtime"};
 // Library functions that call back.
-constexpr std::array<std::string_view, 6> kCallBack = {"qsort", "bsearch", "qsort_r",
-                                                       "lfind", "lsearch", "atexit"};
+constexpr std::array<std::string_view, 6> kLibraryFunctionsWithCallbacks = {
+    "qsort", "bsearch", "qsort_r", "lfind", "lsearch", "atexit"};
 
 template <std::size_t Size>
 bool is_one_of(const std::array<std::string_view, Size>& names, llvm::StringRef name) {
@@ -67,9 +67,9 @@ bool is_one_of(const std::array<std::string_view, Size>& names, llvm::StringRef 
 }
 
 // Which callees pass no site: the rules of docs/formats/sampler.md, in their order.
-class Weights {
+class CalleeWeights {
  public:
-  Weights(llvm::Module& module, const Unit& unit) : options_(unit.options) {
+  CalleeWeights(llvm::Module& module, const TranslationUnit& unit) : options_(unit.options) {
     for (const llvm::Function& function : module) {
       if (function_of(function, unit) != nullptr) weighty_.insert(&function);
     }
@@ -94,22 +94,23 @@ class Weights {
     if (weightless_by_pragma().contains(name.str())) return true;
     const llvm::TargetLibraryInfoImpl library(llvm::Triple(callee.getParent()->getTargetTriple()));
     llvm::LibFunc known{};
-    const bool in_library = (library.getLibFunc(name, known) || is_one_of(kQuietLibrary, name)) &&
-                            !is_one_of(kCallBack, name);
+    const bool in_library =
+        (library.getLibFunc(name, known) || is_one_of(kWeightlessLibraryFunctions, name)) &&
+        !is_one_of(kLibraryFunctionsWithCallbacks, name);
     if (in_library) return !options_.assume_weighty_libraries;
     return !options_.assume_weighty_externs;
   }
 
   // Of a call through a pointer.
-  [[nodiscard]] bool is_weightless(const llvm::CallBase& call, const Unit& unit) const {
+  [[nodiscard]] bool is_weightless(const llvm::CallBase& call, const TranslationUnit& unit) const {
     if (!options_.use_points_to) return false;
-    const std::optional<Functions> callees = callees_of(call, unit);
+    const std::optional<CallTargets> callees = find_call_targets(call, unit);
     return callees && std::all_of(callees->begin(), callees->end(),
                                   [&](const llvm::Function* one) { return is_weightless(*one); });
   }
 
  private:
-  bool calls_weighty(const llvm::Function& function, const Unit& unit) const {
+  bool calls_weighty(const llvm::Function& function, const TranslationUnit& unit) const {
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
       const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (call == nullptr || call->isInlineAsm() || mark_of(*call, unit) != nullptr) continue;
@@ -127,7 +128,8 @@ class Weights {
 };
 
 // Calls through pointers that pass no site are told to whoever samples.
-void note_weightless_calls(llvm::Module& module, const Unit& unit, const Weights& weights) {
+void annotate_weightless_calls(llvm::Module& module, const TranslationUnit& unit,
+                               const CalleeWeights& weights) {
   if (!unit.options.use_points_to) return;
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -141,7 +143,7 @@ void note_weightless_calls(llvm::Module& module, const Unit& unit, const Weights
 
 // Marks in what is no function that is looked at: a default argument's, where one calls that is
 // not.
-void drop_stray_marks(llvm::Module& module, const Unit& unit) {
+void erase_stray_marks(llvm::Module& module, const TranslationUnit& unit) {
   for (llvm::Function& function : module) {
     std::vector<llvm::CallInst*> marks;
     bool starts = false;
@@ -160,7 +162,7 @@ void drop_stray_marks(llvm::Module& module, const Unit& unit) {
 }
 
 // Functions that do nothing but tell their name count for nothing.
-void drop_empty_marks(llvm::Module& module, const Unit& unit) {
+void lower_marks_without_sites(llvm::Module& module, const TranslationUnit& unit) {
   for (llvm::Function& function : module) {
     std::vector<llvm::CallInst*> empty;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -181,7 +183,7 @@ void drop_empty_marks(llvm::Module& module, const Unit& unit) {
 }
 
 // Sites that have code get their rows, in the order of the source.
-std::array<unsigned, kSchemes> number_rows(llvm::Module& module, Unit& unit) {
+std::array<unsigned, kSchemes> assign_rows(llvm::Module& module, TranslationUnit& unit) {
   std::vector<bool> planted(unit.marks.size());
   for (const llvm::Function& function : module) {
     for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -197,7 +199,7 @@ std::array<unsigned, kSchemes> number_rows(llvm::Module& module, Unit& unit) {
     for (const unsigned site : unit.marks[i].sites)
       unit.sites[site].row =
           static_cast<int>(rows[static_cast<std::size_t>(unit.marks[i].scheme)]++);
-    for (const unsigned site : unit.marks[i].also)
+    for (const unsigned site : unit.marks[i].uncounted_sites)
       unit.sites[site].row =
           static_cast<int>(rows[static_cast<std::size_t>(unit.marks[i].scheme)]++);
   }
@@ -205,7 +207,7 @@ std::array<unsigned, kSchemes> number_rows(llvm::Module& module, Unit& unit) {
 }
 
 // The most special line counts, of those the last.
-void set_scales(Unit& unit) {
+void apply_weights(TranslationUnit& unit) {
   for (Site& site : unit.sites) {
     int best = -1;
     for (const Scale& scale : unit.options.scales) {
@@ -216,12 +218,13 @@ void set_scales(Unit& unit) {
       const int special = (is_any ? 0 : 1) + (scale.node ? 1 : 0);
       if (special < best) continue;
       best = special;
-      site.units = scale.units;
+      site.weight = scale.weight;
     }
   }
 }
 
-std::string site_text(const Unit& unit, const std::array<unsigned, kSchemes>& rows) {
+std::string site_table_text(const TranslationUnit& unit,
+                            const std::array<unsigned, kSchemes>& rows) {
   std::array<std::vector<const Site*>, kSchemes> by_row;
   for (std::size_t i = 0; i < kSchemes; ++i) by_row[i].resize(rows[i]);
   for (const Site& site : unit.sites) {
@@ -231,8 +234,8 @@ std::string site_text(const Unit& unit, const std::array<unsigned, kSchemes>& ro
   std::string out;
   for (std::size_t i = 0; i < kSchemes; ++i) {
     if (!unit.options.schemes[i]) continue;
-    out += "<sites unit=\"" + signature_text(unit) + "\" scheme=\"" +
-           facts_of(static_cast<Scheme>(i)).name + "\">\n";
+    out += "<sites unit=\"" + signature_hex(unit) + "\" scheme=\"" +
+           scheme_info(static_cast<Scheme>(i)).name + "\">\n";
     for (const Site* const site : by_row[i]) {
       out += site->file + "\t" + std::to_string(site->line) + "\t" +
              unit.functions[static_cast<std::size_t>(site->function)].name + "\t" +
@@ -247,7 +250,7 @@ std::string site_text(const Unit& unit, const std::array<unsigned, kSchemes>& ro
 
 // Through assembly, as this is how a section gets no SHF_ALLOC: it takes part in no run, and
 // `strip` removes it.
-void add_section(llvm::Module& module, llvm::StringRef name, llvm::StringRef text) {
+void append_section(llvm::Module& module, llvm::StringRef name, llvm::StringRef text) {
   std::string assembly = "\t.pushsection " + name.str() + ",\"\",@progbits\n";
   constexpr std::size_t kPiece = 4096;
   for (; !text.empty(); text = text.drop_front(std::min(kPiece, text.size()))) {
@@ -267,7 +270,7 @@ void add_section(llvm::Module& module, llvm::StringRef name, llvm::StringRef tex
 }
 
 // Counts how often a function is inside itself, and gives that number to its mark.
-void count_reentries(llvm::Function& function, const Unit& unit) {
+void insert_reentry_counter(llvm::Function& function, const TranslationUnit& unit) {
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     const Mark* const mark = mark_of(instruction, unit);
     if (mark == nullptr || mark->scheme != Scheme::kFunReentries) continue;
@@ -299,7 +302,7 @@ void count_reentries(llvm::Function& function, const Unit& unit) {
 }
 
 // A global that only we look at need not exist: a header may declare what no library has.
-void weaken_borrowed_globals(llvm::Module& module, const Unit& unit) {
+void weaken_globals_used_by_marks_only(llvm::Module& module, const TranslationUnit& unit) {
   for (llvm::GlobalVariable& global : module.globals()) {
     if (!global.isDeclaration() || global.use_empty() || !global.hasExternalLinkage()) continue;
     bool only_marks = true;
@@ -311,12 +314,12 @@ void weaken_borrowed_globals(llvm::Module& module, const Unit& unit) {
   }
 }
 
-void show_statistics(const Unit& unit, const std::array<unsigned, kSchemes>& rows,
-                     const SamplingStatistics& facts) {
+void print_statistics(const TranslationUnit& unit, const std::array<unsigned, kSchemes>& rows,
+                      const SamplingStatistics& facts) {
   llvm::errs() << "sampler: " << unit.source << ":";
   for (std::size_t i = 0; i < kSchemes; ++i) {
     if (unit.options.schemes[i])
-      llvm::errs() << " " << facts_of(static_cast<Scheme>(i)).name << " " << rows[i];
+      llvm::errs() << " " << scheme_info(static_cast<Scheme>(i)).name << " " << rows[i];
   }
   if (unit.options.sample) {
     llvm::errs() << "; functions " << facts.functions << ", of them without copies "
@@ -327,44 +330,44 @@ void show_statistics(const Unit& unit, const std::array<unsigned, kSchemes>& row
   llvm::errs() << "\n";
 }
 
-void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level) {
-  drop_stray_marks(module, unit);
-  const std::array<unsigned, kSchemes> rows = number_rows(module, unit);
-  const std::string graph = number_nodes(module, unit);
-  const std::string sites = site_text(unit, rows);
-  if (unit.options.sample) set_scales(unit);
-  weaken_borrowed_globals(module, unit);
-  for (llvm::Function& function : module) count_reentries(function, unit);
-  drop_empty_marks(module, unit);
+void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationLevel level) {
+  erase_stray_marks(module, unit);
+  const std::array<unsigned, kSchemes> rows = assign_rows(module, unit);
+  const std::string graph = assign_cfg_nodes(module, unit);
+  const std::string sites = site_table_text(unit, rows);
+  if (unit.options.sample) apply_weights(unit);
+  weaken_globals_used_by_marks_only(module, unit);
+  for (llvm::Function& function : module) insert_reentry_counter(function, unit);
+  lower_marks_without_sites(module, unit);
   if (unit.options.add_blast_markers) add_blast_markers(module, unit);
-  if (unit.options.sample && unit.options.decides_by_region())
+  if (unit.options.sample && unit.options.uses_region_sampling())
     inline_small_functions(module, unit, level);
-  const Weights weights(module, unit);
-  note_weightless_calls(module, unit, weights);
+  const CalleeWeights weights(module, unit);
+  annotate_weightless_calls(module, unit, weights);
   Counters counters(module, unit, rows);
   SamplingStatistics statistics;
-  const Weightless weightless = [&](const llvm::Function& callee) {
+  const IsWeightless weightless = [&](const llvm::Function& callee) {
     return weights.is_weightless(callee);
   };
-  std::optional<WholeFunctions> whole;
-  if (unit.options.sample && unit.options.decides_by_region())
-    whole.emplace(module, unit, weightless);
+  std::optional<AcyclicFunctions> acyclic_functions;
+  if (unit.options.sample && unit.options.uses_region_sampling())
+    acyclic_functions.emplace(module, unit, weightless);
   std::vector<llvm::Function*> functions;
   for (llvm::Function& function : module) {
     if (function_of(function, unit) != nullptr) functions.push_back(&function);
   }
   for (llvm::Function* const function : functions) {
-    if (unit.options.looks_at_accesses()) watch_accesses(*function, unit, counters);
-    if (whole.has_value()) {
-      sample_by_regions(*function, unit, counters, weightless, *whole, statistics);
+    if (unit.options.has_access_scheme()) instrument_accesses(*function, unit, counters);
+    if (acyclic_functions.has_value()) {
+      sample_by_regions(*function, unit, counters, weightless, *acyclic_functions, statistics);
     } else if (unit.options.sample) {
-      sample_function(*function, unit, counters, weightless, statistics);
+      sample_sites(*function, unit, counters, weightless, statistics);
     } else {
-      always_observe(*function, unit, counters);
+      observe_all_sites(*function, unit, counters);
     }
   }
-  if (whole.has_value()) whole->lead_calls();
-  report_before_leaving(module);
+  if (acyclic_functions.has_value()) acyclic_functions->retarget_calls();
+  insert_exit_hooks(module);
   for (const llvm::Function* const function : functions) {
     // Better no code than wrong code.
     if (llvm::verifyFunction(*function, &llvm::errs()))
@@ -372,14 +375,14 @@ void instrument(llvm::Module& module, Unit& unit, llvm::OptimizationLevel level)
                                function->getName());
   }
   counters.emit_registration();
-  add_section(module, ".debug_site_info", sites);
-  add_section(module, ".debug_sampler_cfg", graph);
+  append_section(module, ".debug_site_info", sites);
+  append_section(module, ".debug_sampler_cfg", graph);
   if (unit.options.implications)
-    add_section(module, ".debug_sampler_implications", implications_text(unit));
+    append_section(module, ".debug_sampler_implications", write_implications(unit));
   if (unit.options.dataflow)
-    add_section(module, ".debug_sampler_dataflow",
-                "*\tdataflow\t0.2\n" + signature_text(unit) + "\n" + unit.dataflow);
-  if (unit.options.show_stats) show_statistics(unit, rows, statistics);
+    append_section(module, ".debug_sampler_dataflow",
+                   "*\tdataflow\t0.2\n" + signature_hex(unit) + "\n" + unit.dataflow);
+  if (unit.options.show_stats) print_statistics(unit, rows, statistics);
 }
 
 void remove_mark_functions(llvm::Module& module) {
@@ -395,11 +398,11 @@ class SamplerPass : public llvm::PassInfoMixin<SamplerPass> {
  public:
   explicit SamplerPass(llvm::OptimizationLevel level) : level_(level) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
-    if (!unit().active) return llvm::PreservedAnalyses::all();
-    unit().active = false;  // once a module
-    instrument(module, unit(), level_);
+    if (!current_unit().active) return llvm::PreservedAnalyses::all();
+    current_unit().active = false;  // once a module
+    instrument(module, current_unit(), level_);
     remove_mark_functions(module);
-    if (unit().drop_debug_info) llvm::StripDebugInfo(module);
+    if (current_unit().drop_debug_info) llvm::StripDebugInfo(module);
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's
@@ -410,7 +413,7 @@ class SamplerPass : public llvm::PassInfoMixin<SamplerPass> {
 
 }  // namespace
 
-void add_passes(llvm::PassBuilder& builder) {
+void register_passes(llvm::PassBuilder& builder) {
   builder.registerPipelineStartEPCallback(
       [](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
         manager.addPass(SamplerPass(level));
@@ -427,5 +430,5 @@ std::set<std::string, std::less<>>& weightless_by_pragma() {
 extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "telltale-sampler", "1",
-          [](llvm::PassBuilder& builder) { telltale::instrument::add_passes(builder); }};
+          [](llvm::PassBuilder& builder) { telltale::instrument::register_passes(builder); }};
 }

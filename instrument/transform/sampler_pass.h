@@ -12,7 +12,7 @@
 namespace telltale::instrument {
 
 // Adds the pass to a compilation. Added twice, it runs once.
-void add_passes(llvm::PassBuilder& builder);
+void register_passes(llvm::PassBuilder& builder);
 // What `#pragma sampler_assume_weightless("f")` named.
 std::set<std::string, std::less<>>& weightless_by_pragma();
 

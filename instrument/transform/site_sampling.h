@@ -21,16 +21,16 @@ struct SamplingStatistics {
 };
 
 // `is_weightless` says of a callee that no site can be passed inside it.
-using Weightless = std::function<bool(const llvm::Function&)>;
+using IsWeightless = std::function<bool(const llvm::Function&)>;
 
 // An attribute of calls through pointers that can only call such.
 inline constexpr const char* kWeightlessCall = "telltale-weightless";
 
 // Replaces every mark in `function` by sampled observations.
-void sample_function(llvm::Function& function, const Unit& unit, Counters& counters,
-                     const Weightless& is_weightless, SamplingStatistics& statistics);
+void sample_sites(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+                  const IsWeightless& is_weightless, SamplingStatistics& statistics);
 
 // Replaces every mark in `function` by observations that are always made.
-void always_observe(llvm::Function& function, const Unit& unit, Counters& counters);
+void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Counters& counters);
 
 }  // namespace telltale::instrument

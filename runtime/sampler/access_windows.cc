@@ -17,8 +17,8 @@
 namespace telltale::sampler {
 namespace {
 
-constexpr uint32_t kMostByOpener = 100;
-constexpr uint32_t kMostByAll = 60'000;
+constexpr uint32_t kMaxAccessesByOpener = 100;
+constexpr uint32_t kMaxAccessesByAll = 60'000;
 
 // What was last known of an address. Old windows' entries stay until their place is needed.
 struct Entry {
@@ -50,18 +50,18 @@ class Table {
   uint32_t sets_;
 };
 
-void bump(const Access& access, uint32_t row, uint32_t slot) {
+void bump(const AccessDescriptor& access, uint32_t row, uint32_t slot) {
   uint64_t* const counter = &access.counters[size_t{row} * 2 + slot];
   __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
   if (is_tracing()) telltale_sampler_trace_v1(counter, 0);
-  stamp(access.first, access.last, row);
+  record_timestamp(access.first, access.last, row);
 }
 
 // Looks up what was last known of the address, counts whether it differs, and keeps what is known
 // now. The first row counts always; the second only where something was known, of this window
 // unless `old_too`.
-void compare(const Access& access, Entry& entry, uintptr_t address, uint64_t value, uint64_t window,
-             bool old_too) {
+void compare(const AccessDescriptor& access, Entry& entry, uintptr_t address, uint64_t value,
+             uint64_t window, bool old_too) {
   const bool found = entry.address == address && entry.window != 0;
   const uint32_t slot = found && entry.value != value ? 1 : 0;
   bump(access, 0, slot);
@@ -90,7 +90,7 @@ struct Atoms {
 };
 Atoms both[2];
 
-Atoms& atoms_of(const Access& access) {
+Atoms& atoms_of(const AccessDescriptor& access) {
   Atoms& atoms = both[access.window];
   atoms.open =
       access.window == 0 ? &telltale_sampler_atoms_window : &telltale_sampler_atoms_rw_window;
@@ -98,9 +98,9 @@ Atoms& atoms_of(const Access& access) {
 }
 
 // Others wait their turn, but not for ever: who is inside may have left by longjmp, or be stopped.
-bool go_in(Atoms& atoms, uint64_t self) {
-  constexpr int kPatience = 1000;
-  for (int i = 0; i < kPatience; ++i) {
+bool enter_window(Atoms& atoms, uint64_t self) {
+  constexpr int kMaxAttempts = 1000;
+  for (int i = 0; i < kMaxAttempts; ++i) {
     uint64_t nobody = 0;
     if (__atomic_compare_exchange_n(&atoms.owner, &nobody, self, false, __ATOMIC_ACQUIRE,
                                     __ATOMIC_RELAXED))
@@ -126,7 +126,7 @@ pthread_key_t swaps_key;
 bool has_swaps_key = false;
 thread_local Swaps* my_swaps __attribute__((tls_model("initial-exec"))) = nullptr;
 
-void give_back_swaps(void* memory) {
+void free_swaps(void* memory) {
   telltale_sampler_swap_window = 0;
   my_swaps = nullptr;
   ::munmap(memory, sizeof(Swaps));
@@ -148,7 +148,7 @@ Swaps* make_swaps() {
 
 }  // namespace
 
-void prepare_windows() { has_swaps_key = ::pthread_key_create(&swaps_key, give_back_swaps) == 0; }
+void prepare_windows() { has_swaps_key = ::pthread_key_create(&swaps_key, free_swaps) == 0; }
 
 void forget_windows() {
   telltale_sampler_atoms_window = 0;
@@ -158,9 +158,9 @@ void forget_windows() {
 
 }  // namespace telltale::sampler
 
-using telltale::sampler::Access;
+using telltale::sampler::AccessDescriptor;
 using telltale::sampler::both;
-using telltale::sampler::Entries;
+using telltale::sampler::EntryPoints;
 using telltale::sampler::leader;
 
 #define TELLTALE_SHOWN __attribute__((visibility("default")))
@@ -169,14 +169,15 @@ TELLTALE_SHOWN int32_t telltale_sampler_atoms_window = 0;
 TELLTALE_SHOWN int32_t telltale_sampler_atoms_rw_window = 0;
 TELLTALE_SHOWN thread_local int32_t telltale_sampler_swap_window = 0;
 
-TELLTALE_SHOWN uint32_t telltale_sampler_atoms_enter_v1(const Access* access, const void* place) {
-  if (const Entries* const other = leader(); other != nullptr)
+TELLTALE_SHOWN uint32_t telltale_sampler_atoms_enter_v1(const AccessDescriptor* access,
+                                                        const void* place) {
+  if (const EntryPoints* const other = leader(); other != nullptr)
     return other->atoms_enter(access, place);
   using telltale::sampler::Table;
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
   if (__atomic_load_n(atoms.open, __ATOMIC_RELAXED) == 0) return 0;
   const uint64_t self = telltale::sampler::thread_number();
-  if (!telltale::sampler::go_in(atoms, self)) return 0;
+  if (!telltale::sampler::enter_window(atoms, self)) return 0;
   if (__atomic_load_n(atoms.open, __ATOMIC_RELAXED) == 0) {
     // It was closed while we waited.
     __atomic_store_n(&atoms.owner, 0, __ATOMIC_RELEASE);
@@ -188,27 +189,30 @@ TELLTALE_SHOWN uint32_t telltale_sampler_atoms_enter_v1(const Access* access, co
   return 1;
 }
 
-TELLTALE_SHOWN void telltale_sampler_atoms_leave_v1(const Access* access) {
-  if (const Entries* const other = leader(); other != nullptr) return other->atoms_leave(access);
+TELLTALE_SHOWN void telltale_sampler_atoms_leave_v1(const AccessDescriptor* access) {
+  if (const EntryPoints* const other = leader(); other != nullptr)
+    return other->atoms_leave(access);
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
   if (telltale::sampler::thread_number() == atoms.opener) ++atoms.by_opener;
-  if (atoms.by_opener >= telltale::sampler::kMostByOpener ||
-      ++atoms.by_all >= telltale::sampler::kMostByAll)
+  if (atoms.by_opener >= telltale::sampler::kMaxAccessesByOpener ||
+      ++atoms.by_all >= telltale::sampler::kMaxAccessesByAll)
     __atomic_store_n(atoms.open, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&atoms.owner, 0, __ATOMIC_RELEASE);
 }
 
-TELLTALE_SHOWN void telltale_sampler_atoms_leave_if_v1(uint32_t watched, const Access* access) {
+TELLTALE_SHOWN void telltale_sampler_atoms_leave_if_v1(uint32_t watched,
+                                                       const AccessDescriptor* access) {
   if (watched != 0) telltale_sampler_atoms_leave_v1(access);
 }
 
-TELLTALE_SHOWN void telltale_sampler_atoms_begin_v1(uint32_t watched, const Access* access) {
-  if (const Entries* const other = leader(); other != nullptr)
+TELLTALE_SHOWN void telltale_sampler_atoms_begin_v1(uint32_t watched,
+                                                    const AccessDescriptor* access) {
+  if (const EntryPoints* const other = leader(); other != nullptr)
     return other->atoms_begin(watched, access);
   telltale::sampler::Atoms& atoms = telltale::sampler::atoms_of(*access);
   if (watched != 0 || __atomic_load_n(atoms.open, __ATOMIC_RELAXED) != 0) return;
   const uint64_t self = telltale::sampler::thread_number();
-  if (!telltale::sampler::go_in(atoms, self)) return;
+  if (!telltale::sampler::enter_window(atoms, self)) return;
   if (__atomic_load_n(atoms.open, __ATOMIC_RELAXED) == 0) {
     atoms.opener = self;
     atoms.by_opener = 0;
@@ -219,9 +223,9 @@ TELLTALE_SHOWN void telltale_sampler_atoms_begin_v1(uint32_t watched, const Acce
   __atomic_store_n(&atoms.owner, 0, __ATOMIC_RELEASE);
 }
 
-TELLTALE_SHOWN uint32_t telltale_sampler_swap_enter_v1(const Access* access, const void* place,
-                                                       uint64_t value) {
-  if (const Entries* const other = leader(); other != nullptr) {
+TELLTALE_SHOWN uint32_t telltale_sampler_swap_enter_v1(const AccessDescriptor* access,
+                                                       const void* place, uint64_t value) {
+  if (const EntryPoints* const other = leader(); other != nullptr) {
     const uint32_t watched = other->swap_enter(access, place, value);
     telltale_sampler_swap_window = other->swap_window();
     return watched;
@@ -236,9 +240,9 @@ TELLTALE_SHOWN uint32_t telltale_sampler_swap_enter_v1(const Access* access, con
   return 1;
 }
 
-TELLTALE_SHOWN void telltale_sampler_swap_leave_v1(const Access* access, const void* place,
-                                                   uint64_t value) {
-  if (const Entries* const other = leader(); other != nullptr) {
+TELLTALE_SHOWN void telltale_sampler_swap_leave_v1(const AccessDescriptor* access,
+                                                   const void* place, uint64_t value) {
+  if (const EntryPoints* const other = leader(); other != nullptr) {
     other->swap_leave(access, place, value);
     telltale_sampler_swap_window = other->swap_window();
     return;
@@ -249,17 +253,20 @@ TELLTALE_SHOWN void telltale_sampler_swap_leave_v1(const Access* access, const v
   constexpr uint32_t kSets =
       sizeof(swaps->entries) / sizeof(swaps->entries[0]) / telltale::sampler::Table::kWays;
   telltale::sampler::Table(swaps->entries, kSets).find(address) = {address, value, swaps->window};
-  if (++swaps->accesses >= telltale::sampler::kMostByOpener) telltale_sampler_swap_window = 0;
+  if (++swaps->accesses >= telltale::sampler::kMaxAccessesByOpener)
+    telltale_sampler_swap_window = 0;
 }
 
-TELLTALE_SHOWN void telltale_sampler_swap_leave_if_v1(uint32_t watched, const Access* access,
+TELLTALE_SHOWN void telltale_sampler_swap_leave_if_v1(uint32_t watched,
+                                                      const AccessDescriptor* access,
                                                       const void* place, uint64_t value) {
   if (watched != 0) telltale_sampler_swap_leave_v1(access, place, value);
 }
 
-TELLTALE_SHOWN void telltale_sampler_swap_begin_v1(uint32_t watched, const Access* access) {
+TELLTALE_SHOWN void telltale_sampler_swap_begin_v1(uint32_t watched,
+                                                   const AccessDescriptor* access) {
   using telltale::sampler::my_swaps;
-  if (const Entries* const other = leader(); other != nullptr) {
+  if (const EntryPoints* const other = leader(); other != nullptr) {
     other->swap_begin(watched, access);
     telltale_sampler_swap_window = other->swap_window();
     return;

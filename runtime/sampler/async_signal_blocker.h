@@ -8,11 +8,11 @@ namespace telltale::sampler {
 // Signals that come from outside wait until the end of the stretch: what a handler of ours, or an
 // _exit in one of the program's, writes would stand in the middle of what is being written. Faults
 // do not wait: whoever caused one cannot go on.
-class Uninterrupted {
+class AsyncSignalBlocker {
  public:
   // `waits_for_others`: what is written to may have to be read first, a pipe. Who has a handler to
   // get out of that, by an alarm, say, keeps it; ours would only write, too.
-  explicit Uninterrupted(bool waits_for_others) {
+  explicit AsyncSignalBlocker(bool waits_for_others) {
     constexpr int kOurs[] = {SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
     constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
     sigset_t outside;
@@ -25,9 +25,9 @@ class Uninterrupted {
     }
     ::pthread_sigmask(SIG_BLOCK, &outside, &before_);
   }
-  Uninterrupted(const Uninterrupted&) = delete;
-  Uninterrupted& operator=(const Uninterrupted&) = delete;
-  ~Uninterrupted() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AsyncSignalBlocker(const AsyncSignalBlocker&) = delete;
+  AsyncSignalBlocker& operator=(const AsyncSignalBlocker&) = delete;
+  ~AsyncSignalBlocker() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_ = {};

@@ -40,9 +40,10 @@ Exports exports_of(const link_map& module) {
 }
 
 // Keeps the symbol that holds the address and begins last.
-class Nearest {
+class NearestSymbol {
  public:
-  Nearest(const ElfW(Sym) * symbols, uintptr_t address) : symbols_(symbols), address_(address) {}
+  NearestSymbol(const ElfW(Sym) * symbols, uintptr_t address)
+      : symbols_(symbols), address_(address) {}
   void look_at(uint32_t index) {
     const ElfW(Sym)& symbol = symbols_[index];
     const bool defined = symbol.st_shndx != SHN_UNDEF || symbol.st_value != 0;
@@ -62,7 +63,7 @@ class Nearest {
 
 const ElfW(Sym) * find_symbol(const Exports& exports, uintptr_t address) {
   if (exports.symbols == nullptr || exports.names == nullptr) return nullptr;
-  Nearest nearest(exports.symbols, address);
+  NearestSymbol nearest(exports.symbols, address);
   if (exports.gnu_hash != nullptr) {
     // Four words, a filter of machine words, buckets, and for each symbol from `first` a word whose
     // lowest bit ends its bucket's list.

@@ -25,17 +25,17 @@ void Destination::open_own() {
   open_path();
 }
 
-void Destination::find_again() {
-  if (descriptor_ < 0 || is_meant(descriptor_)) return;
+void Destination::reopen_if_replaced() {
+  if (descriptor_ < 0 || is_same_file(descriptor_)) return;
   descriptor_ =
       path_[0] == 0 ? -1 : ::open(path_, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  if (descriptor_ < 0 || is_meant(descriptor_)) return;
+  if (descriptor_ < 0 || is_same_file(descriptor_)) return;
   ::close(descriptor_);
   descriptor_ = -1;
 }
 
 void Destination::close() {
-  if (descriptor_ >= 0 && is_meant(descriptor_)) ::close(descriptor_);
+  if (descriptor_ >= 0 && is_same_file(descriptor_)) ::close(descriptor_);
   descriptor_ = -1;
 }
 
@@ -48,7 +48,7 @@ int Destination::open_path() {
   return 0;
 }
 
-bool Destination::is_meant(int descriptor) const {
+bool Destination::is_same_file(int descriptor) const {
   struct stat facts = {};
   return ::fstat(descriptor, &facts) == 0 && facts.st_dev == device_ && facts.st_ino == inode_;
 }

@@ -28,12 +28,12 @@ class Destination {
   void open_own();
   // If the descriptor has become another file's, or nobody's: opens the file that was meant, if it
   // is still there, else nothing is open any more. Async-signal-safe.
-  void find_again();
+  void reopen_if_replaced();
   void close();
 
  private:
   int open_path();
-  [[nodiscard]] bool is_meant(int descriptor) const;
+  [[nodiscard]] bool is_same_file(int descriptor) const;
   void remember();
 
   int descriptor_ = -1;

@@ -14,7 +14,7 @@ namespace telltale::sampler {
 namespace {
 
 // No sampling: this many sites before the question comes up again.
-constexpr int32_t kFar = 0x7fffffff;
+constexpr int32_t kNever = 0x7fffffff;
 
 uint64_t random_seed() {
   uint64_t seed = 0;
@@ -38,7 +38,7 @@ Generator process_generator;
 thread_local Generator thread_generator
     __attribute__((tls_model("initial-exec"))){Generator::kBesideOthers};
 
-uint64_t pair(int32_t countdown, bool fires) {
+uint64_t encode_answer(int32_t countdown, bool fires) {
   return (fires ? uint64_t{1} << 32 : 0) | static_cast<uint32_t>(countdown);
 }
 
@@ -46,16 +46,16 @@ uint64_t pair(int32_t countdown, bool fires) {
 template <typename Draw>
 uint64_t next(int32_t countdown, const Draw& draw) {
   const Settings* const asked = settings();
-  if (asked == nullptr) return pair(kUnset, false);
+  if (asked == nullptr) return encode_answer(kUnset, false);
   if (countdown < kUnset / 2) {
     const int32_t first = draw(*asked);
-    if (first == 0) return pair(kFar, false);
+    if (first == 0) return encode_answer(kNever, false);
     // Sites have passed since.
     countdown += first - kUnset;
-    if (countdown > 0) return pair(countdown, false);
+    if (countdown > 0) return encode_answer(countdown, false);
   }
   const int32_t following = draw(*asked);
-  return following == 0 ? pair(kFar, false) : pair(following, true);
+  return following == 0 ? encode_answer(kNever, false) : encode_answer(following, true);
 }
 
 // Of regions 0 more may pass where of sites the next but none is due.
@@ -78,41 +78,41 @@ int32_t draw_in_thread(const Settings& settings) {
 }
 
 // Beside a call's number: the turns from there are to be drawn anew.
-constexpr uint32_t kAnew = 0x80000000;
+constexpr uint32_t kRedraw = 0x80000000;
 
 uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
 
-uint32_t next_turn(FunctionTurn& turn, Generator& generator) {
-  enum : uint32_t { kGoesBy, kAsks };
-  turn.left = 0;
+uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
+  enum : uint32_t { kSkip, kSample };
+  counter.left = 0;
   const Settings* const known = settings();
-  if (known == nullptr) return kGoesBy;
+  if (known == nullptr) return kSkip;
   const Settings& asked = *known;
   if (asked.sparsity < 1) {
-    turn.left = kFar;
-    return kGoesBy;
+    counter.left = kNever;
+    return kSkip;
   }
   const uint32_t last = asked.last_stage;
-  if (last == 0) return kAsks;
-  const uint32_t call = turn.call & ~kAnew;
+  if (last == 0) return kSample;
+  const uint32_t call = counter.call & ~kRedraw;
   const uint32_t now = log2_of(call + 1) + 1;
   const uint32_t stage = now < last ? now : last;
   // A stage's first call has its turn by the same chance as the others of the stage. Any other call
   // that asks was drawn.
-  const bool begins = (turn.call & kAnew) != 0 || call + 1 == uint32_t{1} << (stage - 1);
+  const bool begins = (counter.call & kRedraw) != 0 || call + 1 == uint32_t{1} << (stage - 1);
   uint32_t away =
       static_cast<uint32_t>(generator.draw(asked, asked.calls[stage])) - (begins ? 1 : 0);
-  const bool has_turn = !begins || away == 0;
-  if (begins && has_turn) away = static_cast<uint32_t>(generator.draw(asked, asked.calls[stage]));
+  const bool is_sampled = !begins || away == 0;
+  if (begins && is_sampled) away = static_cast<uint32_t>(generator.draw(asked, asked.calls[stage]));
   if (stage < last) {
     const uint32_t rest = (uint32_t{1} << stage) - 1 - call;
     if (away > rest) away = rest;
-    turn.call = call + away;
+    counter.call = call + away;
   } else {
-    turn.call = uint32_t{1} << last;  // one of them stands for all
+    counter.call = uint32_t{1} << last;  // one of them stands for all
   }
-  turn.left = static_cast<int32_t>(away) - 1;
-  return has_turn ? kAsks + stage : kGoesBy;
+  counter.left = static_cast<int32_t>(away) - 1;
+  return is_sampled ? kSample + stage : kSkip;
 }
 
 }  // namespace
@@ -141,17 +141,17 @@ int32_t Generator::draw(const Settings& settings, const Geometric& distance) {
   return distance.of(uniform);
 }
 
-void draw_turn_again(FunctionTurn& turn) {
+void redraw_call_counter(CallCounter& counter) {
   // Before the first call none was drawn.
-  if (turn.call == 0) return;
-  uint32_t call = turn.call & ~kAnew;
+  if (counter.call == 0) return;
+  uint32_t call = counter.call & ~kRedraw;
   const Settings* const asked = settings();
   const bool is_number = asked != nullptr && call < uint32_t{1} << asked->last_stage;
-  if (is_number && turn.left > 0) call -= static_cast<uint32_t>(turn.left);
-  turn = {0, call | kAnew};
+  if (is_number && counter.left > 0) call -= static_cast<uint32_t>(counter.left);
+  counter = {0, call | kRedraw};
 }
 
-void number_child() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
+void count_fork() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
 
 void restart_generators() {
   lineage = begin_uniform(lineage + children) << 16;
@@ -186,40 +186,41 @@ __attribute__((visibility("default"))) uint64_t telltale_sampler_next(int32_t co
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next_r(int32_t countdown) {
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->next_r(countdown);
-  if (countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
+  if (countdown < telltale::sampler::kUnset / 2) telltale::sampler::install_signal_stack();
   return telltale::sampler::next(countdown, telltale::sampler::draw_in_thread);
 }
 
 __attribute__((visibility("default"))) int32_t telltale_sampler_pass_v1(int32_t countdown,
                                                                         uint32_t units) {
-  return telltale::sampler::pass_units(countdown, units, telltale_sampler_next, [](uint32_t) {});
+  return telltale::sampler::skip_sites(countdown, units, telltale_sampler_next, [](uint32_t) {});
 }
 
 __attribute__((visibility("default"))) int32_t telltale_sampler_pass_r_v1(int32_t countdown,
                                                                           uint32_t units) {
-  return telltale::sampler::pass_units(countdown, units, telltale_sampler_next_r, [](uint32_t) {});
+  return telltale::sampler::skip_sites(countdown, units, telltale_sampler_next_r, [](uint32_t) {});
 }
 
 __attribute__((visibility("default"))) uint32_t
-telltale_sampler_region_due_v1(telltale::sampler::Countdown* countdown) {
+telltale_sampler_region_due_v1(telltale::sampler::RegionCountdown* countdown) {
   using namespace telltale::sampler;
-  if (const Entries* const other = leader(); other != nullptr) return other->region_due(countdown);
+  if (const EntryPoints* const other = leader(); other != nullptr)
+    return other->region_due(countdown);
   return next_region(countdown->left, [countdown](const Settings& settings) {
     return process_generator.draw(settings, settings.regions[countdown->stage]);
   });
 }
 
 __attribute__((visibility("default"))) uint32_t
-telltale_sampler_turn_v1(telltale::sampler::FunctionTurn* turn) {
+telltale_sampler_turn_v1(telltale::sampler::CallCounter* counter) {
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
-    return other->turn(turn);
-  return telltale::sampler::next_turn(*turn, telltale::sampler::process_generator);
+    return other->turn(counter);
+  return telltale::sampler::next_call_sample(*counter, telltale::sampler::process_generator);
 }
 
 __attribute__((visibility("default"))) uint32_t
 telltale_sampler_region_due_r_v1(int32_t* countdown) {
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->region_due_r(countdown);
-  if (*countdown < telltale::sampler::kUnset / 2) telltale::sampler::give_signal_stack();
+  if (*countdown < telltale::sampler::kUnset / 2) telltale::sampler::install_signal_stack();
   return telltale::sampler::next_region(*countdown, telltale::sampler::draw_in_thread);
 }

@@ -31,10 +31,10 @@ class Generator {
 };
 
 // Forgets which call of the function is the next that has its turn: for the child of a fork.
-void draw_turn_again(FunctionTurn& turn);
+void redraw_call_counter(CallCounter& counter);
 
 // In the parent, before each fork.
-void number_child();
+void count_fork();
 // This thread's and the process's countdowns are to be drawn: before settings are known none is.
 void begin_generators();
 // All threads' generators begin again: for the child of a fork.

@@ -135,10 +135,10 @@ TEST(Generator, DrawsNothingUnlessAsked) {
 TEST(Generator, PutsOffWhatIsAskedBeforeAnyUnitIsThere) {
   ASSERT_EQ(settings(), nullptr) << "another test of this process has read them";
   EXPECT_EQ(static_cast<int32_t>(telltale_sampler_next(0)), kUnset);
-  Countdown countdown = {kUnset, 0};
+  RegionCountdown countdown = {kUnset, 0};
   EXPECT_EQ(telltale_sampler_region_due_v1(&countdown), 0U);
   EXPECT_EQ(countdown.left, 0);  // code that goes on from here has one region to pass
-  FunctionTurn turn = {};
+  CallCounter turn = {};
   EXPECT_EQ(telltale_sampler_turn_v1(&turn), 0U);
   EXPECT_EQ(turn.left, 0);
 }
@@ -175,9 +175,9 @@ TEST(Generator, AChildDrawsOtherCountdownsThanItsParent) {
   for (const auto next : {telltale_sampler_next, telltale_sampler_next_r}) {
     draw_by(next);  // the generator has begun when the process is copied
     const auto copied = draw_in_child(next, [] {});
-    number_child();
+    count_fork();
     const auto first = draw_in_child(next, restart_generators);
-    number_child();
+    count_fork();
     const auto second = draw_in_child(next, restart_generators);
     const auto parents = draw_by(next);
     EXPECT_EQ(copied, parents) << "a copy goes on as the parent does";
@@ -191,7 +191,7 @@ TEST(Generator, AChildDrawsOtherCountdownsThanItsParent) {
 TEST(Pairs, PassAllSitesOfAGroup) {
   read_settings();
   std::vector<uint64_t> counters(9);
-  Group group = {};
+  SiteGroup group = {};
   group.counters = counters.data();
   group.sites = 3;
   const std::array<uint64_t, 3> operands = {1, 2, 3};

@@ -16,45 +16,45 @@
 
 namespace telltale::sampler {
 
-const Entries* the_leader = nullptr;
+const EntryPoints* the_leader = nullptr;
 
 namespace {
 
 // Changes with Entries and with what they point to.
-constexpr uint32_t kCopyVersion = 0x100 + kUnitVersion;
+constexpr uint32_t kCopyVersion = 0x100 + kAbiVersion;
 
 enum Role : uint32_t { kDoesNotLead = 0, kLeads = 1, kLeadsAndReports = 2 };
 
 // What another copy, perhaps of another release, finds of this one. The layout never changes.
-struct Copy {
+struct RuntimeCopy {
   uint32_t version;
   uint32_t role;
-  const Entries* entries;
+  const EntryPoints* entries;
 };
 
 int32_t swap_window() { return telltale_sampler_swap_window; }
 
-const Entries kOwnEntries = {telltale_sampler_register_v1,
-                             telltale_sampler_unregister_v1,
-                             telltale_sampler_leaving_v1,
-                             telltale_sampler_reset_v1,
-                             telltale_sampler_tick,
-                             telltale_sampler_trace_v1,
-                             telltale_sampler_next,
-                             telltale_sampler_next_r,
-                             telltale_sampler_region_due_v1,
-                             telltale_sampler_region_due_r_v1,
-                             telltale_sampler_turn_v1,
-                             telltale_sampler_atoms_enter_v1,
-                             telltale_sampler_atoms_leave_v1,
-                             telltale_sampler_atoms_begin_v1,
-                             telltale_sampler_swap_enter_v1,
-                             telltale_sampler_swap_leave_v1,
-                             telltale_sampler_swap_begin_v1,
-                             swap_window,
-                             is_tracing,
-                             watches_signals,
-                             give_signal_stack};
+const EntryPoints kOwnEntryPoints = {telltale_sampler_register_v1,
+                                     telltale_sampler_unregister_v1,
+                                     telltale_sampler_leaving_v1,
+                                     telltale_sampler_reset_v1,
+                                     telltale_sampler_tick,
+                                     telltale_sampler_trace_v1,
+                                     telltale_sampler_next,
+                                     telltale_sampler_next_r,
+                                     telltale_sampler_region_due_v1,
+                                     telltale_sampler_region_due_r_v1,
+                                     telltale_sampler_turn_v1,
+                                     telltale_sampler_atoms_enter_v1,
+                                     telltale_sampler_atoms_leave_v1,
+                                     telltale_sampler_atoms_begin_v1,
+                                     telltale_sampler_swap_enter_v1,
+                                     telltale_sampler_swap_leave_v1,
+                                     telltale_sampler_swap_begin_v1,
+                                     swap_window,
+                                     is_tracing,
+                                     watches_signals,
+                                     install_signal_stack};
 
 }  // namespace
 }  // namespace telltale::sampler
@@ -62,9 +62,9 @@ const Entries kOwnEntries = {telltale_sampler_register_v1,
 // A note leads to this from the program headers. Symbols would not do: a library's may be hidden,
 // and those of libraries that dlopen has loaded are not looked up from others.
 extern "C" {
-__attribute__((visibility("hidden"), used)) telltale::sampler::Copy telltale_sampler_copy = {
+__attribute__((visibility("hidden"), used)) telltale::sampler::RuntimeCopy telltale_sampler_copy = {
     telltale::sampler::kCopyVersion, telltale::sampler::kDoesNotLead,
-    &telltale::sampler::kOwnEntries};
+    &telltale::sampler::kOwnEntryPoints};
 }
 
 asm(".pushsection .note.telltale.sampler,\"a\",%note\n"
@@ -83,7 +83,7 @@ constexpr char kName[kNameSize] = "Telltale";
 constexpr uint32_t kKind = 1;
 
 // The copy that the notes from `at` to `end` lead to, or null.
-Copy* copy_in(const char* at, const char* end, size_t alignment) {
+RuntimeCopy* copy_in(const char* at, const char* end, size_t alignment) {
   while (static_cast<size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
     const auto* const note = reinterpret_cast<const ElfW(Nhdr)*>(at);
     const auto padded = [alignment](uint32_t size) {
@@ -96,7 +96,7 @@ Copy* copy_in(const char* at, const char* end, size_t alignment) {
         ::memcmp(at + sizeof(*note), kName, kNameSize) == 0) {
       int32_t distance = 0;
       ::memcpy(&distance, said, sizeof(distance));
-      return reinterpret_cast<Copy*>(const_cast<char*>(said) + distance);
+      return reinterpret_cast<RuntimeCopy*>(const_cast<char*>(said) + distance);
     }
     at += size;
   }
@@ -104,7 +104,7 @@ Copy* copy_in(const char* at, const char* end, size_t alignment) {
 }
 
 struct Search {
-  const Copy* leading = nullptr;
+  const RuntimeCopy* leading = nullptr;
   const char* own_module = "";
 };
 
@@ -117,7 +117,7 @@ int look_at(struct dl_phdr_info* module, size_t, void* memory) {
     const auto* const begin = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
     constexpr size_t kUsual = 4;
     constexpr size_t kWide = 8;
-    const Copy* const found =
+    const RuntimeCopy* const found =
         copy_in(begin, begin + part.p_memsz, part.p_align == kWide ? kWide : kUsual);
     if (found == &telltale_sampler_copy) {
       search.own_module = module->dlpi_name;
@@ -129,7 +129,7 @@ int look_at(struct dl_phdr_info* module, size_t, void* memory) {
   return 0;
 }
 
-void follow(const Entries& other) {
+void follow(const EntryPoints& other) {
   // The leader knows whether a window is open: it is asked at each access.
   telltale_sampler_atoms_window = 1;
   telltale_sampler_atoms_rw_window = 1;
@@ -149,15 +149,15 @@ void find_leader() {
     return follow(*search.leading->entries);
   // Its settings are gone from the environment.
   if (search.leading != nullptr && search.leading->role == kLeadsAndReports) {
-    complain("built by another release of telltale-cc than the rest, and not in the report",
-             *search.own_module == 0 ? "the program" : search.own_module);
+    warn("built by another release of telltale-cc than the rest, and not in the report",
+         *search.own_module == 0 ? "the program" : search.own_module);
   }
   __atomic_store_n(&telltale_sampler_copy.role, kLeads, __ATOMIC_RELEASE);
   if (*search.own_module != 0 && dlopen != nullptr)
     ::dlopen(search.own_module, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
-void note_report() {
+void announce_report() {
   __atomic_store_n(&telltale_sampler_copy.role, kLeadsAndReports, __ATOMIC_RELEASE);
 }
 

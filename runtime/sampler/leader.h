@@ -10,7 +10,7 @@
 namespace telltale::sampler {
 
 // What a copy lets other copies call.
-struct Entries {
+struct EntryPoints {
   decltype(&telltale_sampler_register_v1) register_unit;
   decltype(&telltale_sampler_unregister_v1) unregister_unit;
   decltype(&telltale_sampler_leaving_v1) leaving;
@@ -31,19 +31,19 @@ struct Entries {
   int32_t (*swap_window)();  // of the calling thread
   bool (*is_tracing)();
   bool (*watches_signals)();
-  void (*give_signal_stack)();
+  void (*install_signal_stack)();
 };
 
 // Set once, before the first unit of this copy registers.
-extern const Entries* the_leader;
+extern const EntryPoints* the_leader;
 
 // The copy that leads; null if it is this one, or if no unit of this one has registered yet.
-inline const Entries* leader() { return __atomic_load_n(&the_leader, __ATOMIC_ACQUIRE); }
+inline const EntryPoints* leader() { return __atomic_load_n(&the_leader, __ATOMIC_ACQUIRE); }
 
 // Called before a unit registers: finds the copy that leads, or makes this one lead. A copy that
 // leads stays loaded: signal handlers and threads hold on to it.
 void find_leader();
 // The process has a report, and this copy writes it.
-void note_report();
+void announce_report();
 
 }  // namespace telltale::sampler

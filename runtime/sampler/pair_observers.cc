@@ -8,7 +8,7 @@
 namespace telltale::sampler {
 namespace {
 
-unsigned slot(const Group& group, uint64_t value, uint64_t operand) {
+unsigned slot(const SiteGroup& group, uint64_t value, uint64_t operand) {
   if ((group.flags & kSignedValues) != 0) {
     const auto left = static_cast<int64_t>(value);
     const auto right = static_cast<int64_t>(operand);
@@ -17,8 +17,8 @@ unsigned slot(const Group& group, uint64_t value, uint64_t operand) {
   return (value > operand ? 1U : 0U) + (value >= operand ? 1U : 0U);
 }
 
-void count(const Group& table, uint64_t index, uint64_t row) {
-  stamp(table.first, table.last, row);
+void count(const SiteGroup& table, uint64_t index, uint64_t row) {
+  record_timestamp(table.first, table.last, row);
   uint64_t* const counter = &table.counters[index];
   if (is_tracing()) telltale_sampler_trace_v1(counter, 0);
   if ((table.flags & kManyThreads) != 0) {
@@ -28,14 +28,14 @@ void count(const Group& table, uint64_t index, uint64_t row) {
   }
 }
 
-void observe(const Group& group, uint32_t index, uint64_t value, uint64_t operand) {
+void observe(const SiteGroup& group, uint32_t index, uint64_t value, uint64_t operand) {
   const uint64_t row = uint64_t{group.row} + index;
   count(group, row * 3 + slot(group, value, operand), row);
 }
 
 // As observe() of all, where nothing is to be done but count.
 template <typename Number>
-void count_all(const Group& group, uint64_t value, const uint64_t* operands) {
+void count_all(const SiteGroup& group, uint64_t value, const uint64_t* operands) {
   const auto left = static_cast<Number>(value);
   uint64_t* counter = group.counters + uint64_t{group.row} * 3;
   for (uint32_t i = 0; i < group.sites; ++i, counter += 3) {
@@ -48,16 +48,16 @@ void count_all(const Group& group, uint64_t value, const uint64_t* operands) {
 }  // namespace telltale::sampler
 
 __attribute__((visibility("default"))) int32_t
-telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::Group* group, uint64_t value,
-                          const uint64_t* operands) {
+telltale_sampler_pairs_v1(int32_t countdown, const telltale::sampler::SiteGroup* group,
+                          uint64_t value, const uint64_t* operands) {
   const bool threads = (group->flags & telltale::sampler::kManyThreads) != 0;
-  return telltale::sampler::pass_units(
+  return telltale::sampler::skip_sites(
       countdown, group->sites, threads ? telltale_sampler_next_r : telltale_sampler_next,
       [&](uint32_t index) { telltale::sampler::observe(*group, index, value, operands[index]); });
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_all_pairs_v1(
-    const telltale::sampler::Group* group, uint64_t value, const uint64_t* operands) {
+    const telltale::sampler::SiteGroup* group, uint64_t value, const uint64_t* operands) {
   using namespace telltale::sampler;
   const bool only_counts = group->first == nullptr && group->last == nullptr &&
                            (group->flags & kManyThreads) == 0 && !is_tracing();
@@ -69,7 +69,7 @@ __attribute__((visibility("default"))) void telltale_sampler_all_pairs_v1(
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_count_v1(
-    const telltale::sampler::Group* table, uint64_t index, uint64_t row) {
+    const telltale::sampler::SiteGroup* table, uint64_t index, uint64_t row) {
   telltale::sampler::count(*table, index, row);
 }
 
@@ -77,6 +77,6 @@ __attribute__((visibility("default"))) void telltale_sampler_add_up_v1(uint64_t*
                                                                        uint8_t* tallies,
                                                                        uint64_t rows, uint64_t row,
                                                                        uint64_t count) {
-  telltale::sampler::add_up(counters, tallies, rows, row, count);
+  telltale::sampler::flush_tallies(counters, tallies, rows, row, count);
   tallies[uint64_t{telltale::sampler::kPairCounters} * rows + row] = 0;
 }

@@ -9,7 +9,7 @@ namespace telltale::sampler {
 
 // To wait for another thread: as long as it writes, and half a second more. Then it may be what
 // stands still.
-class Patience {
+class ProgressTimeout {
  public:
   // Waits a millisecond; false without waiting where there is no patience left.
   bool wait() {

@@ -23,10 +23,10 @@
 namespace telltale::sampler {
 namespace {
 
-Unit* newest = nullptr;
+UnitDescriptor* newest = nullptr;
 unsigned unit_count = 0;
-pid_t owner = 0;          // the process that the report is of
-uint64_t units_told = 0;  // that have gone
+pid_t owner = 0;              // the process that the report is of
+uint64_t reported_units = 0;  // that have gone
 uint64_t ticks = 0;
 
 // Held while units come, go and report. A thread that dies while holding it goes on regardless;
@@ -35,7 +35,7 @@ class Lock {
  public:
   Lock() {
     const auto self = static_cast<int>(::syscall(SYS_gettid));
-    Patience patience;
+    ProgressTimeout timeout;
     do {
       int nobody = 0;
       if (__atomic_compare_exchange_n(&owner, &nobody, self, false, __ATOMIC_ACQUIRE,
@@ -44,7 +44,7 @@ class Lock {
         return;
       }
       if (nobody == self) return;
-    } while (patience.wait());
+    } while (timeout.wait());
   }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
@@ -63,59 +63,60 @@ class Lock {
 };
 int Lock::owner = 0;
 
-void start_again(Unit& unit) {
+void reset_counters(UnitDescriptor& unit) {
   for (uint32_t i = 0; i < unit.scheme_count; ++i) {
-    const Scheme& scheme = unit.schemes[i];
+    const SchemeTable& scheme = unit.schemes[i];
     // Bounds know only that they shrink no more: they stay what they were.
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
-    forget_tallies(scheme);
+    clear_tallies(scheme);
     ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity);
     if (scheme.first != nullptr) ::memset(scheme.first, 0, sizeof(uint64_t) * scheme.rows);
     if (scheme.last != nullptr) ::memset(scheme.last, 0, sizeof(uint64_t) * scheme.rows);
   }
 }
 
-void start_all_again() {
+void reset_all_counters() {
   unsigned left = unit_count;
-  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
-    start_again(*unit);
+  for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
+    reset_counters(*unit);
 }
 
-void draw_countdowns_again(const Unit& unit) {
+void redraw_countdowns(const UnitDescriptor& unit) {
   if (unit.countdowns == nullptr) return;
   for (uint32_t i = 0; i < kStages; ++i) unit.countdowns[i].left = kUnset;
 }
 
 // The child of a fork is not to observe where its parent would have.
-void draw_all_again() {
+void redraw_all() {
   unsigned left = unit_count;
-  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
-    draw_countdowns_again(*unit);
-    for (uint32_t i = 0; i < unit->turn_count; ++i) draw_turn_again(unit->turns[i]);
+  for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
+    redraw_countdowns(*unit);
+    for (uint32_t i = 0; i < unit->call_counter_count; ++i)
+      redraw_call_counter(unit->call_counters[i]);
   }
 }
 
-void become_child() {
+void reset_in_child() {
   owner = ::getpid();
   Lock::reset();
   forget_reporter();
   forget_windows();
   restart_generators();
-  draw_all_again();
+  redraw_all();
   trace_in_child();
   if (!has_report() || !reopen_report_in_child()) return;
-  start_all_again();
+  reset_all_counters();
 }
 
 // What comes later adds to it: the program may go on.
 void report_so_far() {
-  if (!report_is_ours()) return;
-  const Uninterrupted whole(!report_is_file());
+  if (!owns_report()) return;
+  const AsyncSignalBlocker blocker(!report_is_file());
   const Lock lock;
   unsigned left = unit_count;
-  for (Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
+  for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
     report_unit(*unit, true);
-  say_units(unit_count);
+  log_unit_count(unit_count);
 }
 
 void begin() {
@@ -126,9 +127,9 @@ void begin() {
   read_settings();
   begin_generators();
   prepare_windows();
-  ::pthread_atfork(number_child, nullptr, become_child);
+  ::pthread_atfork(count_fork, nullptr, reset_in_child);
   if (!has_report()) return;
-  note_report();
+  announce_report();
   watch_signals();
   ::at_quick_exit(report_so_far);
 }
@@ -136,19 +137,20 @@ void begin() {
 }  // namespace
 
 // The child of a vfork, or of a bare system call, has our memory and our descriptors.
-bool report_is_ours() { return has_report() && ::getpid() == owner; }
+bool owns_report() { return has_report() && ::getpid() == owner; }
 
-bool find_traced(const uint64_t* counter, Traced& found) {
+bool find_traced_counter(const uint64_t* counter, Traced& found) {
   unsigned left = unit_count;
-  for (const Unit* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
+  for (const UnitDescriptor* unit = newest; unit != nullptr && left > 0;
+       unit = unit->next, --left) {
     if ((unit->flags & kTraces) == 0) continue;
     for (uint32_t i = 0; i < unit->scheme_count; ++i) {
-      const Scheme& scheme = unit->schemes[i];
+      const SchemeTable& scheme = unit->schemes[i];
       if (scheme.rows == 0 || counter < scheme.counters ||
           counter >= scheme.counters + size_t{scheme.rows} * scheme.arity)
         continue;
       found = {unit, &scheme};
-      return !compares_with_nothing(*unit, i, (counter - scheme.counters) / scheme.arity);
+      return !is_operand_missing(*unit, i, (counter - scheme.counters) / scheme.arity);
     }
   }
   return false;
@@ -156,14 +158,14 @@ bool find_traced(const uint64_t* counter, Traced& found) {
 
 void report_crash() { report_so_far(); }
 
-void let_others_report() { Lock::leave(); }
+void release_report_lock() { Lock::leave(); }
 
 }  // namespace telltale::sampler
 
-using telltale::sampler::Unit;
+using telltale::sampler::UnitDescriptor;
 
-__attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* unit) {
-  if (unit->version != telltale::sampler::kUnitVersion) return;
+__attribute__((visibility("default"))) void telltale_sampler_register_v1(UnitDescriptor* unit) {
+  if (unit->version != telltale::sampler::kAbiVersion) return;
   telltale::sampler::find_leader();
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->register_unit(unit);
@@ -171,8 +173,8 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* u
   if ((unit->flags & telltale::sampler::kSamples) != 0)
     telltale::sampler::choose_random(unit->random);
   telltale::sampler::begin();
-  telltale::sampler::tell_first_unit(*unit);
-  telltale::sampler::draw_countdowns_again(*unit);  // what ran before may have put it off
+  telltale::sampler::log_first_unit(*unit);
+  telltale::sampler::redraw_countdowns(*unit);  // what ran before may have put it off
   unit->previous = nullptr;
   unit->next = telltale::sampler::newest;
   if (unit->next != nullptr) unit->next->previous = unit;
@@ -180,22 +182,22 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(Unit* u
   ++telltale::sampler::unit_count;
 }
 
-__attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit* unit) {
-  if (unit->version != telltale::sampler::kUnitVersion) return;
+__attribute__((visibility("default"))) void telltale_sampler_unregister_v1(UnitDescriptor* unit) {
+  if (unit->version != telltale::sampler::kAbiVersion) return;
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->unregister_unit(unit);
   // Somebody who ends the process now would have this unit twice in the report, once cut.
-  const telltale::sampler::Uninterrupted whole(!telltale::sampler::report_is_file());
+  const telltale::sampler::AsyncSignalBlocker blocker(!telltale::sampler::report_is_file());
   const telltale::sampler::Lock lock;
   bool known = false;
   unsigned left = telltale::sampler::unit_count;
-  for (const Unit* one = telltale::sampler::newest; one != nullptr && left > 0;
+  for (const UnitDescriptor* one = telltale::sampler::newest; one != nullptr && left > 0;
        one = one->next, --left)
     known = known || one == unit;
   if (!known) return;
-  if (telltale::sampler::report_is_ours()) {
+  if (telltale::sampler::owns_report()) {
     telltale::sampler::report_unit(*unit, false);
-    ++telltale::sampler::units_told;
+    ++telltale::sampler::reported_units;
   }
   if (unit->next != nullptr) unit->next->previous = unit->previous;
   if (unit->previous != nullptr) {
@@ -203,8 +205,8 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(Unit*
   } else {
     telltale::sampler::newest = unit->next;
   }
-  if (--telltale::sampler::unit_count == 0 && telltale::sampler::report_is_ours())
-    telltale::sampler::say_units(telltale::sampler::units_told);
+  if (--telltale::sampler::unit_count == 0 && telltale::sampler::owns_report())
+    telltale::sampler::log_unit_count(telltale::sampler::reported_units);
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {
@@ -219,7 +221,7 @@ __attribute__((visibility("default"))) void telltale_sampler_reset_v1() {
   static bool done = false;
   if (__atomic_exchange_n(&done, true, __ATOMIC_RELAXED)) return;
   const telltale::sampler::Lock lock;
-  telltale::sampler::start_all_again();
+  telltale::sampler::reset_all_counters();
 }
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_tick(void) {

@@ -4,10 +4,10 @@
 namespace telltale::sampler {
 
 // There is a report, and this process is the one that it is of. Async-signal-safe, as all here.
-bool report_is_ours();
+bool owns_report();
 // What was counted so far, from every unit. Waits a while for threads that report just now.
 void report_crash();
 // After a fault in report_crash that was jumped out of.
-void let_others_report();
+void release_report_lock();
 
 }  // namespace telltale::sampler

@@ -19,17 +19,17 @@
 namespace telltale::sampler {
 namespace {
 
-constexpr int kMostFrames = 1024;
+constexpr int kMaxFrames = 1024;
 Destination report;
-void* frames[kMostFrames];  // not on the stack, which may be a small one
+void* frames[kMaxFrames];  // not on the stack, which may be a small one
 int frame_count = 0;
-int frames_told = -1;  // -1: not begun
+int reported_frames = -1;  // -1: not begun
 
 // Several processes may write to one file.
 class Locked {
  public:
   Locked() {
-    report.find_again();
+    report.reopen_if_replaced();
     set(F_WRLCK);
     ::lseek(report.descriptor(), 0, SEEK_END);
   }
@@ -40,12 +40,12 @@ class Locked {
  private:
   // Who holds it may have been stopped.
   static void set(short type) {
-    constexpr int kPatience = 1000;
+    constexpr int kMaxAttempts = 1000;
     constexpr long kMillisecond = 1'000'000;
     struct flock lock = {};
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
-    for (int i = 0; i < kPatience; ++i) {
+    for (int i = 0; i < kMaxAttempts; ++i) {
       if (::fcntl(report.descriptor(), F_SETLK, &lock) == 0) return;
       if (errno != EACCES && errno != EAGAIN && errno != EINTR) return;
       const timespec pause = {0, kMillisecond};
@@ -53,7 +53,7 @@ class Locked {
     }
   }
 
-  Unharmed unharmed_;
+  WriteSignalBlocker signal_blocker_;
 };
 
 // For one report at a time, and none that a signal handler may write.
@@ -108,7 +108,7 @@ void put_bound(Writer& out, uint64_t number, uint8_t kind) {
   out.decimal(number);
 }
 
-void put_head(Writer& out, const char* tag, const Unit& unit, const Scheme& scheme) {
+void put_head(Writer& out, const char* tag, const UnitDescriptor& unit, const SchemeTable& scheme) {
   out.put('<');
   out.put(tag);
   out.put(" unit=\"");
@@ -127,7 +127,7 @@ uint64_t value_of(uint64_t& counter, bool take) {
 constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
 static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
 
-bool is_zero(const Scheme& scheme, uint32_t row) {
+bool is_zero(const SchemeTable& scheme, uint32_t row) {
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     const uint64_t& counter = scheme.counters[uint64_t{row} * scheme.arity + i];
     if (__atomic_load_n(&counter, __ATOMIC_RELAXED) != 0) return false;
@@ -135,9 +135,9 @@ bool is_zero(const Scheme& scheme, uint32_t row) {
   return true;
 }
 
-void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
-  const Scheme& scheme = unit.schemes[index];
-  add_up_all(scheme);
+void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, bool take) {
+  const SchemeTable& scheme = unit.schemes[index];
+  flush_all_tallies(scheme);
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
@@ -146,7 +146,7 @@ void put_samples(Writer& out, const Unit& unit, uint32_t index, bool take) {
       out.put(kZeros + sizeof(kZeros) - 1 - size, size);
       continue;
     }
-    const bool lacks = compares_with_nothing(unit, index, row);
+    const bool lacks = is_operand_missing(unit, index, row);
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
       const uint64_t number = value_of(scheme.counters[uint64_t{row} * scheme.arity + i],
@@ -170,17 +170,17 @@ int index_of(const void* address, int count) {
   return -1;
 }
 
-void put_timestamps(Writer& out, const Unit& unit, uint32_t index, uint64_t* stamps,
+void put_timestamps(Writer& out, const UnitDescriptor& unit, uint32_t index, uint64_t* timestamps,
                     const char* when, bool take) {
-  if (stamps == nullptr) return;
-  const Scheme& scheme = unit.schemes[index];
+  if (timestamps == nullptr) return;
+  const SchemeTable& scheme = unit.schemes[index];
   put_head(out, "timestamps", unit, scheme);
   out.put("\" when=\"");
   out.put(when);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
-    const uint64_t stamp = value_of(stamps[row], take);
-    out.decimal(stamp == 0 || compares_with_nothing(unit, index, row) ? 0 : stamp);
+    const uint64_t timestamp = value_of(timestamps[row], take);
+    out.decimal(timestamp == 0 || is_operand_missing(unit, index, row) ? 0 : timestamp);
     out.put('\n');
   }
   out.put("</timestamps>\n");
@@ -225,7 +225,7 @@ const char* report_place() {
   return at;
 }
 
-void report_unit(const Unit& unit, bool take) {
+void report_unit(const UnitDescriptor& unit, bool take) {
   if (!report.is_open()) return;
   const Locked locked;
   const LargeBuffer large(!take);
@@ -235,7 +235,7 @@ void report_unit(const Unit& unit, bool take) {
   // If the process is killed now, the report is one that was begun, and not an empty file.
   out.flush();
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
-    const Scheme& scheme = unit.schemes[i];
+    const SchemeTable& scheme = unit.schemes[i];
     if (scheme.rows == 0 && ::strcmp(scheme.name, "bounds") != 0) continue;
     put_samples(out, unit, i, take);
     put_timestamps(out, unit, i, scheme.first, "first", take);
@@ -246,8 +246,8 @@ void report_unit(const Unit& unit, bool take) {
 
 void take_backtrace(void* interrupted, void* handler_caller) {
   frame_count = 0;
-  frames_told = -1;
-  const int found = ::backtrace(frames, kMostFrames);
+  reported_frames = -1;
+  const int found = ::backtrace(frames, kMaxFrames);
   int first = interrupted == nullptr ? -1 : index_of(interrupted, found);
   if (first < 0) {
     first = index_of(handler_caller, found);
@@ -260,20 +260,20 @@ void take_backtrace(void* interrupted, void* handler_caller) {
 }
 
 void report_backtrace(void* interrupted, bool with_places) {
-  if (!report.is_open() || frames_told == kMostFrames) return;
+  if (!report.is_open() || reported_frames == kMaxFrames) return;
   if (frame_count == 0) frames[frame_count++] = interrupted;
   const Locked locked;
   Writer out(report.descriptor());
-  if (frames_told < 0) put_report_begin(out, kBacktraceReport);
-  if (frames_told < 0) frames_told = 0;
-  while (frames_told < frame_count) {
+  if (reported_frames < 0) put_report_begin(out, kBacktraceReport);
+  if (reported_frames < 0) reported_frames = 0;
+  while (reported_frames < frame_count) {
     // What cannot be looked up ends this, and the rest is told without.
     out.flush();
-    put_frame(out, frames[frames_told], with_places);
-    ++frames_told;
+    put_frame(out, frames[reported_frames], with_places);
+    ++reported_frames;
   }
   put_report_end(out);
-  frames_told = kMostFrames;
+  reported_frames = kMaxFrames;
 }
 
 bool reopen_report_in_child() {

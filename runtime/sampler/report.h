@@ -16,7 +16,7 @@ bool report_is_file();
 const char* report_place();
 // Appends one `samples` subreport. `take`: the counters begin again at zero, so that another
 // subreport adds to this one.
-void report_unit(const Unit& unit, bool take);
+void report_unit(const UnitDescriptor& unit, bool take);
 // Keeps where the calling thread is. In a signal handler, on a stack that may be damaged: may
 // fault. What stands in front of where the thread was interrupted is ours and the kernel's, and is
 // left out; if `interrupted` is null or not found, all in front of `handler_caller`, which is where

@@ -26,7 +26,7 @@ const int32_t* map_countdowns(const char* path) {
   if (file < 0 || ::fstat(file, &facts) != 0 ||
       facts.st_size < static_cast<off_t>(kCountdowns * sizeof(int32_t))) {
     if (file >= 0) ::close(file);
-    complain("SAMPLER_EVENT_COUNTDOWNS names no file of countdowns", path);
+    warn("SAMPLER_EVENT_COUNTDOWNS names no file of countdowns", path);
     return nullptr;
   }
   void* const memory =
@@ -39,28 +39,28 @@ const int32_t* map_countdowns(const char* path) {
 // is the caller's text: nothing in it is obeyed. Null there, as for a variable that is not set.
 const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
 
-void tell_destination(int error) {
+void log_destination(int error) {
   if (!is_verbose()) return;
   if (has_report()) {
-    say("report: ", report_place());
+    log_line("report: ", report_place());
   } else if (error == 0) {
-    say("report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set");
+    log_line("report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set");
   } else {
-    say("report: none; it cannot be opened: ", ::strerror(error));
+    log_line("report: none; it cannot be opened: ", ::strerror(error));
   }
 }
 
 void read_environment() {
   const FloatingPoint unchanged;
   if (const char* const text = trusted_variable("SAMPLER_VERBOSE"); text != nullptr && *text != 0)
-    become_verbose();
+    set_verbose();
   if (const char* const text = trusted_variable("SAMPLER_SPARSITY"); text != nullptr) {
     ::memcpy(the_settings.sparsity_text, text,
              ::strnlen(text, sizeof(the_settings.sparsity_text) - 1));
     char* end = nullptr;
     const double sparsity = ::strtod(text, &end);
     if (end == text || *end != 0 || !(sparsity >= 1)) {
-      complain("SAMPLER_SPARSITY is no number of 1 or more; nothing is sampled", text);
+      warn("SAMPLER_SPARSITY is no number of 1 or more; nothing is sampled", text);
     } else {
       set_sparsity(the_settings, sparsity);
     }
@@ -72,7 +72,7 @@ void read_environment() {
   if (const char* const path = trusted_variable("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
     the_settings.countdowns = map_countdowns(path);
   open_trace(trusted_variable("SAMPLER_TRACE"));
-  tell_destination(
+  log_destination(
       open_report(trusted_variable("SAMPLER_REPORT_FD"), trusted_variable("SAMPLER_FILE")));
   const char* const taken[] = {"SAMPLER_SPARSITY",  "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
                                "SAMPLER_REPORT_FD", "SAMPLER_FILE", "SAMPLER_TRACE"};
@@ -80,27 +80,28 @@ void read_environment() {
 }
 
 // Whether anything is observed in units that sample, and if not, why.
-void tell_sampling(const Unit& unit) {
+void log_sampling(const UnitDescriptor& unit) {
   const char* const sparsity = the_settings.sparsity_text;
   if ((unit.flags & kSamples) == 0) {
-    say("sampling: none; everything is counted (-fno-sample)");
+    log_line("sampling: none; everything is counted (-fno-sample)");
   } else if (the_settings.random == kOffline) {
-    say(the_settings.countdowns != nullptr
+    log_line(
+        the_settings.countdowns != nullptr
             ? "sampling: by the countdowns of SAMPLER_EVENT_COUNTDOWNS"
             : "sampling: off; nothing will be observed: SAMPLER_EVENT_COUNTDOWNS is not set or "
               "names no file of countdowns");
   } else if (the_settings.sparsity == 0) {
-    say("sampling: off; nothing will be observed: SAMPLER_SPARSITY ",
-        *sparsity == 0 ? "is not set" : "is no number of 1 or more");
+    log_line("sampling: off; nothing will be observed: SAMPLER_SPARSITY ",
+             *sparsity == 0 ? "is not set" : "is no number of 1 or more");
   } else {
-    say(the_settings.random == kFixed ? "sampling: every N-th, N = " : "sampling: one in ",
-        sparsity);
+    log_line(the_settings.random == kFixed ? "sampling: every N-th, N = " : "sampling: one in ",
+             sparsity);
   }
 }
 
 }  // namespace
 
-void complain(const char* what, const char* value) {
+void warn(const char* what, const char* value) {
   const char* const parts[] = {"sampler: ", what, ": ", value, "\n"};
   for (const char* const part : parts) {
     if (::write(STDERR_FILENO, part, ::strlen(part)) < 0) return;
@@ -119,35 +120,35 @@ const Settings* settings() {
   return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == 0 ? nullptr : &the_settings;
 }
 
-void tell_first_unit(const Unit& unit) {
+void log_first_unit(const UnitDescriptor& unit) {
   static uint32_t told = 0;  // by kinds of units: those that sample, and the others
   const uint32_t kind = (unit.flags & kSamples) != 0 ? 1 : 2;
   if (!is_verbose() || (told & kind) != 0) return;
   told |= kind;
-  tell_sampling(unit);
+  log_sampling(unit);
 }
 
 // Of the calls of a stage, one in how many has its turn.
-double calls_per_turn(double sparsity, uint32_t stage) {
+double calls_per_sample(double sparsity, uint32_t stage) {
   if (stage == 0) return 1;
   // One region in eight at the most: an observation costs as much as some dozen questions.
   constexpr double kLeast = 8;
   const double calls = sparsity / kLeast;
   if (calls < 1) return 1;
-  const uint32_t most = kFirstCallsPerTurn << (stage - 1);
+  const uint32_t most = kFirstCallsPerSample << (stage - 1);
   return calls < most ? calls : most;
 }
 
 void set_sparsity(Settings& settings, double sparsity) {
   settings.sparsity = sparsity;
   for (uint32_t stage = 0; stage < kStages; ++stage) {
-    const double calls = calls_per_turn(sparsity, stage);
+    const double calls = calls_per_sample(sparsity, stage);
     settings.calls[stage] = Geometric(calls);
     settings.regions[stage] = Geometric(sparsity / calls);
   }
   settings.last_stage = 0;
-  while (settings.last_stage + 1 < kStages && calls_per_turn(sparsity, settings.last_stage + 1) >
-                                                  calls_per_turn(sparsity, settings.last_stage))
+  while (settings.last_stage + 1 < kStages && calls_per_sample(sparsity, settings.last_stage + 1) >
+                                                  calls_per_sample(sparsity, settings.last_stage))
     ++settings.last_stage;
 }
 

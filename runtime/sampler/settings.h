@@ -24,7 +24,7 @@ struct Settings {
 };
 
 // Tells standard error what is wrong with `value`.
-void complain(const char* what, const char* value);
+void warn(const char* what, const char* value);
 // Reads the environment, the first time, and takes the variables out of it, so that children do
 // not inherit them. From the first unit's registration on.
 void read_settings();
@@ -35,6 +35,6 @@ void set_sparsity(Settings& settings, double sparsity);
 void choose_random(uint32_t random);
 // To who is verbose, of the first unit that samples and of the first that does not: what is
 // observed in it.
-void tell_first_unit(const Unit& unit);
+void log_first_unit(const UnitDescriptor& unit);
 
 }  // namespace telltale::sampler

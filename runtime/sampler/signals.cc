@@ -23,9 +23,9 @@ constexpr int kSignals[] = {SIGABRT, SIGBUS,  SIGFPE, SIGHUP,  SIGILL,  SIGINT, 
                             SIGQUIT, SIGSEGV, SIGSYS, SIGTERM, SIGTRAP, SIGXCPU, SIGXFSZ};
 // Of our own faults only: they are seen while the handler runs. The others wait until it has ended.
 constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-constexpr int kMostSignal = 65;
+constexpr int kSignalLimit = 65;
 
-struct sigaction before[kMostSignal];
+struct sigaction before[kSignalLimit];
 bool watching = false;
 pthread_key_t stack_key;
 bool has_stack_key = false;
@@ -37,10 +37,10 @@ enum : int { kNobody = 0, kEnding = -1 };  // kEnding: who reported is about to 
 int reporter = kNobody;
 sigjmp_buf next_part;
 int faults = 0;
-constexpr int kMostFaults = 8;
+constexpr int kMaxFaults = 8;
 
 // The signal comes again, with what was there before in charge.
-void hand_on(int signal, siginfo_t* info) {
+void reraise(int signal, siginfo_t* info) {
   ::sigaction(signal, &before[signal], nullptr);
   const bool comes_by_itself = info != nullptr && info->si_code > 0 && info->si_code != SI_KERNEL &&
                                signal != SIGTRAP && signal != SIGSYS;
@@ -66,8 +66,8 @@ bool become_reporter(int self, int& seen) {
 // Until the reporter is done, or stands still. Answers whether it had ended the process, and the
 // process did not end, as the first of a container need not: then this thread is the reporter.
 bool wait_for_reporter(int self) {
-  Patience patience;
-  while (__atomic_load_n(&reporter, __ATOMIC_ACQUIRE) != kNobody && patience.wait()) {
+  ProgressTimeout timeout;
+  while (__atomic_load_n(&reporter, __ATOMIC_ACQUIRE) != kNobody && timeout.wait()) {
   }
   int seen = kEnding;
   return become_reporter(self, seen);
@@ -100,12 +100,12 @@ void report_all(void* context, void* handler_caller) {
     if (parts_begun == 3) report_backtrace(interrupted_at(context), true);
     if (parts_begun == 4) report_backtrace(interrupted_at(context), false);
   }
-  let_others_report();
+  release_report_lock();
 }
 
 // A handler of the program's may call ours with the number alone, as signal() promises. What the
 // kernel hands over lies on the stack that we are on.
-bool is_of_the_kernel(const siginfo_t* info, int signal) {
+bool is_from_kernel(const siginfo_t* info, int signal) {
   constexpr uintptr_t kMostBytes = uintptr_t{128} * 1024;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   const auto there = reinterpret_cast<uintptr_t>(info);
@@ -115,7 +115,7 @@ bool is_of_the_kernel(const siginfo_t* info, int signal) {
 
 void on_fatal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
-  if (!is_of_the_kernel(info, signal)) {
+  if (!is_from_kernel(info, signal)) {
     info = nullptr;
     context = nullptr;
   }
@@ -125,23 +125,23 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
     if (seen == self) {
       if (info == nullptr || info->si_code <= 0)
         return;  // somebody sends what faults send: it has been heard
-      if (++faults < kMostFaults) siglongjmp(next_part, 1);
+      if (++faults < kMaxFaults) siglongjmp(next_part, 1);
     } else if (wait_for_reporter(self)) {
       seen = kNobody;
     }
   }
   if (seen == kNobody) {
-    if (report_is_ours()) report_all(context, __builtin_return_address(0));
+    if (owns_report()) report_all(context, __builtin_return_address(0));
     // Nobody may begin a report that the end of the process would cut.
     const bool ends =
         (before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_DFL;
     __atomic_store_n(&reporter, ends ? kEnding : kNobody, __ATOMIC_RELEASE);
   }
-  hand_on(signal, info);
+  reraise(signal, info);
   errno = kept;
 }
 
-void take_signal_stack(void* memory) {
+void free_signal_stack(void* memory) {
   stack_t now = {};
   ::sigaltstack(nullptr, &now);
   if (now.ss_sp == memory) {
@@ -163,8 +163,9 @@ void measure_stacks() {
 
 }  // namespace
 
-void give_signal_stack() {
-  if (const Entries* const other = leader(); other != nullptr) return other->give_signal_stack();
+void install_signal_stack() {
+  if (const EntryPoints* const other = leader(); other != nullptr)
+    return other->install_signal_stack();
   if (!watching) return;
   const int kept = errno;
   stack_t now = {};
@@ -187,7 +188,7 @@ void give_signal_stack() {
 }
 
 bool watches_signals() {
-  const Entries* const other = leader();
+  const EntryPoints* const other = leader();
   return other != nullptr ? other->watches_signals() : watching;
 }
 
@@ -196,11 +197,11 @@ void forget_reporter() { reporter = kNobody; }
 void watch_signals() {
   if (watching) return;
   watching = true;
-  see_threads();
+  link_thread_hooks();
   prepare_backtrace();
   measure_stacks();
-  has_stack_key = ::pthread_key_create(&stack_key, take_signal_stack) == 0;
-  give_signal_stack();
+  has_stack_key = ::pthread_key_create(&stack_key, free_signal_stack) == 0;
+  install_signal_stack();
   struct sigaction action = {};
   action.sa_sigaction = on_fatal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -5,10 +5,10 @@ namespace telltale::sampler {
 
 void watch_signals();
 // So that a stack that overflowed can be told about: for the calling thread.
-void give_signal_stack();
+void install_signal_stack();
 bool watches_signals();
 // Does nothing: whoever needs it links what sees threads start (thread_start.cc).
-void see_threads();
+void link_thread_hooks();
 // In the child of a fork, where the thread that reports may be none.
 void forget_reporter();
 

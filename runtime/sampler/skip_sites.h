@@ -9,7 +9,7 @@ namespace telltale::sampler {
 // is told the number, from 0, of each unit that is to be observed. A countdown that nobody has set
 // is due at once.
 template <typename Next, typename Due>
-int32_t pass_units(int32_t countdown, uint32_t units, const Next& next, const Due& due) {
+int32_t skip_sites(int32_t countdown, uint32_t units, const Next& next, const Due& due) {
   constexpr int kHalf = 32;
   uint32_t index = 0;
   while (countdown <= static_cast<int32_t>(units - index)) {

@@ -7,8 +7,8 @@
 namespace telltale::sampler {
 
 // Adds the tallies of sites from `row` on to their counters.
-inline void add_up(uint64_t* counters, uint8_t* tallies, uint64_t rows, uint64_t row,
-                   uint64_t count) {
+inline void flush_tallies(uint64_t* counters, uint8_t* tallies, uint64_t rows, uint64_t row,
+                          uint64_t count) {
   for (uint64_t i = row; i < row + count; ++i) {
     for (uint64_t slot = 0; slot < kPairCounters; ++slot) {
       uint8_t& tally = tallies[slot * rows + i];
@@ -19,13 +19,13 @@ inline void add_up(uint64_t* counters, uint8_t* tallies, uint64_t rows, uint64_t
   }
 }
 
-inline void add_up_all(const Scheme& scheme) {
+inline void flush_all_tallies(const SchemeTable& scheme) {
   if (scheme.tallies == nullptr) return;
-  add_up(scheme.counters, scheme.tallies, scheme.rows, 0, scheme.rows);
+  flush_tallies(scheme.counters, scheme.tallies, scheme.rows, 0, scheme.rows);
   ::memset(scheme.tallies + uint64_t{kPairCounters} * scheme.rows, 0, scheme.rows);
 }
 
-inline void forget_tallies(const Scheme& scheme) {
+inline void clear_tallies(const SchemeTable& scheme) {
   if (scheme.tallies == nullptr) return;
   ::memset(scheme.tallies, 0, uint64_t{kPairCounters + 1} * scheme.rows);
 }

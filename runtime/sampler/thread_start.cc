@@ -18,10 +18,10 @@ struct Start {
   void* argument;
 };
 
-void* begin_thread(void* memory) {
+void* run_thread(void* memory) {
   const Start start = *static_cast<Start*>(memory);
   ::free(memory);
-  give_signal_stack();
+  install_signal_stack();
   return start.routine(start.argument);
 }
 
@@ -32,7 +32,7 @@ int create(Create real, pthread_t* thread, const pthread_attr_t* attributes,
   auto* const start = watches_signals() ? static_cast<Start*>(::malloc(sizeof(Start))) : nullptr;
   if (start == nullptr) return real(thread, attributes, routine, argument);
   *start = {routine, argument};
-  const int answer = real(thread, attributes, begin_thread, start);
+  const int answer = real(thread, attributes, run_thread, start);
   if (answer != 0) ::free(start);
   return answer;
 }
@@ -40,7 +40,7 @@ int create(Create real, pthread_t* thread, const pthread_attr_t* attributes,
 }  // namespace
 
 #ifdef TELLTALE_BEFORE_LIBC
-void see_threads() {}
+void link_thread_hooks() {}
 #endif
 
 }  // namespace telltale::sampler

@@ -6,7 +6,7 @@
 namespace telltale::sampler {
 
 // `first` and `last` are those of the site's scheme, or null.
-inline void stamp(uint64_t* first, uint64_t* last, uint64_t row) {
+inline void record_timestamp(uint64_t* first, uint64_t* last, uint64_t row) {
   if (first == nullptr && last == nullptr) return;
   const uint64_t now = telltale_sampler_tick();
   uint64_t never = 0;

@@ -73,9 +73,9 @@ void put_event(Writer& out, const Traced& where, uint64_t counter, uint64_t extr
 }
 
 // Times stand in order: one thread after another takes the time and writes.
-class Turn {
+class EventLock {
  public:
-  Turn() {
+  EventLock() {
     const int self = static_cast<int>(::syscall(SYS_gettid));
     int nobody = 0;
     while (!__atomic_compare_exchange_n(&writer_inside, &nobody, self, false, __ATOMIC_ACQUIRE,
@@ -87,9 +87,9 @@ class Turn {
     }
     mine_ = true;
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  ~Turn() {
+  EventLock(const EventLock&) = delete;
+  EventLock& operator=(const EventLock&) = delete;
+  ~EventLock() {
     if (mine_) __atomic_store_n(&writer_inside, 0, __ATOMIC_RELEASE);
   }
 
@@ -106,7 +106,7 @@ void open_trace(const char* file) {
 }
 
 bool is_tracing() {
-  const Entries* const other = leader();
+  const EntryPoints* const other = leader();
   return other != nullptr ? other->is_tracing() : trace.is_open();
 }
 
@@ -122,14 +122,15 @@ void trace_in_child() {
 __attribute__((visibility("default"))) void telltale_sampler_trace_v1(const uint64_t* counter,
                                                                       uint64_t extra) {
   using namespace telltale::sampler;
-  if (const Entries* const other = leader(); other != nullptr) return other->trace(counter, extra);
+  if (const EntryPoints* const other = leader(); other != nullptr)
+    return other->trace(counter, extra);
   Traced where = {};
-  if (!is_tracing() || !find_traced(counter, where)) return;
+  if (!is_tracing() || !find_traced_counter(counter, where)) return;
   const int kept = errno;
   {
-    const Unharmed unharmed;
-    const Turn turn;
-    trace.find_again();
+    const WriteSignalBlocker blocker;
+    const EventLock lock;
+    trace.reopen_if_replaced();
     Writer out(trace.descriptor());
     begin_records(out);
     put_event(out, where, static_cast<uint64_t>(counter - where.scheme->counters), extra);

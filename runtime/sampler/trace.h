@@ -16,9 +16,9 @@ void trace_in_child();
 // The unit and scheme that a counter belongs to; false if there are none that want to be traced. In
 // registry.cc.
 struct Traced {
-  const Unit* unit;
-  const Scheme* scheme;
+  const UnitDescriptor* unit;
+  const SchemeTable* scheme;
 };
-bool find_traced(const uint64_t* counter, Traced& found);
+bool find_traced_counter(const uint64_t* counter, Traced& found);
 
 }  // namespace telltale::sampler

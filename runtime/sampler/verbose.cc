@@ -13,11 +13,11 @@ bool verbose = false;
 
 }  // namespace
 
-void become_verbose() { verbose = true; }
+void set_verbose() { verbose = true; }
 
 bool is_verbose() { return verbose; }
 
-void say(const char* what, const char* more) {
+void log_line(const char* what, const char* more) {
   if (!verbose) return;
   const int kept = errno;
   Writer out(STDERR_FILENO);
@@ -27,7 +27,7 @@ void say(const char* what, const char* more) {
   errno = kept;
 }
 
-void say_units(uint64_t units) {
+void log_unit_count(uint64_t units) {
   char digits[24];
   char* at = digits + sizeof(digits);
   *--at = 0;
@@ -36,7 +36,7 @@ void say_units(uint64_t units) {
     *--at = static_cast<char>('0' + rest % 10);
     rest /= 10;
   } while (rest != 0);
-  say("units in the report: ", at);
+  log_line("units in the report: ", at);
 }
 
 }  // namespace telltale::sampler

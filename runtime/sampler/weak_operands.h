@@ -7,12 +7,12 @@
 namespace telltale::sampler {
 
 // Did this site of scalar-pairs compare with a variable that the program lacks?
-inline bool compares_with_nothing(const Unit& unit, uint32_t scheme, uint64_t row) {
+inline bool is_operand_missing(const UnitDescriptor& unit, uint32_t scheme, uint64_t row) {
   uint32_t begin = 0;
-  uint32_t end = unit.borrowing_count;
+  uint32_t end = unit.weak_operand_count;
   while (begin < end) {
     const uint32_t middle = begin + (end - begin) / 2;
-    const Borrowing& one = unit.borrowings[middle];
+    const WeakOperand& one = unit.weak_operands[middle];
     if (one.scheme == scheme && one.row == row) return one.operand == nullptr;
     if (one.scheme < scheme || (one.scheme == scheme && one.row < row)) {
       begin = middle + 1;

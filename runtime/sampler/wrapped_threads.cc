@@ -2,4 +2,4 @@
 // without threads do not.
 #include "signals.h"
 
-void telltale::sampler::see_threads() {}
+void telltale::sampler::link_thread_hooks() {}

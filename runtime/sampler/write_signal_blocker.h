@@ -7,18 +7,18 @@
 namespace telltale::sampler {
 
 // A pipe that nobody reads and a file that may not grow are no reason to end the program.
-class Unharmed {
+class WriteSignalBlocker {
  public:
-  Unharmed() {
+  WriteSignalBlocker() {
     ::sigemptyset(&harm_);
     ::sigaddset(&harm_, SIGPIPE);
     ::sigaddset(&harm_, SIGXFSZ);
     ::sigpending(&waiting_);
     ::pthread_sigmask(SIG_BLOCK, &harm_, &before_);
   }
-  Unharmed(const Unharmed&) = delete;
-  Unharmed& operator=(const Unharmed&) = delete;
-  ~Unharmed() {
+  WriteSignalBlocker(const WriteSignalBlocker&) = delete;
+  WriteSignalBlocker& operator=(const WriteSignalBlocker&) = delete;
+  ~WriteSignalBlocker() {
     constexpr int kHarm[] = {SIGPIPE, SIGXFSZ};
     for (const int signal : kHarm) {
       sigset_t now;
