@@ -7,33 +7,48 @@
 namespace telltale::instrument {
 namespace {
 
-constexpr std::array<SchemeInfo, kSchemes> kSchemeInfo = {{
-    {"scalar-pairs", 3,
+struct SchemeHelp {
+  Scheme scheme;
+  const char* text;
+};
+
+constexpr std::array<SchemeHelp, kSchemeCount> kSchemeHelp = {{
+    {Scheme::kScalarPairs,
      "Compares each assigned value with variables and constants of its type: <, ==, >."},
-    {"coverage", 1, "Counts how often each statement runs."},
-    {"data", 1, "Counts each access to shared memory."},
-    {"yields", 2,
+    {Scheme::kCoverage, "Counts how often each statement runs."},
+    {Scheme::kData, "Counts each access to shared memory."},
+    {Scheme::kYields,
      "Gives up the processor at assignments to shared memory; counts passes without and with it."},
-    {"atoms", 2, "Counts whether the same or another thread accessed an address last."},
-    {"branches", 2, "Counts how often each condition is false and true."},
-    {"bounds", 2, "Keeps the least and the greatest value of each assignment."},
-    {"function-entries", 1, "Counts how often each function is entered."},
-    {"returns", 3, "Counts whether each call returns a number below 0, 0, or a number above 0."},
-    {"float-kinds", 9,
+    {Scheme::kAtoms, "Counts whether the same or another thread accessed an address last."},
+    {Scheme::kBranches, "Counts how often each condition is false and true."},
+    {Scheme::kBounds, "Keeps the least and the greatest value of each assignment."},
+    {Scheme::kFunctionEntries, "Counts how often each function is entered."},
+    {Scheme::kReturns,
+     "Counts whether each call returns a number below 0, 0, or a number above 0."},
+    {Scheme::kFloatKinds,
      "Counts the kind of each assigned floating-point number: infinite, normal, denormal, zero, "
      "NaN."},
-    {"g-object-unref", 4,
+    {Scheme::kGObjectUnref,
      "Counts the references to the argument of g_object_unref: 0, 1, more, no object."},
-    {"fun-reentries", 2, "Counts whether a function is entered while it runs already."},
-    {"compare-swap", 2, "Counts whether another thread changed a value since this thread saw it."},
-    {"atoms-rw", 2, "Like atoms, and remembers addresses from one window to the next."},
+    {Scheme::kFunReentries, "Counts whether a function is entered while it runs already."},
+    {Scheme::kCompareSwap,
+     "Counts whether another thread changed a value since this thread saw it."},
+    {Scheme::kAtomsRw, "Like atoms, and remembers addresses from one window to the next."},
 }};
+
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < kSchemeCount; ++i) {
+    if (kSchemeHelp[i].scheme != static_cast<Scheme>(i)) return false;
+  }
+  return true;
+}
+static_assert(is_in_order());
 
 using Error = std::optional<std::string>;
 
 void choose_scheme(std::string_view name, Options& options, Error& error) {
-  for (std::size_t i = 0; i < kSchemes; ++i) {
-    if (name != kSchemeInfo[i].name) continue;
+  for (std::size_t i = 0; i < kSchemeCount; ++i) {
+    if (name != scheme_name(static_cast<Scheme>(i))) continue;
     options.schemes[i] = true;
     return;
   }
@@ -210,8 +225,8 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 
 }  // namespace
 
-const SchemeInfo& scheme_info(Scheme scheme) {
-  return kSchemeInfo[static_cast<std::size_t>(scheme)];
+const char* scheme_help(Scheme scheme) {
+  return kSchemeHelp[static_cast<std::size_t>(scheme)].text;
 }
 
 std::span<const Option> all_options() { return kOptions; }

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/sampler/wire.h"
+
 namespace telltale::instrument {
 
-// In the order in which a unit's sections are written.
+// Schemes in the order of formats/sampler/wire.h, which defines their names and arities.
 enum class Scheme : std::uint8_t {
   kScalarPairs,
   kCoverage,
@@ -29,14 +31,19 @@ enum class Scheme : std::uint8_t {
   kAtomsRw,
   kCount
 };
-inline constexpr std::size_t kSchemes = static_cast<std::size_t>(Scheme::kCount);
+inline constexpr std::size_t kSchemeCount = static_cast<std::size_t>(Scheme::kCount);
+static_assert(kSchemeCount == sampler::kSchemeCount);
 
-struct SchemeInfo {
-  const char* name;
-  unsigned arity;    // counters a site
-  const char* help;  // one line
-};
-const SchemeInfo& scheme_info(Scheme scheme);
+// As in -fsampler-scheme= and in reports.
+inline const char* scheme_name(Scheme scheme) {
+  return sampler::kSchemes[static_cast<std::size_t>(scheme)].name;
+}
+// Counters of a site.
+inline unsigned scheme_arity(Scheme scheme) {
+  return sampler::kSchemes[static_cast<std::size_t>(scheme)].counters;
+}
+// One line for --help.
+const char* scheme_help(Scheme scheme);
 
 enum class Random : std::uint8_t { kOnline, kOffline, kFixed };
 
@@ -55,7 +62,7 @@ struct Scale {
 };
 
 struct Options {
-  std::array<bool, kSchemes> schemes{};
+  std::array<bool, kSchemeCount> schemes{};
   bool sample = true;
   Random random = Random::kOnline;
   bool threads = false;

@@ -21,6 +21,16 @@ ALLOWED = {
     "api": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
     "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output", "report", "api"],
 }
+# Folders of instrument/ likewise. All may include the files at its top.
+INSTRUMENT_ALLOWED = {
+    "frontend": ["analysis"],
+    "analysis": [],
+    "codegen": ["analysis"],
+    "transform": ["analysis", "codegen"],
+    "driver": [],
+}
+# Headers outside instrument/ that it may include.
+INSTRUMENT_EXTERNAL = re.compile(r"formats/sampler/wire\.h|runtime/sampler/abi\.(h|inc)")
 # Only these may read an input's bytes with the C library.
 RAW_INPUT = re.compile(r"<(fstream|sys/mman\.h|zlib\.h|zstd\.h|libelf\.h|gelf\.h|elfutils/.*)>")
 RAW_INPUT_ALLOWED = {"bytes", "program", "output"}
@@ -43,8 +53,30 @@ def runtime_complaints(source_dir):
                 yield f"{path.relative_to(source_dir)}:{number}: runtime/ may include its own folder and formats/*/wire.h"
 
 
+def instrument_complaints(source_dir):
+    root = source_dir / "instrument"
+    for path in sorted(root.rglob("*.h")) + sorted(root.rglob("*.cc")):
+        parts = path.relative_to(root).parts
+        folder = parts[0] if len(parts) > 1 else ""
+        if folder and folder not in INSTRUMENT_ALLOWED:
+            yield f"{path.relative_to(source_dir)}: folder instrument/{folder} has no row in tools/check_includes.py"
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = match.group(1) if match else None
+            if target is None or path.name.endswith("_test.cc") or INSTRUMENT_EXTERNAL.fullmatch(target):
+                continue
+            included = target.split("/")[0] if "/" in target else ""
+            where = f"{path.relative_to(source_dir)}:{number}"
+            if not (root / target).is_file() and not (path.parent / target).is_file():
+                yield f"{where}: instrument/ may include itself, formats/sampler/wire.h and runtime/sampler/abi.h"
+            elif folder and included and included not in [folder, *INSTRUMENT_ALLOWED[folder]]:
+                yield f"{where}: instrument/{folder} may not include instrument/{included}"
+
+
 def complaints(source_dir):
     yield from runtime_complaints(source_dir)
+    yield from instrument_complaints(source_dir)
     src = source_dir / "src"
     for path in sorted(src.rglob("*.h")) + sorted(src.rglob("*.cc")):
         parts = path.relative_to(src).parts

@@ -5,7 +5,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
 
-#include "codegen/counters.h"
+#include "analysis/ir_marks.h"
 
 namespace telltale::instrument {
 namespace {

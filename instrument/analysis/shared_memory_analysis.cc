@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "frontend/site_inserter.h"
+#include "analysis/value_kind.h"
 
 namespace telltale::instrument {
 namespace {
@@ -46,6 +46,10 @@ bool is_plain_copy(const clang::Stmt& statement) {
 bool is_unevaluated(const clang::Stmt& statement) {
   return llvm::isa<clang::UnaryExprOrTypeTraitExpr>(statement) ||
          llvm::isa<clang::CXXNoexceptExpr>(statement) || llvm::isa<clang::OffsetOfExpr>(statement);
+}
+
+bool is_thread_local(const clang::VarDecl& variable) {
+  return variable.getTLSKind() != clang::VarDecl::TLS_None;
 }
 
 bool is_discrete(clang::QualType type, const clang::ASTContext& context) {
@@ -123,39 +127,44 @@ bool SharedMemoryAnalysis::is_shared(const clang::Expr& lvalue,
                                      const clang::ASTContext& context) const {
   if (!lvalue.isGLValue() || lvalue.refersToBitField()) return false;
   if (!is_discrete(lvalue.getType(), context) || lvalue.getType().isConstQualified()) return false;
-  const clang::Expr* base = &lvalue;
-  for (;;) {
-    base = base->IgnoreParens();
-    if (const auto* const member = llvm::dyn_cast<clang::MemberExpr>(base)) {
-      const auto* const variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl());
-      if (variable != nullptr) return variable->getTLSKind() == clang::VarDecl::TLS_None;
-      if (member->isArrow() || member->getMemberDecl()->getType()->isReferenceType()) return true;
-      base = member->getBase();
-    } else if (const auto* const element = llvm::dyn_cast<clang::ArraySubscriptExpr>(base)) {
-      const clang::Expr* const array = array_of(*element);
-      if (array == nullptr) return true;
-      base = array;
-    } else if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(base)) {
-      const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
-      if (variable == nullptr) return false;
-      if (variable->getType()->isReferenceType()) return true;
-      if (variable->hasGlobalStorage()) return variable->getTLSKind() == clang::VarDecl::TLS_None;
-      return (name->refersToEnclosingVariableOrCapture() && !is_private(*variable)) ||
-             address_taken_.contains(variable);
-    } else if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(base)) {
-      if (!unary->isIncrementDecrementOp()) return unary->getOpcode() == clang::UO_Deref;
-      base = unary->getSubExpr();
-    } else if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(base)) {
-      base = binary->isAssignmentOp() ? binary->getLHS() : binary->getRHS();
-    } else if (const auto* const cast = llvm::dyn_cast<clang::CastExpr>(base);
-               cast != nullptr && cast->isGLValue()) {
-      base = cast->getSubExpr();
-    } else {
-      // What a call gives back by reference is behind a pointer; what was just made is nobody
-      // else's.
-      return llvm::isa<clang::CallExpr>(base) || llvm::isa<clang::ConditionalOperator>(base);
-    }
+  return is_shared_object(lvalue);
+}
+
+// Follows members and elements to the object that contains the lvalue.
+bool SharedMemoryAnalysis::is_shared_object(const clang::Expr& lvalue) const {
+  const clang::Expr& bare = *lvalue.IgnoreParens();
+  if (const auto* const member = llvm::dyn_cast<clang::MemberExpr>(&bare)) {
+    if (const auto* const variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
+      return !is_thread_local(*variable);
+    return member->isArrow() || member->getMemberDecl()->getType()->isReferenceType() ||
+           is_shared_object(*member->getBase());
   }
+  if (const auto* const element = llvm::dyn_cast<clang::ArraySubscriptExpr>(&bare)) {
+    const clang::Expr* const array = array_of(*element);
+    return array == nullptr || is_shared_object(*array);
+  }
+  if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(&bare))
+    return is_shared_variable(*name);
+  if (const auto* const unary = llvm::dyn_cast<clang::UnaryOperator>(&bare)) {
+    return unary->isIncrementDecrementOp() ? is_shared_object(*unary->getSubExpr())
+                                           : unary->getOpcode() == clang::UO_Deref;
+  }
+  if (const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&bare))
+    return is_shared_object(binary->isAssignmentOp() ? *binary->getLHS() : *binary->getRHS());
+  if (const auto* const cast = llvm::dyn_cast<clang::CastExpr>(&bare);
+      cast != nullptr && cast->isGLValue())
+    return is_shared_object(*cast->getSubExpr());
+  // A call that returns a reference may return any object. Temporaries are not shared.
+  return llvm::isa<clang::CallExpr>(bare) || llvm::isa<clang::ConditionalOperator>(bare);
+}
+
+bool SharedMemoryAnalysis::is_shared_variable(const clang::DeclRefExpr& name) const {
+  const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name.getDecl());
+  if (variable == nullptr) return false;
+  if (variable->getType()->isReferenceType()) return true;
+  if (variable->hasGlobalStorage()) return !is_thread_local(*variable);
+  return (name.refersToEnclosingVariableOrCapture() && !is_private(*variable)) ||
+         address_taken_.contains(variable);
 }
 
 bool SharedMemoryAnalysis::is_accessed_by(const clang::Stmt& statement,

@@ -43,6 +43,8 @@ class SharedMemoryAnalysis {
   // nowhere.
   void visit(const clang::Stmt* statement, bool lvalue_only);
 
+  [[nodiscard]] bool is_shared_object(const clang::Expr& lvalue) const;
+  [[nodiscard]] bool is_shared_variable(const clang::DeclRefExpr& name) const;
   [[nodiscard]] bool is_private(const clang::VarDecl& variable) const;
 
   llvm::DenseSet<const clang::VarDecl*> address_taken_;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analysis/indirect_call_targets.h"
-#include "codegen/counters.h"
+#include "analysis/ir_marks.h"
 
 namespace telltale::instrument {
 namespace {
@@ -153,27 +153,6 @@ class CfgWriter {
 };
 
 }  // namespace
-
-namespace {
-
-// The function that begins first, as regions inside it do, too; else the one of any site.
-int function_index(const llvm::Function& function, const TranslationUnit& unit) {
-  int found = -1;
-  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-    const Mark* const mark = mark_of(instruction, unit);
-    if (mark == nullptr) continue;
-    if (mark->is_function_start) return mark->function;
-    if (found < 0) found = mark->function;
-  }
-  return found;
-}
-
-}  // namespace
-
-const Function* function_of(const llvm::Function& function, const TranslationUnit& unit) {
-  const int index = function_index(function, unit);
-  return index < 0 ? nullptr : &unit.functions[static_cast<std::size_t>(index)];
-}
 
 std::string assign_cfg_nodes(llvm::Module& module, TranslationUnit& unit) {
   std::string out = "*\t0.1\n" + unit.source + "\n" + signature_hex(unit) + "\n";

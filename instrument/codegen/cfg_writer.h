@@ -14,8 +14,4 @@ namespace telltale::instrument {
 // (docs/formats/sampler.md). Reads the code as clang made it: call before marks become counters.
 std::string assign_cfg_nodes(llvm::Module& module, TranslationUnit& unit);
 
-// The planted call that says which of the unit's functions this is; null if nothing is planted in
-// it.
-const Function* function_of(const llvm::Function& function, const TranslationUnit& unit);
-
 }  // namespace telltale::instrument

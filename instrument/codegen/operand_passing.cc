@@ -1,19 +1,18 @@
-// How functions of the unit that observe pairs get their operands.
+#include "codegen/operand_passing.h"
+
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "codegen/counters.h"
-
 namespace telltale::instrument {
 
-// Vector registers hold sixteen numbers of 64 bits where eight of them pass arguments.
-bool Counters::has_vectors() {
+bool OperandPassing::has_vectors() {
   if (has_vectors_.has_value()) return *has_vectors_;
-  const llvm::Triple target(module_.getTargetTriple());
+  const llvm::Module& module = tables_.module();
+  const llvm::Triple target(module.getTargetTriple());
   has_vectors_ = (target.getArch() == llvm::Triple::x86_64 || target.isAArch64()) &&
-                 std::none_of(module_.begin(), module_.end(), [](const llvm::Function& one) {
+                 std::none_of(module.begin(), module.end(), [](const llvm::Function& one) {
                    const llvm::StringRef features =
                        one.getFnAttribute("target-features").getValueAsString();
                    return features.contains("-sse2") || features.contains("-sse,") ||
@@ -22,34 +21,33 @@ bool Counters::has_vectors() {
   return *has_vectors_;
 }
 
-Counters::OperandPassing Counters::operand_passing(llvm::Type* number) {
+OperandPassing::Convention OperandPassing::convention(llvm::Type* number) {
   constexpr unsigned kBits = 128;
   if (!has_vectors()) return {2, 2, number};
   const unsigned lanes = kBits / number->getIntegerBitWidth();
-  return {kTallyLanes, kTallyLanes / lanes, llvm::FixedVectorType::get(number, lanes)};
+  return {kLanes, kLanes / lanes, llvm::FixedVectorType::get(number, lanes)};
 }
 
-llvm::FunctionType* Counters::observer_type(llvm::Type* result, llvm::ArrayRef<llvm::Type*> first,
-                                            llvm::Type* number) {
-  std::vector<llvm::Type*> types(first.begin(), first.end());
-  const OperandPassing how = operand_passing(number);
-  types.insert(types.end(), how.parts, how.part);
+llvm::FunctionType* OperandPassing::function_type(llvm::Type* result,
+                                                  llvm::ArrayRef<llvm::Type*> leading,
+                                                  llvm::Type* number) {
+  std::vector<llvm::Type*> types(leading.begin(), leading.end());
+  const Convention how = convention(number);
+  types.insert(types.end(), how.arguments, how.argument_type);
   return llvm::FunctionType::get(result, types, false);
 }
 
-void Counters::pass_operands(
-    llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark, llvm::Type* number,
-    const std::function<void(unsigned, unsigned, llvm::ArrayRef<llvm::Value*>)>& observe) {
-  const bool is_signed = unit_.sites[mark.sites[0]].kind == ValueKind::kSigned;
-  const OperandPassing how = operand_passing(number);
+void OperandPassing::for_each_batch(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                    const Mark& mark, llvm::Type* number, const EmitBatch& emit) {
+  const bool is_signed = site_of(tables_.unit(), mark, 0).kind == ValueKind::kSigned;
+  const Convention how = convention(number);
   const auto sites = static_cast<unsigned>(mark.sites.size());
-  for (unsigned first = 0; first < sites; first += how.at_once) {
-    const unsigned count = std::min(how.at_once, sites - first);
-    std::vector<llvm::Value*> parts(how.parts, llvm::PoisonValue::get(how.part));
-    const unsigned lanes = how.at_once / how.parts;
+  for (unsigned first = 0; first < sites; first += how.operands_per_call) {
+    const unsigned count = std::min(how.operands_per_call, sites - first);
+    std::vector<llvm::Value*> arguments(how.arguments, llvm::PoisonValue::get(how.argument_type));
     for (unsigned i = 0; i < count; ++i) {
-      llvm::Value* operand = operand_value(at, call, mark, first + i);
-      // They are frozen where they arrive; here it would keep LLVM from simple code.
+      llvm::Value* operand = emit_operand(at, call, mark, first + i);
+      // make_array() freezes the operands; a freeze here would prevent optimisations.
       if (auto* const frozen = llvm::dyn_cast<llvm::FreezeInst>(operand); frozen != nullptr) {
         operand = frozen->getOperand(0);
         frozen->eraseFromParent();
@@ -57,25 +55,52 @@ void Counters::pass_operands(
       llvm::Value* const value = operand->getType()->isPointerTy()
                                      ? at.CreatePtrToInt(operand, number)
                                      : at.CreateIntCast(operand, number, is_signed);
-      llvm::Value*& part = parts[i / lanes];
-      part = how.part == number ? value : at.CreateInsertElement(part, value, i % lanes);
+      llvm::Value*& argument = arguments[i / how.lanes()];
+      argument = how.argument_type == number
+                     ? value
+                     : at.CreateInsertElement(argument, value, i % how.lanes());
     }
-    observe(first, count, parts);
+    emit(first, count, arguments);
   }
 }
 
-llvm::Value* Counters::make_operand_array(llvm::IRBuilderBase& at, llvm::Function& function,
-                                          unsigned first, llvm::Type* number) {
-  const OperandPassing how = operand_passing(number);
-  // Whoever reads several at a time may read beyond the last.
+llvm::Value* OperandPassing::make_array(llvm::IRBuilderBase& at, llvm::Function& function,
+                                        unsigned first, llvm::Type* number) {
+  const Convention how = convention(number);
+  // Vector loads may read beyond the last operand.
   llvm::Value* const array =
-      at.CreateAlloca(llvm::ArrayType::get(number, std::max(how.at_once, kTallyLanes)));
-  for (unsigned i = 0; i < how.parts; ++i) {
+      at.CreateAlloca(llvm::ArrayType::get(number, std::max(how.operands_per_call, kLanes)));
+  for (unsigned i = 0; i < how.arguments; ++i) {
     at.CreateAlignedStore(at.CreateFreeze(function.getArg(first + i)),
-                          at.CreateConstGEP1_64(number, array, i * (how.at_once / how.parts)),
+                          at.CreateConstGEP1_64(number, array, i * how.lanes()),
                           llvm::Align(number->getIntegerBitWidth() / 8));
   }
   return array;
+}
+
+llvm::Value* OperandPassing::emit_operand(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                          const Mark& mark, unsigned index) {
+  llvm::Type* const type = call.getArgOperand(1)->getType();
+  const Operand& operand = mark.operands[index];
+  if (operand.is_constant) {
+    if (type->isPointerTy()) return llvm::Constant::getNullValue(type);
+    return llvm::ConstantInt::get(tables_.i64(), static_cast<std::uint64_t>(operand.number));
+  }
+  // bool is i1 in registers and i8 in memory. The variable may be uninitialised, hence the freeze.
+  llvm::Type* const stored = type->isIntegerTy(1) ? at.getInt8Ty() : type;
+  llvm::Value* address = call.getArgOperand(operand_argument(mark, index));
+  if (is_weak(address))
+    address = at.CreateSelect(at.CreateIsNotNull(address), address, tables_.null_operand());
+  llvm::Value* const value = at.CreateFreeze(at.CreateLoad(stored, address));
+  return stored == type ? value : at.CreateICmpNE(value, at.getInt8(0));
+}
+
+llvm::Value* OperandPassing::emit_value(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                        const Mark& mark, llvm::Type* number) {
+  const bool is_signed = site_of(tables_.unit(), mark, 0).kind == ValueKind::kSigned;
+  llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
+  return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, number)
+                                         : at.CreateIntCast(value, number, is_signed);
 }
 
 }  // namespace telltale::instrument

@@ -1,153 +1,186 @@
-// Pairs that are observed seldom, counted in bytes (Scheme::tallies in runtime/sampler/unit.h).
-#include <llvm/IR/InlineAsm.h>
+#include "codegen/pair_tallies.h"
 
-#include <algorithm>
 #include <vector>
 
-#include "codegen/counters.h"
+#include "codegen/cold_functions.h"
+#include "codegen/inline_counters.h"
+#include "codegen/runtime_abi.h"
 
 namespace telltale::instrument {
 namespace {
 
 using llvm::BasicBlock;
+using llvm::CmpInst;
 
-constexpr unsigned kFull = 255;
+// An assignment's tallies are flushed after so many observations, the most that a byte holds.
+constexpr unsigned kMaxTally = 255;
+constexpr unsigned kLanes = OperandPassing::kLanes;
 
-// Assembly that tells LLVM of no memory, as in Counters::count_unseen.
-llvm::CallInst* emit_unaliased_asm(llvm::IRBuilderBase& at, llvm::Type* result, const char* code,
-                                   const char* constraints,
-                                   llvm::ArrayRef<llvm::Value*> arguments) {
-  std::vector<llvm::Type*> types;
-  for (llvm::Value* const argument : arguments) types.push_back(argument->getType());
-  llvm::CallInst* const call = at.CreateCall(
-      llvm::InlineAsm::get(llvm::FunctionType::get(result, types, false), code, constraints, true),
-      arguments);
-  call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());
-  call->setDoesNotThrow();
-  return call;
-}
+// Emits the body: a loop over sixteen sites at a time if the numbers are i32, otherwise over each
+// site, then a check whether the tallies have to be flushed.
+class TallyEmitter {
+ public:
+  TallyEmitter(llvm::Function& function, CounterTables& tables, llvm::Type* number, bool is_signed)
+      : function_(function),
+        table_(tables.of(Scheme::kScalarPairs)),
+        number_(number),
+        i64_(tables.i64()),
+        i8_(llvm::Type::getInt8Ty(function.getContext())),
+        less_(is_signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT),
+        greater_(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
+        builder_(function.getContext()) {}
 
-void add_one(llvm::IRBuilderBase& at, llvm::Value* place) {
-  emit_unaliased_asm(at, at.getVoidTy(), "incb ($0)", "r,~{dirflag},~{fpsr},~{flags}", {place});
-}
+  // `make_flush` returns the flush function; it is made here, so that it follows this one.
+  template <typename MakeFlush>
+  void emit(OperandPassing& passing, bool is_narrow, const MakeFlush& make_flush) {
+    BasicBlock* const loop = make_block();
+    BasicBlock* const end = make_block();
+    BasicBlock* const entry = &function_.getEntryBlock();
+    builder_.SetInsertPoint(entry);
+    llvm::Value* const operands = passing.make_array(builder_, function_, 3, number_);
+    llvm::Value* const tallies = builder_.CreateGEP(i8_, table_.tallies, {row()});
+    llvm::Value* const left = is_narrow ? builder_.CreateVectorSplat(kLanes, value())
+                                        : static_cast<llvm::Value*>(value());
+    builder_.CreateBr(loop);
+    builder_.SetInsertPoint(loop);
+    llvm::PHINode* const index = builder_.CreatePHI(i64_, 2);
+    index->addIncoming(builder_.getInt64(0), entry);
+    llvm::Value* const operand = builder_.CreateGEP(number_, operands, {index});
+    llvm::Value* const tally = builder_.CreateGEP(i8_, tallies, {index});
+    if (is_narrow) {
+      emit_vector_tally(index, left, operand, tally);
+    } else {
+      emit_scalar_tally(left, operand, tally);
+    }
+    llvm::Value* const following =
+        builder_.CreateAdd(index, builder_.getInt64(is_narrow ? kLanes : 1));
+    index->addIncoming(following, loop);
+    builder_.CreateCondBr(builder_.CreateICmpULT(following, count()), loop, end);
+    builder_.SetInsertPoint(end);
+    emit_flush_check(tallies, make_flush);
+  }
+
+ private:
+  [[nodiscard]] llvm::Argument* row() const { return function_.getArg(0); }
+  [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }
+  [[nodiscard]] llvm::Argument* count() const { return function_.getArg(2); }
+  BasicBlock* make_block() { return BasicBlock::Create(function_.getContext(), "", &function_); }
+
+  // The same row in the `slot`th of the four tables.
+  llvm::Value* in_table(llvm::Value* tally, unsigned slot) {
+    return builder_.CreateConstGEP1_64(i8_, tally, std::uint64_t{slot} * table_.rows);
+  }
+
+  void emit_vector_tally(llvm::Value* index, llvm::Value* lefts, llvm::Value* operands,
+                         llvm::Value* tallies) {
+    auto* const lanes = llvm::FixedVectorType::get(number_, kLanes);
+    auto* const bytes = llvm::FixedVectorType::get(i8_, kLanes);
+    llvm::Value* const rights = builder_.CreateAlignedLoad(lanes, operands, llvm::Align(4));
+    // Lanes beyond the last site are masked.
+    std::vector<std::uint8_t> numbers;
+    for (unsigned i = 0; i < kLanes; ++i) numbers.push_back(static_cast<std::uint8_t>(i));
+    llvm::Value* const rest = builder_.CreateBinaryIntrinsic(
+        llvm::Intrinsic::umin, builder_.CreateSub(count(), index), builder_.getInt64(kLanes));
+    llvm::Value* const mask =
+        builder_.CreateICmpSLT(llvm::ConstantDataVector::get(function_.getContext(), numbers),
+                               builder_.CreateVectorSplat(kLanes, builder_.CreateTrunc(rest, i8_)));
+    unsigned slot = 0;
+    for (const CmpInst::Predicate predicate : {less_, CmpInst::ICMP_EQ, greater_}) {
+      // True is -1.
+      llvm::Value* const increments = builder_.CreateSExt(
+          builder_.CreateAnd(builder_.CreateICmp(predicate, lefts, builder_.CreateFreeze(rights)),
+                             mask),
+          bytes);
+      call_asm_without_aliasing(builder_, builder_.getVoidTy(),
+                                "movdqu ($0), %xmm15\npsubb $1, %xmm15\nmovdqu %xmm15, ($0)",
+                                "r,x,~{xmm15},~{dirflag},~{fpsr},~{flags}",
+                                {in_table(tallies, slot++), increments});
+    }
+  }
+
+  void emit_scalar_tally(llvm::Value* left, llvm::Value* operand, llvm::Value* tally) {
+    llvm::Value* const right = builder_.CreateLoad(number_, operand);
+    llvm::Value* address = in_table(tally, 0);
+    for (const CmpInst::Predicate predicate :
+         {greater_, CmpInst::getNonStrictPredicate(greater_)}) {
+      address =
+          builder_.CreateSelect(builder_.CreateICmp(predicate, left, right),
+                                builder_.CreateConstGEP1_64(i8_, address, table_.rows), address);
+    }
+    call_asm_without_aliasing(builder_, builder_.getVoidTy(), "incb ($0)",
+                              "r,~{dirflag},~{fpsr},~{flags}", {address});
+  }
+
+  // The fourth table counts the observations of the assignment at its first row.
+  template <typename MakeFlush>
+  void emit_flush_check(llvm::Value* tallies, const MakeFlush& make_flush) {
+    BasicBlock* const full = make_block();
+    BasicBlock* const done = make_block();
+    llvm::Value* const observations = call_asm_without_aliasing(
+        builder_, builder_.getInt32Ty(), "incb ($1)\nmovzbl ($1), $0",
+        "=r,r,~{dirflag},~{fpsr},~{flags}", {in_table(tallies, abi::kPairCounters)});
+    builder_.CreateCondBr(builder_.CreateICmpEQ(observations, builder_.getInt32(kMaxTally)), full,
+                          done);
+    builder_.SetInsertPoint(full);
+    call_cold(builder_, make_flush(), {row(), count()});
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+    builder_.CreateRetVoid();
+  }
+
+  llvm::Function& function_;
+  const CounterTable& table_;
+  llvm::Type* number_;
+  llvm::Type* i64_;
+  llvm::Type* i8_;
+  CmpInst::Predicate less_;
+  CmpInst::Predicate greater_;
+  llvm::IRBuilder<> builder_;
+};
 
 }  // namespace
 
-// Bytes lose what a handler of a signal counts meanwhile, and other threads: where all is to be
-// counted, or by many threads, they are not used.
-bool Counters::uses_pair_tallies() {
-  return can_count_inline() && unit_.options.sample && !unit_.options.threads && has_vectors();
+bool PairTallies::is_enabled() {
+  return can_count_inline(tables_) && tables_.options().sample && !tables_.options().threads &&
+         operands_.has_vectors();
 }
 
-// void (row of the first site, how many)
-llvm::Function& Counters::flush_function() {
+// void (row of the first site, number of sites)
+llvm::Function& PairTallies::flush_function() {
   if (flush_function_ != nullptr) return *flush_function_;
-  llvm::IRBuilder<> builder(module_.getContext());
+  llvm::Module& module = tables_.module();
+  llvm::IRBuilder<> builder(module.getContext());
+  llvm::Type* const i64 = tables_.i64();
   flush_function_ = make_cold_function(
-      "add_up", llvm::FunctionType::get(builder.getVoidTy(), {counter_, counter_}, false));
+      module, "add_up", llvm::FunctionType::get(builder.getVoidTy(), {i64, i64}, false));
   builder.SetInsertPoint(&flush_function_->getEntryBlock());
-  llvm::Type* const pointer = builder.getPtrTy();
-  const Table& table = tables_[static_cast<std::size_t>(Scheme::kScalarPairs)];
-  builder.CreateCall(
-      runtime("telltale_sampler_add_up_v1",
-              llvm::FunctionType::get(builder.getVoidTy(),
-                                      {pointer, pointer, counter_, counter_, counter_}, false)),
-      {table.counters, table.tallies, builder.getInt64(table.rows), flush_function_->getArg(0),
-       flush_function_->getArg(1)});
+  const CounterTable& table = tables_.of(Scheme::kScalarPairs);
+  builder.CreateCall(without_aliasing(runtime::telltale_sampler_add_up_v1(module)),
+                     {table.counters, table.tallies, builder.getInt64(table.rows),
+                      flush_function_->getArg(0), flush_function_->getArg(1)});
   builder.CreateRetVoid();
   return *flush_function_;
 }
 
-// void (row of the first comparison, value, how many, operands ...); value and operands as of
-// compare_all
-llvm::Function& Counters::tally_function(bool is_signed, bool is_narrow) {
-  llvm::Function*& made = tally_functions_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
+llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
+  llvm::Function*& made = functions_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
   if (made != nullptr) return *made;
-  llvm::IRBuilder<> builder(module_.getContext());
-  Table& table = tables_[static_cast<std::size_t>(Scheme::kScalarPairs)];
-  const std::uint64_t rows = table.rows;
-  llvm::Type* const byte = builder.getInt8Ty();
+  llvm::LLVMContext& context = tables_.module().getContext();
+  llvm::Type* const i64 = tables_.i64();
+  CounterTable& table = tables_.of(Scheme::kScalarPairs);
   if (table.tallies == nullptr) {
-    auto* const type = llvm::ArrayType::get(byte, (kPairCounters + 1) * rows + kTallyLanes);
-    table.tallies = variable(llvm::ConstantAggregateZero::get(type), "tallies", false);
+    // Vector code may read and write back a few bytes beyond the last table.
+    auto* const type =
+        llvm::ArrayType::get(llvm::Type::getInt8Ty(context),
+                             (abi::kPairCounters + 1) * std::uint64_t{table.rows} + kLanes);
+    table.tallies = tables_.make_variable(llvm::ConstantAggregateZero::get(type), "tallies", false);
   }
-  llvm::Type* const number = is_narrow ? builder.getInt32Ty() : counter_;
+  llvm::Type* const number = is_narrow ? llvm::Type::getInt32Ty(context) : i64;
   made = make_cold_function(
-      "tally", observer_type(builder.getVoidTy(), {counter_, number, counter_}, number));
-  llvm::Argument* const row = made->getArg(0);
-  llvm::Argument* const left = made->getArg(1);
-  llvm::Argument* const count = made->getArg(2);
-  const auto block = [&] { return BasicBlock::Create(module_.getContext(), "", made); };
-  // The table that is `slot` tables behind the first.
-  const auto behind = [&](llvm::Value* place, unsigned slot) {
-    return builder.CreateConstGEP1_64(byte, place, slot * rows);
-  };
-  using llvm::CmpInst;
-  const CmpInst::Predicate less = is_signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT;
-  const CmpInst::Predicate greater = is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT;
-
-  const unsigned step = is_narrow ? kTallyLanes : 1;
-  BasicBlock* const entry = &made->getEntryBlock();
-  BasicBlock* const loop = block();
-  BasicBlock* const end = block();
-  builder.SetInsertPoint(entry);
-  llvm::Value* const operands = make_operand_array(builder, *made, 3, number);
-  llvm::Value* const tallies = builder.CreateGEP(byte, table.tallies, {row});
-  llvm::Value* const lefts =
-      is_narrow ? builder.CreateVectorSplat(kTallyLanes, left) : static_cast<llvm::Value*>(left);
-  builder.CreateBr(loop);
-  builder.SetInsertPoint(loop);
-  llvm::PHINode* const index = builder.CreatePHI(counter_, 2);
-  index->addIncoming(builder.getInt64(0), entry);
-  llvm::Value* const from = builder.CreateGEP(number, operands, {index});
-  llvm::Value* const to = builder.CreateGEP(byte, tallies, {index});
-  if (is_narrow) {
-    auto* const lanes = llvm::FixedVectorType::get(number, kTallyLanes);
-    auto* const bytes = llvm::FixedVectorType::get(byte, kTallyLanes);
-    llvm::Value* const rights = builder.CreateAlignedLoad(lanes, from, llvm::Align(4));
-    // What stands behind the last is not counted.
-    std::vector<std::uint8_t> numbers;
-    for (unsigned i = 0; i < kTallyLanes; ++i) numbers.push_back(static_cast<std::uint8_t>(i));
-    llvm::Value* const rest = builder.CreateBinaryIntrinsic(
-        llvm::Intrinsic::umin, builder.CreateSub(count, index), builder.getInt64(kTallyLanes));
-    llvm::Value* const counts = builder.CreateICmpSLT(
-        llvm::ConstantDataVector::get(module_.getContext(), numbers),
-        builder.CreateVectorSplat(kTallyLanes, builder.CreateTrunc(rest, byte)));
-    unsigned slot = 0;
-    for (const CmpInst::Predicate how : {less, CmpInst::ICMP_EQ, greater}) {
-      // -1 is yes.
-      llvm::Value* const yes = builder.CreateSExt(
-          builder.CreateAnd(builder.CreateICmp(how, lefts, builder.CreateFreeze(rights)), counts),
-          bytes);
-      emit_unaliased_asm(builder, builder.getVoidTy(),
-                         "movdqu ($0), %xmm15\npsubb $1, %xmm15\nmovdqu %xmm15, ($0)",
-                         "r,x,~{xmm15},~{dirflag},~{fpsr},~{flags}", {behind(to, slot++), yes});
-    }
-  } else {
-    llvm::Value* const right = builder.CreateLoad(number, from);
-    llvm::Value* place = behind(to, 0);
-    for (const CmpInst::Predicate yet : {greater, CmpInst::getNonStrictPredicate(greater)}) {
-      place = builder.CreateSelect(builder.CreateICmp(yet, left, right),
-                                   builder.CreateConstGEP1_64(byte, place, rows), place);
-    }
-    add_one(builder, place);
-  }
-  llvm::Value* const following = builder.CreateAdd(index, builder.getInt64(step));
-  index->addIncoming(following, loop);
-  builder.CreateCondBr(builder.CreateICmpULT(following, count), loop, end);
-
-  builder.SetInsertPoint(end);
-  BasicBlock* const full = block();
-  BasicBlock* const done = block();
-  llvm::Value* const passes =
-      emit_unaliased_asm(builder, builder.getInt32Ty(), "incb ($1)\nmovzbl ($1), $0",
-                         "=r,r,~{dirflag},~{fpsr},~{flags}", {behind(tallies, kPairCounters)});
-  builder.CreateCondBr(builder.CreateICmpEQ(passes, builder.getInt32(kFull)), full, done);
-  builder.SetInsertPoint(full);
-  call_cold(builder, flush_function(), {row, count});
-  builder.CreateBr(done);
-  builder.SetInsertPoint(done);
-  builder.CreateRetVoid();
+      tables_.module(), "tally",
+      operands_.function_type(llvm::Type::getVoidTy(context), {i64, number, i64}, number));
+  TallyEmitter(*made, tables_, number, is_signed)
+      .emit(operands_, is_narrow, [this]() -> llvm::Function& { return flush_function(); });
   return *made;
 }
 

@@ -9,11 +9,10 @@
 namespace telltale::driver {
 namespace {
 
-using instrument::kSchemes;
+using instrument::kSchemeCount;
 using instrument::Option;
 using instrument::OptionGroup;
 using instrument::Scheme;
-using instrument::scheme_info;
 
 constexpr std::array<OptionGroup, 4> kGroups = {OptionGroup::kSites, OptionGroup::kSampling,
                                                 OptionGroup::kRecords, OptionGroup::kProgram};
@@ -56,9 +55,9 @@ std::vector<Section> option_sections() {
 
 Section scheme_section() {
   Section section{"Schemes", {}};
-  for (std::size_t i = 0; i < kSchemes; ++i) {
-    const auto& facts = scheme_info(static_cast<Scheme>(i));
-    section.entries.push_back({facts.name, facts.help});
+  for (std::size_t i = 0; i < kSchemeCount; ++i) {
+    const auto scheme = static_cast<Scheme>(i);
+    section.entries.push_back({instrument::scheme_name(scheme), instrument::scheme_help(scheme)});
   }
   return section;
 }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "frontend/site_inserter.h"
+#include "analysis/value_kind.h"
 
 namespace telltale::instrument {
 namespace {

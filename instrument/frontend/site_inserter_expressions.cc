@@ -1,3 +1,5 @@
+// Expressions: conditions, calls, default arguments and default member initialisers.
+#include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/Builtins.h>
 
 #include <utility>
@@ -40,80 +42,99 @@ const clang::Expr* selected_expression(const clang::Expr& expr) {
 
 }  // namespace
 
-void SiteInserter::instrument_children(clang::Expr& expr, Use use) {
-  if (auto* const lambda = llvm::dyn_cast<clang::LambdaExpr>(&expr)) {
-    state_.deferred.push_back(lambda->getCallOperator());
+// Instruments the children of one expression.
+class SiteInserter::ExpressionVisitor : public clang::StmtVisitor<ExpressionVisitor> {
+ public:
+  ExpressionVisitor(SiteInserter& inserter, Use use) : inserter_(inserter), use_(use) {}
+
+  void VisitLambdaExpr(clang::LambdaExpr* lambda) {
+    inserter_.state_.deferred.push_back(lambda->getCallOperator());
     for (clang::Expr*& init :
          llvm::make_range(const_cast<clang::Expr**>(lambda->capture_init_begin()),
                           const_cast<clang::Expr**>(lambda->capture_init_end()))) {
       clang::Stmt* slot = init;
       if (slot == nullptr) continue;
-      instrument_expression(slot, Use::kValue);
+      inserter_.instrument_expression(slot, Use::kValue);
       init = llvm::cast<clang::Expr>(slot);
     }
-    return;
   }
-  if (auto* const rewritten = llvm::dyn_cast<clang::CXXRewrittenBinaryOperator>(&expr)) {
-    // `a != b` as `!(a == b)`: clang looks at the shape again, only the operands may change.
+
+  // `a != b` as `!(a == b)`: clang relies on its shape, so only the operands may change.
+  void VisitCXXRewrittenBinaryOperator(clang::CXXRewrittenBinaryOperator* rewritten) {
     clang::Expr* inner = rewritten->getSemanticForm()->IgnoreImplicit();
     if (auto* const negation = llvm::dyn_cast<clang::UnaryOperator>(inner))
       inner = negation->getSubExpr()->IgnoreImplicit();
     auto* const equal = llvm::dyn_cast<clang::CXXOperatorCallExpr>(inner);
     if (equal == nullptr || equal->getOperator() != clang::OO_EqualEqual) return;
-    for (clang::Stmt*& child : equal->children()) instrument_expression(child, Use::kValue);
-    return;
+    instrument_children(*equal, Use::kValue);
   }
-  if (llvm::isa<clang::CoroutineSuspendExpr>(expr)) {
-    // Its operand as written, what is awaited, which is made of it, and what else clang made of
-    // that: code comes of the second.
-    return instrument_expression(*std::next(expr.children().begin()), Use::kValue);
+
+  // The children are the operand as written, the common expression built from it, and calls on
+  // that. clang emits code for the second.
+  void VisitCoroutineSuspendExpr(clang::CoroutineSuspendExpr* expr) {
+    inserter_.instrument_expression(*std::next(expr->children().begin()), Use::kValue);
   }
-  if (llvm::isa<clang::StmtExpr>(expr)) {
-    const SourcePlace place = location_;
-    const bool wanted = location_enabled_;
-    instrument_compound(*expr.children().begin(), Use::kValue);
-    location_ = place;
-    location_enabled_ = wanted;
-    return;
+
+  void VisitStmtExpr(clang::StmtExpr* expr) {
+    const SourcePlace location = inserter_.location_;
+    const bool is_enabled = inserter_.location_enabled_;
+    inserter_.instrument_compound(*expr->children().begin(), Use::kValue);
+    inserter_.location_ = location;
+    inserter_.location_enabled_ = is_enabled;
   }
-  if (auto* const logic = llvm::dyn_cast<clang::BinaryOperator>(&expr);
-      logic != nullptr && logic->isLogicalOp()) {
-    for (clang::Stmt*& child : expr.children()) instrument_condition(child);
-    return;
+
+  void VisitBinaryOperator(clang::BinaryOperator* binary) {
+    if (binary->isLogicalOp()) {
+      for (clang::Stmt*& child : binary->children()) inserter_.instrument_condition(child);
+      return;
+    }
+    const bool is_comma = binary->getOpcode() == clang::BO_Comma;
+    for (clang::Stmt*& child : binary->children()) {
+      const Use use = !is_comma ? Use::kValue : child == binary->getLHS() ? Use::kDiscarded : use_;
+      inserter_.instrument_expression(child, use);
+    }
   }
-  if (auto* const choice = llvm::dyn_cast<clang::AbstractConditionalOperator>(&expr)) {
-    const clang::Expr* const question = choice->getCond();
-    bool asked = false;
-    for (clang::Stmt*& child : expr.children()) {
-      if (child == question && !asked) {
-        asked = true;
-        instrument_condition(child);
+
+  void VisitAbstractConditionalOperator(clang::AbstractConditionalOperator* choice) {
+    // `a ?: b` has the condition among its children twice.
+    const clang::Expr* const condition = choice->getCond();
+    bool has_condition = false;
+    for (clang::Stmt*& child : choice->children()) {
+      if (child == condition && !has_condition) {
+        has_condition = true;
+        inserter_.instrument_condition(child);
       } else {
-        instrument_expression(child, use);
+        inserter_.instrument_expression(child, use_);
       }
     }
-    return;
   }
-  const auto* const binary = llvm::dyn_cast<clang::BinaryOperator>(&expr);
-  const bool is_comma = binary != nullptr && binary->getOpcode() == clang::BO_Comma;
-  const auto* const cast = llvm::dyn_cast<clang::CastExpr>(&expr);
-  const bool drops = cast != nullptr && cast->getCastKind() == clang::CK_ToVoid;
-  const bool hands_on =
-      llvm::isa<clang::ParenExpr>(expr) || llvm::isa<clang::ExprWithCleanups>(expr);
-  for (clang::Stmt*& child : expr.children()) {
-    if (child == nullptr) continue;
-    Use child_use = Use::kValue;
-    if (drops || (is_comma && child == binary->getLHS())) {
-      child_use = Use::kDiscarded;
-    } else if (is_comma || hands_on) {
-      child_use = use;
-    }
-    if (llvm::isa<clang::Expr>(child)) {
-      instrument_expression(child, child_use);
-    } else {
-      instrument_statement(child);
+
+  void VisitCastExpr(clang::CastExpr* cast) {
+    instrument_children(*cast,
+                        cast->getCastKind() == clang::CK_ToVoid ? Use::kDiscarded : Use::kValue);
+  }
+  void VisitParenExpr(clang::ParenExpr* expr) { instrument_children(*expr, use_); }
+  void VisitExprWithCleanups(clang::ExprWithCleanups* expr) { instrument_children(*expr, use_); }
+  void VisitStmt(clang::Stmt* expr) { instrument_children(*expr, Use::kValue); }
+
+ private:
+  void instrument_children(clang::Stmt& expr, Use use) {
+    for (clang::Stmt*& child : expr.children()) {
+      if (child == nullptr) continue;
+      if (llvm::isa<clang::Expr>(child)) {
+        inserter_.instrument_expression(child, use);
+      } else {
+        inserter_.instrument_statement(child);
+      }
     }
   }
+
+  SiteInserter& inserter_;
+  Use use_;
+};
+
+void SiteInserter::instrument_children(clang::Expr& expr, Use use) {
+  ExpressionVisitor(*this, use).Visit(&expr);
 }
 
 // One expression for all calls that leave the argument out: planted in once, by the first of them.

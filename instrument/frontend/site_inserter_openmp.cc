@@ -104,9 +104,7 @@ std::vector<const clang::VarDecl*> private_variables(clang::OMPExecutableDirecti
 }  // namespace
 
 void SiteInserter::instrument_region_body(clang::Stmt*& slot) {
-  Mark mark;
-  mark.is_function_start = true;
-  clang::Expr* const start = builder_.marker(finish_mark(std::move(mark)), slot->getBeginLoc());
+  clang::Expr* const start = start_mark(slot->getBeginLoc());
   const clang::Stmt* const before = slot;
   instrument_statement(slot);
   slot = in_compound({start, slot}, before->getBeginLoc(), before->getEndLoc());

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "analysis/ir_marks.h"
+
 namespace telltale::instrument {
 namespace {
 
@@ -52,10 +54,10 @@ constexpr std::size_t kMaxAccessesWithBranches = 64;
 class AccessInstrumenter {
  public:
   AccessInstrumenter(llvm::CallInst& call, const Mark& mark, const TranslationUnit& unit,
-                     Counters& counters, bool with_branches)
+                     Codegen& codegen, bool with_branches)
       : call_(call),
         mark_(mark),
-        counters_(counters),
+        codegen_(codegen),
         with_branches_(with_branches),
         module_(*call.getModule()),
         builder_(&call),
@@ -152,7 +154,7 @@ class AccessInstrumenter {
   llvm::Value* emit_enter_call() {
     llvm::Type* const pointer = builder_.getPtrTy();
     llvm::Type* const word = builder_.getInt32Ty();
-    llvm::Constant* const counted = counters_.access_descriptor(mark_);
+    llvm::Constant* const counted = codegen_.tables.access_descriptor(mark_);
     if (!is_swap()) {
       return builder_.CreateCall(
           module_.getOrInsertFunction("telltale_sampler_atoms_enter_v1", word, pointer, pointer),
@@ -167,7 +169,7 @@ class AccessInstrumenter {
 
   // With jumps `held` is known not to be 0.
   void emit_leave(llvm::Value* watched) {
-    llvm::Constant* const counted = counters_.access_descriptor(mark_);
+    llvm::Constant* const counted = codegen_.tables.access_descriptor(mark_);
     std::vector<llvm::Value*> arguments{counted};
     std::string name = is_swap() ? "telltale_sampler_swap_leave" : "telltale_sampler_atoms_leave";
     if (is_swap()) {
@@ -190,7 +192,7 @@ class AccessInstrumenter {
 
   llvm::CallInst& call_;
   const Mark& mark_;
-  Counters& counters_;
+  Codegen& codegen_;
   bool with_branches_;
   llvm::Module& module_;
   llvm::IRBuilder<> builder_;
@@ -199,8 +201,7 @@ class AccessInstrumenter {
 
 }  // namespace
 
-void instrument_accesses(llvm::Function& function, const TranslationUnit& unit,
-                         Counters& counters) {
+void instrument_accesses(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen) {
   std::vector<llvm::CallInst*> accesses;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     const Mark* const mark = mark_of(instruction, unit);
@@ -208,7 +209,7 @@ void instrument_accesses(llvm::Function& function, const TranslationUnit& unit,
     auto* const call = llvm::cast<llvm::CallInst>(&instruction);
     if (mark->scheme == Scheme::kYields) {
       llvm::IRBuilder<> builder(call);
-      counters.emit_increment(builder, counters.counter_at(*mark, 0));
+      codegen.observations.emit_increment(builder, codegen.tables.counter_at(*mark, 0));
     } else if (mark->scheme == Scheme::kAtoms || mark->scheme == Scheme::kAtomsRw ||
                mark->scheme == Scheme::kCompareSwap ||
                (mark->scheme == Scheme::kData && unit.options.trace_sites)) {
@@ -217,7 +218,7 @@ void instrument_accesses(llvm::Function& function, const TranslationUnit& unit,
   }
   const bool with_branches = accesses.size() <= kMaxAccessesWithBranches;
   for (llvm::CallInst* const call : accesses)
-    AccessInstrumenter(*call, *mark_of(*call, unit), unit, counters, with_branches).run();
+    AccessInstrumenter(*call, *mark_of(*call, unit), unit, codegen, with_branches).run();
 }
 
 }  // namespace telltale::instrument

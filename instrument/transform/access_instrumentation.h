@@ -4,7 +4,7 @@
 
 #include <llvm/IR/Function.h>
 
-#include "codegen/counters.h"
+#include "codegen/codegen.h"
 #include "translation_unit.h"
 
 namespace telltale::instrument {
@@ -12,6 +12,6 @@ namespace telltale::instrument {
 // Surrounds each marked access of atoms, atoms-rw and compare-swap with what watches it while a
 // window is open, and counts every marked assignment of yields. What is left of the marks is what
 // is sampled: opening a window, yielding. Call before marks become counters.
-void instrument_accesses(llvm::Function& function, const TranslationUnit& unit, Counters& counters);
+void instrument_accesses(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen);
 
 }  // namespace telltale::instrument

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "codegen/cfg_writer.h"
+#include "analysis/ir_marks.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 
@@ -113,8 +113,8 @@ void AcyclicFunctions::retarget_calls() {
   for (const auto& [handle, observed] : retargeted_calls_) {
     auto* const call = llvm::dyn_cast_or_null<llvm::CallBase>(handle);
     if (call == nullptr) continue;
-    const auto found = copies_.find(call->getCalledFunction());
-    if (found == copies_.end()) continue;
+    const auto found = clones_.find(call->getCalledFunction());
+    if (found == clones_.end()) continue;
     call->setCalledFunction(observed ? found->second.slow : found->second.fast);
   }
 }
@@ -122,10 +122,10 @@ void AcyclicFunctions::retarget_calls() {
 llvm::Function* AcyclicFunctions::make_clone(llvm::Function& function, const char* suffix,
                                              const std::vector<llvm::CallBase*>& joining,
                                              bool observed) {
-  llvm::ValueToValueMapTy copies;
-  llvm::Function* const copy = clone_function(function, suffix, {}, copies);
+  llvm::ValueToValueMapTy clones;
+  llvm::Function* const copy = clone_function(function, suffix, {}, clones);
   for (llvm::CallBase* const call : joining) {
-    if (const auto found = copies.find(call); found != copies.end())
+    if (const auto found = clones.find(call); found != clones.end())
       retarget(*llvm::cast<llvm::CallBase>(found->second), observed);
   }
   return copy;
@@ -133,7 +133,7 @@ llvm::Function* AcyclicFunctions::make_clone(llvm::Function& function, const cha
 
 // The fast function is no larger than it was, but for the question, and a copy of it knows not even
 // that.
-void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Counters& counters,
+void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& codegen,
                                           SamplingStatistics& statistics) {
   const std::set<const BasicBlock*> looping = blocks_in_cycles(function);
   std::vector<llvm::CallBase*> joining;
@@ -143,8 +143,8 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Counters& co
     if (call != nullptr && can_extend_region(*call) && !looping.contains(call->getParent()))
       joining.push_back(call);
   }
-  Clones& copies = copies_[&function];
-  llvm::Function* const slow = copies.slow = make_clone(function, ".slow", joining, true);
+  Clones& clones = clones_[&function];
+  llvm::Function* const slow = clones.slow = make_clone(function, ".slow", joining, true);
   slow->removeFnAttr(llvm::Attribute::AlwaysInline);
   slow->removeFnAttr(llvm::Attribute::InlineHint);
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
@@ -154,19 +154,19 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Counters& co
     const Mark& mark = *mark_of(*call, unit_);
     statistics.sites += static_cast<unsigned>(mark.sites.size());
     llvm::IRBuilder<> builder(call->getNextNode());
-    counters.emit_cold_observation(builder, *call, mark);
+    codegen.cold_observers.emit(builder, *call, mark);
     erase_mark(*call);
   }
   for (llvm::CallInst* const call : marks_in(function, unit_)) erase_mark(*call);
   if (needs_fast_clone_.contains(&function))
-    copies.fast = make_clone(function, ".fast", joining, false);
+    clones.fast = make_clone(function, ".fast", joining, false);
   for (llvm::CallBase* const call : joining) retarget(*call, false);
   const auto place = [&](llvm::IRBuilderBase& at) {
-    return counters.region_countdown(at, nullptr);
+    return codegen.countdowns.region_countdown(at, nullptr);
   };
   dispatch_calls(function, *slow, unit_.options.predict_checks, place,
                  [&](llvm::IRBuilderBase& at) {
-                   return Dispatch{counters.emit_sample_check(at, place(at)), {}};
+                   return Dispatch{codegen.countdowns.emit_sample_check(at, place(at)), {}};
                  });
 }
 

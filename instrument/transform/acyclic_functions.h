@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/counters.h"
+#include "codegen/codegen.h"
 #include "transform/site_sampling.h"
 #include "translation_unit.h"
 
@@ -34,7 +34,7 @@ class AcyclicFunctions {
   [[nodiscard]] bool preserves_countdown(const llvm::CallBase& call) const;
 
   // Makes the slow function, and the question in the beginning.
-  void clone_and_dispatch(llvm::Function& function, Counters& counters,
+  void clone_and_dispatch(llvm::Function& function, Codegen& codegen,
                           SamplingStatistics& statistics);
   // `copy` calls what `function` calls.
   void add_clone(const llvm::Function& function, const llvm::Function& copy) {
@@ -60,7 +60,7 @@ class AcyclicFunctions {
   std::set<const llvm::Function*> acyclic_;
   std::set<const llvm::Function*> countdown_preserving_;
   std::set<const llvm::Function*> needs_fast_clone_;  // somebody will call the fast copy
-  std::map<const llvm::Function*, Clones> copies_;
+  std::map<const llvm::Function*, Clones> clones_;
   std::vector<std::pair<llvm::WeakTrackingVH, bool>> retargeted_calls_;
 };
 

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "codegen/counters.h"
+#include "analysis/ir_marks.h"
 
 namespace telltale::instrument {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/InstIterator.h>
 
+#include "analysis/ir_marks.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 
@@ -9,12 +10,12 @@ namespace telltale::instrument {
 namespace {
 
 void insert_call_check(llvm::Function& function, llvm::Function& sampled,
-                       const TranslationUnit& unit, Counters& counters) {
-  llvm::GlobalVariable* const turn = counters.make_call_counter(function);
+                       const TranslationUnit& unit, Codegen& codegen) {
+  llvm::GlobalVariable* const turn = codegen.countdowns.make_call_counter(function);
   const auto place = [&](llvm::IRBuilderBase&) { return turn; };
   dispatch_calls(function, sampled, unit.options.predict_checks, place,
                  [&](llvm::IRBuilderBase& at) {
-                   llvm::Value* const answer = counters.emit_call_check(at, turn);
+                   llvm::Value* const answer = codegen.countdowns.emit_call_check(at, turn);
                    // 0 goes by, 1 is the first countdown, and so on.
                    constexpr std::uint64_t kSizeOfCountdown = 8;
                    llvm::Value* const number =
@@ -32,10 +33,10 @@ bool can_sample_calls(llvm::Function& function) {
 }
 
 llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUnit& unit,
-                                  Counters& counters, AcyclicFunctions& acyclic_functions) {
-  llvm::ValueToValueMapTy copies;
+                                  Codegen& codegen, AcyclicFunctions& acyclic_functions) {
+  llvm::ValueToValueMapTy clones;
   llvm::Function* const sampled =
-      clone_function(function, ".asking", {llvm::Type::getInt64Ty(function.getContext())}, copies);
+      clone_function(function, ".asking", {llvm::Type::getInt64Ty(function.getContext())}, clones);
   sampled->removeFnAttr(llvm::Attribute::AlwaysInline);
   sampled->removeFnAttr(llvm::Attribute::InlineHint);
   sampled->addFnAttr(llvm::Attribute::NoInline);
@@ -46,7 +47,7 @@ llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUni
     if (call != nullptr && acyclic_functions.can_extend_region(*call))
       acyclic_functions.retarget(*call, false);
   }
-  insert_call_check(function, *sampled, unit, counters);
+  insert_call_check(function, *sampled, unit, codegen);
   return sampled;
 }
 

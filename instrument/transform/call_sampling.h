@@ -5,7 +5,7 @@
 
 #include <llvm/IR/Function.h>
 
-#include "codegen/counters.h"
+#include "codegen/codegen.h"
 #include "transform/acyclic_functions.h"
 #include "translation_unit.h"
 
@@ -18,6 +18,6 @@ bool can_sample_calls(llvm::Function& function);
 // where it is asked about: it has the marks, and behind its parameters an i64 that says which of
 // the unit's countdowns counts, in bytes from the first.
 llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUnit& unit,
-                                  Counters& counters, AcyclicFunctions& acyclic_functions);
+                                  Codegen& codegen, AcyclicFunctions& acyclic_functions);
 
 }  // namespace telltale::instrument

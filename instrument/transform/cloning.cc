@@ -25,7 +25,7 @@ bool prevents_cloning(const llvm::Instruction& instruction, bool redirects_label
       call->isMustTailCall() || call->isConvergent())
     return true;
   const auto* const assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
-  // It may define a label.
+  // The assembly may define a label.
   return assembly != nullptr && llvm::StringRef(assembly->getAsmString()).contains(':');
 }
 
@@ -39,20 +39,6 @@ bool is_used_outside_block(const llvm::Instruction& instruction) {
 }
 
 }  // namespace
-
-void erase_mark(llvm::CallInst& call) {
-  if (!call.getType()->isVoidTy()) call.replaceAllUsesWith(call.getArgOperand(1));
-  call.eraseFromParent();
-}
-
-std::vector<llvm::CallInst*> marks_in(llvm::Function& function, const TranslationUnit& unit) {
-  std::vector<llvm::CallInst*> found;
-  for (llvm::Instruction& instruction : llvm::instructions(function)) {
-    if (mark_of(instruction, unit) != nullptr)
-      found.push_back(llvm::cast<llvm::CallInst>(&instruction));
-  }
-  return found;
-}
 
 bool can_be_cloned(const llvm::Function& function, bool redirects_labels) {
   if (function.hasFnAttribute(llvm::Attribute::PresplitCoroutine) ||
@@ -93,7 +79,7 @@ void split_landing_pads(llvm::Function& function) {
 
 namespace {
 
-// Is a constant used by the function's instructions alone, perhaps in expressions?
+// Do only instructions of the function use the constant, directly or in constant expressions?
 bool is_used_only_in(const llvm::Constant& constant, const llvm::Function& function) {
   return std::all_of(constant.user_begin(), constant.user_end(), [&](const llvm::User* user) {
     if (const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user))
@@ -130,15 +116,15 @@ std::optional<std::vector<llvm::GlobalVariable*>> label_tables(llvm::Function& f
 }
 
 llvm::Function* clone_function(llvm::Function& function, const char* suffix,
-                               llvm::ArrayRef<llvm::Type*> more, llvm::ValueToValueMapTy& copies) {
+                               llvm::ArrayRef<llvm::Type*> extra, llvm::ValueToValueMapTy& clones) {
   llvm::SmallVector<llvm::Type*, 8> parameters(function.getFunctionType()->params());
-  parameters.append(more.begin(), more.end());
+  parameters.append(extra.begin(), extra.end());
   auto* const type = llvm::FunctionType::get(function.getReturnType(), parameters, false);
-  llvm::Function* const copy =
+  llvm::Function* const clone =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, function.getAddressSpace(),
                              function.getName() + suffix, function.getParent());
   for (llvm::Argument& argument : function.args())
-    copies[&argument] = copy->getArg(argument.getArgNo());
+    clones[&argument] = clone->getArg(argument.getArgNo());
   const auto tables = label_tables(function);
   std::vector<std::pair<llvm::GlobalVariable*, llvm::GlobalVariable*>> made;
   for (llvm::GlobalVariable* const table : tables.value_or(std::vector<llvm::GlobalVariable*>())) {
@@ -146,18 +132,18 @@ llvm::Function* clone_function(llvm::Function& function, const char* suffix,
                                                llvm::GlobalValue::InternalLinkage, nullptr,
                                                table->getName() + suffix);
     own->copyAttributesFrom(table);
-    copies[table] = own;
+    clones[table] = own;
     made.emplace_back(table, own);
   }
   llvm::SmallVector<llvm::ReturnInst*, 8> returns;
-  llvm::CloneFunctionInto(copy, &function, copies, llvm::CloneFunctionChangeType::LocalChangesOnly,
+  llvm::CloneFunctionInto(clone, &function, clones, llvm::CloneFunctionChangeType::LocalChangesOnly,
                           returns);
   for (const auto& [table, own] : made)
-    own->setInitializer(llvm::MapValue(table->getInitializer(), copies));
-  copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
-  copy->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
-  copy->setDSOLocal(true);
-  return copy;
+    own->setInitializer(llvm::MapValue(table->getInitializer(), clones));
+  clone->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  clone->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
+  clone->setDSOLocal(true);
+  return clone;
 }
 
 void demote_values(llvm::Function& function) {
@@ -175,6 +161,25 @@ void demote_values(llvm::Function& function) {
   for (llvm::Instruction* const instruction : escaping)
     llvm::DemoteRegToStack(*instruction, false, place());
   for (llvm::PHINode* const phi : phis) llvm::DemotePHIToStack(phi, place());
+}
+
+std::vector<BasicBlock*> clone_blocks(llvm::ArrayRef<BasicBlock*> blocks, const char* suffix,
+                                      llvm::ValueToValueMapTy& clones) {
+  std::vector<BasicBlock*> made;
+  for (BasicBlock* const block : blocks) {
+    BasicBlock* const clone = llvm::CloneBasicBlock(block, clones, suffix, block->getParent());
+    clones[block] = clone;
+    made.push_back(clone);
+  }
+  llvm::remapInstructionsInBlocks(made, clones);
+  return made;
+}
+
+void BodyClones::clone(llvm::Function& function) {
+  for (BasicBlock& block : function) {
+    if (&block != &function.getEntryBlock()) fast_blocks_.push_back(&block);
+  }
+  clone_blocks(fast_blocks_, ".slow", clones_);
 }
 
 BackEdges find_back_edges(BasicBlock* start) {
@@ -196,7 +201,6 @@ BackEdges find_back_edges(BasicBlock* start) {
     const Edge edge{block, number++};
     Seen& state = seen[next];
     if (state == Seen::kOpen && next->isLandingPad()) {
-      // The jump is taken to begin behind the pad.
       found.edges.insert({next, 0});
     } else if (state == Seen::kOpen || llvm::isa<llvm::IndirectBrInst>(end)) {
       found.edges.insert(edge);

@@ -11,7 +11,7 @@
 #include <optional>
 #include <set>
 
-#include "codegen/counters.h"
+#include "analysis/ir_marks.h"
 #include "transform/acyclic_functions.h"
 
 namespace telltale::instrument {

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "codegen/counters.h"
+#include "analysis/ir_marks.h"
 
 namespace telltale::instrument {
 namespace {
@@ -41,21 +41,14 @@ bool is_small(const llvm::Loop& loop, const TranslationUnit& unit) {
   return instructions <= kMaxInstructions && operands <= kMaxOperands;
 }
 
-void unroll(const llvm::Loop& loop, llvm::Function& function) {
+void unroll(const llvm::Loop& loop) {
   BasicBlock* const header = loop.getHeader();
   const std::vector<BasicBlock*> blocks(loop.block_begin(), loop.block_end());
   // The blocks of each pass; the first are the loop's own.
   std::vector<std::vector<BasicBlock*>> passes{blocks};
   for (unsigned pass = 1; pass < kUnrollFactor; ++pass) {
-    llvm::ValueToValueMapTy copies;
-    std::vector<BasicBlock*> made;
-    for (BasicBlock* const block : blocks) {
-      BasicBlock* const copy = llvm::CloneBasicBlock(block, copies, ".again", &function);
-      copies[block] = copy;
-      made.push_back(copy);
-    }
-    llvm::remapInstructionsInBlocks(made, copies);
-    passes.push_back(made);
+    llvm::ValueToValueMapTy clones;
+    passes.push_back(clone_blocks(blocks, ".again", clones));
   }
   const auto place_of_header =
       static_cast<std::size_t>(std::find(blocks.begin(), blocks.end(), header) - blocks.begin());
@@ -80,7 +73,7 @@ void unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
   for (const llvm::Loop* const loop : loops.getLoopsInPreorder()) {
     if (loop->isInnermost() && wants(*loop) && is_small(*loop, unit)) chosen.push_back(loop);
   }
-  for (const llvm::Loop* const loop : chosen) unroll(*loop, function);
+  for (const llvm::Loop* const loop : chosen) unroll(*loop);
 }
 
 }  // namespace telltale::instrument

@@ -7,10 +7,10 @@ namespace telltale::instrument {
 using llvm::BasicBlock;
 
 RegionCountdown::RegionCountdown(llvm::Function& function, const TranslationUnit& unit,
-                                 Counters& counters, llvm::Value* offset)
+                                 Codegen& codegen, llvm::Value* offset)
     : function_(function),
       unit_(unit),
-      counters_(counters),
+      codegen_(codegen),
       offset_(offset),
       word_(llvm::Type::getInt32Ty(function.getContext())) {}
 
@@ -40,7 +40,7 @@ void RegionCountdown::emit_check(llvm::IRBuilderBase& at, bool is_cached, BasicB
   at.CreateCondBr(at.CreateICmpSLT(left, llvm::ConstantInt::get(word_, 0)), check, fast, unlikely);
   at.SetInsertPoint(check);
   if (is_cached) store_to_global(at);
-  llvm::Value* const fires = counters_.emit_sample_check(at, global(at));
+  llvm::Value* const fires = codegen_.countdowns.emit_sample_check(at, global(at));
   if (is_cached) load_from_global(at);
   at.CreateCondBr(fires, slow, not_due);
 }

@@ -4,7 +4,7 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include "codegen/counters.h"
+#include "codegen/codegen.h"
 #include "translation_unit.h"
 
 namespace telltale::instrument {
@@ -14,7 +14,7 @@ namespace telltale::instrument {
 class RegionCountdown {
  public:
   // `offset` as for Counters::region_countdown.
-  RegionCountdown(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+  RegionCountdown(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                   llvm::Value* offset = nullptr);
 
   void load_from_global(llvm::IRBuilderBase& at);
@@ -27,11 +27,13 @@ class RegionCountdown {
 
  private:
   llvm::Value* local();
-  llvm::Value* global(llvm::IRBuilderBase& at) { return counters_.region_countdown(at, offset_); }
+  llvm::Value* global(llvm::IRBuilderBase& at) {
+    return codegen_.countdowns.region_countdown(at, offset_);
+  }
 
   llvm::Function& function_;
   const TranslationUnit& unit_;
-  Counters& counters_;
+  Codegen& codegen_;
   llvm::Value* offset_;
   llvm::IntegerType* word_;
   llvm::Value* local_ = nullptr;

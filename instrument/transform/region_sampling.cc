@@ -14,6 +14,7 @@
 #include <set>
 #include <vector>
 
+#include "analysis/ir_marks.h"
 #include "transform/call_sampling.h"
 #include "transform/cloning.h"
 #include "transform/loop_unrolling.h"
@@ -32,16 +33,16 @@ constexpr std::size_t kMaxMergedValues = 500;
 // to the other.
 class RegionSampler {
  public:
-  RegionSampler(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+  RegionSampler(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                 const IsWeightless& is_weightless, AcyclicFunctions& acyclic_functions,
                 SamplingStatistics& statistics, llvm::Value* countdown_offset)
       : function_(function),
         unit_(unit),
-        counters_(counters),
+        codegen_(codegen),
         is_weightless_(is_weightless),
         acyclic_functions_(acyclic_functions),
         statistics_(statistics),
-        countdown_(function, unit, counters, countdown_offset) {}
+        countdown_(function, unit, codegen, countdown_offset) {}
 
   void run() {
     BasicBlock* const start = split_entry(function_);
@@ -58,7 +59,7 @@ class RegionSampler {
     for (const auto& [block, number] : back_edges_.edges)
       headers_.insert(block->getTerminator()->getSuccessor(number));
     find_sites_ahead();
-    clone_blocks();
+    clones_.clone(function_);
     count_regions();
     llvm::Instruction* const entry = function_.getEntryBlock().getTerminator();
     // What follows makes blocks of no copy.
@@ -69,7 +70,7 @@ class RegionSampler {
       header_blocks_[header].from_slow =
           add_check(header, ends.fast_preheader, ends.fast_preheader);
     }
-    for (BasicBlock* const block : body_) redirect(block);
+    for (BasicBlock* const block : clones_.fast_blocks()) redirect(block);
     entry->setSuccessor(0, header_blocks_[start].from_slow);
     redirect_labels();
     lower_marks();
@@ -77,8 +78,6 @@ class RegionSampler {
   }
 
  private:
-  BasicBlock* slow_clone(BasicBlock* block) { return llvm::cast<BasicBlock>(copies_[block]); }
-
   // Does the region pass sites here?
   [[nodiscard]] bool has_sites(const llvm::Instruction& instruction) const {
     if (mark_of(instruction, unit_) != nullptr) return true;
@@ -233,20 +232,6 @@ class RegionSampler {
     }
   }
 
-  void clone_blocks() {
-    BasicBlock* const entry = &function_.getEntryBlock();
-    for (BasicBlock& block : function_) {
-      if (&block != entry) body_.push_back(&block);
-    }
-    std::vector<BasicBlock*> made;
-    for (BasicBlock* const block : body_) {
-      BasicBlock* const other = llvm::CloneBasicBlock(block, copies_, ".slow", &function_);
-      copies_[block] = other;
-      made.push_back(other);
-    }
-    llvm::remapInstructionsInBlocks(made, copies_);
-  }
-
   // Where a region begins in three ways: from before, from the end of a fast one, and from the end
   // of a slow one. The first and the last go through one block to the fast copy, so that it is a
   // loop of its own, without the slow copy, in a loop around both.
@@ -276,8 +261,8 @@ class RegionSampler {
     if (!has_sites_ahead_.contains(header) && unit_.options.specialize_empty_regions) {
       builder.CreateBr(fast);
     } else {
-      countdown_.emit_check(builder, cached_blocks_.contains(header), fast, slow_clone(header),
-                            other);
+      countdown_.emit_check(builder, cached_blocks_.contains(header), fast,
+                            clones_.slow_clone(header), other);
     }
     return test;
   }
@@ -285,7 +270,7 @@ class RegionSampler {
   // Both copies go to a test wherever a region begins.
   void redirect(BasicBlock* block) {
     llvm::Instruction* const fast = block->getTerminator();
-    llvm::Instruction* const slow = slow_clone(block)->getTerminator();
+    llvm::Instruction* const slow = clones_.slow_clone(block)->getTerminator();
     for (unsigned i = 0; i < fast->getNumSuccessors(); ++i) {
       const auto found = header_blocks_.find(fast->getSuccessor(i));
       if (found == header_blocks_.end()) continue;
@@ -302,8 +287,8 @@ class RegionSampler {
 
   // A label's address is that of the test, wherever it is kept.
   void redirect_labels() {
-    for (BasicBlock* const block : body_) {
-      for (BasicBlock* const one : {block, slow_clone(block)}) {
+    for (BasicBlock* const block : clones_.fast_blocks()) {
+      for (BasicBlock* const one : {block, clones_.slow_clone(block)}) {
         llvm::BlockAddress* const address =
             one->hasAddressTaken() ? llvm::BlockAddress::lookup(one) : nullptr;
         if (address == nullptr) continue;
@@ -316,23 +301,24 @@ class RegionSampler {
 
   void lower_marks() {
     std::vector<std::pair<llvm::CallInst*, llvm::CallInst*>> both;
-    for (BasicBlock* const block : body_) {
+    for (BasicBlock* const block : clones_.fast_blocks()) {
       for (llvm::Instruction& instruction : *block) {
         if (!has_sites(instruction)) continue;
         if (mark_of(instruction, unit_) == nullptr) {
-          acyclic_functions_.retarget(llvm::cast<llvm::CallBase>(instruction), false);
-          acyclic_functions_.retarget(llvm::cast<llvm::CallBase>(*copies_[&instruction]), true);
+          auto& call = llvm::cast<llvm::CallBase>(instruction);
+          acyclic_functions_.retarget(call, false);
+          acyclic_functions_.retarget(*clones_.slow_clone(&call), true);
           continue;
         }
         auto* const call = llvm::cast<llvm::CallInst>(&instruction);
-        both.emplace_back(call, llvm::cast<llvm::CallInst>(copies_[call]));
+        both.emplace_back(call, clones_.slow_clone(call));
       }
     }
     for (const auto& [fast, slow] : both) {
       const Mark& mark = *mark_of(*fast, unit_);
       statistics_.sites += static_cast<unsigned>(mark.sites.size());
       llvm::IRBuilder<> builder(slow->getNextNode());
-      counters_.emit_cold_observation(builder, *slow, mark);
+      codegen_.cold_observers.emit(builder, *slow, mark);
       erase_mark(*fast);
       erase_mark(*slow);
     }
@@ -340,26 +326,25 @@ class RegionSampler {
 
   llvm::Function& function_;
   const TranslationUnit& unit_;
-  Counters& counters_;
+  Codegen& codegen_;
   const IsWeightless& is_weightless_;
   AcyclicFunctions& acyclic_functions_;
   SamplingStatistics& statistics_;
   RegionCountdown countdown_;
   BackEdges back_edges_;
-  std::set<Edge> merged_edges_;    // jumps backward at whose end no region begins
-  std::vector<BasicBlock*> body_;  // the fast copy, which is the original
+  std::set<Edge> merged_edges_;  // jumps backward at whose end no region begins
   std::set<BasicBlock*> headers_;
   std::set<const BasicBlock*>
       cached_blocks_;  // blocks of loops in which the countdown is in the frame
   std::set<const BasicBlock*> has_sites_ahead_;
   std::map<BasicBlock*, HeaderBlocks> header_blocks_;
-  llvm::ValueToValueMapTy copies_;
+  BodyClones clones_;
 };
 
 // Each mark is a region of its own.
-void sample_each_mark(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+void sample_each_mark(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                       SamplingStatistics& statistics) {
-  RegionCountdown countdown(function, unit, counters);
+  RegionCountdown countdown(function, unit, codegen);
   for (llvm::CallInst* const call : marks_in(function, unit)) {
     const Mark& mark = *mark_of(*call, unit);
     statistics.sites += static_cast<unsigned>(mark.sites.size());
@@ -368,7 +353,7 @@ void sample_each_mark(llvm::Function& function, const TranslationUnit& unit, Cou
     BasicBlock* const observes =
         BasicBlock::Create(function.getContext(), "telltale.observe", &function, after);
     llvm::IRBuilder<> builder(llvm::BranchInst::Create(after, observes));
-    counters.emit_cold_observation(builder, *call, mark);
+    codegen.cold_observers.emit(builder, *call, mark);
     before->getTerminator()->eraseFromParent();
     builder.SetInsertPoint(before);
     countdown.emit_check(builder, false, after, observes, after);
@@ -378,26 +363,26 @@ void sample_each_mark(llvm::Function& function, const TranslationUnit& unit, Cou
 
 }  // namespace
 
-void sample_by_regions(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+void sample_by_regions(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                        const IsWeightless& is_weightless, AcyclicFunctions& acyclic_functions,
                        SamplingStatistics& statistics) {
   ++statistics.functions;
   if (acyclic_functions.is_acyclic(function))
-    return acyclic_functions.clone_and_dispatch(function, counters, statistics);
+    return acyclic_functions.clone_and_dispatch(function, codegen, statistics);
   if (unit.options.sample_calls && !unit.options.threads && can_sample_calls(function)) {
-    llvm::Function* const sampled = make_call_sampler(function, unit, counters, acyclic_functions);
-    RegionSampler(*sampled, unit, counters, is_weightless, acyclic_functions, statistics,
+    llvm::Function* const sampled = make_call_sampler(function, unit, codegen, acyclic_functions);
+    RegionSampler(*sampled, unit, codegen, is_weightless, acyclic_functions, statistics,
                   sampled->getArg(sampled->arg_size() - 1))
         .run();
     return;
   }
   if (can_be_cloned(function, true)) {
-    RegionSampler(function, unit, counters, is_weightless, acyclic_functions, statistics, nullptr)
+    RegionSampler(function, unit, codegen, is_weightless, acyclic_functions, statistics, nullptr)
         .run();
     return;
   }
   ++statistics.without_copies;
-  sample_each_mark(function, unit, counters, statistics);
+  sample_each_mark(function, unit, codegen, statistics);
 }
 
 }  // namespace telltale::instrument

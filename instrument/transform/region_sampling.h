@@ -9,7 +9,7 @@ namespace telltale::instrument {
 
 // Replaces every mark in `function`, which `whole` was told of: docs/design/sampler-compiler.md,
 // "Sampling".
-void sample_by_regions(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+void sample_by_regions(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                        const IsWeightless& is_weightless, AcyclicFunctions& acyclic_functions,
                        SamplingStatistics& statistics);
 

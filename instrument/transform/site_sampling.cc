@@ -16,6 +16,7 @@
 #include <set>
 #include <vector>
 
+#include "analysis/ir_marks.h"
 #include "transform/cloning.h"
 
 namespace telltale::instrument {
@@ -44,9 +45,9 @@ PathWeight weight_of(const Mark& mark, const TranslationUnit& unit) {
 // The countdown as the code of one function sees it, and what is done at a site.
 class SiteCountdown {
  public:
-  SiteCountdown(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+  SiteCountdown(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                 bool cached)
-      : unit_(unit), counters_(counters), word_(llvm::Type::getInt32Ty(function.getContext())) {
+      : unit_(unit), codegen_(codegen), word_(llvm::Type::getInt32Ty(function.getContext())) {
     llvm::Module& module = *function.getParent();
     const bool threads = unit.options.threads;
     global_ = llvm::cast<llvm::GlobalVariable>(module.getOrInsertGlobal(
@@ -105,7 +106,7 @@ class SiteCountdown {
       builder.SetInsertPoint(quick);
       emit_subtract(builder, sites);
       builder.SetInsertPoint(slow);
-      builder.CreateStore(counters_.emit_group_observation(builder, call, mark, now),
+      builder.CreateStore(codegen_.cold_observers.emit_group_check(builder, call, mark, now),
                           place(builder));
     }
     erase_mark(call);
@@ -141,7 +142,7 @@ class SiteCountdown {
     llvm::Instruction* const now =
         llvm::SplitBlockAndInsertIfThen(fires, due->getIterator(), false);
     builder.SetInsertPoint(now);
-    counters_.emit_observation(builder, call, mark, index);
+    codegen_.observations.emit(builder, call, mark, index);
   }
 
   llvm::Value* global_address(llvm::IRBuilderBase& at) {
@@ -153,7 +154,7 @@ class SiteCountdown {
   }
 
   const TranslationUnit& unit_;
-  Counters& counters_;
+  Codegen& codegen_;
   llvm::IntegerType* word_;
   llvm::GlobalVariable* global_ = nullptr;
   llvm::Value* local_ = nullptr;
@@ -180,17 +181,14 @@ class SiteSampler {
     split_landing_pads(function_);
     split_at_calls();
     demote_values(function_);
-    for (BasicBlock& block : function_) {
-      if (&block != entry_) body_.push_back(&block);
-    }
     back_edges_ = find_back_edges(start);
     for (const auto& [block, number] : back_edges_.edges)
       headers_.insert(block->getTerminator()->getSuccessor(number));
     compute_weights();
-    clone_blocks();
+    clones_.clone(function_);
     for (BasicBlock* const header : headers_) add_check(header);
     redirect_successor(entry_->getTerminator(), 0);
-    for (BasicBlock* const block : body_) redirect(block);
+    for (BasicBlock* const block : clones_.fast_blocks()) redirect(block);
     balance_paths();
     sync_countdown();
     lower_marks();
@@ -198,8 +196,6 @@ class SiteSampler {
   }
 
  private:
-  BasicBlock* slow_clone(BasicBlock* block) { return llvm::cast<BasicBlock>(copies_[block]); }
-
   [[nodiscard]] bool is_weighty(const llvm::CallBase& call) const {
     if (llvm::isa<llvm::IntrinsicInst>(call) || call.isInlineAsm() ||
         mark_of(call, unit_) != nullptr)
@@ -278,7 +274,7 @@ class SiteSampler {
   void balance_paths() {
     std::map<std::pair<BasicBlock*, BasicBlock*>, BasicBlock*> made;
     for (const auto& [edge, units] : imbalances_) {
-      llvm::Instruction* const end = slow_clone(edge.first)->getTerminator();
+      llvm::Instruction* const end = clones_.slow_clone(edge.first)->getTerminator();
       BasicBlock* const target = end->getSuccessor(edge.second);
       BasicBlock*& between = made[{edge.first, target}];
       if (between == nullptr) {
@@ -287,16 +283,6 @@ class SiteSampler {
       }
       end->setSuccessor(edge.second, between);
     }
-  }
-
-  void clone_blocks() {
-    std::vector<BasicBlock*> made;
-    for (BasicBlock* const block : body_) {
-      BasicBlock* const other = llvm::CloneBasicBlock(block, copies_, ".slow", &function_);
-      copies_[block] = other;
-      made.push_back(other);
-    }
-    llvm::remapInstructionsInBlocks(made, copies_);
   }
 
   // `if (countdown > weight) fast else slow`, unless there is nothing to choose.
@@ -313,7 +299,7 @@ class SiteSampler {
       builder.CreateBr(header);
     } else if (weight.sites == 1 && unit_.options.specialize_singleton_regions) {
       ++statistics_.singleton_regions;
-      builder.CreateBr(slow_clone(header));
+      builder.CreateBr(clones_.slow_clone(header));
     } else {
       llvm::Value* const soon =
           builder.CreateICmpSLE(countdown_.load(builder), countdown_.number(weight.units));
@@ -325,7 +311,7 @@ class SiteSampler {
         countdown_.emit_subtract(whole, weight.units);
       }
       builder.CreateCondBr(
-          soon, slow_clone(header), fast,
+          soon, clones_.slow_clone(header), fast,
           unit_.options.predict_checks ? SiteCountdown::unlikely(function_.getContext()) : nullptr);
     }
   }
@@ -337,7 +323,7 @@ class SiteSampler {
   // Both copies of a block go to the test wherever a region begins.
   void redirect(BasicBlock* block) {
     llvm::Instruction* const fast = block->getTerminator();
-    llvm::Instruction* const slow = slow_clone(block)->getTerminator();
+    llvm::Instruction* const slow = clones_.slow_clone(block)->getTerminator();
     for (unsigned i = 0; i < fast->getNumSuccessors(); ++i) {
       if (!begins_region({block, i})) continue;
       BasicBlock* const test = checks_[fast->getSuccessor(i)];
@@ -354,7 +340,7 @@ class SiteSampler {
     std::vector<llvm::Instruction*> places;
     for (llvm::CallBase* const call : weighty_calls_) {
       places.push_back(call);
-      places.push_back(llvm::cast<llvm::Instruction>(copies_[call]));
+      places.push_back(clones_.slow_clone(call));
     }
     for (BasicBlock& block : function_) {
       llvm::Instruction* const end = block.getTerminator();
@@ -373,11 +359,11 @@ class SiteSampler {
 
   void lower_marks() {
     std::vector<std::pair<llvm::CallInst*, llvm::CallInst*>> both;
-    for (BasicBlock* const block : body_) {
+    for (BasicBlock* const block : clones_.fast_blocks()) {
       for (llvm::Instruction& instruction : *block) {
         if (mark_of(instruction, unit_) == nullptr) continue;
         auto* const call = llvm::cast<llvm::CallInst>(&instruction);
-        both.emplace_back(call, llvm::cast<llvm::CallInst>(copies_[call]));
+        both.emplace_back(call, clones_.slow_clone(call));
       }
     }
     for (const auto& [fast, slow] : both) {
@@ -399,7 +385,6 @@ class SiteSampler {
   const IsWeightless& is_weightless_;
   SamplingStatistics& statistics_;
   BasicBlock* entry_ = nullptr;
-  std::vector<BasicBlock*> body_;  // the fast copy, which is the original
   llvm::SetVector<BasicBlock*> headers_;
   std::set<BasicBlock*> reload_headers_;  // headers where the shared countdown may have changed
   std::set<BasicBlock*> pads_;
@@ -409,16 +394,16 @@ class SiteSampler {
   std::vector<std::pair<Edge, unsigned>>
       imbalances_;  // what a way lacks to be as heavy as the heaviest
   std::map<BasicBlock*, BasicBlock*> checks_;
-  llvm::ValueToValueMapTy copies_;
+  BodyClones clones_;
 };
 
 }  // namespace
 
-void sample_sites(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+void sample_sites(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                   const IsWeightless& is_weightless, SamplingStatistics& statistics) {
   ++statistics.functions;
   const bool copied = can_be_cloned(function, false);
-  SiteCountdown countdown(function, unit, counters, copied && unit.options.cache_countdown);
+  SiteCountdown countdown(function, unit, codegen, copied && unit.options.cache_countdown);
   if (copied) {
     SiteSampler(function, unit, countdown, is_weightless, statistics).run();
     return;
@@ -431,7 +416,7 @@ void sample_sites(llvm::Function& function, const TranslationUnit& unit, Counter
   }
 }
 
-void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Counters& counters) {
+void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen) {
   // Above so many comparisons in a function those of one assignment are a call: code for each takes
   // clang more than linear time. So they are where an assignment has more than a few: clang makes
   // vectors of them, and room in the frame for all at once.
@@ -448,10 +433,10 @@ void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Co
     llvm::IRBuilder<> builder(call->getNextNode());
     if (mark.scheme == Scheme::kScalarPairs &&
         (comparisons > kMostInline || mark.sites.size() > kMostInlineAtOnce)) {
-      counters.emit_cold_observation(builder, *call, mark);
+      codegen.cold_observers.emit(builder, *call, mark);
     } else {
       for (unsigned i = 0; i < mark.sites.size(); ++i)
-        counters.emit_observation(builder, *call, mark, i);
+        codegen.observations.emit(builder, *call, mark, i);
     }
     erase_mark(*call);
   }

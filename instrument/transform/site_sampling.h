@@ -3,10 +3,8 @@
 
 #include <llvm/IR/Function.h>
 
-#include <functional>
-#include <string_view>
-
-#include "codegen/counters.h"
+#include "analysis/callee_weights.h"
+#include "codegen/codegen.h"
 #include "translation_unit.h"
 
 namespace telltale::instrument {
@@ -20,17 +18,11 @@ struct SamplingStatistics {
   unsigned sites = 0;
 };
 
-// `is_weightless` says of a callee that no site can be passed inside it.
-using IsWeightless = std::function<bool(const llvm::Function&)>;
-
-// An attribute of calls through pointers that can only call such.
-inline constexpr const char* kWeightlessCall = "telltale-weightless";
-
 // Replaces every mark in `function` by sampled observations.
-void sample_sites(llvm::Function& function, const TranslationUnit& unit, Counters& counters,
+void sample_sites(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                   const IsWeightless& is_weightless, SamplingStatistics& statistics);
 
 // Replaces every mark in `function` by observations that are always made.
-void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Counters& counters);
+void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen);
 
 }  // namespace telltale::instrument

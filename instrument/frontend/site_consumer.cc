@@ -1,43 +1,28 @@
-// The AST side: sees each function before clang makes code of it, plants marks, and asks for the IR
-// side.
-#include <clang/AST/ASTConsumer.h>
+#include "frontend/site_consumer.h"
+
 #include <clang/AST/Attr.h>
-#include <clang/AST/StmtVisitor.h>
-#include <clang/Basic/Version.h>
-#include <clang/Frontend/CompilerInstance.h>
-#include <clang/Frontend/FrontendPluginRegistry.h>
-#include <clang/Lex/Pragma.h>
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <llvm/Support/MD5.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <set>
+#include <optional>
+#include <vector>
 
 #include "frontend/dataflow_writer.h"
 #include "frontend/site_inserter.h"
-#include "transform/sampler_pass.h"
 
 namespace telltale::instrument {
 namespace {
 
-std::set<std::string, std::less<>>& excluded_by_pragma() {
-  static std::set<std::string, std::less<>> names;
-  return names;
-}
-
-bool emits_code(clang::frontend::ActionKind action) {
-  return action == clang::frontend::EmitAssembly || action == clang::frontend::EmitBC ||
-         action == clang::frontend::EmitLLVM || action == clang::frontend::EmitObj;
-}
-
-// The second step of a module: clang has read the source before.
+// Does clang compile a module from its precompiled form, rather than from its source?
 bool is_precompiled(const clang::CompilerInstance& compiler) {
   return compiler.getFrontendOpts().DashX.getFormat() == clang::InputKind::Precompiled;
 }
 
-// What a signature tells apart: every byte that was compiled, where from, and how.
+// A hash of all that the tables depend on: the sources and their names, options and macros.
 std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compiler,
                                           const TranslationUnit& unit) {
   llvm::MD5 hash;
@@ -62,7 +47,7 @@ std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compile
     add(name);
     add(text);
   }
-  // The text behind modules and precompiled headers is not read again: what came of it counts.
+  // The sources of modules and precompiled headers are not loaded. The sites stand in for them.
   if (has_precompiled) {
     for (const Site& site : unit.sites) {
       add(site.file);
@@ -78,7 +63,7 @@ std::array<std::uint8_t, 16> signature_of(const clang::CompilerInstance& compile
   return bytes;
 }
 
-// Every integer constant of a function that is looked at.
+// -fcompare-constants: adds every integer constant expression of a function.
 void collect_constants(const clang::Stmt* statement, const clang::ASTContext& context,
                        std::set<std::int64_t>& found) {
   if (statement == nullptr) return;
@@ -116,7 +101,7 @@ class SiteConsumer : public clang::ASTConsumer {
     instrument_or_defer(*function);
   }
 
-  // clang 19 does not tell of methods whose body is a try block.
+  // clang 19 does not pass methods with a function-try-block to HandleInlineFunctionDefinition().
   void HandleTagDeclDefinition(clang::TagDecl* type) override {
     const auto* const record = llvm::dyn_cast<clang::CXXRecordDecl>(type);
     if (record == nullptr || record->isDependentContext() || record->isLambda()) return;
@@ -133,9 +118,9 @@ class SiteConsumer : public clang::ASTConsumer {
         state_->deferred.push_back(made);
     }
     add_lambdas(context);
-    // Before anything is planted in statements that instantiations of a template share.
+    // All functions, before marks are inserted: instantiations of a template share statements.
     for (const clang::FunctionDecl* const function : state_->deferred) add_dataflow(*function);
-    // Planting in one may turn up lambdas.
+    // Instrumenting a function may append lambdas.
     for (std::size_t i = 0; i < state_->deferred.size(); ++i) instrument(*state_->deferred[i]);
     add_constant_sites(*state_);
     if (dataflow_) current_unit().dataflow = dataflow_->text(state_->globals);
@@ -166,10 +151,10 @@ class SiteConsumer : public clang::ASTConsumer {
       visit_declaration(*inner);
   }
 
-  // Nobody tells of the classes of modules and precompiled headers.
+  // clang calls HandleTagDeclDefinition() for no class of a module or precompiled header.
   void add_imported(const clang::ASTContext& context) {
     if (context.getExternalSource() == nullptr) return;
-    const std::size_t known = context.getTypes().size();  // looking may add some
+    const std::size_t known = context.getTypes().size();  // the loop may add types
     for (std::size_t i = 0; i < known; ++i) {
       const auto* const record = context.getTypes()[i]->getAsCXXRecordDecl();
       const clang::CXXRecordDecl* const defined =
@@ -180,8 +165,7 @@ class SiteConsumer : public clang::ASTConsumer {
     }
   }
 
-  // Those in functions are found there. Others stand in initialisers of globals and members, which
-  // nobody looks into.
+  // Adds the lambdas in initialisers of globals and members. SiteInserter finds those in functions.
   void add_lambdas(const clang::ASTContext& context) {
     for (std::size_t i = 0; i < context.getTypes().size(); ++i) {
       const auto* const record = context.getTypes()[i]->getAsCXXRecordDecl();
@@ -193,8 +177,8 @@ class SiteConsumer : public clang::ASTConsumer {
     }
   }
 
-  // Is code made of it whether or not somebody uses it? Asking clang would settle the linkage of
-  // classes that have no name yet.
+  // Does clang emit the function even if nothing uses it? ASTContext::DeclMustBeEmitted() is no
+  // alternative: it computes linkage, too early for classes that get a name from a typedef.
   static bool is_emitted_at_once(const clang::FunctionDecl& function) {
     return function.getTemplateSpecializationKind() == clang::TSK_ExplicitInstantiationDefinition ||
            function.hasAttr<clang::UsedAttr>() || function.hasAttr<clang::ConstructorAttr>() ||
@@ -205,7 +189,7 @@ class SiteConsumer : public clang::ASTConsumer {
     if (!function.doesThisDeclarationHaveABody() || function.isDependentContext()) return;
     if (compiler_.getDiagnostics().hasErrorOccurred()) return;
     const bool cxx = compiler_.getLangOpts().CPlusPlus;
-    // A constant expression further down may still run it. Code for these is made at the end.
+    // A constant expression below may still evaluate it. clang emits such functions at the end.
     const bool waits = cxx && (function.isConstexpr() ||
                                ((function.isInlined() || function.isTemplateInstantiation()) &&
                                 !is_emitted_at_once(function)));
@@ -216,7 +200,7 @@ class SiteConsumer : public clang::ASTConsumer {
     }
   }
 
-  // A constructor that nobody wrote, of a class that says what its members begin with.
+  // Is it an implicit or defaulted constructor of a class with default member initialisers?
   static bool initialises_members(const clang::FunctionDecl& function) {
     const auto* const made = llvm::dyn_cast<clang::CXXConstructorDecl>(&function);
     return made != nullptr && !made->isCopyOrMoveConstructor() &&
@@ -269,99 +253,15 @@ class SiteConsumer : public clang::ASTConsumer {
   llvm::DenseSet<const clang::FunctionDecl*> done_;
 };
 
-class ExcludeFunctionPragma : public clang::PragmaHandler {
- public:
-  ExcludeFunctionPragma() : PragmaHandler("sampler_exclude_function") {}
-  void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer,
-                    clang::Token&) override {
-    take_name(preprocessor, excluded_by_pragma());
-  }
-  static void take_name(clang::Preprocessor& preprocessor,
-                        std::set<std::string, std::less<>>& names) {
-    clang::Token token;
-    preprocessor.Lex(token);
-    if (token.isNot(clang::tok::l_paren)) return;
-    preprocessor.Lex(token);
-    std::string name;
-    if (preprocessor.FinishLexStringLiteral(token, name, "pragma", false)) names.insert(name);
-    while (token.isNot(clang::tok::eod)) preprocessor.Lex(token);
-  }
-};
-
-class AssumeWeightlessPragma : public clang::PragmaHandler {
- public:
-  AssumeWeightlessPragma() : PragmaHandler("sampler_assume_weightless") {}
-  void HandlePragma(clang::Preprocessor& preprocessor, clang::PragmaIntroducer,
-                    clang::Token&) override {
-    ExcludeFunctionPragma::take_name(preprocessor, weightless_by_pragma());
-  }
-};
-
-class SamplerAction : public clang::PluginASTAction {
- protected:
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
-                                                        llvm::StringRef file) override {
-    const clang::FrontendOptions& asked = compiler.getFrontendOpts();
-    // Modules of a map may be made on the way, in the middle of a unit.
-    if (!emits_code(asked.ProgramAction) ||
-        compiler.getLangOpts().getCompilingModule() == clang::LangOptions::CMK_ModuleMap)
-      return std::make_unique<clang::ASTConsumer>();
-    Options options = std::move(current_unit().options);
-    current_unit() = TranslationUnit();
-    current_unit().options = std::move(options);
-    if (!current_unit().options.any_scheme() ||
-        asked.DashX.getLanguage() == clang::Language::LLVM_IR)
-      return std::make_unique<clang::ASTConsumer>();
-    current_unit().active = true;
-    current_unit().source = file.str();
-#if CLANG_VERSION_MAJOR > 19
-    // It is written when sites are planted already, which importers could not count.
-    if (asked.GenReducedBMI && !asked.ModuleOutputPath.empty())
-      report_error(compiler, "telltale: a module in one step needs -fno-modules-reduced-bmi");
-#endif
-    clang::CodeGenOptions& code = compiler.getCodeGenOpts();
-    if (code.DisableLLVMPasses) {
-      report_error(compiler, "telltale: -disable-llvm-passes leaves nothing that could be counted");
-    }
-    // -fpass-plugin adds them too, if it is there.
-    code.PassBuilderCallbacks.emplace_back(
-        [](llvm::PassBuilder& builder) { register_passes(builder); });
-    return std::make_unique<SiteConsumer>(compiler);
-  }
-
-  bool ParseArgs(const clang::CompilerInstance& compiler,
-                 const std::vector<std::string>& arguments) override {
-    current_unit().options = Options();
-    for (const std::string& given : arguments) {
-      const std::string word = given.starts_with("-") ? given : "-" + given;
-      std::optional<std::string> error;
-      if (!parse_option(word, current_unit().options, error))
-        error = "the sampler plugin knows no option '" + given + "'";
-      current_unit().options.signature_input += word + '\n';
-      if (!error) continue;
-      return report_error(compiler, *error);
-    }
-    if (const std::optional<std::string> error = read_files(current_unit().options))
-      return report_error(compiler, *error);
-    return true;
-  }
-
-  static bool report_error(const clang::CompilerInstance& compiler, const std::string& why) {
-    clang::DiagnosticsEngine& diagnostics = compiler.getDiagnostics();
-    diagnostics.Report(diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << why;
-    return false;
-  }
-
-  ActionType getActionType() override { return AddBeforeMainAction; }
-};
-
-const clang::FrontendPluginRegistry::Add<SamplerAction> kAction(
-    "sampler", "plants the sites of telltale's sampler");
-const clang::PragmaHandlerRegistry::Add<ExcludeFunctionPragma> kExclude("sampler_exclude_function",
-                                                                        "no sites in a function");
-const clang::PragmaHandlerRegistry::Add<AssumeWeightlessPragma> kWeightless(
-    "sampler_assume_weightless", "a function without sites");
-
 }  // namespace
+
+std::unique_ptr<clang::ASTConsumer> make_site_consumer(clang::CompilerInstance& compiler) {
+  return std::make_unique<SiteConsumer>(compiler);
+}
+
+std::set<std::string, std::less<>>& excluded_by_pragma() {
+  static std::set<std::string, std::less<>> names;
+  return names;
+}
 
 }  // namespace telltale::instrument

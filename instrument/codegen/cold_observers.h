@@ -1,0 +1,52 @@
+// Emits observations on cold paths. Most of the work is in out-of-line functions, which do not
+// alias the caller's memory.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <array>
+
+#include "codegen/counter_tables.h"
+#include "codegen/observation_emitter.h"
+#include "codegen/operand_passing.h"
+#include "codegen/pair_comparisons.h"
+#include "codegen/pair_tallies.h"
+
+namespace telltale::instrument {
+
+class ColdObservers {
+ public:
+  ColdObservers(CounterTables& tables, OperandPassing& operands, ObservationEmitter& observations)
+      : tables_(tables),
+        operands_(operands),
+        observations_(observations),
+        comparisons_(tables, operands),
+        tallies_(tables, operands) {}
+
+  // Emits observations of all sites of a mark.
+  void emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+
+  // Site sampling: emits calls that subtract all sites of a scalar-pairs mark from `countdown`, an
+  // i32, and observe those that are due. Returns the new countdown.
+  llvm::Value* emit_group_check(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                const Mark& mark, llvm::Value* countdown);
+
+ private:
+  void emit_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+  void emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+  void emit_counts(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+  llvm::Function& count_function(Scheme scheme);
+  llvm::Function& pairs_function();
+  llvm::Function& group_function();
+
+  CounterTables& tables_;
+  OperandPassing& operands_;
+  ObservationEmitter& observations_;
+  PairComparisons comparisons_;
+  PairTallies tallies_;
+  std::array<llvm::Function*, kSchemeCount> count_functions_{};
+  llvm::Function* pairs_function_ = nullptr;
+  llvm::Function* group_function_ = nullptr;
+};
+
+}  // namespace telltale::instrument
