@@ -42,7 +42,7 @@ bool parse_scale(std::string_view line, Options& options) {
   return true;
 }
 
-// A file of lines, empty ones aside. Its text goes into `all`.
+// Parses the lines of a file that are not empty, and appends its text to `all`.
 template <typename Parse>
 std::optional<std::string> read_lines(const std::string& name, const std::string& wanted,
                                       const Parse& parse, std::string& all) {

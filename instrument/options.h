@@ -1,5 +1,4 @@
-// What the plugin can be asked, in the words of the manual (docs/formats/sampler.md,
-// docs/design/sampler-compiler.md).
+// The plugin's options (docs/sampler-options.md).
 #pragma once
 
 #include <array>
@@ -54,11 +53,11 @@ struct FilterRule {
   unsigned line = 0;  // 0 is any
 };
 
-// A line of -fsampler-scales=: what a site takes from the countdown.
+// A line of -fsampler-scales=: how much a site subtracts from the countdown.
 struct Scale {
   std::string function;          // "*" is any
   std::optional<unsigned> node;  // of the control flow graph; nothing is any
-  unsigned weight = 1;           // 0: it is never observed
+  unsigned weight = 1;           // 0: never observed
 };
 
 struct Options {
@@ -88,29 +87,29 @@ struct Options {
   bool trace_sites = false;
   bool implications = false;
   bool use_points_to = false;
-  bool annotate_sites = false;  // observations are told to a variable of the function
+  bool annotate_sites = false;  // observations go to a variable of the function
   bool add_blast_markers = false;
   bool dataflow = false;
-  bool dataflow_fields = false;          // members of structures are variables in it
-  bool isolate_shared_accesses = false;  // no need: each access is a site of its own anyway
+  bool dataflow_fields = false;          // members are variables in it
+  bool isolate_shared_accesses = false;  // no effect: each access has its own site
   bool system_headers = false;
-  bool normal_form = false;  // texts as the original's front end had them
+  bool normal_form = false;  // texts as the original's front end printed them
   bool compare_uninitialized = false;
   bool shared_runtime = false;  // for the driver
   std::vector<FilterRule> function_filters;
   std::vector<FilterRule> location_filters;
   std::string reset_file;                // -fsampler-reset-at-points=
-  std::vector<FilterRule> reset_points;  // what stands in it
+  std::vector<FilterRule> reset_points;  // its contents
   std::string scales_file;               // -fsampler-scales=
-  std::vector<Scale> scales;             // what stands in it
-  std::string signature_input;           // every argument, in order: part of a unit's signature
+  std::vector<Scale> scales;             // its contents
+  std::string signature_input;           // all arguments in order, and the contents of files
 
   [[nodiscard]] bool has(Scheme scheme) const { return schemes[static_cast<std::size_t>(scheme)]; }
   [[nodiscard]] bool any_scheme() const;
-  // A scheme that looks at shared memory.
+  // Is a scheme on that observes accesses to shared memory?
   [[nodiscard]] bool has_access_scheme() const;
-  // Is one pass through a region without loops observed as a whole, or each site by itself? Numbers
-  // that somebody has chosen count sites, and only there a site takes from the countdown.
+  // Is region sampling on, rather than site sampling? Countdowns from files, weights and balanced
+  // paths count sites.
   [[nodiscard]] bool uses_region_sampling() const {
     return sample_regions && random == Random::kOnline && !balance_paths && scales_file.empty() &&
            !annotate_sites;
@@ -119,13 +118,13 @@ struct Options {
   [[nodiscard]] bool wants_location(std::string_view file, unsigned line) const;
 };
 
-// Reads the files of -fsampler-reset-at-points and -fsampler-scales, if there are any; their text
-// goes into `all`. A sentence if that fails.
+// Reads the files of -fsampler-reset-at-points and -fsampler-scales, and appends their text to
+// `signature_input`. Returns an error message on failure.
 std::optional<std::string> read_files(Options& options);
 
-// Takes one option as the driver spells it ("-fsampler-scheme=returns", "-fno-sample", "-fthreads"
-// ...; option_table.cc has all); false if the word is none of ours. `error` gets a sentence if it
-// is ours but says nothing that can be done.
+// Parses one option as the driver spells it ("-fsampler-scheme=returns", "-fno-sample", "-fthreads"
+// ...; option_table.cc has all). Returns false if it is not one of ours. Sets `error` if its value
+// is invalid.
 bool parse_option(std::string_view word, Options& options, std::optional<std::string>& error);
 
 }  // namespace telltale::instrument

@@ -14,7 +14,7 @@ class TargetSearch {
  public:
   explicit TargetSearch(const TranslationUnit& unit) : unit_(unit) {}
 
-  // Follows what is still to be looked at to its ends. False if one of them is not known.
+  // Follows all values to their origins. False if one is unknown.
   bool run(const llvm::Value* callee) {
     add(callee);
     while (!values_.empty()) {
@@ -76,7 +76,7 @@ class TargetSearch {
     return true;
   }
 
-  // All that may stand in a variable.
+  // Adds all values that a variable may hold.
   bool add_contents(const llvm::Value& variable) {
     if (!variables_.insert(&variable).second) return true;
     if (const auto* const global = llvm::dyn_cast<llvm::GlobalVariable>(&variable)) {
@@ -96,7 +96,7 @@ class TargetSearch {
       add_functions_in(*llvm::cast<llvm::Constant>(one.get()));
   }
 
-  // What is written through an address; false if the address itself goes somewhere.
+  // Adds all values that are stored through an address. False if the address escapes.
   bool add_stored_values(const llvm::Value& variable) {
     llvm::SmallVector<const llvm::Value*, 8> places{&variable};
     while (!places.empty()) {
@@ -128,7 +128,7 @@ class TargetSearch {
       return true;
     if (const auto* const copy = llvm::dyn_cast<llvm::MemTransferInst>(instruction))
       return use.getOperandNo() != 0 || add_contents(*underlying_object(copy->getRawSource()));
-    // Marks only look.
+    // Marks only read.
     return mark_of(*instruction, unit_) != nullptr;
   }
 

@@ -1,4 +1,4 @@
-// -fuse-points-to: what a call through a pointer may call, where this unit alone decides it.
+// -fuse-points-to: the targets of indirect calls, as far as this unit determines them.
 #pragma once
 
 #include <llvm/ADT/SetVector.h>
@@ -12,10 +12,10 @@ namespace telltale::instrument {
 
 using CallTargets = llvm::SetVector<const llvm::Function*>;
 
-// The callees of a call, direct or not; nothing if somebody else may have chosen them. A pointer is
-// known if it comes from constants, from constant tables, from variables of a function or of the
-// unit whose address goes nowhere, and from formals of functions that are only called, here.
-// Integers that were made of pointers are not followed.
+// The possible targets of a call, direct or indirect; nothing if code outside the unit may
+// determine them. The analysis follows constants, constant tables, variables whose address does not
+// escape, and parameters of internal functions that are only called. It does not follow integers
+// that are made of pointers.
 std::optional<CallTargets> find_call_targets(const llvm::CallBase& call,
                                              const TranslationUnit& unit);
 

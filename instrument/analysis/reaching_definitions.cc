@@ -19,8 +19,8 @@ const clang::VarDecl* local_named_by(const clang::Expr* expr) {
 
 }  // namespace
 
-// Locals get numbers; those whose address is taken, or that a reference or a lambda may change, are
-// always defined.
+// Numbers the locals. Those whose address is taken, or that a reference or a lambda may change,
+// count as always defined.
 void ReachingDefinitions::collect_locals(const clang::Stmt* statement) {
   if (statement == nullptr) return;
   if (const auto* const declaration = llvm::dyn_cast<clang::DeclStmt>(statement)) {
@@ -51,7 +51,7 @@ void ReachingDefinitions::collect_locals(const clang::Stmt* statement) {
     }
     return collect_locals(region->getCapturedStmt());
   } else if (const auto* const call = llvm::dyn_cast<clang::CallExpr>(statement)) {
-    // Arguments that are lvalues are bound to references.
+    // Glvalue arguments are bound to references.
     for (const clang::Expr* const argument : call->arguments()) {
       if (!argument->isGLValue()) continue;
       if (const auto* const variable = local_named_by(argument)) address_taken_.insert(variable);

@@ -1,5 +1,4 @@
-// Which local variables have a value at an assignment: reaching definitions over clang's control
-// flow graph.
+// Which local variables are initialised at an assignment: reaching definitions over clang's CFG.
 #pragma once
 
 #include <clang/AST/Decl.h>
@@ -14,11 +13,11 @@ enum class Reach : unsigned char { kNothing, kMaybe, kAlways };  // is the varia
 
 class ReachingDefinitions {
  public:
-  // Looks at the function as it is now; call before anything is planted in it.
+  // Analyses the function as written: call before marks are inserted in it.
   explicit ReachingDefinitions(const clang::FunctionDecl& function);
 
-  // `place` is an assignment, an increment, or a VarDecl with an initialiser: the moment before its
-  // value is stored.
+  // `place` is an assignment, an increment, or a VarDecl with an initialiser. The result is for the
+  // moment before its store.
   [[nodiscard]] Reach reach(const clang::VarDecl& local, const void* place) const;
 
  private:

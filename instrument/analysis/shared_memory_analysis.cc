@@ -12,7 +12,7 @@
 namespace telltale::instrument {
 namespace {
 
-// Array elements are named through the array, not through a pointer to it.
+// The array of an element, unless it is accessed through a pointer.
 const clang::Expr* array_of(const clang::ArraySubscriptExpr& element) {
   const auto* const decay =
       llvm::dyn_cast<clang::ImplicitCastExpr>(element.getBase()->IgnoreParens());
@@ -33,7 +33,7 @@ bool is_read(const clang::Stmt& statement) {
                              cast->getCastKind() == clang::CK_ToVoid);
 }
 
-// Copying a plain struct in C++ names it where C would just read it.
+// C++ binds a reference to the source of a trivial copy, where C reads it.
 bool is_plain_copy(const clang::Stmt& statement) {
   if (const auto* const made = llvm::dyn_cast<clang::CXXConstructExpr>(&statement))
     return made->getConstructor()->isCopyOrMoveConstructor() && made->getConstructor()->isTrivial();

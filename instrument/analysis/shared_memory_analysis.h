@@ -1,5 +1,5 @@
-// Which places in memory several threads may look at: what the concurrency schemes call shared and
-// mutable.
+// Which lvalues may designate memory that several threads access: what the concurrency schemes call
+// shared and mutable.
 #pragma once
 
 #include <clang/AST/Decl.h>
@@ -10,37 +10,37 @@
 
 namespace telltale::instrument {
 
-// Of one function. Shared are globals that are not each thread's own, what a pointer or reference
-// leads to, and locals whose address is taken or that a lambda holds by reference.
+// For one function. Shared are globals that are not thread-local, objects reached through pointers
+// or references, and locals whose address escapes or that a lambda captures by reference.
 class SharedMemoryAnalysis {
  public:
-  // Looks at the function as it is now; call before anything is planted in it.
+  // Analyses the function as written: call before marks are inserted in it.
   explicit SharedMemoryAnalysis(const clang::FunctionDecl& function);
-  // The same of an initialiser of a global, which may be null.
+  // The same for the initialiser of a global, which may be null.
   explicit SharedMemoryAnalysis(const clang::Expr* initialiser) { visit(initialiser, false); }
 
-  // Variables whose address goes somewhere, or that a lambda holds by reference: locals, and
+  // The variables whose address escapes, or that a lambda captures by reference: locals, and
   // globals that the function names.
   [[nodiscard]] const llvm::DenseSet<const clang::VarDecl*>& address_taken() const {
     return address_taken_;
   }
 
-  // A place of a discrete type (integer, enumeration, pointer), no bit-field, not const.
+  // Is it shared, of a discrete type (integer, enumeration, pointer), not a bit-field and not
+  // const?
   [[nodiscard]] bool is_shared(const clang::Expr& lvalue, const clang::ASTContext& context) const;
   [[nodiscard]] bool is_shared(const clang::VarDecl& local, const clang::ASTContext& context) const;
-  // Does an assignment, without those inside it and without what it calls, touch such a place?
-  // `statement` is the assignment, or what a local is initialised with.
+  // Does an assignment access such memory? Assignments inside it, and what it calls, do not count.
+  // `statement` is the assignment, or the initialiser of a local.
   [[nodiscard]] bool is_accessed_by(const clang::Stmt& statement,
                                     const clang::ASTContext& context) const;
 
-  // Variables of which each thread has its own from here on, in OpenMP regions; add_own() gives
-  // what drop_own() takes to forget them.
+  // OpenMP: marks variables as private from here on. Returns the argument for pop_private(), which
+  // ends that.
   std::size_t push_private(const std::vector<const clang::VarDecl*>& variables);
   void pop_private(std::size_t before) { private_.resize(before); }
 
  private:
-  // `named_only`: the place is read, written or measured where it stands, and its address goes
-  // nowhere.
+  // `lvalue_only`: the lvalue is read, written or measured, but its address does not escape.
   void visit(const clang::Stmt* statement, bool lvalue_only);
 
   [[nodiscard]] bool is_shared_object(const clang::Expr& lvalue) const;

@@ -47,7 +47,7 @@ std::vector<std::string> callee_names(const llvm::CallBase& call, const Translat
           unit.options.use_points_to ? find_call_targets(call, unit) : std::nullopt) {
     for (const llvm::Function* const one : *known) names.push_back(display_name(*one, unit));
   }
-  // A pointer that is null wherever it comes from calls nobody, and says as little.
+  // A pointer that is always null has no targets either.
   return names.empty() ? std::vector<std::string>{"???"} : names;
 }
 
@@ -84,7 +84,8 @@ class CfgWriter {
       const int node = is_entry ? 0 : add({&site, &instruction, {}, {}});
       if (site.cfg_node >= 0) continue;
       site.cfg_node = node;
-      // Of a region that became no function of its own, or of what several functions share.
+      // The site may be in an OpenMP region that clang did not outline, or shared by several
+      // functions.
       site.function = known_;
     }
   }

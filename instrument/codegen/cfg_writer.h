@@ -1,5 +1,5 @@
-// The control flow graph of each function as `.debug_sampler_cfg` holds it, and the numbers of
-// sites in it.
+// Writes the control flow graph of each function for `.debug_sampler_cfg`, and assigns its nodes to
+// the sites.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -10,8 +10,8 @@
 
 namespace telltale::instrument {
 
-// Gives every site that has code in `module` its node, and returns the section's text
-// (docs/formats/sampler.md). Reads the code as clang made it: call before marks become counters.
+// Sets Site::cfg_node of all sites in `module`, and returns the section's text
+// (docs/formats/sampler.md). Call while the IR is as clang emitted it.
 std::string assign_cfg_nodes(llvm::Module& module, TranslationUnit& unit);
 
 }  // namespace telltale::instrument

@@ -12,7 +12,7 @@ class Text {
  public:
   explicit Text(const TranslationUnit& unit) : head_(signature_hex(unit) + "\tscalar-pairs\t") {}
 
-  // That the left value is `slot` of one constant tells that it is `then` of the other.
+  // Counter `slot` of `site` implies counter `then` of `other`.
   void implies(const Site& site, Slot slot, const Site& other, Slot then) {
     text += head_ + std::to_string(site.row) + "\t" + std::to_string(slot) + "\t" + head_ +
             std::to_string(other.row) + "\t" + std::to_string(then) + "\n";
@@ -24,7 +24,6 @@ class Text {
   std::string head_;
 };
 
-// Signed numbers and unsigned ones are compared as what they are.
 bool is_greater(const Site& like, std::int64_t one, std::int64_t other) {
   if (like.kind == ValueKind::kSigned) return one > other;
   return static_cast<std::uint64_t>(one) > static_cast<std::uint64_t>(other);

@@ -1,5 +1,5 @@
-// What one comparison with a constant says about another of the same assignment
-// (docs/formats/sampler.md).
+// Writes implications: what one comparison with a constant says about another one of the same
+// assignment (docs/formats/sampler.md).
 #pragma once
 
 #include <string>

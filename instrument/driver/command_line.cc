@@ -13,12 +13,12 @@ namespace {
 
 using instrument::Options;
 
-// With one of these clang stops before it links, or does not compile at all.
+// With these options clang does not link.
 constexpr std::array<std::string_view, 15> kNoLink = {
     "-c",        "-S",           "-E",           "-M",     "-MM",
     "--version", "-dumpversion", "-dumpmachine", "--help", "-fsyntax-only",
     "-emit-ast", "--precompile", "-r",           "-###",   "--analyze"};
-// Options whose value is the next word: that word is no option.
+// Options whose value is the next word.
 constexpr std::array<std::string_view, 30> kTakesNext = {
     "-o",           "-x",          "-include", "-I",         "-D",        "-U",
     "-L",           "-l",          "-MF",      "-MT",        "-MQ",       "-isystem",
@@ -32,9 +32,8 @@ bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 
-// Response files are opened here, as they may hold options of the sampler. A file that cannot be
-// read is clang's to complain about. Files within files are opened too, to a depth that no build
-// reaches.
+// Expands response files, which may contain sampler options, to a limited depth. clang reports
+// those that cannot be read.
 void expand(const std::vector<std::string>& given, std::vector<std::string>& out, int depth) {
   constexpr int kMostDepth = 16;
   for (const std::string& word : given) {
@@ -55,7 +54,7 @@ struct Parts {
   std::string language;  // of -x, for the files behind it; empty for none
   bool links = true;
   bool has_input = false;
-  bool only_headers = true;  // as far as there is input
+  bool only_headers = true;  // all inputs so far are headers
   bool is_static = false;    // the program needs no dynamic linker
   bool is_library = false;   // a shared object
   bool threads_given = false;
@@ -63,18 +62,19 @@ struct Parts {
   std::optional<std::string> error;
 };
 
-// What clang makes of a header is not linked.
+// A compiled header is not linked.
 bool is_header(const std::string& file, const std::string& language) {
   if (!language.empty()) return language.ends_with("-header");
   return std::any_of(kHeaderEndings.begin(), kHeaderEndings.end(),
                      [&](std::string_view ending) { return file.ends_with(ending); });
 }
 
-// Only if an object asks for it. For the linker's eyes only: -x may say that files are C.
+// The linker uses the runtime only if an object needs it. The words are passed with -Xlinker, since
+// -x may declare all files to be C.
 //
-// By default each program and each library has a copy of the runtime, so that it runs wherever it
-// is copied to; in one process the copies share their work (runtime/sampler/copies.h). A library
-// keeps its copy to itself: a program that is linked with the library must not take it for its own.
+// By default each program and each library contains a copy of the runtime, so that it can be moved
+// anywhere. The copies in one process elect a leader (runtime/sampler/leader.h). A library hides
+// its copy: a program that is linked with the library must not use it as its own.
 std::vector<std::string> words_of_runtime(const Parts& parts, const std::string& folder) {
   std::vector<std::string> words{"-Wl,--push-state,--as-needed", "-Xlinker"};
   if (parts.options.shared_runtime && !parts.is_static) {
@@ -85,8 +85,8 @@ std::vector<std::string> words_of_runtime(const Parts& parts, const std::string&
   } else {
     words.push_back(folder + "/libtelltale_sampler.a");
     if (parts.is_library) words.emplace_back("-Wl,--exclude-libs,libtelltale_sampler.a");
-    // Libraries behind it may be the first to ask for it. A shared object of plain code gets no
-    // runtime.
+    // Libraries that follow may be the first to need it. A shared object without instrumented code
+    // gets no runtime.
     if (parts.threads_by_clang && (parts.is_static || parts.options.any_scheme()))
       words.insert(words.end(), {"-Wl,--wrap=pthread_create", "-Wl,-u,__wrap_pthread_create"});
   }
@@ -183,7 +183,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   CommandLine result{std::move(parts.clang), std::nullopt};
   if (!parts.has_input) return result;
   std::vector<std::string>& out = result.arguments;
-  // What one of clang's steps has no use for is no mistake of the user's.
+  // clang must not warn about arguments that a step does not use.
   const auto quietly = [&](const std::vector<std::string>& words) {
     out.emplace_back("--start-no-unused-arguments");
     out.insert(out.end(), words.begin(), words.end());
@@ -194,7 +194,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     std::vector<std::string> words{"-fplugin=" + installation.plugin};
     for (const std::string& option : parts.sampler)
       words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});
-    // Of a module in one step clang writes what is for importers when sites are planted already.
+    // A module in one step: clang would write its interface after marks are inserted.
     if (installation.release > 19) words.emplace_back("-fno-modules-reduced-bmi");
     quietly(words);
   }

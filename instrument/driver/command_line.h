@@ -1,4 +1,4 @@
-// What the drivers make of their command line.
+// Translates the driver's command line to clang's.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,12 @@ struct CommandLine {
   std::optional<std::string> error;
 };
 
-// `given` without argument 0. Options of the sampler go to the plugin; a link gets the runtime, all
-// else is clang's.
+// `given` is without argument 0. Sampler options go to the plugin, and a link gets the runtime; all
+// else is passed on.
 CommandLine rewrite(const std::vector<std::string>& given, const Installation& installation);
 
-// The words of a response file, by GNU's rules: white space parts, quotes and backslashes keep.
+// The words of a response file by GNU's rules: white space separates words; quotes and backslashes
+// protect it.
 std::vector<std::string> words_of(const std::string& text);
 
 }  // namespace telltale::driver

@@ -27,7 +27,7 @@ struct Section {
   std::vector<Entry> entries;
 };
 
-// What is on although nobody asked for it.
+// The help text, with a note if the option is on by default.
 std::string with_default(const Option& option) {
   const instrument::Options defaults;
   std::string text(option.help);
@@ -62,7 +62,7 @@ Section scheme_section() {
   return section;
 }
 
-// What compiled programs and the drivers read. docs/design/sampler-compiler.md says more.
+// Environment variables of instrumented programs and of the drivers.
 Section environment() {
   return {
       "Environment",
@@ -112,7 +112,7 @@ std::string as_text(const Section& section) {
   return out;
 }
 
-// What roff takes for more than text.
+// Escapes text for roff.
 std::string roff(std::string_view text) {
   std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {
@@ -157,7 +157,7 @@ std::string help_text() {
 }
 
 std::string manual_page() {
-  // No date: the page of one version is the same whenever it was built.
+  // No date: the build is reproducible.
   std::string out = ".TH \"TELLTALE\\-CC\" 1 \"\" \"telltale " + roff(TELLTALE_VERSION) +
                     "\" \"telltale manual\"\n.nh\n.ad l\n";
   out += ".SH NAME\ntelltale\\-cc, telltale\\-c++, sampler\\-cc \\- " + roff(kSummary) + "\n";

@@ -1,4 +1,4 @@
-// What the drivers say about themselves, from the table of options.
+// The texts of --help and of the manual page, from the table of options.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace telltale::driver {
 
-// Options that the drivers answer by themselves.
+// Options that the drivers handle themselves.
 inline constexpr const char* kHelp = "--help";
 inline constexpr const char* kPrintManual = "--print-manual";
 
-// For `--help`: every option and scheme with one line.
+// One line for each option and scheme.
 std::string help_text();
 // The manual page in roff with the man(7) macros.
 std::string manual_page();

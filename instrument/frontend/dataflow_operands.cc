@@ -90,7 +90,7 @@ Operands DataflowOperands::of_value(const clang::Expr& expr) const {
       break;
     }
   }
-  // Copying a plain structure in C++ is a constructor's work.
+  // A trivial copy of a structure is a constructor call in C++.
   if (const auto* const made = llvm::dyn_cast<clang::CXXConstructExpr>(value);
       made != nullptr && made->getNumArgs() == 1 &&
       made->getConstructor()->isCopyOrMoveConstructor())
@@ -167,7 +167,7 @@ std::optional<std::string> DataflowOperands::path_of(const clang::Expr& place) c
   const clang::Expr& bare = strip_temporaries(place);
   if (const auto* const name = llvm::dyn_cast<clang::DeclRefExpr>(&bare)) {
     const auto* const variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
-    // A lambda's copy is a member of it, and what it refers to is behind a pointer.
+    // A lambda's copy is a member; a reference capture is an indirection.
     if (variable == nullptr || variable->getName().empty() ||
         variable->getType()->isReferenceType() || name->refersToEnclosingVariableOrCapture())
       return std::nullopt;

@@ -1,5 +1,4 @@
-// What stands in the operands of -fsampler-dataflow (docs/formats/sampler.md): variables, members,
-// numbers.
+// The operands of -fsampler-dataflow (docs/formats/sampler.md): variables, members, numbers.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -19,36 +18,35 @@ using Operands = std::vector<std::string>;
 inline constexpr const char* kAnything = "*";
 inline constexpr const char* kElement = "@";
 
-// Is it followed: a number that is no floating-point one, or an address?
+// Is it an integer, an enumeration or an address? Only those are followed.
 bool is_discrete(clang::QualType type, const clang::ASTContext& context);
-// Without parentheses and temporaries.
+// Strips parentheses and temporaries.
 const clang::Expr& strip_temporaries(const clang::Expr& expr);
-// Through casts, too, down to what is read: casts are transparent.
+// Strips casts, too, down to what is loaded.
 const clang::Expr& strip_casts(const clang::Expr& expr);
 
-// `name` tells variables apart.
+// `name` returns a unique name for a variable.
 class DataflowOperands {
  public:
   using Naming = std::function<std::string(const clang::VarDecl&)>;
-  // `fields`: members of structures are followed, too.
+  // `fields`: follows members of structures, too.
   DataflowOperands(const clang::ASTContext& context, bool fields, Naming name)
       : context_(context), fields_(fields), name_(std::move(name)) {}
 
-  // One operand for each discrete number in a variable: itself, or members of a structure.
+  // One operand for each discrete value in a variable: itself, or the members of a structure.
   [[nodiscard]] Operands of_variable(const clang::VarDecl& variable) const;
-  // The same for what an expression that can be written to names, and for what one gives.
+  // The same for an lvalue expression, and for a value.
   [[nodiscard]] Operands of_place(const clang::Expr& lvalue) const;
   [[nodiscard]] Operands of_value(const clang::Expr& expr) const;
-  // A variable or a number, if that is all.
+  // The operand, if it is a variable or a number.
   [[nodiscard]] std::optional<std::string> simple(const clang::Expr& expr) const;
-  // Appends what a variable, a member of a structure or an element is initialised with: places,
-  // each followed by its value.
+  // Appends the initialisation of a variable, member or element: pairs of an lvalue and its value.
   void initialised(const std::string& name, bool direct, clang::QualType type,
                    const clang::Expr& init, Operands& pairs) const;
 
  private:
   void spread(clang::QualType type, const std::string& name, bool direct, Operands& out) const;
-  // A variable, or with fields a member of a structure.
+  // A variable, or with `fields` a member of a structure.
   [[nodiscard]] std::optional<std::string> path_of(const clang::Expr& place) const;
   [[nodiscard]] std::optional<std::string> number_of(const clang::Expr& expr) const;
 

@@ -47,7 +47,7 @@ clang::BinaryOperatorKind negated(clang::BinaryOperatorKind kind) {
   }
 }
 
-// The lines of one function: what is done, in the order in which it is evaluated.
+// The lines of one function, in evaluation order.
 class FunctionLines {
  public:
   explicit FunctionLines(const DataflowOperands& values) : values_(values) {}
@@ -110,7 +110,7 @@ class FunctionLines {
     }
   }
 
-  // What a constructor does before its body.
+  // Member initialisers.
   void initialisers(const clang::CXXConstructorDecl& made) {
     for (const clang::CXXCtorInitializer* const one : made.inits()) {
       if (!one->isWritten()) continue;
@@ -144,7 +144,7 @@ class FunctionLines {
     if (!pairs.empty()) line("=", pairs);
   }
 
-  // The name that its operands begin with.
+  // The name without members.
   [[nodiscard]] std::string plain_name(const clang::VarDecl& variable) const {
     const Operands operands = values_.of_variable(variable);
     if (operands.empty()) return kAnything;
@@ -171,7 +171,7 @@ class FunctionLines {
     line("!", written);
   }
 
-  // The call that a value is the result of, unchanged.
+  // The call whose result the value is, or null.
   static const clang::CallExpr* called(const clang::Expr& value) {
     return llvm::dyn_cast<clang::CallExpr>(&strip_casts(value));
   }
@@ -233,7 +233,7 @@ class FunctionLines {
     value ? line("?", {flipped ? "==" : "!=", *value, "0"}) : nothing();
   }
 
-  // What happens inside an expression.
+  // The effects of an expression.
   void walk(const clang::Stmt* one) {
     if (one == nullptr || is_unevaluated(*one)) return;
     if (!llvm::isa<clang::Expr>(one)) return statement(one);
@@ -282,7 +282,7 @@ class FunctionLines {
   const DataflowOperands& values_;
 };
 
-// A static local stands among the globals.
+// Static locals are listed with the globals.
 std::string static_name(const clang::VarDecl& variable) {
   const auto* const owner = llvm::dyn_cast<clang::FunctionDecl>(variable.getDeclContext());
   return (owner == nullptr ? std::string() : name_of(*owner) + "$") + variable.getNameAsString();

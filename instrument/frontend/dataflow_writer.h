@@ -1,4 +1,4 @@
-// What flows where: -fsampler-dataflow (docs/formats/sampler.md).
+// Writes the data flow of a unit for -fsampler-dataflow (docs/formats/sampler.md).
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -18,10 +18,10 @@ class DataflowWriter {
   DataflowWriter(const clang::ASTContext& context, const Options& options)
       : context_(context), options_(options) {}
 
-  // Adds what a function with a body does, once. Nothing may be planted in it yet. `globals` are
-  // those of the file so far.
+  // Adds a function with a body, once. Call before marks are inserted in it. `globals` are those
+  // declared so far.
   void add(const clang::FunctionDecl& function, const std::vector<clang::VarDecl*>& globals);
-  // The text of .debug_sampler_dataflow behind the unit's signature. `globals` are all of the file.
+  // The text of .debug_sampler_dataflow after the unit's signature. `globals` are all of the file.
   [[nodiscard]] std::string text(const std::vector<clang::VarDecl*>& globals) const;
 
  private:
@@ -29,7 +29,7 @@ class DataflowWriter {
   const Options& options_;
   llvm::DenseSet<const clang::FunctionDecl*> done_;
   llvm::DenseSet<const clang::VarDecl*> address_taken_;  // globals, in any function
-  // With those that no file has at its top: static locals and members.
+  // also static locals and static members
   llvm::SetVector<const clang::VarDecl*> named_;
   std::string functions_;
 };

@@ -22,7 +22,7 @@ CastKind scalar_cast(clang::QualType from, clang::QualType to) {
 
 }  // namespace
 
-// One function for each type of value, declared as if in C, so that its name is its symbol.
+// One function for each type of value, with C linkage, so that its name is its symbol.
 clang::FunctionDecl* MarkBuilder::function_for(clang::QualType type) {
   clang::FunctionDecl*& known = functions_[type.getTypePtr()];
   if (known != nullptr) return known;
@@ -133,15 +133,15 @@ clang::Expr* MarkBuilder::dereference(clang::Expr* pointer, clang::QualType type
                                       clang::OK_Ordinary, pointer->getBeginLoc(), false, {});
 }
 
-// Clang's analyses at the end of a unit look into what is evaluated once, and would report for a
-// second time what `instead_of` shows them. They do not look through two of these.
+// Clang's analyses at the end of a unit look into an OpaqueValueExpr and would repeat the warnings
+// for `instead_of`. They do not look through two of them.
 clang::OpaqueValueExpr* MarkBuilder::evaluate_once(clang::Expr* expr) {
   const auto wrapped = [this](clang::Expr* one) {
     return new (context_) clang::OpaqueValueExpr(one->getBeginLoc(), one->getType(),
                                                  one->getValueKind(), one->getObjectKind(), one);
   };
   clang::OpaqueValueExpr* const hidden = wrapped(expr);
-  hidden->setIsUnique(true);  // it has no place of its own to be remembered in
+  hidden->setIsUnique(true);  // clang does not store its value
   return wrapped(hidden);
 }
 

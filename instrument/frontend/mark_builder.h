@@ -1,4 +1,4 @@
-// Builds the expressions that the AST side plants. Everything made here belongs to the ASTContext.
+// Builds the expressions that SiteInserter inserts. The ASTContext owns them.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -14,15 +14,15 @@ class MarkBuilder {
  public:
   explicit MarkBuilder(clang::ASTContext& context) : context_(context) {}
 
-  // `value`, a scalar that is no lvalue, handed on by a call that names `mark`; then the addresses
-  // of `variables`.
+  // A call that returns `value`, a scalar prvalue; it names `mark` and passes the addresses of
+  // `variables`.
   clang::Expr* forward(unsigned mark, clang::Expr* value,
                        const std::vector<clang::VarDecl*>& variables = {});
-  // A call for its own sake.
+  // A call without a value.
   clang::Expr* marker(unsigned mark, clang::SourceLocation location);
 
   clang::Expr* convert(clang::Expr* value, clang::QualType to);
-  // The value of an lvalue.
+  // An lvalue-to-rvalue conversion.
   clang::Expr* load(clang::Expr* lvalue);
   clang::Expr* reference(clang::VarDecl* variable, clang::SourceLocation location);
   clang::Expr* assign(clang::Expr* lvalue, clang::Expr* value);
@@ -30,12 +30,13 @@ class MarkBuilder {
                       clang::QualType type);
   clang::Expr* literal_one(clang::SourceLocation location);
   clang::Expr* address_of(clang::Expr* lvalue, clang::QualType pointer);
-  // The lvalue of type `type` that a pointer leads to.
+  // The lvalue that a pointer points to.
   clang::Expr* dereference(clang::Expr* pointer, clang::QualType type);
-  // A name for an expression that is evaluated once; to be listed in in_order().
+  // Wraps an expression so that it is evaluated once however often it is used. It must be a step of
+  // sequence().
   clang::OpaqueValueExpr* evaluate_once(clang::Expr* expr);
-  // Evaluates `steps` one after another; the value is that of number `result`. `instead_of` is what
-  // all this stands for.
+  // Evaluates `steps` in order; the result is that of step `result`. `instead_of` is the expression
+  // that this replaces.
   clang::Expr* sequence(clang::Expr* instead_of, llvm::ArrayRef<clang::Expr*> steps,
                         unsigned result);
 

@@ -12,7 +12,7 @@
 namespace telltale::instrument {
 namespace {
 
-// How tight operators of C bind.
+// The precedence of C's operators.
 constexpr int kPrimary = 0;
 constexpr int kUnary = 2;
 
@@ -88,7 +88,7 @@ const char* suffix_of(clang::QualType type) {
   }
 }
 
-// A pointer that is compared, before it was given the other side's type.
+// The operand of a pointer comparison before the conversion to the other side's type.
 const clang::Expr* as_compared(const clang::Expr& expr) {
   const auto* const cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expr.IgnoreParens());
   if (cast == nullptr || !cast->getSubExpr()->getType()->isPointerType()) return &expr;
@@ -240,7 +240,7 @@ NormalForm::Printed NormalForm::print(const clang::Expr& expr) {
   if (const auto* const member = llvm::dyn_cast<clang::MemberExpr>(&expr))
     return print_member(*member);
   if (const auto* const call = llvm::dyn_cast<clang::CallExpr>(&expr)) {
-    // What is planted already hands its value on.
+    // A mark returns its value.
     const clang::FunctionDecl* const callee = call->getDirectCallee();
     const bool is_mark = callee != nullptr && callee->getIdentifier() != nullptr &&
                          callee->getName().starts_with(kMarkPrefix);

@@ -1,5 +1,5 @@
-// -fsampler-normal-form: expressions as the original's front end rewrote them before it looked for
-// sites, so that tables of both can be laid side by side (docs/formats/sampler.md).
+// -fsampler-normal-form: prints expressions as the original's front end normalised them, so that
+// its tables can be compared with ours (docs/formats/sampler.md).
 #pragma once
 
 #include <clang/AST/Expr.h>
@@ -10,28 +10,28 @@
 
 namespace telltale::instrument {
 
-// Of one function: temporaries and locals have names of their own in it.
+// For one function, which numbers its temporaries and locals.
 class NormalForm {
  public:
-  // `globals` are those that the file has declared so far.
+  // `globals` are those declared so far.
   NormalForm(const clang::FunctionDecl& function, const std::vector<clang::VarDecl*>& globals);
 
-  // What is left of an expression when its side effects have been moved out: `tmp` for a call.
+  // An expression after its side effects are moved out: `tmp` for a call.
   std::string text(const clang::Expr& expr);
-  // A call, assignment or increment that is a statement of its own.
+  // A call, assignment or increment as a statement.
   std::string statement(const clang::Expr& expr);
-  // What an `if`, a `switch` or a loop asks, whole.
+  // The condition of an `if`, `switch` or loop.
   std::string condition(const clang::Expr& expr);
   std::string callee(const clang::Expr& expr);
-  // A local that is not the first of its name in the function gets a number.
+  // A local's name, with a number if it is not the first of that name in the function.
   std::string name(const clang::VarDecl& variable) const;
-  // Those that it declares, in the order of the text.
+  // The function's locals in source order.
   [[nodiscard]] const std::vector<const clang::VarDecl*>& locals() const { return locals_; }
 
  private:
   struct Printed {
     std::string text;
-    int binds = 0;  // as operators do: less binds tighter
+    int binds = 0;  // precedence; lower binds tighter
   };
   Printed print(const clang::Expr& expr);
   Printed print_cast(const clang::CastExpr& cast);

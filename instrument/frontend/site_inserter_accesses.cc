@@ -1,4 +1,4 @@
-// Accesses to shared memory, assignments that read what they write, and what members begin with.
+// Accesses to shared memory, compound assignments and increments, and member initialisers.
 #include "frontend/site_inserter.h"
 
 namespace telltale::instrument {
@@ -27,7 +27,7 @@ clang::Expr* SiteInserter::add_access_marks(clang::Expr* value, const std::strin
     mark.scheme = scheme;
     mark.is_write = is_write;
     mark.sites.push_back(add_site(scheme, fields, value->getType()));
-    // The others count accesses of known history a second time.
+    // The others have a second row for accesses with a known predecessor.
     if (scheme != Scheme::kData)
       mark.uncounted_sites.push_back(add_site(scheme, fields, value->getType()));
     value = builder_.forward(finish_mark(std::move(mark)), value);
@@ -48,19 +48,17 @@ clang::Expr* SiteInserter::add_yield_mark(clang::Expr* assignment, const std::st
     if (value_kind(type, state_.context) == ValueKind::kNone) return assignment;
     return builder_.forward(add_mark(Scheme::kYields, {what}, type), assignment);
   }
-  // Through the address, so that what was assigned to is not read again. A bit-field has none.
+  // Marks the address, so that the assigned object is not read again. A bit-field has no address.
   if (assignment->refersToBitField()) return assignment;
   clang::Expr* const address = builder_.address_of(assignment, state_.context.getPointerType(type));
   return builder_.dereference(
       builder_.forward(add_mark(Scheme::kYields, {what}, address->getType()), address), type);
 }
 
-// What an assignment does to its target, before anything is planted in it.
 SiteInserter::Target SiteInserter::store_target(const clang::Expr& lvalue) const {
   return {assigned_lvalue(lvalue), shared_lvalue_text(lvalue)};
 }
 
-// The value that will be stored, seen by all schemes that look at assignments.
 clang::Expr* SiteInserter::add_store_marks(clang::Expr* value, const Target& target,
                                            const void* place) {
   if (target.left) value = add_assignment_marks(value, *target.left, place);
@@ -73,7 +71,7 @@ clang::Expr* SiteInserter::load_with_mark(clang::Expr* lvalue, const Target& tar
   return target.shared ? add_access_marks(value, *target.shared, false) : value;
 }
 
-// `x op= e` becomes `x = (T)(x op e)`, where e is evaluated first and then what x is, once each.
+// `x op= e` becomes `x = (T)(x op e)`. e is evaluated first, then the lvalue x, once each.
 void SiteInserter::lower_compound_assignment(clang::Stmt*& slot, const Target& target) {
   auto& expr = *llvm::cast<clang::CompoundAssignOperator>(slot);
   const clang::QualType type = expr.getLHS()->getType();
@@ -96,7 +94,7 @@ void SiteInserter::lower_compound_assignment(clang::Stmt*& slot, const Target& t
   slot = builder_.sequence(&expr, {right, place, builder_.assign(place, value)}, 2);
 }
 
-// `x++` becomes `x = (T)(x + 1)`, and its value is the old or the new one, as it was.
+// `x++` becomes `x = (T)(x + 1)`; its value is the old or the new one.
 void SiteInserter::lower_increment(clang::Stmt*& slot, const Target& target, Use use) {
   auto& expr = *llvm::cast<clang::UnaryOperator>(slot);
   const clang::QualType type = expr.getSubExpr()->getType();
@@ -118,7 +116,7 @@ void SiteInserter::lower_increment(clang::Stmt*& slot, const Target& target, Use
   slot = builder_.sequence(&expr, {place, old, builder_.assign(place, value)}, wants_old ? 1 : 2);
 }
 
-// An initialiser's expression cannot be exchanged, the initialiser can.
+// A CXXCtorInitializer's expression cannot be replaced, so the initialiser is.
 void SiteInserter::instrument_member_initialisers(clang::CXXConstructorDecl& constructor) {
   clang::ASTContext& context = state_.context;
   for (clang::CXXCtorInitializer*& initialiser : constructor.inits()) {
@@ -141,7 +139,7 @@ void SiteInserter::instrument_member_initialisers(clang::CXXConstructorDecl& con
           clang::CXXCtorInitializer(context, initialiser->getIndirectMember(),
                                     initialiser->getMemberLocation(), left, value, right);
     } else {
-      continue;  // bases are no numbers
+      continue;  // a base
     }
     if (initialiser->isWritten()) made->setSourceOrder(initialiser->getSourceOrder());
     initialiser = made;

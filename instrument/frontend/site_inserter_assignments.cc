@@ -7,7 +7,7 @@
 namespace telltale::instrument {
 namespace {
 
-// The original's own temporaries and what some C libraries' macros leave: never looked at
+// Temporaries of the original's front end and of some C libraries' macros have no sites
 // (docs/formats/sampler.md).
 constexpr std::array<std::string_view, 9> kIgnoredLocals = {
     "tmp", "__result", "__s", "__s1", "__s1_len", "__s2", "__s2_len", "__u", "__c"};
@@ -26,7 +26,7 @@ bool is_ignored(const clang::VarDecl& variable) {
   return name.starts_with("__cil_tmp") || is_one_of(kIgnoredLocals, name);
 }
 
-// Can its value be read at any time, without a call and without being seen?
+// Can the variable be read without a call and without a visible effect?
 bool can_be_read(const clang::VarDecl& variable, const clang::ASTContext& context) {
   if (variable.getType().isVolatileQualified() || variable.getType()->isReferenceType())
     return false;
@@ -154,7 +154,7 @@ void SiteInserter::add_constants(const AssignedLvalue& left, Mark& mark) {
     return add(0, "(" + text_of_type(left.type, state_.context) + ")0");
   if (!state_.unit.options.compare_constants)
     return add(0, kind == ValueKind::kSigned ? "0LL" : "0ULL");
-  // The others are known at the end of the unit only.
+  // All constants are known at the end of the unit.
   const unsigned like =
       add_site(Scheme::kScalarPairs, {left.text, left.host, left.offset, "", "const"}, left.type);
   mark.constant_template = state_.unit.sites[like];

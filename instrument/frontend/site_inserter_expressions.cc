@@ -9,7 +9,8 @@
 namespace telltale::instrument {
 namespace {
 
-// Does it always call what no constant expression can? Such a one can be changed at any time.
+// Does it always call a function that no constant expression can call? Then it can be changed at
+// any time.
 bool is_never_constant_evaluated(const clang::Stmt& statement) {
   if (const auto* const call = llvm::dyn_cast<clang::CallExpr>(&statement)) {
     const clang::FunctionDecl* const callee = call->getDirectCallee();
@@ -31,7 +32,7 @@ bool is_never_constant_evaluated(const clang::Stmt& statement) {
   return false;
 }
 
-// Of several expressions, one of which was chosen when it was compiled: that one.
+// The expression that was selected at compile time, or null.
 const clang::Expr* selected_expression(const clang::Expr& expr) {
   if (const auto* const by_type = llvm::dyn_cast<clang::GenericSelectionExpr>(&expr))
     return by_type->getResultExpr();
@@ -137,8 +138,8 @@ void SiteInserter::instrument_children(clang::Expr& expr, Use use) {
   ExpressionVisitor(*this, use).Visit(&expr);
 }
 
-// One expression for all calls that leave the argument out: planted in once, by the first of them.
-// It names nothing of that caller's. What a constant expression may still run stays as it is.
+// A default argument is one expression for all calls: marks are inserted once. It cannot name the
+// caller's variables. If a constant expression may evaluate it, it stays as it is.
 void SiteInserter::instrument_default_argument(clang::CXXDefaultArgExpr& expr) {
   clang::ParmVarDecl* const parameter = expr.getParam();
   const auto* const owner = llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext());
@@ -166,8 +167,8 @@ void SiteInserter::instrument_detached(clang::Stmt*& slot) {
   location_enabled_ = wanted;
 }
 
-// The same for a member's initialiser in the class: where clang made no copy of it, it is one
-// expression for all constructors, and for lists that leave the member out.
+// A default member initialiser, unless clang copied it, is one expression for all constructors and
+// for initialiser lists that leave the member out.
 void SiteInserter::instrument_default_member(clang::Stmt*& slot) {
   auto& expr = *llvm::cast<clang::CXXDefaultInitExpr>(slot);
   clang::FieldDecl* const field = expr.getField();
@@ -177,7 +178,7 @@ void SiteInserter::instrument_default_member(clang::Stmt*& slot) {
   clang::Expr* const init =
       expr.hasRewrittenInit() ? expr.getRewrittenExpr() : field->getInClassInitializer();
   if (init == nullptr) return;
-  // Copies share parts with the original.
+  // Copies share subexpressions with the original.
   const auto* const owner = llvm::dyn_cast<clang::CXXRecordDecl>(field->getParent());
   if (!state_.at_end_of_unit && (owner == nullptr || owner->isLiteral()) &&
       !is_never_constant_evaluated(*init))
@@ -195,8 +196,7 @@ void SiteInserter::instrument_default_member(clang::Stmt*& slot) {
   }
 }
 
-// What is made of `co_return e` is one of both: a call with what `e` became, or `e` itself, if it
-// is of no value.
+// clang emits either a call with the converted operand or, if `e` has no value, the operand.
 void SiteInserter::instrument_coroutine_return(clang::CoreturnStmt& statement) {
   auto part = statement.children().begin();
   clang::Stmt*& operand = *part;
@@ -225,7 +225,7 @@ void SiteInserter::instrument_expression(clang::Stmt*& slot, Use use) {
     return;
   }
   if (auto* const called = llvm::dyn_cast<clang::CallExpr>(&expr)) {
-    // Only asked about, never computed.
+    // The argument is not evaluated.
     const unsigned builtin = called->getBuiltinCallee();
     if (builtin == clang::Builtin::BI__builtin_constant_p ||
         builtin == clang::Builtin::BI__builtin_object_size ||
@@ -313,7 +313,7 @@ void SiteInserter::instrument_call(clang::Stmt*& slot) {
   if (site) {
     name = normal_ ? normal_->callee(*expr.getCallee())
                    : text(*expr.getCallee()->IgnoreParenImpCasts());
-    // Operators and conversions are calls that nobody wrote a name for.
+    // Operators and conversions have no callee text.
     if (callee != nullptr && (llvm::isa<clang::CXXOperatorCallExpr>(expr) || name.empty() ||
                               llvm::isa<clang::CXXConversionDecl>(callee)))
       name = callee->getNameAsString();

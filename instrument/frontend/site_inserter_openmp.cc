@@ -1,5 +1,5 @@
-// Bodies of OpenMP regions. Clang makes functions of some of them, hands captured variables in, and
-// drives the loops itself: heads of such loops, and what must keep its shape, are left alone.
+// The bodies of OpenMP regions. Clang outlines some of them, passes captured variables, and drives
+// the loops itself. Heads of such loops, and directives of a fixed form, stay as they are.
 #include <clang/AST/OpenMPClause.h>
 #include <clang/AST/StmtOpenMP.h>
 #include <clang/Basic/OpenMPKinds.h>
@@ -20,8 +20,8 @@ std::string name_of_directive(clang::OpenMPDirectiveKind kind) {
 #endif
 }
 
-// Atomics and dispatches are one expression of a given form; what may run on a device has no
-// counters there; transformed loops are copied already; a scan runs its body in two halves.
+// atomic and dispatch require one expression of a given form; a target device has no counters;
+// transformed loops are already copied; a scan runs its body in two halves.
 bool has_fixed_form(const clang::OMPExecutableDirective& directive) {
   const clang::OpenMPDirectiveKind kind = directive.getDirectiveKind();
   if (kind == llvm::omp::OMPD_atomic || kind == llvm::omp::OMPD_dispatch ||
@@ -34,8 +34,8 @@ bool has_fixed_form(const clang::OMPExecutableDirective& directive) {
   return false;
 }
 
-// The place of the statement that `directive` is about, or null. Clang keeps what it captures in
-// two places and has no way to exchange it but this: it stands behind the captures.
+// The slot of the directive's associated statement, or null. Clang keeps a captured statement in
+// two places and offers no setter; the statement follows the captures in memory.
 clang::Stmt** associated_statement(clang::OMPExecutableDirective& directive,
                                    clang::CapturedStmt*& captured) {
   clang::Stmt** slot = &*directive.children().begin();
@@ -47,7 +47,7 @@ clang::Stmt** associated_statement(clang::OMPExecutableDirective& directive,
   return slot;
 }
 
-// The body of the innermost of the loops that `directive` drives; null if they are not as expected.
+// The innermost of the loops that the directive drives; null if they have an unexpected form.
 clang::Stmt* innermost_loop(clang::Stmt* statement, unsigned loops) {
   for (;;) {
     statement = statement->IgnoreContainers(true);
@@ -87,7 +87,7 @@ void add_clauses(const clang::OMPExecutableDirective& directive,
   }
 }
 
-// Variables of which each thread has one of its own.
+// Variables that are private to a thread.
 std::vector<const clang::VarDecl*> private_variables(clang::OMPExecutableDirective& directive) {
   std::vector<const clang::VarDecl*> found;
   add_clauses<clang::OMPPrivateClause>(directive, found);
@@ -128,7 +128,7 @@ void SiteInserter::instrument_region_statement(clang::OMPExecutableDirective& di
   } else if (auto* const block = llvm::dyn_cast<clang::CompoundStmt>(slot);
              block != nullptr &&
              (kind == llvm::omp::OMPD_sections || kind == llvm::omp::OMPD_parallel_sections)) {
-    // Clang deals the statements of this block out.
+    // The statements of this block are the sections.
     for (clang::Stmt*& section : block->body()) {
       auto* const named = llvm::dyn_cast<clang::OMPSectionDirective>(section);
       named != nullptr ? instrument_openmp(*named) : instrument_region_body(section);
@@ -144,7 +144,8 @@ void SiteInserter::instrument_openmp(clang::OMPExecutableDirective& directive) {
   clang::CapturedStmt* captured = nullptr;
   clang::Stmt** const slot = associated_statement(directive, captured);
   if (slot == nullptr || *slot == nullptr) return;
-  // What is named here is what the region has captured: the variables around it may not have been.
+  // Only captured variables can be named here. Variables around the region may not have been
+  // captured.
   const std::vector<clang::VarDecl*> around = std::exchange(scope_, {});
   const bool was_inside = std::exchange(is_detached_, true);
   const int number = number_;

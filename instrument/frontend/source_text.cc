@@ -13,9 +13,9 @@
 namespace telltale::instrument {
 namespace {
 
-// Tokens with one space where there was any white space.
+// The tokens with single spaces where there was white space.
 std::string on_one_line(llvm::StringRef text, const clang::LangOptions& language) {
-  const std::string ended = text.str();  // the lexer wants a zero at the end
+  const std::string ended = text.str();  // the lexer needs a terminating zero
   clang::Lexer lexer(clang::SourceLocation(), language, ended.data(), ended.data(),
                      ended.data() + ended.size());
   std::string out;
@@ -25,7 +25,7 @@ std::string on_one_line(llvm::StringRef text, const clang::LangOptions& language
     const char* const begin = lexer.getBufferLocation() - token.getLength();
     out.append(begin, token.getLength());
   }
-  // The last token comes together with "there is no more".
+  // LexFromRawLexer() returns true with the last token.
   if (token.isNot(clang::tok::eof)) {
     if (!out.empty() && token.hasLeadingSpace()) out += ' ';
     out.append(lexer.getBufferLocation() - token.getLength(), token.getLength());
@@ -33,8 +33,8 @@ std::string on_one_line(llvm::StringRef text, const clang::LangOptions& language
   return out;
 }
 
-// Modules and precompiled headers hold absolute names, whatever name the compiler was given.
-// Whoever gives it absolute names sees these everywhere.
+// Modules and precompiled headers contain absolute names even if the compiler was given relative
+// ones. If it was given an absolute name, all names are absolute anyway.
 bool has_lost_its_name(clang::SourceLocation location, const clang::SourceManager& sources) {
   if (!sources.isLoadedSourceLocation(location)) return false;
   const clang::FileID main = sources.getMainFileID();
@@ -42,7 +42,7 @@ bool has_lost_its_name(clang::SourceLocation location, const clang::SourceManage
   return sources.isLoadedFileID(main) || !file || !llvm::sys::path::is_absolute(file->getName());
 }
 
-// A row is one line of columns parted by tabs.
+// Rows are lines, and tabs separate columns.
 std::string as_field(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -82,7 +82,7 @@ std::string name_of(const clang::FunctionDecl& function) {
   function.getNameForDiagnostic(stream, function.getASTContext().getPrintingPolicy(),
                                 /*Qualified=*/true);
   stream.flush();
-  // As newer releases of clang say it.
+  // The spelling of newer clang releases.
   constexpr llvm::StringLiteral kOldName = "(anonymous class)";
   for (std::size_t at = out.find(kOldName); at != std::string::npos; at = out.find(kOldName))
     out.replace(at, kOldName.size(), "(lambda)");

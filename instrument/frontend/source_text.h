@@ -1,4 +1,4 @@
-// Expressions as the programmer wrote them.
+// Source text and locations for the site table.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -15,9 +15,8 @@ class SourceLocation;
 
 namespace telltale::instrument {
 
-// The source of `expr` on one line: comments are left out and white space becomes one space. Where
-// no such text stands in a file (it comes out of a macro), the compiler's own rendering of the
-// expression.
+// The source of `expr` on one line, without comments and with single spaces. If it is not in a
+// file, because it comes from a macro, clang's rendering of the expression.
 std::string text_of(const clang::Expr& expr, const clang::ASTContext& context);
 std::string text_of_type(clang::QualType type, const clang::ASTContext& context);
 // Qualified, with template arguments, without parameters.
@@ -27,11 +26,11 @@ struct SourcePlace {
   std::string file;
   unsigned line = 0;
 };
-// Where a reader finds it: the place where a macro is used, not where it is defined.
+// The expansion location: where a macro is used, not where it is defined.
 SourcePlace location_of(clang::SourceLocation location, const clang::ASTContext& context,
                         bool relative);
-// An absolute path as seen from the folder that the compiler runs in; unchanged if they share
-// nothing but the root.
+// An absolute path relative to the working directory of the compiler; unchanged if they share only
+// the root.
 std::string relative_name(llvm::StringRef path);
 
 }  // namespace telltale::instrument

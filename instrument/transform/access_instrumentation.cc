@@ -10,7 +10,7 @@
 namespace telltale::instrument {
 namespace {
 
-// Truth values are a byte in memory.
+// Strips marks and the conversions between a bool, i1 in registers, and its byte in memory.
 llvm::Value* strip_bool_conversions(llvm::Value* value, const TranslationUnit& unit) {
   for (;;) {
     if (auto* const call = llvm::dyn_cast<llvm::CallInst>(value);
@@ -47,8 +47,8 @@ llvm::Instruction* store_of(llvm::CallInst& call, const TranslationUnit& unit) {
   }
 }
 
-// Above so many accesses a function makes two calls at each, which look at the window themselves:
-// clang takes more than linear time for what comes of two jumps at each.
+// Functions with more accesses call the runtime at each access, whether or not a window is open:
+// clang's time grows faster than linearly with the number of branches.
 constexpr std::size_t kMaxAccessesWithBranches = 64;
 
 class AccessInstrumenter {
@@ -66,7 +66,7 @@ class AccessInstrumenter {
   void run() {
     call_.replaceAllUsesWith(call_.getArgOperand(1));
     if (access_ == nullptr) {
-      // Clang made no access of it: there is nothing to watch.
+      // Clang emitted no load or store.
       call_.eraseFromParent();
       return;
     }
@@ -133,7 +133,7 @@ class AccessInstrumenter {
     return builder_.CreateIsNotNull(open);
   }
 
-  // Not 0 where the access is watched.
+  // Returns an i32 that is not 0 if the access is watched.
   llvm::Value* emit_enter() {
     builder_.SetInsertPoint(access_);
     if (!with_branches_) return emit_enter_call();
@@ -150,7 +150,7 @@ class AccessInstrumenter {
     return watched;
   }
 
-  // Answers 0 if the window is closed, too.
+  // Returns 0 if the window is closed, too.
   llvm::Value* emit_enter_call() {
     llvm::Type* const pointer = builder_.getPtrTy();
     llvm::Type* const word = builder_.getInt32Ty();
@@ -167,7 +167,7 @@ class AccessInstrumenter {
                                {counted, place(), now});
   }
 
-  // With jumps `held` is known not to be 0.
+  // With branches, `watched` is known to be not 0.
   void emit_leave(llvm::Value* watched) {
     llvm::Constant* const counted = codegen_.tables.access_descriptor(mark_);
     std::vector<llvm::Value*> arguments{counted};

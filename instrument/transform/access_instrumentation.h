@@ -1,5 +1,5 @@
-// The concurrency schemes in code: what is done at each access to shared memory, whether or not it
-// is its turn to be sampled.
+// Instruments accesses to shared memory for the concurrency schemes. This code runs at each access,
+// sampled or not.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -9,9 +9,9 @@
 
 namespace telltale::instrument {
 
-// Surrounds each marked access of atoms, atoms-rw and compare-swap with what watches it while a
-// window is open, and counts every marked assignment of yields. What is left of the marks is what
-// is sampled: opening a window, yielding. Call before marks become counters.
+// Puts each marked access of atoms, atoms-rw and compare-swap between calls that watch it while a
+// window is open, and counts each marked assignment of yields. Leaves marks for what is sampled:
+// opening a window, and yielding. Call before marks are lowered.
 void instrument_accesses(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen);
 
 }  // namespace telltale::instrument

@@ -57,7 +57,8 @@ AcyclicFunctions::AcyclicFunctions(llvm::Module& module, const TranslationUnit& 
       order.push_back(function);
     }
   }
-  // Those that nobody can reach may call each other, too.
+  // LLVM's walk leaves out functions that nothing reaches. They may call each other, so they share
+  // an id.
   for (const llvm::Function& function : module) {
     if (!function.isDeclaration()) scc_ids_.try_emplace(&function, scc_id);
   }
@@ -131,15 +132,14 @@ llvm::Function* AcyclicFunctions::make_clone(llvm::Function& function, const cha
   return copy;
 }
 
-// The fast function is no larger than it was, but for the question, and a copy of it knows not even
-// that.
+// The fast path through `function` gains only the check. The fast clone has no check.
 void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& codegen,
                                           SamplingStatistics& statistics) {
   const std::set<const BasicBlock*> looping = blocks_in_cycles(function);
   std::vector<llvm::CallBase*> joining;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    // In a loop each call decides for itself: nobody knows how many there will be.
+    // Calls in loops are not retargeted: their number is unknown, so each call decides for itself.
     if (call != nullptr && can_extend_region(*call) && !looping.contains(call->getParent()))
       joining.push_back(call);
   }

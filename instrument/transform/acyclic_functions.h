@@ -1,6 +1,6 @@
-// Functions that pass each of their sites at most once: one region, whose slow copy is a function
-// of its own. Code that has been decided about goes on in the fast or the slow one without asking
-// again: a region reaches through the calls of such functions.
+// Acyclic functions reach each of their sites at most once. They are one region, whose slow copy is
+// a function of its own. Code that has already decided calls the fast or the slow function
+// directly: a region extends through calls of acyclic functions.
 #pragma once
 
 #include <llvm/IR/InstrTypes.h>
@@ -20,29 +20,29 @@ namespace telltale::instrument {
 
 class AcyclicFunctions {
  public:
-  // What the module's functions are, before any is changed.
+  // Classifies the module's functions. Call before any of them is changed.
   AcyclicFunctions(llvm::Module& module, const TranslationUnit& unit,
                    const IsWeightless& is_weightless);
 
   [[nodiscard]] bool is_acyclic(const llvm::Function& function) const {
     return acyclic_.contains(&function);
   }
-  // May the caller's region reach through this call? Not where functions call each other in
-  // circles.
+  // Does the caller's region extend through this call? Not within a strongly connected component of
+  // the call graph.
   [[nodiscard]] bool can_extend_region(const llvm::CallBase& call) const;
-  // Joins, and nobody looks at the countdown until it returns.
+  // Does it, and does nothing read or write the countdown until the call returns?
   [[nodiscard]] bool preserves_countdown(const llvm::CallBase& call) const;
 
-  // Makes the slow function, and the question in the beginning.
+  // Clones the slow function, and inserts the check at the entry of `function`.
   void clone_and_dispatch(llvm::Function& function, Codegen& codegen,
                           SamplingStatistics& statistics);
-  // `copy` calls what `function` calls.
+  // `copy` is a clone of `function`: it has the same place in the call graph.
   void add_clone(const llvm::Function& function, const llvm::Function& copy) {
     scc_ids_[&copy] = scc_ids_.at(&function);
   }
-  // A call that joins, in code that is observed, or that is not.
+  // Registers a call through which the region extends, in observed code or in code that is not.
   void retarget(llvm::CallBase& call, bool observed);
-  // Leads all of them, when the last function has been parted.
+  // Retargets the registered calls. Call when all functions have their clones.
   void retarget_calls();
 
  private:
@@ -56,19 +56,19 @@ class AcyclicFunctions {
                              const std::vector<llvm::CallBase*>& joining, bool observed);
 
   const TranslationUnit& unit_;
-  std::map<const llvm::Function*, unsigned> scc_ids_;  // functions of one number call each other
+  std::map<const llvm::Function*, unsigned> scc_ids_;  // functions with one id call each other
   std::set<const llvm::Function*> acyclic_;
   std::set<const llvm::Function*> countdown_preserving_;
-  std::set<const llvm::Function*> needs_fast_clone_;  // somebody will call the fast copy
+  std::set<const llvm::Function*> needs_fast_clone_;  // the fast clone will be called
   std::map<const llvm::Function*, Clones> clones_;
   std::vector<std::pair<llvm::WeakTrackingVH, bool>> retargeted_calls_;
 };
 
-// Blocks of the function from which a way leads back to them.
+// The blocks of a function that are in a cycle.
 std::set<const llvm::BasicBlock*> blocks_in_cycles(const llvm::Function& function);
-// Can another function be called in its place, with the same arguments?
+// Can another function be called with the same arguments?
 bool has_callable_signature(const llvm::Function& function);
-// Does the function pass each of its sites at most once, and can there be two of it?
+// Does the function reach each of its sites at most once, and can it be cloned?
 bool is_acyclic_region(const llvm::Function& function, const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

@@ -12,13 +12,13 @@
 namespace telltale::instrument {
 namespace {
 
-// A function that does nothing, unless the program has another of the name.
+// Defines an empty weak function, unless the program has one of that name.
 llvm::Function* get_or_create_marker(llvm::Module& module, llvm::StringRef name,
                                      llvm::FunctionType* type) {
   llvm::Function* function = module.getFunction(name);
   if (function == nullptr)
     function = llvm::Function::Create(type, llvm::GlobalValue::WeakAnyLinkage, name, module);
-  // The program's own is C's business, if it has these formals.
+  // The program's definition is used if its type matches.
   if (function->getFunctionType() != type) return nullptr;
   if (!function->isDeclaration()) return function;
   function->setLinkage(llvm::GlobalValue::WeakAnyLinkage);
@@ -27,7 +27,8 @@ llvm::Function* get_or_create_marker(llvm::Module& module, llvm::StringRef name,
   return function;
 }
 
-// A variable or a member of one is safe, what a pointer or an index leads to is not.
+// Is it a variable or a member of one, which is safe, and not reached through a pointer or an
+// index?
 bool is_direct_address(const llvm::Value* place) {
   for (;;) {
     place = place->stripPointerCasts();

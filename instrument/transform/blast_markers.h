@@ -1,4 +1,4 @@
-// What other tools than ours find sites by.
+// Markers that other tools use to find sites.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -7,10 +7,11 @@
 
 namespace telltale::instrument {
 
-// -fadd-blast-markers: at each site of branches a call of `cbi_blastMarker(int row, int outcome)`,
-// and in main, before it ends and before what may go wrong, one of `cbi_blastTerminationMarker()`:
-// returns, calls that do not return, assembly, what is reached through a pointer or an index. Both
-// do nothing and are weak, so that a program may have its own. All sites have their rows.
+// -fadd-blast-markers: inserts a call of `cbi_blastMarker(int row, int outcome)` at each site of
+// branches, and in main a call of `cbi_blastTerminationMarker()` before each instruction that may
+// end the program: returns, calls that do not return, inline assembly, and accesses through
+// pointers or indices. Both functions are empty and weak, so that a program may define its own. All
+// sites have their rows.
 void add_blast_markers(llvm::Module& module, const TranslationUnit& unit);
 
 }  // namespace telltale::instrument

@@ -16,7 +16,7 @@ void insert_call_check(llvm::Function& function, llvm::Function& sampled,
   dispatch_calls(function, sampled, unit.options.predict_checks, place,
                  [&](llvm::IRBuilderBase& at) {
                    llvm::Value* const answer = codegen.countdowns.emit_call_check(at, turn);
-                   // 0 goes by, 1 is the first countdown, and so on.
+                   // 0: the call is skipped. Otherwise 1 + the index of a countdown.
                    constexpr std::uint64_t kSizeOfCountdown = 8;
                    llvm::Value* const number =
                        at.CreateZExt(at.CreateSub(answer, at.getInt32(1)), at.getInt64Ty());

@@ -1,6 +1,6 @@
-// Functions with loops that are called often: most calls go by without any question, in code as the
-// programmer wrote it. Of the others, whose turn it is, the regions are asked about, and observed
-// so much more often that each has the same chance as elsewhere.
+// Call sampling, for functions with loops that are called often. Most calls run code without
+// checks. The sampled calls run a clone with region sampling, at a rate that is higher by so much
+// that each region has the same chance of being observed as elsewhere.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -11,12 +11,12 @@
 
 namespace telltale::instrument {
 
-// Can a copy take over some of its calls?
+// Can a clone run some of the function's calls?
 bool can_sample_calls(llvm::Function& function);
 
-// Leaves the function without marks, with a question at its entry. Answers the copy that is called
-// where it is asked about: it has the marks, and behind its parameters an i64 that says which of
-// the unit's countdowns counts, in bytes from the first.
+// Erases the marks of `function` and inserts a check at its entry. Returns the clone for sampled
+// calls. It has the marks, and a further parameter: an i64, the offset in bytes of the unit's
+// countdown for this call.
 llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUnit& unit,
                                   Codegen& codegen, AcyclicFunctions& acyclic_functions);
 

@@ -12,7 +12,7 @@ namespace {
 
 using llvm::BasicBlock;
 
-// A block that does nothing but call `other` with the arguments that `from` was given, and `more`.
+// A block that tail-calls `other` with the arguments of `from` and `more`.
 BasicBlock* make_forwarding_block(llvm::Function& from, llvm::Function& other,
                                   const std::vector<llvm::Value*>& more) {
   BasicBlock* const block = BasicBlock::Create(from.getContext(), "telltale.instead", &from);
@@ -27,7 +27,7 @@ BasicBlock* make_forwarding_block(llvm::Function& from, llvm::Function& other,
   llvm::CallInst* const call = builder.CreateCall(&other, arguments);
   call->setCallingConv(other.getCallingConv());
   call->setAttributes(from.getAttributes().removeFnAttributes(from.getContext()));
-  // An argument in the caller's own frame must outlive the call.
+  // A byval argument is in the caller's frame, which must outlive the call.
   const bool has_copy =
       std::any_of(from.arg_begin(), from.arg_end(),
                   [](const llvm::Argument& one) { return one.hasPassPointeeByValueCopyAttr(); });
@@ -86,7 +86,7 @@ void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predic
   BasicBlock* const back = make_forwarding_block(*dispatcher, function, {});
   builder.CreateCondBr(found.is_taken,
                        make_forwarding_block(*dispatcher, other, found.extra_arguments), back);
-  // There it will be counted once more.
+  // `function` will count this call again.
   builder.SetInsertPoint(back, back->begin());
   llvm::Value* const again = countdown_address(builder);
   llvm::Value* const now = builder.CreateLoad(word, again);

@@ -1,4 +1,5 @@
-// Functions that count their calls, and of which another takes over now and then.
+// Dispatch at function entry: a function counts its calls, and passes some of them to another
+// function.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -9,16 +10,17 @@
 
 namespace telltale::instrument {
 
-// What is to be done with a call that the countdown has run out for: if `leaves`, an i1, it goes to
-// another function, with arguments behind its own.
+// The decision about a call whose countdown has reached its end: if `is_taken`, an i1, it goes to
+// the other function, with further arguments.
 struct Dispatch {
   llvm::Value* is_taken = nullptr;
   std::vector<llvm::Value*> extra_arguments;
 };
 
-// `place` emits the address of an i32. The function counts it down when it is entered; below 0 the
-// call goes to a function of its own, so that the code here saves nothing for it. There `ask` emits
-// the question, which sets the countdown anew, and the call goes to `other` or back.
+// Inserts a countdown at the entry of `function`. `countdown_address` emits the address of its i32.
+// Below 0, the call goes to a cold dispatcher, so that the fast path needs no callee-saved
+// registers. In the dispatcher `emit_decision` emits code that sets the countdown and decides; the
+// call goes to `other` or back to `function`.
 void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predict,
                     const std::function<llvm::Value*(llvm::IRBuilderBase&)>& countdown_address,
                     const std::function<Dispatch(llvm::IRBuilderBase&)>& emit_decision);

@@ -1,12 +1,12 @@
-// Ways out of the program that run no destructors.
+// Functions that end the program without running destructors.
 #pragma once
 
 #include <llvm/IR/Module.h>
 
 namespace telltale::instrument {
 
-// Calls the runtime before `_exit`, the functions of the exec family, and `daemon`, so that the
-// report so far is written.
+// Inserts a call of the runtime before each call of `_exit`, of the exec family and of `daemon`: it
+// writes the report.
 void insert_exit_hooks(llvm::Module& module);
 
 }  // namespace telltale::instrument

@@ -17,16 +17,15 @@
 namespace telltale::instrument {
 namespace {
 
-// In LLVM's own units, which it compares with its own limits: what an instruction costs, and what a
-// call costs beyond its arguments.
+// LLVM's cost units and limits: the cost of an instruction, and of a call without its arguments.
 constexpr unsigned kInstruction = 5;
 constexpr unsigned kCall = 25;
 constexpr unsigned kLimit = 225;
-// Twice LLVM's: what is weighed here has not been simplified yet.
+// Twice LLVM's: the code has not been simplified yet.
 constexpr unsigned kHintedLimit = 650;
 constexpr unsigned kLimitForSize = 50;
 constexpr unsigned kLimitIfCalledOnce = 15000;
-// No caller grows beyond this.
+// The maximal cost of a caller.
 constexpr unsigned kLargest = 100000;
 
 class Inliner {
@@ -63,7 +62,7 @@ class Inliner {
     bool has_marks = false;
   };
 
-  // What is left of the code as clang makes it when variables have become registers.
+  // Instructions that disappear when variables are promoted to registers.
   static bool is_free(const llvm::Instruction& instruction) {
     if (instruction.isDebugOrPseudoInst() || instruction.isLifetimeStartOrEnd()) return true;
     switch (instruction.getOpcode()) {
@@ -115,14 +114,15 @@ class Inliner {
         callee->hasFnAttribute(llvm::Attribute::NoInline) ||
         callee->hasFnAttribute(llvm::Attribute::PresplitCoroutine))
       return false;
-    // What differs in what processor it is for, or in what is checked, is left to LLVM.
+    // LLVM's inliner decides about different targets.
     for (const char* const name : {"target-cpu", "target-features"}) {
       if (callee->getFnAttribute(name) != caller.getFnAttribute(name)) return false;
     }
     if (!llvm::AttributeFuncs::areInlineCompatible(caller, *callee)) return false;
     const bool is_called_once = callee->hasLocalLinkage() && callee->hasOneLiveUse();
     const Cost cost = costs_.at(callee);
-    // LLVM is good at inlining what has no sites, and what will be a function without sites.
+    // Without marks, LLVM's own inliner does it later. So it does for acyclic functions: their fast
+    // paths will have no sites.
     if (!cost.has_marks && !is_called_once) return false;
     if (is_acyclic_region(*callee, unit_)) return false;
     if (costs_.at(&caller).units + cost.units > kLargest) return false;
@@ -167,7 +167,7 @@ class Inliner {
 
 void inline_small_functions(llvm::Module& module, const TranslationUnit& unit,
                             llvm::OptimizationLevel level) {
-  // As in LLVM: nothing is inlined at -O0, and at -O1 only what must be.
+  // As LLVM does: nothing at -O0, only always_inline functions at -O1.
   if (level.getSpeedupLevel() < 2) return;
   Inliner(module, unit, level).run();
 }

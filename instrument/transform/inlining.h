@@ -1,5 +1,5 @@
-// Inlining before functions are copied: what is small enough to be inlined as the programmer wrote
-// it would, with its sites and twice, be too large for LLVM to inline later.
+// Inlining before functions are cloned. With sites and two copies, small functions would be too
+// large for LLVM's inliner.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -9,8 +9,8 @@
 
 namespace telltale::instrument {
 
-// Inlines small functions, and internal ones that are called once, into functions with marks, the
-// innermost calls first. Removes what nobody calls any more.
+// Inlines small functions, and internal functions that are called once, into functions with marks,
+// callees first. Erases functions that are no longer called.
 void inline_small_functions(llvm::Module& module, const TranslationUnit& unit,
                             llvm::OptimizationLevel level);
 

@@ -16,9 +16,9 @@ namespace {
 using llvm::BasicBlock;
 
 constexpr unsigned kUnrollFactor = 4;
-// Instructions beside those that read and write variables of the frame.
+// Not counting loads and stores of local variables.
 constexpr unsigned kMaxInstructions = 60;
-// What observations compare with; each is code in the slow copy.
+// Operands of observations, each of which is code in the slow copy.
 constexpr std::size_t kMaxOperands = 120;
 
 bool is_small(const llvm::Loop& loop, const TranslationUnit& unit) {
@@ -44,7 +44,7 @@ bool is_small(const llvm::Loop& loop, const TranslationUnit& unit) {
 void unroll(const llvm::Loop& loop) {
   BasicBlock* const header = loop.getHeader();
   const std::vector<BasicBlock*> blocks(loop.block_begin(), loop.block_end());
-  // The blocks of each pass; the first are the loop's own.
+  // The blocks of each iteration; the first are the original's.
   std::vector<std::vector<BasicBlock*>> passes{blocks};
   for (unsigned pass = 1; pass < kUnrollFactor; ++pass) {
     llvm::ValueToValueMapTy clones;

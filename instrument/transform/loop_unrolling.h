@@ -1,5 +1,5 @@
-// Several passes of a small loop as one region: fewer questions, and what only an observation wants
-// to know need not be kept after each pass.
+// Unrolls small loops before region sampling: several iterations are one region, which means fewer
+// checks, and values that only an observation needs are not kept after each iteration.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -11,8 +11,8 @@
 
 namespace telltale::instrument {
 
-// Writes the blocks of innermost loops out several times, one behind the other, if `wants` says so
-// of the loop and they are small. No value may be used outside of the block that makes it.
+// Unrolls the innermost loops that are small and that `wants` accepts. Values must have been
+// demoted.
 void unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
                         const std::function<bool(const llvm::Loop&)>& wants);
 

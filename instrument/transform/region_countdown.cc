@@ -25,7 +25,7 @@ void RegionCountdown::store_to_global(llvm::IRBuilderBase& at) {
 void RegionCountdown::emit_check(llvm::IRBuilderBase& at, bool is_cached, BasicBlock* fast,
                                  BasicBlock* slow, BasicBlock* not_due) {
   llvm::Value* const place = is_cached ? local() : global(at);
-  // Below 0, rather than at 0: that is one instruction that counts in memory, and a jump.
+  // The test is "below 0" because that is the carry of one instruction that decrements memory.
   llvm::Value* const left =
       at.CreateSub(at.CreateLoad(word_, place), llvm::ConstantInt::get(word_, 1));
   at.CreateStore(left, place);

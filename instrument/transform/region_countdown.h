@@ -1,4 +1,4 @@
-// How many more regions may pass before one is observed, as the code of one function sees it.
+// The countdown of regions in one function.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -9,19 +9,19 @@
 
 namespace telltale::instrument {
 
-// A variable of the unit (with threads, of the thread), and a copy of it in the frame for loops in
-// which nobody else asks for it. 0 is the last region that goes unobserved.
+// A global variable of the unit, or of the thread with -fthreads, and a local copy of it for loops
+// in which nothing else reads it. 0 is the last region that is not observed.
 class RegionCountdown {
  public:
-  // `offset` as for Counters::region_countdown.
+  // `offset` as for Countdowns::region_countdown().
   RegionCountdown(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                   llvm::Value* offset = nullptr);
 
   void load_from_global(llvm::IRBuilderBase& at);
   void store_to_global(llvm::IRBuilderBase& at);
 
-  // Counts down, and jumps to `slow` if it is time to observe. Otherwise to `fast`, or, if only the
-  // runtime could say that it is not, to `other`, from where that comes to the same.
+  // Decrements the countdown and branches to `slow` if the region is observed. Otherwise branches
+  // to `fast`, or, if only the runtime could decide, to `not_due`, which leads to the same code.
   void emit_check(llvm::IRBuilderBase& at, bool is_cached, llvm::BasicBlock* fast,
                   llvm::BasicBlock* slow, llvm::BasicBlock* not_due);
 

@@ -25,12 +25,12 @@ namespace {
 
 using llvm::BasicBlock;
 
-// Variables of a function times the loops in which it asks, at most.
+// The product of a function's variables and its loops with checks, at most.
 constexpr std::size_t kMaxMergedValues = 500;
 
-// Two copies of a function: the fast one knows of no site, the slow one observes all. A region
-// begins at the entry and at each jump backward; there, and only there, control moves from one copy
-// to the other.
+// Makes two copies of a function's body: the fast copy has no sites, the slow copy observes all.
+// Control moves between them only where a region begins: at the entry and at the targets of back
+// edges.
 class RegionSampler {
  public:
   RegionSampler(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
@@ -62,7 +62,7 @@ class RegionSampler {
     clones_.clone(function_);
     count_regions();
     llvm::Instruction* const entry = function_.getEntryBlock().getTerminator();
-    // What follows makes blocks of no copy.
+    // From here on, new blocks belong to neither copy.
     for (BasicBlock* const header : headers_) {
       const HeaderBlocks& ends =
           header_blocks_[header] = {add_fast_preheader(header), nullptr, nullptr};
@@ -78,14 +78,14 @@ class RegionSampler {
   }
 
  private:
-  // Does the region pass sites here?
+  // Does the region reach a site in this instruction?
   [[nodiscard]] bool has_sites(const llvm::Instruction& instruction) const {
     if (mark_of(instruction, unit_) != nullptr) return true;
     const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     return call != nullptr && acyclic_functions_.can_extend_region(*call);
   }
 
-  // May the countdown be looked at, or changed, in a call?
+  // Does the instruction neither read nor write the countdown?
   [[nodiscard]] bool preserves_countdown(const llvm::Instruction& instruction) const {
     const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm() ||
@@ -116,7 +116,7 @@ class RegionSampler {
     return has_marks;
   }
 
-  // The countdown stays in a register from the entry of such a loop to its exits.
+  // In these loops, the countdown is cached in a local variable, which becomes a register.
   void cache_countdown_in_loops() {
     llvm::DominatorTree dominators(function_);
     const llvm::LoopInfo loops(dominators);
@@ -160,7 +160,7 @@ class RegionSampler {
     }
   }
 
-  // A block of its own on an edge; there are no PHIs any more. Answers where to put code.
+  // Splits the edge; there are no PHI nodes. Returns where to insert code.
   llvm::Instruction* split_edge(const Edge& edge) {
     llvm::Instruction* const end = edge.first->getTerminator();
     BasicBlock* const to = end->getSuccessor(edge.second);
@@ -169,8 +169,8 @@ class RegionSampler {
     return llvm::BranchInst::Create(to, between);
   }
 
-  // In how many loops the function may ask: where a region begins both copies meet in all
-  // variables, so that the compiler's work grows with the product.
+  // The maximal number of loops with checks. Both copies meet where a region begins, in all
+  // variables, so compile time grows with the product of loops and variables.
   [[nodiscard]] std::size_t max_region_loops() const {
     const BasicBlock& entry = function_.getEntryBlock();
     const auto variables = static_cast<std::size_t>(std::count_if(
@@ -179,7 +179,7 @@ class RegionSampler {
     return std::max<std::size_t>(1, kMaxMergedValues / std::max<std::size_t>(1, variables));
   }
 
-  // Where jumps backward lead, but for computed ones.
+  // The targets of back edges, without those of computed jumps.
   static std::vector<BasicBlock*> loop_headers(const BackEdges& back_edges) {
     std::set<const BasicBlock*> led_to;
     for (const auto& [block, number] : back_edges.edges) {
@@ -193,7 +193,7 @@ class RegionSampler {
     return heads;
   }
 
-  // In large functions regions go on through the smaller loops.
+  // In large functions, regions extend through the smaller loops.
   void merge_small_loops() {
     std::vector<BasicBlock*> heads = loop_headers(back_edges_);
     const std::size_t most = max_region_loops();
@@ -202,7 +202,7 @@ class RegionSampler {
     const llvm::LoopInfo loops(dominators);
     const auto size = [&](BasicBlock* head) {
       const llvm::Loop* const loop = loops.getLoopFor(head);
-      // What is no loop by LLVM's definition may be as large as any.
+      // An irreducible cycle may be of any size.
       return loop != nullptr && loop->getHeader() == head ? loop->getNumBlocks() : UINT_MAX;
     };
     std::stable_sort(heads.begin(), heads.end(),
@@ -218,7 +218,7 @@ class RegionSampler {
     });
   }
 
-  // Has a way from here to the next region a site?
+  // Does any path to the next region contain a site?
   void find_sites_ahead() {
     for (BasicBlock* const block : back_edges_.post_order) {
       bool has = std::any_of(block->begin(), block->end(),
@@ -232,9 +232,9 @@ class RegionSampler {
     }
   }
 
-  // Where a region begins in three ways: from before, from the end of a fast one, and from the end
-  // of a slow one. The first and the last go through one block to the fast copy, so that it is a
-  // loop of its own, without the slow copy, in a loop around both.
+  // The three ways into a region: from outside, from the fast copy, and from the slow copy. The
+  // first and the last enter the fast copy through one block, the preheader. So the fast copy is a
+  // loop without the slow copy, in a loop around both.
   struct HeaderBlocks {
     BasicBlock* fast_preheader = nullptr;
     BasicBlock* from_fast = nullptr;
@@ -267,7 +267,7 @@ class RegionSampler {
     return test;
   }
 
-  // Both copies go to a test wherever a region begins.
+  // Leads both copies to the check wherever a region begins.
   void redirect(BasicBlock* block) {
     llvm::Instruction* const fast = block->getTerminator();
     llvm::Instruction* const slow = clones_.slow_clone(block)->getTerminator();
@@ -276,7 +276,7 @@ class RegionSampler {
       if (found == header_blocks_.end()) continue;
       const HeaderBlocks& ends = found->second;
       const bool begins = back_edges_.edges.contains({block, i});
-      // Computed jumps have one place for all ways.
+      // A computed jump has one target, whichever copy it is in.
       const bool is_computed = llvm::isa<llvm::IndirectBrInst>(fast);
       if (begins) slow->setSuccessor(i, ends.from_slow);
       fast->setSuccessor(i, !begins       ? ends.fast_preheader
@@ -285,7 +285,7 @@ class RegionSampler {
     }
   }
 
-  // A label's address is that of the test, wherever it is kept.
+  // The address of a label is that of the check.
   void redirect_labels() {
     for (BasicBlock* const block : clones_.fast_blocks()) {
       for (BasicBlock* const one : {block, clones_.slow_clone(block)}) {
@@ -332,16 +332,15 @@ class RegionSampler {
   SamplingStatistics& statistics_;
   RegionCountdown countdown_;
   BackEdges back_edges_;
-  std::set<Edge> merged_edges_;  // jumps backward at whose end no region begins
+  std::set<Edge> merged_edges_;  // back edges at which no region begins
   std::set<BasicBlock*> headers_;
-  std::set<const BasicBlock*>
-      cached_blocks_;  // blocks of loops in which the countdown is in the frame
+  std::set<const BasicBlock*> cached_blocks_;  // blocks in which the countdown is cached
   std::set<const BasicBlock*> has_sites_ahead_;
   std::map<BasicBlock*, HeaderBlocks> header_blocks_;
   BodyClones clones_;
 };
 
-// Each mark is a region of its own.
+// Without clones: each mark is a region of its own.
 void sample_each_mark(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                       SamplingStatistics& statistics) {
   RegionCountdown countdown(function, unit, codegen);

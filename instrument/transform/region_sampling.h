@@ -1,5 +1,4 @@
-// Sampling by regions: one question decides whether all sites of one pass through code without
-// loops are observed.
+// Region sampling: one check decides about all sites of one pass through code without loops.
 #pragma once
 
 #include "transform/acyclic_functions.h"
@@ -7,8 +6,8 @@
 
 namespace telltale::instrument {
 
-// Replaces every mark in `function`, which `whole` was told of: docs/design/sampler-compiler.md,
-// "Sampling".
+// Lowers all marks of `function`, which `acyclic_functions` has classified; see "Sampling" in
+// docs/design/sampler-compiler.md.
 void sample_by_regions(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                        const IsWeightless& is_weightless, AcyclicFunctions& acyclic_functions,
                        SamplingStatistics& statistics);

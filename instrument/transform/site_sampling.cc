@@ -24,9 +24,9 @@ namespace {
 
 using llvm::BasicBlock;
 
-// What is passed between two points of a function.
+// The sites on a path.
 struct PathWeight {
-  unsigned units = 0;  // of the countdown
+  unsigned units = 0;  // subtracted from the countdown
   unsigned sites = 0;
 
   void add(const PathWeight& other) {
@@ -42,7 +42,7 @@ PathWeight weight_of(const Mark& mark, const TranslationUnit& unit) {
   return weight;
 }
 
-// The countdown as the code of one function sees it, and what is done at a site.
+// The countdown of sites in one function, and the check at a site.
 class SiteCountdown {
  public:
   SiteCountdown(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
@@ -73,7 +73,7 @@ class SiteCountdown {
     at.CreateStore(at.CreateSub(at.CreateLoad(word_, where), number(units)), where);
   }
 
-  // Code before `before` that passes units at which nothing is to be observed.
+  // Inserts code before `before` that subtracts sites which are not observed.
   void emit_skip(llvm::Instruction* before, unsigned units) {
     llvm::IRBuilder<> builder(before);
     llvm::Value* const now = load(builder);
@@ -87,7 +87,7 @@ class SiteCountdown {
     builder.CreateStore(builder.CreateCall(pass, {now, number(units)}), place(builder));
   }
 
-  // Replaces a mark by: count down and, if it is time, observe.
+  // Lowers a mark: counts down, and observes the sites that are due.
   void emit_mark_check(llvm::CallInst& call, const Mark& mark) {
     llvm::Instruction* const after = call.getNextNode();
     const auto sites = static_cast<unsigned>(mark.sites.size());
@@ -95,7 +95,7 @@ class SiteCountdown {
     if (sites == 1 || weight.units != sites || unit_.options.annotate_sites) {
       for (unsigned i = 0; i < sites; ++i) emit_site_check(call, mark, i, after);
     } else if (sites > 1) {
-      // Most of the time none of the group is due.
+      // Usually no site of the group is due.
       llvm::IRBuilder<> builder(after);
       llvm::Value* const now = load(builder);
       llvm::Value* const due = builder.CreateICmpSLE(now, number(sites));
@@ -161,9 +161,8 @@ class SiteCountdown {
   llvm::FunctionCallee next_;
 };
 
-// Makes the two copies. Regions begin at the function's entry, at the end of every backward jump,
-// and after every call in which the countdown may change; only there may control move from one copy
-// to the other.
+// Makes the two copies of a function. Regions begin at the entry, at the targets of back edges, and
+// after each call that may change the countdown. Only there does control move between the copies.
 class SiteSampler {
  public:
   SiteSampler(llvm::Function& function, const TranslationUnit& unit, SiteCountdown& countdown,
@@ -215,7 +214,7 @@ class SiteSampler {
     for (llvm::CallBase* const call : calls) {
       weighty_calls_.push_back(call);
       if (auto* const invoke = llvm::dyn_cast<llvm::InvokeInst>(call)) {
-        // One block for the result, which belongs to this copy; the region begins with the next.
+        // The result belongs to this copy and needs a block. The region begins with the next one.
         BasicBlock* const old = invoke->getNormalDest();
         BasicBlock* const result = BasicBlock::Create(function_.getContext(), "", &function_, old);
         BasicBlock* const after = BasicBlock::Create(function_.getContext(), "", &function_, old);
@@ -242,8 +241,8 @@ class SiteSampler {
            reload_headers_.contains(edge.first->getTerminator()->getSuccessor(edge.second));
   }
 
-  // A block's weight: what is on the heaviest way from its start to the next region, and the most
-  // sites that are on one.
+  // A block's weight: the maximal weight of a path from its start to the next region, and the
+  // maximal number of sites on one.
   void compute_weights() {
     for (BasicBlock* const block : back_edges_.post_order) {
       PathWeight rest;
@@ -270,7 +269,7 @@ class SiteSampler {
                                : weights_[edge.first->getTerminator()->getSuccessor(edge.second)];
   }
 
-  // -fbalance-paths: in the slow copy, what lighter ways lack is passed on them.
+  // -fbalance-paths: subtracts in the slow copy, on lighter paths, what they lack.
   void balance_paths() {
     std::map<std::pair<BasicBlock*, BasicBlock*>, BasicBlock*> made;
     for (const auto& [edge, units] : imbalances_) {
@@ -285,7 +284,7 @@ class SiteSampler {
     }
   }
 
-  // `if (countdown > weight) fast else slow`, unless there is nothing to choose.
+  // `if (countdown > weight) fast else slow`, unless only one of them is possible.
   void add_check(BasicBlock* header) {
     BasicBlock* const test =
         BasicBlock::Create(function_.getContext(), "telltale.test", &function_, header);
@@ -305,7 +304,7 @@ class SiteSampler {
           builder.CreateICmpSLE(countdown_.load(builder), countdown_.number(weight.units));
       BasicBlock* fast = header;
       if (unit_.options.balance_paths) {
-        // Whichever way it takes, it takes this.
+        // All paths have this weight.
         fast = BasicBlock::Create(function_.getContext(), "telltale.fast", &function_, header);
         llvm::IRBuilder<> whole(llvm::BranchInst::Create(header, fast));
         countdown_.emit_subtract(whole, weight.units);
@@ -320,7 +319,7 @@ class SiteSampler {
     end->setSuccessor(successor, checks_[end->getSuccessor(successor)]);
   }
 
-  // Both copies of a block go to the test wherever a region begins.
+  // Leads both copies to the check wherever a region begins.
   void redirect(BasicBlock* block) {
     llvm::Instruction* const fast = block->getTerminator();
     llvm::Instruction* const slow = clones_.slow_clone(block)->getTerminator();
@@ -332,7 +331,7 @@ class SiteSampler {
     }
   }
 
-  // The shared countdown is right whenever other code may look at it.
+  // Stores the cached countdown before other code may read it.
   void sync_countdown() {
     llvm::IRBuilder<> builder(function_.getContext());
     builder.SetInsertPoint(entry_->getTerminator());
@@ -386,13 +385,13 @@ class SiteSampler {
   SamplingStatistics& statistics_;
   BasicBlock* entry_ = nullptr;
   llvm::SetVector<BasicBlock*> headers_;
-  std::set<BasicBlock*> reload_headers_;  // headers where the shared countdown may have changed
+  std::set<BasicBlock*> reload_headers_;  // headers where other code may have changed the countdown
   std::set<BasicBlock*> pads_;
   BackEdges back_edges_;
   std::vector<llvm::CallBase*> weighty_calls_;
   std::map<BasicBlock*, PathWeight> weights_;
   std::vector<std::pair<Edge, unsigned>>
-      imbalances_;  // what a way lacks to be as heavy as the heaviest
+      imbalances_;  // what an edge lacks to be as heavy as the heaviest
   std::map<BasicBlock*, BasicBlock*> checks_;
   BodyClones clones_;
 };
@@ -417,9 +416,9 @@ void sample_sites(llvm::Function& function, const TranslationUnit& unit, Codegen
 }
 
 void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen) {
-  // Above so many comparisons in a function those of one assignment are a call: code for each takes
-  // clang more than linear time. So they are where an assignment has more than a few: clang makes
-  // vectors of them, and room in the frame for all at once.
+  // In functions with more comparisons, those of one assignment are a call: clang's time for inline
+  // code grows faster than linearly. So they are at assignments with more than a few: clang
+  // vectorises them, with room in the frame for all at once.
   constexpr std::size_t kMostInline = 4000;
   constexpr std::size_t kMostInlineAtOnce = 8;
   const std::vector<llvm::CallInst*> marks = marks_in(function, unit);
