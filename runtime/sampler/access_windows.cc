@@ -1,6 +1,5 @@
-// Accesses to shared memory: atoms, atoms-rw and compare-swap watch a stretch of the run through a
-// window, in which every access is looked at; yields gives the processor away. No allocation but of
-// a thread's own table.
+// Accesses to shared memory. atoms, atoms-rw and compare-swap open a window, in which every access
+// is observed; yields yields the processor. Allocates nothing but a thread's own table.
 #include "access_windows.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@ namespace {
 constexpr uint32_t kMaxAccessesByOpener = 100;
 constexpr uint32_t kMaxAccessesByAll = 60'000;
 
-// What was last known of an address. Old windows' entries stay until their place is needed.
+// The last access to an address. Entries of old windows remain until they are replaced.
 struct Entry {
   uintptr_t address;
   uint64_t value;
@@ -33,7 +32,7 @@ class Table {
 
   Table(Entry* entries, uint32_t sets) : entries_(entries), sets_(sets) {}
 
-  // The entry of `address`, or the one to be used for it, whose address is then another.
+  // The entry of `address`, or the one to replace by it; that has another address.
   Entry& find(uintptr_t address) {
     constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;
     Entry* const set = entries_ + size_t{kWays} * ((address * kGolden >> 40) % sets_);
@@ -57,9 +56,8 @@ void bump(const AccessDescriptor& access, uint32_t row, uint32_t slot) {
   record_timestamp(access.first, access.last, row);
 }
 
-// Looks up what was last known of the address, counts whether it differs, and keeps what is known
-// now. The first row counts always; the second only where something was known, of this window
-// unless `old_too`.
+// Looks up the last access, counts whether it differs, and records this one. The first row counts
+// always; the second only if the last access was in this window, or in any with `old_too`.
 void compare(const AccessDescriptor& access, Entry& entry, uintptr_t address, uint64_t value,
              uint64_t window, bool old_too) {
   const bool found = entry.address == address && entry.window != 0;
@@ -69,7 +67,7 @@ void compare(const AccessDescriptor& access, Entry& entry, uintptr_t address, ui
   entry = {address, value, window};
 }
 
-// 1 and up; a number is never given twice.
+// Counts from 1; numbers are not reused.
 uint64_t thread_number() {
   static uint64_t last = 0;
   static thread_local uint64_t mine __attribute__((tls_model("initial-exec"))) = 0;
@@ -77,10 +75,10 @@ uint64_t thread_number() {
   return mine;
 }
 
-// The window of atoms, which all threads share, and that of atoms-rw.
+// The windows of atoms and of atoms-rw, which all threads share.
 constexpr uint32_t kSets = 16 * 1024;
 struct Atoms {
-  uint64_t owner;  // the thread inside, 0 nobody
+  uint64_t owner;  // the thread inside; 0 if there is none
   uint64_t opener;
   uint64_t window;  // the number of this one
   uint32_t by_opener;
@@ -97,7 +95,7 @@ Atoms& atoms_of(const AccessDescriptor& access) {
   return atoms;
 }
 
-// Others wait their turn, but not for ever: who is inside may have left by longjmp, or be stopped.
+// Waits for a limited time: the thread inside may have left by longjmp, or be stopped.
 bool enter_window(Atoms& atoms, uint64_t self) {
   constexpr int kMaxAttempts = 1000;
   for (int i = 0; i < kMaxAttempts; ++i) {
@@ -106,8 +104,8 @@ bool enter_window(Atoms& atoms, uint64_t self) {
                                     __ATOMIC_RELAXED))
       return true;
     if (nobody == self) {
-      // A signal's handler, or back from a jump: this access goes unseen, the next one finds the
-      // door open.
+      // A signal handler, or a thread that left by longjmp: this access is not observed, the next
+      // one finds the window free.
       __atomic_store_n(&atoms.owner, 0, __ATOMIC_RELEASE);
       break;
     }
@@ -116,7 +114,7 @@ bool enter_window(Atoms& atoms, uint64_t self) {
   return false;
 }
 
-// compare-swap's is each thread's own.
+// compare-swap has a window for each thread.
 struct Swaps {
   uint64_t window;
   uint32_t accesses;
@@ -179,7 +177,7 @@ TELLTALE_SHOWN uint32_t telltale_sampler_atoms_enter_v1(const AccessDescriptor* 
   const uint64_t self = telltale::sampler::thread_number();
   if (!telltale::sampler::enter_window(atoms, self)) return 0;
   if (__atomic_load_n(atoms.open, __ATOMIC_RELAXED) == 0) {
-    // It was closed while we waited.
+    // The window was closed in the meantime.
     __atomic_store_n(&atoms.owner, 0, __ATOMIC_RELEASE);
     return 0;
   }

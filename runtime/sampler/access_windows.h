@@ -1,11 +1,11 @@
-// The concurrency schemes' windows (docs/design/sampler-compiler.md).
+// The windows of the concurrency schemes (docs/design/sampler-compiler.md).
 #pragma once
 
 namespace telltale::sampler {
 
-// Before the first of them.
+// Call before the first window opens.
 void prepare_windows();
-// In the child of a fork: whoever was inside a window is not here.
+// In the child of a fork: no thread of the child is inside a window.
 void forget_windows();
 
 }  // namespace telltale::sampler

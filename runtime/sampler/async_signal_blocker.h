@@ -1,17 +1,17 @@
-// A stretch in which no handler may write to the report.
+// Keeps signal handlers from writing to the report.
 #pragma once
 
 #include <signal.h>
 
 namespace telltale::sampler {
 
-// Signals that come from outside wait until the end of the stretch: what a handler of ours, or an
-// _exit in one of the program's, writes would stand in the middle of what is being written. Faults
-// do not wait: whoever caused one cannot go on.
+// Blocks asynchronous signals: a handler of ours, or an _exit in one of the program's, would write
+// into the middle of what is being written. Faults stay unblocked: the thread that caused one
+// cannot continue.
 class AsyncSignalBlocker {
  public:
-  // `waits_for_others`: what is written to may have to be read first, a pipe. Who has a handler to
-  // get out of that, by an alarm, say, keeps it; ours would only write, too.
+  // `waits_for_others`: the write may block, on a pipe. The program may rely on a signal, an alarm,
+  // say, to end that, so only the signals whose handlers are ours are blocked.
   explicit AsyncSignalBlocker(bool waits_for_others) {
     constexpr int kOurs[] = {SIGABRT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
     constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};

@@ -14,7 +14,7 @@ const char* program_name = "";
 
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
 
-// What a module exports, from its dynamic section.
+// The exported symbols of a module, from its dynamic section.
 struct Exports {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -25,7 +25,7 @@ struct Exports {
 Exports exports_of(const link_map& module) {
   Exports found;
   if (module.l_ld == nullptr) return found;
-  // The loader has added the module's address to these where it may write.
+  // The loader relocates these entries only where the section is writable.
   const auto place = [&module](uintptr_t at) {
     return reinterpret_cast<const void*>(at < module.l_addr ? at + module.l_addr : at);
   };
@@ -39,7 +39,7 @@ Exports exports_of(const link_map& module) {
   return found;
 }
 
-// Keeps the symbol that holds the address and begins last.
+// Finds the symbol that contains the address; of several, the one with the highest start.
 class NearestSymbol {
  public:
   NearestSymbol(const ElfW(Sym) * symbols, uintptr_t address)
@@ -65,8 +65,8 @@ const ElfW(Sym) * find_symbol(const Exports& exports, uintptr_t address) {
   if (exports.symbols == nullptr || exports.names == nullptr) return nullptr;
   NearestSymbol nearest(exports.symbols, address);
   if (exports.gnu_hash != nullptr) {
-    // Four words, a filter of machine words, buckets, and for each symbol from `first` a word whose
-    // lowest bit ends its bucket's list.
+    // DT_GNU_HASH: four words, a Bloom filter of machine words, buckets, and a word for each symbol
+    // from `first` on, whose lowest bit ends a bucket's chain.
     const uint32_t bucket_count = exports.gnu_hash[0];
     const uint32_t first = exports.gnu_hash[1];
     const uint32_t* const buckets =

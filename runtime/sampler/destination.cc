@@ -39,7 +39,7 @@ void Destination::close() {
   descriptor_ = -1;
 }
 
-// What is written always goes to the end: several processes may do so.
+// O_APPEND: several processes may write.
 int Destination::open_path() {
   if (!expand_path(pattern_, path_, sizeof(path_))) return ENAMETOOLONG;
   descriptor_ = ::open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);

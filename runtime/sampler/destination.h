@@ -1,4 +1,4 @@
-// The file or descriptor that something is written to, which the program may close under us.
+// A file or descriptor to write to, which the program may close.
 #pragma once
 
 #include <sys/types.h>
@@ -14,20 +14,20 @@ class Destination {
   [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
 
-  [[nodiscard]] const char* path() const { return path_; }  // from the root; empty: unknown
-  // What is written stands there, and writing waits for nobody.
+  [[nodiscard]] const char* path() const { return path_; }  // absolute; empty if unknown
+  // Is it a regular file? Writes to it do not block.
   [[nodiscard]] bool is_file() const { return is_file_; }
 
-  // Empties and opens what the pattern names (path.h) for this process. Nothing is open if it
-  // cannot be: answers an errno then, otherwise 0.
+  // Truncates and opens the file that the pattern (output_path.h) names for this process. Returns
+  // an errno; 0 on success.
   int open(const char* pattern);
-  // Takes a descriptor that is open.
+  // Writes to an open descriptor.
   void adopt(int descriptor);
-  // In the child of a fork, if the name says which process it is of: opens its own file.
+  // In the child of a fork, if the name contains the process: opens the child's own file.
   [[nodiscard]] bool is_per_process() const;
   void open_own();
-  // If the descriptor has become another file's, or nobody's: opens the file that was meant, if it
-  // is still there, else nothing is open any more. Async-signal-safe.
+  // If the descriptor was closed or is now another file's: reopens the file, if it still exists.
+  // Async-signal-safe.
   void reopen_if_replaced();
   void close();
 
@@ -40,7 +40,7 @@ class Destination {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   bool is_file_ = false;
-  char pattern_[kPathBytes] = {};  // from the root
+  char pattern_[kPathBytes] = {};  // absolute
   char path_[kPathBytes] = {};
 };
 

@@ -1,5 +1,5 @@
-// Arithmetic of ours leaves no trace in the program's floating point environment: no flag that it
-// raised, and no trap of the program's that it could run into.
+// Saves and restores the floating-point environment: the runtime's arithmetic must neither set the
+// program's flags nor run into its traps.
 #pragma once
 
 #include <fenv.h>
@@ -12,7 +12,7 @@ class FloatingPoint {
   FloatingPoint(const FloatingPoint&) = delete;
   FloatingPoint& operator=(const FloatingPoint&) = delete;
 #ifdef __SSE2__
-  // Doubles are calculated by SSE alone; the x87 unit's state, which is dear, stays out of it.
+  // Doubles use SSE only, so the x87 state, which is expensive to save, is left alone.
   FloatingPoint() : kept_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(kPlain); }
   ~FloatingPoint() { __builtin_ia32_ldmxcsr(kept_); }
 

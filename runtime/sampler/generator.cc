@@ -13,7 +13,7 @@
 namespace telltale::sampler {
 namespace {
 
-// No sampling: this many sites before the question comes up again.
+// The countdown when nothing is sampled.
 constexpr int32_t kNever = 0x7fffffff;
 
 uint64_t random_seed() {
@@ -28,8 +28,8 @@ uint64_t random_seed() {
   return seed;
 }
 
-// With a seed, each child of fork draws other countdowns than its parent and its siblings, and the
-// same in each run.
+// With a seed, each child of a fork draws other countdowns than its parent and its siblings, and
+// the same in each run.
 uint64_t lineage = 0;
 uint32_t children = 0;
 uint32_t threads = 0;
@@ -42,7 +42,7 @@ uint64_t encode_answer(int32_t countdown, bool fires) {
   return (fires ? uint64_t{1} << 32 : 0) | static_cast<uint32_t>(countdown);
 }
 
-// `draw` answers the next countdown.
+// `draw` returns the next countdown.
 template <typename Draw>
 uint64_t next(int32_t countdown, const Draw& draw) {
   const Settings* const asked = settings();
@@ -50,7 +50,7 @@ uint64_t next(int32_t countdown, const Draw& draw) {
   if (countdown < kUnset / 2) {
     const int32_t first = draw(*asked);
     if (first == 0) return encode_answer(kNever, false);
-    // Sites have passed since.
+    // Sites were counted since the countdown was unset.
     countdown += first - kUnset;
     if (countdown > 0) return encode_answer(countdown, false);
   }
@@ -58,7 +58,7 @@ uint64_t next(int32_t countdown, const Draw& draw) {
   return following == 0 ? encode_answer(kNever, false) : encode_answer(following, true);
 }
 
-// Of regions 0 more may pass where of sites the next but none is due.
+// A countdown of regions is one less than one of sites: it reaches its end below 0.
 template <typename Draw>
 uint32_t next_region(int32_t& countdown, const Draw& draw) {
   if (settings() == nullptr) {
@@ -77,7 +77,7 @@ int32_t draw_in_thread(const Settings& settings) {
   return thread_generator.draw(settings, settings.regions[0]);
 }
 
-// Beside a call's number: the turns from there are to be drawn anew.
+// A flag in CallCounter::call: a fork forgot the drawn distance.
 constexpr uint32_t kRedraw = 0x80000000;
 
 uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
@@ -97,8 +97,8 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
   const uint32_t call = counter.call & ~kRedraw;
   const uint32_t now = log2_of(call + 1) + 1;
   const uint32_t stage = now < last ? now : last;
-  // A stage's first call has its turn by the same chance as the others of the stage. Any other call
-  // that asks was drawn.
+  // The first call of a stage, or the first after a fork, is sampled with the stage's probability:
+  // it is if a distance of 1 is drawn. Any other call that gets here was drawn.
   const bool begins = (counter.call & kRedraw) != 0 || call + 1 == uint32_t{1} << (stage - 1);
   uint32_t away =
       static_cast<uint32_t>(generator.draw(asked, asked.calls[stage])) - (begins ? 1 : 0);
@@ -109,7 +109,7 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
     if (away > rest) away = rest;
     counter.call = call + away;
   } else {
-    counter.call = uint32_t{1} << last;  // one of them stands for all
+    counter.call = uint32_t{1} << last;  // the number no longer matters
   }
   counter.left = static_cast<int32_t>(away) - 1;
   return is_sampled ? kSample + stage : kSkip;
@@ -142,7 +142,7 @@ int32_t Generator::draw(const Settings& settings, const Geometric& distance) {
 }
 
 void redraw_call_counter(CallCounter& counter) {
-  // Before the first call none was drawn.
+  // Nothing was drawn before the first call.
   if (counter.call == 0) return;
   uint32_t call = counter.call & ~kRedraw;
   const Settings* const asked = settings();

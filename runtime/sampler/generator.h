@@ -1,4 +1,4 @@
-// When to observe: countdowns between observations. A Generator belongs to one thread.
+// Draws the countdowns between observations. A Generator belongs to one thread.
 #pragma once
 
 #include <stdint.h>
@@ -11,13 +11,13 @@ namespace telltale::sampler {
 class Generator {
  public:
   constexpr Generator() = default;
-  // With a seed, one that stands beside others draws other countdowns than they, by the order in
-  // which they first draw; the first of them draws as one that stands alone.
+  // With a seed, generators of several threads draw different countdowns, by the order in which
+  // they first draw. The first of them draws as a single one does.
   enum Company : bool { kAlone, kBesideOthers };
   constexpr explicit Generator(Company company) : company_(company) {}
 
-  // The next countdown of sites or regions, 1 or more; 0 if nothing is sampled. `distance` is of
-  // the settings.
+  // The next countdown of sites or regions, 1 or more; 0 if nothing is sampled. `distance` is from
+  // `settings`.
   int32_t draw(const Settings& settings, const Geometric& distance);
   void forget() { started_ = false; }
 
@@ -30,14 +30,15 @@ class Generator {
   Company company_ = kAlone;
 };
 
-// Forgets which call of the function is the next that has its turn: for the child of a fork.
+// In the child of a fork: forgets which call of the function is sampled next.
 void redraw_call_counter(CallCounter& counter);
 
-// In the parent, before each fork.
+// In the parent, before each fork: the child's seed depends on the number of forks.
 void count_fork();
-// This thread's and the process's countdowns are to be drawn: before settings are known none is.
+// Resets the countdowns of this thread and of the process. None was drawn before the settings were
+// known.
 void begin_generators();
-// All threads' generators begin again: for the child of a fork.
+// In the child of a fork: restarts all generators.
 void restart_generators();
 
 }  // namespace telltale::sampler

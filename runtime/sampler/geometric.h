@@ -1,5 +1,5 @@
-// Geometrically distributed numbers, of integers alone: a draw is a table's look-up and two
-// multiplications, and touches nothing of the program's floating point state.
+// Geometrically distributed numbers from integer arithmetic: a draw is a table lookup and two
+// multiplications, without floating point.
 #pragma once
 
 #include <stdint.h>
@@ -8,8 +8,8 @@ namespace telltale::sampler {
 
 __extension__ using Wide = unsigned __int128;
 
-// The binary logarithm of `mantissa` / 2 ** 63, of 1 or more and less than 2, in 2 ** -32: a bit
-// for each time that its square is 2 or more.
+// The binary logarithm of `mantissa` / 2^63, which is in [1, 2), in units of 2^-32. Repeated
+// squaring yields one bit at a time.
 constexpr uint64_t slow_log2(uint64_t mantissa) {
   constexpr int kBits = 32;
   uint64_t logarithm = 0;
@@ -23,7 +23,7 @@ constexpr uint64_t slow_log2(uint64_t mantissa) {
   return logarithm;
 }
 
-// Of 1, 1 + 1/256 ... 2.
+// Logarithms of 1, 1 + 1/256 ... 2.
 struct Logarithms {
   static constexpr int kIndexBits = 8;
   uint64_t numbers[(1 << kIndexBits) + 1];
@@ -38,23 +38,23 @@ constexpr Logarithms tabulate_logarithms() {
 }
 inline constexpr Logarithms kLogarithms = tabulate_logarithms();
 
-// How many steps until the next that is chosen, itself among them, where each is chosen with the
-// probability 1 / mean.
+// The number of steps up to and including the next chosen one, if each is chosen with probability 1
+// / mean.
 class Geometric {
  public:
   static constexpr int32_t kMost = 0x3fffffff;
 
   constexpr Geometric() = default;  // of mean 1
-  // `mean` is 1 or more. Calculates with doubles.
+  // `mean` is 1 or more. Uses floating point.
   explicit Geometric(double mean) : mean_(mean < kMost ? static_cast<int32_t>(mean) : kMost) {
-    // -1 / log2(1 - 1/mean), of which P(number > k) = (1 - 1/mean) ** k makes k steps of each
-    // halving of a uniform number.
+    // P(number > k) = (1 - 1/mean)^k, so each halving of a uniform number is -1 / log2(1 - 1/mean)
+    // steps.
     constexpr double kLargest = 1e12;  // far above what gives kMost
     if (mean > kLargest) mean = kLargest;
     halving_ = mean <= 1 ? 0 : static_cast<uint64_t>(kOne / -log2_of(1 - 1 / mean) + 0.5);
   }
 
-  // `uniform` is of 1 to 2 ** 48 - 1, equally likely.
+  // `uniform` is uniformly distributed in [1, 2^48 - 1].
   [[nodiscard]] int32_t of(uint64_t uniform) const {
     constexpr int kUniformBits = 48;
     constexpr int kRestBits = 32;
@@ -65,7 +65,7 @@ class Geometric {
     const uint64_t rest = mantissa >> (kIndexAt - kRestBits) & UINT32_MAX;
     const uint64_t low = kLogarithms.numbers[index];
     const uint64_t step = kLogarithms.numbers[index + 1] - low;
-    // Between two of the table on a straight line: at most 3e-6 below the curve.
+    // Linear interpolation: at most 3e-6 below the curve.
     const uint64_t fraction = low + (step * rest >> kRestBits);
     // -log2(uniform / 2 ** 48)
     const uint64_t halvings = (static_cast<uint64_t>(zeros - (63 - kUniformBits)) << 32) - fraction;
@@ -74,14 +74,14 @@ class Geometric {
     return steps < kMost ? static_cast<int32_t>(steps) + 1 : kMost;
   }
 
-  // The mean, as an integer.
+  // The mean, rounded down.
   [[nodiscard]] int32_t mean() const { return mean_; }
 
  private:
   static constexpr int kFractionBits = 24;
   static constexpr double kOne = uint64_t{1} << kFractionBits;
 
-  // Of a number below 1, by the series of the area tangent; needs no library.
+  // Binary logarithm of a number below 1 by the series of artanh, without libm.
   static double log2_of(double number) {
     double power = 0;
     for (; number < 0.5; number *= 2) power -= 1;

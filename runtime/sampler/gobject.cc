@@ -1,7 +1,7 @@
-// A look at a GObject without GObject's headers.
+// Reads a GObject without GObject's headers.
 #include "abi.h"
 
-// In libgobject, if the program has one.
+// From libgobject, if the program uses it.
 extern "C" __attribute__((weak)) int g_type_check_instance_is_fundamentally_a(const void* instance,
                                                                               uintptr_t type);
 

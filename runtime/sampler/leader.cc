@@ -11,7 +11,7 @@
 #include "signals.h"
 #include "trace.h"
 
-// A program without a dynamic linker lacks it.
+// Missing in static programs.
 #pragma weak dlopen
 
 namespace telltale::sampler {
@@ -20,12 +20,12 @@ const EntryPoints* the_leader = nullptr;
 
 namespace {
 
-// Changes with Entries and with what they point to.
+// Changes when EntryPoints or the structures that it passes change.
 constexpr uint32_t kCopyVersion = 0x100 + kAbiVersion;
 
 enum Role : uint32_t { kDoesNotLead = 0, kLeads = 1, kLeadsAndReports = 2 };
 
-// What another copy, perhaps of another release, finds of this one. The layout never changes.
+// What copies of any release find of this one. The layout never changes.
 struct RuntimeCopy {
   uint32_t version;
   uint32_t role;
@@ -59,8 +59,8 @@ const EntryPoints kOwnEntryPoints = {telltale_sampler_register_v1,
 }  // namespace
 }  // namespace telltale::sampler
 
-// A note leads to this from the program headers. Symbols would not do: a library's may be hidden,
-// and those of libraries that dlopen has loaded are not looked up from others.
+// An ELF note refers to this structure. Symbols do not suffice: a library may hide them, and
+// symbols of dlopened libraries are not looked up by others.
 extern "C" {
 __attribute__((visibility("hidden"), used)) telltale::sampler::RuntimeCopy telltale_sampler_copy = {
     telltale::sampler::kCopyVersion, telltale::sampler::kDoesNotLead,
@@ -82,7 +82,7 @@ constexpr uint32_t kNameSize = 12;
 constexpr char kName[kNameSize] = "Telltale";
 constexpr uint32_t kKind = 1;
 
-// The copy that the notes from `at` to `end` lead to, or null.
+// The copy that a note between `at` and `end` refers to, or null.
 RuntimeCopy* copy_in(const char* at, const char* end, size_t alignment) {
   while (static_cast<size_t>(end - at) >= sizeof(ElfW(Nhdr))) {
     const auto* const note = reinterpret_cast<const ElfW(Nhdr)*>(at);
@@ -130,7 +130,7 @@ int look_at(struct dl_phdr_info* module, size_t, void* memory) {
 }
 
 void follow(const EntryPoints& other) {
-  // The leader knows whether a window is open: it is asked at each access.
+  // Only the leader knows whether a window is open, so every access asks it.
   telltale_sampler_atoms_window = 1;
   telltale_sampler_atoms_rw_window = 1;
   ::pthread_atfork(nullptr, nullptr, begin_generators);
@@ -147,7 +147,7 @@ void find_leader() {
   ::dl_iterate_phdr(look_at, &search);
   if (search.leading != nullptr && search.leading->version == kCopyVersion)
     return follow(*search.leading->entries);
-  // Its settings are gone from the environment.
+  // The leader removed its settings from the environment, so this copy cannot report.
   if (search.leading != nullptr && search.leading->role == kLeadsAndReports) {
     warn("built by another release of telltale-cc than the rest, and not in the report",
          *search.own_module == 0 ? "the program" : search.own_module);

@@ -1,6 +1,6 @@
-// A program and the libraries that it loads may each have been linked with a copy of the runtime.
-// The copy whose unit registers first leads; the others hand over what they are asked, so that the
-// process has one list of units, one report, one set of signal handlers.
+// A program and the libraries that it loads may each contain a copy of the runtime. The copy whose
+// unit registers first is the leader; the others forward to it, so that the process has one list of
+// units, one report and one set of signal handlers.
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 namespace telltale::sampler {
 
-// What a copy lets other copies call.
+// The functions that a leader offers to other copies.
 struct EntryPoints {
   decltype(&telltale_sampler_register_v1) register_unit;
   decltype(&telltale_sampler_unregister_v1) unregister_unit;
@@ -37,13 +37,13 @@ struct EntryPoints {
 // Set once, before the first unit of this copy registers.
 extern const EntryPoints* the_leader;
 
-// The copy that leads; null if it is this one, or if no unit of this one has registered yet.
+// The leader; null if it is this copy, or if no unit of this copy has registered yet.
 inline const EntryPoints* leader() { return __atomic_load_n(&the_leader, __ATOMIC_ACQUIRE); }
 
-// Called before a unit registers: finds the copy that leads, or makes this one lead. A copy that
-// leads stays loaded: signal handlers and threads hold on to it.
+// Call before a unit registers: finds the leader, or makes this copy the leader. A leader is never
+// unloaded, since signal handlers and threads refer to it.
 void find_leader();
-// The process has a report, and this copy writes it.
+// Announces that this copy writes the report of the process.
 void announce_report();
 
 }  // namespace telltale::sampler

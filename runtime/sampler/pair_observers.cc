@@ -1,4 +1,4 @@
-// Comparisons of an assigned value with many others.
+// Observations of scalar-pairs: an assigned value is compared with many others.
 #include "abi.h"
 #include "skip_sites.h"
 #include "tallies.h"
@@ -33,7 +33,7 @@ void observe(const SiteGroup& group, uint32_t index, uint64_t value, uint64_t op
   count(group, row * 3 + slot(group, value, operand), row);
 }
 
-// As observe() of all, where nothing is to be done but count.
+// observe() of all sites, if counting is all there is to do.
 template <typename Number>
 void count_all(const SiteGroup& group, uint64_t value, const uint64_t* operands) {
   const auto left = static_cast<Number>(value);

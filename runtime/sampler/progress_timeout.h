@@ -7,11 +7,11 @@
 
 namespace telltale::sampler {
 
-// To wait for another thread: as long as it writes, and half a second more. Then it may be what
-// stands still.
+// Waits for another thread while it makes progress, that is, while bytes are written, and half a
+// second longer. After that, assume that the thread is stuck.
 class ProgressTimeout {
  public:
-  // Waits a millisecond; false without waiting where there is no patience left.
+  // Sleeps for a millisecond. Returns false at once if the time is over.
   bool wait() {
     const uint64_t written = __atomic_load_n(&bytes_written, __ATOMIC_RELAXED);
     if (written != written_) left_ = kMilliseconds;

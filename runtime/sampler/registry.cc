@@ -25,12 +25,12 @@ namespace {
 
 UnitDescriptor* newest = nullptr;
 unsigned unit_count = 0;
-pid_t owner = 0;              // the process that the report is of
-uint64_t reported_units = 0;  // that have gone
+pid_t owner = 0;              // the process that the report is about
+uint64_t reported_units = 0;  // of unloaded units
 uint64_t ticks = 0;
 
-// Held while units come, go and report. A thread that dies while holding it goes on regardless;
-// others have patience.
+// Held while units register, unregister and report. A signal handler of the thread that holds it
+// proceeds without; other threads wait for a limited time.
 class Lock {
  public:
   Lock() {
@@ -66,7 +66,7 @@ int Lock::owner = 0;
 void reset_counters(UnitDescriptor& unit) {
   for (uint32_t i = 0; i < unit.scheme_count; ++i) {
     const SchemeTable& scheme = unit.schemes[i];
-    // Bounds know only that they shrink no more: they stay what they were.
+    // Bounds are monotone and are never reset.
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
     clear_tallies(scheme);
     ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity);
@@ -86,7 +86,7 @@ void redraw_countdowns(const UnitDescriptor& unit) {
   for (uint32_t i = 0; i < kStages; ++i) unit.countdowns[i].left = kUnset;
 }
 
-// The child of a fork is not to observe where its parent would have.
+// The child of a fork must not repeat the parent's sample.
 void redraw_all() {
   unsigned left = unit_count;
   for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
@@ -108,7 +108,7 @@ void reset_in_child() {
   reset_all_counters();
 }
 
-// What comes later adds to it: the program may go on.
+// Later reports add to this one; the program may continue.
 void report_so_far() {
   if (!owns_report()) return;
   const AsyncSignalBlocker blocker(!report_is_file());
@@ -136,7 +136,7 @@ void begin() {
 
 }  // namespace
 
-// The child of a vfork, or of a bare system call, has our memory and our descriptors.
+// A child made by vfork or a plain clone shares our memory or descriptors, but has another pid.
 bool owns_report() { return has_report() && ::getpid() == owner; }
 
 bool find_traced_counter(const uint64_t* counter, Traced& found) {
@@ -174,7 +174,7 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(UnitDes
     telltale::sampler::choose_random(unit->random);
   telltale::sampler::begin();
   telltale::sampler::log_first_unit(*unit);
-  telltale::sampler::redraw_countdowns(*unit);  // what ran before may have put it off
+  telltale::sampler::redraw_countdowns(*unit);  // code that ran before may have disabled it
   unit->previous = nullptr;
   unit->next = telltale::sampler::newest;
   if (unit->next != nullptr) unit->next->previous = unit;
@@ -186,7 +186,7 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(UnitD
   if (unit->version != telltale::sampler::kAbiVersion) return;
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->unregister_unit(unit);
-  // Somebody who ends the process now would have this unit twice in the report, once cut.
+  // If the process ended now, the report would contain this unit twice, once incomplete.
   const telltale::sampler::AsyncSignalBlocker blocker(!telltale::sampler::report_is_file());
   const telltale::sampler::Lock lock;
   bool known = false;

@@ -1,13 +1,13 @@
-// The units that are loaded.
+// The instrumented units of the process.
 #pragma once
 
 namespace telltale::sampler {
 
-// There is a report, and this process is the one that it is of. Async-signal-safe, as all here.
+// Is there a report, and is it this process's? Async-signal-safe, like all functions here.
 bool owns_report();
-// What was counted so far, from every unit. Waits a while for threads that report just now.
+// Reports the counters of all units. Waits for a limited time for threads that are reporting.
 void report_crash();
-// After a fault in report_crash that was jumped out of.
+// Releases the lock if report_crash() was left by a jump.
 void release_report_lock();
 
 }  // namespace telltale::sampler

@@ -21,11 +21,11 @@ namespace {
 
 constexpr int kMaxFrames = 1024;
 Destination report;
-void* frames[kMaxFrames];  // not on the stack, which may be a small one
+void* frames[kMaxFrames];  // not on the stack, which may be small
 int frame_count = 0;
-int reported_frames = -1;  // -1: not begun
+int reported_frames = -1;  // -1 before the first
 
-// Several processes may write to one file.
+// Locks the file: several processes may write to it.
 class Locked {
  public:
   Locked() {
@@ -38,7 +38,7 @@ class Locked {
   ~Locked() { set(F_UNLCK); }
 
  private:
-  // Who holds it may have been stopped.
+  // Limited, since the process that holds the lock may be stopped.
   static void set(short type) {
     constexpr int kMaxAttempts = 1000;
     constexpr long kMillisecond = 1'000'000;
@@ -56,7 +56,7 @@ class Locked {
   WriteSignalBlocker signal_blocker_;
 };
 
-// For one report at a time, and none that a signal handler may write.
+// A buffer for one report at a time, but not for reports from signal handlers.
 class LargeBuffer {
  public:
   explicit LargeBuffer(bool wanted)
@@ -67,7 +67,7 @@ class LargeBuffer {
     if (mine_) __atomic_clear(&taken, __ATOMIC_RELEASE);
   }
   [[nodiscard]] bool is_mine() const { return mine_; }
-  // Not more: what stands in it is lost if the process is killed.
+  // Its content is lost if the process is killed, so it is small.
   static constexpr size_t kSize = 4096;
   static char bytes[kSize];
 
@@ -80,7 +80,7 @@ bool LargeBuffer::taken = false;
 
 bool subreport_open = false;
 
-// What a fault cut is closed first, so that it does not take in what follows.
+// Closes a subreport that a fault interrupted, so that it does not contain the next one.
 void put_report_begin(Writer& out, const char* id) {
   if (subreport_open) out.put("\n</report>\n");
   subreport_open = true;
@@ -117,13 +117,13 @@ void put_head(Writer& out, const char* tag, const UnitDescriptor& unit, const Sc
   out.put(scheme.name);
 }
 
-// Bounds stay: merging takes the least and the greatest.
+// Bounds are not reset: they are merged by minimum and maximum.
 uint64_t value_of(uint64_t& counter, bool take) {
   return take ? __atomic_exchange_n(&counter, 0, __ATOMIC_RELAXED)
               : __atomic_load_n(&counter, __ATOMIC_RELAXED);
 }
 
-// The usual row, of as many numbers as any scheme has.
+// A row of zeros, the most frequent one, for the largest arity.
 constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
 static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
 
@@ -162,7 +162,7 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, bool t
   out.put("</samples>\n");
 }
 
-// In `frames`; -1: it is not there.
+// The index in `frames`; -1 if it is missing.
 int index_of(const void* address, int count) {
   for (int i = 0; i < count; ++i) {
     if (frames[i] == address) return i;
@@ -232,7 +232,7 @@ void report_unit(const UnitDescriptor& unit, bool take) {
   Writer out = large.is_mine() ? Writer(report.descriptor(), LargeBuffer::bytes, LargeBuffer::kSize)
                                : Writer(report.descriptor());
   put_report_begin(out, kSamplesReport);
-  // If the process is killed now, the report is one that was begun, and not an empty file.
+  // If the process is killed from here on, the report is incomplete rather than empty.
   out.flush();
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const SchemeTable& scheme = unit.schemes[i];
@@ -251,7 +251,7 @@ void take_backtrace(void* interrupted, void* handler_caller) {
   int first = interrupted == nullptr ? -1 : index_of(interrupted, found);
   if (first < 0) {
     first = index_of(handler_caller, found);
-    // The kernel's way into the handler stands between it and the program.
+    // The kernel's signal trampoline is between the handler and the program.
     if (first >= 0 && interrupted != nullptr) ++first;
   }
   if (first < 0) first = 0;
@@ -267,7 +267,7 @@ void report_backtrace(void* interrupted, bool with_places) {
   if (reported_frames < 0) put_report_begin(out, kBacktraceReport);
   if (reported_frames < 0) reported_frames = 0;
   while (reported_frames < frame_count) {
-    // What cannot be looked up ends this, and the rest is told without.
+    // If the lookup faults, the next call writes the rest without places.
     out.flush();
     put_frame(out, frames[reported_frames], with_places);
     ++reported_frames;

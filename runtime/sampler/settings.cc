@@ -18,7 +18,7 @@ namespace telltale::sampler {
 namespace {
 
 Settings the_settings;
-int state = 0;  // 0: not read, 1: somebody reads, 2: read
+int state = 0;  // 0: not read, 1: being read, 2: read
 
 const int32_t* map_countdowns(const char* path) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -35,8 +35,8 @@ const int32_t* map_countdowns(const char* path) {
   return memory == MAP_FAILED ? nullptr : static_cast<const int32_t*>(memory);
 }
 
-// The environment of a program that runs with other rights than its caller's (setuid, capabilities)
-// is the caller's text: nothing in it is obeyed. Null there, as for a variable that is not set.
+// A program with other rights than its caller (setuid, capabilities) must not obey the caller's
+// environment. Null in such a program, as for a variable that is not set.
 const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
 
 void log_destination(int error) {
@@ -128,10 +128,10 @@ void log_first_unit(const UnitDescriptor& unit) {
   log_sampling(unit);
 }
 
-// Of the calls of a stage, one in how many has its turn.
+// One call of a stage in how many is sampled.
 double calls_per_sample(double sparsity, uint32_t stage) {
   if (stage == 0) return 1;
-  // One region in eight at the most: an observation costs as much as some dozen questions.
+  // At most one region in eight: an observation costs as much as some dozen checks.
   constexpr double kLeast = 8;
   const double calls = sparsity / kLeast;
   if (calls < 1) return 1;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kSignals[] = {SIGABRT, SIGBUS,  SIGFPE, SIGHUP,  SIGILL,  SIGINT,  SIGPIPE,
                             SIGQUIT, SIGSEGV, SIGSYS, SIGTERM, SIGTRAP, SIGXCPU, SIGXFSZ};
-// Of our own faults only: they are seen while the handler runs. The others wait until it has ended.
+// Stay unblocked, so that our own faults reach the handler. Others wait until it returns.
 constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
 constexpr int kSignalLimit = 65;
 
@@ -32,20 +32,21 @@ bool has_stack_key = false;
 size_t page_bytes = 4096;
 size_t stack_bytes = size_t{256} * 1024;
 
-// One thread reports, the first that crashes. Faults of its own make it leave out what it was at.
+// The first thread that crashes reports. If that faults, it skips the part of the report that it
+// was at.
 enum : int { kNobody = 0, kEnding = -1 };  // kEnding: who reported is about to end the process
 int reporter = kNobody;
 sigjmp_buf next_part;
 int faults = 0;
 constexpr int kMaxFaults = 8;
 
-// The signal comes again, with what was there before in charge.
+// Restores the previous action and raises the signal again.
 void reraise(int signal, siginfo_t* info) {
   ::sigaction(signal, &before[signal], nullptr);
   const bool comes_by_itself = info != nullptr && info->si_code > 0 && info->si_code != SI_KERNEL &&
                                signal != SIGTRAP && signal != SIGSYS;
   if (comes_by_itself) return;
-  // Not here, but where the program was.
+  // It is delivered when the handler returns.
   sigset_t one;
   ::sigemptyset(&one);
   ::sigaddset(&one, signal);
@@ -57,14 +58,15 @@ void reraise(int signal, siginfo_t* info) {
   }
 }
 
-// Answers whether the thread has become the reporter. Otherwise `seen` is who is.
+// Returns whether the thread became the reporter; otherwise sets `seen` to the one that is.
 bool become_reporter(int self, int& seen) {
   return __atomic_compare_exchange_n(&reporter, &seen, self, false, __ATOMIC_ACQUIRE,
                                      __ATOMIC_RELAXED);
 }
 
-// Until the reporter is done, or stands still. Answers whether it had ended the process, and the
-// process did not end, as the first of a container need not: then this thread is the reporter.
+// Waits until the reporter is done or stuck. If it was about to end the process, and the process
+// still exists, as the first of a container may, this thread becomes the reporter; returns whether
+// it did.
 bool wait_for_reporter(int self) {
   ProgressTimeout timeout;
   while (__atomic_load_n(&reporter, __ATOMIC_ACQUIRE) != kNobody && timeout.wait()) {
@@ -73,7 +75,7 @@ bool wait_for_reporter(int self) {
   return become_reporter(self, seen);
 }
 
-// Where the thread was.
+// The interrupted program counter.
 void* interrupted_at(void* context) {
   if (context == nullptr) return nullptr;
 #if defined(__x86_64__) && defined(__linux__)
@@ -87,7 +89,7 @@ void* interrupted_at(void* context) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
 }
 
-// The thread is the reporter.
+// Only the reporter calls this.
 void report_all(void* context, void* handler_caller) {
   constexpr int kParts = 4;
   faults = 0;
@@ -103,8 +105,8 @@ void report_all(void* context, void* handler_caller) {
   release_report_lock();
 }
 
-// A handler of the program's may call ours with the number alone, as signal() promises. What the
-// kernel hands over lies on the stack that we are on.
+// A handler of the program may call ours with the signal's number alone, as signal() allows. A
+// siginfo_t from the kernel is on the current stack.
 bool is_from_kernel(const siginfo_t* info, int signal) {
   constexpr uintptr_t kMostBytes = uintptr_t{128} * 1024;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -124,7 +126,7 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
   if (!become_reporter(self, seen)) {
     if (seen == self) {
       if (info == nullptr || info->si_code <= 0)
-        return;  // somebody sends what faults send: it has been heard
+        return;  // the signal was sent, and is already being reported
       if (++faults < kMaxFaults) siglongjmp(next_part, 1);
     } else if (wait_for_reporter(self)) {
       seen = kNobody;
@@ -132,7 +134,7 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
   }
   if (seen == kNobody) {
     if (owns_report()) report_all(context, __builtin_return_address(0));
-    // Nobody may begin a report that the end of the process would cut.
+    // If the process is about to end, no other report may begin.
     const bool ends =
         (before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_DFL;
     __atomic_store_n(&reporter, ends ? kEnding : kNobody, __ATOMIC_RELEASE);
@@ -173,7 +175,7 @@ void install_signal_stack() {
     errno = kept;
     return;
   }
-  // Below it a page that nobody may touch.
+  // The lowest page is a guard.
   void* const memory = ::mmap(nullptr, page_bytes + stack_bytes, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (memory != MAP_FAILED) {
@@ -210,7 +212,7 @@ void watch_signals() {
   for (const int signal : kFaults) ::sigdelset(&action.sa_mask, signal);
   for (const int signal : kSignals) {
     ::sigaction(signal, nullptr, &before[signal]);
-    // What is ignored stays ignored.
+    // Ignored signals stay ignored.
     if ((before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_IGN)
       continue;
     ::sigaction(signal, &action, nullptr);

@@ -1,15 +1,15 @@
-// A fatal signal writes the report before it ends the process.
+// On a fatal signal, writes the report before the process ends.
 #pragma once
 
 namespace telltale::sampler {
 
 void watch_signals();
-// So that a stack that overflowed can be told about: for the calling thread.
+// Gives the calling thread an alternate signal stack, so that stack overflows are reported.
 void install_signal_stack();
 bool watches_signals();
-// Does nothing: whoever needs it links what sees threads start (thread_start.cc).
+// Does nothing; a reference to it links thread_start.cc.
 void link_thread_hooks();
-// In the child of a fork, where the thread that reports may be none.
+// In the child of a fork: the reporting thread does not exist there.
 void forget_reporter();
 
 }  // namespace telltale::sampler

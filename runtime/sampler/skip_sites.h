@@ -1,13 +1,12 @@
-// Several units of a countdown, passed one after another.
+// Subtracts several sites from a countdown.
 #pragma once
 
 #include <stdint.h>
 
 namespace telltale::sampler {
 
-// Answers the countdown behind `units` of them. `next` is telltale_sampler_next or its like; `due`
-// is told the number, from 0, of each unit that is to be observed. A countdown that nobody has set
-// is due at once.
+// Returns the countdown after `units` sites. `next` is telltale_sampler_next or its like; `due`
+// gets the index of each site that is observed. An unset countdown is due at once.
 template <typename Next, typename Due>
 int32_t skip_sites(int32_t countdown, uint32_t units, const Next& next, const Due& due) {
   constexpr int kHalf = 32;

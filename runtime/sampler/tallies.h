@@ -6,7 +6,7 @@
 
 namespace telltale::sampler {
 
-// Adds the tallies of sites from `row` on to their counters.
+// Adds the tallies of `count` rows from `row` on to their counters, and clears them.
 inline void flush_tallies(uint64_t* counters, uint8_t* tallies, uint64_t rows, uint64_t row,
                           uint64_t count) {
   for (uint64_t i = row; i < row + count; ++i) {

@@ -1,6 +1,6 @@
-// Threads get their signal stack when they begin. The shared runtime, and the one that is linked
-// into an executable, stand before libc and see every thread, also those of libraries. In static
-// executables and in libraries the linker's --wrap=pthread_create leads here.
+// Gives each new thread a signal stack. The shared runtime, and the one linked into dynamic
+// executables, interpose pthread_create and so see every thread, also those of libraries. In static
+// executables and in libraries, the linker's --wrap=pthread_create leads here.
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ void link_thread_hooks() {}
 
 }  // namespace telltale::sampler
 
-// Weak: a sanitizer that is linked into the executable has its own, which must see threads first.
+// Weak: a sanitizer in the executable interposes pthread_create as well, and must come first.
 #ifdef TELLTALE_BEFORE_LIBC
 extern "C" __attribute__((weak, visibility("default"))) int pthread_create(
     pthread_t* thread, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument) {
@@ -53,7 +53,7 @@ extern "C" __attribute__((weak, visibility("default"))) int pthread_create(
   telltale::sampler::Create known = __atomic_load_n(&real, __ATOMIC_RELAXED);
   if (known == nullptr) {
     known = reinterpret_cast<telltale::sampler::Create>(::dlsym(RTLD_NEXT, "pthread_create"));
-    // Who stands before dlsym, too, may be the one that comes before us.
+    // If another library interposes dlsym, the result may be this function.
     void* const libc = known == pthread_create ? ::dlopen("libc.so.6", RTLD_LAZY) : nullptr;
     if (libc != nullptr)
       known = reinterpret_cast<telltale::sampler::Create>(::dlsym(libc, "pthread_create"));

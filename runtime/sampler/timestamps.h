@@ -1,11 +1,11 @@
-// When a site was first and last seen.
+// -ftimestamp-first, -ftimestamp-last: when a site was first and last observed.
 #pragma once
 
 #include "abi.h"
 
 namespace telltale::sampler {
 
-// `first` and `last` are those of the site's scheme, or null.
+// `first` and `last` are the tables of the site's scheme, or null.
 inline void record_timestamp(uint64_t* first, uint64_t* last, uint64_t row) {
   if (first == nullptr && last == nullptr) return;
   const uint64_t now = telltale_sampler_tick();

@@ -15,7 +15,7 @@ namespace telltale::sampler {
 namespace {
 
 Destination trace;
-int writer_inside = 0;  // the thread that writes
+int writer_inside = 0;  // the thread that holds EventLock
 constexpr char kHeader[] =
     "---\nheader:\n  version:         5\n  type:            1\n  constant-tsc:    true\n"
     "  nonstop-tsc:     true\n  cycle-frequency: 1000000000\n";
@@ -26,7 +26,7 @@ void begin() {
   if (trace.is_open()) Writer(trace.descriptor()).put(kHeader);
 }
 
-// The letter that each scheme has in the formats' table, as a number: the events' type.
+// The event's type is the scheme's letter in formats/sampler/wire.h.
 unsigned type_of(const char* scheme) {
   for (const SchemeLayout& one : kSchemes) {
     if (::strcmp(one.name, scheme) == 0) return static_cast<unsigned char>(one.code);
@@ -34,8 +34,8 @@ unsigned type_of(const char* scheme) {
   return 0;
 }
 
-// The list begins with its first event: an empty one is no list. The child of a fork may have been
-// first.
+// The list's head is written with the first event: YAML has no empty block list. The parent of a
+// fork may have written it.
 void begin_records(Writer& out) {
   if (has_records) return;
   has_records = true;
@@ -72,7 +72,7 @@ void put_event(Writer& out, const Traced& where, uint64_t counter, uint64_t extr
   out.put("' }\n");
 }
 
-// Times stand in order: one thread after another takes the time and writes.
+// Serialises taking the time and writing, so that times are in order.
 class EventLock {
  public:
   EventLock() {
@@ -80,7 +80,7 @@ class EventLock {
     int nobody = 0;
     while (!__atomic_compare_exchange_n(&writer_inside, &nobody, self, false, __ATOMIC_ACQUIRE,
                                         __ATOMIC_RELAXED)) {
-      if (nobody == self) return;  // a signal's handler
+      if (nobody == self) return;  // a signal handler
       nobody = 0;
       const timespec pause = {0, 1000};
       ::nanosleep(&pause, nullptr);

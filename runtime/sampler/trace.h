@@ -1,20 +1,19 @@
-// Units that were compiled with -ftrace-sites tell each observation to an event trace: the text
-// that llvm-xray makes of a trace, with an event for each (docs/formats/sampler.md).
+// -ftrace-sites: writes an event for each observation, as llvm-xray prints traces
+// (docs/formats/sampler.md).
 #pragma once
 
 #include "abi.h"
 
 namespace telltale::sampler {
 
-// `file` may hold "%p"; null asks for nothing.
+// `file` may contain "%p"; null for no trace.
 void open_trace(const char* file);
-// Is there anything to tell at all?
+// Is there a trace?
 bool is_tracing();
-// In the child of a fork: goes on in the same file, or begins its own if the name says whose it is.
+// In the child of a fork: continues the file, or opens its own if the name contains the process.
 void trace_in_child();
 
-// The unit and scheme that a counter belongs to; false if there are none that want to be traced. In
-// registry.cc.
+// Finds the unit and scheme of a counter; false unless the unit is traced. Defined in registry.cc.
 struct Traced {
   const UnitDescriptor* unit;
   const SchemeTable* scheme;

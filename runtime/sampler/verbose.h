@@ -1,4 +1,4 @@
-// What SAMPLER_VERBOSE asks for: lines on standard error.
+// SAMPLER_VERBOSE: lines on standard error.
 #pragma once
 
 #include <stddef.h>
@@ -6,14 +6,13 @@
 
 namespace telltale::sampler {
 
-// From here on say() says something.
+// Enables log_line().
 void set_verbose();
 bool is_verbose();
 
-// "sampler: " and the two, on one line, by one write(2). Async-signal-safe; says nothing unless
-// verbose.
+// Writes "sampler: " and both texts as a line, with one write(2), if verbose. Async-signal-safe.
 void log_line(const char* what, const char* more = "");
-// "sampler: 12 units are in the report", of which the program asked to be told.
+// Writes "sampler: units in the report: 12".
 void log_unit_count(uint64_t units);
 
 }  // namespace telltale::sampler

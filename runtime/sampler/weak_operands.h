@@ -6,7 +6,7 @@
 
 namespace telltale::sampler {
 
-// Did this site of scalar-pairs compare with a variable that the program lacks?
+// Is the right operand of this scalar-pairs site a variable that the program lacks?
 inline bool is_operand_missing(const UnitDescriptor& unit, uint32_t scheme, uint64_t row) {
   uint32_t begin = 0;
   uint32_t end = unit.weak_operand_count;

@@ -1,5 +1,5 @@
-// Where --wrap=pthread_create leads to thread_start.cc, the link asks for it. Links of programs
-// without threads do not.
+// Makes a link with --wrap=pthread_create include thread_start.cc. Links of programs without
+// threads do not need it.
 #include "signals.h"
 
 void telltale::sampler::link_thread_hooks() {}

@@ -1,4 +1,4 @@
-// Writing to a descriptor that somebody gave us.
+// Keeps failing writes from ending the program.
 #pragma once
 
 #include <signal.h>
@@ -6,7 +6,8 @@
 
 namespace telltale::sampler {
 
-// A pipe that nobody reads and a file that may not grow are no reason to end the program.
+// Blocks SIGPIPE and SIGXFSZ, and discards those that our writes raise: a closed pipe or a file
+// size limit must not end the program.
 class WriteSignalBlocker {
  public:
   WriteSignalBlocker() {

@@ -1,4 +1,4 @@
-// Text through write(2) alone: may be used in a signal handler, on a small stack.
+// Formats text for write(2). Async-signal-safe, and small enough for a signal stack.
 #pragma once
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 
 namespace telltale::sampler {
 
-inline uint64_t bytes_written = 0;  // by all writers: who waits for one sees it work
+inline uint64_t bytes_written = 0;  // by all writers, for ProgressTimeout
 
-// After the first write that fails, nothing more is written.
+// Discards everything after a write that fails.
 class Writer {
  public:
   explicit Writer(int descriptor) : Writer(descriptor, own_, sizeof(own_)) {}
-  // With a buffer of the caller's.
+  // With the caller's buffer.
   Writer(int descriptor, char* buffer, size_t size)
       : descriptor_(descriptor), buffer_(buffer), size_(size) {}
   Writer(const Writer&) = delete;
@@ -80,7 +80,7 @@ class Writer {
   }
 
  private:
-  // For somebody to read from a pipe that does not block; not for ever.
+  // Waits for a limited time until a non-blocking pipe has room.
   [[nodiscard]] bool wait() const {
     constexpr int kMilliseconds = 1000;
     pollfd one = {descriptor_, POLLOUT, 0};
