@@ -2,13 +2,12 @@
 
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/Transforms/Utils/Cloning.h>
-#include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "analysis/ir_marks.h"
+#include "transform/cloning.h"
 
 namespace telltale::instrument {
 namespace {

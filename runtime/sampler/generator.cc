@@ -77,41 +77,61 @@ int32_t draw_in_thread(const Settings& settings) {
   return thread_generator.draw(settings, settings.regions[0]);
 }
 
-// A flag in CallCounter::call: a fork forgot the drawn distance.
+// A function's call counter (abi::CallCounter) at a check, when `left` was decremented to -1:
+//
+//          31   30                              0
+//   call  | R | the number of this call, from 0     |
+//
+// In the last stage calls are no longer numbered: the number is 2^last.
+// After the check, `left` is the number of calls to skip, and `call` the number of the call at the
+// next check. R is kRedraw: a fork forgot the distance that was drawn.
 constexpr uint32_t kRedraw = 0x80000000;
 
 uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
 
+// Stage k > 0 begins with call 2^(k-1) - 1; the last one does not end.
+uint32_t stage_of(uint32_t call, uint32_t last) {
+  const uint32_t stage = log2_of(call + 1) + 1;
+  return stage < last ? stage : last;
+}
+
+// The next check is `distance` calls away, 1 or more, but not after the first call of the next
+// stage, which has another probability.
+void set_next_check(CallCounter& counter, uint32_t call, uint32_t stage, uint32_t last,
+                    uint32_t distance) {
+  if (stage < last) {
+    const uint32_t rest = (uint32_t{1} << stage) - 1 - call;
+    if (distance > rest) distance = rest;
+    counter.call = call + distance;
+  } else {
+    counter.call = uint32_t{1} << last;
+  }
+  counter.left = static_cast<int32_t>(distance) - 1;
+}
+
 uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
   enum : uint32_t { kSkip, kSample };
   counter.left = 0;
-  const Settings* const known = settings();
-  if (known == nullptr) return kSkip;
-  const Settings& asked = *known;
-  if (asked.sparsity < 1) {
+  const Settings* const asked = settings();
+  if (asked == nullptr) return kSkip;
+  if (asked->sparsity < 1) {
     counter.left = kNever;
     return kSkip;
   }
-  const uint32_t last = asked.last_stage;
+  const uint32_t last = asked->last_stage;
   if (last == 0) return kSample;
   const uint32_t call = counter.call & ~kRedraw;
-  const uint32_t now = log2_of(call + 1) + 1;
-  const uint32_t stage = now < last ? now : last;
-  // The first call of a stage, or the first after a fork, is sampled with the stage's probability:
-  // it is if a distance of 1 is drawn. Any other call that gets here was drawn.
+  const uint32_t stage = stage_of(call, last);
+  const auto draw = [&] {
+    return static_cast<uint32_t>(generator.draw(*asked, asked->calls[stage]));
+  };
+  // The first call of a stage, and the first after a fork, is sampled with the stage's probability:
+  // it is if the distance from the call before it is 1. Any other call that gets here was drawn.
   const bool begins = (counter.call & kRedraw) != 0 || call + 1 == uint32_t{1} << (stage - 1);
-  uint32_t away =
-      static_cast<uint32_t>(generator.draw(asked, asked.calls[stage])) - (begins ? 1 : 0);
-  const bool is_sampled = !begins || away == 0;
-  if (begins && is_sampled) away = static_cast<uint32_t>(generator.draw(asked, asked.calls[stage]));
-  if (stage < last) {
-    const uint32_t rest = (uint32_t{1} << stage) - 1 - call;
-    if (away > rest) away = rest;
-    counter.call = call + away;
-  } else {
-    counter.call = uint32_t{1} << last;  // the number no longer matters
-  }
-  counter.left = static_cast<int32_t>(away) - 1;
+  uint32_t distance = draw() - (begins ? 1 : 0);
+  const bool is_sampled = !begins || distance == 0;
+  if (begins && is_sampled) distance = draw();
+  set_next_check(counter, call, stage, last, distance);
   return is_sampled ? kSample + stage : kSkip;
 }
 
