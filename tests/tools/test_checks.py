@@ -59,6 +59,20 @@ class Includes(Scratch):
         self.assertEqual(self.complaints(),
                          ["runtime/r/a.cc:4: runtime/ may include its own folder and formats/*/wire.h"])
 
+    def test_folders_of_the_plugin_have_an_order(self):
+        self.write("instrument/options.h", "")
+        self.write("instrument/frontend/f.h", "")
+        self.write("instrument/transform/t.h", "")
+        self.write("instrument/codegen/c.cc", '#include "options.h"\n#include "formats/sampler/wire.h"\n#include "runtime/sampler/abi.h"\n'
+                                              '#include "transform/t.h"\n#include "base/error.h"\n')
+        self.write("instrument/transform/t.cc", '#include "transform/t.h"\n#include "frontend/f.h"\n')
+        self.write("instrument/plugin.cc", '#include "frontend/f.h"\n#include "transform/t.h"\n')
+        (self.root / "src").mkdir(parents=True, exist_ok=True)
+        self.assertEqual(self.complaints(), [
+            "instrument/codegen/c.cc:4: instrument/codegen may not include instrument/transform",
+            "instrument/codegen/c.cc:5: instrument/ may include itself, formats/sampler/wire.h and runtime/sampler/abi.h",
+            "instrument/transform/t.cc:2: instrument/transform may not include instrument/frontend"])
+
     def test_an_unknown_folder_is_noticed(self):
         self.write("src/misc/a.cc", "")
         self.assertIn("no row", self.complaints()[0])
