@@ -51,7 +51,7 @@ struct Parts {
   std::vector<std::string> clang;    // clang's own words
   std::vector<std::string> sampler;  // words for the plugin
   Options options;
-  std::string language;  // of -x, for the files behind it; empty for none
+  std::string language;  // of -x, for the files that follow; empty for none
   bool links = true;
   bool has_input = false;
   bool only_headers = true;  // all inputs so far are headers

@@ -79,7 +79,7 @@ Section environment() {
         "The release of clang that telltale-cc runs; otherwise the newest that has a plugin."}}};
 }
 
-// `text` in lines of at most `width` characters, each but the first behind `indent` blanks.
+// Wraps `text` at `width` columns; all lines but the first are indented by `indent` blanks.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
   std::string out;
   std::size_t column = indent;

@@ -113,7 +113,7 @@ int look_at(struct dl_phdr_info* module, size_t, void* memory) {
   for (int i = 0; i < module->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = module->dlpi_phdr[i];
     if (part.p_type != PT_NOTE) continue;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells numbers.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives integers.
     const auto* const begin = reinterpret_cast<const char*>(module->dlpi_addr + part.p_vaddr);
     constexpr size_t kUsual = 4;
     constexpr size_t kWide = 8;
