@@ -1,6 +1,8 @@
 // The kit's parts that any page can use: tables, bars, source, the shell; and that no text can harm a page.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import {after, test} from 'node:test';
+import {fileURLToPath} from 'node:url';
 import {closeBrowser, flame, hashOf, picture, placeOf, press, settled, textOf, textsOf, withPage} from './browser.mjs';
 import {callsPage, CallsBuilder, generated, kHostile} from './samples.mjs';
 
@@ -74,6 +76,14 @@ test('what a page cannot show, it says', async () => {
     [{...page([], {}), telltale_page: 2}, /data is of version 2, not 1/], [page([], {}), /names no tab/]]) {
     await withPage({payload}, async page => assert.match(await page.evaluate(() => document.body.innerText), told));
   }
+});
+
+test('no source makes code or markup of text', () => {
+  const folder = fileURLToPath(new URL('../src', import.meta.url));
+  const files = fs.readdirSync(folder, {recursive: true}).filter(name => /\.tsx?$/.test(name));
+  assert.ok(files.length > 20, 'the sources were found');
+  const forbidden = /innerHTML|outerHTML|insertAdjacentHTML|dangerouslySet|document\.write|createContextualFragment|\beval\b|new Function|javascript:|setTimeout\(['"`]/;
+  for (const file of files) assert.doesNotMatch(fs.readFileSync(`${folder}/${file}`, 'utf8'), forbidden, file);
 });
 
 // Every place where a page shows text; the same text in each.

@@ -121,11 +121,7 @@ export function FlameGraph(props: FlameGraphProps) {
     if (props.range !== null) made.moveTo([props.range[0] * all, props.range[1] * all]);
     else made.zoomTo(props.zoomed, same);
     if (!same) setHover({node: -1, x: 0, y: 0});
-  }, [props.tree, props.width, props.zoomed, props.range?.[0], props.range?.[1]]);
-  useLayoutEffect(() => {
-    view.current!.show({tree: props.tree, width: props.width, growsUp: props.growsUp, matches: props.matches, label: props.label, colour: props.colour});
-    if (props.growsUp || props.zoomed > 0) view.current!.reveal(props.zoomed);
-  }, [props.growsUp]);
+  }, [props.tree, props.width, props.growsUp, props.zoomed, props.range?.[0], props.range?.[1]]);
   useLayoutEffect(() => {
     const made = view.current!;
     made.look = {...made.look, matches: props.matches, label: props.label, colour: props.colour};

@@ -76,10 +76,12 @@ export function searchTold(state: CallsState, tree: CallTree, zoomed: number): s
 
 // `upsideDown`: a tree of callers. A stack is copied with the outermost call first.
 export function copyActions(state: CallsState, tree: CallTree, node: number, upsideDown = false): Action[] {
-  const path = tree.pathOf(node).filter(at => tree.fn[at] >= 0).map(at => nameIn(state, tree, at));
-  const stack = (upsideDown ? path.reverse() : path).join('\n');
+  const stack = (): string => {
+    const path = tree.pathOf(node).filter(at => tree.fn[at] >= 0).map(at => nameIn(state, tree, at));
+    return (upsideDown ? path.reverse() : path).join('\n');
+  };
   return [{title: 'Copy name', key: 'c', run: () => void copy(nameIn(state, tree, node), 'the name')},
-          {title: 'Copy stack', key: 'C', run: () => void copy(stack, 'the stack')}];
+          {title: 'Copy stack', key: 'C', run: () => void copy(stack(), 'the stack')}];
 }
 
 export const linkAction: Action = {title: 'Copy link', run: () => void copy(location.href, 'a link to this view')};

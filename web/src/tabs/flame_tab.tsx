@@ -7,6 +7,7 @@ import {copy} from '../shell/copy';
 import {useKeys} from '../shell/keys';
 import {useFound} from '../shell/search';
 import {Toolbar} from '../shell/toolbar';
+import {showCount} from '../text/units';
 import {ColourChoices, TreeChoice, useCallsState, WidthChoices, type CallsState} from './calls_state';
 import {BoxDetails, copyActions, FlamePane, labelIn, linkAction, nameIn, placeIn, searchTold, type PlaceKeys} from './flame_pane';
 import type {TabProps} from './kinds';
@@ -19,13 +20,13 @@ function Crumbs({state, tree, zoomed, onZoom}: {state: CallsState; tree: CallTre
   const nav = useRef<HTMLElement>(null);
   useEffect(() => { if (nav.current) nav.current.scrollLeft = nav.current.scrollWidth; }, [zoomed]);
   if (path.length < 2) return null;
-  const skipped = path.length > kCrumbs ? path.length - kCrumbs + 1 : 0;
-  return <nav class="crumbs" ref={nav} aria-label="Path of the zoomed call">{path.map((node, i) => {
-    if (skipped > 0 && i > 1 && i < 1 + skipped) return null;
-    return <span key={node}>{i > 0 && ' \u203a '}{skipped > 0 && i === 1 ? <span class="quiet">{skipped} more</span>
-      : <button type="button" class="link name" title={nameIn(state, tree, node)} aria-current={i === path.length - 1 ? 'location' : undefined}
-          onClick={() => onZoom(node)}>{labelIn(state, tree, node)}</button>}</span>;
-  })}</nav>;
+  const skipped = Math.max(0, path.length - kCrumbs);
+  const crumb = (node: number) => <span key={node}>{node !== path[0] && ' \u203a '}
+    <button type="button" class="link name" title={nameIn(state, tree, node)} aria-current={node === zoomed ? 'location' : undefined}
+      onClick={() => onZoom(node)}>{labelIn(state, tree, node)}</button></span>;
+  return <nav class="crumbs" ref={nav} aria-label="Path of the zoomed call">
+    {crumb(path[0])}{skipped > 0 && <span class="quiet"> \u203a {showCount(skipped)} more</span>}{path.slice(1 + skipped).map(crumb)}
+  </nav>;
 }
 
 // The next or previous box that matches the search, inside of what is zoomed to.
