@@ -19,7 +19,15 @@ struct FlameTree {
     Ticks total = 0;
     Ticks self = 0;
   };
-  std::vector<Node> nodes;  // depth first
+  // The numbers of a node in another recording.
+  struct Numbers {
+    uint64_t calls = 0;
+    uint64_t calls_inside = 0;
+    Ticks total = 0;
+    Ticks self = 0;
+  };
+  std::vector<Node> nodes;           // depth first
+  std::vector<Numbers> before = {};  // one for each node if two recordings are compared; else empty
   uint64_t pruned_nodes = 0;
   Ticks pruned_self = 0;     // self time of the pruned nodes
   double widest_pruned = 0;  // the largest share of all (0 to 1) that a pruned node has

@@ -1,7 +1,9 @@
 #include "output/flame_data.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/function_map.h"
 #include "output/escape.h"
@@ -54,7 +56,15 @@ class FlameData {
     string(units_.is_time() && units_.measured == "wall" ? "time" : units_.measured);
     text_ += ",\"suffix\":";
     string(units_.suffix);
-    text_ += "},\"trees\":[";
+    text_ += '}';
+    if (graph.compared) {
+      text_ += ",\"compared\":{\"before\":";
+      string(graph.compared->before);
+      text_ += ",\"after\":";
+      string(graph.compared->after);
+      text_ += '}';
+    }
+    text_ += ",\"trees\":[";
     bool first = true;
     for (const FlameGraph::Tree& tree : graph.trees) {
       if (!first) text_ += ',';
@@ -78,32 +88,42 @@ class FlameData {
     text_ += ",\"pruned\":{\"nodes\":" + std::to_string(tree.pruned_nodes) + "," + key("self") +
              ":" + std::to_string(clock_.to_ns(tree.pruned_self)) +
              ",\"share\":" + std::to_string(tree.widest_pruned) + "}";
-    column(tree, "depth", [](const FlameTree::Node& node) { return node.depth; });
+    column(tree.nodes, "depth", [](const FlameTree::Node& node) { return node.depth; });
     text_ += ",\"function\":[-1";
     for (size_t i = 1; i < tree.nodes.size(); ++i)
       text_ += "," + std::to_string(number(tree.nodes[i].function));
     text_ += ']';
-    column(tree, "calls", [](const FlameTree::Node& node) { return node.calls; });
-    column(tree, "inside", [](const FlameTree::Node& node) { return node.calls_inside; });
-    column(tree, "total_" + std::string(units_.suffix),
-           [this](const FlameTree::Node& node) { return clock_.to_ns(node.total); });
-    column(tree, "self_" + std::string(units_.suffix),
-           [this](const FlameTree::Node& node) { return clock_.to_ns(node.self); });
+    write_numbers(tree.nodes);
+    if (!tree.before.empty()) {
+      text_ += ",\"before\":{";
+      write_numbers(tree.before);
+      text_ += '}';
+    }
     text_ += '}';
     return flush();
+  }
+
+  // FlameTree::Node or ::Numbers as columns.
+  template <typename Numbers>
+  void write_numbers(const std::vector<Numbers>& rows) {
+    const std::string suffix(units_.suffix);
+    column(rows, "calls", [](const Numbers& row) { return row.calls; });
+    column(rows, "inside", [](const Numbers& row) { return row.calls_inside; });
+    column(rows, "total_" + suffix, [this](const Numbers& row) { return clock_.to_ns(row.total); });
+    column(rows, "self_" + suffix, [this](const Numbers& row) { return clock_.to_ns(row.self); });
   }
 
   [[nodiscard]] std::string key(std::string_view name) const {
     return "\"" + std::string(name) + "_" + std::string(units_.suffix) + "\"";
   }
 
-  template <typename Get>
-  void column(const FlameTree& tree, std::string_view name, Get get) {
-    text_ += ",\"";
+  template <typename Row, typename Get>
+  void column(const std::vector<Row>& rows, std::string_view name, Get get) {
+    text_ += text_.back() == '{' ? "\"" : ",\"";
     text_ += name;
     text_ += "\":[";
-    for (const FlameTree::Node& node : tree.nodes) {
-      text_ += std::to_string(get(node));
+    for (const Row& row : rows) {
+      text_ += std::to_string(get(row));
       text_ += ',';
     }
     text_.back() = ']';

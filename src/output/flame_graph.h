@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,10 +22,16 @@ struct FlameGraph {
     std::string title;
     FlameTree tree;
   };
+  // Two recordings side by side: what each is called. All trees have FlameTree::before then.
+  struct Compared {
+    std::string before;
+    std::string after;
+  };
   std::string title;  // of the page
   std::vector<std::pair<std::string, std::string>> facts;
   std::vector<Tree> trees;  // at least one
   TreeUnits units = {};     // of all trees
+  std::optional<Compared> compared = std::nullopt;
 };
 
 // An interactive page that needs nothing but itself: no network, no inline event handlers, a

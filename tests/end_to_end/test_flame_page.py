@@ -79,6 +79,54 @@ class FlamePage(unittest.TestCase):
         answers = self.drive(self.flame(whole), ("eval", "document.querySelector('.summary .loss').textContent"))
         self.assertRegex(answers[0], "losses .*bytes")
 
+    def compared(self, *extra, output="page.html"):
+        """A run and a later one, in which parse takes longer and emit is gone: ids have changed, names have not."""
+        later = self.folder / "later.yaml"
+        later.write_text(yaml_trace([(1, "enter", 2, 1000), (1, "enter", 1, 1000), (1, "exit", 1, 2200), (1, "exit", 2, 2500)]))
+        names = self.folder / "later-map.yaml"
+        names.write_text(yaml_map(["parse", "main"]))
+        out = self.folder / output
+        done = subprocess.run([TELLTALE, "flame", self.trace, later, "--program-a", self.map, "--program-b", names, "-o", out, "--min-percent", "0",
+                               *extra], timeout=60, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return out
+
+    def test_two_recordings_are_compared(self):
+        data = json.loads(self.compared(output="compared.json").read_text())
+        self.assertEqual(data["compared"], {"before": "small.yaml", "after": "later.yaml"})
+        self.assertEqual([tree["title"] for tree in data["trees"]], ["all threads"])
+        tree = data["trees"][0]
+        names = ["all" if number < 0 else data["functions"][number][0] for number in tree["function"]]
+        rows = list(zip(names, tree["before"]["total_ns"], tree["total_ns"], tree["before"]["calls"], tree["calls"]))
+        self.assertEqual(rows, [("all", 1500, 1500, 0, 0), ("main", 1500, 1500, 2, 1), ("parse", 600, 1200, 1, 1), ("Lex", 200, 0, 1, 0),
+                                ("emit", 800, 0, 2, 0)])
+        self.assertEqual((tree["before"]["inside"][0], tree["inside"][0], tree["before"]["self_ns"][1], tree["self_ns"][1]), (6, 2, 100, 300))
+        page = self.compared()
+        answers = self.drive(page, ("eval", "document.title"), ("point", 2),
+                             ("eval", "[...document.querySelectorAll('.details .numbers dd')].map(e => e.textContent)"),
+                             ("click", "text=Recording"), ("eval", "[...document.querySelectorAll('.facts dt')].map(e => e.textContent)"))
+        shown = [answer for answer in answers if answer is not None]
+        self.assertEqual(shown[0], "small.yaml and later.yaml \u2013 comparison")
+        self.assertEqual(shown[1][0], "600 ns \u2192 1.2 us +100 %")
+        self.assertEqual([name for name in shown[2] if name.endswith("file")], ["A file", "B file"])
+
+    def test_two_files_can_be_one_recording(self):
+        output = self.folder / "both.json"
+        one = self.folder / "one.fdr"
+        one.write_bytes(fdr([("enter", 1, 10), ("enter", 2, 10), ("exit", 2, 10), ("exit", 1, 10)]))
+        two = self.folder / "two.fdr"
+        two.write_bytes(fdr([("enter", 1, 10), ("exit", 1, 10)], tid=78))
+        for extra, told in ((["--together", "-o", output], ""), (["-o", self.folder / "both.svg"], "a drawing shows both files as one recording")):
+            done = subprocess.run([TELLTALE, "flame", one, two, *extra], timeout=60, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(told, done.stderr)
+        data = json.loads(output.read_text())
+        self.assertNotIn("compared", data)
+        self.assertEqual(data["trees"][0]["inside"][0], 3)
+        for wrong in (["--follow", one, two], [one, "--program-a", self.map]):
+            done = subprocess.run([TELLTALE, "flame", *wrong, "-o", output], timeout=60, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, done.stderr)
+
     def node_of(self, page, name):
         """The first node with this name in the first tree of the page's data."""
         calls = page_data(page)["data"]["calls"]

@@ -103,7 +103,7 @@ test('two recordings: red grew, blue shrank, and both numbers are shown', () => 
   assert.deepEqual(await numbersOf(page), {total: '50 ns \u2192 150 ns +200 %', self: '50 ns \u2192 150 ns +200 %', calls: '1 \u2192 1 same', share: '27.78 % \u2192 55.56 %'});
   await page.check('text=Normalised');
   await settled(page);
-  assert.equal((await numbersOf(page)).total, '50 ns \u2192 150 ns +100 %', 'shares: 27.78 % of 180 ns became 55.56 % of 270 ns');
+  assert.equal((await numbersOf(page)).total, '50 ns \u2192 150 ns share +100 %', 'shares: 27.78 % of 180 ns became 55.56 % of 270 ns');
   await clickBox(page, kMain);
   assert.equal(await hue(kMain), 220, 'as large a share of its recording as it was');
   await page.uncheck('text=Normalised');

@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "analysis/recording_diff.h"
-#include "cli/command_line.h"
+#include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
-#include "import/open_recording.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -293,29 +292,14 @@ Result<Side> analyse(const Recording& recording, const DiffOptions& options,
   return side;
 }
 
-Result<std::unique_ptr<const Recording>> open_side(const DiffOptions& options, size_t index,
-                                                   const std::vector<std::string>& own_programs) {
-  OpenOptions open = options.reading.open_options();
-  open.files = {options.reading.files[index]};
-  open.programs.insert(open.programs.end(), own_programs.begin(), own_programs.end());
-  Result<std::vector<InputFile>> inputs = open_inputs(open);
-  if (!inputs) return std::unexpected(inputs.error());
-  if (options.reading.strict) options.reading.read->push_back(inputs->front().share());
-  auto recording = open_recording(*std::move(inputs), open);
-  if (!recording) return recording;
-  if (const Result<void> usable = check_use(options.reading.verb, **recording); !usable)
-    return std::unexpected(usable.error());
-  return recording;
-}
-
 int run(const DiffOptions& options) {
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
   const Result<std::vector<Gate>> gates = parse_gates(options.gate);
   if (!gates) return report_error(gates.error());
-  const auto before = open_side(options, 0, options.programs_before);
+  const auto before = open_one(options.reading, 0, options.programs_before);
   if (!before) return report_error(before.error());
-  const auto after = open_side(options, 1, options.programs_after);
+  const auto after = open_one(options.reading, 1, options.programs_after);
   if (!after) return report_error(after.error());
   ProblemLog problems;
   const Result<Side> left = analyse(**before, options, *filter, problems);

@@ -5,9 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "analysis/flame_comparison.h"
 #include "analysis/flame_tree.h"
 #include "cli/left_out_shots.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
@@ -22,6 +24,9 @@ struct FlameOptions {
   ReadingOptions reading;
   std::string output;
   std::string measure;
+  bool together = false;  // two files are one recording
+  std::vector<std::string> programs_before;
+  std::vector<std::string> programs_after;
   double min_percent = 0.01;
   size_t max_nodes = 100'000;
   size_t max_stack = 1000;
@@ -46,7 +51,7 @@ FlameLimits limits_of(const FlameOptions& options) {
 void add_trees(FlameGraph& graph, const CallTree& together, const CallTree& by_thread,
                const FlameOptions& options) {
   if (together.roots.empty()) {
-    graph.trees.push_back({"all threads", {.nodes = {FlameTree::Node()}}});
+    graph.trees.push_back({"all threads", {.nodes = {FlameTree::Node()}, .before = {}}});
     return;
   }
   graph.trees.push_back(
@@ -109,6 +114,19 @@ auto writer_of(const FlameOptions& options) {
   return options.output.ends_with(".svg") ? write_flame_svg : write_flame_html;
 }
 
+void remark_pruned(const FlameGraph& graph) {
+  const FlameTree& shown = graph.trees.front().tree;
+  if (shown.pruned_nodes == 0) return;
+  fmt::print(stderr,
+             "telltale: {} of {} paths are not in the page: each has at most {:.4f} % of the {} "
+             "and of the {} (--min-percent, --max-nodes)\n",
+             shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
+             100 * shown.widest_pruned,
+             graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
 int answer(const Recording& recording, const FlameOptions& options, const CallFilter& filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
@@ -123,7 +141,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   graph.units = measured->units;
   const RecordingInfo info = recording.info(options.reading.jobs);
   graph.title = info.files.empty() ? "recording" : info.files.front();
-  graph.title = graph.title.substr(graph.title.find_last_of('/') + 1);
+  graph.title = file_name(graph.title);
   if (info.files.size() > 1) graph.title += fmt::format(" and {} more", info.files.size() - 1);
   add_facts(graph, options.reading, info, by_thread);
   add_trees(graph, partial.without_threads().finish(calls.streams()), by_thread, options);
@@ -133,15 +151,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   Result<void> done = writer_of(options)(graph, context.clock, context.functions, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
-  const FlameTree& shown = graph.trees.front().tree;
-  if (shown.pruned_nodes != 0) {
-    fmt::print(stderr,
-               "telltale: {} of {} paths are not in the page: each has at most {:.4f} % of the {} "
-               "and of the {} (--min-percent, --max-nodes)\n",
-               shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
-               100 * shown.widest_pruned,
-               graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
-  }
+  remark_pruned(graph);
   if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
   if (by_thread.roots.empty()) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
@@ -149,7 +159,97 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   return report_problems(options.reading, problems);
 }
 
+// One of two recordings that are compared. `names` points into the recording or `measured`.
+struct ComparedSide {
+  std::unique_ptr<const Recording> recording;
+  std::unique_ptr<const MeasuredTree> measured;
+  CallTree tree;  // all threads together
+  Clock clock;
+  const FunctionNames* names = nullptr;
+};
+
+Result<ComparedSide> measure_side(const FlameOptions& options, size_t index,
+                                  const CallFilter& filter,
+                                  const std::vector<std::string>& own_programs,
+                                  ProblemLog& problems) {
+  auto recording = open_one(options.reading, index, own_programs);
+  if (!recording) return std::unexpected(recording.error());
+  ComparedSide side;
+  side.recording = *std::move(recording);
+  const TimedCalls& calls = *side.recording->timed_calls();
+  problems.merge(side.recording->problems());
+  Result<MeasuredTree> measured =
+      calls.measured_tree(measure_of_option(options.measure), filter, options.reading.jobs,
+                          options.max_stack, problems);
+  if (!measured) return std::unexpected(measured.error());
+  side.measured = std::make_unique<const MeasuredTree>(*std::move(measured));
+  const ExportContext context = measured_context(calls, *side.measured);
+  side.tree = side.measured->partial.without_threads().finish(calls.streams());
+  side.clock = context.clock;
+  side.names = &context.functions;
+  remark_unfinished(side.measured->left_out, calls.first_time());
+  if (side.tree.roots.empty())
+    remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
+  return side;
+}
+
+void add_facts_of(FlameGraph& graph, const FlameOptions& options, const ComparedSide& side,
+                  std::string_view which) {
+  const size_t first = graph.facts.size();
+  add_facts(graph, options.reading, side.recording->info(options.reading.jobs), side.tree);
+  for (size_t i = first; i < graph.facts.size(); ++i)
+    graph.facts[i].first = fmt::format("{} {}", which, graph.facts[i].first);
+}
+
+// Two recordings, the second beside the first.
+int compare(const FlameOptions& options) {
+  const Result<CallFilter> filter = options.reading.filter();
+  if (!filter) return report_error(filter.error());
+  ProblemLog problems;
+  const Result<ComparedSide> before =
+      measure_side(options, 0, *filter, options.programs_before, problems);
+  if (!before) return report_error(before.error());
+  const Result<ComparedSide> after =
+      measure_side(options, 1, *filter, options.programs_after, problems);
+  if (!after) return report_error(after.error());
+  FlameComparison comparison =
+      compare_flame_trees({before->tree, before->clock, *before->names},
+                          {after->tree, after->clock, *after->names}, limits_of(options));
+  const std::vector<std::string>& files = options.reading.files;
+  FlameGraph graph;
+  graph.units = after->measured->units;
+  graph.compared = {file_name(files[0]), file_name(files[1])};
+  if (graph.compared->before == graph.compared->after) graph.compared = {files[0], files[1]};
+  graph.title = graph.compared->before + " and " + graph.compared->after;
+  add_facts_of(graph, options, *before, "A");
+  add_facts_of(graph, options, *after, "B");
+  graph.trees.push_back({"all threads", std::move(comparison.tree)});
+
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return report_error(out.error());
+  Result<void> done = writer_of(options)(graph, Clock(), comparison.names, *out);
+  if (done) done = out->finish();
+  if (!done) return report_error(done.error());
+  remark_pruned(graph);
+  return report_problems(options.reading, problems);
+}
+
 int run(const FlameOptions& options) {
+  const bool is_drawing = !options.reading.json && options.output.ends_with(".svg");
+  if (options.reading.files.size() == 2 && !options.together) {
+    if (options.reading.follow) {
+      return report_error(
+          usage_error("--follow shows one recording; --together makes one of two files").error());
+    }
+    if (!is_drawing) return compare(options);
+    fmt::print(stderr,
+               "telltale: a drawing shows both files as one recording; a page compares them\n");
+  }
+  if (!options.programs_before.empty() || !options.programs_after.empty()) {
+    return report_error(
+        usage_error("--program-a and --program-b are for two recordings that are compared")
+            .error());
+  }
   return answer_recording(options.reading,
                           [&](const Recording& recording, const CallFilter& filter) {
                             return answer(recording, options, filter);
@@ -164,6 +264,15 @@ void add_flame_verb(Command app, int& status) {
   const auto options = std::make_shared<FlameOptions>();
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
+  verb.option("FILE").description(
+      "a recording; or two, which are compared; more files are one recording");
+  verb.add_flag("--together", options->together, "two files are one recording, too");
+  verb.add_option("--program-a", options->programs_before, "what names the first recording's ids")
+      .type_name("BIN")
+      .one_value_each();
+  verb.add_option("--program-b", options->programs_after, "what names the second recording's ids")
+      .type_name("BIN")
+      .one_value_each();
   verb.option("--json").description("write the page's data as JSON, with stable keys");
   verb.add_option(
           "-o,--output", options->output,

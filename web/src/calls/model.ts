@@ -50,7 +50,7 @@ export class CallsModel {
     }
     const factor = this.factor(tree, normalised);
     const pair = (name: string, a: number, b: number, show: (value: number) => string, scale: number): Fact =>
-      ({name, value: `${show(a)} \u2192 ${show(b)}`, note: showChange(a * scale, b)});
+      ({name, value: `${show(a)} \u2192 ${show(b)}`, note: (normalised && scale !== 1 ? 'share ' : '') + showChange(a * scale, b)});
     const share = (columns: Columns, value: number): string => showShare(value, columns.total[0]);
     return [pair('total', before.total, now.total, value => this.show(value), factor),
             pair('self', before.self, now.self, value => this.show(value), factor),

@@ -21,7 +21,7 @@ function ThemeButton() {
 
 function Summary({payload}: {payload: Payload}) {
   const shown = payload.facts.filter(([name]) => payload.summary.includes(name));
-  return <p class="summary">{shown.map(([name, value], i) => <span key={i} class={name === 'losses' ? 'loss' : ''}>{i > 0 && ' \u00b7 '}{name} {value}</span>)}</p>;
+  return <p class="summary">{shown.map(([name, value], i) => <span key={i} class={/\blosses$/.test(name) ? 'loss' : ''}>{i > 0 && ' \u00b7 '}{name} {value}</span>)}</p>;
 }
 
 function SearchField({address, told, invalid}: {address: Address; told: string; invalid: boolean}) {

@@ -52,14 +52,19 @@ export function WidthChoices({state}: {state: CallsState}) {
   </>;
 }
 
+export function NormalisedCheck({state}: {state: CallsState}) {
+  if (!state.model.compared) return null;
+  return <Check label="Normalised" checked={state.normalised} title="Compare shares of each recording's total instead of values"
+    onChange={on => state.address.go({shares: on ? 1 : null})} />;
+}
+
 export function ColourChoices({state}: {state: CallsState}) {
   const {address, model} = state;
   const titles: [string, string][] = [['function', 'function'], ['module', 'module'], ['file', 'file']];
   const options: [string, string][] = model.compared ? [['change', 'change in total'], ['self-change', 'change in self'], ...titles] : [...titles, ['self', `self ${model.measured}`]];
   return <>
     <Choice label="Colour" value={state.colour} options={options} onChange={colour => address.go({colour: colour === options[0][0] ? null : colour})} />
-    {model.compared && <Check label="Normalised" checked={state.normalised} title="Compare shares of each recording's total instead of values"
-      onChange={on => address.go({shares: on ? 1 : null})} />}
+    <NormalisedCheck state={state} />
     {model.compared && state.colour.endsWith('change') && <span class="legend"><i class="shrank" /> shrank <i class="grew" /> grew</span>}
   </>;
 }

@@ -13,7 +13,7 @@ import {useKeys} from '../shell/keys';
 import {useFound} from '../shell/search';
 import {Toolbar} from '../shell/toolbar';
 import {showChange, showCount} from '../text/units';
-import {ColourChoices, TreeChoice, useCallsState, type CallsState} from './calls_state';
+import {NormalisedCheck, TreeChoice, useCallsState, type CallsState} from './calls_state';
 import {linkAction, prunedFacts} from './flame_pane';
 import type {TabProps} from './kinds';
 
@@ -86,7 +86,7 @@ export function FunctionsTab({data, openTab}: TabProps) {
   useFound(found);
   useKeys({s: () => { if (fn >= 0) open(fn); }, c: () => { if (fn >= 0) void copy(model.names[fn], 'the name'); }, Escape: () => address.go({fn: null}, true)});
   return <>
-    {(model.data.trees.length > 1 || model.compared) && <Toolbar name="View"><TreeChoice state={state} />{model.compared && <ColourChoices state={state} />}</Toolbar>}
+    {(model.data.trees.length > 1 || model.compared) && <Toolbar name="View"><TreeChoice state={state} /><NormalisedCheck state={state} /></Toolbar>}
     <div class="split">
       <FunctionTable state={state} selected={fn} onSelect={select} onOpen={open} />
       <FunctionDetails state={state} fn={fn} pick={select} open={() => open(fn)} />

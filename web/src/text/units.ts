@@ -34,11 +34,12 @@ export function showShare(part: number, whole: number): string {
   return `${percent >= 0.01 ? percent.toFixed(2) : percent.toPrecision(2)} %`;
 }
 
-// The relative change from `before` to `after`: "+12.3 %", "new", "gone".
+// The relative change from `before` to `after`: "+12.3 %", "\u00d7 20", "new", "gone".
 export function showChange(before: number, after: number): string {
   if (before === after) return 'same';
   if (before === 0) return 'new';
   if (after === 0) return 'gone';
+  if (after / before >= 10) return `\u00d7 ${showCount(Number((after / before).toPrecision(3)))}`;
   const percent = 100 * (after / before - 1);
   const digits = Math.abs(percent) >= 99.95 ? 0 : 1;
   return `${percent > 0 ? '+' : '\u2212'}${Math.abs(percent).toFixed(digits)} %`;

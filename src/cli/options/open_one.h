@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/options/reading_options.h"
+#include "import/recording.h"
+
+namespace telltale::cli {
+
+// One of the options' files as a recording of its own, for verbs that compare two; `own_programs`
+// name the ids of this one only. Errors: those of open_recording; usage if the verb cannot use it.
+Result<std::unique_ptr<const Recording>> open_one(const ReadingOptions& options, size_t index,
+                                                  const std::vector<std::string>& own_programs);
+
+}  // namespace telltale::cli
