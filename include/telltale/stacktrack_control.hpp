@@ -205,6 +205,15 @@ inline uint64_t fetch_add_local(uint64_t& number, uint64_t add) noexcept {
 #endif
 }
 
+// The same, without the value before.
+inline void add_local(uint64_t& number, uint64_t add) noexcept {
+#if defined(__x86_64__) && !defined(TELLTALE_ST_TSAN)
+  __asm__ volatile("addq %1, %0" : "+m"(number) : "er"(add) : "cc", "memory");
+#else
+  __atomic_fetch_add(&number, add, __ATOMIC_RELAXED);
+#endif
+}
+
 // Fills in a slot; storing its first 8 bytes commits it.
 inline void store_slot(uint64_t slot, uint64_t head, uint64_t sequence, uint64_t when,
                        uint64_t where) noexcept {
@@ -281,22 +290,37 @@ inline void hit(Site& site, uint32_t flags) noexcept {
 #endif
 }
 
-// A value whose text has 1 to kInfoBytes bytes: `text` contains it, padded with zeros.
-inline void hit_short_text(Site& site, const uint64_t (&text)[2], size_t bytes) noexcept {
-  const char* const letters = reinterpret_cast<const char*>(text);
+// A text of 1 to kInfoBytes bytes, padded with zeros. Passed by value, so that it stays in
+// registers.
+struct ShortText {
+  uint64_t words[2];
+  size_t bytes;
+};
+inline ShortText short_text(const char* text, size_t bytes) noexcept {
+  ShortText copy{{}, bytes};
+  __builtin_memcpy(copy.words, text, bytes);
+  return copy;
+}
+__attribute__((noinline, cold)) inline void hit_short_text_slowly(Site& site, ShortText text,
+                                                                  uint32_t slots) noexcept {
+  telltale_st_value_slow_v1(&site, reinterpret_cast<const char*>(text.words), text.bytes, slots);
+}
+
+// Records a value whose text is short.
+inline void hit_short_text(Site& site, ShortText text) noexcept {
   const uint32_t cycle = __atomic_load_n(&telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
   if (__builtin_expect(__atomic_load_n(&site.cycle, __ATOMIC_ACQUIRE) != cycle, 0))
-    return telltale_st_value_slow_v1(&site, letters, bytes, 0);
+    return hit_short_text_slowly(site, text, 0);
   Thread& thread = *telltale_st_thread_v1;
-  const Taken taken = take_slots(thread, 2 * kSlotBytes, kHasInfo);
-  if (__builtin_expect(taken.slot == 0, 0))
-    return telltale_st_value_slow_v1(&site, letters, bytes, 2);
+  // g++ would keep a Taken in memory across the addition below.
+  const auto [slot, sequence, when, flags] = take_slots(thread, 2 * kSlotBytes, kHasInfo);
+  if (__builtin_expect(slot == 0, 0)) return hit_short_text_slowly(site, text, 2);
   // Before the slots are committed: a chunk whose slots are all committed has counted them.
-  fetch_add_local(thread.texts, 1);
+  add_local(thread.texts, 1);
   // The text first, so that no record is visible without it.
-  store_slot(taken.slot + kSlotBytes, thread.head | kInfo | kInfoEnd, taken.sequence, text[0],
-             text[1]);
-  store_slot(taken.slot, thread.head | taken.flags, taken.sequence, taken.when,
+  store_slot(slot + kSlotBytes, thread.head | kInfo | kInfoEnd, sequence, text.words[0],
+             text.words[1]);
+  store_slot(slot, thread.head | flags, sequence, when,
              thread.tid | __atomic_load_n(&site.index, __ATOMIC_RELAXED));
 #ifdef TELLTALE_ST_TSAN
   __tsan_release(&thread);

@@ -59,11 +59,8 @@ struct IsStreamable<
 
 inline void hit_text(Site& site, std::string_view text) noexcept {
 #ifdef TELLTALE_ST_INLINE
-  if (!text.empty() && text.size() <= kInfoBytes) {
-    uint64_t words[kInfoBytes / sizeof(uint64_t)] = {};
-    std::memcpy(words, text.data(), text.size());
-    return hit_short_text(site, words, text.size());
-  }
+  if (!text.empty() && text.size() <= kInfoBytes)
+    return hit_short_text(site, short_text(text.data(), text.size()));
 #endif
   telltale_st_value_v1(&site, text.data(), text.size());
 }
@@ -71,41 +68,48 @@ inline void hit_text(Site& site, std::string_view text) noexcept {
 #if defined(TELLTALE_ST_INLINE) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define TELLTALE_ST_SHORT_NUMBERS 1
 
-// The eight decimal digits of a number below 10^8, 0 to 9 each, the first in the lowest byte:
-// divides groups of four digits, then of two and of one, in parallel.
+// The eight decimal digits of a number below 10^8, 0 to 9 each, the first in the lowest byte. The
+// four pairs of digits are computed in parallel, and so are the digits of all pairs: the time is
+// that of the longest chain of dependent steps.
 inline uint64_t eight_digits(uint64_t number) noexcept {
-  const uint64_t fours = number / 10000 | number % 10000 << 32;
-  const uint64_t hundreds = (fours * 5243 >> 19) & 0x0000'007F'0000'007F;  // n / 100 up to 10^4
-  const uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
-  const uint64_t tens = (twos * 103 >> 10) & 0x000F'000F'000F'000F;  // n / 10 below 100
-  return tens | (twos - tens * 10) << 8;
+  // number / 10^6, / 10^4 and / 100 by multiplication, exact for numbers up to 10^8.
+  const uint64_t first = number * 1125899907 >> 50;
+  const uint64_t second = number * 3518437209 >> 45;
+  const uint64_t third = number * 1374389535 >> 37;
+  const uint64_t pairs = first | (second - first * 100) << 16 | (third - second * 100) << 32 |
+                         (number - third * 100) << 48;
+  const uint64_t tens = (pairs * 103 >> 10) & 0x000F'000F'000F'000F;  // n / 10 below 100
+  return tens | (pairs - tens * 10) << 8;
 }
 
-// A number of at most 15 digits as text, padded with zeros; returns its length in bytes.
+// A number of at most 15 digits as text, padded with zeros.
 constexpr uint64_t kShortNumbers = 1'000'000'000'000'000;
-inline size_t write_short_number(uint64_t magnitude, bool negative, uint64_t (&text)[2]) noexcept {
+inline ShortText short_number(uint64_t magnitude, bool negative) noexcept {
   constexpr uint64_t kHalf = 100'000'000;
   constexpr uint64_t kZeros = 0x3030'3030'3030'3030;
-  size_t bytes;
+  uint64_t low;
+  uint64_t high = 0;
+  int bytes;
   if (magnitude < kHalf) {
     const uint64_t digits = eight_digits(magnitude);
     // The last digit stays, even if it is 0.
     const int leading = __builtin_ctzll(digits | uint64_t{1} << 56) / 8;
-    text[0] = (digits + kZeros) >> (8 * leading);
-    text[1] = 0;
-    bytes = static_cast<size_t>(8 - leading);
+    low = (digits + kZeros) >> (8 * leading);
+    bytes = 8 - leading;
   } else {
     const uint64_t first = eight_digits(magnitude / kHalf);  // below 10^7: a leading zero
     const uint64_t last = eight_digits(magnitude % kHalf) + kZeros;
     const int leading = __builtin_ctzll(first) / 8;
-    text[0] = (first + kZeros) >> (8 * leading) | last << (64 - 8 * leading);
-    text[1] = last >> (8 * leading);
-    bytes = static_cast<size_t>(16 - leading);
+    low = (first + kZeros) >> (8 * leading) | last << (64 - 8 * leading);
+    high = last >> (8 * leading);
+    bytes = 16 - leading;
   }
-  if (!negative) return bytes;
-  text[1] = text[1] << 8 | text[0] >> 56;
-  text[0] = text[0] << 8 | '-';
-  return bytes + 1;
+  if (negative) {
+    high = high << 8 | low >> 56;
+    low = low << 8 | '-';
+    ++bytes;
+  }
+  return {{low, high}, static_cast<size_t>(bytes)};
 }
 #endif
 
@@ -116,11 +120,7 @@ void hit_number(Site& site, Number value) {
     const bool negative = value < 0;
     const uint64_t magnitude =
         negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-    if (magnitude < kShortNumbers) {
-      uint64_t words[kInfoBytes / sizeof(uint64_t)];
-      const size_t bytes = write_short_number(magnitude, negative, words);
-      return hit_short_text(site, words, bytes);
-    }
+    if (magnitude < kShortNumbers) return hit_short_text(site, short_number(magnitude, negative));
   }
 #endif
   std::array<char, 64> text;

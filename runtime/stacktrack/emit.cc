@@ -369,11 +369,7 @@ void telltale_st_hit_v1(Site* site, uint32_t flags) { hit(*site, flags); }
 void telltale_st_hit_slow_v1(Site* site, uint32_t flags) { emit(site, flags, nullptr, 0); }
 void telltale_st_value_v1(Site* site, const char* text, size_t bytes) {
 #ifdef TELLTALE_ST_INLINE
-  if (bytes != 0 && bytes <= kInfoBytes) {
-    uint64_t words[kInfoBytes / sizeof(uint64_t)] = {};
-    std::memcpy(words, text, bytes);
-    return hit_short_text(*site, words, bytes);
-  }
+  if (bytes != 0 && bytes <= kInfoBytes) return hit_short_text(*site, short_text(text, bytes));
 #endif
   emit(site, 0, text, bytes);
 }

@@ -11,13 +11,12 @@ namespace {
 
 #ifdef TELLTALE_ST_SHORT_NUMBERS
 std::string written(uint64_t magnitude, bool negative) {
-  uint64_t text[2] = {~uint64_t{0}, ~uint64_t{0}};
-  const size_t bytes = write_short_number(magnitude, negative, text);
-  char letters[sizeof(text)];
-  std::memcpy(letters, text, sizeof(text));
+  const ShortText text = short_number(magnitude, negative);
+  char letters[sizeof(text.words)];
+  std::memcpy(letters, text.words, sizeof(letters));
   // The bytes after the text are zero.
-  for (size_t i = bytes; i < sizeof(letters); ++i) EXPECT_EQ(letters[i], 0) << magnitude;
-  return {letters, bytes};
+  for (size_t i = text.bytes; i < sizeof(letters); ++i) EXPECT_EQ(letters[i], 0) << magnitude;
+  return {letters, text.bytes};
 }
 
 TEST(ShortNumbers, OfAnyLengthAndSign) {
@@ -35,6 +34,18 @@ TEST(ShortNumbers, ByChance) {
   for (int i = 0; i < 200'000; ++i) {
     const uint64_t number = random() % kShortNumbers >> random() % 50;
     ASSERT_EQ(written(number, false), std::to_string(number));
+  }
+}
+
+// Division by multiplication could be off by one next to multiples of the divisor.
+TEST(ShortNumbers, NextToMultiples) {
+  for (const uint64_t divisor : {100, 10'000, 1'000'000}) {
+    for (uint64_t number = divisor; number <= 100'000'000; number += divisor) {
+      if (divisor == 100 && number % 700 != 0) continue;
+      for (const uint64_t neighbour : {number - 1, number}) {
+        if (written(neighbour, false) != std::to_string(neighbour)) FAIL() << neighbour;
+      }
+    }
   }
 }
 
