@@ -1,21 +1,23 @@
 #include "analysis/duration_histogram.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace telltale {
 
 void DurationHistogram::add_slowly(Ticks duration) {
-  if (counts_.empty()) {
-    few_.push_back(duration);
-    if (few_.size() <= kFew) return;
-    for (const Ticks kept : few_) count_in_bucket(bucket_of(kept), 1);
-    few_ = {};
+  if (buckets_ != 0) {
+    count_in_bucket(bucket_of(duration), 1);
     return;
   }
-  count_in_bucket(bucket_of(duration), 1);
+  kept_.push_back(duration);
+  if (kept_.size() > most_kept_) count_kept();
 }
 
-void DurationHistogram::carry(size_t index) { ++carries_[first_bucket_ + index]; }
+void DurationHistogram::count_kept() {
+  for (const Ticks duration : kept_) count_in_bucket(bucket_of(duration), 1);
+  kept_ = {};
+}
 
 void DurationHistogram::count_in_bucket(size_t bucket, uint64_t times) {
   make_room_for(bucket);
@@ -26,16 +28,16 @@ void DurationHistogram::count_in_bucket(size_t bucket, uint64_t times) {
 }
 
 void DurationHistogram::make_room_for(size_t bucket) {
-  const size_t octave_start = bucket & ~(kPerOctave - 1);
-  if (counts_.empty()) {
-    first_bucket_ = octave_start;
-    counts_.resize(kPerOctave);
-  } else if (octave_start < first_bucket_) {
-    counts_.insert(counts_.begin(), first_bucket_ - octave_start, 0);
-    first_bucket_ = octave_start;
-  } else if (bucket - first_bucket_ >= counts_.size()) {
-    counts_.resize(octave_start + kPerOctave - first_bucket_);
-  }
+  const size_t octave = bucket & ~(kPerOctave - 1);
+  const size_t begin = buckets_ == 0 ? octave : std::min(first_bucket_, octave);
+  const size_t end =
+      buckets_ == 0 ? octave + kPerOctave : std::max(first_bucket_ + buckets_, octave + kPerOctave);
+  if (end - begin == buckets_) return;
+  auto counts = std::make_unique<uint32_t[]>(end - begin);
+  if (buckets_ != 0) std::copy_n(counts_.get(), buckets_, counts.get() + (first_bucket_ - begin));
+  counts_ = std::move(counts);
+  first_bucket_ = begin;
+  buckets_ = end - begin;
 }
 
 uint64_t DurationHistogram::count_at(size_t index) const {
@@ -56,34 +58,33 @@ Ticks DurationHistogram::middle_of(size_t bucket) {
 }
 
 void DurationHistogram::merge(const DurationHistogram& other) {
-  for (const Ticks duration : other.few_) add(duration);
-  if (other.counts_.empty()) return;
-  for (const Ticks duration : few_) count_in_bucket(bucket_of(duration), 1);
-  few_ = {};
-  for (size_t i = 0; i < other.counts_.size(); ++i) {
+  for (const Ticks duration : other.kept_) add(duration);
+  if (other.buckets_ == 0) return;
+  count_kept();
+  for (size_t i = 0; i < other.buckets_; ++i) {
     if (const uint64_t times = other.count_at(i); times != 0)
       count_in_bucket(other.first_bucket_ + i, times);
   }
 }
 
 uint64_t DurationHistogram::count() const {
-  uint64_t count = few_.size();
-  for (size_t i = 0; i < counts_.size(); ++i) count += count_at(i);
+  uint64_t count = kept_.size();
+  for (size_t i = 0; i < buckets_; ++i) count += count_at(i);
   return count;
 }
 
-Ticks DurationHistogram::quantile(double fraction) const {
+Ticks DurationHistogram::quantile(double fraction) {
   const uint64_t total = count();
   if (total == 0) return 0;
   const uint64_t rank =
       std::min<uint64_t>(total - 1, static_cast<uint64_t>(static_cast<double>(total) * fraction));
-  if (!few_.empty()) {
-    std::vector<Ticks> sorted = few_;
-    std::ranges::sort(sorted);
-    return sorted[static_cast<size_t>(rank)];
+  if (!kept_.empty()) {
+    const auto element = kept_.begin() + static_cast<std::ptrdiff_t>(rank);
+    std::nth_element(kept_.begin(), element, kept_.end());
+    return *element;
   }
   uint64_t before = 0;
-  for (size_t i = 0; i < counts_.size(); ++i) {
+  for (size_t i = 0; i < buckets_; ++i) {
     before += count_at(i);
     if (before > rank) return middle_of(first_bucket_ + i);
   }

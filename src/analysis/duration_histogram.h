@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -17,20 +19,25 @@ class DurationHistogram {
  public:
   static constexpr double kMaxRelativeError = 1.0 / 128;
 
+  // `exact`: every duration is kept, and every quantile is exact; memory follows their number.
+  explicit DurationHistogram(bool exact = false)
+      : most_kept_(exact ? std::numeric_limits<size_t>::max() : kFew) {}
+
   [[gnu::always_inline]] void add(Ticks duration) {
     const size_t at = bucket_of(duration) - first_bucket_;
-    if (at >= counts_.size()) [[unlikely]] {
+    if (at >= buckets_) [[unlikely]] {
       add_slowly(duration);
       return;
     }
     if (++counts_[at] == 0) [[unlikely]]
       ++carries_[at + first_bucket_];
   }
+  // REQUIRES: both are exact, or neither.
   void merge(const DurationHistogram& other);
 
   // Element floor(n * fraction) of the n sorted durations, 0 <= fraction < 1. 0 if nothing was
-  // recorded.
-  [[nodiscard]] Ticks quantile(double fraction) const;
+  // recorded. Changes the order of the durations that are kept.
+  [[nodiscard]] Ticks quantile(double fraction);
   [[nodiscard]] uint64_t count() const;
 
  private:
@@ -42,21 +49,25 @@ class DurationHistogram {
   // Buckets are numbered by octave: 0 to 63 contain one value each, octave n the values of 6 + n
   // significant bits.
   static size_t bucket_of(Ticks duration) {
-    const unsigned top = 63U - static_cast<unsigned>(__builtin_clzll(duration | kPerOctave));
+    const unsigned top = 63U ^ static_cast<unsigned>(__builtin_clzll(duration | kPerOctave));
     const unsigned shift = top - kBits;
     return (size_t{shift} << kBits) + static_cast<size_t>(duration >> shift);
   }
   static Ticks middle_of(size_t bucket);
 
   void add_slowly(Ticks duration);
-  void carry(size_t index);
+  void count_kept();
   void count_in_bucket(size_t bucket, uint64_t times);
   void make_room_for(size_t bucket);
   [[nodiscard]] uint64_t count_at(size_t index) const;
 
-  std::vector<uint32_t> counts_;  // of buckets first_bucket_ and up, whole octaves
+  // Counts of buckets first_bucket_ and up, whole octaves. Not a vector, because add() needs the
+  // number of elements, which a vector computes from two pointers.
+  std::unique_ptr<uint32_t[]> counts_;
+  size_t buckets_ = 0;
   size_t first_bucket_ = 0;
-  std::vector<Ticks> few_;                        // while counts_ is empty
+  std::vector<Ticks> kept_;  // while there are no counts
+  size_t most_kept_;
   std::unordered_map<size_t, uint64_t> carries_;  // by bucket: multiples of 2^32
 };
 

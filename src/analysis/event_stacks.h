@@ -111,7 +111,7 @@ class EventStacksSink : public IgnoreEvents {
         sink.make_call(entered, function);
       }
     }
-    void end() {}
+    void end(uint64_t /*events*/, Ticks /*latest*/) {}
   };
   void on(const AllocationEvent& event) {
     if ((kept_ || options_.like_mprof) && in_window(event.time)) all_.count(event, current());

@@ -1,29 +1,16 @@
 #include "analysis/profile.h"
 
 namespace telltale {
-namespace {
-
-// Element floor(n * fraction) of `durations` in sorted order.
-Ticks exact_quantile(std::vector<Ticks>& durations, double fraction) {
-  if (durations.empty()) return 0;
-  const auto rank = std::min(durations.size() - 1,
-                             static_cast<size_t>(static_cast<double>(durations.size()) * fraction));
-  const auto element = durations.begin() + static_cast<std::ptrdiff_t>(rank);
-  std::nth_element(durations.begin(), element, durations.end());
-  return *element;
-}
-
-}  // namespace
-
 ProfileTable::Entry& ProfileTable::add(FunctionId function) {
   Entry& entry = entries_.emplace_back();
-  entry.function = function;
+  entry.key = to_number(function);
+  entry.durations = DurationHistogram(exact_);
   return entry;
 }
 
 void ProfileTable::merge(ProfileTable& other) {
-  for (Entry& from : other.entries_) {
-    Entry& to = (*this)[from.function];
+  for (const Entry& from : other.entries_) {
+    Entry& to = (*this)[from.function()];
     to.calls += from.calls;
     to.sum += from.sum;
     to.total += from.total;
@@ -35,9 +22,6 @@ void ProfileTable::merge(ProfileTable& other) {
     to.unfinished += from.unfinished;
     to.orphan_exits += from.orphan_exits;
     to.durations.merge(from.durations);
-    to.all_durations.insert(to.all_durations.end(), from.all_durations.begin(),
-                            from.all_durations.end());
-    from.all_durations = {};
   }
   other = ProfileTable(other.exact_, other.keeps_spread_);
 }
@@ -46,24 +30,24 @@ Profile ProfileTable::finish() {
   Profile profile;
   profile.functions.reserve(entries_.size());
   for (Entry& entry : entries_) {
+    const uint64_t ended = calls(entry);
     // Entries also exist for functions that were only looked up.
-    if (entry.calls == 0 && entry.unfinished == 0 && entry.orphan_exits == 0) continue;
+    if (ended == 0 && entry.unfinished == 0 && entry.orphan_exits == 0) continue;
     const auto quantile = [&](double fraction) -> Ticks {
       if (!keeps_spread_) return 0;
       // A bucket's middle may lie outside the range of values.
-      return exact_ ? exact_quantile(entry.all_durations, fraction)
-                    : std::clamp(entry.durations.quantile(fraction), std::min(entry.min, entry.max),
-                                 entry.max);
+      return std::clamp(entry.durations.quantile(fraction), std::min(entry.min, entry.max),
+                        entry.max);
     };
-    profile.functions.push_back({.function = entry.function,
-                                 .calls = entry.calls,
+    profile.functions.push_back({.function = entry.function(),
+                                 .calls = ended,
                                  .unwound = entry.unwound,
                                  .unfinished = entry.unfinished,
                                  .orphan_exits = entry.orphan_exits,
                                  .sum = entry.sum,
                                  .total = entry.total,
                                  .self = entry.sum - entry.inner + entry.open_self,
-                                 .min = entry.calls == 0 || !keeps_spread_ ? 0 : entry.min,
+                                 .min = ended == 0 || !keeps_spread_ ? 0 : entry.min,
                                  .max = entry.max,
                                  .median = quantile(0.5),
                                  .p90 = quantile(0.9),
@@ -73,15 +57,24 @@ Profile ProfileTable::finish() {
   return profile;
 }
 
-void ProfileSink::note(ProfileTable::Entry& entry) {
+void ProfileSink::note(Entry& entry) {
   noted_.emplace_back(&entry, entry.sum);
   entry.nested = 0;
-  entry.outer = ProfileTable::Entry::kClosed;
+  entry.outer = Entry::kClosed;
 }
 
-ProfileSink::Frame* ProfileSink::grow(Frame* top) {
+ProfileSink::Frame* ProfileSink::make_room(Frame* top, uint64_t events) {
+  if (stopped_at_ != nullptr) {
+    ignored_ += events;
+    return top;
+  }
+  const uintptr_t old_bottom = address(frames_.data());
   const auto depth = static_cast<size_t>(top - frames_.data());
   frames_.resize(frames_.size() * 2);
+  for (const auto& [entry, sum_before] : noted_) {
+    if (entry->is_open()) entry->outer += address(frames_.data()) - old_bottom;
+  }
+  limit_ = &frames_.back();
   return frames_.data() + depth;
 }
 
@@ -90,47 +83,55 @@ void ProfileSink::end_stretch(Frame& bottom) {
   stretch.child_ticks = bottom.child_ticks;
   bottom.child_ticks = 0;
   for (const auto& [entry, sum_before] : noted_) {
-    stretch.outermost.emplace_back(entry->function, entry->sum - sum_before - entry->nested);
-    entry->outer = ProfileTable::Entry::kUnnoted;
+    stretch.outermost.emplace_back(entry->function(), entry->sum - sum_before - entry->nested);
+    entry->outer = Entry::kUnnoted;
   }
   noted_.clear();
 }
 
-ProfileSink::Position ProfileSink::leave_other(Position at, Ticks time, FunctionId function,
-                                               LeaveKind how) {
+ProfileSink::Frame* ProfileSink::close_top(Frame* top, Ticks time, CloseKind how) const {
+  return table_->keeps_spread() ? close_top<true>(top, time, how)
+                                : close_top<false>(top, time, how);
+}
+
+ProfileSink::Frame* ProfileSink::leave_other(Frame* top, Ticks time, FunctionId function,
+                                             LeaveKind how) {
   Frame* const bottom = frames_.data();
-  if (at.top == bottom) {
-    ++at.events;
+  if (stopped_at_ != nullptr) {
+    ++ignored_;
+    return bottom;
+  }
+  if (top == bottom) {
     end_stretch(*bottom);
     ProfileRest::Stretch& stretch = rest_.stretches.back();
     stretch.time = time;
     stretch.function = function;
     stretch.how = how;
     rest_.stretches.emplace_back();
-    return at;
+    return top;
   }
   if (!(*table_)[function].is_open()) {
-    at.stopped = true;
-    rest_.stopped_at = at.events;
-    return at;
+    stopped_at_ = top;
+    ignored_ = 1;
+    limit_ = bottom;
+    return bottom;
   }
-  ++at.events;
-  while (at.top->entry->function != function)
-    at.top = close_top(bottom, at.top, time, CloseKind::unwound);
-  at.top = close_top(bottom, at.top, time,
-                     how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
-  return at;
+  while (top->entry->function() != function) top = close_top(top, time, CloseKind::unwound);
+  return close_top(top, time,
+                   how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
 }
 
 void ProfileSink::end_unit() {
   Frame* const bottom = frames_.data();
+  const Frame* const top = stopped_at_ != nullptr ? stopped_at_ : top_;
   end_stretch(*bottom);
-  rest_.opened.reserve(static_cast<size_t>(position_.top - bottom));
-  for (Frame* frame = bottom + 1; frame <= position_.top; ++frame) {
-    rest_.opened.push_back({frame->entry->function, frame->entered, frame->child_ticks});
+  rest_.opened.reserve(static_cast<size_t>(top - bottom));
+  for (const Frame* frame = bottom + 1; frame <= top; ++frame) {
+    rest_.opened.push_back({frame->entry->function(), frame->entered, frame->child_ticks});
   }
-  rest_.latest = position_.latest;
-  position_.top = bottom;
+  rest_.latest = latest_;
+  if (stopped_at_ != nullptr) rest_.stopped_at = events_ - ignored_;
+  top_ = bottom;
 }
 
 void ProfileStream::settle(const ProfileRest& rest) {

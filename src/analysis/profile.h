@@ -6,6 +6,7 @@
 #include <deque>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,19 +55,22 @@ class ProfileTable {
     // The fields that every call changes, in one cache line. Two fields that are added to are never
     // adjacent: compilers would add to both with one wide instruction in some places and with two
     // in others, and a wide load stalls on two narrow stores.
-    uint64_t calls = 0;
+    Ticks sum = 0;  // of the calls that ended
     Ticks min = std::numeric_limits<Ticks>::max();
-    Ticks sum = 0;
-    Ticks max = 0;
     Ticks inner = 0;  // of sum, time in callees
-    FunctionId function{};
-    // For the stretch being played (ProfileSink): the stack position of its outermost open call, or
-    // one of the two numbers below.
-    size_t outer = kUnnoted;
-    Ticks nested = 0;                      // of sum, calls within calls of the same function
-    static constexpr size_t kClosed = 0;   // none is open
-    static constexpr size_t kUnnoted = 1;  // no call so far
-    [[nodiscard]] bool is_open() const { return outer > kUnnoted; }
+    Ticks max = 0;
+    Ticks nested = 0;  // of sum, calls within calls of the same function, in the stretch being
+                       // played (ProfileSink)
+    // In that stretch, the address of the frame of the outermost open call, or one of the two
+    // numbers below, which are greater than every address.
+    uintptr_t outer = kUnnoted;
+    uint64_t calls = 0;      // that ended; counted only if the spread of durations is not kept
+    uint64_t key = kNobody;  // the function's number
+    static constexpr uintptr_t kUnnoted = ~uintptr_t{0};  // no call so far
+    static constexpr uintptr_t kClosed = kUnnoted - 1;    // none is open
+    static constexpr uint64_t kNobody = ~uint64_t{0};     // no function has this number
+    [[nodiscard]] bool is_open() const { return outer < kClosed; }
+    [[nodiscard]] FunctionId function() const { return FunctionId{static_cast<uint32_t>(key)}; }
 
     DurationHistogram durations;
     Ticks total = 0;
@@ -74,48 +78,63 @@ class ProfileTable {
     uint64_t unwound = 0;
     uint64_t unfinished = 0;
     uint64_t orphan_exits = 0;
-    std::vector<Ticks> all_durations;  // with ProfileOptions::exact
   };
 
   // `spread`: collect the distribution of durations; without it, FunctionProfile's extremes and
   // quantiles are 0.
   explicit ProfileTable(bool exact = false, bool spread = true)
       : exact_(exact), keeps_spread_(exact || spread) {}
-  [[gnu::always_inline]] Entry& operator[](FunctionId function) {
+  Entry& operator[](FunctionId function) {
     Entry*& entry = by_function_[function];
     if (entry == nullptr) [[unlikely]]
       entry = &add(function);
     return *entry;
   }
-  // Accounts for a call that has ended, except its share of Entry::total. kSpread: whether the
-  // table may have `spread`; otherwise it is not checked.
-  template <bool kSpread = true>
-  [[gnu::always_inline]] void add_call(Entry& entry, Ticks duration, Ticks child_ticks,
-                                       CloseKind how) const {
-    ++entry.calls;
+  // The same, not inlined: for rare cases.
+  [[gnu::noinline]] Entry* meet(FunctionId function) { return &(*this)[function]; }
+  [[nodiscard]] Entry* nobody() { return &nobody_; }  // of no function
+  [[nodiscard]] bool keeps_spread() const { return keeps_spread_; }
+  // The entries of the functions with the lowest numbers, by number; null: there is none. Valid
+  // until a new entry is made.
+  [[nodiscard]] std::span<Entry* const> lowest() const { return by_function_.lowest(); }
+
+  // Accounts for a call that has ended, except its share of Entry::total. REQUIRES: kSpread ==
+  // keeps_spread().
+  template <bool kSpread>
+  [[gnu::always_inline]] static void add_call(Entry& entry, Ticks duration, Ticks child_ticks,
+                                              CloseKind how) {
     entry.sum += duration;
     entry.inner += child_ticks;
     if (how == CloseKind::unwound) [[unlikely]]
       ++entry.unwound;
-    if (!kSpread || !keeps_spread_) return;
-    if (duration < entry.min) entry.min = duration;
-    if (duration > entry.max) entry.max = duration;
-    if (exact_) [[unlikely]] {
-      entry.all_durations.push_back(duration);
-    } else {
+    if constexpr (kSpread) {
+      if (duration < entry.min) [[unlikely]]
+        entry.min = duration;
+      if (duration > entry.max) [[unlikely]]
+        entry.max = duration;
       entry.durations.add(duration);
+    } else {
+      ++entry.calls;
     }
+  }
+  void add_call(Entry& entry, Ticks duration, Ticks child_ticks, CloseKind how) const {
+    keeps_spread_ ? add_call<true>(entry, duration, child_ticks, how)
+                  : add_call<false>(entry, duration, child_ticks, how);
   }
   void merge(ProfileTable& other);  // empties `other`
   [[nodiscard]] Profile finish();
 
  private:
   Entry& add(FunctionId function);
+  [[nodiscard]] uint64_t calls(const Entry& entry) const {
+    return keeps_spread_ ? entry.durations.count() : entry.calls;
+  }
 
   bool exact_;
   bool keeps_spread_;
   FunctionMap<Entry*> by_function_;
   std::deque<Entry> entries_;
+  Entry nobody_;
 };
 
 // An open call, with the time of its callees so far.
@@ -150,117 +169,112 @@ struct ProfileRest {
 // Plays one unit into a worker's table without knowing the calls that were open before it. An
 // EventSink (fast: no filter), and a CallSink after a filter.
 class ProfileSink {
+  using Entry = ProfileTable::Entry;
   struct Frame {
-    ProfileTable::Entry* entry = nullptr;
+    Entry* entry = nullptr;
     Ticks entered = 0;
     Ticks child_ticks = 0;
-  };
-  // The stack of open calls: frames[0] represents the calls before the unit. State that changes
-  // with every event is here, in a value that a Run keeps in registers.
-  struct Position {
-    Frame* top = nullptr;
-    uint64_t events = 0;  // enter and leave events so far
-    Ticks latest = 0;     // time of the last event
-    bool stopped = false;
   };
 
  public:
   explicit ProfileSink(ProfileTable& table) : table_(&table), frames_(kFirstFrames) {
-    position_.top = frames_.data();
+    frames_.front().entry = table.nobody();
+    top_ = &frames_.front();
+    limit_ = &frames_.back();
     rest_.stretches.emplace_back();
   }
   ProfileSink(ProfileSink&&) = default;  // the frames stay where they are
   ProfileSink& operator=(ProfileSink&&) = default;
 
-  // Many consecutive events. The sink must not be used otherwise before end(). kSpread: as for
-  // ProfileTable::add_call.
+  // Many consecutive events; the state that every event changes is in local variables. Two
+  // comparisons detect all rare cases. The topmost frame does not match an exit if another call is
+  // innermost, if no call is open (the lowest frame belongs to no function) or if the sink has
+  // stopped. The topmost frame is the last one if the stack is full or the sink has stopped. The
+  // sink must not be used otherwise before end(). REQUIRES: kSpread is the table's keeps_spread().
   template <bool kSpread>
   class RunOf {
    public:
     explicit RunOf(ProfileSink& sink)
-        : sink_(sink),
-          at_(sink.position_),
-          bottom_(sink.frames_.data()),
-          limit_(bottom_ + sink.frames_.size() - 1) {}
-    void end() { sink_.position_ = at_; }
+        : sink_(sink), top_(sink.top_), limit_(sink.limit_), lowest_(sink.table_->lowest()) {}
+    // `events`: how many were told (a leaf is two); `latest`: the time of the last of them.
+    void end(uint64_t events, Ticks latest) {
+      sink_.top_ = top_;
+      if (events != 0) sink_.count(events, latest);
+    }
 
     using Function = ProfileTable::Entry*;
     Function find(FunctionId function) { return &(*sink_.table_)[function]; }
 
     [[gnu::always_inline]] void enter(Ticks time, Function function) {
-      at_.latest = time;  // also when stopped
-      if (at_.stopped) [[unlikely]]
-        return;
-      ++at_.events;
-      if (at_.top == limit_) [[unlikely]]
-        grow();
-      ++at_.top;
-      if (function->outer == ProfileTable::Entry::kUnnoted) [[unlikely]]
-        sink_.note(*function);
-      if (function->outer == ProfileTable::Entry::kClosed)
-        function->outer = place(at_.top, bottom_);
-      at_.top->entry = function;
-      at_.top->entered = time;
-      at_.top->child_ticks = 0;
+      if (top_ == limit_) [[unlikely]] {
+        if (!make_room(1)) return;
+      }
+      ++top_;
+      if (function->outer > address(top_)) {
+        if (function->outer == Entry::kUnnoted) [[unlikely]]
+          sink_.note(*function);
+        function->outer = address(top_);
+      }
+      top_->entry = function;
+      top_->entered = time;
+      top_->child_ticks = 0;
     }
     [[gnu::always_inline]] void leave(Ticks time, Function function, LeaveKind how) {
-      leave(time, function->function, how, at_.top->entry == function);
+      leave(time, function->function(), how, top_->entry == function);
     }
     [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, Function function) {
-      at_.latest = left;
-      if (at_.stopped) [[unlikely]]
-        return;
-      at_.events += 2;
+      if (top_ == limit_) [[unlikely]] {
+        if (!make_room(2)) return;
+      }
       const Ticks duration = left - entered;
-      if (function->outer == ProfileTable::Entry::kUnnoted) [[unlikely]]
+      if (function->outer == Entry::kUnnoted) [[unlikely]]
         sink_.note(*function);
-      if (function->outer != ProfileTable::Entry::kClosed) function->nested += duration;
-      sink_.table_->add_call<kSpread>(*function, duration, 0, CloseKind::returned);
-      at_.top->child_ticks += duration;
+      if (function->is_open()) function->nested += duration;
+      ProfileTable::add_call<kSpread>(*function, duration, 0, CloseKind::returned);
+      top_->child_ticks += duration;
     }
     [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
-      enter(time, &(*sink_.table_)[function]);  // find() is not inlined
+      const uint32_t number = to_number(function);
+      Entry* entry = number < lowest_.size() ? lowest_[number] : nullptr;
+      if (entry == nullptr) [[unlikely]] {
+        entry = sink_.table_->meet(function);
+        lowest_ = sink_.table_->lowest();
+      }
+      enter(time, entry);
     }
     [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
-      leave(time, function, how, at_.top != bottom_ && at_.top->entry->function == function);
+      leave(time, function, how, top_->entry->key == to_number(function));
     }
 
    private:
     [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how,
                                       bool is_innermost) {
-      at_.latest = time;
-      if (at_.stopped) [[unlikely]]
-        return;
       if (!is_innermost) [[unlikely]] {
-        at_ = sink_.leave_other(at_, time, function, how);
+        top_ = sink_.leave_other(top_, time, function, how);
+        limit_ = sink_.limit_;
         return;
       }
-      ++at_.events;
-      at_.top = sink_.close_top<kSpread>(
-          bottom_, at_.top, time,
-          how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
+      top_ = close_top<kSpread>(
+          top_, time, how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
     }
-    void grow() {
-      at_.top = sink_.grow(at_.top);
-      bottom_ = sink_.frames_.data();
-      limit_ = bottom_ + sink_.frames_.size() - 1;
+    // False: the sink has stopped and ignores these events.
+    bool make_room(uint64_t events) {
+      top_ = sink_.make_room(top_, events);
+      limit_ = sink_.limit_;
+      return top_ != limit_;
     }
     ProfileSink& sink_;
-    Position at_;
-    Frame* bottom_;
-    Frame* limit_;  // the last frame with space
+    Frame* top_;
+    Frame* limit_;
+    std::span<Entry* const> lowest_;
   };
   using Run = RunOf<true>;
 
   void enter(Ticks time, FunctionId function) {
-    Run run(*this);
-    run.enter(time, function);
-    run.end();
+    tell_one(time, [&](auto& run) { run.enter(time, function); });
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
-    Run run(*this);
-    run.leave(time, function, how);
-    run.end();
+    tell_one(time, [&](auto& run) { run.leave(time, function, how); });
   }
 
   void open(Ticks time, FunctionId function) { enter(time, function); }
@@ -284,20 +298,23 @@ class ProfileSink {
  private:
   static constexpr size_t kFirstFrames = 256;
 
-  // As a byte offset from the bottom of the stack, which needs no division.
-  static size_t place(const Frame* frame, const Frame* bottom) {
-    return static_cast<size_t>(reinterpret_cast<const char*>(frame) -
-                               reinterpret_cast<const char*>(bottom));
+  static uintptr_t address(const Frame* frame) { return reinterpret_cast<uintptr_t>(frame); }
+  template <typename Tell>
+  void tell_one(Ticks time, Tell tell) {
+    const auto with = [&](auto run) {
+      tell(run);
+      run.end(1, time);
+    };
+    table_->keeps_spread() ? with(RunOf<true>(*this)) : with(RunOf<false>(*this));
   }
   // Accounts for the innermost call; returns the frame below it.
-  template <bool kSpread = true>
-  [[gnu::always_inline]] Frame* close_top(const Frame* bottom, Frame* top, Ticks time,
-                                          CloseKind how) {
-    ProfileTable::Entry& entry = *top->entry;
+  template <bool kSpread>
+  [[gnu::always_inline]] static Frame* close_top(Frame* top, Ticks time, CloseKind how) {
+    Entry& entry = *top->entry;
     const Ticks duration = time - top->entered;
-    table_->add_call<kSpread>(entry, duration, top->child_ticks, how);
-    if (entry.outer == place(top, bottom)) {
-      entry.outer = ProfileTable::Entry::kClosed;
+    ProfileTable::add_call<kSpread>(entry, duration, top->child_ticks, how);
+    if (entry.outer == address(top)) {
+      entry.outer = Entry::kClosed;
     } else {
       entry.nested += duration;
     }
@@ -305,18 +322,32 @@ class ProfileSink {
     top->child_ticks += duration;
     return top;
   }
-  void note_time(Ticks time) { position_.latest = std::max(position_.latest, time); }
-  Frame* grow(Frame* top);
-  void note(ProfileTable::Entry& entry);  // the function's first call of the stretch
+  Frame* close_top(Frame* top, Ticks time, CloseKind how) const;
+  void count(uint64_t events, Ticks latest) {
+    events_ += events;
+    latest_ = latest;
+  }
+  void note_time(Ticks time) { latest_ = std::max(latest_, time); }
+  // Makes a full stack larger and returns its top; if the sink has stopped, only counts the events
+  // as ignored.
+  Frame* make_room(Frame* top, uint64_t events);
+  void note(Entry& entry);  // the function's first call of the stretch
   void end_stretch(Frame& bottom);
-  // An exit that does not match the innermost call.
-  Position leave_other(Position at, Ticks time, FunctionId function, LeaveKind how);
+  // An exit that does not match the innermost call; returns the top of the stack after it.
+  Frame* leave_other(Frame* top, Ticks time, FunctionId function, LeaveKind how);
 
   ProfileTable* table_;
+  // The stack of open calls: frames_[0] represents the calls before the unit.
   std::vector<Frame> frames_;
-  Position position_;
+  Frame* top_;
+  Frame* limit_;                 // the last frame with space
+  Frame* stopped_at_ = nullptr;  // if the sink has stopped, the top of its stack; then top_ and
+                                 // limit_ are the first frame
+  uint64_t events_ = 0;          // enter and leave events so far
+  uint64_t ignored_ = 0;         // of these, after the sink stopped
+  Ticks latest_ = 0;             // time of the last event
   // Functions that were called in this stretch, with their previous sums.
-  std::vector<std::pair<ProfileTable::Entry*, Ticks>> noted_;
+  std::vector<std::pair<Entry*, Ticks>> noted_;
   ProfileRest rest_;
 };
 

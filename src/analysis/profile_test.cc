@@ -30,11 +30,12 @@ struct Event {
   uint32_t function;
 };
 
-// Events of one or more threads in memory, in units of a given number of events.
+// Events of one or more threads in memory, in units of a given number of events, which are told in
+// rows of a given number; 0: one by one, to the sink itself.
 class FakeSource {
  public:
-  FakeSource(std::vector<std::vector<Event>> threads, size_t unit_events)
-      : threads_(std::move(threads)), unit_events_(unit_events) {
+  FakeSource(std::vector<std::vector<Event>> threads, size_t unit_events, size_t row_events = 0)
+      : threads_(std::move(threads)), unit_events_(unit_events), row_events_(row_events) {
     for (size_t i = 0; i < threads_.size(); ++i) {
       streams_.push_back({{1, static_cast<int64_t>(i + 1)},
                           {},
@@ -49,18 +50,44 @@ class FakeSource {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog&) const {
     const std::vector<Event>& events = threads_[stream];
-    for (size_t i = unit * unit_events_; i < std::min(events.size(), (unit + 1) * unit_events_);
-         ++i) {
-      const FunctionId function{events[i].function};
-      if (events[i].what == '(') sink.enter(events[i].time, function);
-      if (events[i].what == ')') sink.leave(events[i].time, function, LeaveKind::normal);
-      if (events[i].what == 't') sink.leave(events[i].time, function, LeaveKind::tail);
+    const size_t end = std::min(events.size(), (unit + 1) * unit_events_);
+    size_t at = unit * unit_events_;
+    if (row_events_ == 0) {
+      for (; at < end; ++at) tell(sink, events[at]);
+      return;
+    }
+    while (at < end) {
+      const size_t row_end = std::min(end, at + row_events_);
+      EventRun<Sink> run(sink);
+      const size_t begin = at;
+      while (at < row_end) at = tell_in_row(run, events, at, row_end);
+      run.end(at - begin, events[at - 1].time);
     }
   }
 
  private:
+  template <typename To>
+  static void tell(To& to, const Event& event) {
+    const FunctionId function{event.function};
+    if (event.what == '(') to.enter(event.time, function);
+    if (event.what == ')') to.leave(event.time, function, LeaveKind::normal);
+    if (event.what == 't') to.leave(event.time, function, LeaveKind::tail);
+  }
+  // Some entries together with the exit behind them; returns the number of the next event.
+  template <typename Run>
+  static size_t tell_in_row(Run& run, const std::vector<Event>& events, size_t at, size_t end) {
+    if (at % 3 != 0 && at + 1 < end && events[at].what == '(' && events[at + 1].what == ')' &&
+        events[at].function == events[at + 1].function) {
+      run.leaf(events[at].time, events[at + 1].time, run.find(FunctionId{events[at].function}));
+      return at + 2;
+    }
+    tell(run, events[at]);
+    return at + 1;
+  }
+
   std::vector<std::vector<Event>> threads_;
   size_t unit_events_;
+  size_t row_events_;
   std::vector<EventStream> streams_;
   Clock clock_{"ticks", 1'000'000'000};
   NoNames names_;
@@ -210,6 +237,46 @@ TEST(Profile, EqualsTheSlowDefinitionForAnyUnitsAndWorkers) {
           expect_equal(compute_profile(source, {everything, workers, exact}, problems), expected,
                        exact);
         }
+      }
+    }
+  }
+}
+
+TEST(Profile, RowsOfEventsSayWhatTheEventsSay) {
+  for (uint32_t seed = 1; seed <= 20; ++seed) {
+    const std::vector<std::vector<Event>> threads = {random_events(seed, 2000)};
+    const auto expected = slow_profile(threads);
+    for (const size_t unit_events : {50U, 700U, 5000U}) {
+      for (const size_t row_events : {1U, 7U, 300U}) {
+        SCOPED_TRACE(testing::Message()
+                     << "seed " << seed << " unit " << unit_events << " row " << row_events);
+        const FakeSource source(threads, unit_events, row_events);
+        ProblemLog problems;
+        expect_equal(compute_profile(source, {{}, 1, true}, problems), expected, true);
+      }
+    }
+  }
+}
+
+// The stack of open calls grows while outermost calls are open on it.
+TEST(Profile, StacksOfAnyDepth) {
+  for (const uint32_t depth : {254U, 255U, 256U, 257U, 5000U}) {
+    std::vector<Event> events;
+    Ticks time = 100;
+    for (uint32_t level = 0; level < depth; ++level)
+      events.push_back({'(', time += level % 7, 1 + level % 5});
+    events.push_back({'(', time += 3, 9});
+    events.push_back({')', time += 4, 9});
+    for (uint32_t level = depth; level-- > 0;)
+      events.push_back({')', time += level % 3, 1 + level % 5});
+    const auto expected = slow_profile({events});
+    for (const size_t unit_events : {300U, 100'000U}) {
+      for (const size_t row_events : {0U, 64U, 100'000U}) {
+        SCOPED_TRACE(testing::Message()
+                     << depth << " unit " << unit_events << " row " << row_events);
+        const FakeSource source({events}, unit_events, row_events);
+        ProblemLog problems;
+        expect_equal(compute_profile(source, {{}, 1, true}, problems), expected, true);
       }
     }
   }

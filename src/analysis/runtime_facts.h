@@ -202,30 +202,30 @@ class TracedRuntimeFactsSink : public RuntimeFactsAndCallsSink {
     Function find(FunctionId function) { return calls.find(function); }
     [[gnu::always_inline]] void enter(Ticks time, Function function) {
       calls.enter(time, function);
-      stacks.enter(function->function);
+      stacks.enter(function->function());
     }
     [[gnu::always_inline]] void leave(Ticks time, Function function, LeaveKind how) {
       calls.leave(time, function, how);
-      stacks.leave(function->function, how);
+      stacks.leave(function->function(), how);
     }
     [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, Function function) {
       calls.leaf(entered, left, function);
-      stacks.leaf(function->function);
+      stacks.leaf(function->function());
     }
-    void end() {
-      calls.end();
+    void end(uint64_t events, Ticks latest) {
+      calls.end(events, latest);
       stacks.end();
     }
   };
   void enter(Ticks time, FunctionId function) {
     Run run(*this);
     run.enter(time, run.find(function));
-    run.end();
+    run.end(1, time);
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
     Run run(*this);
     run.leave(time, run.find(function), how);
-    run.end();
+    run.end(1, time);
   }
   using RuntimeFactsAndCallsSink::on;
   void on(const AllocationEvent& event) {

@@ -62,9 +62,10 @@ concept EventSink =
 
 // A sink may have a type Run, constructed from the sink, for many consecutive events: it keeps
 // frequently changing state in local variables. It gets events as enter(), leave() and leaf() (an
-// entry directly followed by its normal exit), then end(). It takes functions as its own type
-// Function, which find() returns and which stays valid as long as the sink; an importer may store
-// them. Importers with such sequences use EventRun, which is the sink itself if there is no Run.
+// entry directly followed by its normal exit), then end(events, latest): their number (a leaf
+// counts as two) and the time of the last one. It takes functions as its own type Function, which
+// find() returns and which stays valid as long as the sink; an importer may store them. Importers
+// with such sequences use EventRun, which is the sink itself if there is no Run.
 template <typename Sink>
 struct EventRun {
   using Function = FunctionId;
@@ -79,7 +80,7 @@ struct EventRun {
     sink.enter(entered, function);
     sink.leave(left, function, LeaveKind::normal);
   }
-  void end() {}
+  void end(uint64_t /*events*/, Ticks /*latest*/) {}
 };
 template <typename Sink>
   requires requires { typename Sink::Run; }

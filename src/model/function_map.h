@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -36,6 +37,8 @@ class FunctionMap {
     const auto found = sparse_.find(id);
     return found == sparse_.end() ? nullptr : &found->second;
   }
+  // The values of the lowest ids, by id. Valid until [] gets a new id.
+  [[nodiscard]] std::span<const Value> lowest() const { return first_; }
   void clear() {
     first_.clear();
     second_.clear();

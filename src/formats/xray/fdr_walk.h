@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 #include <variant>
 
 #include "formats/xray/fdr_frames.h"
@@ -26,29 +27,41 @@ class FunctionRun {
   FunctionRun(const std::byte* file, uint64_t begin, uint64_t end)
       : file_(file), begin_(begin), end_(end) {}
 
-  // Calls use(offset, record) for each; returns the offset after the last. A visitor that keeps its
-  // state in local variables around this call lets the compiler hold them in registers: this loop
-  // dominates the cost of decoding.
+  // Calls use(offset, record, exits) for each; `exits` is true for exits and tail exits, and takes
+  // fewer instructions than comparing the action. Returns the offset after the last record. If
+  // use() returns a bool, false ends the loop after that record. A visitor that keeps its state in
+  // local variables around this call lets the compiler hold them in registers: this loop dominates
+  // the cost of decoding.
   template <typename Use>
   [[gnu::always_inline]] uint64_t for_each(Use use) const {
-    uint64_t at = begin_;
-    for (; at + kFunctionRecordBytes <= end_; at += kFunctionRecordBytes) {
-      uint32_t word;
-      uint32_t delta;
-      std::memcpy(&word, file_ + at, 4);
-      std::memcpy(&delta, file_ + at + 4, 4);
-      if constexpr (Order != std::endian::native) {
-        word = __builtin_bswap32(word);
-        delta = __builtin_bswap32(delta);
-      }
-      if (!is_function_word<Order>(word)) break;
+    const std::byte* const file = file_;
+    const std::byte* at = file + begin_;
+    const std::byte* const end = at + (end_ - begin_) / kFunctionRecordBytes * kFunctionRecordBytes;
+    while (at != end) {
+      uint64_t both;
+      std::memcpy(&both, at, sizeof both);
+      if constexpr (Order != std::endian::native) both = __builtin_bswap64(both);
+      // The record's first four bytes are the lower half in little-endian order, the upper in big.
+      const auto lower = static_cast<uint32_t>(both);
+      const auto upper = static_cast<uint32_t>(both >> 32);
+      const uint32_t word = Order == std::endian::little ? lower : upper;
+      const uint32_t delta = Order == std::endian::little ? upper : lower;
+      if (!is_known_function<Order>(word)) break;  // read_fdr_record makes the error
       const FunctionRecord record = decode_function<Order>(word, delta);
-      if (record.action > FunctionAction::enter_args) break;  // read_fdr_record makes the error
-      use(at, record);
+      const auto offset = static_cast<uint64_t>(at - file);
+      at += kFunctionRecordBytes;
+      const bool exits = is_exit<Order>(word);
+      if constexpr (std::is_same_v<decltype(use(offset, record, exits)), bool>) {
+        if (!use(offset, record, exits)) break;
+      } else {
+        use(offset, record, exits);
+      }
     }
-    return at;
+    return static_cast<uint64_t>(at - file);
   }
   [[nodiscard]] uint64_t begin() const { return begin_; }
+  // The records from `offset` on. REQUIRES: for_each has returned it.
+  [[nodiscard]] FunctionRun from(uint64_t offset) const { return {file_, offset, end_}; }
   // The action of the record that ends at `end`. REQUIRES: for_each has visited it.
   [[nodiscard]] FunctionAction action_before(uint64_t end) const {
     return FunctionRun(file_, end - kFunctionRecordBytes, end).first_action();
@@ -57,7 +70,7 @@ class FunctionRun {
  private:
   [[nodiscard]] FunctionAction first_action() const {
     FunctionAction action{};
-    for_each([&](uint64_t, const FunctionRecord& record) { action = record.action; });
+    for_each([&](uint64_t, const FunctionRecord& record, bool) { action = record.action; });
     return action;
   }
 
@@ -85,8 +98,9 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
     if constexpr (requires { visitor.functions(run); }) {
       at = visitor.functions(run);
     } else {
-      at = run.for_each(
-          [&](uint64_t offset, const FunctionRecord& record) { visitor.function(offset, record); });
+      at = run.for_each([&](uint64_t offset, const FunctionRecord& record, bool) {
+        visitor.function(offset, record);
+      });
     }
     if (at == end) return {at, false, {}};
     Cursor in(file.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)), Order, at);

@@ -115,6 +115,18 @@ template <std::endian Order>
 constexpr bool is_function_word(uint32_t word) {
   return Order == std::endian::little ? (word & 1) == 0 : (word >> 31) == 0;
 }
+// True if, in addition, the action is valid.
+template <std::endian Order>
+constexpr bool is_known_function(uint32_t word) {
+  return Order == std::endian::little ? (word & 0b1001) == 0 : (word >> 30) == 0;
+}
+// Of a known function record: whether it is an exit or a tail exit, whose actions are 1 and 2 of 0
+// to 3: one more is 2 or 3.
+template <std::endian Order>
+constexpr bool is_exit(uint32_t word) {
+  constexpr unsigned kActionShift = Order == std::endian::little ? 1 : 28;
+  return ((word + (1U << kActionShift)) & (2U << kActionShift)) != 0;
+}
 template <std::endian Order>
 constexpr FunctionRecord decode_function(uint32_t word, uint32_t delta) {
   if constexpr (Order == std::endian::little) {

@@ -68,11 +68,13 @@ class MonoToEvents {
 
   void calls(mono::CallRun& run) {
     if constexpr (IgnoresCalls<Sink>) {
-      play_calls(run, CallSkipper());
+      CallSkipper skip;
+      play_calls(run, skip);
     } else {
       EventRun<Sink> to(sink_);
-      play_calls(run, Teller{to, recent_, functions_});
-      to.end();
+      Teller tell{to, recent_, functions_};
+      play_calls(run, tell);
+      to.end(tell.events, tell.latest);
     }
   }
 
@@ -352,18 +354,30 @@ class MonoToEvents {
     EventRun<Sink>& to;
     RecentMethods<Function>& recent;
     MonoMethods::Lookup& methods;
+    uint64_t events = 0;
+    Ticks latest = 0;
 
     [[gnu::always_inline]] Function find(uint64_t method) {
       return recent.find(method, to, methods);
     }
-    [[gnu::always_inline]] void enter(Ticks time, uint64_t method) { to.enter(time, find(method)); }
+    [[gnu::always_inline]] void count(uint64_t more, Ticks time) {
+      events += more;
+      latest = time;
+    }
+    [[gnu::always_inline]] void enter(Ticks time, uint64_t method) {
+      count(1, time);
+      to.enter(time, find(method));
+    }
     [[gnu::always_inline]] void leave(Ticks time, uint64_t method) {
+      count(1, time);
       to.leave(time, find(method), LeaveKind::normal);
     }
     [[gnu::always_inline]] void exception_leave(Ticks time, uint64_t method) {
+      count(1, time);
       to.leave(time, find(method), LeaveKind::exception);
     }
     [[gnu::always_inline]] void leaf(Ticks entered, Ticks left, uint64_t method) {
+      count(2, left);
       to.leaf(entered, left, find(method));
     }
     [[gnu::noinline]] void call(const mono::TimedCall& call) {
@@ -386,7 +400,7 @@ class MonoToEvents {
     void call(const mono::TimedCall&) {}
   };
   template <typename Tell>
-  [[gnu::always_inline]] void play_calls(mono::CallRun& run, Tell tell) {
+  [[gnu::always_inline]] void play_calls(mono::CallRun& run, Tell& tell) {
     for (bool more = true; more;) {
       if (run.time() >= floor_) [[likely]] {
         run.play(tell);

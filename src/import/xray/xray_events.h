@@ -49,32 +49,21 @@ class FdrToEvents {
   template <typename Run>
   uint64_t functions(const Run& run) {
     if (!timed_) {
-      return run.for_each([&](uint64_t offset, const xray::FunctionRecord&) {
+      return run.for_each([&](uint64_t offset, const xray::FunctionRecord&, bool) {
         report_untimed(offset, xray::kFunctionRecordBytes);
       });
     }
+    uint64_t end = run.begin();
+    if (tsc_ < floor_) end = hold_functions(run);
     EventRun<Sink> to(sink_);
     uint64_t tsc = tsc_;
-    const uint64_t floor = floor_;
-    const uint64_t end = run.for_each([&](uint64_t, const xray::FunctionRecord& record) {
+    const uint64_t begin = end;
+    end = run.from(begin).for_each([&](uint64_t, const xray::FunctionRecord& record, bool exits) {
       tsc += record.tsc_delta;
-      const Ticks time = scale_(std::max(tsc, floor));
-      const FunctionId function{record.function_id};
-      switch (record.action) {
-        case xray::FunctionAction::exit:
-          to.leave(time, function, LeaveKind::normal);
-          break;
-        case xray::FunctionAction::tail_exit:
-          to.leave(time, function, LeaveKind::tail);
-          break;
-        case xray::FunctionAction::enter:
-        case xray::FunctionAction::enter_args:
-          to.enter(time, function);
-          break;
-      }
+      tell(to, scale_(tsc), record, exits);
     });
     tsc_ = tsc;
-    to.end();
+    to.end((end - begin) / xray::kFunctionRecordBytes, scale_(tsc));
     if (end != run.begin())
       takes_arguments_ = run.action_before(end) == xray::FunctionAction::enter_args;
     return end;
@@ -112,6 +101,27 @@ class FdrToEvents {
   }
 
  private:
+  template <typename To>
+  [[gnu::always_inline]] static void tell(To& to, Ticks time, const xray::FunctionRecord& record,
+                                          bool exits) {
+    const FunctionId function{record.function_id};
+    if (exits) {
+      to.leave(time, function,
+               record.action == xray::FunctionAction::exit ? LeaveKind::normal : LeaveKind::tail);
+    } else {
+      to.enter(time, function);
+    }
+  }
+  // Tells records until the clock has caught up with the latest time told; returns the offset after
+  // them.
+  template <typename Run>
+  [[gnu::noinline]] uint64_t hold_functions(const Run& run) {
+    return run.for_each([&](uint64_t, const xray::FunctionRecord& record, bool exits) {
+      tsc_ += record.tsc_delta;
+      tell(sink_, now(), record, exits);
+      return tsc_ < floor_;
+    });
+  }
   // Time stamps that go back (a clock that is not the same on all CPUs) are held at the latest time
   // seen.
   [[nodiscard]] Ticks now() const { return scale_(latest_tsc()); }
