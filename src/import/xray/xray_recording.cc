@@ -10,7 +10,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/parallel.h"
 #include "import/sparse_times.h"
+#include "import/xray/buffer_cuts.h"
 
 namespace telltale {
 namespace {
@@ -20,47 +22,10 @@ constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
 // A buffer larger than this is cut into pieces of unit size, so that what a unit costs does not
 // grow with the recording. Smaller ones are not worth reading twice.
 constexpr uint64_t kHugeBufferBytes = uint64_t{32} << 20;
+// Cuts stand some records behind where they are wanted; every piece is a unit nevertheless.
+constexpr uint64_t kPieceBytes = kUnitBytes + kUnitBytes / 64;
 
 }  // namespace
-
-// Finds where a huge buffer can be cut: before function records, whose time is then known.
-struct BufferCutter {
-  struct Cut {
-    uint64_t offset;
-    uint64_t tsc;  // before the record at offset
-  };
-  std::vector<Cut> cuts;
-  uint64_t piece_begin;
-  uint64_t tsc = 0;
-  bool timed = false;
-  bool moved = false;  // the time, with the last record
-
-  explicit BufferCutter(uint64_t begin) : piece_begin(begin) {}
-  void function(uint64_t offset, const xray::FunctionRecord& record) {
-    // Behind a record with a time of its own, so that no estimate needs both pieces.
-    if (timed && moved && offset - piece_begin >= kUnitBytes) {
-      cuts.push_back({offset, tsc});
-      piece_begin = offset;
-    }
-    tsc += record.tsc_delta;
-    moved = record.tsc_delta != 0;
-  }
-  void metadata(const xray::FdrRecord& record) {
-    moved = false;
-    if (const auto* cpu = std::get_if<xray::NewCpuId>(&record.payload)) {
-      tsc = cpu->tsc;
-      timed = true;
-    } else if (const auto* wrap = std::get_if<xray::TscWrap>(&record.payload)) {
-      tsc = wrap->tsc;
-      timed = true;
-    } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
-      tsc += static_cast<uint64_t>(
-          int64_t{custom->tsc_delta});  // 0 where the event has a time of its own
-    } else if (const auto* typed = std::get_if<xray::TypedEvent>(&record.payload)) {
-      tsc += static_cast<uint64_t>(int64_t{typed->tsc_delta});
-    }
-  }
-};
 
 // Collects the chunks of all files by thread.
 class XrayRecording::Builder {
@@ -98,9 +63,8 @@ class XrayRecording::Builder {
         continue;
       }
       if (frame.end - frame.begin > kHugeBufferBytes) {
-        BufferCutter cutter(frame.begin);
-        xray::walk_fdr_records(file.input.bytes(), frame.begin, frame.end, file.header, cutter);
-        for (const BufferCutter::Cut& cut : cutter.cuts) {
+        for (const BufferCut& cut : cut_buffer(file.input.bytes(), file.header, frame.begin,
+                                               frame.end, kPieceBytes, worker_count(0))) {
           chunk.end = cut.offset;
           add({frame.pid, frame.tid}, chunk);
           chunk.begin = cut.offset;
