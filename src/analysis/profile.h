@@ -414,6 +414,11 @@ Profile compute_profile(const Source& source, const ProfileOptions& options, Pro
     const auto units = list_units(source, options.filter);
     std::vector<ProfileRest> rests(units.size());
     parallel_for(units.size(), workers, [&](size_t item, size_t worker) {
+      if constexpr (requires { source.read_ahead(size_t{}, size_t{}); }) {
+        // The unit that this or another worker plays next.
+        if (const size_t next = item + workers; next < units.size())
+          source.read_ahead(units[next].first, units[next].second);
+      }
       ProfileSink sink(tables[worker]);
       source.play(units[item].first, units[item].second, sink, logs[worker]);
       sink.end_unit();

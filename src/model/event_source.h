@@ -23,7 +23,8 @@ struct EventStream {
 
 // The interface of every importer. play() passes the events of one unit to a sink and adds skipped
 // input to the log. Times never go back within a unit. It is const, and may run for different units
-// at the same time.
+// at the same time. A source of large files may also have read_ahead(stream, unit), which is called
+// before a unit that will be played soon.
 template <typename S>
 concept EventSource =
     requires(const S& source, size_t index, IgnoreEvents& sink, ProblemLog& problems) {

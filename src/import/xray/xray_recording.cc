@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "bytes/read_ahead.h"
 #include "import/sparse_times.h"
 #include "import/xray/buffer_cuts.h"
 
@@ -160,6 +161,23 @@ void XrayRecording::set_contexts(std::vector<FileContext> contexts) {
     problems_.add({Problem::Kind::loss, xray::kRecorderMarkOffset, files_[i].input.name(), "header",
                    fmt::format("{} event{} lost, says the recorder", lost, lost == 1 ? "" : "s"),
                    0});
+  }
+}
+
+void XrayRecording::read_ahead(size_t stream, size_t unit) const {
+  // Ranges are merged across small gaps (buffers of other threads), to make fewer requests.
+  constexpr uint64_t kWideGapBytes = uint64_t{128} << 10;
+  const Stream& chunks = chunks_[stream];
+  for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1];) {
+    const Chunk& first = chunks.chunks[i];
+    uint64_t end = first.end;
+    for (++i; i < chunks.unit_starts[unit + 1]; ++i) {
+      const Chunk& next = chunks.chunks[i];
+      if (next.file != first.file || next.begin < end || next.begin - end > kWideGapBytes) break;
+      end = next.end;
+    }
+    telltale::read_ahead(files_[first.file].input.bytes().subspan(
+        static_cast<size_t>(first.begin), static_cast<size_t>(end - first.begin)));
   }
 }
 

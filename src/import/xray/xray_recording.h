@@ -49,6 +49,8 @@ class XrayRecording {
 
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
+  // Starts reading a unit into memory that will be played soon.
+  void read_ahead(size_t stream, size_t unit) const;
 
   // Reads every record once, on `workers` threads. Threads, records and span are those that the
   // filter chooses.
