@@ -21,7 +21,7 @@ std::string to_string(const Problem& problem) {
 
 void ProblemLog::add(Problem problem) {
   ++count_;
-  if (problem.kind != Problem::Kind::oddity) ++damage_;
+  if (is_damage(problem.kind)) ++damage_;
   lost_bytes_ += problem.lost_bytes;
   kept_.push_back(std::move(problem));
   if (kept_.size() >= 2 * keep_) trim(keep_);

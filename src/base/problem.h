@@ -14,6 +14,7 @@ struct Problem {
     torn_tail,   // the writer died: the input ends inside a record or buffer
     corruption,  // bytes that the format does not allow here
     loss,        // the input itself reports that something is missing
+    by_design,   // missing because the recorder was asked to keep only a part, as a ring does
     oddity,      // readable, but not by the letter of the format
   };
   Kind kind = Kind::corruption;
@@ -23,6 +24,11 @@ struct Problem {
   std::string message;
   uint64_t lost_bytes = 0;
 };
+
+// True for what means damage: a sound recording, whole as it was asked for, has none of it.
+constexpr bool is_damage(Problem::Kind kind) {
+  return kind != Problem::Kind::oddity && kind != Problem::Kind::by_design;
+}
 
 std::string to_string(const Problem& problem);
 
@@ -40,9 +46,9 @@ class ProblemLog {
   [[nodiscard]] std::vector<Problem> kept() const;         // in order of file and offset
   [[nodiscard]] uint64_t count() const { return count_; }  // oddities included
   [[nodiscard]] uint64_t lost_bytes() const { return lost_bytes_; }
-  // True if something was lost or broken; oddities alone do not count.
+  // True if something was lost or broken; oddities and what is missing by design do not count.
   [[nodiscard]] bool damaged() const { return damage_ != 0; }
-  [[nodiscard]] uint64_t damage_count() const { return damage_; }
+  [[nodiscard]] uint64_t damage_count() const { return damage_; }  // problems with is_damage()
 
  private:
   void trim(size_t limit);

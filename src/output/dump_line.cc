@@ -1,14 +1,11 @@
 #include "output/dump_line.h"
 
-#include <array>
+#include <algorithm>
+#include <string>
+
+#include "output/table/json_document.h"
 
 namespace telltale {
-namespace {
-
-constexpr std::array<std::string_view, 4> kProblemKinds = {"torn_tail", "corruption", "loss",
-                                                           "oddity"};
-
-}  // namespace
 
 void append_quoted(std::string& out, std::string_view text, bool json) {
   out += '"';
@@ -26,8 +23,10 @@ void append_quoted(std::string& out, std::string_view text, bool json) {
 }
 
 void dump_problem(const Problem& problem, DumpStyle style, BlockWriter& out) {
+  std::string kind(problem_kind_name(problem.kind));
+  std::ranges::replace(kind, ' ', '_');  // one word a value
   DumpLine(style, problem.offset, "Problem", out.block())
-      .word("kind", kProblemKinds[static_cast<size_t>(problem.kind)])
+      .word("kind", kind)
       .text("in", problem.record)
       .text("message", problem.message)
       .number("lost_bytes", problem.lost_bytes);

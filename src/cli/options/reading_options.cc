@@ -109,14 +109,16 @@ std::string describe_problems(const ProblemLog& problems) {
   constexpr size_t kShown = 5;
   std::string text;
   size_t shown = 0;
+  size_t shown_damage = 0;
   for (const Problem& problem : problems.kept()) {
     if (problem.kind == Problem::Kind::oddity || shown == kShown) continue;
     text += fmt::format("telltale: {}\n", visible(to_string(problem)));
     ++shown;
+    if (is_damage(problem.kind)) ++shown_damage;
   }
-  if (problems.damage_count() > shown) {
+  if (problems.damage_count() > shown_damage) {
     text += fmt::format("telltale: and {} more; `telltale info` lists them\n",
-                        problems.damage_count() - shown);
+                        problems.damage_count() - shown_damage);
   }
   return text;
 }

@@ -25,7 +25,7 @@ std::string to_text(const FileCheck& checked) {
   // What is damaged is against the grammar, too, unless the grammar has no place for it.
   if (!checked.first) {
     for (const Problem& problem : checked.damage.kept()) {
-      if (problem.kind != Problem::Kind::oddity || !checked.damage.damaged())
+      if (is_damage(problem.kind) || !checked.damage.damaged())
         out += visible(to_string(problem)) + "\n";
     }
   }

@@ -72,6 +72,7 @@ Violation::Kind kind_of(const Problem& problem) {
     case Problem::Kind::loss:
       return cut_record;
     case Problem::Kind::corruption:
+    case Problem::Kind::by_design:
     case Problem::Kind::oddity:
       break;
   }

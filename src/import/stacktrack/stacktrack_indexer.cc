@@ -11,6 +11,7 @@
 
 namespace telltale {
 
+using stacktrack::LostReason;
 using stacktrack::Record;
 using stacktrack::RecordKind;
 using stacktrack::Role;
@@ -23,6 +24,7 @@ constexpr uint64_t kRunBytes = uint64_t{256} << 10;
 // than an entry in the index.
 constexpr uint64_t kMaxBetween = 16;
 constexpr std::string_view kLossVariable = "telltale.lost.";
+constexpr std::string_view kOverwritten = "overwritten";  // kLossVariable + this
 
 std::string loss_text(uint64_t reason, uint64_t count) {
   static constexpr std::array<std::string_view, stacktrack::kLostReasons> kTexts = {
@@ -35,6 +37,11 @@ std::string loss_text(uint64_t reason, uint64_t count) {
   if (reason == 0 || reason > kTexts.size())
     return fmt::format("the recorder lost {} events for reason {}", count, reason);
   return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
+}
+
+// A ring gives the place of its oldest events to new ones: that is what the user asked for.
+Problem::Kind loss_kind(bool overwritten) {
+  return overwritten ? Problem::Kind::by_design : Problem::Kind::loss;
 }
 
 uint64_t to_count(std::string_view text) {
@@ -259,14 +266,15 @@ void StacktrackRecording::Indexer::process_record(const Record& record) {
 void StacktrackRecording::Indexer::lost(const Record& record) {
   const uint64_t count = record.number(RecordKind::lost, Role::count);
   if (count == 0) return;
-  problem(Problem::Kind::loss, record,
-          loss_text(record.number(RecordKind::lost, Role::reason), count));
+  const uint64_t reason = record.number(RecordKind::lost, Role::reason);
+  problem(loss_kind(reason == static_cast<uint64_t>(LostReason::overwritten)), record,
+          loss_text(reason, count));
 }
 
 void StacktrackRecording::Indexer::finish() {
   for (const auto& [key, loss] : variable_losses_) {
     if (loss.count == 0) continue;
-    recording_.problems_.add({Problem::Kind::loss, loss.offset,
+    recording_.problems_.add({loss_kind(loss.name == kOverwritten), loss.offset,
                               recording_.files_[loss.file].input.name(), "HIT",
                               fmt::format("the recorder lost {} ({})", loss.count, loss.name), 0});
   }

@@ -48,10 +48,12 @@ struct FoundSideRecord {
 struct Loss {
   uint64_t events;
   std::string_view reason;
+  Problem::Kind kind = Problem::Kind::loss;
 };
 
 std::array<Loss, 5> losses_of(const xray::SideRecord& record) {
-  return {{{record.lost_overwritten, "overwritten by later ones in the ring"},
+  return {{{record.lost_overwritten, "overwritten by later ones in the ring",
+            Problem::Kind::by_design},
            {record.lost_no_space, "there was no buffer for (size, disk or memory)"},
            {record.lost_reentrant, "came from inside the recorder"},
            {record.lost_too_large, "fit no buffer, or could not be read"},
@@ -77,7 +79,7 @@ std::string events(uint64_t count) {
 void add_losses(const FoundSideRecord& side, ProblemLog& problems) {
   for (const Loss& loss : losses_of(side.record)) {
     if (loss.events == 0) continue;
-    problems.add({Problem::Kind::loss, 0, side.path, "SideRecord",
+    problems.add({loss.kind, 0, side.path, "SideRecord",
                   fmt::format("{} lost: {}", events(loss.events), loss.reason), 0});
   }
   if (side.record.clock_anomalies != 0) {

@@ -12,7 +12,7 @@ constexpr std::array kFieldsOfProblem = {
     field::text("record", "Kind of record or buffer."),
     field::text("message", "What is wrong."),
     field::bytes("lost_bytes", "Bytes that could not be read because of it."),
-    field::text("kind", "corruption, torn tail, loss or oddity."),
+    field::text("kind", "corruption, torn tail, loss, by design or oddity."),
     field::text("file", "The file."),
 };
 
@@ -28,6 +28,8 @@ std::string_view problem_kind_name(Problem::Kind kind) {
       return "corruption";
     case Problem::Kind::loss:
       return "loss";
+    case Problem::Kind::by_design:
+      return "by design";
     case Problem::Kind::oddity:
       return "oddity";
   }
