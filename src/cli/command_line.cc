@@ -15,6 +15,7 @@
 #include "cli/help/help_text.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "cli/version.h"
 #include "import/capability.h"
 #include "import/format_descriptor.h"
 #include "output/escape.h"
@@ -116,7 +117,7 @@ void add_all_verbs(Command app, int& status) {
   add_help_verbs(app, status);  // the last: they know those before them
 }
 
-int run_command_line(int argc, char** argv, const std::string& version) {
+int run_command_line(int argc, char** argv) {
   // Under another program's name telltale is that program: its arguments are one verb's.
   std::vector<char*> words(argv, argv + argc);
   std::string tool = argc == 0 ? "" : std::filesystem::path(argv[0]).filename().string();
@@ -130,7 +131,7 @@ int run_command_line(int argc, char** argv, const std::string& version) {
         return help_text(words_of(*asked));
       }));
   app.set_help_flag("-h,--help", "print this help");
-  app.set_version_flag("--version", version, "print the version");
+  app.set_version_flag("--version", version_text(), "print version, commit and build");
   app.require_subcommand(1);
   int status = kDone;
   add_verbs(Command(app), argc < 2 ? "" : words[1], status);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -19,6 +18,6 @@ Result<void> check_use(std::string_view verb, const Recording& recording);
 
 // All of telltale: parses the command line and does what it says. Returns the exit status
 // (verbs.h).
-int run_command_line(int argc, char** argv, const std::string& version);
+int run_command_line(int argc, char** argv);
 
 }  // namespace telltale::cli

@@ -24,6 +24,14 @@ class HelpTest(unittest.TestCase):
         nothing = telltale()
         self.assertEqual((nothing.returncode, nothing.stdout), (2, overview.stdout))
 
+    def test_version_names_the_build(self):
+        shown = telltale("--version").stdout
+        match = re.fullmatch(r"telltale \d+\.\d+\.\d+ \(commit ([0-9a-f]{10}|unknown)(, modified)?, \w+ build, (GNU|Clang) [\d.]+\)\n", shown)
+        self.assertTrue(match, shown)
+        source = os.environ["TELLTALE_SOURCE_DIR"]
+        if os.path.exists(os.path.join(source, ".git")):
+            self.assertNotEqual(match[1], "unknown")
+
     def test_help_of_a_verb_is_its_own_help_and_fits_a_terminal(self):
         for verb in ALL_VERBS:
             with self.subTest(verb=verb):

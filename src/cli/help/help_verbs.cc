@@ -35,12 +35,12 @@ Result<void> write_file(const std::string& path, const std::string& text) {
   return file->finish();
 }
 
-int write_man_pages(const VerbWords& all, const std::string& folder, const std::string& version) {
+int write_man_pages(const VerbWords& all, const std::string& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
   if (failure) return report_error(io_error(folder, "cannot make", failure.value()).error());
   const auto write = [&](const VerbWords& verb) {
-    return write_file(folder + "/" + man_page_name(verb) + ".1", man_page(all, verb, version));
+    return write_file(folder + "/" + man_page_name(verb) + ".1", man_page(all, verb));
   };
   Result<void> done = write(all);
   for (const VerbWords& verb : all.verbs) {
@@ -79,8 +79,8 @@ void add_help_verbs(Command app, int& status) {
       [app, &status, verb] { status = print_or_say(help_text(verb_of(words_of(app), *verb))); });
   man.callback([app, &status, verb, folder] {
     const VerbWords all = words_of(app);
-    status = folder->empty() ? print_or_say(man_page(all, verb_of(all, *verb), app.version()))
-                             : write_man_pages(all, *folder, app.version());
+    status = folder->empty() ? print_or_say(man_page(all, verb_of(all, *verb)))
+                             : write_man_pages(all, *folder);
   });
 }
 

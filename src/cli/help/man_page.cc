@@ -5,6 +5,7 @@
 #include <cctype>
 #include <sstream>
 
+#include "cli/version.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -137,14 +138,14 @@ std::string man_page_name(const VerbWords& verb) {
   return verb.name.empty() ? "telltale" : "telltale-" + verb.name;
 }
 
-std::string man_page(const VerbWords& all, const VerbWords& verb, const std::string& version) {
+std::string man_page(const VerbWords& all, const VerbWords& verb) {
   const std::string name = man_page_name(verb);
   std::string title;
   for (const char c : name) title += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   // No date: the page of one version is the same whenever it was built.
-  std::string text =
-      fmt::format(".TH {} 1 \"\" {} {}\n", roff_quoted(title), roff_quoted("telltale " + version),
-                  roff_quoted("telltale manual"));
+  std::string text = fmt::format(".TH {} 1 \"\" {} {}\n", roff_quoted(title),
+                                 roff_quoted(fmt::format("telltale {}", version_number())),
+                                 roff_quoted("telltale manual"));
   text += ".nh\n.ad l\n";
   // "NAME \- text" is what makewhatis reads, so no second "telltale:" in it.
   std::string summary = verb.description;

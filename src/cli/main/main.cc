@@ -1,5 +1,5 @@
 #include "cli/command_line.h"
 
 int main(int argc, char** argv) {
-  return telltale::cli::run_command_line(argc, argv, TELLTALE_VERSION);
+  return telltale::cli::run_command_line(argc, argv);
 }

@@ -123,6 +123,5 @@ void Command::footer(const std::string& text) { app_->footer(text); }
 void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
 
 std::string Command::name() const { return app_->get_name(); }
-std::string Command::version() const { return app_->version(); }
 
 }  // namespace telltale::cli

@@ -84,7 +84,6 @@ class Command {
   void callback(std::function<void()> run);
 
   [[nodiscard]] std::string name() const;  // of the verb
-  [[nodiscard]] std::string version() const;
   [[nodiscard]] const CLI::App& app() const { return *app_; }
 
  private:

@@ -52,12 +52,12 @@ struct Loss {
 };
 
 std::array<Loss, 5> losses_of(const xray::SideRecord& record) {
-  return {{{record.lost_overwritten, "overwritten by later ones in the ring",
-            Problem::Kind::by_design},
-           {record.lost_no_space, "there was no buffer for (size, disk or memory)"},
-           {record.lost_reentrant, "came from inside the recorder"},
-           {record.lost_too_large, "fit no buffer, or could not be read"},
-           {record.lost_in_snapshot, "overwritten while the snapshot was written"}}};
+  return {
+      {{record.lost_overwritten, "overwritten by later ones in the ring", Problem::Kind::by_design},
+       {record.lost_no_space, "there was no buffer for (size, disk or memory)"},
+       {record.lost_reentrant, "came from inside the recorder"},
+       {record.lost_too_large, "fit no buffer, or could not be read"},
+       {record.lost_in_snapshot, "overwritten while the snapshot was written"}}};
 }
 
 // Whether a function has two numbers: its object was unloaded and loaded again.
