@@ -1,5 +1,3 @@
 #include "cli/command_line.h"
 
-int main(int argc, char** argv) {
-  return telltale::cli::run_command_line(argc, argv);
-}
+int main(int argc, char** argv) { return telltale::cli::run_command_line(argc, argv); }
