@@ -156,8 +156,8 @@ int main(int argc, char** argv) {
     }
     arguments.push_back(nullptr);
     allow_ten_seconds();
-    const int status = telltale::cli::run_command_line(static_cast<int>(words.size()),
-                                                       arguments.data(), TELLTALE_VERSION);
+    const int status =
+        telltale::cli::run_command_line(static_cast<int>(words.size()), arguments.data());
     if (status < 0 || status > 4) {
       std::fprintf(stderr, "run %zu: exit status %d\n", run, status);
       return 1;

@@ -64,8 +64,7 @@ int run_verb(std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  return telltale::cli::run_command_line(static_cast<int>(words.size()), arguments.data(),
-                                         TELLTALE_VERSION);
+  return telltale::cli::run_command_line(static_cast<int>(words.size()), arguments.data());
 }
 
 class Sweep {

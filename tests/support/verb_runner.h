@@ -61,7 +61,7 @@ class VerbRunner {
     if (in < 0) std::abort();
     const Redirected input(nullptr, STDIN_FILENO, in);
     ::close(in);
-    return cli::run_command_line(static_cast<int>(words.size()), arguments.data(), "0");
+    return cli::run_command_line(static_cast<int>(words.size()), arguments.data());
   }
 
   // The standard output of the last run.
