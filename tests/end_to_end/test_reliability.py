@@ -17,6 +17,14 @@ from slow_xray import CUSTOM, ENTER, EXIT, NEW_BUFFER, TYPED
 from xray_recorder import telltale
 
 
+def top(*arguments, **how):
+    """What `top --json` prints, without the names of the files, which are not the same for the same bytes."""
+    document = json.loads(telltale("top", "--json", *arguments, **how).stdout)
+    for problem in document["problems"]:
+        del problem["file"]
+    return document
+
+
 class Reliability(Case):
     # --- D3
 
@@ -160,17 +168,17 @@ class Reliability(Case):
             with self.subTest(seed=seed):
                 self.assertEqual(telltale("check", path, check=False).returncode, 0)
                 self.check_profile(data, path)
-                one = telltale("top", "--json", "-j", "1", path).stdout
+                one = top("-j", "1", path)
                 for jobs in ("2", "8"):
-                    self.assertEqual(telltale("top", "--json", "-j", jobs, path).stdout, one)
-                self.assertEqual(telltale("top", "--json", "-", input=data).stdout, one)
+                    self.assertEqual(top("-j", jobs, path), one)
+                self.assertEqual(top("-", input=data), one)
                 if seed % 5 == 0:
                     packed = self.write("packed", gzip.compress(data))
-                    self.assertEqual(telltale("top", "--json", packed).stdout, one)
+                    self.assertEqual(top(packed), one)
                     zstd = subprocess.run(["zstd", "-q", "-c"], input=data, capture_output=True, check=True).stdout
                     packed = self.write("packed", zstd)
-                    self.assertEqual(telltale("top", "--json", packed).stdout, one)
-                    self.assertEqual(telltale("top", "--json", "-", input=zstd).stdout, one)
+                    self.assertEqual(top(packed), one)
+                    self.assertEqual(top("-", input=zstd), one)
 
     def test_d7_large_traces_cut_into_units(self):
         """Large enough that a thread's records are processed in several units."""
@@ -257,10 +265,10 @@ class Reliability(Case):
         half = len(data) // 2
         path = self.write("members", gzip.compress(data[:half]) + gzip.compress(data[half:]))
         plain = self.write("plain", data)
-        self.assertEqual(telltale("top", "--json", path).stdout, telltale("top", "--json", plain).stdout)
+        self.assertEqual(top(path), top(plain))
         path = self.write("junk", gzip.compress(data) + b"junk")
         self.assertEqual(telltale("top", "--strict", path, check=False).returncode, 4)
-        self.assertEqual(telltale("top", "--json", path).stdout, telltale("top", "--json", plain).stdout)
+        self.assertEqual(top(path)["rows"], top(plain)["rows"])
 
 
 if __name__ == "__main__":

@@ -74,10 +74,10 @@ class Rows(unittest.TestCase):
                             self.assertGreater(said["interruptions"], 30)
                             info = json.loads(run(os.environ["TELLTALE"], "info", "--json", path))
                             lost = [re.search(r"(\d+) events", problem["message"]).group(1) for problem in info["problems"]]
-                            # What a ring has overwritten is no finding: it was asked to.
-                            self.assertLessEqual({problem["kind"] for problem in info["problems"]}, {"by design"})
+                            # What a ring overwrote is no finding: it was asked to. Other losses are.
+                            damage = [problem for problem in info["problems"] if problem["kind"] != "by design"]
                             checked = subprocess.run([os.environ["TELLTALE"], "check", "--json", path], capture_output=True, text=True)
-                            self.assertEqual(checked.returncode, 0, checked.stdout)
+                            self.assertEqual(checked.returncode, 1 if damage else 0, checked.stdout)
                             self.assertEqual(json.loads(checked.stdout)["rows"][0]["violations"], 0, checked.stdout)
                             self.assertEqual(info["records_by_kind"]["HIT"] + sum(map(int, lost)), said["calls"], info["problems"])
 

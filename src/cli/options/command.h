@@ -10,7 +10,7 @@
 
 // CLI11 parses the command line. Its headers cost six seconds of compiling, so this header and a
 // few sources stand between it and the verbs.
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 class Option;
 }  // namespace CLI

@@ -91,7 +91,8 @@ TEST(StacktrackRecording, Wide) {
                           "16909060:11259375 4128 step sent", "16909060:11259375 4160 < parse",
                           "16909060:11259375 4192 < serve(Request const&)"));
   ASSERT_EQ(recording.problems().count(), 1U);
-  EXPECT_EQ(recording.problems().kept()[0].kind, Problem::Kind::loss);
+  EXPECT_EQ(recording.problems().kept()[0].kind, Problem::Kind::by_design);
+  EXPECT_FALSE(recording.problems().damaged());
   const RecordingInfo info = recording.info(1);
   EXPECT_EQ(info.version, "512");
   EXPECT_EQ(info.threads.size(), 2U);
