@@ -52,6 +52,13 @@ class Shot:
     rows: list = field(default_factory=list)
 
 
+def milliseconds(stamp):
+    """Of a time that mprof-report prints as days:hours:minutes:seconds.milliseconds."""
+    days, hours, minutes, seconds = stamp.split(":")
+    whole, part = seconds.split(".")
+    return ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60000 + int(whole) * 1000 + int(part)
+
+
 def run(path, *options):
     done = subprocess.run(["mprof-report", *options, path], capture_output=True, timeout=120)
     if done.returncode != 0:

@@ -398,13 +398,11 @@ class Reports(unittest.TestCase):
         def by_time(ours, theirs):
             # mprof-report's times differ from ours by some microseconds, so a value may be in the next millisecond there.
             # It prints events of the same millisecond twice.
-            found, printed = {}, {}
+            found = {}
             for row in ours["counters"]["counters"]:
                 found.setdefault(row["at_ns"] // 1000000, set()).add((row["section"], row["name"], row["shown"]))
-            for stamp, values in theirs["counters"]["by_time"].items():
-                days, hours, minutes, seconds = stamp.split(":")
-                whole, milliseconds = seconds.split(".")
-                printed[((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60000 + int(whole) * 1000 + int(milliseconds)] = set(values)
+            stamps = theirs["counters"]["by_time"].items()
+            printed = {mprof_report.milliseconds(stamp): set(values) for stamp, values in stamps}
             for mine, other in ((found, printed), (printed, found)):
                 for at, values in mine.items():
                     self.assertLessEqual(values, set().union(*(other.get(near, ()) for near in (at - 1, at, at + 1))), at)
@@ -421,7 +419,6 @@ class Reports(unittest.TestCase):
                 self.assertEqual(values[key], [value for _, value in found], key)
 
         self.compare(by_category, "--verbose", "--counters-sort=category", names=names)
-
 
     def objects(self, *options):
         """mprof-report's history of objects: {(address, what, address or handle or type): how often}."""
