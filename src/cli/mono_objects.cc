@@ -51,7 +51,7 @@ Result<TrackedObjects> parse_wishes(const MonoReportOptions& options) {
 
 }  // namespace
 
-Result<Section> track_objects(const MonoRecording& source, const MonoReportOptions& options) {
+Result<Section> track_objects(const RuntimeEvents& source, const MonoReportOptions& options) {
   using Show = Table::Show;
   Result<TrackedObjects> wanted = parse_wishes(options);
   if (!wanted) return std::unexpected(wanted.error());
@@ -63,7 +63,7 @@ Result<Section> track_objects(const MonoRecording& source, const MonoReportOptio
     return std::string(source.types().describe(type).name);
   };
   ObjectTracking tracking(*std::move(wanted), type_name);
-  source.play_in_file_order(tracking);
+  source.track_objects(tracking);
 
   static constexpr std::array<const char*, 6> kWords = {"created",    "moved",  "came",
                                                         "referenced", "handle", "gone"};
@@ -94,7 +94,7 @@ Result<Section> track_objects(const MonoRecording& source, const MonoReportOptio
     if (options.traces) {
       std::string stack;
       for (const FunctionId function : line.stack)
-        stack += (stack.empty() ? "" : " > ") + source.functions().describe(function).name;
+        stack += (stack.empty() ? "" : " > ") + source.calls().functions().describe(function).name;
       cells.emplace_back(std::move(stack));
     }
     table.add_row(cells);

@@ -58,7 +58,7 @@ Result<std::vector<std::string>> wanted_reports(const MonoReportOptions& options
   return wanted;
 }
 
-MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& reading,
+MonoSections::Input collect(const RuntimeEvents& source, const ReadingOptions& reading,
                             const MonoReportOptions& options, const CallFilter& filter,
                             const std::vector<std::string>& reports, ProblemLog& problems) {
   const Ticks zero = zero_time(source, options);
@@ -67,8 +67,8 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
   std::shared_ptr<const HeapShotRoots> roots;
   if (options.traces && wants(reports, "heapshot")) {
     using Since = HeapShotRoots::Since;
-    roots = std::make_shared<HeapShotRoots>(collect_heap_shot_roots(
-        source, options.like_mprof ? Since::shot_before : Since::its_begin, reading.jobs));
+    roots = std::make_shared<HeapShotRoots>(source.heap_shot_roots(
+        options.like_mprof ? Since::shot_before : Since::its_begin, reading.jobs));
   }
   const RuntimeFactsOptions facts_options{.filter = filter,
                                           .zero = zero,
@@ -78,7 +78,7 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
                                           .like_mprof = options.like_mprof};
   CallsWanted wanted = CallsWanted::none;
   if (at_once) wanted = options.traces ? CallsWanted::and_stacks : CallsWanted::profile;
-  RuntimeAnswer answer = collect_runtime_facts(source, facts_options, wanted, problems);
+  RuntimeAnswer answer = source.runtime_facts(facts_options, wanted, problems);
   MonoSections::Input input{.source = source,
                             .options = options,
                             .filter = filter,
@@ -90,23 +90,22 @@ MonoSections::Input collect(const MonoRecording& source, const ReadingOptions& r
   ProblemLog same_again;  // later passes find the same problems
   if (wants(reports, "stats")) input.sizes = source.event_sizes(reading.jobs, same_again);
   if (calls && options.like_mprof) {
-    input.mprof_calls = compute_mprof_calls(source, filter, zero, reading.jobs, same_again);
+    input.mprof_calls = source.mprof_calls(filter, zero, reading.jobs, same_again);
   } else if (calls && !at_once) {
-    input.calls = compute_profile(source, {filter, reading.jobs, /*exact=*/false}, same_again);
+    input.calls = source.calls().profile({filter, reading.jobs, /*exact=*/false}, same_again);
   }
   if (options.traces && !input.stacks) {
-    input.stacks = collect_event_stacks(source,
-                                        {.filter = filter,
-                                         .zero = zero,
-                                         .workers = reading.jobs,
-                                         .calls = calls,
-                                         .like_mprof = options.like_mprof},
-                                        same_again);
+    input.stacks = source.event_stacks({.filter = filter,
+                                        .zero = zero,
+                                        .workers = reading.jobs,
+                                        .calls = calls,
+                                        .like_mprof = options.like_mprof},
+                                       same_again);
   }
   return input;
 }
 
-RuntimeSections runtime_sections(const MonoRecording& source, const ReadingOptions& reading,
+RuntimeSections runtime_sections(const RuntimeEvents& source, const ReadingOptions& reading,
                                  const MonoReportOptions& options, const CallFilter& filter,
                                  ProblemLog& problems) {
   const bool for_programs = reading.json || reading.csv;
@@ -121,8 +120,8 @@ RuntimeSections runtime_sections(const MonoRecording& source, const ReadingOptio
 
 }  // namespace
 
-Ticks zero_time(const MonoRecording& source, const MonoReportOptions& options) {
-  return options.like_mprof ? source.first_buffer_time() : source.first_time();
+Ticks zero_time(const RuntimeEvents& source, const MonoReportOptions& options) {
+  return options.like_mprof ? source.first_buffer_time() : source.calls().first_time();
 }
 
 bool MonoReportOptions::any() const {
@@ -226,7 +225,7 @@ Result<void> print_records(const Recording& recording, const ReadingOptions& rea
 
 int report_mono(const Recording& recording, const ReadingOptions& reading,
                 const MonoReportOptions& options, const CallFilter& filter) {
-  const MonoRecording& source = *recording.runtime_events();
+  const RuntimeEvents& source = *recording.runtime_events();
   const auto reports = wanted_reports(options, reading.csv);
   if (!reports) return report_error(reports.error());
   std::optional<GrowthGate> gate;
@@ -239,7 +238,7 @@ int report_mono(const Recording& recording, const ReadingOptions& reading,
     if (const Result<void> printed = print_records(recording, reading); !printed)
       return report_error(printed.error());
   }
-  ProblemLog problems = source.problems();
+  ProblemLog problems = recording.problems();
   if (!options.track.empty() || !options.find.empty()) {
     Result<Section> objects = track_objects(source, options);
     if (!objects) return report_error(objects.error());
@@ -289,7 +288,7 @@ int report_mono(const Recording& recording, const ReadingOptions& reading,
     std::map<size_t, HeapShotLeftOut> unfinished = more.unfinished();
     if (sections) unfinished.insert(sections->unfinished().begin(), sections->unfinished().end());
     for (const auto& [number, shot] : unfinished)
-      remark_unfinished({&shot, 1}, source.first_time());
+      remark_unfinished({&shot, 1}, source.calls().first_time());
   }
   const int status = report_problems(reading, problems);
   if (!answered) return report_error(answered.error());

@@ -6,7 +6,8 @@
 
 #include "cli/options/command.h"
 #include "cli/options/reading_options.h"
-#include "import/mono/mono_recording.h"
+#include "import/recording.h"
+#include "model/clock.h"
 
 namespace telltale::cli {
 
@@ -33,7 +34,7 @@ struct MonoReportOptions {
 
 // What times, and --time, are counted from: the recording's first event, or what mprof-report
 // takes.
-Ticks zero_time(const MonoRecording& source, const MonoReportOptions& options);
+Ticks zero_time(const RuntimeEvents& source, const MonoReportOptions& options);
 
 void add_mono_report_options(Command verb, MonoReportOptions& options);
 

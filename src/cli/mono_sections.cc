@@ -13,7 +13,7 @@ std::string hex(uint64_t number) { return fmt::format("0x{:x}", number); }
 MonoSections::MonoSections(Input input)
     : in_(std::move(input)),
       zero_(zero_time(in_.source, in_.options)),
-      has_vtables_(in_.source.header().version >= 15),
+      has_vtables_(in_.source.header().types_by_domain),
       by_count_(in_.options.alloc_sort == "count") {}
 
 std::span<const std::string> MonoSections::names() {
@@ -43,20 +43,17 @@ Section MonoSections::make(const std::string& name) {
 }
 
 Section MonoSections::header() const {
-  const mono::FileHeader& header = in_.source.header();
+  const RuntimeHeader header = in_.source.header();
   Section section{"header", "Recording", {}, {}};
-  section.add("profiler_version", "Profiler version",
-              fmt::format("{}.{}", header.major, header.minor));
-  section.add("data_version", "Data version", uint64_t{header.version});
-  section.add("pointer_bytes", "Bytes of a pointer", uint64_t{header.pointer_size});
-  if (header.major >= 1) {
-    section.add("arguments", "Arguments", std::string(header.arguments), Show::text);
-    section.add("architecture", "Architecture", std::string(header.architecture), Show::text);
-    section.add("operating_system", "Operating system", std::string(header.operating_system),
-                Show::text);
+  section.add("profiler_version", "Profiler version", header.profiler_version);
+  section.add("data_version", "Data version", header.data_version);
+  section.add("pointer_bytes", "Bytes of a pointer", header.pointer_bytes);
+  if (const auto& environment = header.environment) {
+    section.add("arguments", "Arguments", environment->arguments, Show::text);
+    section.add("architecture", "Architecture", environment->architecture, Show::text);
+    section.add("operating_system", "Operating system", environment->operating_system, Show::text);
   }
-  section.add("timer_overhead_ns", "Mean timer overhead", uint64_t{header.timer_overhead_ns},
-              Show::duration);
+  section.add("timer_overhead_ns", "Mean timer overhead", header.timer_overhead_ns, Show::duration);
   section.add("startup_ms", "Program startup, ms since 1970", header.startup_ms);
   if (header.startup_ms != 0) {
     const auto seconds = static_cast<std::time_t>(
@@ -64,7 +61,7 @@ Section MonoSections::header() const {
     section.add("startup", "Program startup",
                 fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds)), Show::text);
   }
-  if (header.pid != 0) section.add("pid", "Program id", uint64_t{header.pid});
+  if (header.pid != 0) section.add("pid", "Program id", header.pid);
   if (header.port != 0) section.add("port", "Server listening on", uint64_t{header.port});
   return section;
 }
@@ -112,7 +109,7 @@ Section MonoSections::gc() const {
                      time("total", like ? "TOTAL US" : "TOTAL"),
                      time("average", like ? "AVERAGE US" : "AVERAGE")});
   const auto of_generations = gc.generations(
-      in_.source.streams(), like ? EndsTold::by_its_thread : EndsTold::by_any_thread);
+      in_.source.calls().streams(), like ? EndsTold::by_its_thread : EndsTold::by_any_thread);
   for (size_t i = 0; i < of_generations.size(); ++i) {
     const GcCollections::Generation& generation = of_generations[i];
     if (generation.collections == 0) continue;
@@ -187,9 +184,9 @@ Section MonoSections::sample() const {
 
 Section MonoSections::stats() const {
   Section section{"stats", "What the recording is made of", {}, {}};
-  const MonoEventSizes& sizes = *in_.sizes;
+  const EventSizes& sizes = *in_.sizes;
   section.add("buffers", "Buffers", sizes.buffers);
-  section.add("header_bytes", "Bytes of their headers", sizes.buffers * mono::kBufferHeaderBytes);
+  section.add("header_bytes", "Bytes of their headers", sizes.header_bytes);
   Table events({{"count", "COUNT"},
                 {"bytes", "BYTES"},
                 {"least", "LEAST"},
@@ -197,7 +194,7 @@ Section MonoSections::stats() const {
                 {"first_byte", "BYTE", Show::text},
                 {"event", "EVENT", Show::text},
                 {"variant", "VARIANT", Show::text}});
-  for (const MonoEventSizes::Row& row : sizes.rows) {
+  for (const EventSizes::Row& row : sizes.rows) {
     if (events.rows() == limit()) break;
     events.add_row({row.count, row.bytes, row.least, row.most,
                     fmt::format("0x{:02x}", row.first_byte), std::string(row.event), row.variant});

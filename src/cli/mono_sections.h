@@ -13,7 +13,8 @@
 #include "analysis/profile.h"
 #include "analysis/runtime_facts.h"
 #include "cli/mono_report.h"
-#include "import/mono/mono_recording.h"
+#include "import/runtime_events.h"
+#include "import/timed_calls.h"
 #include "output/section.h"
 
 namespace telltale::cli {
@@ -25,14 +26,14 @@ std::string hex(uint64_t number);  // "0x1f"
 class MonoSections {
  public:
   struct Input {
-    const MonoRecording& source;
+    const RuntimeEvents& source;
     const MonoReportOptions& options;
     CallFilter filter;
     RuntimeFacts facts;
     std::optional<Profile> calls;
     std::optional<MprofCalls> mprof_calls;  // with --like-mprof, instead of calls
     std::optional<EventStacks> stacks;      // with --traces
-    std::optional<MonoEventSizes> sizes;    // for stats
+    std::optional<EventSizes> sizes;        // for stats
   };
   explicit MonoSections(Input input);
 
@@ -84,7 +85,7 @@ class MonoSections {
   [[nodiscard]] bool comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
                                  const HeapShots::TypeSum& b, std::string_view name_b) const;
   [[nodiscard]] const std::string& function_name(FunctionId function) const {
-    return in_.source.functions().describe(function).name;
+    return in_.source.calls().functions().describe(function).name;
   }
   [[nodiscard]] std::vector<CallRow> call_rows() const;
   [[nodiscard]] Table heap_classes(const std::vector<HeapShots::Shot>& shots) const;

@@ -59,8 +59,7 @@ Section RuntimeSections::make(const std::string& name) {
 }
 
 const RuntimeTimeline& RuntimeSections::timeline() {
-  if (!timeline_)
-    timeline_ = collect_runtime_timeline(source_, options_.filter, options_.workers, log());
+  if (!timeline_) timeline_ = source_.runtime_timeline(options_.filter, options_.workers, log());
   return *timeline_;
 }
 
@@ -70,7 +69,7 @@ bool RuntimeSections::in_window(Ticks time) const {
 }
 
 std::string RuntimeSections::thread_name(size_t stream) const {
-  const EventStream& told = source_.streams()[stream];
+  const EventStream& told = source_.calls().streams()[stream];
   return told.thread_name.empty() ? fmt::format("0x{:x}", static_cast<uint64_t>(told.thread.tid))
                                   : told.thread_name;
 }
@@ -82,7 +81,7 @@ std::string RuntimeSections::stack_text(const StackTable& stacks, StackTable::Id
   std::string text = first == 0 ? "" : fmt::format("... {} more", first);
   for (size_t i = first; i < functions.size(); ++i) {
     if (!text.empty()) text += " > ";
-    text += source_.functions().describe(functions[i]).name;
+    text += source_.calls().functions().describe(functions[i]).name;
   }
   return text;
 }
@@ -91,12 +90,12 @@ std::string RuntimeSections::site(const StackTable& stacks, StackTable::Id stack
                                   std::string_view runtime_type) const {
   const StackTable::Id innermost = stack;
   for (; stack != StackTable::Id::empty; stack = stacks.caller(stack)) {
-    const std::string& name = source_.functions().describe(stacks.innermost(stack)).name;
+    const std::string& name = source_.calls().functions().describe(stacks.innermost(stack)).name;
     if (name.starts_with("(wrapper ")) continue;
     if (runtime_type.empty() || name.find(runtime_type) == std::string::npos) return name;
   }
   if (innermost == StackTable::Id::empty) return "[no stack]";
-  return source_.functions().describe(stacks.innermost(innermost)).name;
+  return source_.calls().functions().describe(stacks.innermost(innermost)).name;
 }
 
 Section RuntimeSections::pauses() {
@@ -221,7 +220,7 @@ Section RuntimeSections::contention() {
 Section RuntimeSections::hotspots() {
   Section section{"hotspots", "Where exceptions are thrown", {}, {}};
   const WeightedStacks stacks =
-      collect_weighted_stacks(source_, Weighed::throws, options_.filter, options_.workers, log());
+      source_.weighted_stacks(Weighed::throws, options_.filter, options_.workers, log());
   std::map<std::pair<std::string, std::string>, uint64_t> sites;     // site, type
   std::map<std::pair<std::string, std::string>, uint64_t> by_stack;  // stack, type
   uint64_t all = 0;
@@ -272,10 +271,10 @@ Section RuntimeSections::timelines() {
                {"throws", "THROWS"},
                {"waits", "WAITS"},
                {"waited_ns", "WAITED", Show::duration}});
-  const Ticks zero = source_.first_time();
+  const Ticks zero = source_.calls().first_time();
   for (const auto& [stream, thread] : timeline().threads) {
     if (!keeps(stream) || table.rows() == limit()) continue;
-    const EventStream& told = source_.streams()[stream];
+    const EventStream& told = source_.calls().streams()[stream];
     table.add_row({told.thread.pid, told.thread.tid, told.thread_name,
                    optional_time(thread.started, zero), optional_time(thread.ended, zero),
                    thread.any ? Cell(thread.first - zero) : Cell(),

@@ -11,7 +11,8 @@
 #include "analysis/runtime_timeline.h"
 #include "base/error.h"
 #include "base/problem.h"
-#include "import/mono/mono_recording.h"
+#include "import/runtime_events.h"
+#include "import/timed_calls.h"
 #include "model/call_filter.h"
 #include "output/section.h"
 
@@ -30,7 +31,7 @@ struct RuntimeSectionsOptions {
 class RuntimeSections {
  public:
   // `source` and `problems` outlive this; the first reading of the recording adds to `problems`.
-  RuntimeSections(const MonoRecording& source, RuntimeSectionsOptions options, ProblemLog& problems)
+  RuntimeSections(const RuntimeEvents& source, RuntimeSectionsOptions options, ProblemLog& problems)
       : source_(source), options_(std::move(options)), problems_(problems) {}
 
   // pauses, growth, retention, contention, hotspots, timelines, series.
@@ -64,9 +65,11 @@ class RuntimeSections {
   const Shots& shots();
   [[nodiscard]] bool in_window(Ticks time) const;
   [[nodiscard]] bool keeps(size_t stream) const {
-    return options_.filter.keeps_thread(source_.streams()[stream].thread);
+    return options_.filter.keeps_thread(source_.calls().streams()[stream].thread);
   }
-  [[nodiscard]] uint64_t since_start(Ticks time) const { return time - source_.first_time(); }
+  [[nodiscard]] uint64_t since_start(Ticks time) const {
+    return time - source_.calls().first_time();
+  }
   [[nodiscard]] size_t limit() const { return options_.rows.value_or(~size_t{0}); }
   [[nodiscard]] std::string thread_name(size_t stream) const;
   // "outer > inner", and the function that the runtime's own frames are called by.
@@ -74,7 +77,7 @@ class RuntimeSections {
   [[nodiscard]] std::string site(const StackTable& stacks, StackTable::Id stack,
                                  std::string_view runtime_type) const;
 
-  const MonoRecording& source_;
+  const RuntimeEvents& source_;
   RuntimeSectionsOptions options_;
   // Where a reading tells its problems: later ones find the same as the first.
   ProblemLog& log() { return std::exchange(read_, true) ? same_again_ : problems_; }

@@ -25,15 +25,15 @@ const RuntimeSections::Shots& RuntimeSections::shots() {
   if (shots_) return *shots_;
   using Why = HeapShotLeftOut::Why;
   WeightedStacks stacks =
-      collect_weighted_stacks(source_, Weighed::allocations, CallFilter(), options_.workers, log());
-  const std::map<int64_t, Ticks> ends = stacks.end.by_process(source_.streams());
+      source_.weighted_stacks(Weighed::allocations, CallFilter(), options_.workers, log());
+  const std::map<int64_t, Ticks> ends = stacks.end.by_process(source_.calls().streams());
   shots_.emplace();
   auto [whole, unfinished] = stacks.shots.take_shots();
   const auto outside = [this](const HeapShots::Shot& shot) { return !in_window(shot.begin); };
   std::erase_if(whole, outside);
   std::erase_if(unfinished, outside);
   for (HeapShots::Shot& shot : whole) {
-    if (is_at_exit(shot.begin, shot.stream, ends, source_.streams())) {
+    if (is_at_exit(shot.begin, shot.stream, ends, source_.calls().streams())) {
       shots_->left_out.push_back({std::move(shot), Why::at_exit});
     } else {
       shots_->shots.push_back(std::move(shot));
@@ -126,7 +126,7 @@ Section RuntimeSections::growth_section() {
 Section RuntimeSections::retention() {
   Section section{"retention", "What keeps objects alive in the last heap shot", {}, {}};
   std::vector<HeapShotLeftOut> left_out;
-  const auto graph = last_heap_graph(source_, options_.filter, options_.workers, log(), &left_out);
+  const auto graph = source_.last_heap_graph(options_.filter, options_.workers, log(), &left_out);
   for (const HeapShotLeftOut& shot : left_out)
     if (shot.why == HeapShotLeftOut::Why::unfinished) unfinished_[shot.number] = shot;
   section.add("shots", "heap shot", uint64_t{graph.has_value()});
@@ -138,7 +138,7 @@ Section RuntimeSections::retention() {
     section.add("left_out", graph ? "later shots, left out" : "left out", later, Show::text);
   if (!graph) return section;
   section.add("shot", "its number", uint64_t{graph->number});
-  FrameNames names(source_.functions());
+  FrameNames names(source_.calls().functions());
   const HeapRetention retention = explain_heap(*graph, kMaxChain, names);
   section.add("at_ns", "at", since_start(graph->begin), Show::duration);
   section.add("objects", "objects", uint64_t{graph->objects.size()});

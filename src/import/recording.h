@@ -15,7 +15,7 @@
 namespace telltale {
 
 struct FormatDescriptor;
-class MonoRecording;
+class RuntimeEvents;
 class SamplerReports;
 class TimedCalls;
 
@@ -45,7 +45,7 @@ class Recording {
 
   // Capabilities; null: the recording does not tell of such things. Valid as long as this.
   [[nodiscard]] virtual const TimedCalls* timed_calls() const { return nullptr; }
-  [[nodiscard]] virtual const MonoRecording* runtime_events() const { return nullptr; }
+  [[nodiscard]] virtual const RuntimeEvents* runtime_events() const { return nullptr; }
   [[nodiscard]] virtual const SamplerReports* counts_at_sites() const { return nullptr; }
   [[nodiscard]] bool has(Capability capability) const;
   // "timed calls and runtime events".

@@ -10,12 +10,12 @@ namespace {
 // Bytes of the events by their first byte. No calls() member: entries and exits are told one by
 // one.
 struct SizeCounter {
-  std::array<MonoEventSizes::Row, 256> rows{};
+  std::array<EventSizes::Row, 256> rows{};
 
   template <typename Record>
   void event(const mono::EventHead& head, const Record&) {
     const uint64_t bytes = head.raw.size();
-    MonoEventSizes::Row& row = rows[head.first_byte];
+    EventSizes::Row& row = rows[head.first_byte];
     row.least = row.count == 0 ? bytes : std::min(row.least, bytes);
     row.most = std::max(row.most, bytes);
     row.bytes += bytes;
@@ -25,13 +25,14 @@ struct SizeCounter {
 
 }  // namespace
 
-MonoEventSizes MonoRecording::event_sizes(size_t workers, ProblemLog& problems) const {
-  MonoEventSizes sizes;
+EventSizes MonoRecording::event_sizes(size_t workers, ProblemLog& problems) const {
+  EventSizes sizes;
   std::vector<SizeCounter> counters(worker_count(workers));
   std::vector<ProblemLog> logs(counters.size());
   for (const auto& file : files_) {
     const auto& buffers = file->frames.buffers;
     sizes.buffers += buffers.size();
+    sizes.header_bytes += buffers.size() * mono::kBufferHeaderBytes;
     parallel_for(buffers.size(), counters.size(), [&](size_t item, size_t worker) {
       const mono::DecodeEnd end = file->decode(buffers[item], counters[worker]);
       if (end.error) logs[worker].add(mono::decode_problem(end, buffers[item], file->input.name()));
@@ -39,9 +40,9 @@ MonoEventSizes MonoRecording::event_sizes(size_t workers, ProblemLog& problems) 
   }
   for (const ProblemLog& log : logs) problems.merge(log);
   for (unsigned byte = 0; byte < 256; ++byte) {
-    MonoEventSizes::Row total;
+    EventSizes::Row total;
     for (const SizeCounter& counter : counters) {
-      const MonoEventSizes::Row& row = counter.rows[byte];
+      const EventSizes::Row& row = counter.rows[byte];
       if (row.count == 0) continue;
       total.least = total.count == 0 ? row.least : std::min(total.least, row.least);
       total.most = std::max(total.most, row.most);
@@ -60,7 +61,7 @@ MonoEventSizes MonoRecording::event_sizes(size_t workers, ProblemLog& problems) 
     }
     sizes.rows.push_back(std::move(total));
   }
-  std::ranges::sort(sizes.rows, {}, [](const MonoEventSizes::Row& row) {
+  std::ranges::sort(sizes.rows, {}, [](const EventSizes::Row& row) {
     return std::pair(row.first_byte & 0x0F, row.first_byte >> 4);
   });
   return sizes;

@@ -16,6 +16,7 @@
 #include "import/format_descriptor.h"
 #include "import/mono/mono_record_selector.h"
 #include "import/mono/mono_recording.h"
+#include "import/mono/mono_runtime_events.h"
 #include "output/mono_dump.h"
 
 namespace telltale {
@@ -30,7 +31,10 @@ constexpr auto kTargets = std::to_array<ConvertTarget>({
 class RuntimeRecording final : public EventRecording<MonoRecording> {
  public:
   using EventRecording::EventRecording;
-  [[nodiscard]] const MonoRecording* runtime_events() const override { return &source(); }
+  [[nodiscard]] const RuntimeEvents* runtime_events() const override { return &runtime_events_; }
+
+ private:
+  MonoRuntimeEvents runtime_events_{source(), *timed_calls()};
 };
 
 Confidence sniff(Bytes file) {

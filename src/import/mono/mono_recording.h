@@ -17,26 +17,12 @@
 #include "import/mono/mono_types.h"
 #include "model/call_filter.h"
 #include "model/clock.h"
+#include "model/event_sizes.h"
 #include "model/event_source.h"
 #include "model/recording_info.h"
 #include "model/runtime_events.h"
 
 namespace telltale {
-
-// What the events of a recording take, by their first byte: group, then what is more.
-struct MonoEventSizes {
-  struct Row {
-    uint8_t first_byte = 0;
-    std::string_view event;  // mono::event_name
-    std::string variant;     // mono::event_variant
-    uint64_t count = 0;
-    uint64_t least = 0;  // bytes of one event, first byte included
-    uint64_t most = 0;
-    uint64_t bytes = 0;  // of all
-  };
-  uint64_t buffers = 0;   // each has mono::kBufferHeaderBytes beside its events
-  std::vector<Row> rows;  // those that occur
-};
 
 // Which names of threads are found when a recording is opened. A thread mostly has its name in the
 // first buffer that it wrote; to find those that came later, all but calls has to be read.
@@ -107,7 +93,7 @@ class MonoRecording {
 
   // The same for the bytes that each kind of event takes, of all threads and times. Adds what could
   // not be read to `problems`.
-  [[nodiscard]] MonoEventSizes event_sizes(size_t workers, ProblemLog& problems) const;
+  [[nodiscard]] EventSizes event_sizes(size_t workers, ProblemLog& problems) const;
 
   // The files, for what works record by record.
   [[nodiscard]] size_t file_count() const { return files_.size(); }

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "import/mono/mono_recording.h"
+#include "import/runtime_events.h"
+
+namespace telltale {
+
+// What a Mono recording tells beside calls.
+class MonoRuntimeEvents final : public RuntimeEvents {
+ public:
+  // Both must outlive it; `calls` are of `source`.
+  MonoRuntimeEvents(const MonoRecording& source, const TimedCalls& calls)
+      : source_(source), calls_(calls) {}
+
+  [[nodiscard]] const TimedCalls& calls() const override { return calls_; }
+  [[nodiscard]] RuntimeHeader header() const override;
+  [[nodiscard]] Ticks first_buffer_time() const override { return source_.first_buffer_time(); }
+  [[nodiscard]] const TypeNames& types() const override { return source_.types(); }
+  [[nodiscard]] uint64_t address_of(uint64_t id) const override { return source_.address_of(id); }
+  [[nodiscard]] std::vector<uint64_t> ids_of(uint64_t address) const override {
+    return source_.ids_of(address);
+  }
+
+  [[nodiscard]] RuntimeAnswer runtime_facts(const RuntimeFactsOptions& options, CallsWanted calls,
+                                            ProblemLog& problems) const override;
+  [[nodiscard]] MprofCalls mprof_calls(const CallFilter& filter, Ticks zero, size_t workers,
+                                       ProblemLog& problems) const override;
+  [[nodiscard]] EventStacks event_stacks(const EventStacksOptions& options,
+                                         ProblemLog& problems) const override;
+  [[nodiscard]] RuntimeTimeline runtime_timeline(const CallFilter& filter, size_t workers,
+                                                 ProblemLog& problems) const override;
+  [[nodiscard]] WeightedStacks weighted_stacks(Weighed weighed, const CallFilter& filter,
+                                               size_t workers, ProblemLog& problems) const override;
+  [[nodiscard]] HeapShotRoots heap_shot_roots(HeapShotRoots::Since since,
+                                              size_t workers) const override;
+  [[nodiscard]] std::optional<HeapGraph> last_heap_graph(
+      const CallFilter& filter, size_t workers, ProblemLog& problems,
+      std::vector<HeapShotLeftOut>* left_out) const override;
+  void track_objects(ObjectTracking& tracking) const override;
+  [[nodiscard]] EventSizes event_sizes(size_t workers, ProblemLog& problems) const override {
+    return source_.event_sizes(workers, problems);
+  }
+
+ private:
+  const MonoRecording& source_;
+  const TimedCalls& calls_;
+};
+
+}  // namespace telltale

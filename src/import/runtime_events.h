@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/event_stacks.h"
+#include "analysis/heap_graph.h"
+#include "analysis/heap_shot_roots.h"
+#include "analysis/mprof_calls.h"
+#include "analysis/object_tracking.h"
+#include "analysis/runtime_facts.h"
+#include "analysis/runtime_timeline.h"
+#include "analysis/weighted_stacks.h"
+#include "base/problem.h"
+#include "model/call_filter.h"
+#include "model/clock.h"
+#include "model/event_sizes.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+class TimedCalls;
+
+// What a managed runtime's recording says of itself and of the run.
+struct RuntimeHeader {
+  struct Environment {
+    std::string arguments;
+    std::string architecture;
+    std::string operating_system;
+  };
+  std::string profiler_version;  // "3.0"
+  uint64_t data_version = 0;
+  uint64_t pointer_bytes = 0;
+  std::optional<Environment> environment;  // none: the recording does not say
+  uint64_t timer_overhead_ns = 0;
+  uint64_t startup_ms = 0;       // since 1970
+  uint64_t pid = 0;              // 0: not said
+  uint16_t port = 0;             // on which the program takes commands; 0: on none
+  bool types_by_domain = false;  // a class has a type for each application domain
+};
+
+// Capability: what a managed runtime did beside calls (model/runtime_events.h). Each answer reads
+// the recording once or twice on `workers` threads (0: all cores), adds what could not be read to
+// `problems`, and does not depend on the number of workers. Safe to use from several threads.
+class RuntimeEvents {
+ public:
+  RuntimeEvents() = default;
+  RuntimeEvents(const RuntimeEvents&) = delete;
+  RuntimeEvents& operator=(const RuntimeEvents&) = delete;
+  virtual ~RuntimeEvents() = default;
+
+  // Of the same recording: threads, functions, the clock.
+  [[nodiscard]] virtual const TimedCalls& calls() const = 0;
+  [[nodiscard]] virtual RuntimeHeader header() const = 0;  // of the first file
+  // Of the first buffer of the first file: what mprof-report counts seconds from.
+  [[nodiscard]] virtual Ticks first_buffer_time() const = 0;
+  // What TypeIds mean. The first call reads the whole recording.
+  [[nodiscard]] virtual const TypeNames& types() const = 0;
+  // The address that the id of a type or object stands for, and the ids of an address: one a file.
+  [[nodiscard]] virtual uint64_t address_of(uint64_t id) const = 0;
+  [[nodiscard]] virtual std::vector<uint64_t> ids_of(uint64_t address) const = 0;
+
+  // The functions collect_NAME or compute_NAME of analysis/, with what they require.
+  [[nodiscard]] virtual RuntimeAnswer runtime_facts(const RuntimeFactsOptions& options,
+                                                    CallsWanted calls,
+                                                    ProblemLog& problems) const = 0;
+  [[nodiscard]] virtual MprofCalls mprof_calls(const CallFilter& filter, Ticks zero, size_t workers,
+                                               ProblemLog& problems) const = 0;
+  [[nodiscard]] virtual EventStacks event_stacks(const EventStacksOptions& options,
+                                                 ProblemLog& problems) const = 0;
+  [[nodiscard]] virtual RuntimeTimeline runtime_timeline(const CallFilter& filter, size_t workers,
+                                                         ProblemLog& problems) const = 0;
+  [[nodiscard]] virtual WeightedStacks weighted_stacks(Weighed weighed, const CallFilter& filter,
+                                                       size_t workers,
+                                                       ProblemLog& problems) const = 0;
+  [[nodiscard]] virtual HeapShotRoots heap_shot_roots(HeapShotRoots::Since since,
+                                                      size_t workers) const = 0;
+  [[nodiscard]] virtual std::optional<HeapGraph> last_heap_graph(
+      const CallFilter& filter, size_t workers, ProblemLog& problems,
+      std::vector<HeapShotLeftOut>* left_out) const = 0;
+  // Tells all events in the order of the files, whatever their thread, and no problems.
+  virtual void track_objects(ObjectTracking& tracking) const = 0;
+  [[nodiscard]] virtual EventSizes event_sizes(size_t workers, ProblemLog& problems) const = 0;
+};
+
+}  // namespace telltale
