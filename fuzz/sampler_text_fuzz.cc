@@ -9,7 +9,6 @@
 
 #include "analysis/line_counts.h"
 #include "analysis/site_sums.h"
-#include "cli/sampler_answers.h"
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/decimate.h"
 #include "formats/sampler/recognise.h"
@@ -21,6 +20,7 @@
 #include "import/sampler/sampler_reports.h"
 #include "output/cfg_text.h"
 #include "output/sampler_dump.h"
+#include "report/sites/site_answers.h"
 
 namespace {
 
@@ -77,7 +77,7 @@ void check_report(Bytes report, Bytes sites) {
   for (const ExportFormat format : all_export_formats()) {
     if (!is_made_from_counts(format)) continue;
     std::string out;
-    static_cast<void>(cli::convert_reports(*reports, {}, {}, format, fuzz::into(out)));
+    static_cast<void>(convert_reports(*reports, {}, {}, format, fuzz::into(out)));
   }
   std::string one;
   const ByteSink into_one = fuzz::into(one);
@@ -91,7 +91,7 @@ void check_report(Bytes report, Bytes sites) {
   std::string summary;
   const ByteSink into_summary = fuzz::into(summary);
   BlockWriter writer(into_summary);
-  fuzz::require(cli::summarise_reports(*reports, {}, {}, {}, writer).has_value(), "report");
+  fuzz::require(summarise_reports(*reports, {}, {}, {}, writer).has_value(), "report");
   fuzz::require(writer.finish().has_value(), "report");
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct HeapShotLeftOut {
   Ticks begin = 0;
   Why why{};
 };
+constexpr std::string_view name_of(HeapShotLeftOut::Why why) {
+  return why == HeapShotLeftOut::Why::unfinished ? "unfinished" : "at exit";
+}
 
 // Assigns roots to heap shots. docs/analysis/mono.md, "heapshot". Memory depends on the number of
 // heap shots and of distinct objects that are roots of each.

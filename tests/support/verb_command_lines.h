@@ -17,8 +17,8 @@
 
 #include "cli/command_line.h"
 #include "cli/help/command_words.h"
-#include "cli/mono_sections.h"
-#include "cli/runtime_sections.h"
+#include "report/runtime/mono_sections.h"
+#include "report/runtime/runtime_sections.h"
 #include "support/checkout.h"
 #include "support/golden.h"
 
@@ -77,8 +77,8 @@ inline constexpr auto kOptionsNotTried = std::to_array<std::string_view>({
 
 inline std::vector<std::string> report_names() {
   std::vector<std::string> names;
-  for (const std::string& name : cli::MonoSections::names()) names.push_back(name);
-  for (const std::string& name : cli::RuntimeSections::names()) names.push_back(name);
+  for (const std::string& name : MonoSections::names()) names.push_back(name);
+  for (const std::string& name : RuntimeSections::names()) names.push_back(name);
   for (const char* name : {"functions", "stacks", "threads"}) names.emplace_back(name);
   return names;
 }

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "cli/command_line.h"
-#include "cli/soundness.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/open_recording.h"
 #include "output/escape.h"
+#include "report/soundness.h"
 
 namespace telltale::cli {
 namespace {

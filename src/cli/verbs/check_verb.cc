@@ -6,12 +6,12 @@
 #include "bytes/input_file.h"
 #include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
-#include "cli/soundness.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/json_document.h"
 #include "report/schemas/schemas.h"
+#include "report/soundness.h"
 
 namespace telltale::cli {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "analysis/call_tree.h"
 #include "bytes/input_file.h"
-#include "cli/left_out_shots.h"
+#include "cli/options/counts_options.h"
+#include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
-#include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
 #include "import/formats.h"
 #include "import/open_recording.h"
@@ -19,6 +19,7 @@
 #include "output/output_file.h"
 #include "output/table/json_document.h"
 #include "report/schemas/schemas.h"
+#include "report/sites/site_answers.h"
 
 namespace telltale::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "analysis/flame_comparison.h"
 #include "analysis/flame_tree.h"
-#include "cli/left_out_shots.h"
+#include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"

@@ -9,9 +9,9 @@
 
 #include "analysis/call_tree.h"
 #include "analysis/profile.h"
-#include "cli/mono_report.h"
+#include "cli/options/counts_options.h"
 #include "cli/options/reading_options.h"
-#include "cli/sampler_answers.h"
+#include "cli/verbs/runtime_report.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
@@ -20,6 +20,7 @@
 #include "output/table.h"
 #include "output/table/json_document.h"
 #include "report/schemas/schemas.h"
+#include "report/sites/site_answers.h"
 
 namespace telltale::cli {
 namespace {

@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/counts_options.h"
 #include "cli/options/reading_options.h"
-#include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "output/output_file.h"
 #include "output/site_rows.h"
 #include "output/table_text.h"
+#include "report/sites/site_answers.h"
 
 namespace telltale::cli {
 namespace {

@@ -13,7 +13,6 @@
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
 #include "cli/options/reading_options.h"
-#include "cli/sampler_sites.h"
 #include "cli/verbs/verbs.h"
 #include "formats/sampler/recognise.h"
 #include "output/escape.h"
@@ -25,6 +24,7 @@
 #include "program/instrumentation_map.h"
 #include "program/program_names.h"
 #include "report/schemas/schemas.h"
+#include "report/sites/program_sites.h"
 
 namespace telltale::cli {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/left_out_shots.h"
+#include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"

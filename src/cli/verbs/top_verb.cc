@@ -6,15 +6,16 @@
 #include <string>
 
 #include "analysis/profile.h"
+#include "cli/options/counts_options.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
-#include "cli/sampler_answers.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
 #include "report/schemas/schemas.h"
+#include "report/sites/site_answers.h"
 
 namespace telltale::cli {
 namespace {
@@ -153,10 +154,11 @@ int answer_counts(const SamplerReports& reports, const TopOptions& options,
                                     "recordings of calls, not for feedback reports")
                             .error());
   }
-  const Result<void> done =
-      print_top_sites(reports, filter, options.counts,
-                      {options.limit, options.reading.json, options.reading.csv, format});
-  if (!done) return report_error(done.error());
+  const ByteSink sink = print_block;
+  BlockWriter out(sink);
+  write_top_sites(reports, filter, options.counts,
+                  {options.limit, options.reading.json, options.reading.csv, format}, out);
+  if (const Result<void> done = out.finish(); !done) return report_error(done.error());
   remark_nothing_observed(reports);
   return report_problems(options.reading, reports.problems());
 }

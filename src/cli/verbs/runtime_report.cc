@@ -1,4 +1,4 @@
-#include "cli/mono_report.h"
+#include "cli/verbs/runtime_report.h"
 
 #include <algorithm>
 #include <map>
@@ -12,14 +12,14 @@
 #include "analysis/mprof_calls.h"
 #include "analysis/runtime_facts.h"
 #include "base/parallel.h"
-#include "cli/left_out_shots.h"
-#include "cli/mono_objects.h"
-#include "cli/mono_sections.h"
 #include "cli/options/growth_gate.h"
-#include "cli/runtime_sections.h"
+#include "cli/options/left_out_shots.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "output/section.h"
+#include "report/runtime/mono_sections.h"
+#include "report/runtime/runtime_sections.h"
+#include "report/runtime/tracked_objects.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -119,10 +119,6 @@ RuntimeSections runtime_sections(const RuntimeEvents& source, const ReadingOptio
 }
 
 }  // namespace
-
-Ticks zero_time(const RuntimeEvents& source, const MonoReportOptions& options) {
-  return options.like_mprof ? source.first_buffer_time() : source.calls().first_time();
-}
 
 bool MonoReportOptions::any() const {
   return !gate.empty() || !reports.empty() || traces || verbose || debug || like_mprof ||

@@ -1,4 +1,4 @@
-#include "cli/sampler_answers.h"
+#include "report/sites/site_answers.h"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,13 @@
 
 #include "analysis/line_counts.h"
 #include "analysis/site_sums.h"
-#include "cli/options/reading_options.h"
-#include "cli/verbs/verbs.h"
 #include "output/lcov.h"
 #include "output/site_rows.h"
 #include "output/table/json_document.h"
 #include "output/table_text.h"
 #include "report/schemas/schemas.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 using Show = Table::Show;
@@ -56,27 +54,6 @@ std::vector<Table::Column> top_columns(uint64_t sparsity) {
 
 }  // namespace
 
-void add_counts_options(Command verb, CountsOptions& options) {
-  verb.add_option("--sparsity", options.sparsity,
-                  "feedback reports: one in N was counted (SAMPLER_SPARSITY of the run); shows "
-                  "estimates; 1: everything was")
-      .type_name("N")
-      .in_range(uint64_t{1}, uint64_t{1} << 53);
-  verb.add_option("--scheme", options.schemes, "feedback reports: only this scheme")
-      .type_name("NAME")
-      .one_value_each();
-  verb.add_flag("--observed", options.observed, "feedback reports: only sites with a count");
-}
-
-std::unexpected<Error> counts_only() {
-  return usage_error("--sparsity, --scheme and --observed are for feedback reports");
-}
-
-void remark_nothing_observed(const SamplerReports& reports) {
-  const std::string_view note = reports.nothing_observed();
-  if (!note.empty()) fmt::print(stderr, "telltale: {}\n", note);
-}
-
 bool SiteFilter::keeps(const CountedSite& site) {
   if (options_.observed && !site.observed) return false;
   if (!options_.schemes.empty() &&
@@ -92,8 +69,8 @@ bool SiteFilter::keeps(const CountedSite& site) {
   return kept_;
 }
 
-Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& filter,
-                             const CountsOptions& options, const TopSites& wanted) {
+void write_top_sites(const SamplerReports& reports, const CallFilter& filter,
+                     const CountsOptions& options, const TopSites& wanted, BlockWriter& out) {
   SiteFilter kept(filter, options);
   std::vector<TopRow> rows;
   for (const SamplerReports::Section& section : reports.sections()) {
@@ -112,8 +89,6 @@ Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& fi
       });
     }
   };
-  const ByteSink sink = print_block;
-  BlockWriter out(sink);
   if (wanted.json) {
     JsonWriter json(out.block(), 2);
     begin_document(json, schemas::kTopSites, wanted.format);
@@ -131,7 +106,6 @@ Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& fi
     if (rows.size() < found)
       out.write(fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found));
   }
-  return out.finish();
 }
 
 Result<void> write_sites_document(const SamplerReports& reports, const CallFilter& filter,
@@ -191,4 +165,4 @@ Result<void> convert_reports(const SamplerReports& reports, const CallFilter& fi
   }
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

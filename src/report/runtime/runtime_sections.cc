@@ -1,4 +1,4 @@
-#include "cli/runtime_sections.h"
+#include "report/runtime/runtime_sections.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "analysis/weighted_stacks.h"
 #include "analysis/weighted_tree.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 using Show = Table::Show;
@@ -285,4 +285,4 @@ Section RuntimeSections::timelines() {
   return section;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

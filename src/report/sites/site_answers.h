@@ -8,12 +8,11 @@
 
 #include "base/error.h"
 #include "bytes/block_writer.h"
-#include "cli/options/command.h"
 #include "import/sampler/sampler_reports.h"
 #include "model/call_filter.h"
 #include "output/export_format.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 // What verbs ask of feedback reports besides what they ask of any recording.
 struct CountsOptions {
@@ -23,11 +22,6 @@ struct CountsOptions {
 
   [[nodiscard]] bool any() const { return sparsity != 0 || !schemes.empty() || observed; }
 };
-// --sparsity, --scheme, --observed.
-void add_counts_options(Command verb, CountsOptions& options);
-
-// What is said of these options where there are calls.
-std::unexpected<Error> counts_only();
 
 // Which sites an answer is about. Not thread-safe.
 class SiteFilter {
@@ -44,18 +38,15 @@ class SiteFilter {
   bool kept_ = false;
 };
 
-// Says on standard error what a report in which nothing was observed may be about.
-void remark_nothing_observed(const SamplerReports& reports);
-
-// The sites with the largest counts first. Errors: standard output's.
+// The sites with the largest counts first.
 struct TopSites {
   size_t limit = 0;  // 0: all
   bool json = false;
   bool csv = false;
   std::string_view format;  // of the recording, for --json
 };
-Result<void> print_top_sites(const SamplerReports& reports, const CallFilter& filter,
-                             const CountsOptions& options, const TopSites& wanted);
+void write_top_sites(const SamplerReports& reports, const CallFilter& filter,
+                     const CountsOptions& options, const TopSites& wanted, BlockWriter& out);
 
 // A summary: by scheme, the busiest sites and functions, branches that went one way, the last sites
 // before the end, the backtrace. Errors: usage, for --csv of a table that there is not.
@@ -82,4 +73,4 @@ Result<void> convert_reports(const SamplerReports& reports, const CallFilter& fi
                              const CountsOptions& options, ExportFormat format,
                              const ByteSink& sink);
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -8,10 +8,10 @@
 #include <queue>
 #include <utility>
 
-#include "cli/mono_sections.h"
 #include "output/counter_cell.h"
+#include "report/runtime/mono_sections.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 std::string joined(const std::vector<std::string>& names) {
@@ -271,4 +271,4 @@ Section MonoSections::coverage() const {
   return section;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

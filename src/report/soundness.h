@@ -8,7 +8,7 @@
 #include "import/open_options.h"
 #include "model/record_filter.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 // The one judgement of whether a file is sound, for `check` and for every verb's --strict: it is
 // valid if its format's verifier finds no violation and reading it as a recording finds no damage
@@ -20,4 +20,4 @@ Result<FileCheck> check_file(const InputFile& file, const OpenOptions& options,
 // Why a file is not sound, in one line. REQUIRES: !checked.valid.
 std::string describe_unsound(const FileCheck& checked);
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,4 +1,4 @@
-#include "cli/left_out_shots.h"
+#include "cli/options/left_out_shots.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,6 @@
 #include "output/table.h"
 
 namespace telltale::cli {
-
-std::string left_out_text(HeapShotLeftOut::Why why) {
-  return why == HeapShotLeftOut::Why::unfinished ? "unfinished" : "at exit";
-}
 
 void remark_unfinished(std::span<const HeapShotLeftOut> shots, Ticks start) {
   for (const HeapShotLeftOut& shot : shots) {

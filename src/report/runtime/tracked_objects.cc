@@ -1,4 +1,4 @@
-#include "cli/mono_objects.h"
+#include "report/runtime/tracked_objects.h"
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "analysis/object_tracking.h"
-#include "cli/mono_sections.h"
+#include "report/runtime/mono_sections.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 std::optional<uint64_t> parse_address(std::string_view text) {
@@ -26,7 +26,7 @@ std::optional<uint64_t> parse_address(std::string_view text) {
   return address;
 }
 
-Result<TrackedObjects> parse_wishes(const MonoReportOptions& options) {
+Result<TrackedObjects> parse_wishes(const RuntimeReportOptions& options) {
   TrackedObjects wanted;
   wanted.by_address = options.like_mprof;
   const std::string_view track = options.track;
@@ -51,7 +51,7 @@ Result<TrackedObjects> parse_wishes(const MonoReportOptions& options) {
 
 }  // namespace
 
-Result<Section> track_objects(const RuntimeEvents& source, const MonoReportOptions& options) {
+Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOptions& options) {
   using Show = Table::Show;
   Result<TrackedObjects> wanted = parse_wishes(options);
   if (!wanted) return std::unexpected(wanted.error());
@@ -105,4 +105,4 @@ Result<Section> track_objects(const RuntimeEvents& source, const MonoReportOptio
   return section;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

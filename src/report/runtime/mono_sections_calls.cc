@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/keep_first.h"
-#include "cli/mono_sections.h"
+#include "report/runtime/mono_sections.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 Section MonoSections::alloc() const {
   struct Allocated {
@@ -194,4 +194,4 @@ Section MonoSections::monitor() const {
   return section;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,14 +1,14 @@
 #pragma once
 
 #include "base/error.h"
-#include "cli/mono_report.h"
 #include "import/runtime_events.h"
 #include "output/section.h"
+#include "report/runtime/runtime_report_options.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 // What happened to the objects of --track and --find, as a section. Errors: usage, for a wish that
 // cannot be understood.
-Result<Section> track_objects(const RuntimeEvents& source, const MonoReportOptions& options);
+Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOptions& options);
 
-}  // namespace telltale::cli
+}  // namespace telltale

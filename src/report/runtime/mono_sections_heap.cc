@@ -7,9 +7,9 @@
 
 #include "analysis/heap_class_changes.h"
 #include "base/keep_first.h"
-#include "cli/mono_sections.h"
+#include "report/runtime/mono_sections.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 constexpr size_t kShownClasses = 30;  // without --verbose, as mprof-report
@@ -139,4 +139,4 @@ Section MonoSections::heapshot() {
   return section;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,4 +1,4 @@
-#include "cli/sampler_sites.h"
+#include "report/sites/program_sites.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "formats/sampler/counter_rows.h"
 #include "output/escape.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 std::string words_of(const sampler::SiteRow& row) {
@@ -96,4 +96,4 @@ void ProgramSites::write_row(JsonWriter& json, const sampler::SitesSection& sect
   json.end_object().end_object();
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,4 +1,4 @@
-#include "cli/soundness.h"
+#include "report/soundness.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "import/open_recording.h"
 #include "output/escape.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 // What reading the file as a recording, alone, finds.
@@ -49,4 +49,4 @@ std::string describe_unsound(const FileCheck& checked) {
                      count, count == 1 ? "" : "s");
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

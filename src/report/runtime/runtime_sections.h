@@ -16,7 +16,7 @@
 #include "model/call_filter.h"
 #include "output/section.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 struct RuntimeSectionsOptions {
   CallFilter filter;
@@ -90,4 +90,4 @@ class RuntimeSections {
   std::map<size_t, HeapShotLeftOut> unfinished_;
 };
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -7,11 +7,10 @@
 #include "analysis/heap_graph.h"
 #include "analysis/heap_retention.h"
 #include "analysis/weighted_stacks.h"
-#include "cli/left_out_shots.h"
-#include "cli/runtime_sections.h"
 #include "output/counter_cell.h"
+#include "report/runtime/runtime_sections.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 using Show = Table::Show;
@@ -56,7 +55,7 @@ Result<std::vector<TypeGrowth>> RuntimeSections::growth() {
   std::string found = fmt::format("{} of the running program", all.shots.size());
   for (const Why why : {Why::at_exit, Why::unfinished}) {
     const auto count = std::ranges::count(all.left_out, why, &Shots::LeftOut::why);
-    if (count != 0) found += fmt::format(", {} {}", count, left_out_text(why));
+    if (count != 0) found += fmt::format(", {} {}", count, name_of(why));
   }
   return usage_error(fmt::format(
       "--gate growth wants two heap shots at least; {} has {}",
@@ -88,7 +87,7 @@ Section RuntimeSections::growth_section() {
                   {"why", "WHY", Show::text}});
   for (const auto& [shot, why] : left_out) {
     not_used.add_row({uint64_t{shot.number}, since_start(shot.begin), shot.objects, shot.bytes,
-                      left_out_text(why)});
+                      std::string(name_of(why))});
   }
   Table types({{"bytes_change", "BYTES +"},
                {"objects_change", "OBJECTS +"},
@@ -132,8 +131,7 @@ Section RuntimeSections::retention() {
   section.add("shots", "heap shot", uint64_t{graph.has_value()});
   std::string later;
   for (const HeapShotLeftOut& shot : left_out)
-    later +=
-        fmt::format("{}{} {}", later.empty() ? "" : ", ", shot.number, left_out_text(shot.why));
+    later += fmt::format("{}{} {}", later.empty() ? "" : ", ", shot.number, name_of(shot.why));
   if (!later.empty())
     section.add("left_out", graph ? "later shots, left out" : "left out", later, Show::text);
   if (!graph) return section;
@@ -206,4 +204,4 @@ Section RuntimeSections::series() {
   return section;
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -13,7 +13,7 @@
 #include "output/json_writer.h"
 #include "output/table.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 // Sampler's sites of one file, as `sites` shows them.
 class ProgramSites {
@@ -62,4 +62,4 @@ class ProgramSites {
 // As for_each_row tells them; with one for the program if there are several.
 std::vector<Table::Column> sampler_site_columns(bool with_program);
 
-}  // namespace telltale::cli
+}  // namespace telltale

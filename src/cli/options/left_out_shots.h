@@ -1,15 +1,11 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "analysis/heap_shot_roots.h"
 #include "model/clock.h"
 
 namespace telltale::cli {
-
-// "unfinished" or "at exit": why an answer leaves a heap shot out.
-std::string left_out_text(HeapShotLeftOut::Why why);
 
 // Names on standard error the unfinished heap shots among those that an answer leaves out; those at
 // exit are as it should be. Times of nanosecond clocks, told since `start`.

@@ -6,15 +6,15 @@
 #include <utility>
 
 #include "analysis/site_sums.h"
-#include "cli/sampler_answers.h"
 #include "import/sampler/sampler_backtrace.h"
 #include "output/escape.h"
 #include "output/section.h"
 #include "output/site_rows.h"
 #include "program/demangle.h"
 #include "report/schemas/schemas.h"
+#include "report/sites/site_answers.h"
 
-namespace telltale::cli {
+namespace telltale {
 namespace {
 
 using Show = Table::Show;
@@ -197,4 +197,4 @@ Result<void> summarise_reports(const SamplerReports& reports, const CallFilter& 
   return {};
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,4 +1,4 @@
-#include "cli/mono_sections.h"
+#include "report/runtime/mono_sections.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -6,7 +6,11 @@
 #include <array>
 #include <utility>
 
-namespace telltale::cli {
+namespace telltale {
+
+Ticks zero_time(const RuntimeEvents& source, const RuntimeReportOptions& options) {
+  return options.like_mprof ? source.first_buffer_time() : source.calls().first_time();
+}
 
 std::string hex(uint64_t number) { return fmt::format("0x{:x}", number); }
 
@@ -253,4 +257,4 @@ void MonoSections::add_traces(Table& table, const std::vector<Cell>& first, cons
                         outermost ? KeepFrames::outermost : KeepFrames::innermost));
 }
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -12,12 +12,12 @@
 #include "analysis/mprof_calls.h"
 #include "analysis/profile.h"
 #include "analysis/runtime_facts.h"
-#include "cli/mono_report.h"
 #include "import/runtime_events.h"
 #include "import/timed_calls.h"
 #include "output/section.h"
+#include "report/runtime/runtime_report_options.h"
 
-namespace telltale::cli {
+namespace telltale {
 
 std::string hex(uint64_t number);  // "0x1f"
 
@@ -27,7 +27,7 @@ class MonoSections {
  public:
   struct Input {
     const RuntimeEvents& source;
-    const MonoReportOptions& options;
+    const RuntimeReportOptions& options;
     CallFilter filter;
     RuntimeFacts facts;
     std::optional<Profile> calls;
@@ -108,4 +108,4 @@ class MonoSections {
   std::map<size_t, HeapShotLeftOut> unfinished_;
 };
 
-}  // namespace telltale::cli
+}  // namespace telltale

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "base/error.h"
+#include "cli/options/command.h"
+#include "import/sampler/sampler_reports.h"
+#include "report/sites/site_answers.h"
+
+namespace telltale::cli {
+
+// --sparsity, --scheme, --observed.
+void add_counts_options(Command verb, CountsOptions& options);
+
+// That these options need a recording with counts at sites.
+std::unexpected<Error> counts_only();
+
+// Says on standard error what a report in which nothing was observed may be about.
+void remark_nothing_observed(const SamplerReports& reports);
+
+}  // namespace telltale::cli
