@@ -1,0 +1,435 @@
+#include "model/ball_larus.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+constexpr std::uint64_t kSaturated = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t add_saturated(std::uint64_t a, std::uint64_t b) {
+  return a > kSaturated - b ? kSaturated : a + b;
+}
+
+// Builds a NumberedGraph. Back edges are represented three times while paths are numbered: the edge
+// itself, which counts for nothing, a phony edge from the entry to its target, and a phony edge
+// from its source to the exit.
+class Numbering {
+ public:
+  explicit Numbering(std::span<const FlowBlock> blocks) : blocks_(blocks) { discover(); }
+
+  NumberedGraph run(std::uint64_t limit) {
+    NumberedGraph result;
+    result.discovered = static_cast<std::uint32_t>(nodes_.size());
+    result.path_count = count_paths();
+    if (result.path_count > limit) return result;
+    push_initialisation();
+    push_completion();
+    drop_phony_edges();
+    split_critical_edges(result.splits);
+    print(result);
+    return result;
+  }
+
+ private:
+  enum class Kind : std::uint8_t { kForward, kBack, kPhonyEntry, kPhonyExit };
+  enum class Colour : std::uint8_t { kWhite, kGrey, kBlack };
+
+  struct Edge {
+    NumberedEdge out;
+    Kind kind = Kind::kForward;
+    bool initialises = false;       // only one path leads here, and the sum is still 0
+    std::uint32_t successor = 0;    // position in the block's successors
+    std::uint32_t phony_entry = 0;  // of a back edge
+    std::uint32_t phony_exit = 0;   // of a back edge
+  };
+  struct Node {
+    NumberedNode out;
+    Colour colour = Colour::kWhite;
+    std::vector<std::uint32_t> out_edges;
+    std::vector<std::uint32_t> in_edges;
+    std::uint64_t paths = 0;
+  };
+
+  std::uint32_t add_node(std::uint32_t block) {
+    nodes_.push_back({.out = {block}, .out_edges = {}, .in_edges = {}});
+    return static_cast<std::uint32_t>(nodes_.size() - 1);
+  }
+
+  std::uint32_t add_edge(std::uint32_t from, std::uint32_t to, Kind kind, std::uint32_t successor) {
+    const auto index = static_cast<std::uint32_t>(edges_.size());
+    Edge edge;
+    edge.out.from = from;
+    edge.out.to = to;
+    edge.out.is_back = kind == Kind::kBack;
+    edge.kind = kind;
+    edge.successor = successor;
+    edges_.push_back(edge);
+    nodes_[from].out_edges.push_back(index);
+    nodes_[to].in_edges.push_back(index);
+    return index;
+  }
+
+  void visit(std::uint32_t node, std::vector<std::uint32_t>& stack) {
+    nodes_[node].colour = Colour::kGrey;
+    const FlowBlock& block = blocks_[nodes_[node].out.block];
+    if (block.leaves) add_edge(node, kExitNode, Kind::kForward, 0);
+    for (std::uint32_t i = 0; i < block.successors.size(); ++i) {
+      std::uint32_t& known = node_of_[block.successors[i]];
+      if (known == kExitNode) known = add_node(block.successors[i]);
+      const std::uint32_t target = known;
+      if (nodes_[target].colour == Colour::kGrey) {
+        const std::uint32_t back = add_edge(node, target, Kind::kBack, i);
+        edges_[back].phony_entry = add_edge(kEntryNode, target, Kind::kPhonyEntry, 0);
+        edges_[back].phony_exit = add_edge(node, kExitNode, Kind::kPhonyExit, 0);
+        continue;
+      }
+      add_edge(node, target, Kind::kForward, i);
+      if (nodes_[target].colour == Colour::kWhite) stack.push_back(target);
+    }
+  }
+
+  // Depth first; a node gets its id when an edge to it is first seen, and the last successor is
+  // visited first. The order decides which edges are back edges in an irreducible loop.
+  void discover() {
+    // The exit stands for "unknown" here: no block is the exit.
+    node_of_.assign(blocks_.size(), kExitNode);
+    add_node(0);
+    add_node(NumberedNode::kNoBlock);
+    nodes_[kExitNode].colour = Colour::kBlack;
+    node_of_[0] = kEntryNode;
+    finished_.push_back(kExitNode);
+    std::vector<std::uint32_t> stack{kEntryNode};
+    while (!stack.empty()) {
+      const std::uint32_t node = stack.back();
+      if (nodes_[node].colour == Colour::kWhite) {
+        visit(node, stack);
+        continue;
+      }
+      stack.pop_back();
+      if (nodes_[node].colour == Colour::kBlack) continue;
+      nodes_[node].colour = Colour::kBlack;
+      finished_.push_back(node);
+    }
+  }
+
+  std::uint64_t count_paths() {
+    nodes_[kExitNode].paths = 1;
+    for (const std::uint32_t node : finished_) {
+      if (node == kExitNode) continue;
+      std::uint64_t sum = 0;
+      for (const std::uint32_t index : nodes_[node].out_edges) {
+        Edge& edge = edges_[index];
+        if (edge.kind == Kind::kBack) continue;
+        edge.out.weight = sum;
+        edge.out.increment = sum;
+        sum = add_saturated(sum, nodes_[edge.out.to].paths);
+      }
+      nodes_[node].paths = sum;
+    }
+    return nodes_[kEntryNode].paths;
+  }
+
+  // Moves increments away from the entry as long as a node has a single predecessor.
+  void push_initialisation() {
+    std::vector<std::uint32_t> pending;
+    const auto push_into = [&](std::uint32_t node, std::uint64_t increment) {
+      for (const std::uint32_t index : nodes_[node].out_edges) {
+        if (edges_[index].kind == Kind::kBack) continue;
+        edges_[index].out.increment += increment;
+        edges_[index].initialises = true;
+        pending.push_back(index);
+      }
+    };
+    push_into(kEntryNode, 0);
+    while (!pending.empty()) {
+      Edge& edge = edges_[pending.back()];
+      pending.pop_back();
+      const std::uint32_t target = edge.out.to;
+      if (target == kExitNode || nodes_[target].in_edges.size() > 1) continue;
+      edge.initialises = false;
+      push_into(target, std::exchange(edge.out.increment, 0));
+    }
+  }
+
+  // Moves the places where a path is complete away from the exit as long as a node has a single
+  // successor.
+  void push_completion() {
+    std::vector<std::uint32_t> pending = nodes_[kExitNode].in_edges;
+    for (const std::uint32_t index : pending) edges_[index].out.completes = true;
+    while (!pending.empty()) {
+      Edge& edge = edges_[pending.back()];
+      pending.pop_back();
+      const Node& source = nodes_[edge.out.from];
+      if (source.out_edges.size() > 1 || edge.out.from == kEntryNode || edge.initialises) continue;
+      edge.out.completes = false;
+      const std::uint64_t increment = std::exchange(edge.out.increment, 0);
+      for (const std::uint32_t index : source.in_edges) {
+        edges_[index].out.increment += increment;
+        edges_[index].out.completes = true;
+        pending.push_back(index);
+      }
+    }
+  }
+
+  void drop_phony_edges() {
+    const auto is_phony = [&](std::uint32_t index) {
+      return edges_[index].kind == Kind::kPhonyEntry || edges_[index].kind == Kind::kPhonyExit;
+    };
+    for (Node& node : nodes_) {
+      std::erase_if(node.out_edges, is_phony);
+      std::erase_if(node.in_edges, is_phony);
+    }
+    for (Edge& edge : edges_) {
+      if (edge.kind != Kind::kBack) continue;
+      edge.out.weight = edges_[edge.phony_entry].out.weight;
+      edge.out.increment = edges_[edge.phony_entry].out.increment;
+      edge.out.exit_increment = edges_[edge.phony_exit].out.increment;
+      edge.out.completes = true;
+    }
+  }
+
+  // Puts a node into the edge. The first half keeps the numbers of a forward edge, the second half
+  // those of a back edge.
+  void split(std::uint32_t index, std::vector<SplitEdge>& splits) {
+    const std::uint32_t middle = add_node(NumberedNode::kNoBlock);
+    const Edge whole = edges_[index];
+    std::vector<std::uint32_t>& into = nodes_[whole.out.to].in_edges;
+    const auto position = std::find(into.begin(), into.end(), index) - into.begin();
+    const std::uint32_t second = add_edge(middle, whole.out.to, whole.kind, 0);
+    // The second half takes the edge's place among the target's predecessors.
+    std::vector<std::uint32_t>& joined = nodes_[whole.out.to].in_edges;
+    joined.pop_back();
+    joined[static_cast<std::size_t>(position)] = second;
+    nodes_[middle].in_edges.push_back(index);
+    edges_[index].out.to = middle;
+    if (whole.kind == Kind::kBack) {
+      edges_[second].out = whole.out;
+      edges_[second].out.from = middle;
+      edges_[index].kind = Kind::kForward;
+      NumberedEdge& first = edges_[index].out;
+      first.is_back = first.completes = false;
+      first.increment = first.weight = first.exit_increment = 0;
+    }
+    splits.push_back({middle, nodes_[whole.out.from].out.block, whole.successor});
+  }
+
+  // Decides where the code of each edge is, in the order in which csi-cc inserts it, which decides
+  // the ids of split nodes.
+  void split_critical_edges(std::vector<SplitEdge>& splits) {
+    std::vector<std::size_t> next(nodes_.size(), 0);
+    std::vector<std::uint32_t> stack{kEntryNode};
+    while (!stack.empty()) {
+      const std::uint32_t node = stack.back();
+      if (next[node] == nodes_[node].out_edges.size()) {
+        stack.pop_back();
+        continue;
+      }
+      const std::uint32_t index = nodes_[node].out_edges[next[node]++];
+      const bool one_successor = nodes_[node].out_edges.size() == 1;
+      if (!one_successor && nodes_[edges_[index].out.to].in_edges.size() > 1) {
+        split(index, splits);
+        next.push_back(0);
+      }
+      edges_[index].out.place =
+          one_successor ? PathCodePlace::kEndOfSource : PathCodePlace::kStartOfTarget;
+      stack.push_back(edges_[index].out.to);
+    }
+  }
+
+  void print(NumberedGraph& result) const {
+    for (const Node& node : nodes_) result.nodes.push_back(node.out);
+    std::vector<bool> printed(nodes_.size(), false);
+    result.print_order = {kExitNode, kEntryNode};
+    printed[kExitNode] = printed[kEntryNode] = true;
+    std::vector<std::uint32_t> queue = nodes_[kEntryNode].out_edges;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const NumberedEdge& edge = edges_[queue[i]].out;
+      result.edges.push_back(edge);
+      if (printed[edge.to]) continue;
+      printed[edge.to] = true;
+      result.print_order.push_back(edge.to);
+      const std::vector<std::uint32_t>& more = nodes_[edge.to].out_edges;
+      queue.insert(queue.end(), more.begin(), more.end());
+    }
+  }
+
+  std::span<const FlowBlock> blocks_;
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
+  std::vector<std::uint32_t> node_of_;   // by block; kExitNode if not discovered
+  std::vector<std::uint32_t> finished_;  // successors before predecessors, back edges apart
+};
+
+// Bounds of the sums of increments on the ways from a node to a target.
+struct SumBounds {
+  std::uint64_t least = kSaturated;
+  std::uint64_t most = 0;
+  bool reaches = false;
+};
+
+}  // namespace
+
+NumberedGraph number_paths(std::span<const FlowBlock> blocks, std::uint64_t limit) {
+  return Numbering(blocks).run(std::min(limit, kMostPaths));
+}
+
+// Kahn's algorithm over the edges that are not back edges.
+bool PathNumbers::sort_nodes(std::uint32_t node_count) {
+  std::vector<std::uint32_t> open_predecessors(node_count, 0);
+  for (const PathEdge& edge : edges_) {
+    if (!edge.is_back) ++open_predecessors[edge.to];
+  }
+  for (std::uint32_t node = 0; node < node_count; ++node) {
+    if (open_predecessors[node] == 0) order_.push_back(node);
+  }
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    for (const std::uint32_t index : out_edges(order_[i])) {
+      if (!edges_[index].is_back && --open_predecessors[edges_[index].to] == 0)
+        order_.push_back(edges_[index].to);
+    }
+  }
+  return order_.size() == node_count;
+}
+
+bool PathNumbers::count_paths() {
+  std::vector<std::uint64_t> paths(order_.size(), 0);
+  paths[kExitNode] = 1;
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    const std::uint32_t node = order_[i];
+    if (node == kExitNode) continue;
+    std::uint64_t sum = 0;
+    for (const std::uint32_t index : out_edges(node)) {
+      weights_[index] = sum;
+      sum = add_saturated(sum, edges_[index].is_back ? 1 : paths[edges_[index].to]);
+    }
+    paths[node] = sum;
+  }
+  // The numbers of a start follow those of the starts before it. They are printed as weights of
+  // back edges, which must agree.
+  begins_.push_back({0, kFromEntry});
+  for (std::uint32_t i = 0; i < edges_.size(); ++i) {
+    if (edges_[i].is_back) begins_.push_back({edges_[i].weight, i});
+    if (!edges_[i].is_back && edges_[i].to != kExitNode && paths[edges_[i].to] == 0) return false;
+  }
+  std::stable_sort(begins_.begin(), begins_.end(),
+                   [](const Begin& a, const Begin& b) { return a.first_number < b.first_number; });
+  for (const Begin& begin : begins_) {
+    if (begin.first_number != path_count_) return false;
+    path_count_ = add_saturated(path_count_, paths[first_node(begin.start)]);
+  }
+  return path_count_ > 0 && path_count_ <= kMostPaths;
+}
+
+std::optional<PathNumbers> PathNumbers::from_edges(std::uint32_t node_count,
+                                                   std::span<const PathEdge> edges) {
+  if (node_count < 2 || edges.size() >= kFromEntry) return std::nullopt;
+  PathNumbers result;
+  result.edges_.assign(edges.begin(), edges.end());
+  result.first_out_.assign(std::size_t{node_count} + 1, 0);
+  for (const PathEdge& edge : edges) {
+    if (edge.from >= node_count || edge.to >= node_count || edge.from == kExitNode)
+      return std::nullopt;
+    ++result.first_out_[edge.from + 1];
+  }
+  for (std::size_t i = 1; i <= node_count; ++i) result.first_out_[i] += result.first_out_[i - 1];
+  std::vector<std::uint32_t> next(result.first_out_.begin(), result.first_out_.end() - 1);
+  result.by_source_.resize(edges.size());
+  for (std::uint32_t i = 0; i < edges.size(); ++i) result.by_source_[next[edges[i].from]++] = i;
+  result.weights_.assign(edges.size(), 0);
+  if (!result.sort_nodes(node_count) || !result.count_paths()) return std::nullopt;
+  return result;
+}
+
+std::optional<AcyclicPath> PathNumbers::path(std::uint64_t number) const {
+  if (number >= path_count_) return std::nullopt;
+  auto begin = std::upper_bound(
+      begins_.begin(), begins_.end(), number,
+      [](std::uint64_t wanted, const Begin& candidate) { return wanted < candidate.first_number; });
+  --begin;
+  AcyclicPath path{begin->start, {}};
+  std::uint64_t rest = number - begin->first_number;
+  for (std::uint32_t node = first_node(begin->start); node != kExitNode;) {
+    // The last edge whose weight does not exceed the rest. Weights of a node's edges increase.
+    const std::span<const std::uint32_t> out = out_edges(node);
+    const auto after = std::upper_bound(
+        out.begin(), out.end(), rest,
+        [&](std::uint64_t wanted, std::uint32_t index) { return wanted < weights_[index]; });
+    const std::uint32_t index = *(after - 1);
+    rest -= weights_[index];
+    path.edges.push_back(index);
+    if (edges_[index].is_back) break;
+    node = edges_[index].to;
+  }
+  return path;
+}
+
+std::uint64_t PathNumbers::number(const AcyclicPath& path) const {
+  std::uint64_t sum = path.start == kFromEntry ? 0 : edges_[path.start].weight;
+  for (const std::uint32_t index : path.edges) sum += weights_[index];
+  return sum;
+}
+
+PathPrefixes PathNumbers::prefixes(PathStart start, std::uint32_t node, std::uint64_t sum,
+                                   std::size_t limit, std::size_t steps) const {
+  PathPrefixes result;
+  std::vector<SumBounds> bounds(order_.size());
+  if (node >= order_.size()) return result;
+  bounds[node] = {0, 0, true};
+  for (std::size_t i = order_.size(); i-- > 0;) {
+    const std::uint32_t from = order_[i];
+    if (from == node) continue;
+    for (const std::uint32_t index : out_edges(from)) {
+      const PathEdge& edge = edges_[index];
+      if (edge.is_back || !bounds[edge.to].reaches) continue;
+      SumBounds& mine = bounds[from];
+      mine.reaches = true;
+      mine.least = std::min(mine.least, add_saturated(edge.increment, bounds[edge.to].least));
+      mine.most = std::max(mine.most, add_saturated(edge.increment, bounds[edge.to].most));
+    }
+  }
+  // Depth first without recursion; `rest` is what the edges still to come add.
+  struct Visit {
+    std::uint32_t node;
+    std::uint32_t next;
+    std::uint64_t rest;
+  };
+  const std::uint64_t first = start == kFromEntry ? 0 : edges_[start].increment;
+  if (sum < first) return result;
+  std::vector<Visit> stack{{first_node(start), 0, sum - first}};
+  AcyclicPath path{start, {}};
+  const auto leave = [&] {
+    stack.pop_back();
+    if (!path.edges.empty()) path.edges.pop_back();
+  };
+  while (!stack.empty()) {
+    Visit& here = stack.back();
+    if (here.node == node) {
+      if (here.rest == 0) result.found.push_back(path);
+      if (result.found.size() >= limit) return result;
+      leave();
+      continue;
+    }
+    const std::span<const std::uint32_t> out = out_edges(here.node);
+    if (here.next == out.size()) {
+      leave();
+      continue;
+    }
+    if (steps-- == 0) {
+      result.is_complete = false;
+      return result;
+    }
+    const std::uint32_t index = out[here.next++];
+    const PathEdge& edge = edges_[index];
+    if (edge.is_back || edge.increment > here.rest) continue;
+    const std::uint64_t rest = here.rest - edge.increment;
+    const SumBounds& onward = bounds[edge.to];
+    if (!onward.reaches || rest < onward.least || rest > onward.most) continue;
+    path.edges.push_back(index);
+    stack.push_back({edge.to, 0, rest});
+  }
+  return result;
+}
+
+}  // namespace telltale

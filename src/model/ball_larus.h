@@ -1,0 +1,155 @@
+// Ball-Larus path numbering: numbers the acyclic paths of a control flow graph, and finds the path
+// of a number (docs/formats/csi.md; T. Ball and J. R. Larus, "Efficient path profiling", MICRO
+// 1996).
+//
+// An activation of a function runs a sequence of acyclic paths. A path begins at the entry or at
+// the target of a back edge, and ends with a back edge or at the exit. Each edge adds its increment
+// to a sum; the sum at the end of a path is the path's number.
+//
+// This header depends on the standard library alone: the compiler plugin includes it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace telltale {
+
+// Nodes of every numbered graph.
+inline constexpr std::uint32_t kEntryNode = 0;
+inline constexpr std::uint32_t kExitNode = 1;
+// The default limit of csi-cc. Numbers of paths are below it; -1 marks a slot that is not in use.
+inline constexpr std::uint64_t kMostPaths = (std::uint64_t{1} << 63U) - 2;
+
+// A basic block, as the input of number_paths().
+struct FlowBlock {
+  std::vector<std::uint32_t> successors;  // block indices in the order of the terminator; a block
+                                          // that occurs twice is the target of two parallel edges
+  bool leaves = false;  // returns, resumes unwinding, or is unreachable at its end
+};
+
+struct PathEdge {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  // Ends a path, and begins another one at `to`.
+  bool is_back = false;
+  // What the edge adds to the sum. Of a back edge: the sum at the beginning of the next path.
+  std::uint64_t increment = 0;
+  // As `.debug_PT` prints it. Of a back edge: the number of the first path that begins with it.
+  // Of other edges it is a hint only: PathNumbers recomputes it from the order of edges.
+  std::uint64_t weight = 0;
+  // What a back edge adds to the sum before its path's number is stored. Not in `.debug_PT`.
+  std::uint64_t exit_increment = 0;
+  // The path's number is stored here; the rest of the path up to the exit has no increments. Of
+  // back edges always true.
+  bool completes = false;
+};
+
+// Where the code of an edge is.
+enum class PathCodePlace : std::uint8_t { kEndOfSource, kStartOfTarget };
+
+struct NumberedNode {
+  static constexpr std::uint32_t kNoBlock = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t block =
+      kNoBlock;  // an index into the input; of the exit and of new blocks kNoBlock
+};
+
+// A new block in the middle of a critical edge.
+struct SplitEdge {
+  std::uint32_t node = 0;       // of the new block
+  std::uint32_t block = 0;      // the source of the edge, an index into the input
+  std::uint32_t successor = 0;  // the position of the edge among the source's successors
+};
+
+struct NumberedEdge : PathEdge {
+  PathCodePlace place = PathCodePlace::kEndOfSource;
+};
+
+struct NumberedGraph {
+  // Up to kMostPaths; std::numeric_limits<uint64_t>::max() if there are at least 2^64 - 1.
+  std::uint64_t path_count = 0;
+  // Nodes that consume an id even if the function has too many paths.
+  std::uint32_t discovered = 0;
+  // All blocks that the entry reaches. Empty, like all members below, above the limit.
+  std::vector<NumberedNode> nodes;
+  std::vector<NumberedEdge> edges;         // in the order of `.debug_PT`
+  std::vector<std::uint32_t> print_order;  // of nodes in `.debug_PT`: exit, entry, others
+  std::vector<SplitEdge> splits;           // in the order of their nodes
+};
+
+// Numbers the paths of a function. `blocks[0]` is the entry; nothing branches to it. Every block
+// without successors must leave. Critical edges are split, and increments are placed as csi-cc
+// does, so that `.debug_PT` is the same text. Above `limit` paths (at most kMostPaths) the result
+// has only its counts.
+NumberedGraph number_paths(std::span<const FlowBlock> blocks, std::uint64_t limit = kMostPaths);
+
+// How a path begins: with the function (kFromEntry) or with a back edge, an index of an edge.
+using PathStart = std::uint32_t;
+inline constexpr PathStart kFromEntry = std::numeric_limits<std::uint32_t>::max();
+
+struct AcyclicPath {
+  PathStart start = kFromEntry;
+  // Indices of the edges after `start`. The last edge of a complete path is a back edge or leads to
+  // kExitNode.
+  std::vector<std::uint32_t> edges;
+};
+
+struct PathPrefixes {
+  std::vector<AcyclicPath> found;
+  bool is_complete = true;  // false: the search stopped at a limit
+};
+
+// The paths of a numbered graph, as read from `.debug_PT`.
+class PathNumbers {
+ public:
+  // `edges` in the order of `.debug_PT`; only the order of edges of the same source matters.
+  // Nothing if an edge has a node outside `node_count`, the exit has a successor, edges that are
+  // not back edges form a cycle, a node other than the exit has no successor although an edge leads
+  // to it, or there are more than kMostPaths.
+  static std::optional<PathNumbers> from_edges(std::uint32_t node_count,
+                                               std::span<const PathEdge> edges);
+
+  [[nodiscard]] std::uint64_t path_count() const { return path_count_; }
+  [[nodiscard]] std::span<const PathEdge> edges() const { return edges_; }
+  // The node where a path with this start begins.
+  [[nodiscard]] std::uint32_t first_node(PathStart start) const {
+    return start == kFromEntry ? kEntryNode : edges_[start].to;
+  }
+
+  // The complete path with a number; nothing for a number that no path has.
+  [[nodiscard]] std::optional<AcyclicPath> path(std::uint64_t number) const;
+  // The number of a complete path.
+  [[nodiscard]] std::uint64_t number(const AcyclicPath& path) const;
+
+  // Incomplete paths from `start` to `node` on which the sum becomes `sum`. With the metadata of a
+  // correct compiler there is at most one. At most `limit` are returned, and at most `steps` edges
+  // tried, since hostile metadata can have exponentially many.
+  [[nodiscard]] PathPrefixes prefixes(PathStart start, std::uint32_t node, std::uint64_t sum,
+                                      std::size_t limit = 2, std::size_t steps = 1'000'000) const;
+
+ private:
+  PathNumbers() = default;
+  bool sort_nodes(std::uint32_t node_count);
+  bool count_paths();
+  [[nodiscard]] std::span<const std::uint32_t> out_edges(std::uint32_t node) const {
+    return std::span(by_source_).subspan(first_out_[node], first_out_[node + 1] - first_out_[node]);
+  }
+
+  struct Begin {
+    std::uint64_t first_number = 0;
+    PathStart start = kFromEntry;
+  };
+
+  std::vector<PathEdge> edges_;
+  std::vector<std::uint32_t> by_source_;  // edge indices, grouped by source
+  std::vector<std::uint32_t> first_out_;  // by node: its first index in by_source_
+  std::vector<std::uint32_t> order_;      // nodes; edges that are not back edges lead forward
+  std::vector<std::uint64_t> weights_;    // by edge
+  std::vector<Begin> begins_;             // by first_number
+  std::uint64_t path_count_ = 0;
+};
+
+}  // namespace telltale
