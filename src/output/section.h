@@ -19,7 +19,7 @@ struct Section {
     std::string key;    // in JSON; stable
     std::string label;  // for people
     Table::Cell value;
-    Table::Show show = Table::Show::plain;
+    Show show = Show::plain;
   };
   struct NamedTable {
     std::string key;    // in JSON; stable
@@ -31,8 +31,7 @@ struct Section {
   std::vector<Fact> facts;
   std::vector<NamedTable> tables;
 
-  void add(std::string fact_key, std::string label, Table::Cell value,
-           Table::Show show = Table::Show::plain) {
+  void add(std::string fact_key, std::string label, Table::Cell value, Show show = Show::plain) {
     facts.push_back({std::move(fact_key), std::move(label), std::move(value), show});
   }
   void add(std::string table_key, std::string table_title, Table table) {

@@ -15,73 +15,6 @@
 namespace telltale {
 namespace {
 
-void append_plain_number(std::string& out, const Table::Cell& cell) {
-  std::array<char, 32> text;
-  char* end = text.data();
-  const auto put = [&](auto number) {
-    end = std::to_chars(text.data(), text.data() + text.size(), number).ptr;
-  };
-  if (const auto* i = std::get_if<int64_t>(&cell)) put(*i);
-  if (const auto* u = std::get_if<uint64_t>(&cell)) put(*u);
-  if (const auto* d = std::get_if<double>(&cell); d != nullptr && std::isfinite(*d)) put(*d);
-  out.append(text.data(), end);
-}
-
-double as_double(const Table::Cell& cell) {
-  if (const auto* i = std::get_if<int64_t>(&cell)) return static_cast<double>(*i);
-  if (const auto* u = std::get_if<uint64_t>(&cell)) return static_cast<double>(*u);
-  if (const auto* d = std::get_if<double>(&cell)) return *d;
-  return 0;
-}
-
-// A cell as people see it.
-void append_shown(std::string& out, const Table::Cell& cell, Table::Show show) {
-  if (std::holds_alternative<std::monostate>(cell)) {
-    out += '-';
-  } else if (const auto* text = std::get_if<std::string>(&cell)) {
-    append_visible(out, *text);
-  } else if (show == Table::Show::duration) {
-    out += show_duration(as_double(cell));
-  } else if (show == Table::Show::percent) {
-    fmt::format_to(std::back_inserter(out), "{:.1f} %", 100 * as_double(cell));
-  } else if (const auto* d = std::get_if<double>(&cell)) {
-    fmt::format_to(std::back_inserter(out), "{:.6g}", *d);
-  } else {
-    append_plain_number(out, cell);
-  }
-}
-
-}  // namespace
-
-std::string show_duration(double ns) {
-  static constexpr std::array<const char*, 4> kUnits = {"ns", "us", "ms", "s"};
-  if (!std::isfinite(ns)) return "-";
-  size_t unit = 0;
-  double value = ns;
-  // 999.95 would be rounded to 1000 in four digits: that is the next unit's 1.
-  while (unit + 1 < kUnits.size() && std::fabs(value) >= 999.95) {
-    value /= 1000;
-    ++unit;
-  }
-  if (std::fabs(value) >= 999.95) return fmt::format("{:.0f} {}", value, kUnits[unit]);
-  return fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
-
-std::string show_bytes(double bytes) {
-  static constexpr std::array<const char*, 5> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  if (!std::isfinite(bytes)) return "-";
-  size_t unit = 0;
-  double value = bytes;
-  while (unit + 1 < kUnits.size() && std::fabs(value) >= 1023.5) {
-    value /= 1024;
-    ++unit;
-  }
-  return std::fabs(value) >= 999.95 ? fmt::format("{:.0f} {}", value, kUnits[unit])
-                                    : fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
-
-namespace {
-
 // What `write` puts into a BlockWriter, as one string.
 template <typename Write>
 std::string written(Write write) {
@@ -134,7 +67,7 @@ void TableText::write_line(AppendCell append_cell, BlockWriter& out,
     append_cell(line, c);
     const size_t length = count_characters(std::string_view(line).substr(begin));
     const size_t padding = widths_[c] > length ? widths_[c] - length : 0;
-    if (columns_[c].show != Table::Show::text) {
+    if (columns_[c].show != Show::text) {
       line.insert(begin, padding, ' ');
     } else if (c + 1 != columns_.size()) {
       line.append(padding, ' ');
@@ -174,11 +107,7 @@ void write_csv_head(const std::vector<Table::Column>& columns, BlockWriter& out)
 void write_csv_row(std::span<const Table::Cell> row, BlockWriter& out) {
   for (size_t c = 0; c < row.size(); ++c) {
     if (c > 0) out.block() += ',';
-    if (const auto* text = std::get_if<std::string>(&row[c])) {
-      append_csv(out.block(), *text);
-    } else {
-      append_plain_number(out.block(), row[c]);
-    }
+    append_csv_cell(out.block(), row[c]);
   }
   out.write("\n");
 }
@@ -207,18 +136,6 @@ void write_json_row(const std::vector<Table::Column>& columns, std::span<const T
     write_json_cell(json, row[c]);
   }
   json.end_object();
-}
-
-void write_json_cell(JsonWriter& json, const Table::Cell& cell) {
-  std::visit(
-      [&json]<typename T>(const T& value) {
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          json.value(nullptr);
-        } else {
-          json.value(value);
-        }
-      },
-      cell);
 }
 
 }  // namespace telltale

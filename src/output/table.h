@@ -9,21 +9,14 @@
 
 #include "bytes/block_writer.h"
 #include "output/packed_rows.h"
+#include "output/table/show_units.h"
+#include "output/table/write_rows.h"
 
 namespace telltale {
-
-class JsonWriter;
 
 // A table as the verbs print it: for people, as CSV, or as JSON rows.
 class Table {
  public:
-  // How a column's numbers are shown to people; CSV and JSON always get the number itself.
-  enum class Show : uint8_t {
-    plain,     // the number; integers with no grouping
-    duration,  // nanoseconds, as 1.234 us
-    percent,   // a fraction of one, as 12.3 %
-    text,      // left-aligned, escaped
-  };
   struct Column {
     std::string key;    // in JSON and the CSV header; stable
     std::string title;  // for people
@@ -54,12 +47,5 @@ class Table {
   std::vector<Column> columns_;
   PackedRows rows_;
 };
-
-void write_json_cell(JsonWriter& json, const Table::Cell& cell);
-
-// "999 bytes", "1.234 KiB", "12.35 MiB": four significant digits.
-std::string show_bytes(double bytes);
-// "999 ns", "1.234 us", "12.35 ms", "1.5 s": four significant digits, rounded to nearest.
-std::string show_duration(double ns);
 
 }  // namespace telltale

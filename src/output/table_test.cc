@@ -9,10 +9,10 @@ namespace telltale {
 namespace {
 
 Table sample() {
-  Table table({{"function", "Function", Table::Show::text},
-               {"calls", "Calls", Table::Show::plain},
-               {"total_ns", "Total", Table::Show::duration},
-               {"share", "Share", Table::Show::percent}});
+  Table table({{"function", "Function", Show::text},
+               {"calls", "Calls", Show::plain},
+               {"total_ns", "Total", Show::duration},
+               {"share", "Share", Show::percent}});
   table.add_row({std::string("=f\x1b,\"x\""), uint64_t{12}, uint64_t{1'234'567}, 0.5});
   table.add_row({std::string("g\u00fc"), int64_t{-3}, std::monostate{}, 0.0625});
   return table;

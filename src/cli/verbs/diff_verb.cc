@@ -25,7 +25,6 @@ namespace telltale::cli {
 namespace {
 
 using Measures = RecordingDiff::Measures;
-using Show = Table::Show;
 
 struct DiffOptions {
   ReadingOptions reading;

@@ -28,10 +28,10 @@ struct GraphOptions {
 
 Table function_table(const CallGraph& graph, const ExportContext& context) {
   Table table({{"id", "ID"},
-               {"function", "FUNCTION", Table::Show::text},
+               {"function", "FUNCTION", Show::text},
                {"calls", "CALLS"},
-               {"total_ns", "TOTAL", Table::Show::duration},
-               {"self_ns", "SELF", Table::Show::duration}});
+               {"total_ns", "TOTAL", Show::duration},
+               {"self_ns", "SELF", Show::duration}});
   for (const CallGraph::Function& row : graph.functions) {
     table.add_row({uint64_t{to_number(row.function)}, context.functions.describe(row.function).name,
                    row.calls, context.clock.to_ns(row.total), context.clock.to_ns(row.self)});
@@ -42,10 +42,10 @@ Table function_table(const CallGraph& graph, const ExportContext& context) {
 Table edge_table(const CallGraph& graph, const ExportContext& context) {
   Table table({{"caller_id", "CALLER ID"},
                {"callee_id", "CALLEE ID"},
-               {"caller", "CALLER", Table::Show::text},
-               {"callee", "CALLEE", Table::Show::text},
+               {"caller", "CALLER", Show::text},
+               {"callee", "CALLEE", Show::text},
                {"calls", "CALLS"},
-               {"total_ns", "TOTAL", Table::Show::duration}});
+               {"total_ns", "TOTAL", Show::duration}});
   for (const CallGraph::Edge& edge : graph.edges) {
     const FunctionId caller = graph.functions[edge.caller].function;
     const FunctionId callee = graph.functions[edge.callee].function;

@@ -32,8 +32,6 @@ struct ReportOptions {
   size_t rows = 10;
 };
 
-using Show = Table::Show;
-
 // Share of a whole, 0 to 1; 0 of nothing.
 double share(Ticks part, Ticks whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);

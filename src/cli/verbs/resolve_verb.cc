@@ -27,7 +27,6 @@ struct ResolveOptions {
 // For people. Sites are told twice: their columns' widths come first.
 Result<void> write_text(const SamplerReports& reports, const CallFilter& filter,
                         const CountsOptions& options, const ByteSink& sink) {
-  using Show = Table::Show;
   bool times = false;
   for (const SamplerReports::Section& section : reports.sections())
     times = times || section.tells_first || section.tells_last;

@@ -148,12 +148,12 @@ class Answer {
 
 Table functions_table(const std::vector<Program>& programs, bool with_program) {
   std::vector<Table::Column> columns;
-  if (with_program) columns.push_back({"program", "program", Table::Show::text});
-  columns.insert(columns.end(), {{"id", "id", Table::Show::plain},
-                                 {"address", "address", Table::Show::text},
-                                 {"sleds", "sleds", Table::Show::plain},
-                                 {"function", "function", Table::Show::text},
-                                 {"place", "declared at", Table::Show::text}});
+  if (with_program) columns.push_back({"program", "program", Show::text});
+  columns.insert(columns.end(), {{"id", "id", Show::plain},
+                                 {"address", "address", Show::text},
+                                 {"sleds", "sleds", Show::plain},
+                                 {"function", "function", Show::text},
+                                 {"place", "declared at", Show::text}});
   Table table(std::move(columns));
   for (const Program& program : programs) {
     for (const InstrumentedFunction& function : program.map.functions()) {
@@ -173,13 +173,13 @@ Table functions_table(const std::vector<Program>& programs, bool with_program) {
 
 Table sleds_table(const std::vector<Program>& programs, bool with_program) {
   std::vector<Table::Column> columns;
-  if (with_program) columns.push_back({"program", "program", Table::Show::text});
-  columns.insert(columns.end(), {{"id", "id", Table::Show::plain},
-                                 {"address", "address", Table::Show::text},
-                                 {"kind", "kind", Table::Show::text},
-                                 {"always", "always", Table::Show::text},
-                                 {"version", "version", Table::Show::plain},
-                                 {"function", "function", Table::Show::text}});
+  if (with_program) columns.push_back({"program", "program", Show::text});
+  columns.insert(columns.end(), {{"id", "id", Show::plain},
+                                 {"address", "address", Show::text},
+                                 {"kind", "kind", Show::text},
+                                 {"always", "always", Show::text},
+                                 {"version", "version", Show::plain},
+                                 {"function", "function", Show::text}});
   Table table(std::move(columns));
   for (const Program& program : programs) {
     for (const InstrumentedFunction& function : program.map.functions()) {

@@ -41,7 +41,6 @@ std::string upper(std::string text) {
 
 // A row a path; `stack` is written as in folded stacks.
 Table make_table(const CallTree& tree, const ExportContext& context, bool by_thread) {
-  using Show = Table::Show;
   const TreeUnits& units = context.units;
   const std::string counted(units.counted);
   const Show show = units.is_time() ? Show::duration : Show::plain;

@@ -58,7 +58,6 @@ Table make_table(const std::vector<Row>& rows, const TopOptions& options, const 
                  const FunctionNames& names) {
   const bool for_people = !options.reading.json && !options.reading.csv;
   const bool all = options.all_columns || !for_people;
-  using Show = Table::Show;
   std::vector<Table::Column> columns;
   if (options.by_thread) columns.insert(columns.end(), {{"pid", "PID"}, {"tid", "TID"}});
   columns.insert(columns.end(), {{"calls", "CALLS"},

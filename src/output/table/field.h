@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace telltale {
@@ -32,13 +34,21 @@ enum class Unit : uint8_t {
   hertz,
 };
 
+// How people see a value; CSV and JSON always get the value itself.
+enum class Show : uint8_t {
+  plain,     // the number; integers with no grouping
+  duration,  // nanoseconds, as 1.234 us
+  percent,   // a fraction of one, as 12.3 %
+  text,      // left-aligned, escaped
+};
+
 enum class Presence : uint8_t { always, sometimes };
 enum class Nullable : uint8_t { no, yes };
 
-// A column of a table, a single figure, or a member of a JSON object: the one description from
-// which JSON Schemas are made. Keys are stable.
+// A column of a table, a single figure, or a member of a JSON object. It is declared once: text,
+// CSV, JSON and JSON Schemas are made from it.
 struct Field {
-  std::string_view key;
+  std::string_view key;  // in JSON and CSV; stable
   ValueType type = ValueType::text;
   Unit unit = Unit::none;
   std::string_view sentence;  // says what it is; ends with a full stop
@@ -47,7 +57,21 @@ struct Field {
   // Of a list or map: the type of its values; object: they have `fields`.
   ValueType element = ValueType::object;
   std::span<const Field> fields = {};
+  // For people: heading of the column, name of the figure, title of the table. Columns that do not
+  // state it: the key, see heading_of().
+  std::optional<std::string_view> title = std::nullopt;
+  bool right_aligned = false;  // a text that people see as a number
 
+  [[nodiscard]] constexpr Field titled(std::string_view for_people) const {
+    Field field = *this;
+    field.title = for_people;
+    return field;
+  }
+  [[nodiscard]] constexpr Field aligned_right() const {
+    Field field = *this;
+    field.right_aligned = true;
+    return field;
+  }
   [[nodiscard]] constexpr Field sometimes() const {
     Field field = *this;
     field.presence = Presence::sometimes;
@@ -59,6 +83,15 @@ struct Field {
     return field;
   }
 };
+
+// Follows from type and unit.
+constexpr Show show_of(const Field& field) {
+  if (field.unit == Unit::ns) return Show::duration;
+  if (field.unit == Unit::fraction) return Show::percent;
+  return field.type == ValueType::text && !field.right_aligned ? Show::text : Show::plain;
+}
+// Its title or, without one, the key in capitals: "total_ns" is shown as durations below "TOTAL".
+std::string heading_of(const Field& field);
 
 // Shorthands for declarations.
 namespace field {
@@ -74,6 +107,12 @@ constexpr Field signed_id(std::string_view key, std::string_view sentence) {
 }
 constexpr Field bytes(std::string_view key, std::string_view sentence) {
   return {key, ValueType::unsigned_integer, Unit::bytes, sentence};
+}
+constexpr Field us(std::string_view key, std::string_view sentence) {
+  return {key, ValueType::unsigned_integer, Unit::us, sentence};
+}
+constexpr Field ms(std::string_view key, std::string_view sentence) {
+  return {key, ValueType::unsigned_integer, Unit::ms, sentence};
 }
 constexpr Field ns(std::string_view key, std::string_view sentence) {
   return {key, ValueType::unsigned_integer, Unit::ns, sentence};

@@ -58,6 +58,19 @@ void end_document(JsonWriter& json, const ProblemLog& problems) {
   json.end_object();
 }
 
+void write_rows_document(const DocumentSchema& document, std::string_view format,
+                         const TableSchema& columns, const Rows& rows, const ProblemLog& problems,
+                         BlockWriter& out) {
+  JsonWriter json(out.block(), 2);
+  begin_document(json, document, format);
+  json.key("rows");
+  JsonSink sink(columns, json, &out);
+  rows(sink);
+  sink.end();
+  end_document(json, problems);
+  out.flush_if_full();
+}
+
 std::string rows_document(const DocumentSchema& schema, std::string_view format, const Table& rows,
                           const ProblemLog& problems) {
   std::string out;

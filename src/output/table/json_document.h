@@ -5,9 +5,11 @@
 #include <string_view>
 
 #include "base/problem.h"
+#include "bytes/block_writer.h"
 #include "output/json_writer.h"
 #include "output/table.h"
 #include "output/table/field.h"
+#include "output/table/write_rows.h"
 
 namespace telltale {
 
@@ -34,7 +36,11 @@ void end_document(JsonWriter& json, const ProblemLog& problems);
 // `problems` alone, for documents that have more to say of them.
 void write_problems(JsonWriter& json, const ProblemLog& problems);
 
-// A document with the one member `rows`, and a line feed.
+// A document with the one member `rows`, row by row; `problems` as they are after the last row.
+void write_rows_document(const DocumentSchema& document, std::string_view format,
+                         const TableSchema& columns, const Rows& rows, const ProblemLog& problems,
+                         BlockWriter& out);
+// The same of a table, as one text.
 std::string rows_document(const DocumentSchema& schema, std::string_view format, const Table& rows,
                           const ProblemLog& problems);
 

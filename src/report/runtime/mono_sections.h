@@ -48,7 +48,6 @@ class MonoSections {
 
  private:
   using Cell = Table::Cell;
-  using Show = Table::Show;
   // Time of a call in each way of counting.
   struct CallRow {
     FunctionId function{};

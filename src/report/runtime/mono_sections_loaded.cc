@@ -21,7 +21,6 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 Table module_table(const std::vector<LoadedModules::Module>& modules, Ticks zero) {
-  using Show = Table::Show;
   Table table({{"id", "ID", Show::text},
                {"loaded_ns", "LOADED", Show::duration},
                {"unloaded_ns", "UNLOADED", Show::duration},

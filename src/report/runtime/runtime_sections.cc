@@ -14,7 +14,6 @@
 namespace telltale {
 namespace {
 
-using Show = Table::Show;
 using Cell = Table::Cell;
 
 // The smallest value that at least `percent` of all are not above. REQUIRES: sorted, not empty.

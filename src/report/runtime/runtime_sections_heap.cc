@@ -13,7 +13,6 @@
 namespace telltale {
 namespace {
 
-using Show = Table::Show;
 using Cell = Table::Cell;
 
 constexpr size_t kMaxChain = 64;  // frames of a chain that is shown

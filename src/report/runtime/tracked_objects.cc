@@ -52,7 +52,6 @@ Result<TrackedObjects> parse_wishes(const RuntimeReportOptions& options) {
 }  // namespace
 
 Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOptions& options) {
-  using Show = Table::Show;
   Result<TrackedObjects> wanted = parse_wishes(options);
   if (!wanted) return std::unexpected(wanted.error());
   std::vector<uint64_t> ids;  // of the addresses in every file

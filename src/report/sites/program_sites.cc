@@ -52,7 +52,6 @@ std::string ProgramSites::summary() const {
 }
 
 std::vector<Table::Column> sampler_site_columns(bool with_program) {
-  using Show = Table::Show;
   std::vector<Table::Column> columns;
   if (with_program) columns.push_back({"program", "program", Show::text});
   columns.insert(columns.end(), {{"unit", "unit", Show::text},

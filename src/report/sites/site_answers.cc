@@ -17,8 +17,6 @@
 namespace telltale {
 namespace {
 
-using Show = Table::Show;
-
 // Where a site is told, and what it is sorted by.
 struct TopRow {
   uint64_t total = 0;

@@ -17,8 +17,6 @@
 namespace telltale {
 namespace {
 
-using Show = Table::Show;
-
 struct Busy {
   uint64_t count = 0;
   std::string scheme;

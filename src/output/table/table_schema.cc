@@ -1,0 +1,25 @@
+#include "output/table/table_schema.h"
+
+#include <algorithm>
+#include <cassert>
+#include <numeric>
+
+namespace telltale {
+
+TableSchema::TableSchema(std::span<const Field> declared)
+    : declared_(declared), shown_(declared.size()) {
+  std::iota(shown_.begin(), shown_.end(), size_t{0});
+}
+
+size_t TableSchema::column(std::string_view key) const {
+  const auto found = std::ranges::find(declared_, key, &Field::key);
+  assert(found != declared_.end());
+  return static_cast<size_t>(found - declared_.begin());
+}
+
+TableSchema& TableSchema::leave_out(std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) std::erase(shown_, column(key));
+  return *this;
+}
+
+}  // namespace telltale
