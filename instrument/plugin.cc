@@ -13,6 +13,7 @@
 
 #include "analysis/callee_weights.h"
 #include "frontend/site_consumer.h"
+#include "path_tracing/path_tracing_pass.h"
 #include "transform/sampler_pass.h"
 #include "translation_unit.h"
 
@@ -64,6 +65,7 @@ class SamplerAction : public clang::PluginASTAction {
     Options options = std::move(current_unit().options);
     current_unit() = TranslationUnit();
     current_unit().options = std::move(options);
+    if (traced_unit().options.is_on()) trace_paths(compiler);
     if (!current_unit().options.any_scheme() ||
         asked.DashX.getLanguage() == clang::Language::LLVM_IR)
       return std::make_unique<clang::ASTConsumer>();
@@ -75,9 +77,7 @@ class SamplerAction : public clang::PluginASTAction {
       report_error(compiler, "telltale: a module in one step needs -fno-modules-reduced-bmi");
 #endif
     clang::CodeGenOptions& code = compiler.getCodeGenOpts();
-    if (code.DisableLLVMPasses) {
-      report_error(compiler, "telltale: -disable-llvm-passes leaves nothing that could be counted");
-    }
+    require_passes(compiler);
     // -fpass-plugin= of this file may add the pass a second time; it runs once.
     code.PassBuilderCallbacks.emplace_back(
         [](llvm::PassBuilder& builder) { register_passes(builder); });
@@ -87,9 +87,15 @@ class SamplerAction : public clang::PluginASTAction {
   bool ParseArgs(const clang::CompilerInstance& compiler,
                  const std::vector<std::string>& arguments) override {
     current_unit().options = Options();
+    traced_unit() = TracedUnit();
     for (const std::string& given : arguments) {
       const std::string word = given.starts_with("-") ? given : "-" + given;
       std::optional<std::string> error;
+      std::optional<std::string> warning;  // the driver prints it
+      if (parse_trace_option(word, traced_unit().options, error, warning)) {
+        if (error) return report_error(compiler, *error);
+        continue;
+      }
       if (!parse_option(word, current_unit().options, error))
         error = "the sampler plugin knows no option '" + given + "'";
       current_unit().options.signature_input += word + '\n';
@@ -98,7 +104,25 @@ class SamplerAction : public clang::PluginASTAction {
     }
     if (const std::optional<std::string> error = read_files(current_unit().options))
       return report_error(compiler, *error);
+    if (traced_unit().options.is_on()) {
+      if (const std::optional<std::string> error = read_schema(traced_unit().options))
+        return report_error(compiler, *error);
+    }
     return true;
+  }
+
+  static void trace_paths(clang::CompilerInstance& compiler) {
+    require_passes(compiler);
+    clang::CodeGenOptions& code = compiler.getCodeGenOpts();
+    traced_unit().is_active = true;
+    traced_unit().optimises_later = code.PrepareForLTO || code.PrepareForThinLTO;
+    code.PassBuilderCallbacks.emplace_back(
+        [](llvm::PassBuilder& builder) { register_path_tracing(builder); });
+  }
+
+  static void require_passes(const clang::CompilerInstance& compiler) {
+    if (compiler.getCodeGenOpts().DisableLLVMPasses)
+      report_error(compiler, "telltale: -disable-llvm-passes leaves nothing that could be counted");
   }
 
   static bool report_error(const clang::CompilerInstance& compiler, const std::string& why) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "option_table.h"
+#include "trace_options.h"
 
 namespace telltale::driver {
 namespace {
@@ -50,7 +51,10 @@ void expand(const std::vector<std::string>& given, std::vector<std::string>& out
 struct Parts {
   std::vector<std::string> clang;    // clang's own words
   std::vector<std::string> sampler;  // words for the plugin
+  std::vector<std::string> tracing;  // likewise
+  std::vector<std::string> warnings;
   Options options;
+  instrument::TraceOptions trace_options;
   std::string language;  // of -x, for the files that follow; empty for none
   bool links = true;
   bool has_input = false;
@@ -98,7 +102,20 @@ void take_language(const std::string& name, Parts& parts) {
   parts.language = name == "none" ? "" : name;
 }
 
+bool take_trace_word(const std::string& word, Parts& parts) {
+  std::optional<std::string> warning;
+  if (!instrument::parse_trace_option(word, parts.trace_options, parts.error, warning))
+    return false;
+  if (warning) {
+    parts.warnings.push_back(*warning);
+  } else {
+    parts.tracing.push_back(word);
+  }
+  return true;
+}
+
 void take_word(const std::string& word, Parts& parts) {
+  if (take_trace_word(word, parts)) return;
   if (const instrument::Option* const option = instrument::find_option(word); option != nullptr) {
     instrument::parse_option(word, parts.options, parts.error);
     if (!option->is_for_driver) parts.sampler.push_back(word);
@@ -125,8 +142,13 @@ void take_word(const std::string& word, Parts& parts) {
 
 Parts sort_out(const std::vector<std::string>& given) {
   Parts parts;
+  // Options of the command line follow, and win.
+  for (const std::string& word : instrument::trace_options_of_environment())
+    take_trace_word(word, parts);
   for (std::size_t i = 0; i < given.size() && !parts.error; ++i) {
-    if (is_one_of(kTakesNext, given[i]) && i + 1 < given.size()) {
+    if ((given[i] == "--trace" || given[i] == "-trace") && i + 1 < given.size()) {
+      take_trace_word("--trace=" + given[++i], parts);
+    } else if (is_one_of(kTakesNext, given[i]) && i + 1 < given.size()) {
       parts.clang.push_back(given[i]);
       parts.clang.push_back(given[++i]);
       if (given[i - 1] == "-x") take_language(given[i], parts);
@@ -179,8 +201,8 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   std::vector<std::string> all;
   expand(given, all, 0);
   Parts parts = sort_out(all);
-  if (parts.error) return {{}, parts.error};
-  CommandLine result{std::move(parts.clang), std::nullopt};
+  if (parts.error) return {{}, parts.error, {}};
+  CommandLine result{std::move(parts.clang), std::nullopt, {}};
   if (!parts.has_input) return result;
   std::vector<std::string>& out = result.arguments;
   // clang must not warn about arguments that a step does not use.
@@ -189,9 +211,17 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     out.insert(out.end(), words.begin(), words.end());
     out.emplace_back("--end-no-unused-arguments");
   };
-  if (parts.options.any_scheme()) {
+  const bool traces = parts.trace_options.is_on();
+  if (traces) {
+    result.warnings = std::move(parts.warnings);
+    // Without debug information no reader finds lines and variables. A later -g0 wins.
+    out.insert(out.begin(), "-g");
+  }
+  if (parts.options.any_scheme() || traces) {
     if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
     std::vector<std::string> words{"-fplugin=" + installation.plugin};
+    if (traces)
+      parts.sampler.insert(parts.sampler.end(), parts.tracing.begin(), parts.tracing.end());
     for (const std::string& option : parts.sampler)
       words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});
     // A module in one step: clang would write its interface after marks are inserted.

@@ -17,6 +17,7 @@ struct Installation {
 struct CommandLine {
   std::vector<std::string> arguments;  // for clang, without argument 0
   std::optional<std::string> error;
+  std::vector<std::string> warnings;
 };
 
 // `given` is without argument 0. Sampler options go to the plugin, and a link gets the runtime; all

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "option_table.h"
+#include "trace_options.h"
 
 namespace telltale::driver {
 namespace {
@@ -47,6 +48,10 @@ std::vector<Section> option_sections() {
   }
   sections.back().entries.push_back({"-pthreads", "The same as -pthread."});
   sections.back().entries.push_back({"-mt", "The same as -pthread."});
+  Section tracing{"Path tracing", {}};
+  for (const instrument::TraceOptionHelp& option : instrument::trace_option_help())
+    tracing.entries.push_back({std::string(option.spelling), std::string(option.help)});
+  sections.push_back(std::move(tracing));
   sections.push_back({"Information",
                       {{kHelp, "Prints this text. clang's own options: clang --help."},
                        {kPrintManual, "Prints the manual page of telltale-cc in roff."}}});
@@ -75,6 +80,8 @@ Section environment() {
        {"SAMPLER_SEED", "A number that makes the sample the same in each run."},
        {"SAMPLER_EVENT_COUNTDOWNS", "The file of countdowns of -fsampler-random=offline."},
        {"SAMPLER_VERBOSE", "Makes a program say on standard error whether it writes a report."},
+       {"PT_ARRAY_SIZE, PT_HASH_SIZE", "The same as -path-array-size= and -hash-size=, which win."},
+       {"CSI_SILENT", "The same as -silent."},
        {"TELLTALE_CLANG_RELEASE",
         "The release of clang that telltale-cc runs; otherwise the newest that has a plugin."}}};
 }
@@ -142,7 +149,9 @@ constexpr std::string_view kDescription =
     "count "
     "what happens at the sites of the chosen schemes, in all passes or in a sample, and write a "
     "feedback report when they end. telltale resolve, telltale report and their like read reports. "
-    "All other options are clang's. Without a scheme nothing is added.";
+    "With --trace, each function keeps the last paths that it took, for core files. All other "
+    "options "
+    "are clang's. Without a scheme or --trace nothing is added.";
 
 }  // namespace
 
@@ -160,7 +169,8 @@ std::string manual_page() {
   // No date: the build is reproducible.
   std::string out = ".TH \"TELLTALE\\-CC\" 1 \"\" \"telltale " + roff(TELLTALE_VERSION) +
                     "\" \"telltale manual\"\n.nh\n.ad l\n";
-  out += ".SH NAME\ntelltale\\-cc, telltale\\-c++, sampler\\-cc \\- " + roff(kSummary) + "\n";
+  out += ".SH NAME\ntelltale\\-cc, telltale\\-c++, sampler\\-cc, csi\\-cc \\- " + roff(kSummary) +
+         "\n";
   out += ".SH SYNOPSIS\n";
   for (const char* const name : {"telltale-cc", "telltale-c++"}) {
     out += "\\fB" + roff(name) + "\\fR [\\fIoption\\fR...] \\fIfile\\fR...\n";

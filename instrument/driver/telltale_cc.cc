@@ -1,4 +1,4 @@
-// telltale-cc, telltale-c++, sampler-cc: clang with the sampler's plugin and runtime.
+// telltale-cc, telltale-c++, sampler-cc, csi-cc: clang with a plugin and the sampler's runtime.
 #include <unistd.h>
 
 #include <array>
@@ -74,6 +74,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: error: %s\n", name.c_str(), line.error->c_str());
     return 1;
   }
+  for (const std::string& warning : line.warnings)
+    std::fprintf(stderr, "%s: warning: %s\n", name.c_str(), warning.c_str());
   std::vector<char*> words{installation.clang.data()};
   for (std::string& word : line.arguments) words.push_back(word.data());
   words.push_back(nullptr);

@@ -18,7 +18,7 @@ TOGGLES = """sample sample-regions sample-turns threads balance-paths cache-coun
     assume-weighty-interns assume-weighty-libraries compare-constants compare-uninitialized assign-across-pointer
     assign-into-field assign-into-index rename-locals relative-paths timestamp-first timestamp-last show-stats trace-sites
     sampler-implications use-points-to annotate-sites add-blast-markers sampler-dataflow save-dataflow-fields
-    isolate-shared-accesses sampler-system-headers sampler-normal-form""".split()
+    isolate-shared-accesses sampler-system-headers sampler-normal-form trace-legacy-names""".split()
 
 
 def shown():
@@ -87,7 +87,7 @@ class Options(SamplerCase):
         subprocess.run(["cmake", "--install", BINARY_DIR, "--prefix", prefix], check=True, capture_output=True, timeout=300)
         pages = next(iter(prefix.glob("**/man1")))
         self.assertEqual((pages / "telltale-cc.1").read_text(), run(DRIVER, "--print-manual").stdout)
-        for name in ("telltale-c++", "sampler-cc"):
+        for name in ("telltale-c++", "sampler-cc", "csi-cc"):
             self.assertEqual((pages / f"{name}.1").read_text(), ".so man1/telltale-cc.1\n")
 
     def test_values_that_make_no_sense_are_named(self):

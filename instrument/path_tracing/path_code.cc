@@ -1,0 +1,263 @@
+#include "path_tracing/path_code.h"
+
+#include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include <string>
+
+#include "formats/csi/wire.h"
+
+namespace telltale::instrument {
+namespace {
+
+using csi::Phase;
+
+// Local labels of assembly can be defined any number of times, so that an optimiser may copy the
+// code that they are in. Programs do not use numbers like these.
+constexpr const char* kPushSection = "\t.pushsection .debug_telltale_paths,\"?\",@progbits\n";
+
+class PathCode {
+ public:
+  PathCode(const TracedFunction& traced, const TraceOptions& options)
+      : traced_(traced),
+        options_(options),
+        context_(traced.function.getContext()),
+        word_(llvm::Type::getInt64Ty(context_)),
+        ring_(llvm::ArrayType::get(word_, options.ring_size)) {}
+
+  llvm::DenseSet<const llvm::Instruction*> run() {
+    // Found before code is inserted, which is at these places.
+    if (traced_.marks_after_calls) mark_after_calls();
+    insert_variables();
+    for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
+      if (node != kEntryNode && node != kExitNode) insert_block_start(node);
+    }
+    for (const NumberedEdge& edge : traced_.numbered.edges) {
+      if (edge.place == PathCodePlace::kEndOfSource) insert_at_end(edge);
+    }
+    return std::move(stores_);
+  }
+
+ private:
+  llvm::ConstantInt* number(std::uint64_t value) const {
+    return llvm::ConstantInt::get(word_, value);
+  }
+  [[nodiscard]] static bool does_something(const NumberedEdge& edge) {
+    return edge.completes || edge.increment != 0;
+  }
+
+  llvm::CallInst* insert_assembly(llvm::IRBuilder<>& builder, const std::string& text,
+                                  llvm::ArrayRef<llvm::Value*> operands,
+                                  const std::string& constraints) {
+    std::vector<llvm::Type*> types;
+    for (const llvm::Value* const operand : operands) types.push_back(operand->getType());
+    llvm::InlineAsm* const assembly = llvm::InlineAsm::get(
+        llvm::FunctionType::get(builder.getVoidTy(), types, false), text, constraints, true);
+    llvm::CallInst* const call = builder.CreateCall(assembly, operands);
+    call->setDoesNotThrow();
+    call->addFnAttr(llvm::Attribute::WillReturn);
+    call->setMemoryEffects(operands.empty() ? llvm::MemoryEffects::inaccessibleMemOnly()
+                                            : llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+    return call;
+  }
+
+  // From here on, the program is in this node.
+  void insert_position(llvm::IRBuilder<>& builder, std::uint32_t node, Phase phase) {
+    constexpr unsigned kSize = 22;
+    insert_assembly(builder,
+                    std::string("77102:\n") + kPushSection + "\t.long " + std::to_string(kSize) +
+                        "\n\t.byte " +
+                        std::to_string(static_cast<unsigned>(csi::RecordKind::kPosition)) + "," +
+                        std::to_string(static_cast<unsigned>(phase)) + "\n\t.long " +
+                        std::to_string(traced_.first_id + node) + "\n\t.quad " +
+                        std::to_string(traced_.key) + ",77102b\n\t.popsection",
+                    {}, "");
+  }
+
+  // Where the variables are, for readers without DWARF: operands as the assembler sees them.
+  void insert_frame_record(llvm::IRBuilder<>& builder) {
+    llvm::CallInst* const call = insert_assembly(
+        builder,
+        std::string("77102:\n") + kPushSection + "\t.long 77104f-77103f\n77103:\n\t.byte " +
+            std::to_string(static_cast<unsigned>(csi::RecordKind::kFrame)) + "\n\t.quad " +
+            std::to_string(traced_.key) +
+            ",77102b\n\t.asciz \"$0\"\n\t.asciz \"$1\"\n\t.asciz \"$2\"\n77104:\n\t.popsection",
+        {array_, index_, sum_}, "*m,*m,*m");
+    call->addParamAttr(0, llvm::Attribute::get(context_, llvm::Attribute::ElementType, ring_));
+    call->addParamAttr(1, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
+    call->addParamAttr(2, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
+  }
+
+  // The location of the first instruction of this function's own, or of its body.
+  llvm::DILocation* first_location(llvm::DISubprogram* subprogram) const {
+    for (const llvm::BasicBlock& block : traced_.function) {
+      for (const llvm::Instruction& instruction : block) {
+        const llvm::DebugLoc& location = instruction.getDebugLoc();
+        if (location && location->getInlinedAt() == nullptr && location->getLine() != 0)
+          return llvm::DILocation::get(context_, location->getLine(), 0, subprogram);
+      }
+    }
+    return llvm::DILocation::get(context_, subprogram->getScopeLine(), 0, subprogram);
+  }
+
+  void declare(llvm::IRBuilder<>& builder) {
+    llvm::DISubprogram* const subprogram = traced_.function.getSubprogram();
+    if (subprogram == nullptr || subprogram->getUnit() == nullptr) return;
+    llvm::DIBuilder debug(*traced_.function.getParent(), false, subprogram->getUnit());
+    llvm::DIType* const word = debug.createBasicType("__pt_int", 64, llvm::dwarf::DW_ATE_signed);
+    llvm::DIType* const ring = debug.createArrayType(
+        std::uint64_t{64} * options_.ring_size, 64, word,
+        debug.getOrCreateArray({debug.getOrCreateSubrange(0, options_.ring_size)}));
+    llvm::DILocation* const location = first_location(subprogram);
+    const auto declare_one = [&](llvm::AllocaInst* variable, const char* name, llvm::DIType* type) {
+      llvm::DILocalVariable* const local = debug.createAutoVariable(
+          subprogram, name, subprogram->getFile(), subprogram->getLine(), type);
+#if LLVM_VERSION_MAJOR > 19
+      const auto place = builder.GetInsertPoint();
+#else
+      llvm::Instruction* const place = &*builder.GetInsertPoint();
+#endif
+      debug.insertDeclare(variable, local, debug.createExpression(), location, place);
+    };
+    const csi::VariableNames names =
+        options_.legacy_names ? csi::kLegacyVariableNames : csi::kVariableNames;
+    declare_one(array_, names.array, ring);
+    declare_one(index_, names.index, word);
+    declare_one(sum_, names.sum, word);
+    debug.finalize();
+  }
+
+  void insert_variables() {
+    llvm::BasicBlock& entry = traced_.function.getEntryBlock();
+    llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
+    builder.SetCurrentDebugLocation(llvm::DebugLoc());
+    array_ = builder.CreateAlloca(ring_, nullptr, csi::kVariableNames.array);
+    index_ = builder.CreateAlloca(word_, nullptr, csi::kVariableNames.index);
+    sum_ = builder.CreateAlloca(word_, nullptr, csi::kVariableNames.sum);
+    for (llvm::AllocaInst* const variable : {array_, index_, sum_})
+      variable->setAlignment(llvm::Align(8));
+    // After the function's own variables.
+    builder.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
+    builder.SetCurrentDebugLocation(llvm::DebugLoc());
+    declare(builder);
+    builder.CreateStore(number(0), index_, true);
+    builder.CreateStore(number(0), sum_, true);
+    builder.CreateStore(number(~std::uint64_t{0}), slot(builder, number(options_.ring_size - 1)),
+                        true);
+    insert_frame_record(builder);
+    insert_position(builder, kEntryNode, Phase::kSettled);
+  }
+
+  llvm::Value* slot(llvm::IRBuilder<>& builder, llvm::Value* index) {
+    return builder.CreateInBoundsGEP(ring_, array_, {number(0), index});
+  }
+
+  // Appends the number to the ring. `next_sum` is what the next path starts with, at `next_node`.
+  void store_number(llvm::IRBuilder<>& builder, llvm::Value* path, std::uint64_t next_sum,
+                    std::uint32_t next_node) {
+    llvm::LoadInst* const index = builder.CreateLoad(word_, index_, true);
+    stores_.insert(index);
+    builder.CreateStore(path, slot(builder, index), true);
+    insert_position(builder, next_node, Phase::kNumberStored);
+    llvm::Value* const is_last = builder.CreateICmpEQ(index, number(options_.ring_size - 1));
+    llvm::Value* const next = builder.CreateSelect(
+        is_last, number(0), builder.CreateAdd(index, number(1), "", true, true));
+    builder.CreateStore(next, index_, true);
+    insert_position(builder, next_node, Phase::kIndexMoved);
+    builder.CreateStore(number(next_sum), sum_, true);
+  }
+
+  llvm::Value* increased_sum(llvm::IRBuilder<>& builder, std::uint64_t increment) {
+    llvm::Value* const sum = builder.CreateLoad(word_, sum_, true);
+    return increment == 0 ? sum : builder.CreateAdd(sum, number(increment));
+  }
+
+  void insert_edge(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
+    // A block that leaves is still where the program is.
+    const std::uint32_t next = edge.to == kExitNode ? edge.from : edge.to;
+    if (edge.is_back) {
+      store_number(builder, increased_sum(builder, edge.exit_increment), edge.increment, next);
+    } else if (edge.completes) {
+      store_number(builder, increased_sum(builder, edge.increment), 0, next);
+    } else {
+      builder.CreateStore(increased_sum(builder, edge.increment), sum_, true);
+    }
+    insert_position(builder, next, Phase::kSettled);
+  }
+
+  // Code of an edge at the start of its target: until it has run, the variables are those of the
+  // source.
+  void insert_block_start(std::uint32_t node) {
+    llvm::BasicBlock* const block = traced_.block_of_node[node];
+    llvm::IRBuilder<> builder(block, block->getFirstInsertionPt());
+    builder.SetCurrentDebugLocation(llvm::DebugLoc());
+    const NumberedEdge* const edge = edges_to_start_[node];
+    if (edge != nullptr && does_something(*edge)) {
+      insert_position(builder, edge->from, Phase::kSettled);
+      insert_edge(builder, *edge);
+    } else {
+      insert_position(builder, node, Phase::kSettled);
+    }
+  }
+
+  void insert_at_end(const NumberedEdge& edge) {
+    if (!does_something(edge)) return;
+    llvm::BasicBlock* const block = traced_.block_of_node[edge.from];
+    // Nothing may be between a musttail call and its return.
+    llvm::Instruction* const call = block->getTerminatingMustTailCall();
+    llvm::IRBuilder<> builder(call != nullptr ? call : block->getTerminator());
+    builder.SetCurrentDebugLocation(llvm::DebugLoc());
+    insert_edge(builder, edge);
+  }
+
+  // A callee that is inlined later leaves its own positions behind.
+  void mark_after_calls() {
+    for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
+      if (traced_.block_of_node[node] == nullptr) continue;
+      std::vector<llvm::Instruction*> after;
+      for (llvm::Instruction& instruction : *traced_.block_of_node[node]) {
+        const auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+        if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm() ||
+            call->isMustTailCall())
+          continue;
+        llvm::Instruction* const next = instruction.getNextNode();
+        if (!llvm::isa<llvm::ReturnInst>(next)) after.push_back(next);
+      }
+      for (llvm::Instruction* const next : after) {
+        llvm::IRBuilder<> builder(next);
+        builder.SetCurrentDebugLocation(llvm::DebugLoc());
+        insert_position(builder, node, Phase::kSettled);
+      }
+    }
+  }
+
+  [[nodiscard]] static std::vector<const NumberedEdge*> edges_to_start(const NumberedGraph& graph) {
+    std::vector<const NumberedEdge*> edges(graph.nodes.size(), nullptr);
+    for (const NumberedEdge& edge : graph.edges) {
+      if (edge.place == PathCodePlace::kStartOfTarget) edges[edge.to] = &edge;
+    }
+    return edges;
+  }
+
+  const TracedFunction& traced_;
+  const TraceOptions& options_;
+  llvm::LLVMContext& context_;
+  llvm::IntegerType* word_;
+  llvm::ArrayType* ring_;
+  llvm::AllocaInst* array_ = nullptr;
+  llvm::AllocaInst* index_ = nullptr;
+  llvm::AllocaInst* sum_ = nullptr;
+  const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
+  llvm::DenseSet<const llvm::Instruction*> stores_;
+};
+
+}  // namespace
+
+llvm::DenseSet<const llvm::Instruction*> insert_path_code(const TracedFunction& traced,
+                                                          const TraceOptions& options) {
+  return PathCode(traced, options).run();
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,32 @@
+// The code of path tracing: an activation's variables, and what happens on edges.
+#pragma once
+
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/csi/wire.h"
+#include "model/ball_larus.h"
+#include "trace_options.h"
+
+namespace telltale::instrument {
+
+// What the code of one function is made from.
+struct TracedFunction {
+  llvm::Function& function;
+  const NumberedGraph& numbered;
+  const std::vector<llvm::BasicBlock*>& block_of_node;  // null: the exit
+  std::uint64_t first_id = 0;                           // of node 0, in .debug_PT
+  std::uint64_t key = 0;                                // of the function's record
+  bool marks_after_calls = false;                       // functions may be inlined afterwards
+};
+
+// Inserts variables, code and positions. Returns the instructions that .debug_PT prints as -1: one
+// for each place where a path's number is stored.
+llvm::DenseSet<const llvm::Instruction*> insert_path_code(const TracedFunction& traced,
+                                                          const TraceOptions& options);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,263 @@
+#include "path_tracing/path_metadata.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DebugProgramInstruction.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Support/Path.h>
+
+#include <algorithm>
+
+#include "formats/csi/wire.h"
+
+namespace telltale::instrument {
+namespace {
+
+class Fnv1a {
+ public:
+  void add(llvm::StringRef bytes) {
+    for (const char c : bytes) {
+      hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
+    }
+    hash_ = (hash_ ^ 0xFFU) * 0x100000001B3U;
+  }
+  void add(std::uint64_t number) { add(std::to_string(number)); }
+  [[nodiscard]] std::uint64_t hash() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xCBF29CE484222325U;
+};
+
+// Fields of records end with a tab or a line feed.
+std::string escaped(llvm::StringRef text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '\t' || c == '\n') out += '\\';
+    out += c == '\t' ? 't' : c == '\n' ? 'n' : c;
+  }
+  return out;
+}
+
+std::string path_of(const llvm::DIFile* file) {
+  if (file == nullptr) return "";
+  llvm::SmallString<256> path(file->getFilename());
+  if (llvm::sys::path::is_relative(path)) {
+    path = file->getDirectory();
+    llvm::sys::path::append(path, file->getFilename());
+  }
+  return std::string(path);
+}
+
+bool is_unconditional_branch(const llvm::Instruction& instruction) {
+  const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(&instruction);
+  return branch != nullptr && branch->isUnconditional();
+}
+
+// Calls `visit(location)` for the instructions that .debug_PT lists, and declarations of variables,
+// which were instructions once.
+template <typename Visit>
+void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
+  for (const llvm::DbgRecord& record : instruction.getDbgRecordRange()) {
+    const auto* const variable = llvm::dyn_cast<llvm::DbgVariableRecord>(&record);
+    if (variable != nullptr &&
+        variable->getType() == llvm::DbgVariableRecord::LocationType::Declare &&
+        variable->getDebugLoc())
+      visit(*variable->getDebugLoc().get());
+  }
+  if (instruction.getDebugLoc() && !is_unconditional_branch(instruction))
+    visit(*instruction.getDebugLoc().get());
+}
+
+// Scopes of a function: the function itself, and callees that were inlined.
+class Scopes {
+ public:
+  // Of the scope that `location` is in; new scopes are appended to `text`.
+  std::size_t number_of(const llvm::DILocation& location, std::string& text) {
+    const llvm::DISubprogram* const subprogram = location.getScope()->getSubprogram();
+    const llvm::DILocation* const call = location.getInlinedAt();
+    const auto known = numbers_.find({location.getScope(), call});
+    if (known != numbers_.end()) return known->second;
+    // Callers come first.
+    const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
+    // Blocks of a subprogram's scope are one scope, unless they are in different files.
+    const std::string line =
+        path_of(location.getFile())
+            .append("\t")
+            .append(subprogram->getLinkageName().empty() ? subprogram->getName().str()
+                                                         : subprogram->getLinkageName().str());
+    const std::string key =
+        line + "\t" +
+        (call == nullptr ? "" : std::to_string(caller) + ":" + std::to_string(call->getLine()));
+    const auto [place, is_new] = by_text_.try_emplace(key, by_text_.size());
+    if (is_new) {
+      text += "scope\t" + std::to_string(place->second) + "\t" +
+              escaped(path_of(location.getFile())) + "\t" +
+              escaped(line.substr(line.find('\t') + 1));
+      if (call != nullptr)
+        text += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
+      text += "\n";
+    }
+    numbers_[{location.getScope(), call}] = place->second;
+    return place->second;
+  }
+
+ private:
+  llvm::DenseMap<std::pair<const void*, const void*>, std::size_t> numbers_;
+  llvm::StringMap<std::size_t> by_text_;
+};
+
+std::string place_lines(const llvm::BasicBlock& block, std::uint64_t id, Scopes& scopes,
+                        std::string& scope_text) {
+  std::string lines;
+  std::string last;
+  for (const llvm::Instruction& instruction : block) {
+    if (is_unconditional_branch(instruction)) continue;
+    const llvm::DILocation* const location = instruction.getDebugLoc().get();
+    if (location == nullptr || location->getLine() == 0) continue;
+    std::string place = "\t" + std::to_string(scopes.number_of(*location, scope_text)) + ":" +
+                        std::to_string(location->getLine());
+    if (place != last) lines += place;
+    last = std::move(place);
+  }
+  return lines.empty() ? "" : "lines\t" + std::to_string(id) + lines + "\n";
+}
+
+std::string place_of_function(const llvm::Function& function) {
+  std::string text = "symbol\t" + escaped(function.getName()) + "\n";
+  const llvm::DISubprogram* const subprogram = function.getSubprogram();
+  if (subprogram == nullptr)
+    return text + "file\t" + escaped(function.getParent()->getSourceFileName()) + "\n";
+  return text + "file\t" + escaped(path_of(subprogram->getFile())) + "\nline\t" +
+         std::to_string(subprogram->getLine()) + "\n";
+}
+
+// The directive that begins a section's part: in the function's comdat, so that the linker drops
+// the text of copies that it drops.
+std::string push_section(const llvm::Function& function, const char* section) {
+  const std::string name = std::string("\t.pushsection ") + section;
+  if (!function.hasComdat()) return name + ",\"\",@progbits\n";
+  return name + ",\"G\",@progbits,\"" + function.getComdat()->getName().str() + "\",comdat\n";
+}
+
+std::string ascii(llvm::StringRef text) {
+  std::string out;
+  constexpr std::size_t kBytesPerDirective = 4096;
+  for (; !text.empty(); text = text.drop_front(std::min(kBytesPerDirective, text.size()))) {
+    out += "\t.ascii \"";
+    for (const char c : text.take_front(kBytesPerDirective)) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (c == '"' || c == '\\' || byte < ' ' || byte > '~') {
+        out += '\\';
+        for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + (byte >> shift & 7));
+      } else {
+        out += c;
+      }
+    }
+    out += "\"\n";
+  }
+  return out;
+}
+
+std::string kind_directive(csi::RecordKind kind) {
+  return "\t.byte " + std::to_string(static_cast<unsigned>(kind)) + "\n";
+}
+
+}  // namespace
+
+std::uint64_t function_key(const llvm::Function& function, const NumberedGraph& numbered) {
+  Fnv1a hash;
+  hash.add(place_of_function(function));
+  for (const NumberedEdge& edge : numbered.edges) {
+    hash.add(edge.from);
+    hash.add(edge.to);
+    hash.add(edge.increment);
+  }
+  for (const llvm::BasicBlock& block : function) {
+    for (const llvm::Instruction& instruction : block)
+      visit_locations(instruction,
+                      [&](const llvm::DILocation& location) { hash.add(location.getLine()); });
+  }
+  return hash.hash();
+}
+
+std::string path_entry(const llvm::Function& function, const NumberedGraph& numbered,
+                       const std::vector<llvm::BasicBlock*>& block_of_node, std::uint64_t first_id,
+                       const llvm::DenseSet<const llvm::Instruction*>& stores) {
+  const auto id = [&](std::uint32_t node) { return std::to_string(first_id + node); };
+  std::string text = "#\n" + function.getName().str() + "\n";
+  for (const std::uint32_t node : numbered.print_order) {
+    text += id(node);
+    if (node == kExitNode) {
+      text += "|EXIT\n";
+      continue;
+    }
+    if (node == kEntryNode) text += "|ENTRY";
+    std::string lines;
+    for (const llvm::Instruction& instruction : *block_of_node[node]) {
+      if (stores.contains(&instruction)) lines += "|-1";
+      visit_locations(instruction, [&](const llvm::DILocation& location) {
+        lines += "|" + std::to_string(location.getLine());
+      });
+    }
+    if (lines.empty() && node != kEntryNode) lines = "|NULL";
+    text += lines + "\n";
+  }
+  text += "$\n";
+  for (const NumberedEdge& edge : numbered.edges) {
+    text += id(edge.from) + (edge.is_back ? "~>" : "->") + id(edge.to) + "|" +
+            std::to_string(edge.increment) + "$" + std::to_string(edge.weight) + "\n";
+  }
+  return text;
+}
+
+std::string function_record_text(const llvm::Function& function, const NumberedGraph& numbered,
+                                 const std::vector<llvm::BasicBlock*>& block_of_node,
+                                 std::uint64_t first_id, const TraceOptions& options) {
+  std::string text = place_of_function(function);
+  text += "paths\t" + std::to_string(numbered.path_count) + "\n";
+  text += "ring\t" + std::to_string(options.ring_size) + "\n";
+  if (function.callsFunctionThatReturnsTwice()) text += "flag\tsetjmp\n";
+  for (const NumberedEdge& edge : numbered.edges) {
+    if (edge.is_back && edge.exit_increment != 0)
+      text += "exit\t" + std::to_string(first_id + edge.from) + "\t" +
+              std::to_string(first_id + edge.to) + "\t" + std::to_string(edge.exit_increment) +
+              "\n";
+  }
+  Scopes scopes;
+  std::string scope_text;
+  std::string lines;
+  for (const std::uint32_t node : numbered.print_order) {
+    if (node != kExitNode)
+      lines += place_lines(*block_of_node[node], first_id + node, scopes, scope_text);
+  }
+  return text + scope_text + lines;
+}
+
+std::string skipped_record_text(const llvm::Function& function, const std::string& reason,
+                                std::uint64_t path_count) {
+  std::string text = place_of_function(function) + "reason\t" + reason + "\n";
+  if (path_count != 0) text += "paths\t" + std::to_string(path_count) + "\n";
+  return text;
+}
+
+void append_path_entry(llvm::Function& function, const std::string& entry, std::uint64_t key,
+                       const std::string& record_text) {
+  std::string assembly =
+      push_section(function, csi::kPathSection) + "77101:\n" + ascii(entry) + "\t.popsection\n";
+  assembly += push_section(function, csi::kRecordSection) + "\t.long " +
+              std::to_string(record_text.size() + 17) + "\n" +
+              kind_directive(csi::RecordKind::kFunction) + "\t.quad " + std::to_string(key) +
+              ",77101b\n" + ascii(record_text) + "\t.popsection\n";
+  function.getParent()->appendModuleInlineAsm(assembly);
+}
+
+void append_skipped_record(llvm::Function& function, const std::string& record_text) {
+  function.getParent()->appendModuleInlineAsm(push_section(function, csi::kRecordSection) +
+                                              "\t.long " + std::to_string(record_text.size() + 1) +
+                                              "\n" + kind_directive(csi::RecordKind::kSkipped) +
+                                              ascii(record_text) + "\t.popsection\n");
+}
+
+}  // namespace telltale::instrument

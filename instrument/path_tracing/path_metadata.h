@@ -1,0 +1,39 @@
+// The texts of path tracing's sections (docs/formats/csi.md).
+#pragma once
+
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/IR/Module.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/ball_larus.h"
+#include "trace_options.h"
+
+namespace telltale::instrument {
+
+// Identifies a function among all functions of a program, before it is instrumented. Equal for
+// copies of an inline function of the same source.
+std::uint64_t function_key(const llvm::Function& function, const NumberedGraph& numbered);
+
+// A function's entry in .debug_PT, after it is instrumented. `stores` print as -1.
+std::string path_entry(const llvm::Function& function, const NumberedGraph& numbered,
+                       const std::vector<llvm::BasicBlock*>& block_of_node, std::uint64_t first_id,
+                       const llvm::DenseSet<const llvm::Instruction*>& stores);
+
+// The text of a function's record.
+std::string function_record_text(const llvm::Function& function, const NumberedGraph& numbered,
+                                 const std::vector<llvm::BasicBlock*>& block_of_node,
+                                 std::uint64_t first_id, const TraceOptions& options);
+
+// The text of the record of a function that is not instrumented. `path_count` is 0 if unknown.
+std::string skipped_record_text(const llvm::Function& function, const std::string& reason,
+                                std::uint64_t path_count);
+
+// Appends them to the sections, in the function's comdat if it has one.
+void append_path_entry(llvm::Function& function, const std::string& entry, std::uint64_t key,
+                       const std::string& record_text);
+void append_skipped_record(llvm::Function& function, const std::string& record_text);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,143 @@
+#include "path_tracing/path_tracing_pass.h"
+
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <string>
+#include <vector>
+
+#include "path_tracing/flow_graph.h"
+#include "path_tracing/path_code.h"
+#include "path_tracing/path_metadata.h"
+
+namespace telltale::instrument {
+namespace {
+
+// Why a function cannot be traced whatever its paths; empty if it can.
+std::string unsupported_reason(const llvm::Function& function) {
+  if (function.hasFnAttribute(llvm::Attribute::Naked)) return "naked function";
+  if (function.isPresplitCoroutine()) return "coroutine before it is split";
+  for (const llvm::BasicBlock& block : function) {
+    const llvm::Instruction& first = *block.getFirstNonPHIIt();
+    if (llvm::isa<llvm::FuncletPadInst>(first) || llvm::isa<llvm::CatchSwitchInst>(first))
+      return "funclets";
+  }
+  return "";
+}
+
+bool is_generated(const llvm::Function& function) {
+  return function.getName().starts_with("telltale.") ||
+         function.getName().starts_with("__telltale_");
+}
+
+class PathTracing {
+ public:
+  PathTracing(llvm::Module& module, const TracedUnit& unit) : module_(module), unit_(unit) {}
+
+  void run() {
+    std::vector<llvm::Function*> functions;
+    for (llvm::Function& function : module_) {
+      if (!function.isDeclaration() && !function.hasAvailableExternallyLinkage() &&
+          !is_generated(function))
+        functions.push_back(&function);
+    }
+    for (llvm::Function* const function : functions) trace_if_asked(*function);
+  }
+
+ private:
+  void warn(const llvm::Function& function, const std::string& why) const {
+    if (unit_.options.is_silent) return;
+    llvm::errs() << "telltale-cc: warning: " << module_.getSourceFileName() << ": function '"
+                 << function.getName() << "' is not traced: " << why << "\n";
+  }
+
+  void skip(llvm::Function& function, const std::string& reason, std::uint64_t path_count = 0) {
+    append_skipped_record(function, skipped_record_text(function, reason, path_count));
+  }
+
+  void trace_if_asked(llvm::Function& function) {
+    const TraceRule* const rule = unit_.options.rule_for(function.getName());
+    if (rule == nullptr) {
+      warn(function, "no rule of the schema matches");
+      skip(function, "no rule of the schema matches");
+    } else if (!rule->traces_paths) {
+      skip(function, "the schema leaves it out");
+    } else if (unit_.options.filters && llvm::succ_empty(&function.getEntryBlock())) {
+      // Its only path is known without tracing.
+      skip(function, "one block");
+    } else if (const std::string reason = unsupported_reason(function); !reason.empty()) {
+      warn(function, reason);
+      skip(function, reason);
+    } else {
+      trace(function);
+    }
+  }
+
+  void trace(llvm::Function& function) {
+    separate_unsplittable_edges(function);
+    const FlowGraph graph = flow_graph(function);
+    const NumberedGraph numbered = number_paths(graph.flow, unit_.options.most_paths);
+    const std::uint64_t first_id = next_id_;
+    next_id_ += numbered.edges.empty() ? numbered.discovered : numbered.nodes.size();
+    if (numbered.edges.empty()) {
+      warn(function, "it has more than " + std::to_string(unit_.options.most_paths) + " paths");
+      skip(function, "too many paths", numbered.path_count);
+      return;
+    }
+    const std::uint64_t key = function_key(function, numbered);
+    std::vector<llvm::BasicBlock*> block_of_node;
+    if (const std::string reason = split_edges(graph, numbered, block_of_node); !reason.empty()) {
+      warn(function, reason);
+      skip(function, reason);
+      return;
+    }
+    const std::string record =
+        function_record_text(function, numbered, block_of_node, first_id, unit_.options);
+    const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(
+        {function, numbered, block_of_node, first_id, key, unit_.optimises_later}, unit_.options);
+    append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),
+                      key, record);
+    // Abort rather than emit invalid IR.
+    if (llvm::verifyFunction(function, &llvm::errs()))
+      llvm::report_fatal_error(llvm::Twine("telltale: path tracing made invalid code of ") +
+                               function.getName());
+  }
+
+  llvm::Module& module_;
+  const TracedUnit& unit_;
+  std::uint64_t next_id_ = 0;  // ids of blocks are unique in an object file
+};
+
+class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    if (!traced_unit().is_active) return llvm::PreservedAnalyses::all();
+    traced_unit().is_active = false;
+    PathTracing(module, traced_unit()).run();
+    return llvm::PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's
+};
+
+}  // namespace
+
+TracedUnit& traced_unit() {
+  static TracedUnit the_unit;
+  return the_unit;
+}
+
+void register_path_tracing(llvm::PassBuilder& builder) {
+#if LLVM_VERSION_MAJOR > 19
+  builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
+        manager.addPass(PathTracingPass());
+      });
+#else
+  builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
+        manager.addPass(PathTracingPass());
+      });
+#endif
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,21 @@
+// The LLVM pass of --trace.
+#pragma once
+
+#include <llvm/Passes/PassBuilder.h>
+
+#include "trace_options.h"
+
+namespace telltale::instrument {
+
+// Of the unit that this process compiles; plugin.cc fills it.
+struct TracedUnit {
+  TraceOptions options;
+  bool is_active = false;        // the pass has still to run
+  bool optimises_later = false;  // at link time, after the pass
+};
+TracedUnit& traced_unit();
+
+// Adds the pass where optimisation ends.
+void register_path_tracing(llvm::PassBuilder& builder);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,186 @@
+#include "trace_options.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace telltale::instrument {
+namespace {
+
+struct BuiltInSchema {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr std::array<BuiltInSchema, 1> kBuiltInSchemas = {{{"pt.schema", "*;{PT}\n"}}};
+constexpr std::array<std::string_view, 4> kMechanisms = {"BBC", "CC", "FC", "PT"};
+
+// Accepts one dash or two.
+bool take_name(std::string_view& word, std::string_view name) {
+  std::string_view rest = word;
+  if (!rest.starts_with('-')) return false;
+  rest.remove_prefix(rest.starts_with("--") ? 2 : 1);
+  if (!rest.starts_with(name)) return false;
+  word = rest.substr(name.size());
+  return true;
+}
+
+// A positive integer as C spells it: decimal, octal or hexadecimal.
+std::optional<std::uint64_t> positive_number(std::string_view text, std::uint64_t most) {
+  const std::string digits(text);
+  if (digits.empty() || std::isdigit(static_cast<unsigned char>(digits[0])) == 0)
+    return std::nullopt;
+  char* end = nullptr;
+  errno = 0;
+  const std::uint64_t number = std::strtoull(digits.c_str(), &end, 0);
+  if (*end != '\0' || errno != 0 || number == 0 || number > most) return std::nullopt;
+  return number;
+}
+
+template <typename Number>
+void take_number(std::string_view name, std::string_view value, std::uint64_t most, Number& number,
+                 std::optional<std::string>& warning) {
+  const std::optional<std::uint64_t> given = positive_number(value, most);
+  if (given.has_value()) {
+    number = static_cast<Number>(*given);
+  } else {
+    warning = std::string(name) + " takes a number from 1 to " + std::to_string(most) + ", not '" +
+              std::string(value) + "'; ignored";
+  }
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+// One variant, without its braces.
+std::optional<std::string> parse_mechanisms(std::string_view text, TraceRule& rule) {
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    const std::string name = upper(text.substr(0, comma));
+    if (std::find(kMechanisms.begin(), kMechanisms.end(), name) == kMechanisms.end())
+      return "there is no mechanism '" + std::string(text.substr(0, comma)) +
+             "'; mechanisms are PT, FC, CC and BBC";
+    if (name != "PT") return "mechanism " + name + " is not supported; PT is";
+    rule.traces_paths = true;
+    if (comma == std::string_view::npos) return std::nullopt;
+    text.remove_prefix(comma + 1);
+    if (text.empty()) return "a mechanism is missing after ','";
+  }
+  return std::nullopt;
+}
+
+// `line` is without white space.
+std::optional<std::string> parse_rule(std::string_view line, TraceRule& rule) {
+  const std::size_t semicolon = line.find(';');
+  if (semicolon == std::string_view::npos || semicolon == 0)
+    return "a rule is FUNCTION;{MECHANISM,...}";
+  rule.function = line.substr(0, semicolon);
+  line.remove_prefix(semicolon + 1);
+  // A semicolon may end the last variant.
+  if (line.ends_with(';')) line.remove_suffix(1);
+  const std::size_t end = line.find('}');
+  if (!line.starts_with('{') || end == std::string_view::npos)
+    return "a variant is {MECHANISM,...}";
+  if (end + 1 != line.size())
+    return "several variants of a function are not supported: give one {MECHANISM,...}";
+  return parse_mechanisms(line.substr(1, end - 1), rule);
+}
+
+}  // namespace
+
+const TraceRule* TraceOptions::rule_for(std::string_view function) const {
+  for (const TraceRule& rule : rules) {
+    if (rule.function == "*" || rule.function == function) return &rule;
+  }
+  return nullptr;
+}
+
+std::vector<TraceOptionHelp> trace_option_help() {
+  return {
+      {"--trace=SCHEMA",
+       "Instruments functions as the schema file says: lines FUNCTION;{PT}. pt.schema traces the "
+       "paths of all functions, without such a file."},
+      {"-path-array-size=N", "Keeps the last N paths of each activation; 10 by default."},
+      {"-hash-size=N", "Leaves out functions with more than N paths; 2^63 - 2 by default."},
+      {"-silent", "Prints no warnings about functions that are not instrumented."},
+      {"-no-filter", "Instruments functions without branches, too."},
+      {"-f[no-]trace-legacy-names",
+       "Names the variables as csi-cc did in DWARF, not as its manual did."},
+  };
+}
+
+bool parse_trace_option(std::string_view word, TraceOptions& options,
+                        std::optional<std::string>& error, std::optional<std::string>& warning) {
+  std::string_view value = word;
+  if (take_name(value, "trace=")) {
+    options.schema_file = value;
+    if (value.empty()) error = "--trace= needs the name of a schema file";
+  } else if (take_name(value, "path-array-size=")) {
+    // The array is in every frame.
+    constexpr std::uint64_t kMostRing = 1U << 20U;
+    take_number("-path-array-size=", value, kMostRing, options.ring_size, warning);
+  } else if (take_name(value, "hash-size=")) {
+    take_number("-hash-size=", value, TraceOptions().most_paths, options.most_paths, warning);
+  } else if (take_name(value, "silent") && value.empty()) {
+    options.is_silent = true;
+  } else if (take_name(value = word, "no-filter") && value.empty()) {
+    options.filters = false;
+  } else if (word == "-ftrace-legacy-names" || word == "-fno-trace-legacy-names") {
+    options.legacy_names = word.starts_with("-ft");
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::vector<std::string> trace_options_of_environment() {
+  std::vector<std::string> words;
+  const auto take = [&](const char* variable, const std::string& option) {
+    if (const char* const value = std::getenv(variable)) words.push_back(option + value);
+  };
+  take("PT_ARRAY_SIZE", "-path-array-size=");
+  take("PT_HASH_SIZE", "-hash-size=");
+  if (std::getenv("CSI_SILENT") != nullptr) words.emplace_back("-silent");
+  return words;
+}
+
+std::optional<std::string> parse_schema(std::string_view text, const std::string& file,
+                                        TraceOptions& options) {
+  unsigned number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string line;
+    for (const char c : text.substr(0, end)) {
+      if (std::isspace(static_cast<unsigned char>(c)) == 0) line += c;
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty()) continue;
+    TraceRule rule;
+    if (const std::optional<std::string> error = parse_rule(line, rule))
+      return file + ":" + std::to_string(number) + ": " + *error;
+    options.rules.push_back(std::move(rule));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> read_schema(TraceOptions& options) {
+  std::ifstream file(options.schema_file);
+  if (file) {
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    return parse_schema(text, options.schema_file, options);
+  }
+  for (const BuiltInSchema& schema : kBuiltInSchemas) {
+    if (schema.name == options.schema_file)
+      return parse_schema(schema.text, options.schema_file, options);
+  }
+  return "cannot read " + options.schema_file;
+}
+
+}  // namespace telltale::instrument

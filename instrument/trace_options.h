@@ -1,0 +1,53 @@
+// Options of --trace, and the grammar of its schema files (docs/formats/csi.md, docs/csi-guide.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace telltale::instrument {
+
+// One line of a schema file: `FUNCTION;{MECHANISM,...};...`
+struct TraceRule {
+  std::string function;  // a symbol name; "*" is any
+  bool traces_paths = false;
+};
+
+struct TraceOptions {
+  std::string schema_file;       // of --trace=; empty for none
+  std::vector<TraceRule> rules;  // its contents; the first rule that matches decides
+  std::uint32_t ring_size = 10;  // path numbers that an activation keeps
+  std::uint64_t most_paths = (std::uint64_t{1} << 63U) - 2;  // functions with more are skipped
+  bool is_silent = false;
+  bool filters = true;  // leaves out mechanisms that tell nothing about a function
+  bool legacy_names = false;
+
+  [[nodiscard]] bool is_on() const { return !schema_file.empty(); }
+  // Null if no rule matches.
+  [[nodiscard]] const TraceRule* rule_for(std::string_view function) const;
+};
+
+// One line of --help.
+struct TraceOptionHelp {
+  std::string_view spelling;
+  std::string_view help;
+};
+std::vector<TraceOptionHelp> trace_option_help();
+
+// Parses one option. Returns false if it is not one of ours. Sets `error` if its value is invalid.
+// A number that is no positive integer is ignored, with a `warning`, as csi-cc does.
+bool parse_trace_option(std::string_view word, TraceOptions& options,
+                        std::optional<std::string>& error, std::optional<std::string>& warning);
+
+// The options that PT_ARRAY_SIZE, PT_HASH_SIZE and CSI_SILENT of the environment stand for.
+std::vector<std::string> trace_options_of_environment();
+
+// Parses the text of a schema. Returns an error message, with the line, on failure.
+std::optional<std::string> parse_schema(std::string_view text, const std::string& file,
+                                        TraceOptions& options);
+// Reads options.schema_file; "pt.schema" without such a file is `*;{PT}`.
+std::optional<std::string> read_schema(TraceOptions& options);
+
+}  // namespace telltale::instrument
