@@ -220,8 +220,12 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   if (parts.options.any_scheme() || traces) {
     if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
     std::vector<std::string> words{"-fplugin=" + installation.plugin};
-    if (traces)
+    if (traces) {
       parts.sampler.insert(parts.sampler.end(), parts.tracing.begin(), parts.tracing.end());
+      // Where machine blocks begin: the compiler may put instructions before a block's first
+      // position.
+      words.emplace_back("-fbasic-block-address-map");
+    }
     for (const std::string& option : parts.sampler)
       words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});
     // A module in one step: clang would write its interface after marks are inserted.

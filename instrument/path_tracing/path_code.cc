@@ -4,6 +4,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <string>
 
@@ -25,7 +26,9 @@ class PathCode {
         options_(options),
         context_(traced.function.getContext()),
         word_(llvm::Type::getInt64Ty(context_)),
-        ring_(llvm::ArrayType::get(word_, options.ring_size)) {}
+        ring_(llvm::ArrayType::get(word_, options.ring_size)),
+        is_x86_64_(llvm::Triple(traced.function.getParent()->getTargetTriple()).getArch() ==
+                   llvm::Triple::x86_64) {}
 
   llvm::DenseSet<const llvm::Instruction*> run() {
     // Found before code is inserted, which is at these places.
@@ -34,8 +37,14 @@ class PathCode {
     for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
       if (node != kEntryNode && node != kExitNode) insert_block_start(node);
     }
+    std::vector<bool> has_end(traced_.block_of_node.size(), false);
     for (const NumberedEdge& edge : traced_.numbered.edges) {
-      if (edge.place == PathCodePlace::kEndOfSource) insert_at_end(edge);
+      if (edge.place != PathCodePlace::kEndOfSource || !does_something(edge)) continue;
+      insert_at_end(edge);
+      has_end[edge.from] = true;
+    }
+    for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
+      if (node != kExitNode && !has_end[node]) insert_block_end(node);
     }
     return std::move(stores_);
   }
@@ -63,17 +72,46 @@ class PathCode {
     return call;
   }
 
-  // From here on, the program is in this node.
-  void insert_position(llvm::IRBuilder<>& builder, std::uint32_t node, Phase phase) {
+  // Assembly: from here on, the program is in this node.
+  [[nodiscard]] std::string position(std::uint32_t node, Phase phase,
+                                     bool is_after_instruction = true) const {
     constexpr unsigned kSize = 22;
-    insert_assembly(builder,
-                    std::string("77102:\n") + kPushSection + "\t.long " + std::to_string(kSize) +
-                        "\n\t.byte " +
-                        std::to_string(static_cast<unsigned>(csi::RecordKind::kPosition)) + "," +
-                        std::to_string(static_cast<unsigned>(phase)) + "\n\t.long " +
-                        std::to_string(traced_.first_id + node) + "\n\t.quad " +
-                        std::to_string(traced_.key) + ",77102b\n\t.popsection",
-                    {}, "");
+    const unsigned flags = is_after_instruction ? csi::kAfterInstruction : 0;
+    return std::string("77102:\n") + kPushSection + "\t.long " + std::to_string(kSize) +
+           "\n\t.byte " + std::to_string(static_cast<unsigned>(csi::RecordKind::kPosition)) + "," +
+           std::to_string(static_cast<unsigned>(phase) | flags) + "\n\t.long " +
+           std::to_string(traced_.first_id + node) + "\n\t.quad " + std::to_string(traced_.key) +
+           ",77102b\n\t.popsection";
+  }
+
+  void insert_start(llvm::IRBuilder<>& builder, std::uint32_t node) {
+    insert_assembly(builder, position(node, Phase::kSettled, false), {}, "");
+  }
+  void insert_position(llvm::IRBuilder<>& builder, std::uint32_t node, Phase phase) {
+    insert_assembly(builder, position(node, phase), {}, "");
+  }
+
+  // Stores, or adds, and then is at a position. On x86-64 both are one piece of assembly, since
+  // instructions could be scheduled between them, where the position would not be what the
+  // variables say.
+  void change(llvm::IRBuilder<>& builder, const char* instruction, llvm::Value* operand,
+              llvm::Value* variable, const std::string& next_position) {
+    llvm::CallInst* const call =
+        insert_assembly(builder, std::string(instruction) + " $1, $0\n" + next_position,
+                        {variable, operand}, "=*m,er,~{flags}");
+    call->addParamAttr(0, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
+  }
+  void store(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::Value* variable,
+             std::uint32_t node, Phase phase) {
+    if (is_x86_64_) return change(builder, "movq", value, variable, position(node, phase));
+    builder.CreateStore(value, variable, true);
+    insert_position(builder, node, phase);
+  }
+  void increase_sum(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint32_t node) {
+    if (is_x86_64_)
+      return change(builder, "addq", number(increment), sum_, position(node, Phase::kSettled));
+    builder.CreateStore(increased_sum(builder, increment), sum_, true);
+    insert_position(builder, node, Phase::kSettled);
   }
 
   // Where the variables are, for readers without DWARF: operands as the assembler sees them.
@@ -155,18 +193,17 @@ class PathCode {
   }
 
   // Appends the number to the ring. `next_sum` is what the next path starts with, at `next_node`.
-  void store_number(llvm::IRBuilder<>& builder, llvm::Value* path, std::uint64_t next_sum,
+  void store_number(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint64_t next_sum,
                     std::uint32_t next_node) {
     llvm::LoadInst* const index = builder.CreateLoad(word_, index_, true);
     stores_.insert(index);
-    builder.CreateStore(path, slot(builder, index), true);
-    insert_position(builder, next_node, Phase::kNumberStored);
+    llvm::Value* const path = increased_sum(builder, increment);
+    store(builder, path, slot(builder, index), next_node, Phase::kNumberStored);
     llvm::Value* const is_last = builder.CreateICmpEQ(index, number(options_.ring_size - 1));
     llvm::Value* const next = builder.CreateSelect(
         is_last, number(0), builder.CreateAdd(index, number(1), "", true, true));
-    builder.CreateStore(next, index_, true);
-    insert_position(builder, next_node, Phase::kIndexMoved);
-    builder.CreateStore(number(next_sum), sum_, true);
+    store(builder, next, index_, next_node, Phase::kIndexMoved);
+    store(builder, number(next_sum), sum_, next_node, Phase::kSettled);
   }
 
   llvm::Value* increased_sum(llvm::IRBuilder<>& builder, std::uint64_t increment) {
@@ -178,13 +215,12 @@ class PathCode {
     // A block that leaves is still where the program is.
     const std::uint32_t next = edge.to == kExitNode ? edge.from : edge.to;
     if (edge.is_back) {
-      store_number(builder, increased_sum(builder, edge.exit_increment), edge.increment, next);
+      store_number(builder, edge.exit_increment, edge.increment, next);
     } else if (edge.completes) {
-      store_number(builder, increased_sum(builder, edge.increment), 0, next);
+      store_number(builder, edge.increment, 0, next);
     } else {
-      builder.CreateStore(increased_sum(builder, edge.increment), sum_, true);
+      increase_sum(builder, edge.increment, next);
     }
-    insert_position(builder, next, Phase::kSettled);
   }
 
   // Code of an edge at the start of its target: until it has run, the variables are those of the
@@ -195,21 +231,34 @@ class PathCode {
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
     const NumberedEdge* const edge = edges_to_start_[node];
     if (edge != nullptr && does_something(*edge)) {
-      insert_position(builder, edge->from, Phase::kSettled);
+      insert_start(builder, edge->from);
       insert_edge(builder, *edge);
     } else {
-      insert_position(builder, node, Phase::kSettled);
+      insert_start(builder, node);
     }
   }
 
   void insert_at_end(const NumberedEdge& edge) {
-    if (!does_something(edge)) return;
     llvm::BasicBlock* const block = traced_.block_of_node[edge.from];
     // Nothing may be between a musttail call and its return.
     llvm::Instruction* const call = block->getTerminatingMustTailCall();
     llvm::IRBuilder<> builder(call != nullptr ? call : block->getTerminator());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
     insert_edge(builder, edge);
+  }
+
+  // Blocks end differently, so that the code generator does not merge the same calls at their ends.
+  // Nothing may be between a call and its return if it is to become a jump.
+  void insert_block_end(std::uint32_t node) {
+    llvm::BasicBlock* const block = traced_.block_of_node[node];
+    llvm::Instruction* place = block->getTerminator();
+    const auto* const before = llvm::dyn_cast_or_null<llvm::CallInst>(place->getPrevNode());
+    if (llvm::isa<llvm::ReturnInst>(place) && before != nullptr && before->isTailCall())
+      place = place->getPrevNode();
+    if (llvm::Instruction* const call = block->getTerminatingMustTailCall()) place = call;
+    llvm::IRBuilder<> builder(place);
+    builder.SetCurrentDebugLocation(llvm::DebugLoc());
+    insert_assembly(builder, "# end of " + std::to_string(traced_.first_id + node), {}, "");
   }
 
   // A callee that is inlined later leaves its own positions behind.
@@ -246,6 +295,7 @@ class PathCode {
   llvm::LLVMContext& context_;
   llvm::IntegerType* word_;
   llvm::ArrayType* ring_;
+  bool is_x86_64_;
   llvm::AllocaInst* array_ = nullptr;
   llvm::AllocaInst* index_ = nullptr;
   llvm::AllocaInst* sum_ = nullptr;

@@ -1,8 +1,9 @@
 """telltale-cc --trace: the sections of programs that it builds (docs/formats/csi.md), and the programs' own behaviour."""
-import pathlib
-import re
+import platform
 import unittest
 
+from path_sections import Records
+from path_steps import build_stepper, check_every_instruction
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, compile_with, run, section
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
@@ -36,12 +37,17 @@ $
 """
 
 
-class Sections(SamplerCase):
+class TraceCase(SamplerCase):
     def trace(self, release, *words, output="program", cxx=False):
         done = compile_with(release, "--trace=pt.schema", *words, "-o", self.path(output), cxx=cxx)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return self.path(output)
 
+    def records(self, program):
+        return Records(section(program, ".debug_telltale_paths"))
+
+
+class Sections(TraceCase):
     def test_the_published_example_has_the_published_text(self):
         for release in RELEASES:
             with self.subTest(release=release):
@@ -64,6 +70,41 @@ class Sections(SamplerCase):
                    self.path("program"))
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(b"\nmain\n", section(self.path("program"), ".debug_PT"))
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "positions are exact on x86-64")
+class EveryInstruction(TraceCase):
+    """Runs programs one instruction at a time. Before each, the variables say exactly what ran."""
+
+    def check(self, source, functions, levels, *words, wraps=True):
+        stepper = build_stepper(self.path("stepper"))
+        cxx = source.suffix == ".cc"
+        for release in RELEASES:
+            for level in levels:
+                with self.subTest(release=release, level=level):
+                    plain = self.path("plain")
+                    self.assertEqual(compile_with(release, level, *words, source, "-o", plain, cxx=cxx).returncode, 0)
+                    program = self.trace(release, level, "-no-pie", *words, source, cxx=cxx)
+                    expected = run(plain)
+                    checker, status = check_every_instruction(stepper, program, self.path("steps"))
+                    self.assertEqual(status >> 8, expected.returncode)
+                    self.assertLessEqual(functions, set(checker.steps))
+                    self.assertGreater(checker.complete[True], 500)
+                    if wraps:
+                        # Of longer runs only the end is known.
+                        self.assertGreater(checker.complete[False], 200)
+                    self.assertLess(checker.steps["shared code"], sum(checker.complete.values()) / 20)
+
+    def test_every_kind_of_control_flow(self):
+        self.check(PROGRAMS / "control_flow.c",
+                   {"loops", "cases", "irreducible", "recursive", "variable_array", "self_loop", "jumping", "computed",
+                    "tail_a", "tail_b", "leave"}, ("-O0", "-O1", "-O2"))
+
+    def test_exceptions(self):
+        self.check(PROGRAMS / "exceptions.cc", {"_Z7catchesi", "_Z6throwsi"}, ("-O0", "-O2"), wraps=False)
+
+    def test_a_ring_of_one_path(self):
+        self.check(PROGRAMS / "control_flow.c", {"loops"}, ("-O0", "-O2"), "-path-array-size=1")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ inline constexpr const char* kRecordSection = ".debug_telltale_paths";
 enum class RecordKind : std::uint8_t {
   // u64 key; u64 offset of the function's entry in .debug_PT; text lines up to the end.
   kFunction = 1,
-  // u8 phase; u32 id of a block in .debug_PT; u64 key; u64 address. From the address on, the
-  // program is in this block, up to the next position.
+  // u8 phase (and kAfterInstruction); u32 id of a block in .debug_PT; u64 key; u64 address. From
+  // the address on, the program is in this block, up to the next position.
   kPosition = 2,
   // u64 key; u64 address; three NUL-terminated operands of assembly: array, index, sum.
   kFrame = 3,
@@ -29,6 +29,10 @@ enum class Phase : std::uint8_t {
   kNumberStored = 1,  // the number is in the slot of the index; the index and the sum are to change
   kIndexMoved = 2,    // the index is changed, too; the sum is to change
 };
+
+// Added to a position's phase: an instruction of the same block precedes it. Where a machine block
+// begins at its address, too, the position says nothing about that block.
+inline constexpr std::uint8_t kAfterInstruction = 0x80;
 
 // Names of the variables in DWARF: the documented ones, and those that csi-cc wrote
 // (-ftrace-legacy-names).

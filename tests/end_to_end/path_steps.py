@@ -1,0 +1,165 @@
+"""Runs a program instruction by instruction, and decodes the variables of the running activation before each."""
+import bisect
+import collections
+import re
+import struct
+
+from path_sections import Records, machine_blocks, parse_entries, section_of_any_type
+from sampler_programs import SOURCE_DIR, run, section
+
+RED_ZONE, WINDOW = 256, 2048
+STEP = struct.Struct(f"<4Q{WINDOW}s")
+
+
+def build_stepper(output):
+    done = run("cc", "-O1", SOURCE_DIR / "tests/support/single_step.c", "-o", output)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+def bounds_of_functions(program):
+    """[(begin, end, symbol)] of the program's own functions, sorted."""
+    found = []
+    for line in run("nm", "-S", "--defined-only", program).stdout.splitlines():
+        words = line.split()
+        if len(words) == 4 and words[2] in "tTwW":
+            found.append((int(words[0], 16), int(words[0], 16) + int(words[1], 16), words[3]))
+    return sorted(found)
+
+
+def frame_rules(program):
+    """[(address, register, offset)]: the canonical frame address from an address on, sorted."""
+    rules = []
+    for line in run("readelf", "--debug-dump=frames-interp", program).stdout.splitlines():
+        row = re.match(r"([0-9a-f]{16}) (r\w\w)([+-]\d+) ", line)
+        if row:
+            rules.append((int(row[1], 16), row[2], int(row[3])))
+    return sorted(rules)
+
+
+class Activation:
+    def __init__(self, function, has_entry):
+        self.blocks = [function.entry] if has_entry else []
+
+
+class Checker:
+    """What ran, by the positions that were passed; compared with what the variables say."""
+
+    def __init__(self, program):
+        self.entries = parse_entries(section(program, ".debug_PT"))
+        self.records = Records(section(program, ".debug_telltale_paths"))
+        self.bounds = bounds_of_functions(program)
+        self.machine_blocks = machine_blocks(section_of_any_type(program, ".llvm_bb_addr_map"))
+        begins = set(self.machine_blocks)
+        positions = [p for p in self.records.positions if not (p.is_after and p.address in begins)]
+        self.positions = sorted(positions, key=lambda p: p.address)
+        self.addresses = [p.address for p in self.positions]
+        self.rules = frame_rules(program)
+        # Blocks of which a copy has no instructions: another block begins at its address.
+        self.empty = {(one.key, one.id) for one, other in zip(self.positions, self.positions[1:])
+                      if one.phase == 0 and one.address == other.address and one[2:4] != other[2:4]}
+        self.empty |= {p[3:1:-1] for p in self.records.positions} - {p[3:1:-1] for p in self.positions if p.phase == 0}
+        self.activations = {}
+        self.steps = collections.Counter()
+        self.complete = collections.Counter()
+
+    def function(self, key):
+        return self.entries[self.records.functions[key][0]]
+
+    def rule(self, address):
+        return self.rules[bisect.bisect_right(self.rules, (address, "~", 0)) - 1][1:]
+
+    def place(self, operand, recorded_at, step):
+        offset, base = re.fullmatch(r"(-?\d*)\(%(\w+)\)", operand).groups()
+        offset = int(offset or 0)
+        registers = dict(zip(("rsp", "rbp", "rbx"), step[1:4]))
+        register, from_register = self.rule(recorded_at)
+        if register != base:
+            return registers[base] + offset  # a realigned stack
+        register, to_frame = self.rule(step[0])
+        return registers[register] + to_frame - from_register + offset
+
+    def words(self, address, count, step):
+        start = address - (step[1] - RED_ZONE)
+        assert 0 <= start and start + 8 * count <= WINDOW, "the frame is too large for the window"
+        return list(struct.unpack_from(f"<{count}q", step[4], start))
+
+    def check(self, step):
+        pc = step[0]
+        symbol = bisect.bisect_right(self.bounds, (pc, 1 << 64, "")) - 1
+        if symbol < 0 or pc >= self.bounds[symbol][1]:
+            return
+        last = bisect.bisect_right(self.addresses, pc) - 1
+        if last < 0 or self.addresses[last] < self.bounds[symbol][0]:
+            return
+        # Code at the start of a machine block belongs to the first position in it.
+        block = bisect.bisect_right(self.machine_blocks, pc)
+        begin = self.machine_blocks[block - 1]
+        end = self.machine_blocks[block] if block < len(self.machine_blocks) else 1 << 64
+        if self.addresses[last] < begin:
+            if last + 1 == len(self.addresses) or self.addresses[last + 1] >= end:
+                self.steps["shared code"] += 1
+                return
+            last += 1
+        here = self.positions[last]
+        function = self.function(here.key)
+        (recorded_at, operands), = self.records.frames[here.key]
+        ring_at, index_at, sum_at = (self.place(operand, recorded_at, step) for operand in operands)
+        if pc == here.address or pc == begin < here.address:
+            self.pass_position(here, function, ring_at)
+        size = int(next(row[1] for row in self.records.functions[here.key][1] if row[0] == "ring"))
+        ring = self.words(ring_at, size, step)
+        (index,), (total,) = self.words(index_at, 1, step), self.words(sum_at, 1, step)
+        truth = self.activations.get((here.key, ring_at))
+        if truth is None:
+            self.steps["outside the body"] += 1
+            return
+        begins, blocks = function.history(ring, index, total, here.phase, here.id)
+        blocks = [block for block in blocks if (here.key, block) not in self.empty]
+        self.steps[function.name] += 1
+        self.complete[begins] += 1
+        if begins:
+            assert blocks == truth.blocks, (function.name, hex(pc), blocks, truth.blocks)
+        else:
+            assert blocks == truth.blocks[-len(blocks):], (function.name, hex(pc), blocks, truth.blocks[-40:])
+
+    def pass_position(self, position, function, ring_at):
+        name = position.key, ring_at
+        (entry_address, _), = self.records.frames[position.key]
+        if position.address == entry_address:
+            self.activations[name] = Activation(function, (position.key, function.entry) not in self.empty)
+            if position.id == function.entry:
+                return
+        truth = self.activations.get(name)
+        if truth is None:
+            return
+        before = truth.blocks[-1] if truth.blocks else function.entry
+        loops = position.phase == 1 and any(e[:3] == (before, position.id, True) for e in function.edges)
+        if (position.id != before or loops) and (position.key, position.id) not in self.empty:
+            assert self.leads_to(function, position.key, before, position.id), (function.name, "no edge", before, position)
+            truth.blocks.append(position.id)
+
+    def leads_to(self, function, key, before, after):
+        """Is there an edge, if need be through blocks without instructions?"""
+        seen, pending = set(), [before]
+        while pending:
+            for edge in function.out[pending.pop()]:
+                if edge[1] == after:
+                    return True
+                if (key, edge[1]) in self.empty and edge[1] not in seen:
+                    seen.add(edge[1])
+                    pending.append(edge[1])
+        return False
+
+
+def check_every_instruction(stepper, program, output, *arguments):
+    """The Checker after a run of the program, and its wait status."""
+    checker = Checker(program)
+    main = next(bound[0] for bound in checker.bounds if bound[2] == "main")
+    begin, end = checker.bounds[0][0], max(bound[1] for bound in checker.bounds)
+    done = run(stepper, output, f"{main:x}", f"{begin:x}", f"{end:x}", program, *arguments, env={"LD_BIND_NOW": "1"})
+    assert done.returncode == 0, done.stderr
+    with open(output, "rb") as steps:
+        while data := steps.read(STEP.size):
+            checker.check(STEP.unpack(data))
+    return checker, int(done.stdout.splitlines()[-1])

@@ -1,0 +1,133 @@
+// Every kind of control flow, in functions that are called a few times. Without library calls, so that each instruction
+// can be looked at.
+#define NOINLINE __attribute__((noinline))
+void _exit(int);
+volatile int sink;
+volatile int zero;
+
+NOINLINE int loops(int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) {
+    if (i % 3 == 0) continue;
+    int j = i;
+    do {
+      sum += j;
+      if (sum % 7 == 0) sink = sum;
+    } while (--j > 0);
+    while (sum % 5 != 0) ++sum;
+  }
+  return sum;
+}
+
+NOINLINE int cases(int n) {
+  switch (n) {
+    case 0: case 1: case 2:
+      sink = 1;
+      break;
+    case 5:
+      sink = 2;
+      // fall through
+    case 7: case 9:
+      sink = 3;
+      return n;
+    default:
+      if (n & 1) return 4;
+  }
+  return 5;
+}
+
+NOINLINE int irreducible(int n) {
+  int i = 0;
+  if (n & 1) goto middle;
+again:
+  sink = i;
+  ++i;
+middle:
+  ++i;
+  if (i & 2) sink = -i;
+  if (i < n) goto again;
+  return i;
+}
+
+NOINLINE int recursive(int n) {
+  if (n <= 1) return n + zero;
+  int sum = 0;
+  for (int i = 1; i <= 2; ++i) sum += recursive(n - i) + sink % 2;
+  return sum;
+}
+
+NOINLINE int computed(const unsigned char* code) {
+  static void* const kLabels[] = {&&add, &&twice, &&less, &&back, &&end};
+  int value = 1, turns = 0;
+  const unsigned char* at = code;
+  goto *kLabels[*at++];
+add:
+  value += 3;
+  goto *kLabels[*at++];
+twice:
+  value *= 2;
+  if (value > 50) goto less;
+  goto *kLabels[*at++];
+less:
+  value -= 7;
+  goto *kLabels[*at++];
+back:
+  if (++turns < 3) at = code;
+  goto *kLabels[*at++];
+end:
+  return value;
+}
+
+NOINLINE int variable_array(int n) {
+  int array[n];
+  for (int i = 0; i < n; ++i) array[i] = i & 1 ? i : -i;
+  int sum = 0;
+  for (int i = 0; i < n; ++i) {
+    if (array[i] > 0) sum += array[i];
+  }
+  return sum;
+}
+
+NOINLINE int self_loop(int n) {
+  do {
+    sink = n;
+  } while (n-- > 0);
+  return n;
+}
+
+NOINLINE int jumping(int n) {
+  int seen = 0;
+  for (int i = 0; i < 3; ++i) {
+    __asm__ goto("cmpl $2, %0; jl %l[small]" : : "r"(n) : "cc" : small);
+    ++seen;
+    continue;
+  small:
+    seen += 10;
+  }
+  return seen;
+}
+
+NOINLINE int tail_a(int n);
+NOINLINE int tail_b(int n) {
+  if (n <= 0) return zero;
+  __attribute__((musttail)) return tail_a(n - 1);
+}
+NOINLINE int tail_a(int n) {
+  if (n == 1) sink = 9;
+  __attribute__((musttail)) return tail_b(n - 1);
+}
+
+NOINLINE void leave(int status) {
+  if (status) sink = status;
+  _exit(status);
+}
+
+int main(int argc, char** argv) {
+  (void)argv;
+  int sum = loops(9) + loops(1);
+  for (int i = 0; i < 11; ++i) sum += cases(i);
+  sum += irreducible(6) + irreducible(7) + recursive(6) + variable_array(9) + self_loop(14) + jumping(1) + jumping(argc + 3);
+  static const unsigned char kCode[] = {0, 1, 1, 2, 0, 3, 1, 1, 4};
+  sum += computed(kCode) + tail_a(5);
+  leave(sum & 127);
+}
