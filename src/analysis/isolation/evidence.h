@@ -1,0 +1,171 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "analysis/isolation/predicate_scores.h"
+
+namespace telltale::isolation {
+
+// What many runs observed, one bit of truth a predicate and run: how often something was counted in
+// one run does not matter, because observations within a run depend on each other (a sampled call
+// counts all of its sites).
+
+// Sites that were counted in the same way, numbered one after the other: a unit's sites of one
+// scheme.
+struct SiteGroup {
+  static constexpr unsigned kMaxCounters = 16;
+
+  uint32_t sites = 0;
+  unsigned counters = 1;  // of a site; at most kMaxCounters
+  // Predicate 2i is "counter i counted", 2i + 1 "another counter counted". Otherwise predicate i is
+  // "counter i counted".
+  bool complements = false;
+  // A run observes the site if it tells of the group at all. Otherwise: if a counter counted.
+  bool observed_by_report = false;
+
+  [[nodiscard]] unsigned predicates() const { return complements ? 2 * counters : counters; }
+};
+
+// The sites of all groups, numbered from 0 in order, and their predicates likewise.
+class SiteTable {
+ public:
+  // Returns the number of the group's first site. REQUIRES: 1 <= counters <= kMaxCounters.
+  uint32_t add(const SiteGroup& group);
+
+  [[nodiscard]] const std::vector<SiteGroup>& groups() const { return groups_; }
+  [[nodiscard]] uint32_t site_count() const { return static_cast<uint32_t>(sites_.size()); }
+  [[nodiscard]] uint32_t predicate_count() const { return predicate_count_; }
+  [[nodiscard]] uint32_t first_site(size_t group) const { return first_sites_[group]; }
+  // REQUIRES, for these: site < site_count(), predicate < predicate_count().
+  [[nodiscard]] uint32_t group_of(uint32_t site) const { return sites_[site].group; }
+  [[nodiscard]] uint32_t first_predicate(uint32_t site) const {
+    return sites_[site].first_predicate;
+  }
+  [[nodiscard]] uint32_t site_of(uint32_t predicate) const;
+  // A bit for each predicate of the site; `counted` has a bit for each counter.
+  [[nodiscard]] uint32_t true_predicates(uint32_t site, uint32_t counted) const {
+    return truth_[sites_[site].truth + counted];
+  }
+
+ private:
+  struct Site {
+    uint32_t first_predicate = 0;
+    uint32_t group = 0;
+    uint32_t truth = 0;  // in truth_
+  };
+  uint32_t truth_table_of(const SiteGroup& group);
+
+  std::vector<SiteGroup> groups_;
+  std::vector<uint32_t> first_sites_;
+  std::vector<Site> sites_;
+  std::vector<uint32_t> truth_;  // by kind of group and set of counters
+  std::vector<std::pair<SiteGroup, uint32_t>> kinds_;
+  uint32_t predicate_count_ = 0;
+};
+
+// A site at which a run counted something.
+struct ObservedSite {
+  uint32_t site = 0;
+  uint32_t counted = 0;  // a bit for each counter that is not 0; never 0
+};
+
+// What one run observed, packed: about a byte a site. Immutable.
+class RunEvidence {
+ public:
+  // `observed` ascends by site. `groups`: those that the run tells of, ascending.
+  RunEvidence(std::span<const ObservedSite> observed, std::vector<uint32_t> groups);
+
+  // Calls use(site, counted) for each observed site of a block, ascending.
+  template <typename Use>
+  void for_each_in_block(size_t block, Use use) const {
+    if (block >= block_ends_.size()) return;
+    const uint8_t* at = bytes_.data() + (block == 0 ? 0 : block_ends_[block - 1]);
+    const uint8_t* const end = bytes_.data() + block_ends_[block];
+    uint32_t next = static_cast<uint32_t>(block) * kBlockSites;
+    while (at != end) {
+      const uint32_t word = read(at);
+      const uint32_t site = next + (word >> kCountedBits);
+      uint32_t counted = word & kCountedMask;
+      if (counted == 0) counted = read(at);
+      use(site, counted);
+      next = site + 1;
+    }
+  }
+  template <typename Use>
+  void for_each(Use use) const {
+    for (size_t block = 0; block < block_ends_.size(); ++block) for_each_in_block(block, use);
+  }
+  // What was counted at the site; 0: nothing.
+  [[nodiscard]] uint32_t counted_at(uint32_t site) const;
+  [[nodiscard]] const std::vector<uint32_t>& groups() const { return groups_; }
+  [[nodiscard]] size_t memory_bytes() const;
+
+  static constexpr uint32_t kBlockSites = 8192;
+  static size_t block_of(uint32_t site) { return site / kBlockSites; }
+
+ private:
+  // An entry is a number: the distance from the preceding site, and in the low bits the counters.
+  // Counters that do not fit there are a number of their own.
+  static constexpr unsigned kCountedBits = 3;
+  static constexpr uint32_t kCountedMask = (1U << kCountedBits) - 1;
+
+  // Seven bits a byte, the lowest first.
+  static uint32_t read(const uint8_t*& at) {
+    uint32_t number = *at & 0x7FU;
+    for (unsigned shift = 7; (*at++ & 0x80U) != 0; shift += 7) number |= (*at & 0x7FU) << shift;
+    return number;
+  }
+  void append(uint32_t number);
+
+  std::vector<uint8_t> bytes_;
+  std::vector<uint32_t> block_ends_;  // in bytes_; blocks behind the last observed site are absent
+  std::vector<uint32_t> groups_;
+};
+
+// A run with its outcome.
+struct LabelledRun {
+  RunEvidence evidence;
+  bool failed = false;
+};
+
+// Runs that a predicate was true in, and runs that observed its site, for all predicates.
+class PredicateTally {
+ public:
+  explicit PredicateTally(const SiteTable& sites);
+
+  // Each works on `workers` threads (0: all cores); the counts are the same for any number.
+  void add(std::span<const LabelledRun* const> runs, size_t workers);
+  // Takes runs back that were added.
+  void remove(std::span<const LabelledRun* const> runs, size_t workers);
+  // Counts failing runs that were added as successful ones.
+  void relabel(std::span<const LabelledRun* const> runs, size_t workers);
+
+  [[nodiscard]] const RunCounts& runs() const { return runs_; }
+  [[nodiscard]] PredicateCounts of(uint32_t predicate, uint32_t site) const {
+    return {true_in_[predicate], observed_in(site)};
+  }
+  [[nodiscard]] PredicateCounts of(uint32_t predicate) const {
+    return of(predicate, sites_->site_of(predicate));
+  }
+
+ private:
+  [[nodiscard]] const RunCounts& observed_in(uint32_t site) const {
+    const uint32_t group = sites_->group_of(site);
+    return sites_->groups()[group].observed_by_report ? reported_in_[group] : observed_in_[site];
+  }
+  // Calls change(counts, failed) for each count that a run contributes to.
+  template <typename Change>
+  void change_all(std::span<const LabelledRun* const> runs, size_t workers, Change change);
+
+  const SiteTable* sites_;
+  std::vector<RunCounts> true_in_;      // by predicate
+  std::vector<RunCounts> observed_in_;  // by site
+  std::vector<RunCounts> reported_in_;  // by group
+  RunCounts runs_;
+};
+
+}  // namespace telltale::isolation

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analysis/isolation/evidence.h"
+#include "analysis/isolation/predicate_scores.h"
+
+namespace telltale::isolation {
+
+// What predicates are ordered by.
+enum class Score : uint8_t {
+  importance,
+  lower_bound,  // of the confidence interval of Increase
+  increase,
+  failure,
+  failing_runs,  // F
+  ochiai,
+  tarantula,
+  dstar,
+  op2,
+};
+
+// How the runs that a chosen predicate explains are discarded.
+enum class Discard : uint8_t {
+  all_runs,      // all runs in which it was true
+  failing_runs,  // the failing ones
+  relabel,       // the failing ones become successful
+};
+
+// Predicates that are left out. The last four are those of the paper of 2003.
+struct Filters {
+  bool lower_bound = true;                 // the lower bound of Increase is not above 0
+  bool universal_falsehood = false;        // never true
+  bool failing_coverage = false;           // no failing run observed the site
+  bool failing_example = false;            // true in no failing run
+  bool successful_counterexample = false;  // true in a successful run
+};
+
+struct IsolationOptions {
+  Score score = Score::importance;
+  Discard discard = Discard::all_runs;
+  Filters filters;
+  IntervalMethod interval = IntervalMethod::score;
+  double confidence = 0.95;
+  uint32_t least_runs = 0;  // in which a predicate must have been true
+  bool eliminate = true;    // false: one ranking of all predicates that the filters leave
+  size_t limit = 0;         // predicates in the answer; 0: no limit
+  size_t affinity = 0;      // length of each predictor's affinity list
+  size_t workers = 0;       // 0: all cores
+};
+
+// Another predicate, and what its importance loses if the runs of a predictor are taken away.
+struct Affinity {
+  uint32_t predicate = 0;
+  double before = 0;
+  double after = 0;
+};
+
+struct Predictor {
+  uint32_t predicate = 0;
+  PredicateCounts counts;  // of all runs
+  double score = 0;        // of all runs, by the chosen score
+  // When it was chosen, after the runs of earlier predictors were discarded.
+  PredicateCounts effective_counts;
+  RunCounts effective_runs;
+  double effective_score = 0;
+  uint32_t explained = 0;          // failing runs that no earlier predictor had explained
+  std::vector<uint32_t> same;      // other predicates that were true in the same runs
+  std::vector<Affinity> affinity;  // the largest loss first
+};
+
+struct Isolation {
+  RunCounts runs;
+  uint32_t predicates_true = 0;  // predicates that were true in a run
+  uint32_t candidates = 0;       // of which the filters left so many
+  uint32_t unexplained = 0;      // failing runs in which no predictor was true
+  std::vector<Predictor> predictors;
+};
+
+double score_of(Score score, const PredicateCounts& counts, const RunCounts& all,
+                const IsolationOptions& options);
+
+// Finds the predicates that predict failure. The answer does not depend on the number of workers;
+// the order of the runs does not matter.
+Isolation isolate(const SiteTable& sites, std::span<const LabelledRun> runs,
+                  const IsolationOptions& options);
+
+}  // namespace telltale::isolation
