@@ -103,6 +103,35 @@ void add_rows(std::string_view body, size_t arity, uint64_t rows, uint64_t* sums
   }
 }
 
+template <size_t Arity>
+void observe_rows(std::string_view body, size_t arity, std::span<uint16_t> counted,
+                  RowTally& tally) {
+  const size_t width = Arity == 0 ? arity : Arity;
+  std::array<uint64_t, Arity == 0 ? kMaxUnknownCounters : Arity> values{};
+  const char* at = body.data();
+  const char* const end = at + body.size();
+  for (; at != end; ++tally.rows) {
+    if (is_blank_row<Arity>(at, end)) {
+      at += 2 * Arity;
+      continue;
+    }
+    const char* const begin = at;
+    if (tally.rows >= counted.size()) {
+      at = next_line(begin, end);
+      continue;
+    }
+    if (!read_row(at, width, values.data())) [[unlikely]] {
+      note_bad_row(tally, tally.rows, static_cast<size_t>(begin - body.data()));
+      at = next_line(begin, end);
+      continue;
+    }
+    unsigned bits = 0;
+    for (size_t i = 0; i < width; ++i) bits |= (values[i] != 0 ? 1U : 0U) << i;
+    uint16_t& row = counted[static_cast<size_t>(tally.rows)];
+    row = static_cast<uint16_t>(row | bits);
+  }
+}
+
 std::optional<Bounds> parse_bounds(std::string_view line) {
   const size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return std::nullopt;
@@ -141,6 +170,24 @@ RowTally add_counters(std::string_view body, size_t arity, std::vector<uint64_t>
       break;
     default:
       add_rows<0>(body, arity, rows, sums.data(), tally);
+  }
+  return tally;
+}
+
+RowTally observe_counters(std::string_view body, size_t arity, std::span<uint16_t> counted) {
+  RowTally tally;
+  switch (arity) {
+    case 1:
+      observe_rows<1>(body, arity, counted, tally);
+      break;
+    case 2:
+      observe_rows<2>(body, arity, counted, tally);
+      break;
+    case 3:
+      observe_rows<3>(body, arity, counted, tally);
+      break;
+    default:
+      observe_rows<0>(body, arity, counted, tally);
   }
   return tally;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ constexpr size_t kMaxUnknownCounters = 64;
 // whole lines, each with its line feed. REQUIRES: 1 <= arity <= kMaxUnknownCounters.
 RowTally add_counters(std::string_view body, size_t arity, std::vector<uint64_t>& sums,
                       uint64_t max_rows = kAllRows);
+
+// Sets a bit for each counter that is not 0, in `counted`, which has a number a row; bits that are
+// set stay. Rows behind its end are counted and not read. REQUIRES: 1 <= arity <= 16.
+RowTally observe_counters(std::string_view body, size_t arity, std::span<uint16_t> counted);
 
 // A number as printf formats the type of a bounds site: %d, %u and the like, or %p.
 struct BoundValue {

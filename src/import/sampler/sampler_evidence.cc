@@ -1,0 +1,157 @@
+#include "import/sampler/sampler_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/parallel.h"
+#include "formats/sampler/counter_rows.h"
+#include "formats/sampler/report_reader.h"
+
+namespace telltale {
+namespace {
+
+using isolation::LabelledRun;
+using isolation::ObservedSite;
+using isolation::RunEvidence;
+using sampler::ReportItem;
+
+enum class Ending : uint8_t { read, without_report, unresolved };
+
+// What became of one report.
+struct ReadRun {
+  Ending ending = Ending::without_report;
+  std::optional<LabelledRun> run;
+  uint64_t observations = 0;
+};
+
+// Reads one report after the other. Not thread-safe; one for each worker.
+class EvidenceReader {
+ public:
+  EvidenceReader(const SamplerSites& sites, const SamplerPredicates& predicates)
+      : sites_(sites), predicates_(predicates), counted_(predicates.table().site_count()) {}
+
+  ReadRun read(const RunReport& report, const InputLimits& limits) {
+    ReadRun read;
+    const Result<InputFile> file = InputFile::open(report.path, limits);
+    if (!file) {
+      problems_.add({Problem::Kind::loss, 0, report.path, "Report", file.error().detail, 0});
+      return read;
+    }
+    problems_.merge(file->problems());
+    if (file->bytes().empty()) {
+      problems_.add({Problem::Kind::loss, 0, report.path, "Report",
+                     "is empty: the run was killed before it wrote its report", 0});
+      return read;
+    }
+    bool resolved = false;
+    sampler::ReportReader reader(file->bytes());
+    while (const std::optional<ReportItem> item = reader.next()) {
+      if (item->complaint) problems_.add(problem_of(*item, report.path));
+      if (item->kind != ReportItem::Kind::samples) continue;
+      const SamplerSites::Section* section = sites_.find(item->unit, item->scheme);
+      if (section == nullptr) {
+        note(*item, report.path, Problem::Kind::loss,
+             fmt::format("no program that was given has the sites of unit {} ({})", item->unit,
+                         item->scheme));
+        continue;
+      }
+      resolved = true;
+      read_section(*item, report.path, *section);
+    }
+    read.ending = resolved ? Ending::read : Ending::unresolved;
+    if (resolved) {
+      read.run = LabelledRun{pack(), report.failed};
+      read.observations = observed_.size();
+    }
+    return read;
+  }
+
+  [[nodiscard]] const ProblemLog& problems() const { return problems_; }
+
+ private:
+  void note(const ReportItem& item, const std::string& file, Problem::Kind kind,
+            std::string message) {
+    problems_.add(
+        {kind, item.offset, file, std::string(to_string(item.kind)), std::move(message), 0});
+  }
+
+  void read_section(const ReportItem& item, const std::string& file,
+                    const SamplerSites::Section& section) {
+    const uint32_t group = predicates_.group_of(&section);
+    if (group == SamplerPredicates::kNoGroup) return;
+    const size_t size = section.sites->size();
+    const std::span<uint16_t> counted =
+        std::span(counted_).subspan(predicates_.table().first_site(group), size);
+    const sampler::RowTally tally =
+        sampler::observe_counters(item.body, predicates_.scheme_of(group).counters, counted);
+    groups_.push_back(group);
+    if (!tally.bad_rows.empty()) {
+      note(item, file, Problem::Kind::corruption,
+           fmt::format("{} rows of scheme {} are not the numbers that it has; the first is row {}",
+                       tally.bad_rows.size(), item.scheme, tally.bad_rows.front() + 1));
+    }
+    if (tally.rows != size) {
+      note(item, file, item.closed ? Problem::Kind::corruption : Problem::Kind::loss,
+           fmt::format("{} rows, {} has {} sites of unit {} and scheme {}", tally.rows,
+                       *section.program, size, item.unit, item.scheme));
+    }
+  }
+
+  // What the report told, which is forgotten for the next one.
+  RunEvidence pack() {
+    std::ranges::sort(groups_);
+    groups_.erase(std::ranges::unique(groups_).begin(), groups_.end());
+    observed_.clear();
+    for (const uint32_t group : groups_) {
+      const uint32_t first = predicates_.table().first_site(group);
+      const uint32_t end = first + predicates_.table().groups()[group].sites;
+      for (uint32_t site = first; site < end; ++site) {
+        if (counted_[site] != 0) observed_.push_back({site, std::exchange(counted_[site], 0)});
+      }
+    }
+    return {observed_, std::exchange(groups_, {})};
+  }
+
+  const SamplerSites& sites_;
+  const SamplerPredicates& predicates_;
+  std::vector<uint16_t> counted_;  // by site: a bit for each counter
+  std::vector<uint32_t> groups_;   // that the report tells of
+  std::vector<ObservedSite> observed_;
+  ProblemLog problems_;
+};
+
+}  // namespace
+
+SamplerEvidence read_sampler_evidence(std::span<const RunReport> reports, const SamplerSites& sites,
+                                      const SamplerPredicates& predicates,
+                                      const InputLimits& limits, size_t workers) {
+  workers = std::min(worker_count(workers), std::max<size_t>(reports.size(), 1));
+  std::vector<EvidenceReader> readers(workers, EvidenceReader(sites, predicates));
+  std::vector<ReadRun> read(reports.size());
+  parallel_for(reports.size(), workers, [&](size_t i, size_t worker) {
+    read[i] = readers[worker].read(reports[i], limits);
+  });
+  SamplerEvidence evidence;
+  for (size_t i = 0; i < read.size(); ++i) {
+    switch (read[i].ending) {
+      case Ending::without_report:
+        ++evidence.without_report;
+        break;
+      case Ending::unresolved:
+        ++evidence.unresolved;
+        break;
+      case Ending::read:
+        evidence.observations += read[i].observations;
+        evidence.report_of_run.push_back(i);
+        evidence.runs.push_back(*std::move(read[i].run));
+        break;
+    }
+  }
+  for (const EvidenceReader& reader : readers) evidence.problems.merge(reader.problems());
+  return evidence;
+}
+
+}  // namespace telltale

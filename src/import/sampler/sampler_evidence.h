@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/isolation/evidence.h"
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "import/sampler/sampler_predicates.h"
+
+namespace telltale {
+
+// A run's feedback report, and whether the run failed.
+struct RunReport {
+  std::string path;
+  bool failed = false;
+};
+
+// What the reports of many runs observed at the sites of programs.
+struct SamplerEvidence {
+  std::vector<isolation::LabelledRun> runs;  // in order; those with a report that could be joined
+  std::vector<size_t> report_of_run;         // number in the list that was read
+  uint64_t without_report = 0;               // files that are missing, or empty as after SIGKILL
+  uint64_t unresolved = 0;                   // reports of which no program has a unit
+  uint64_t observations = 0;                 // sites that a run observed, summed over the runs
+  ProblemLog problems;
+};
+
+// Reads reports on `workers` threads (0: all cores), which gives the same answer for any number.
+// Damage, and sections without site information, are in `problems`.
+SamplerEvidence read_sampler_evidence(std::span<const RunReport> reports, const SamplerSites& sites,
+                                      const SamplerPredicates& predicates,
+                                      const InputLimits& limits, size_t workers);
+
+}  // namespace telltale

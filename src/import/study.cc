@@ -1,0 +1,161 @@
+#include "import/study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <span>
+
+namespace telltale {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "# telltale study 1";
+constexpr std::array<std::string_view, 11> kColumns = {"run",      "label",   "rule",    "status",
+                                                       "signal",   "seconds", "started", "build",
+                                                       "sparsity", "seed",    "command"};
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// A field holds no tab and no line end.
+std::string field(std::string_view text) {
+  std::string kept(text);
+  std::ranges::replace_if(kept, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return kept;
+}
+
+std::optional<StudyRun> parse_run(std::string_view line) {
+  std::array<std::string_view, kColumns.size()> fields;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const size_t tab = line.find('\t');
+    if ((tab == std::string_view::npos) != (i + 1 == fields.size())) return std::nullopt;
+    fields[i] = line.substr(0, tab);
+    if (tab != std::string_view::npos) line.remove_prefix(tab + 1);
+  }
+  const auto number = parse<uint64_t>(fields[0]);
+  const auto label = parse_run_label(fields[1]);
+  const auto status = parse<int>(fields[3]);
+  const auto seconds = parse<double>(fields[5]);
+  const auto sparsity = parse<uint64_t>(fields[8]);
+  const auto seed = parse<uint64_t>(fields[9]);
+  if (!number || !label || !seconds || !sparsity || !seed || (!status && !fields[3].empty()))
+    return std::nullopt;
+  return StudyRun{*number,
+                  *label,
+                  std::string(fields[2]),
+                  status,
+                  std::string(fields[4]),
+                  *seconds,
+                  std::string(fields[6]),
+                  std::string(fields[7]),
+                  *sparsity,
+                  *seed,
+                  std::string(fields[10])};
+}
+
+}  // namespace
+
+std::string_view to_string(RunLabel label) {
+  switch (label) {
+    case RunLabel::passed:
+      return "passed";
+    case RunLabel::failed:
+      return "failed";
+    case RunLabel::skipped:
+      return "skipped";
+  }
+  return "";
+}
+
+std::optional<RunLabel> parse_run_label(std::string_view text) {
+  for (const RunLabel label : {RunLabel::passed, RunLabel::failed, RunLabel::skipped}) {
+    if (text == to_string(label)) return label;
+  }
+  return std::nullopt;
+}
+
+std::string study_runs_head() { return fmt::format("{}\n{}\n", kMagic, fmt::join(kColumns, "\t")); }
+
+std::string to_line(const StudyRun& run) {
+  return fmt::format("{}\t{}\t{}\t{}\t{}\t{:.6f}\t{}\t{}\t{}\t{}\t{}\n", run.number,
+                     to_string(run.label), field(run.rule),
+                     run.status ? fmt::format("{}", *run.status) : "", field(run.signal),
+                     run.seconds, field(run.started), field(run.build), run.sparsity, run.seed,
+                     field(run.command));
+}
+
+Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& name,
+                                              ProblemLog& problems) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  const std::string head = study_runs_head();
+  if (!text.starts_with(head)) {
+    return std::unexpected(
+        Error{Error::Cause::bad_magic, name, {}, "is not the list of a study's runs", 0});
+  }
+  std::vector<StudyRun> runs;
+  for (size_t at = head.size(); at < text.size();) {
+    const size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) {
+      problems.add({Problem::Kind::torn_tail, at, name, "Run", "the file ends inside this row",
+                    text.size() - at});
+      break;
+    }
+    if (std::optional<StudyRun> run = parse_run(text.substr(at, end - at))) {
+      runs.push_back(*std::move(run));
+    } else {
+      problems.add(
+          {Problem::Kind::corruption, at, name, "Run", "the row is not a run", end + 1 - at});
+    }
+    at = end + 1;
+  }
+  // Of equal numbers the last stays.
+  std::ranges::reverse(runs);
+  std::ranges::stable_sort(runs, {}, &StudyRun::number);
+  const auto doubles = std::ranges::unique(runs, {}, &StudyRun::number);
+  if (!doubles.empty()) {
+    problems.add({Problem::Kind::oddity, 0, name, "Run",
+                  fmt::format("{} rows have the number of a later row", doubles.size()), 0});
+  }
+  runs.erase(doubles.begin(), doubles.end());
+  return runs;
+}
+
+std::string study_runs_path(const std::string& folder) {
+  return (fs::path(folder) / "runs.tsv").string();
+}
+
+bool is_study(const std::string& folder) {
+  std::error_code failure;
+  return fs::is_regular_file(study_runs_path(folder), failure);
+}
+
+std::string study_report_path(const std::string& folder, uint64_t run) {
+  return (fs::path(folder) / "reports" / fmt::format("{}.report", run)).string();
+}
+
+std::string study_sites_folder(const std::string& folder) {
+  return (fs::path(folder) / "sites").string();
+}
+
+Result<std::vector<std::string>> study_sites(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code failure;
+  fs::directory_iterator at(study_sites_folder(folder), failure);
+  for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
+    if (at->path().extension() == ".sites") paths.push_back(at->path().string());
+  }
+  if (failure) return io_error(study_sites_folder(folder), "cannot be listed", failure.value());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace telltale

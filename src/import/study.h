@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "bytes/cursor.h"
+
+namespace telltale {
+
+// A study: a folder with the reports and outcomes of many runs (docs/formats/study.md).
+
+enum class RunLabel : uint8_t {
+  passed,
+  failed,
+  skipped,  // neither: the run says nothing about the failure
+};
+std::string_view to_string(RunLabel label);
+std::optional<RunLabel> parse_run_label(std::string_view text);
+
+// One run: a row of runs.tsv.
+struct StudyRun {
+  uint64_t number = 0;  // unique in the study, from 1
+  RunLabel label = RunLabel::passed;
+  std::string rule;           // what decided the label: status, signal, timeout, command ...
+  std::optional<int> status;  // exit status; none: a signal ended the run
+  std::string signal;         // "SIGSEGV"; empty: none did
+  double seconds = 0;         // elapsed
+  std::string started;        // UTC, ISO 8601
+  std::string build;          // build-id of the program, or what stands for it
+  uint64_t sparsity = 0;      // SAMPLER_SPARSITY
+  uint64_t seed = 0;          // SAMPLER_SEED
+  std::string command;        // in a shell's words; without tabs and line feeds
+
+  bool operator==(const StudyRun&) const = default;
+};
+
+// The file runs.tsv: two lines of head, and a line a run. Rows are only appended.
+std::string study_runs_head();
+std::string to_line(const StudyRun& run);  // with its line feed
+// All rows, ascending by number; of several with one number the last. `problems` gets rows that are
+// not runs, and the last one if it is torn. Errors: bad_magic, if the file is no runs.tsv.
+Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& name,
+                                              ProblemLog& problems);
+
+// Places in a study.
+bool is_study(const std::string& folder);
+std::string study_runs_path(const std::string& folder);
+std::string study_report_path(const std::string& folder, uint64_t run);
+std::string study_sites_folder(const std::string& folder);
+// Site tables of the study's builds, in the order of their names. Errors: io.
+Result<std::vector<std::string>> study_sites(const std::string& folder);
+
+}  // namespace telltale
