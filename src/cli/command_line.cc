@@ -50,6 +50,8 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"sites", add_sites_verb},
     {"resolve", add_resolve_verb, kCounts},
     {"run", add_run_verb},
+    {"study", add_study_verb},
+    {"isolate", add_isolate_verb},
     {"heapshot", add_heapshot_verb, kRuntime},
     {"extract-section", add_extract_section_verb},
     {"extract-report", add_extract_report_verb},

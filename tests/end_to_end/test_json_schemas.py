@@ -98,6 +98,19 @@ class JsonSchemas(unittest.TestCase):
                 self.document("top-sites", "top", path, *words)
                 self.document("resolve", "resolve", path, *words)
 
+    def test_many_runs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            runs = os.path.join(folder, "runs")
+            with open(runs, "w") as file:
+                file.writelines(f"{label}\t{path}\n" for path in self.reports for label in ("failed", "passed", "skipped"))
+            for words in ([], ["--all", "--filter", "none"], ["--affinity", "2", "--discard", "relabel"]):
+                self.document("isolate", "isolate", runs, *SITES, *words)
+            with open(os.path.join(folder, "runs.tsv"), "w") as file:
+                file.write("# telltale study 1\nrun\tlabel\trule\tstatus\tsignal\tseconds\tstarted\tbuild\tsparsity\tseed\tcommand\n"
+                           "1\tfailed\tsignal\t\tSIGSEGV\t0.5\t2026-01-01T00:00:00Z\tb1\t1\t7\tprogram 1\nnonsense\n")
+            document = self.document("study", "study", "info", folder)
+            self.assertEqual((document["rows"][0]["failed"], len(document["problems"])), (1, 1))
+
     def test_programs(self):
         map_file = os.path.join(ORDERS, "orders-map.yaml")
         document = self.document("sites", "sites", map_file, "--sleds")

@@ -63,6 +63,8 @@ namespace verb_command_lines {
 // Verbs that do not answer about a file, and why.
 inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"run", "starts programs"},
+    {"study", "reads folders"},
+    {"isolate", "reads folders"},
     {"heapshot", "talks to a running program"},
     {"find-sampler-info", "looks through a folder for programs"},
     {"precompute", "reads no file"},

@@ -70,6 +70,11 @@ Option& Option::excludes(const std::string& name) {
   return *this;
 }
 
+Option& Option::needs(const std::string& name) {
+  option_->needs(name);
+  return *this;
+}
+
 size_t Option::count() const { return option_->count(); }
 
 Command Command::add_verb(const std::string& name, const std::string& description) {

@@ -45,6 +45,9 @@ class Option {
   Option& excludes(const Option& other);
   Option& excludes(const std::string& name);
 
+  // The command line must have the other one too, which was added before.
+  Option& needs(const std::string& name);
+
   // How often the command line has it; 0 before it was parsed.
   [[nodiscard]] size_t count() const;
 

@@ -28,18 +28,6 @@ sigset_t signals_to_wait_for() {
   return set;
 }
 
-std::vector<std::string> merged_environment(const ChildCommand& command) {
-  std::map<std::string, std::string, std::less<>> changed(command.environment.begin(),
-                                                          command.environment.end());
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!changed.contains(text.substr(0, text.find('=')))) all.emplace_back(text);
-  }
-  for (const auto& [name, value] : changed) all.push_back(name + "=" + value);
-  return all;
-}
-
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
   for (std::string& word : words) all.push_back(word.data());
@@ -50,7 +38,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 // Starts the command with `mask` as its signal mask; 0 or an errno.
 int spawn(const ChildCommand& command, const sigset_t& mask, pid_t& pid) {
   std::vector<std::string> words = command.words;
-  std::vector<std::string> environment = merged_environment(command);
+  std::vector<std::string> environment = merged_environment(command.environment);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &mask);
@@ -119,6 +107,18 @@ int pass_on(const ChildOutcome& outcome) {
   sigprocmask(SIG_UNBLOCK, &only, nullptr);
   raise(signal);
   return 128 + signal;
+}
+
+std::vector<std::string> merged_environment(
+    const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::map<std::string, std::string, std::less<>> changed(changes.begin(), changes.end());
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!changed.contains(text.substr(0, text.find('=')))) all.emplace_back(text);
+  }
+  for (const auto& [name, value] : changed) all.push_back(name + "=" + value);
+  return all;
 }
 
 std::string find_in_path(const std::string& program) {

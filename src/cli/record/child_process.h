@@ -33,6 +33,10 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure);
 // same one (without a core dump of its own) and the function does not return.
 int pass_on(const ChildOutcome& outcome);
 
+// The environment of this process with these variables added or replaced, as "NAME=VALUE".
+std::vector<std::string> merged_environment(
+    const std::vector<std::pair<std::string, std::string>>& changes);
+
 // Where execvp would find `program`; empty when nowhere.
 std::string find_in_path(const std::string& program);
 

@@ -1,5 +1,6 @@
 #include "cli/record/repeated_input.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -83,6 +84,16 @@ Result<void> RepeatedInput::rewind() const {
   if (is_repeatable_ && ::lseek(STDIN_FILENO, begin_, SEEK_SET) < 0)
     return io_error(kName, "cannot be read again", errno);
   return {};
+}
+
+Result<int> RepeatedInput::open_again() const {
+  const int file = ::open(is_repeatable_ ? "/proc/self/fd/0" : "/dev/null", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return io_error(kName, "cannot be opened again", errno);
+  if (is_repeatable_ && ::lseek(file, begin_, SEEK_SET) < 0) {
+    ::close(file);
+    return io_error(kName, "cannot be read again", errno);
+  }
+  return file;
 }
 
 }  // namespace telltale::cli

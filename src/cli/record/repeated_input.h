@@ -17,6 +17,9 @@ class RepeatedInput {
 
   // Before each run. Errors: io.
   [[nodiscard]] Result<void> rewind() const;
+  // A descriptor of its own for a run beside others, which the caller closes: of the same bytes
+  // from where we found them, or of /dev/null if they cannot be read twice. Errors: io.
+  [[nodiscard]] Result<int> open_again() const;
   // Each run reads what is typed while it runs.
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
 

@@ -10,6 +10,7 @@
 #include "cli/record/child_process.h"
 #include "cli/record/recorder_plan.h"
 #include "cli/record/repeated_input.h"
+#include "cli/study/study_recorder.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
 #include "output/table.h"
@@ -25,6 +26,7 @@ struct RunOptions {
   RecorderOptions recorder;
   size_t compare = 0;  // runs without the recorder, and with it
   bool quiet = false;
+  StudyOptions study;
 };
 
 double median(std::vector<double> values) {
@@ -114,6 +116,13 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
   return pass_on(last);
 }
 
+// Runs of a program that telltale-cc built, which records itself.
+int run_study(RunOptions& options) {
+  options.study.quiet = options.quiet;
+  options.study.command = options.recorder.command;
+  return record_study(options.study);
+}
+
 int run(const RunOptions& options) {
   const Result<RecorderPlan> plan = plan_recording(options.recorder);
   if (!plan) return report_error(plan.error());
@@ -168,6 +177,49 @@ void add_choice_options(Command verb, RecorderOptions& options) {
       .one_value_each();
 }
 
+void add_study_options(Command verb, StudyOptions& options) {
+  const std::string kGroup = "Runs of a program built by telltale-cc, kept for `telltale isolate`";
+  verb.add_option("--study", options.folder,
+                  "add the report and the outcome of each run to this study, a folder that is made "
+                  "if it is not there")
+      .type_name("DIR")
+      .group(kGroup);
+  const auto add = [&](Option option) { option.group(kGroup).needs("--study"); };
+  add(verb.add_option("--times", options.times,
+                      "run the program N times. {} in an argument, and TELLTALE_RUN in the "
+                      "environment, are the number of the run")
+          .in_range(uint64_t{1}, uint64_t{1} << 32)
+          .type_name("N"));
+  add(verb.add_option("--jobs", options.parallel, "runs at a time")
+          .in_range(uint64_t{1}, uint64_t{1024})
+          .type_name("J"));
+  add(verb.add_option("--sparsity", options.sparsity, "observe one in N places; 1: everything")
+          .in_range(uint64_t{1}, uint64_t{1} << 53)
+          .type_name("N"));
+  add(verb.add_option("--seed", options.seed,
+                      "of the sampling of the first run; each other run takes the next number "
+                      "(default: random)")
+          .type_name("S"));
+  add(verb.add_option("--label", options.label_command,
+                      "a command for sh that labels a run by its exit status: 0 passed, 125 "
+                      "skipped, others failed. TELLTALE_OUTPUT is the file with the run's output; "
+                      "TELLTALE_STATUS, TELLTALE_SIGNAL and others are as for `telltale study`. "
+                      "Without it a run fails by a signal or a status that is not 0")
+          .type_name("CMD"));
+  add(verb.add_option("--reference", options.reference,
+                      "a run fails if its output differs from that of this program, called with "
+                      "the same arguments, or from this file; {} in its name is the run's number")
+          .type_name("PROG|FILE"));
+  add(verb.add_option("--timeout", options.timeout,
+                      "a run fails if it takes longer than this, such as 10s, and is ended")
+          .type_name("TIME"));
+  add(verb.add_option("--program", options.programs,
+                      "a program or library with sites that the command starts or loads; its own "
+                      "sites are known")
+          .type_name("BIN")
+          .one_value_each());
+}
+
 }  // namespace
 
 void add_run_verb(Command app, int& status) {
@@ -182,6 +234,7 @@ void add_run_verb(Command app, int& status) {
                   "same standard input: a pipe is read to its end first")
       .in_range(size_t{1}, size_t{1000})
       .type_name("N");
+  add_study_options(verb, options->study);
   verb.add_flag("-q,--quiet", options->quiet, "say nothing about the recording");
   verb.add_option("PROGRAM", options->recorder.command,
                   "the program and its arguments; -- in front of it keeps its options its own")
@@ -190,7 +243,9 @@ void add_run_verb(Command app, int& status) {
   verb.footer(
       "Exit status: the program's own; when a signal ends it, telltale ends by the same\n"
       "signal. 126 and 127: it could not be run, or is not there. 2 and 3: nothing was run.\n");
-  verb.callback([options, &status] { status = run(*options); });
+  verb.callback([options, &status] {
+    status = options->study.folder.empty() ? run(*options) : run_study(*options);
+  });
 }
 
 }  // namespace telltale::cli

@@ -24,6 +24,7 @@ void add_dump_verb(Command app, int& status);
 void add_check_verb(Command app, int& status);
 void add_expand_events_verb(Command app, int& status);
 void add_heapshot_verb(Command app, int& status);
+void add_isolate_verb(Command app, int& status);
 void add_report_verb(Command app, int& status);
 // The tools that Sampler's published text names.
 void add_decimate_samples_verb(Command app, int& status);
@@ -39,6 +40,7 @@ void add_resolve_verb(Command app, int& status);
 void add_run_verb(Command app, int& status);
 void add_sites_verb(Command app, int& status);
 void add_stacks_verb(Command app, int& status);
+void add_study_verb(Command app, int& status);
 void add_top_verb(Command app, int& status);
 // help and man; the verbs that `help` and `man` take are those added before and these.
 void add_help_verbs(Command app, int& status);

@@ -6,9 +6,9 @@ namespace telltale::schemas {
 
 std::span<const DocumentSchema* const> all() {
   static constexpr std::array kAll = {
-      &kInfo,        &kTop,           &kStacks,        &kGraph,       &kDiff,
-      &kReportCalls, &kReportRuntime, &kReportObjects, &kReportSites, &kTopSites,
-      &kResolve,     &kSites,         &kCheck,         &kConvert,     &kHeapshot};
+      &kInfo,          &kTop,           &kStacks,      &kGraph,    &kDiff,    &kReportCalls,
+      &kReportRuntime, &kReportObjects, &kReportSites, &kTopSites, &kResolve, &kSites,
+      &kCheck,         &kConvert,       &kHeapshot,    &kIsolate,  &kStudy};
   return kAll;
 }
 

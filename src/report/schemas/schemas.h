@@ -23,6 +23,8 @@ extern const DocumentSchema kSites;
 extern const DocumentSchema kCheck;
 extern const DocumentSchema kConvert;
 extern const DocumentSchema kHeapshot;
+extern const DocumentSchema kIsolate;
+extern const DocumentSchema kStudy;
 
 // All of them.
 std::span<const DocumentSchema* const> all();

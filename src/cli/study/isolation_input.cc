@@ -1,0 +1,132 @@
+#include "cli/study/isolation_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "import/study.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<void> add_sites(const std::string& path, const IsolationSources& sources,
+                       IsolationInput& input) {
+  const Result<bool> added = input.sites.add(path, sources.limits, input.problems);
+  if (!added) return std::unexpected(added.error());
+  if (!*added) {
+    input.problems.add(
+        {Problem::Kind::loss, 0, path, "program", "has no section .debug_site_info", 0});
+  }
+  return {};
+}
+
+void add_run(RunLabel label, std::string report, IsolationInput& input) {
+  if (label == RunLabel::skipped) {
+    ++input.skipped;
+  } else {
+    input.reports.push_back({std::move(report), label == RunLabel::failed});
+  }
+}
+
+Result<void> add_study(const std::string& folder, const IsolationSources& sources,
+                       IsolationInput& input) {
+  const std::string path = study_runs_path(folder);
+  const Result<InputFile> file = InputFile::open(path, sources.limits);
+  if (!file) return std::unexpected(file.error());
+  const auto runs = read_study_runs(file->bytes(), path, input.problems);
+  if (!runs) return std::unexpected(runs.error());
+  for (const StudyRun& run : *runs)
+    add_run(run.label, study_report_path(folder, run.number), input);
+  const Result<std::vector<std::string>> sites = study_sites(folder);
+  if (!sites) return std::unexpected(sites.error());
+  for (const std::string& table : *sites) {
+    if (const auto added = add_sites(table, sources, input); !added) return added;
+  }
+  return {};
+}
+
+// A label, a tab and the path of a report in each line.
+Result<void> add_list(const std::string& path, const IsolationSources& sources,
+                      IsolationInput& input) {
+  const Result<InputFile> file = InputFile::open(path, sources.limits);
+  if (!file) return std::unexpected(file.error());
+  const Bytes bytes = file->bytes();
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const fs::path folder = path == "-" ? fs::path() : fs::path(path).parent_path();
+  for (uint64_t at = 0; !text.empty();) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const size_t tab = line.find('\t');
+    const std::optional<RunLabel> label = parse_run_label(line.substr(0, tab));
+    if (!label || tab == std::string_view::npos || tab + 1 == line.size()) {
+      return std::unexpected(
+          Error{Error::Cause::bad_field, path, "line",
+                "is not a label (failed, passed or skipped), a tab and the path of a report", at});
+    }
+    add_run(*label, (folder / line.substr(tab + 1)).string(), input);
+    const size_t used = std::min(line.size() + 1, text.size());
+    text.remove_prefix(used);
+    at += used;
+  }
+  return {};
+}
+
+// A report, or all files of a folder.
+Result<void> add_reports(const std::string& path, bool failed, IsolationInput& input) {
+  std::error_code failure;
+  if (!fs::is_directory(path, failure)) {
+    if (!fs::exists(path, failure)) return io_error(path, "cannot be read", ENOENT);
+    input.reports.push_back({path, failed});
+    return {};
+  }
+  std::vector<std::string> files;
+  fs::directory_iterator at(path, failure);
+  for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
+    if (at->is_regular_file()) files.push_back(at->path().string());
+  }
+  if (failure) return io_error(path, "cannot be listed", failure.value());
+  std::ranges::sort(files);
+  for (std::string& file : files) input.reports.push_back({std::move(file), failed});
+  return {};
+}
+
+Result<void> add_input(const std::string& path, const IsolationSources& sources,
+                       IsolationInput& input) {
+  std::error_code failure;
+  if (path == "-" || !fs::is_directory(path, failure)) return add_list(path, sources, input);
+  if (is_study(path)) return add_study(path, sources, input);
+  return usage_error(
+      path +
+      " is not a study (it has no runs.tsv); give folders of reports by --failed and --passed");
+}
+
+}  // namespace
+
+Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
+  if (sources.inputs.empty() && sources.failed.empty() && sources.passed.empty()) {
+    return usage_error(
+        "isolate reads a study, a list of runs, or reports that are given by --failed and "
+        "--passed");
+  }
+  IsolationInput input;
+  for (const std::string& program : sources.programs) {
+    if (auto added = add_sites(program, sources, input); !added)
+      return std::unexpected(added.error());
+  }
+  for (const std::string& path : sources.inputs) {
+    if (auto added = add_input(path, sources, input); !added) return std::unexpected(added.error());
+  }
+  for (const bool failed : {true, false}) {
+    for (const std::string& path : failed ? sources.failed : sources.passed) {
+      if (auto added = add_reports(path, failed, input); !added)
+        return std::unexpected(added.error());
+    }
+  }
+  if (input.sites.sections().empty())
+    return usage_error("no site information: give the programs that left the reports by --program");
+  return input;
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "import/sampler/sampler_evidence.h"
+#include "import/sampler/sampler_sites.h"
+
+namespace telltale::cli {
+
+// What `telltale isolate` was given.
+struct IsolationSources {
+  std::vector<std::string> inputs;    // folders of studies, lists of runs, "-" for a list
+  std::vector<std::string> programs;  // whatever SamplerSites::add takes
+  std::vector<std::string> failed;    // reports, or folders of reports
+  std::vector<std::string> passed;
+  InputLimits limits;
+};
+
+// The reports to read, and the sites of the programs that left them.
+struct IsolationInput {
+  std::vector<RunReport> reports;
+  SamplerSites sites;
+  uint64_t skipped = 0;  // runs that are labelled neither failed nor passed
+  ProblemLog problems;
+};
+
+// Errors: usage, if there is nothing to read, or no site information; io; bad_magic, for a file
+// that is not what it should be.
+Result<IsolationInput> find_isolation_input(const IsolationSources& sources);
+
+}  // namespace telltale::cli

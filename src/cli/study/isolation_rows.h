@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "analysis/isolation/isolate.h"
+#include "base/problem.h"
+#include "bytes/block_writer.h"
+#include "import/sampler/sampler_predicates.h"
+
+namespace telltale::cli {
+
+// The runs that were given, and what became of them.
+struct IsolationRuns {
+  uint64_t failing = 0;
+  uint64_t successful = 0;
+  uint64_t skipped = 0;
+  uint64_t without_report = 0;
+  uint64_t unresolved = 0;
+};
+
+// An answer of isolation, to be written.
+struct IsolationAnswer {
+  const SamplerPredicates& predicates;
+  const isolation::Isolation& isolation;
+  const isolation::IsolationOptions& options;
+  IsolationRuns runs;
+};
+
+// "importance"; as --score takes it.
+std::string_view name_of(isolation::Score score);
+std::string_view name_of(isolation::Discard discard);
+std::string_view name_of(isolation::IntervalMethod method);
+
+// docs/analysis/isolation.md defines every figure. `limit`: predictors that are shown; 0: all.
+// `same`: below each one the predicates that were true in the same runs.
+void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same, BlockWriter& out);
+void write_isolation_csv(const IsolationAnswer& answer, BlockWriter& out);
+// The document schemas::kIsolate.
+void write_isolation_json(const IsolationAnswer& answer, const ProblemLog& problems,
+                          BlockWriter& out);
+
+}  // namespace telltale::cli

@@ -1,0 +1,156 @@
+#include "cli/study/study_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "output/escape.h"
+#include "output/output_file.h"
+#include "program/elf_image.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kFileMode = 0644;
+
+Result<void> write_all(int file, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return io_error(path, "cannot write", errno);
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+// FNV-1a of 64 bits, for programs without a build-id.
+std::string hash_name(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("sites-{:016x}", hash);
+}
+
+Result<std::string> build_id_of(const std::string& program) {
+  const Result<InputFile> file = InputFile::open(program);
+  if (!file) return std::unexpected(file.error());
+  if (!ElfImage::recognises(file->bytes())) return std::string();  // a .sites file
+  const Result<ElfImage> image = ElfImage::read(file->bytes(), program);
+  if (!image) return std::unexpected(image.error());
+  return image->build_id();
+}
+
+}  // namespace
+
+Result<StudyFolder> StudyFolder::open(const std::string& folder) {
+  std::error_code failure;
+  const std::string path = fs::absolute(folder, failure).lexically_normal().string();
+  if (fs::exists(path, failure) && !is_study(path)) {
+    if (!fs::is_directory(path, failure)) return usage_error(folder + " is not a folder");
+    if (!fs::is_empty(path, failure))
+      return usage_error(folder + " has files, and is not a study (it has no runs.tsv)");
+  }
+  const std::string list = study_runs_path(path);
+  fs::create_directories(path, failure);
+  if (failure) return io_error(folder, "cannot be made", failure.value());
+  const int file = ::open(list.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kFileMode);
+  if (file < 0) return io_error(list, "cannot be written", errno);
+  StudyFolder study(path, file);
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0)
+    return usage_error(folder + ": another telltale writes to this study");
+  if (auto made = study.make_folders(); !made) return std::unexpected(made.error());
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  if (size == 0) {
+    if (auto head = write_all(file, study_runs_head(), list); !head)
+      return std::unexpected(head.error());
+    return study;
+  }
+  const Result<InputFile> input = InputFile::open(list);
+  if (!input) return std::unexpected(input.error());
+  ProblemLog problems;
+  auto runs = read_study_runs(input->bytes(), list, problems);
+  if (!runs) return std::unexpected(runs.error());
+  study.runs_ = *std::move(runs);
+  const Bytes bytes = input->bytes();
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (const size_t whole = text.rfind('\n') + 1; whole != text.size()) {
+    // The run that it was of is not known; the next run takes its number.
+    if (::ftruncate(file, static_cast<off_t>(whole)) != 0)
+      return io_error(list, "cannot be cut after its last whole row", errno);
+    fmt::print(stderr, "telltale: {}: removed the torn last row\n", visible(list));
+  }
+  return study;
+}
+
+StudyFolder::StudyFolder(StudyFolder&& other) noexcept
+    : path_(std::move(other.path_)),
+      file_(std::exchange(other.file_, -1)),
+      runs_(std::move(other.runs_)) {}
+
+StudyFolder::~StudyFolder() {
+  if (file_ >= 0) ::close(file_);
+}
+
+Result<void> StudyFolder::make_folders() const {
+  std::error_code failure;
+  for (const std::string& folder :
+       {study_sites_folder(path_), fs::path(study_report_path(path_, 1)).parent_path().string()}) {
+    fs::create_directories(folder, failure);
+    if (failure) return io_error(folder, "cannot be made", failure.value());
+  }
+  return {};
+}
+
+uint64_t StudyFolder::next_run() const { return runs_.empty() ? 1 : runs_.back().number + 1; }
+
+Result<std::string> StudyFolder::add_sites(const std::string& program, ProblemLog& problems) {
+  SamplerSites sites;
+  const Result<bool> added = sites.add(program, {}, problems);
+  if (!added) return std::unexpected(added.error());
+  if (!*added) {
+    return std::unexpected(
+        Error{Error::Cause::bad_field,
+              program,
+              {},
+              "has no sites: it was not built by telltale-cc with -fsampler-scheme, or is stripped",
+              {}});
+  }
+  std::string text;
+  for (const SamplerSites::Section& section : sites.sections()) {
+    text += fmt::format("<sites unit=\"{}\" scheme=\"{}\">\n{}</sites>\n", section.sites->unit,
+                        section.sites->scheme, section.sites->body);
+  }
+  Result<std::string> name = build_id_of(program);
+  if (!name) return name;
+  if (name->empty()) *name = hash_name(text);
+  const std::string path = (fs::path(study_sites_folder(path_)) / (*name + ".sites")).string();
+  std::error_code failure;
+  if (fs::exists(path, failure)) return name;
+  Result<OutputFile> file = OutputFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  if (auto written = file->write(text); !written) return std::unexpected(written.error());
+  if (auto finished = file->finish(); !finished) return std::unexpected(finished.error());
+  return name;
+}
+
+Result<void> StudyFolder::append(const StudyRun& run) {
+  return write_all(file_, to_line(run), study_runs_path(path_));
+}
+
+Result<void> StudyFolder::rewrite(const std::vector<StudyRun>& runs) {
+  Result<OutputFile> file = OutputFile::open(study_runs_path(path_));
+  if (!file) return std::unexpected(file.error());
+  if (auto written = file->write(study_runs_head()); !written) return written;
+  for (const StudyRun& run : runs) {
+    if (auto written = file->write(to_line(run)); !written) return written;
+  }
+  return file->finish();
+}
+
+}  // namespace telltale::cli

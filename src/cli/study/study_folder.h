@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "import/sampler/sampler_sites.h"
+#include "import/study.h"
+
+namespace telltale::cli {
+
+// A study that is written to. While this exists, no other telltale process can write to it.
+// Move-only.
+class StudyFolder {
+ public:
+  // Makes the folder, or opens a study that is there. Errors: usage, if the folder has other files
+  // and is no study, or another process writes to it; io; those of read_study_runs.
+  static Result<StudyFolder> open(const std::string& folder);
+  StudyFolder(StudyFolder&& other) noexcept;
+  StudyFolder& operator=(StudyFolder&&) = delete;
+  StudyFolder(const StudyFolder&) = delete;
+  StudyFolder& operator=(const StudyFolder&) = delete;
+  ~StudyFolder();
+
+  [[nodiscard]] const std::string& path() const { return path_; }            // absolute
+  [[nodiscard]] const std::vector<StudyRun>& runs() const { return runs_; }  // when it was opened
+  [[nodiscard]] uint64_t next_run() const;                                   // unused number
+
+  // Stores the site tables of a program under its build-id, unless they are there. Returns the name
+  // that they are stored under. Errors: io; those of SamplerSites::add; bad_field, if the program
+  // has no sites.
+  Result<std::string> add_sites(const std::string& program, ProblemLog& problems);
+  // Errors: io.
+  Result<void> append(const StudyRun& run);
+  // Replaces all rows at once. Errors: io.
+  Result<void> rewrite(const std::vector<StudyRun>& runs);
+
+ private:
+  StudyFolder(std::string path, int file) : path_(std::move(path)), file_(file) {}
+  Result<void> make_folders() const;
+
+  std::string path_;
+  int file_ = -1;  // runs.tsv, locked
+  std::vector<StudyRun> runs_;
+};
+
+}  // namespace telltale::cli

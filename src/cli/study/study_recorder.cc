@@ -1,0 +1,480 @@
+#include "cli/study/study_recorder.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "cli/options/reading_options.h"
+#include "cli/record/child_process.h"
+#include "cli/record/repeated_input.h"
+#include "cli/study/job_runner.h"
+#include "cli/study/label_command.h"
+#include "cli/study/study_folder.h"
+#include "cli/verbs/verbs.h"
+#include "output/escape.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kInterrupted = 130;
+constexpr int kNotFound = 127;
+constexpr int kNotRunnable = 126;
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+std::string with_number(std::string text, uint64_t run) {
+  replace_all(text, "{}", fmt::format("{}", run));
+  return text;
+}
+
+// A word as sh reads it, on one line.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  const bool controls = std::ranges::any_of(
+      word, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+  std::string text = controls ? "$'" : "'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (controls && (byte < ' ' || byte == 0x7f)) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else if (controls && (c == '\'' || c == '\\')) {
+      text += fmt::format("\\{}", c);
+    } else if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+// "10", "1.5s", "200ms", "2m": seconds. Errors: usage.
+Result<double> parse_seconds(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}}};
+  const auto* const known =
+      std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
+  if (error != std::errc() || known == kUnits.end() || !(number > 0) || number > 1e9)
+    return usage_error("--timeout wants a time such as 10s, 500ms or 2m, not " + text);
+  return number * known->second;
+}
+
+Result<bool> files_equal(const std::string& a, const std::string& b) {
+  const auto open_one = [](const std::string& path) {
+    return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  };
+  const int first = open_one(a);
+  if (first < 0) return io_error(a, "cannot be read", errno);
+  const int second = open_one(b);
+  if (second < 0) {
+    const int failure = errno;
+    ::close(first);
+    return io_error(b, "cannot be read", failure);
+  }
+  constexpr size_t kBlock = size_t{64} * 1024;
+  std::vector<char> block_a(kBlock);
+  std::vector<char> block_b(kBlock);
+  const auto fill = [](int file, std::vector<char>& block) {
+    size_t filled = 0;
+    while (filled < block.size()) {
+      const ssize_t bytes = ::read(file, block.data() + filled, block.size() - filled);
+      if (bytes < 0 && errno == EINTR) continue;
+      if (bytes <= 0) break;
+      filled += static_cast<size_t>(bytes);
+    }
+    return filled;
+  };
+  bool equal = true;
+  for (size_t read = kBlock; equal && read == kBlock;) {
+    read = fill(first, block_a);
+    equal = fill(second, block_b) == read && std::memcmp(block_a.data(), block_b.data(), read) == 0;
+  }
+  ::close(first);
+  ::close(second);
+  return equal;
+}
+
+// Copies a file to a descriptor; whoever reads it may have gone.
+void pass_through(const std::string& path, int to) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  std::array<char, size_t{64} * 1024> block;
+  for (ssize_t bytes = 0; (bytes = ::read(file, block.data(), block.size())) > 0;) {
+    const char* at = block.data();
+    while (bytes > 0) {
+      const ssize_t written = ::write(to, at, static_cast<size_t>(bytes));
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) break;
+      at += written;
+      bytes -= written;
+    }
+  }
+  ::close(file);
+}
+
+// A folder for outputs of runs, which goes with this.
+class TemporaryFolder {
+ public:
+  static Result<std::unique_ptr<TemporaryFolder>> make() {
+    std::error_code failure;
+    std::string name = (fs::temp_directory_path(failure) / "telltale-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) return io_error(name, "cannot be made", errno);
+    return std::make_unique<TemporaryFolder>(std::move(name));
+  }
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code failure;
+    fs::remove_all(path_, failure);
+  }
+  [[nodiscard]] std::string file(size_t item, std::string_view name) const {
+    return (fs::path(path_) / fmt::format("{}.{}", item, name)).string();
+  }
+
+ private:
+  std::string path_;
+};
+
+// What has been done so far, on a terminal.
+class Progress {
+ public:
+  Progress(uint64_t times, bool quiet)
+      : times_(times), shown_(!quiet && times > 1 && ::isatty(STDERR_FILENO) != 0) {}
+  void add(RunLabel label) {
+    ++counts_[static_cast<size_t>(label)];
+    const auto now = std::chrono::steady_clock::now();
+    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
+    last_ = now;
+    fmt::print(stderr, "\r{} of {}: {}\x1b[K", done(), times_, summary());
+  }
+  void finish() const {
+    if (shown_) fmt::print(stderr, "\r\x1b[K");
+  }
+  [[nodiscard]] uint64_t done() const { return counts_[0] + counts_[1] + counts_[2]; }
+  [[nodiscard]] std::string summary() const {
+    const auto count = [this](RunLabel label) { return counts_[static_cast<size_t>(label)]; };
+    std::string text =
+        fmt::format("{} failed, {} passed", count(RunLabel::failed), count(RunLabel::passed));
+    if (count(RunLabel::skipped) != 0)
+      text += fmt::format(", {} skipped", count(RunLabel::skipped));
+    return text;
+  }
+
+ private:
+  uint64_t times_;
+  bool shown_;
+  std::array<uint64_t, 3> counts_{};  // by label
+  std::chrono::steady_clock::time_point last_;
+};
+
+class StudyRecorder : public JobSource {
+ public:
+  StudyRecorder(const StudyOptions& options, StudyFolder& study, std::string build,
+                const TemporaryFolder& outputs, const RepeatedInput& input, double timeout,
+                uint64_t seed)
+      : options_(options),
+        study_(study),
+        build_(std::move(build)),
+        outputs_(outputs),
+        input_(input),
+        timeout_(timeout),
+        seed_(seed),
+        first_(study.next_run()),
+        progress_(options.times, options.quiet) {
+    reference_program_ = options.reference.empty() ? "" : find_in_path(options.reference);
+    keeps_output_ =
+        options.parallel > 1 || !options.reference.empty() || !options.label_command.empty();
+  }
+
+  Result<std::optional<Job>> next(size_t item, const JobOutcome* before) override {
+    State& state = states_[item];
+    switch (state.step) {
+      case Step::program:
+        state.step = Step::reference;
+        return make_program(item);
+      case Step::reference:
+        note_program(item, *before);
+        state.step = Step::label;
+        if (!reference_program_.empty() && state.run.rule != kTimeout) return make_reference(item);
+        return after_reference(item, nullptr);
+      case Step::label:
+        return after_reference(item, before);
+      case Step::store:
+        return after_label(item, *before);
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] const JobOutcome& last_outcome() const { return last_outcome_; }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+
+ private:
+  static constexpr std::string_view kTimeout = "timeout";
+  enum class Step : uint8_t { program, reference, label, store };
+  struct State {
+    Step step = Step::program;
+    StudyRun run;
+  };
+
+  [[nodiscard]] std::string report_of(const StudyRun& run) const {
+    return study_report_path(study_.path(), run.number);
+  }
+
+  // Standard input of one more job that reads the same as the others.
+  Result<int> input_of_job() const {
+    if (options_.times == 1 && reference_program_.empty()) return -1;
+    return input_.open_again();
+  }
+
+  Result<std::optional<Job>> make_program(size_t item) {
+    StudyRun& run = states_[item].run;
+    run.number = first_ + item;
+    run.sparsity = options_.sparsity;
+    run.seed = seed_ + item;
+    run.build = build_;
+    run.started = utc_now();
+    Job job;
+    for (const std::string& word : options_.command) {
+      job.words.push_back(with_number(word, run.number));
+      run.command += (run.command.empty() ? "" : " ") + shell_word(job.words.back());
+    }
+    std::string file = report_of(run);
+    replace_all(file, "%", "%%");
+    job.environment = {{"SAMPLER_FILE", file},
+                       {"SAMPLER_SPARSITY", fmt::format("{}", run.sparsity)},
+                       {"SAMPLER_SEED", fmt::format("{}", run.seed)},
+                       {"TELLTALE_RUN", fmt::format("{}", run.number)}};
+    const Result<int> input = input_of_job();
+    if (!input) return std::unexpected(input.error());
+    job.input = *input;
+    if (keeps_output_) job.output = outputs_.file(item, "output");
+    if (options_.parallel > 1) job.errors = outputs_.file(item, "errors");
+    job.timeout_seconds = timeout_;
+    return job;
+  }
+
+  void note_program(size_t item, const JobOutcome& outcome) {
+    StudyRun& run = states_[item].run;
+    last_outcome_ = outcome;
+    run.seconds = outcome.elapsed_seconds;
+    const bool exited = WIFEXITED(outcome.wait_status);
+    if (exited) {
+      run.status = WEXITSTATUS(outcome.wait_status);
+    } else {
+      run.signal = signal_name(WTERMSIG(outcome.wait_status));
+    }
+    run.rule = exited ? "status" : "signal";
+    run.label = exited && *run.status == 0 ? RunLabel::passed : RunLabel::failed;
+    if (outcome.timed_out) {
+      run.rule = kTimeout;
+      run.label = RunLabel::failed;
+    }
+    if (keeps_output_) pass_through(outputs_.file(item, "output"), STDOUT_FILENO);
+    if (options_.parallel > 1) pass_through(outputs_.file(item, "errors"), STDERR_FILENO);
+  }
+
+  Result<std::optional<Job>> make_reference(size_t item) {
+    const StudyRun& run = states_[item].run;
+    Job job;
+    job.words = {reference_program_};
+    for (size_t i = 1; i < options_.command.size(); ++i)
+      job.words.push_back(with_number(options_.command[i], run.number));
+    job.environment = {{"TELLTALE_RUN", fmt::format("{}", run.number)}};
+    const Result<int> input = input_of_job();
+    if (!input) return std::unexpected(input.error());
+    job.input = *input;
+    job.output = outputs_.file(item, "reference");
+    job.errors = "/dev/null";
+    job.timeout_seconds = timeout_;
+    return job;
+  }
+
+  // `outcome` of the reference program; null: there is none.
+  Result<void> compare(size_t item, const JobOutcome* outcome) {
+    StudyRun& run = states_[item].run;
+    if (options_.reference.empty() || run.rule == kTimeout) return {};
+    std::string expected = outputs_.file(item, "reference");
+    if (outcome == nullptr) {
+      expected = with_number(options_.reference, run.number);
+    } else if (outcome->timed_out || !WIFEXITED(outcome->wait_status)) {
+      run.rule = "reference";
+      run.label = RunLabel::skipped;
+      return {};
+    }
+    if (!run.status) return {};  // a signal ended it
+    const Result<bool> equal = files_equal(outputs_.file(item, "output"), expected);
+    if (!equal) return std::unexpected(equal.error());
+    const int wanted = outcome == nullptr ? 0 : WEXITSTATUS(outcome->wait_status);
+    run.rule = "output";
+    run.label = *equal && *run.status == wanted ? RunLabel::passed : RunLabel::failed;
+    return {};
+  }
+
+  Result<std::optional<Job>> after_reference(size_t item, const JobOutcome* outcome) {
+    State& state = states_[item];
+    if (auto compared = compare(item, outcome); !compared) return std::unexpected(compared.error());
+    if (options_.label_command.empty() || state.run.rule == kTimeout) return store(item);
+    state.step = Step::store;
+    Job job;
+    job.words = {"sh", "-c", options_.label_command};
+    job.environment = label_environment(state.run, report_of(state.run));
+    job.environment.emplace_back("TELLTALE_OUTPUT", outputs_.file(item, "output"));
+    job.output = "/dev/null";
+    return job;
+  }
+
+  Result<std::optional<Job>> after_label(size_t item, const JobOutcome& outcome) {
+    StudyRun& run = states_[item].run;
+    const Result<RunLabel> label = label_of(options_.label_command, outcome.wait_status);
+    if (!label) return std::unexpected(label.error());
+    run.label = *label;
+    run.rule = "command";
+    return store(item);
+  }
+
+  Result<std::optional<Job>> store(size_t item) {
+    const StudyRun& run = states_[item].run;
+    if (auto appended = study_.append(run); !appended) return std::unexpected(appended.error());
+    progress_.add(run.label);
+    std::error_code failure;
+    for (const char* name : {"output", "errors", "reference"})
+      fs::remove(outputs_.file(item, name), failure);
+    states_.erase(item);
+    return std::nullopt;
+  }
+
+  const StudyOptions& options_;
+  StudyFolder& study_;
+  std::string build_;
+  const TemporaryFolder& outputs_;
+  const RepeatedInput& input_;
+  double timeout_;
+  uint64_t seed_;
+  uint64_t first_;
+  std::string reference_program_;  // empty: there is none
+  bool keeps_output_ = false;
+  std::map<size_t, State> states_;  // of items that were begun and are not stored
+  JobOutcome last_outcome_;
+  Progress progress_;
+};
+
+// Stores the sites of all programs; the build that runs are said to be of is the first one's.
+Result<std::string> store_sites(const StudyOptions& options, StudyFolder& study) {
+  std::vector<std::string> programs = options.programs;
+  if (programs.empty()) {
+    const std::string found = find_in_path(options.command.front());
+    if (found.empty()) return io_error(options.command.front(), "cannot be run", ENOENT);
+    programs.push_back(found);
+  }
+  std::string build;
+  ProblemLog problems;
+  for (const std::string& program : programs) {
+    Result<std::string> name = study.add_sites(program, problems);
+    if (!name) {
+      if (options.programs.empty())
+        name.error().detail += "; if it starts such a program, name that one by --program";
+      return name;
+    }
+    if (build.empty()) build = *std::move(name);
+  }
+  return build;
+}
+
+int report_failure(const Error& error, int start_failure) {
+  report_error(error);
+  if (start_failure == 0) return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
+  return start_failure == ENOENT ? kNotFound : kNotRunnable;
+}
+
+// Hundreds of crashes would fill the disk.
+void leave_no_cores() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &limit);
+}
+
+Result<uint64_t> first_seed(const StudyOptions& options) {
+  if (options.seed) return *options.seed;
+  uint32_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    return io_error("getrandom", "gives no seed", errno);
+  return seed;
+}
+
+}  // namespace
+
+int record_study(const StudyOptions& options) {
+  const Result<double> timeout =
+      options.timeout.empty() ? Result<double>(0.0) : parse_seconds(options.timeout);
+  if (!timeout) return report_error(timeout.error());
+  const Result<uint64_t> seed = first_seed(options);
+  if (!seed) return report_error(seed.error());
+  Result<StudyFolder> study = StudyFolder::open(options.folder);
+  if (!study) return report_error(study.error());
+  Result<std::string> build = store_sites(options, *study);
+  if (!build) return report_error(build.error());
+  const auto outputs = TemporaryFolder::make();
+  if (!outputs) return report_error(outputs.error());
+  Result<RepeatedInput> input = RepeatedInput();
+  if (options.times > 1 || !options.reference.empty()) input = RepeatedInput::prepare();
+  if (!input) return report_error(input.error());
+  if (options.times > 1) leave_no_cores();
+
+  StudyRecorder recorder(options, *study, *std::move(build), **outputs, *input, *timeout, *seed);
+  int start_failure = 0;
+  const Result<JobsEnd> end =
+      run_jobs(recorder, static_cast<size_t>(options.times),
+               {static_cast<size_t>(options.parallel), options.times > 1}, start_failure);
+  recorder.progress().finish();
+  if (!end) return report_failure(end.error(), start_failure);
+  if (!options.quiet) {
+    fmt::print(stderr, "telltale: {}: {} run{}: {}\n", visible(options.folder),
+               recorder.progress().done(), recorder.progress().done() == 1 ? "" : "s",
+               recorder.progress().summary());
+  }
+  if (*end == JobsEnd::interrupted) return kInterrupted;
+  if (options.times > 1) return kDone;
+  ChildOutcome outcome;
+  outcome.wait_status = recorder.last_outcome().wait_status;
+  return pass_on(outcome);
+}
+
+}  // namespace telltale::cli

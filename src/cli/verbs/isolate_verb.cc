@@ -1,0 +1,226 @@
+// `telltale isolate`: many labelled runs, the predicates that predict failure.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/isolation/isolate.h"
+#include "cli/options/reading_options.h"
+#include "cli/study/isolation_input.h"
+#include "cli/study/isolation_rows.h"
+#include "cli/verbs/verbs.h"
+#include "import/sampler/sampler_evidence.h"
+#include "output/output_file.h"
+
+namespace telltale::cli {
+namespace {
+
+constexpr size_t kDefaultLimit = 20;
+constexpr std::array kScores = {
+    isolation::Score::importance, isolation::Score::lower_bound,  isolation::Score::increase,
+    isolation::Score::failure,    isolation::Score::failing_runs, isolation::Score::ochiai,
+    isolation::Score::tarantula,  isolation::Score::dstar,        isolation::Score::op2};
+constexpr std::array kDiscards = {isolation::Discard::all_runs, isolation::Discard::failing_runs,
+                                  isolation::Discard::relabel};
+constexpr std::array kIntervals = {isolation::IntervalMethod::score,
+                                   isolation::IntervalMethod::normal};
+
+struct IsolateOptions {
+  IsolationSources sources;
+  isolation::IsolationOptions isolation;
+  std::string score = std::string(name_of(isolation::Score::importance));
+  std::string discard = std::string(name_of(isolation::Discard::all_runs));
+  std::string interval = std::string(name_of(isolation::IntervalMethod::score));
+  std::vector<std::string> filters;
+  uint64_t least_runs = 0;
+  uint64_t limit = kDefaultLimit;
+  uint64_t affinity = 0;
+  uint64_t jobs = 0;
+  uint64_t max_decompressed_bytes = 0;
+  bool all = false;
+  bool same = false;
+  bool json = false;
+  bool csv = false;
+  bool strict = false;
+  std::string output = "-";
+};
+
+template <typename Values>
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> names;
+  for (const auto value : values) names.emplace_back(name_of(value));
+  return names;
+}
+
+template <typename Values>
+auto value_of(const Values& values, std::string_view name) {
+  return *std::ranges::find(values, name, [](auto value) { return name_of(value); });
+}
+
+isolation::Filters filters_of(const std::vector<std::string>& names) {
+  isolation::Filters filters;
+  if (names.empty()) return filters;
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  filters.lower_bound = has("lower-bound");
+  filters.universal_falsehood = has("universal-falsehood");
+  filters.failing_coverage = has("lack-of-failing-coverage");
+  filters.failing_example = has("lack-of-failing-example");
+  filters.successful_counterexample = has("successful-counterexample");
+  return filters;
+}
+
+void settle(IsolateOptions& options) {
+  isolation::IsolationOptions& settled = options.isolation;
+  settled.score = value_of(kScores, options.score);
+  settled.discard = value_of(kDiscards, options.discard);
+  settled.interval = value_of(kIntervals, options.interval);
+  settled.filters = filters_of(options.filters);
+  settled.least_runs = static_cast<uint32_t>(std::min<uint64_t>(options.least_runs, UINT32_MAX));
+  settled.eliminate = !options.all;
+  settled.affinity = static_cast<size_t>(options.affinity);
+  settled.workers = static_cast<size_t>(options.jobs);
+  if (options.max_decompressed_bytes != 0)
+    options.sources.limits.max_decompressed_bytes = options.max_decompressed_bytes;
+}
+
+// What kept the answer from being one, if anything did.
+void remark(const SamplerEvidence& evidence, const IsolationRuns& runs) {
+  const auto say = [](std::string_view text) { fmt::print(stderr, "telltale: {}\n", text); };
+  if (evidence.runs.empty()) {
+    say("no run has a report of these programs");
+  } else if (evidence.observations == 0) {
+    say("nothing was observed; a program that samples observes nothing unless SAMPLER_SPARSITY is "
+        "set when it runs");
+  } else if (runs.failing == 0) {
+    say("no run failed, so nothing is to be explained");
+  } else if (runs.successful == 0) {
+    say("every run failed: without a run that passed, no predicate predicts failure");
+  }
+}
+
+Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& answer,
+                          const ProblemLog& problems) {
+  Result<OutputFile> file = OutputFile::open(options.output);
+  if (!file) return std::unexpected(file.error());
+  const ByteSink sink = [&file](std::string_view block) { return file->write(block); };
+  BlockWriter out(sink);
+  if (options.json) {
+    write_isolation_json(answer, problems, out);
+  } else if (options.csv) {
+    write_isolation_csv(answer, out);
+  } else {
+    write_isolation_text(answer, static_cast<size_t>(options.limit), options.same, out);
+  }
+  if (auto written = out.finish(); !written) return written;
+  return file->finish();
+}
+
+int report_losses(const ProblemLog& problems, bool strict) {
+  ReadingOptions options;
+  options.strict = strict;
+  return report_problems(options, problems);
+}
+
+int run(IsolateOptions& options) {
+  settle(options);
+  const Result<IsolationInput> input = find_isolation_input(options.sources);
+  if (!input) return report_error(input.error());
+  const SamplerPredicates predicates(input->sites);
+  const SamplerEvidence evidence = read_sampler_evidence(
+      input->reports, input->sites, predicates, options.sources.limits, options.isolation.workers);
+  const isolation::Isolation found =
+      isolation::isolate(predicates.table(), evidence.runs, options.isolation);
+  const IsolationRuns runs{found.runs.failing, found.runs.successful, input->skipped,
+                           evidence.without_report, evidence.unresolved};
+  ProblemLog problems = input->problems;
+  problems.merge(evidence.problems);
+  const Result<void> written =
+      write_answer(options, {predicates, found, options.isolation, runs}, problems);
+  if (!written) return report_error(written.error());
+  remark(evidence, runs);
+  return report_losses(problems, options.strict);
+}
+
+void add_source_options(Command verb, IsolationSources& sources) {
+  verb.add_option("STUDY", sources.inputs,
+                  "a study, as `telltale run --study` makes it; or a list of runs: lines of a "
+                  "label (failed, passed, skipped), a tab and a report's path; - is standard input")
+      .type_name("STUDY");
+  verb.add_option("--program", sources.programs,
+                  "a program or library that left reports, its debug file, or its .sites file; "
+                  "studies have their own")
+      .type_name("BIN")
+      .one_value_each();
+  verb.add_option("--failed", sources.failed, "reports of failed runs: a file, or all of a folder")
+      .type_name("PATH")
+      .one_value_each();
+  verb.add_option("--passed", sources.passed, "reports of runs that passed")
+      .type_name("PATH")
+      .one_value_each();
+}
+
+void add_method_options(Command verb, IsolateOptions& options) {
+  verb.add_option("--score", options.score, "what predicates are ordered by")
+      .one_of(names_of(kScores))
+      .show_default();
+  verb.add_option("--discard", options.discard,
+                  "what becomes of the runs in which a chosen predicate was true, before the next "
+                  "is chosen: all are discarded; only the failing ones; or those pass from then on")
+      .one_of(names_of(kDiscards))
+      .show_default();
+  verb.add_flag("--all", options.all, "rank all predicates; discard no runs");
+  verb.add_option("--filter", options.filters,
+                  "leave these predicates out; without --filter: lower-bound")
+      .one_of({"lower-bound", "universal-falsehood", "lack-of-failing-coverage",
+               "lack-of-failing-example", "successful-counterexample", "none"})
+      .one_value_each();
+  verb.add_option("--min-runs", options.least_runs,
+                  "leave out predicates that were true in fewer runs")
+      .type_name("N");
+  verb.add_option("--interval", options.interval,
+                  "how the confidence interval of Increase is computed; normal: as published")
+      .one_of(names_of(kIntervals))
+      .show_default();
+  verb.add_option("--confidence", options.isolation.confidence, "of that interval")
+      .in_range(0.0, 0.999999)
+      .type_name("P")
+      .show_default();
+}
+
+}  // namespace
+
+void add_isolate_verb(Command app, int& status) {
+  Command verb = app.add_verb(
+      "isolate", "many runs that failed or passed: the predicates that predict failure");
+  const auto options = std::make_shared<IsolateOptions>();
+  add_source_options(verb, options->sources);
+  add_method_options(verb, *options);
+  verb.add_flag(
+      "--same", options->same,
+      "in the table: below each predictor the predicates that were true in the same runs");
+  verb.add_option("--affinity", options->affinity,
+                  "with --json: for each predictor the N predicates that lose most importance "
+                  "without its runs")
+      .type_name("N");
+  verb.add_option("--limit", options->limit, "rows of the table; 0: all")
+      .type_name("N")
+      .show_default();
+  verb.add_option("--jobs", options->jobs, "threads; 0: one for each core").type_name("N");
+  verb.add_option("--max-decompressed-bytes", options->max_decompressed_bytes,
+                  "limit for a compressed report")
+      .type_name("N");
+  verb.add_flag("--strict", options->strict, "exit status 4 if a report is damaged or missing");
+  verb.add_flag("--json", options->json, "print JSON");
+  verb.add_flag("--csv", options->csv, "print CSV").excludes("--json");
+  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .type_name("FILE")
+      .show_default();
+  verb.callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,101 @@
+// Documents about many runs.
+#include <array>
+
+#include "report/schemas/schemas.h"
+
+namespace telltale::schemas {
+namespace {
+
+using field::count;
+using field::fraction;
+using field::number;
+using field::number_id;
+using field::object;
+using field::rows;
+using field::text;
+
+constexpr std::array kRuns = {
+    count("failing", "Runs that failed."),
+    count("successful", "Runs that passed."),
+    count("skipped", "Runs that are labelled as neither."),
+    count("without_report", "Runs whose report is missing or empty."),
+    count("unresolved", "Reports of which no program has a unit."),
+};
+
+constexpr Field kFile = text("file", "Source file.");
+constexpr Field kLine = number_id("line", "Line in that file.");
+constexpr Field kFunction = text("function", "Function around the site.");
+constexpr Field kScheme = text("scheme", "Instrumentation scheme.");
+constexpr Field kPredicate = text("predicate", "What was true, in words.");
+
+constexpr std::array kPredicateColumns = {kFile, kLine, kFunction, kScheme, kPredicate};
+constexpr std::array kAffinityColumns = {
+    kFile,
+    kLine,
+    kFunction,
+    kScheme,
+    kPredicate,
+    number("importance_before", Unit::none, "Importance over all runs."),
+    number("importance_after", Unit::none, "Importance without the runs of the predictor."),
+};
+constexpr std::array kPredictorColumns = {
+    number_id("rank", "From 1."),
+    kFile,
+    kLine,
+    kFunction,
+    kScheme,
+    kPredicate,
+    number("importance", Unit::none, "Harmonic mean of Increase and log(F) / log(failing runs)."),
+    fraction("failure", "Failing runs of those in which it was true."),
+    fraction("context", "Failing runs of those that observed its site."),
+    fraction("increase", "failure - context."),
+    fraction("increase_low", "Lower end of the confidence interval of increase."),
+    fraction("increase_high", "Its upper end."),
+    count("true_in_failing", "Failing runs in which it was true: F."),
+    count("true_in_successful", "Successful runs in which it was true: S."),
+    count("observed_in_failing", "Failing runs that observed its site."),
+    count("observed_in_successful", "Successful runs that observed its site."),
+    number("ochiai", Unit::none, "Ochiai's coefficient."),
+    number("tarantula", Unit::none, "Tarantula's suspiciousness."),
+    number("dstar", Unit::none, "D* with exponent 2; null: infinite.").or_null(),
+    number("op2", Unit::none, "O^p, also called Op2."),
+    number("effective_score", Unit::none,
+           "The score when it was chosen, after the runs of earlier predictors were discarded; "
+           "null: infinite.")
+        .or_null(),
+    count("explained", "Failing runs in which it was true and no earlier predictor."),
+    rows("same", kPredicateColumns, "Other predicates that were true in the same runs."),
+    rows("affinity", kAffinityColumns,
+         "With --affinity: predicates that lose importance without its runs, the largest loss "
+         "first."),
+};
+constexpr std::array kIsolateMembers = {
+    object("runs", kRuns, "The runs that were given."),
+    count("predicates", "Predicates of all sites."),
+    count("predicates_true", "Predicates that were true in a run."),
+    count("candidates", "Predicates that the filters left."),
+    text("score", "What predicates are ordered by."),
+    text("discard", "What became of the runs of a chosen predicate; none with --all."),
+    text("interval", "How the interval of increase was computed."),
+    fraction("confidence", "Of that interval."),
+    count("unexplained", "Failing runs in which no predictor was true."),
+    rows("rows", kPredictorColumns, "Predictors of failure, the best first."),
+};
+
+constexpr std::array kStudyColumns = {
+    text("build", "Build-id of the program, or what stands for it."),
+    count("runs", "Its runs."),
+    count("failed", "Runs that failed."),
+    count("passed", "Runs that passed."),
+    count("skipped", "Runs that are labelled as neither."),
+    count("without_report", "Runs whose report is missing or empty."),
+};
+constexpr std::array kStudyMembers = {rows("rows", kStudyColumns, "A row for each build.")};
+
+}  // namespace
+
+constinit const DocumentSchema kIsolate{"isolate", 1, "The predicates that predict failure.", false,
+                                        kIsolateMembers};
+constinit const DocumentSchema kStudy{"study", 1, "The runs of a study.", false, kStudyMembers};
+
+}  // namespace telltale::schemas
