@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <span>
 #include <vector>
 
 #include "output/json_writer.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
-#include "output/table_text.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -21,7 +18,6 @@ using isolation::Interval;
 using isolation::PredicateCounts;
 using isolation::Predictor;
 using isolation::RunCounts;
-using Show = Table::Show;
 
 // The scores of a predictor over all runs.
 struct Scores {
@@ -279,15 +275,10 @@ void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same
 }
 
 void write_isolation_csv(const IsolationAnswer& answer, BlockWriter& out) {
-  stream_csv(
-      csv_columns(),
-      [&](auto use) {
-        for (size_t i = 0; i < answer.isolation.predictors.size(); ++i) {
-          const std::vector<Table::Cell> cells = csv_cells(answer, i);
-          use(std::span<const Table::Cell>(cells));
-        }
-      },
-      out);
+  Table table(csv_columns());
+  for (size_t i = 0; i < answer.isolation.predictors.size(); ++i)
+    table.add_row(csv_cells(answer, i));
+  table.write_csv(out);
 }
 
 void write_isolation_json(const IsolationAnswer& answer, const ProblemLog& problems,

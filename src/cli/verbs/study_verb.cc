@@ -51,12 +51,9 @@ Result<std::vector<StudyRun>> runs_of(const std::string& study, ProblemLog& prob
 }
 
 std::vector<Table::Column> build_columns() {
-  return {{"build", "BUILD", Table::Show::text},
-          {"runs", "RUNS"},
-          {"failed", "FAILED"},
-          {"passed", "PASSED"},
-          {"skipped", "SKIPPED"},
-          {"without_report", "WITHOUT REPORT"}};
+  return {{"build", "BUILD", Show::text}, {"runs", "RUNS"},
+          {"failed", "FAILED"},           {"passed", "PASSED"},
+          {"skipped", "SKIPPED"},         {"without_report", "WITHOUT REPORT"}};
 }
 
 int show_info(const StudyVerbOptions& options) {
