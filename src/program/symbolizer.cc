@@ -3,7 +3,6 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 
 #include <algorithm>
 #include <cstring>
@@ -12,8 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "bytes/input_file.h"
-#include "program/elf_image.h"
+#include "program/debug_file_search.h"
+#include "program/dwarf_units.h"
 
 namespace telltale {
 
@@ -29,12 +28,6 @@ struct Symbol {
   uint64_t size = 0;
   int index = 0;
   int rank = 0;  // the symbol with the highest rank at an address is shown
-};
-
-struct UnitRange {
-  uint64_t low = 0;
-  uint64_t high = 0;
-  Dwarf_Off unit = 0;  // offset of the unit's DIE
 };
 
 struct FunctionEntry {
@@ -79,7 +72,7 @@ std::string text_or_empty(const char* text) {
 class Symbolizer::State {
  public:
   State(std::string path, SymbolizerOptions options)
-      : path_(std::move(path)), options_(std::move(options)) {}
+      : path_(std::move(path)), search_(std::move(options)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -151,60 +144,14 @@ class Symbolizer::State {
   }
 
  private:
-  static int find_debuginfo(Dwfl_Module* module, void** userdata, const char* module_name,
-                            Dwarf_Addr base, const char* file_name, const char* link,
-                            GElf_Word checksum, char** found_name) {
-    const auto* self = static_cast<const State*>(*userdata);
-    const int given = self == nullptr ? -1 : self->open_given_debug_file(module, found_name);
-    if (given >= 0) return given;
-    // A link names a file beside the program or below a debug root; never another folder.
-    if (link != nullptr && std::strchr(link, '/') != nullptr) link = nullptr;
-    return dwfl_standard_find_debuginfo(module, userdata, module_name, base, file_name, link,
-                                        checksum, found_name);
-  }
-
-  int open_given_debug_file(Dwfl_Module* module, char** found_name) const {
-    const unsigned char* bits = nullptr;
-    GElf_Addr address = 0;
-    const int size = dwfl_module_build_id(module, &bits, &address);
-    if (size <= 0) return -1;
-    std::string wanted;
-    for (int i = 0; i < size; ++i) {
-      constexpr std::string_view kDigits = "0123456789abcdef";
-      wanted += kDigits[bits[i] >> 4];
-      wanted += kDigits[bits[i] & 15];
-    }
-    for (const std::string& file : options_.debug_files) {
-      const Result<InputFile> input = InputFile::open(file);
-      if (!input) continue;
-      const Result<ElfImage> image = ElfImage::read(input->bytes(), file);
-      if (!image || image->build_id() != wanted) continue;
-      const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-      if (fd >= 0) *found_name = ::strdup(file.c_str());
-      return fd;
-    }
-    return -1;
-  }
-
   void open() {
     if (opened_) return;
     opened_ = true;
-    search_path_ = "+:.debug:/usr/lib/debug";
-    for (const std::string& directory : options_.debug_directories) search_path_ += ":" + directory;
-    search_path_text_ = search_path_.data();
-    callbacks_.find_elf = dwfl_build_id_find_elf;
-    callbacks_.find_debuginfo = find_debuginfo;
-    callbacks_.section_address = dwfl_offline_section_address;
-    callbacks_.debuginfo_path = &search_path_text_;
-    dwfl_ = dwfl_begin(&callbacks_);
+    dwfl_ = dwfl_begin(search_.callbacks());
     if (dwfl_ == nullptr) return;
     dwfl_report_begin(dwfl_);
     module_ = dwfl_report_offline(dwfl_, path_.c_str(), path_.c_str(), -1);
-    if (module_ != nullptr) {
-      void** userdata = nullptr;
-      dwfl_module_info(module_, &userdata, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
-      *userdata = this;
-    }
+    if (module_ != nullptr) search_.attach(module_);
     dwfl_report_end(dwfl_, nullptr, nullptr);
   }
 
@@ -268,41 +215,15 @@ class Symbolizer::State {
         dwfl_module_getsym_info(module_, index, &symbol, &address, nullptr, nullptr, nullptr));
   }
 
-  // Address ranges of the units. Compilers omit .debug_aranges, so each unit is asked.
-  void read_units(Dwarf* dwarf) {
-    if (units_read_) return;
-    units_read_ = true;
-    size_t file_size = 0;
-    elf_rawfile(dwarf_getelf(dwarf), &file_size);
-    // More ranges than half the file's bytes: units share ranges, which compilers do not emit.
-    const uint64_t limit = file_size / 2 + 1000;
-    Dwarf_Addr bias = 0;
-    for (Dwarf_Die* unit = dwfl_module_nextcu(module_, nullptr, &bias); unit != nullptr;
-         unit = dwfl_module_nextcu(module_, unit, &bias)) {
-      Dwarf_Addr base = 0;
-      Dwarf_Addr low = 0;
-      Dwarf_Addr high = 0;
-      for (ptrdiff_t at = dwarf_ranges(unit, 0, &base, &low, &high);
-           at > 0 && units_.size() < limit; at = dwarf_ranges(unit, at, &base, &low, &high)) {
-        if (low < high) units_.push_back({low + bias, high + bias, dwarf_dieoffset(unit)});
-      }
-    }
-    std::ranges::sort(units_, [](const UnitRange& a, const UnitRange& b) {
-      return std::tuple(a.low, a.high, a.unit) < std::tuple(b.low, b.high, b.unit);
-    });
-  }
-
   void add_debug_info(uint64_t address, uint64_t reach, CodeName& name) {
     Dwarf_Addr bias = 0;
     Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias);
     if (dwarf == nullptr) return;
-    read_units(dwarf);
-    const auto after = std::ranges::upper_bound(units_, address, {}, &UnitRange::low);
-    if (after == units_.begin() || address >= (after - 1)->high) return;
-    Dwarf_Die unit;
-    if (dwarf_offdie(dwarf, (after - 1)->unit, &unit) == nullptr) return;
-    add_declaration(dwarf, unit, address - bias, name);
-    if (name.line == 0) add_first_line(unit, address - bias, reach, name);
+    units_.read(module_);
+    std::optional<Dwarf_Die> unit = units_.find(dwarf, address);
+    if (!unit) return;
+    add_declaration(dwarf, *unit, address - bias, name);
+    if (name.line == 0) add_first_line(*unit, address - bias, reach, name);
   }
 
   // The line of the instruction at an address of the module.
@@ -310,19 +231,17 @@ class Symbolizer::State {
     Dwarf_Addr bias = 0;
     Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias);
     if (dwarf == nullptr) return;
-    read_units(dwarf);
-    const auto after = std::ranges::upper_bound(units_, address, {}, &UnitRange::low);
-    Dwarf_Die unit;
-    if (after == units_.begin() || address >= (after - 1)->high ||
-        dwarf_offdie(dwarf, (after - 1)->unit, &unit) == nullptr)
-      return;
-    Dwarf_Line* row = dwarf_getsrc_die(&unit, address - bias);
+    units_.read(module_);
+    std::optional<Dwarf_Die> unit = units_.find(dwarf, address);
+    if (!unit) return;
+    Dwarf_Line* row = dwarf_getsrc_die(&*unit, address - bias);
     int line = 0;
     if (row == nullptr || dwarf_lineno(row, &line) != 0 || line <= 0) return;
     name.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
     name.line = static_cast<uint32_t>(line);
     Dwarf_Attribute attribute;
-    name.directory = text_or_empty(dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute)));
+    name.directory =
+        text_or_empty(dwarf_formstring(dwarf_attr(&*unit, DW_AT_comp_dir, &attribute)));
   }
 
   void add_declaration(Dwarf* dwarf, Dwarf_Die& unit, uint64_t address, CodeName& name) {
@@ -433,18 +352,14 @@ class Symbolizer::State {
   }
 
   std::string path_;
-  SymbolizerOptions options_;
+  DebugFileSearch search_;
   std::mutex mutex_;
   bool opened_ = false;
   bool symbols_read_ = false;
-  bool units_read_ = false;
-  std::string search_path_;
-  char* search_path_text_ = nullptr;
-  Dwfl_Callbacks callbacks_{};
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
-  std::vector<Symbol> symbols_;                                          // by address, one each
-  std::vector<UnitRange> units_;                                         // by low
+  std::vector<Symbol> symbols_;  // by address, one each
+  DwarfUnits units_;
   std::unordered_map<Dwarf_Off, std::vector<FunctionEntry>> functions_;  // of queried units
 };
 

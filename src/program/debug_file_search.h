@@ -1,0 +1,35 @@
+#pragma once
+
+#include <elfutils/libdwfl.h>
+
+#include <string>
+
+#include "program/symbolizer.h"
+
+namespace telltale {
+
+// Finds separate debug files for libdwfl's modules: those of the options, then by build-id and
+// .gnu_debuglink, then from a debuginfod server if DEBUGINFOD_URLS is set. Must outlive the Dwfl
+// that uses its callbacks.
+class DebugFileSearch {
+ public:
+  explicit DebugFileSearch(SymbolizerOptions options);
+  DebugFileSearch(const DebugFileSearch&) = delete;
+  DebugFileSearch& operator=(const DebugFileSearch&) = delete;
+
+  [[nodiscard]] const Dwfl_Callbacks* callbacks() const { return &callbacks_; }
+  // To be called for each module that is reported: the search is its user data.
+  void attach(Dwfl_Module* module);
+
+ private:
+  static int find(Dwfl_Module* module, void** userdata, const char* module_name, Dwarf_Addr base,
+                  const char* file_name, const char* link, GElf_Word checksum, char** found_name);
+  int open_given_file(Dwfl_Module* module, char** found_name) const;
+
+  SymbolizerOptions options_;
+  std::string path_;
+  char* path_text_ = nullptr;
+  Dwfl_Callbacks callbacks_ = {};
+};
+
+}  // namespace telltale
