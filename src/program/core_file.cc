@@ -1,0 +1,215 @@
+#include "program/core_file.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+// Layouts of 64-bit Linux (linux/elfcore.h): offsets of fields in a note.
+constexpr size_t kStatusSignal = 12;
+constexpr size_t kStatusThread = 32;
+constexpr size_t kStatusRegisters = 112;
+constexpr size_t kProcessId = 24;
+constexpr size_t kProcessArguments = 56;
+constexpr size_t kProcessArgumentsSize = 80;
+
+// The place in NT_PRSTATUS of each register that DWARF numbers (asm/ptrace.h of the machine; System
+// V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit Architecture, table 1).
+constexpr auto kX86 =
+    std::to_array<uint8_t>({10, 12, 11, 5, 14, 13, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16});
+constexpr size_t kX86Pc = 16;
+constexpr size_t kArmRegisters = 32;  // x0 to x30 and sp, in order
+constexpr size_t kArmPc = 32;
+
+}  // namespace
+
+Result<CoreFile> CoreFile::read(Bytes bytes, const std::string& name, ProblemLog& problems) {
+  Result<ElfSegments> elf = read_elf_segments(bytes, name);
+  if (!elf) return std::unexpected(elf.error());
+  if (elf->type != ET_CORE) {
+    return std::unexpected(
+        Error{Error::Cause::bad_field, name, "ELF header", "not a core file", 16});
+  }
+  CoreFile core;
+  core.bytes_ = bytes;
+  core.name_ = name;
+  core.elf_ = *std::move(elf);
+  if (core.elf_.missing != 0) {
+    problems.add({Problem::Kind::torn_tail, bytes.size(), name, "program headers",
+                  fmt::format("{} of {} are missing", core.elf_.missing,
+                              core.elf_.missing + core.elf_.segments.size()),
+                  0});
+  }
+  uint64_t missing = 0;
+  for (const ElfSegment& segment : core.elf_.segments) {
+    const uint64_t left = bytes.size() - std::min<uint64_t>(segment.offset, bytes.size());
+    if (segment.file_size > left) missing += segment.file_size - left;
+    if (segment.type == PT_NOTE) core.read_notes(segment, problems);
+  }
+  if (missing != 0) {
+    problems.add({Problem::Kind::torn_tail, bytes.size(), name, "memory",
+                  "the file ends before the memory that its headers announce", missing});
+  }
+  for (const ElfSegment& segment : core.elf_.segments) {
+    if (segment.type == PT_LOAD && segment.file_size != 0 && segment.offset < bytes.size())
+      core.memory_.push_back(&segment);
+  }
+  std::ranges::stable_sort(core.memory_, {}, &ElfSegment::address);
+  return core;
+}
+
+void CoreFile::read_notes(const ElfSegment& segment, ProblemLog& problems) {
+  const uint64_t begin = std::min<uint64_t>(segment.offset, bytes_.size());
+  const uint64_t size = std::min<uint64_t>(segment.file_size, bytes_.size() - begin);
+  // Segments that overlap would multiply the work.
+  const bool read = std::ranges::any_of(notes_, [&](const ElfNote& note) {
+    return note.offset >= begin && note.offset - begin < size;
+  });
+  if (read) return;
+  const Cursor in(bytes_.subspan(static_cast<size_t>(begin), static_cast<size_t>(size)), elf_.order,
+                  begin);
+  const uint64_t end = for_each_elf_note(in, [this](const ElfNote& note) { read_note(note); });
+  if (end == begin + size && size == segment.file_size) return;
+  problems.add({size == segment.file_size ? Problem::Kind::corruption : Problem::Kind::torn_tail,
+                end, name_, "note", "the notes end inside one", begin + size - end});
+}
+
+void CoreFile::read_note(const ElfNote& note) {
+  notes_.push_back(note);
+  if (note.name != "CORE" || !elf_.is_64_bit) return;
+  const Cursor in(note.bytes, elf_.order, note.offset);
+  switch (note.type) {
+    case NT_PRSTATUS:
+      return read_thread(in);
+    case NT_PRPSINFO:
+      return read_process(in);
+    case NT_AUXV:
+      return read_auxiliary_vector(in);
+    case NT_FILE:
+      return read_mappings(in);
+    default:
+      return;
+  }
+}
+
+void CoreFile::read_thread(Cursor in) {
+  in.take(kStatusSignal, "pr_info");
+  const auto signal = in.read<int16_t>("pr_cursig");
+  in.take(kStatusThread - kStatusSignal - 2, "pr_sigpend");
+  CoreThread thread;
+  thread.tid = in.read<int32_t>("pr_pid");
+  in.take(kStatusRegisters - kStatusThread - 4, "pr_ppid to pr_cstime");
+  std::vector<uint64_t> stored;
+  while (!in.error() && in.left() >= sizeof(uint64_t) && stored.size() < 64)
+    stored.push_back(in.read<uint64_t>("pr_reg"));
+  if (in.error()) return;
+  if (threads_.empty()) signal_ = signal;
+  if (elf_.machine == EM_X86_64 && stored.size() > *std::ranges::max_element(kX86)) {
+    for (const uint8_t place : kX86) thread.registers.push_back(stored[place]);
+    thread.pc = stored[kX86Pc];
+  } else if (elf_.machine == EM_AARCH64 && stored.size() > kArmPc) {
+    thread.registers.assign(stored.begin(), stored.begin() + kArmRegisters);
+    thread.pc = stored[kArmPc];
+  }
+  threads_.push_back(std::move(thread));
+}
+
+void CoreFile::read_process(Cursor in) {
+  in.take(kProcessId, "pr_state to pr_gid");
+  const auto pid = in.read<int32_t>("pr_pid");
+  in.take(kProcessArguments - kProcessId - 4, "pr_ppid to pr_fname");
+  const Bytes arguments = in.take(kProcessArgumentsSize, "pr_psargs");
+  if (in.error()) return;
+  pid_ = pid;
+  const auto end = std::ranges::find(arguments, std::byte{0});
+  command_.assign(reinterpret_cast<const char*>(arguments.data()),
+                  static_cast<size_t>(end - arguments.begin()));
+  while (command_.ends_with(' ')) command_.pop_back();
+}
+
+void CoreFile::read_auxiliary_vector(Cursor in) {
+  while (in.left() >= 2 * sizeof(uint64_t)) {
+    const auto type = in.read<uint64_t>("a_type");
+    const auto value = in.read<uint64_t>("a_val");
+    if (type == AT_PHDR) program_headers_address_ = value;
+  }
+}
+
+void CoreFile::read_mappings(Cursor in) {
+  constexpr uint64_t kEntrySize = 24;
+  const auto count = in.read<uint64_t>("count");
+  const auto page = in.read<uint64_t>("page size");
+  if (in.error() || count > in.left() / kEntrySize) return;
+  Cursor ranges = in.split(count * kEntrySize, "ranges");
+  const Bytes rest = in.rest();
+  std::string_view names(reinterpret_cast<const char*>(rest.data()), rest.size());
+  for (uint64_t i = 0; i < count; ++i) {
+    CoreMapping mapping;
+    mapping.begin = ranges.read<uint64_t>("start");
+    mapping.end = ranges.read<uint64_t>("end");
+    mapping.file_offset = ranges.read<uint64_t>("offset") * page;
+    const size_t end = names.find('\0');
+    if (end == std::string_view::npos) return;
+    mapping.path = names.substr(0, end);
+    names.remove_prefix(end + 1);
+    mappings_.push_back(std::move(mapping));
+  }
+}
+
+Bytes CoreFile::memory(uint64_t address, uint64_t size) const {
+  const auto after = std::ranges::upper_bound(memory_, address, {}, &ElfSegment::address);
+  if (after == memory_.begin()) return {};
+  const ElfSegment& segment = **(after - 1);
+  const uint64_t into = address - segment.address;
+  const uint64_t in_file = std::min<uint64_t>(segment.file_size, bytes_.size() - segment.offset);
+  if (into >= in_file) return {};
+  return bytes_.subspan(static_cast<size_t>(segment.offset + into),
+                        static_cast<size_t>(std::min(size, in_file - into)));
+}
+
+std::optional<uint64_t> CoreFile::read_number(uint64_t address, size_t size) const {
+  Cursor in(memory(address, size), elf_.order);
+  if (in.left() != size) return std::nullopt;
+  switch (size) {
+    case 1:
+      return in.read<uint8_t>("memory");
+    case 2:
+      return in.read<uint16_t>("memory");
+    case 4:
+      return in.read<uint32_t>("memory");
+    case 8:
+      return in.read<uint64_t>("memory");
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string core_note_name(const ElfNote& note) {
+  if (note.name == "CORE") {
+    switch (note.type) {
+      case NT_PRSTATUS:
+        return "NT_PRSTATUS";
+      case NT_PRFPREG:
+        return "NT_PRFPREG";
+      case NT_PRPSINFO:
+        return "NT_PRPSINFO";
+      case NT_AUXV:
+        return "NT_AUXV";
+      case NT_FILE:
+        return "NT_FILE";
+      case NT_SIGINFO:
+        return "NT_SIGINFO";
+      default:
+        break;
+    }
+  }
+  if (note.name == "LINUX" && note.type == NT_X86_XSTATE) return "NT_X86_XSTATE";
+  return std::to_string(note.type);
+}
+
+}  // namespace telltale

@@ -1,0 +1,172 @@
+#include "program/core_programs.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "bytes/input_file.h"
+#include "program/elf_image.h"
+#include "program/recorded_program.h"
+
+namespace telltale {
+namespace {
+
+// What of a mapped file's beginning is looked at: its headers.
+constexpr uint64_t kHeaderBytes = 64 * 1024;
+
+struct GivenFile {
+  std::string path;
+  std::string build_id;
+  bool is_debug_file = false;
+  bool used = false;
+};
+
+struct MappedFile {
+  CoreMapping first;     // the lowest
+  std::string build_id;  // in the core file; empty: unknown
+  bool is_main = false;  // the program that was started
+};
+
+std::string name_of(const std::string& path) { return std::filesystem::path(path).filename(); }
+
+// A separate debug file has the section headers of its program, but not the bytes.
+bool is_debug_file(const ElfImage& image) {
+  return std::ranges::any_of(image.sections(), [](const ElfSection& section) {
+    return section.type == SHT_NOBITS && (section.flags & SHF_EXECINSTR) != 0;
+  });
+}
+
+Result<GivenFile> read_given(const std::string& path) {
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return std::unexpected(input.error());
+  const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
+  if (!image) return std::unexpected(image.error());
+  return GivenFile{.path = path,
+                   .build_id = image->build_id(),
+                   .is_debug_file = is_debug_file(*image),
+                   .used = false};
+}
+
+// Of the mapped file, as far as the core file has its headers.
+std::string mapped_build_id(const CoreFile& core, const CoreMapping& mapping) {
+  if (mapping.file_offset != 0) return {};
+  const auto elf = read_elf_segments(core.memory(mapping.begin, kHeaderBytes), mapping.path);
+  if (!elf) return {};
+  const uint64_t bias = elf->load_bias(0, mapping.begin);
+  for (const ElfSegment& segment : elf->segments) {
+    if (segment.type != PT_NOTE) continue;
+    const Bytes notes = core.memory(segment.address + bias, segment.memory_size);
+    if (std::string id = build_id_of_notes(notes, elf->order); !id.empty()) return id;
+  }
+  return {};
+}
+
+std::vector<MappedFile> mapped_files(const CoreFile& core) {
+  std::vector<MappedFile> files;
+  for (const CoreMapping& mapping : core.mappings()) {
+    const bool same = !files.empty() && files.back().first.path == mapping.path;
+    if (!same) files.push_back({.first = mapping, .build_id = {}, .is_main = false});
+    const uint64_t headers = core.program_headers_address();
+    files.back().is_main =
+        files.back().is_main || (headers >= mapping.begin && headers < mapping.end);
+  }
+  for (MappedFile& file : files) file.build_id = mapped_build_id(core, file.first);
+  return files;
+}
+
+// Whether the file is a program of the core file's machine; sets the bias.
+bool fits(const CoreFile& core, const MappedFile& mapped, CoreProgram& program) {
+  const Result<InputFile> input = InputFile::open(program.path);
+  if (!input) return false;
+  const auto elf = read_elf_segments(input->bytes(), program.path);
+  if (!elf || elf->machine != core.machine()) return false;
+  program.bias = elf->load_bias(mapped.first.file_offset, mapped.first.begin);
+  return true;
+}
+
+class Search {
+ public:
+  Search(const CoreFile& core, const std::string& core_name, ProblemLog& problems)
+      : core_(core), core_name_(core_name), problems_(problems) {}
+
+  Result<CorePrograms> run(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      Result<GivenFile> given = read_given(path);
+      if (!given) return std::unexpected(given.error());
+      given_.push_back(*std::move(given));
+    }
+    const std::vector<MappedFile> mapped = mapped_files(core_);
+    for (const MappedFile& file : mapped) add(file);
+    for (const GivenFile& given : given_) {
+      if (!given.used) return unused(given, mapped);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void add(const MappedFile& mapped) {
+    CoreProgram program{.recorded_path = mapped.first.path, .path = {}, .bias = 0};
+    for (GivenFile& given : given_) {
+      if (!is_of(given, mapped)) continue;
+      given.used = true;
+      if (given.is_debug_file) {
+        found_.debug_files.push_back(given.path);
+      } else {
+        program.path = given.path;
+      }
+    }
+    if (program.path.empty() && may_open_recorded_path(mapped.first.path)) {
+      const Result<std::string> id = read_build_id(mapped.first.path);
+      if (id && (mapped.build_id.empty() || *id == mapped.build_id))
+        program.path = mapped.first.path;
+    }
+    if (!program.path.empty() && fits(core_, mapped, program)) {
+      found_.programs.push_back(std::move(program));
+    } else if (!mapped.build_id.empty() || mapped.is_main) {
+      problems_.add(
+          {Problem::Kind::oddity, 0, core_name_, "mapped file",
+           fmt::format("{} (build-id {}) is not here; give it with --program", mapped.first.path,
+                       mapped.build_id.empty() ? "unknown" : mapped.build_id),
+           0});
+    }
+  }
+
+  static bool is_of(const GivenFile& given, const MappedFile& mapped) {
+    if (!mapped.build_id.empty() || given.is_debug_file) return given.build_id == mapped.build_id;
+    return name_of(given.path) == name_of(mapped.first.path);
+  }
+
+  [[nodiscard]] std::unexpected<Error> unused(const GivenFile& given,
+                                              const std::vector<MappedFile>& mapped) const {
+    std::string detail = fmt::format("is not a program of {}: its build-id is {}", core_name_,
+                                     given.build_id.empty() ? "missing" : given.build_id);
+    const auto main = std::ranges::find_if(mapped, &MappedFile::is_main);
+    if (main != mapped.end()) {
+      detail += fmt::format("; the core file is of {} with build-id {}", main->first.path,
+                            main->build_id.empty() ? "unknown" : main->build_id);
+    } else {
+      detail += "; the core file names no program";
+    }
+    return std::unexpected(Error{Error::Cause::bad_field, given.path, {}, std::move(detail), {}});
+  }
+
+  const CoreFile& core_;
+  const std::string& core_name_;
+  ProblemLog& problems_;
+  std::vector<GivenFile> given_;
+  CorePrograms found_;
+};
+
+}  // namespace
+
+Result<CorePrograms> find_core_programs(const CoreFile& core, const std::string& core_name,
+                                        const std::vector<std::string>& given,
+                                        ProblemLog& problems) {
+  return Search(core, core_name, problems).run(given);
+}
+
+}  // namespace telltale

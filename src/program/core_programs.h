@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "program/core_file.h"
+
+namespace telltale {
+
+// A program or shared object that the process had mapped, and the file that is read for it.
+struct CoreProgram {
+  std::string recorded_path;  // never trusted
+  std::string path;           // of the file
+  uint64_t bias = 0;          // address less link-time address
+};
+
+struct CorePrograms {
+  std::vector<CoreProgram> programs;     // in order of address
+  std::vector<std::string> debug_files;  // of the given files, those that are separate debug files
+};
+
+// Finds the files of what the process had mapped: a given file with the build-id of the mapped one,
+// otherwise the file at its path, if it has that build-id. If the core file does not have a
+// build-id, the file's name decides. What is not found goes to `problems` as an oddity. Errors: a
+// given file that was not mapped (bad_field) or cannot be read.
+Result<CorePrograms> find_core_programs(const CoreFile& core, const std::string& core_name,
+                                        const std::vector<std::string>& given,
+                                        ProblemLog& problems);
+
+}  // namespace telltale

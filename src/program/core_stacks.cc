@@ -1,0 +1,224 @@
+#include "program/core_stacks.h"
+
+#include <elf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fmt/format.h>
+#include <libelf.h>
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "bytes/input_file.h"
+#include "program/core_programs.h"
+#include "program/debug_file_search.h"
+#include "program/frame_reader.h"
+#include "program/static_sections.h"
+
+namespace telltale {
+
+class CoreStacks::State {
+ public:
+  State(const CoreFile& core, const CoreStackOptions& options, SymbolizerOptions debug_files)
+      : core_(core), options_(options), search_(std::move(debug_files)) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+
+  Result<void> open(const CorePrograms& programs, const std::string& core_name,
+                    ProblemLog& problems) {
+    dwfl_ = dwfl_begin(search_.callbacks());
+    if (dwfl_ == nullptr) return usage_error(dwfl_errmsg(-1));
+    dwfl_report_begin(dwfl_);
+    for (const CoreProgram& program : programs.programs) {
+      Dwfl_Module* module = dwfl_report_elf(dwfl_, program.path.c_str(), program.path.c_str(), -1,
+                                            program.bias, /*add_p_vaddr=*/true);
+      if (module != nullptr) {
+        search_.attach(module);
+        modules_.emplace_back(program.path, module);
+      } else {
+        problems.add({Problem::Kind::oddity, 0, core_name, "mapped file",
+                      fmt::format("{} cannot be used: {}", program.path, dwfl_errmsg(-1)), 0});
+      }
+    }
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    if (modules_.empty()) return {};
+    static constexpr Dwfl_Thread_Callbacks kCallbacks = {
+        .next_thread = next_thread,
+        .get_thread = nullptr,
+        .memory_read = read_memory,
+        .set_initial_registers = set_registers,
+        .detach = nullptr,
+        .thread_detach = nullptr,
+    };
+    const pid_t pid = core_.pid() > 0 ? static_cast<pid_t>(core_.pid()) : 1;
+    attached_ = dwfl_attach_state(dwfl_, nullptr, pid, &kCallbacks, this);
+    if (!attached_) why_not_attached_ = dwfl_errmsg(-1);
+    return {};
+  }
+
+  std::vector<ThreadStack> threads() {
+    std::vector<ThreadStack> stacks;
+    frames_.emplace(core_, options_.variables);
+    if (attached_) {
+      stacks_ = &stacks;
+      dwfl_getthreads(dwfl_, read_thread, this);
+      stacks_ = nullptr;
+    }
+    // Threads that libdwfl was not asked for have the one frame that their registers tell of.
+    for (const CoreThread& thread : core_.threads()) {
+      const auto same = [&](const ThreadStack& stack) { return stack.tid == thread.tid; };
+      if (std::ranges::any_of(stacks, same)) continue;
+      stacks.push_back({.tid = thread.tid, .frames = {}, .cut = cannot_unwind()});
+      if (thread.pc == 0) continue;
+      StackFrame frame;
+      frame.pc = thread.pc;
+      frame.interrupted = true;
+      stacks.back().frames.push_back(frame);
+    }
+    return stacks;
+  }
+
+  std::vector<Section> sections(std::string_view name, ProblemLog& problems) {
+    std::vector<Section> found;
+    for (const auto& [path, module] : modules_) {
+      const size_t before = found.size();
+      if (const Result<InputFile> input = InputFile::open(path))
+        add_sections(input->bytes(), path, path, name, found, problems);
+      Dwarf_Addr bias = 0;
+      Dwarf* dwarf = found.size() == before ? dwfl_module_getdwarf(module, &bias) : nullptr;
+      if (dwarf == nullptr) continue;
+      const char* debug_file = nullptr;
+      dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &debug_file);
+      size_t size = 0;
+      const char* raw = elf_rawfile(dwarf_getelf(dwarf), &size);
+      if (raw != nullptr && debug_file != nullptr) {
+        add_sections(std::as_bytes(std::span(raw, size)), path, debug_file, name, found, problems);
+      }
+    }
+    return found;
+  }
+
+ private:
+  static void add_sections(Bytes bytes, const std::string& module, const std::string& file,
+                           std::string_view name, std::vector<Section>& found,
+                           ProblemLog& problems) {
+    const Result<StaticSections> all = read_static_sections(bytes, file, name, problems);
+    if (!all) return;
+    for (const StaticSection& section : all->sections) {
+      found.push_back(
+          {.module = module,
+           .file = file,
+           .offset = section.offset,
+           .bytes = {reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()}});
+    }
+  }
+
+  [[nodiscard]] std::string cannot_unwind() const {
+    if (core_.machine() != EM_X86_64 && core_.machine() != EM_AARCH64)
+      return "stacks of this machine cannot be unwound";
+    if (modules_.empty()) return "none of the programs is here; give them with --program";
+    return why_not_attached_.empty() ? "its registers are missing" : why_not_attached_;
+  }
+
+  static pid_t next_thread(Dwfl*, void* self_pointer, void** thread_pointer) {
+    auto* self = static_cast<State*>(self_pointer);
+    const std::vector<CoreThread>& threads = self->core_.threads();
+    size_t index = 0;
+    if (*thread_pointer != nullptr)
+      index =
+          static_cast<size_t>(static_cast<const CoreThread*>(*thread_pointer) - threads.data()) + 1;
+    while (index < threads.size() && threads[index].registers.empty()) ++index;
+    if (index >= threads.size()) return 0;
+    *thread_pointer = const_cast<CoreThread*>(&threads[index]);
+    return static_cast<pid_t>(threads[index].tid);
+  }
+
+  static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* self_pointer) {
+    auto* self = static_cast<State*>(self_pointer);
+    const auto value = self->core_.read_number(address, 8);
+    if (value) {
+      *result = *value;
+    } else {
+      self->missing_address_ = address;
+    }
+    return value.has_value();
+  }
+
+  static bool set_registers(Dwfl_Thread* thread, void* thread_pointer) {
+    const auto* from = static_cast<const CoreThread*>(thread_pointer);
+    std::vector<Dwarf_Word> registers(from->registers.begin(), from->registers.end());
+    if (!dwfl_thread_state_registers(thread, 0, static_cast<unsigned>(registers.size()),
+                                     registers.data()))
+      return false;
+    dwfl_thread_state_register_pc(thread, from->pc);
+    return true;
+  }
+
+  static int read_thread(Dwfl_Thread* thread, void* self_pointer) {
+    auto* self = static_cast<State*>(self_pointer);
+    self->stacks_->push_back({.tid = dwfl_thread_tid(thread), .frames = {}, .cut = {}});
+    self->missing_address_.reset();
+    const int status = dwfl_thread_getframes(thread, read_frame, self);
+    ThreadStack& stack = self->stacks_->back();
+    if (status < 0) stack.cut = dwfl_errmsg(-1);
+    // libdwfl takes a frame whose caller's registers cannot be read for the outermost.
+    if (self->missing_address_)
+      stack.cut = fmt::format("the core file has no memory at {:#x}", *self->missing_address_);
+    if (status == DWARF_CB_ABORT) {
+      stack.cut = fmt::format("only the innermost {} frames are read", self->options_.most_frames);
+    }
+    return DWARF_CB_OK;
+  }
+
+  static int read_frame(Dwfl_Frame* state, void* self_pointer) {
+    auto* self = static_cast<State*>(self_pointer);
+    std::vector<StackFrame>& frames = self->stacks_->back().frames;
+    if (frames.size() >= self->options_.most_frames) return DWARF_CB_ABORT;
+    self->frames_->read(self->dwfl_, state, frames);
+    return DWARF_CB_OK;
+  }
+
+  const CoreFile& core_;
+  CoreStackOptions options_;
+  DebugFileSearch search_;
+  Dwfl* dwfl_ = nullptr;
+  bool attached_ = false;
+  std::string why_not_attached_;
+  std::vector<std::pair<std::string, Dwfl_Module*>> modules_;  // with their paths
+  std::optional<FrameReader> frames_;
+  std::vector<ThreadStack>* stacks_ = nullptr;
+  std::optional<uint64_t> missing_address_;  // that the thread's unwinding wanted to read
+};
+
+CoreStacks::CoreStacks(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CoreStacks::CoreStacks(CoreStacks&&) noexcept = default;
+CoreStacks& CoreStacks::operator=(CoreStacks&&) noexcept = default;
+CoreStacks::~CoreStacks() = default;
+
+Result<CoreStacks> CoreStacks::open(const CoreFile& core, const std::string& core_name,
+                                    const CoreStackOptions& options, ProblemLog& problems) {
+  const Result<CorePrograms> programs =
+      find_core_programs(core, core_name, options.programs, problems);
+  if (!programs) return std::unexpected(programs.error());
+  SymbolizerOptions debug_files = options.debug_files;
+  debug_files.debug_files.insert(debug_files.debug_files.end(), programs->debug_files.begin(),
+                                 programs->debug_files.end());
+  auto state = std::make_unique<State>(core, options, std::move(debug_files));
+  if (const Result<void> done = state->open(*programs, core_name, problems); !done)
+    return std::unexpected(done.error());
+  return CoreStacks(std::move(state));
+}
+
+std::vector<ThreadStack> CoreStacks::threads() const { return state_->threads(); }
+
+std::vector<CoreStacks::Section> CoreStacks::sections(std::string_view name,
+                                                      ProblemLog& problems) const {
+  return state_->sections(name, problems);
+}
+
+}  // namespace telltale

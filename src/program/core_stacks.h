@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "program/core_file.h"
+#include "program/symbolizer.h"
+
+namespace telltale {
+
+// A variable of a function, as numbers. Arrays have one for each element.
+struct StackVariable {
+  std::string name;
+  std::vector<int64_t> values;
+  std::string missing;  // why there are no values; empty if there are
+};
+
+// A call that had not returned, or one that was inlined into it. Text is as in the program or core,
+// never trusted; empty and 0 mean unknown.
+struct StackFrame {
+  uint64_t pc = 0;           // where it is executed, or was called to return to
+  bool interrupted = false;  // stopped at pc itself, not in a call before it
+  bool inlined = false;      // into the next frame that is not
+  std::string symbol;        // of the symbol table
+  std::string linkage_name;  // of the debug information
+  std::string file;
+  std::string directory;  // that `file` is relative to
+  uint32_t line = 0;      // of the instruction, or of the call
+  std::string module;     // path of the program or shared object
+  std::vector<StackVariable> variables;
+};
+
+struct ThreadStack {
+  int64_t tid = 0;
+  std::vector<StackFrame> frames;  // the innermost first
+  std::string cut;                 // why there are no further frames; empty at the outermost
+};
+
+struct CoreStackOptions {
+  // Programs, shared objects and separate debug files. Those of the same build-id are used for what
+  // the core file had mapped; others are found where the core file says, if their build-id is that
+  // of the core file.
+  std::vector<std::string> programs;
+  SymbolizerOptions debug_files;
+  std::vector<std::string> variables;  // names of those that are read
+  size_t most_frames = 10'000;         // of a thread
+};
+
+// The stacks of a core file, by the unwind tables and debug information of its programs
+// (elfutils' libdwfl; memory and registers are read by CoreFile).
+class CoreStacks {
+ public:
+  // Files that cannot be used go to `problems`. Errors: bad_field if a file of options.programs is
+  // none of the core file's; io; those of read_elf_segments. Holds a reference to `core`.
+  static Result<CoreStacks> open(const CoreFile& core, const std::string& core_name,
+                                 const CoreStackOptions& options, ProblemLog& problems);
+  CoreStacks(CoreStacks&&) noexcept;
+  CoreStacks& operator=(CoreStacks&&) noexcept;
+  ~CoreStacks();
+
+  [[nodiscard]] std::vector<ThreadStack> threads() const;
+
+  // A section of a program or of its separate debug file.
+  struct Section {
+    std::string module;   // the frames' `module`
+    std::string file;     // that contains it
+    uint64_t offset = 0;  // in the file
+    std::string bytes;
+  };
+  [[nodiscard]] std::vector<Section> sections(std::string_view name, ProblemLog& problems) const;
+
+ private:
+  class State;
+  explicit CoreStacks(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace telltale

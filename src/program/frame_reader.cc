@@ -1,0 +1,282 @@
+#include "program/frame_reader.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+constexpr size_t kMostScopes = 64;  // nested lexical blocks that are searched
+
+std::string text_or_empty(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+template <typename T>
+std::unique_ptr<T, decltype(&std::free)> owned(T* allocated) {
+  return {allocated, &std::free};
+}
+
+std::string linkage_name_of(Dwarf_Die& function) {
+  Dwarf_Attribute attribute;
+  const char* name =
+      dwarf_formstring(dwarf_attr_integrate(&function, DW_AT_linkage_name, &attribute));
+  return text_or_empty(name != nullptr ? name : dwarf_diename(&function));
+}
+
+uint64_t number_of(Dwarf_Die& die, unsigned attribute_name) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr(&die, attribute_name, &attribute), &number) != 0) return 0;
+  return number;
+}
+
+struct SourcePlace {
+  std::string file;
+  uint32_t line = 0;
+};
+
+// Of the call that was inlined.
+SourcePlace call_of(Dwarf_Die& unit, Dwarf_Die& inlined) {
+  SourcePlace place;
+  place.line = static_cast<uint32_t>(number_of(inlined, DW_AT_call_line));
+  Dwarf_Files* files = nullptr;
+  size_t count = 0;
+  if (dwarf_getsrcfiles(&unit, &files, &count) != 0) return place;
+  const uint64_t file = number_of(inlined, DW_AT_call_file);
+  if (file < count)
+    place.file = text_or_empty(dwarf_filesrc(files, static_cast<size_t>(file), nullptr, nullptr));
+  return place;
+}
+
+SourcePlace line_at(Dwarf_Die& unit, uint64_t address) {
+  SourcePlace place;
+  Dwarf_Line* row = dwarf_getsrc_die(&unit, address);
+  int line = 0;
+  if (row == nullptr || dwarf_lineno(row, &line) != 0 || line <= 0) return place;
+  place.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
+  place.line = static_cast<uint32_t>(line);
+  return place;
+}
+
+struct VariableType {
+  uint64_t element_bytes = 0;
+  uint64_t elements = 0;
+};
+
+// A scalar, or an array of scalars.
+std::optional<VariableType> type_of(Dwarf_Die& variable) {
+  Dwarf_Attribute attribute;
+  Dwarf_Die type;
+  if (dwarf_formref_die(dwarf_attr_integrate(&variable, DW_AT_type, &attribute), &type) ==
+          nullptr ||
+      dwarf_peel_type(&type, &type) != 0)
+    return std::nullopt;
+  Dwarf_Word bytes = 0;
+  if (dwarf_aggregate_size(&type, &bytes) != 0) return std::nullopt;
+  Dwarf_Die element = type;
+  if (dwarf_tag(&type) == DW_TAG_array_type &&
+      (dwarf_formref_die(dwarf_attr_integrate(&type, DW_AT_type, &attribute), &element) ==
+           nullptr ||
+       dwarf_peel_type(&element, &element) != 0))
+    return std::nullopt;
+  Dwarf_Word element_bytes = 0;
+  if (dwarf_aggregate_size(&element, &element_bytes) != 0 || element_bytes == 0 ||
+      element_bytes > sizeof(uint64_t) || bytes % element_bytes != 0)
+    return std::nullopt;
+  return VariableType{.element_bytes = element_bytes, .elements = bytes / element_bytes};
+}
+
+// The value of `size` bytes, with its sign.
+int64_t extend(uint64_t value, uint64_t size) {
+  const unsigned unused = static_cast<unsigned>(64 - 8 * size);
+  return static_cast<int64_t>(value << unused) >> unused;
+}
+
+}  // namespace
+
+void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames) {
+  StackFrame frame;
+  Dwarf_Addr pc = 0;
+  if (!dwfl_frame_pc(state, &pc, &frame.interrupted)) return;
+  frame.pc = pc;
+  Place place;
+  // A return address may be that of the next function or line.
+  place.pc = frame.interrupted || pc == 0 ? pc : pc - 1;
+  place.module = dwfl_addrmodule(dwfl, place.pc);
+  if (place.module != nullptr) {
+    GElf_Off offset = 0;
+    GElf_Sym symbol;
+    frame.symbol = text_or_empty(
+        dwfl_module_addrinfo(place.module, place.pc, &offset, &symbol, nullptr, nullptr, nullptr));
+    const char* file = nullptr;
+    dwfl_module_info(place.module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
+    frame.module = text_or_empty(file);
+    Dwarf_Addr bias = 0;
+    place.dwarf = dwfl_module_getdwarf(place.module, &bias);
+    place.bias = bias;
+  }
+  if (place.dwarf == nullptr) {
+    frames.push_back(std::move(frame));
+    return;
+  }
+  LocationContext context = context_of(place, state);
+  read_functions(place, context, std::move(frame), frames);
+}
+
+LocationContext FrameReader::context_of(const Place& place, Dwfl_Frame* state) const {
+  LocationContext context;
+  context.bias = place.bias;
+  context.read_register = [state](unsigned number) -> std::optional<uint64_t> {
+    Dwarf_Word value = 0;
+    if (dwfl_frame_reg(state, number, &value) != 0) return std::nullopt;
+    return value;
+  };
+  context.read_memory = [this](uint64_t address, size_t size) {
+    return core_.read_number(address, size);
+  };
+  for (const auto tables : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI* cfi = tables(place.module, &bias);
+    Dwarf_Frame* rules = nullptr;
+    if (cfi == nullptr || dwarf_cfi_addrframe(cfi, place.pc - bias, &rules) != 0) continue;
+    const auto free_rules = owned(rules);
+    Dwarf_Op* operations = nullptr;
+    size_t count = 0;
+    if (dwarf_frame_cfa(rules, &operations, &count) != 0) continue;
+    const auto pieces = evaluate_location(std::span(operations, count), context);
+    if (pieces && pieces->front().kind != LocationPiece::Kind::missing) {
+      context.canonical_frame_address = pieces->front().number;
+      break;
+    }
+  }
+  return context;
+}
+
+void FrameReader::read_functions(const Place& place, LocationContext& context, StackFrame frame,
+                                 std::vector<StackFrame>& frames) {
+  DwarfUnits& units = units_[place.module];
+  units.read(place.module);
+  std::optional<Dwarf_Die> unit = units.find(place.dwarf, place.pc);
+  if (!unit) {
+    frames.push_back(std::move(frame));
+    return;
+  }
+  const uint64_t address = place.pc - place.bias;
+  SourcePlace source = line_at(*unit, address);
+  Dwarf_Attribute attribute;
+  frame.directory = text_or_empty(dwarf_formstring(dwarf_attr(&*unit, DW_AT_comp_dir, &attribute)));
+  // dwarf_getscopes() continues at the place where an inlined function is declared, not where it
+  // was called: only its innermost scope is used.
+  Dwarf_Die* found = nullptr;
+  const int found_count = dwarf_getscopes(&*unit, address, &found);
+  const auto free_found = owned(found);
+  Dwarf_Die* scopes = nullptr;
+  const int count = found_count > 0 ? dwarf_getscopes_die(&found[0], &scopes) : 0;
+  const auto free_scopes = owned(scopes);
+  std::vector<Dwarf_Die> functions;
+  for (int i = 0; i < count; ++i) {
+    const int tag = dwarf_tag(&scopes[i]);
+    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+    functions.push_back(scopes[i]);
+    if (tag == DW_TAG_subprogram) break;
+  }
+  if (functions.empty()) {
+    frame.file = source.file;
+    frame.line = source.line;
+    frames.push_back(std::move(frame));
+    return;
+  }
+  Dwarf_Op* operations = nullptr;
+  size_t operation_count = 0;
+  if (dwarf_getlocation_addr(dwarf_attr_integrate(&functions.back(), DW_AT_frame_base, &attribute),
+                             address, &operations, &operation_count, 1) > 0) {
+    const auto base = evaluate_location(std::span(operations, operation_count), context);
+    if (base && base->front().kind != LocationPiece::Kind::missing)
+      context.frame_base = base->front().number;
+  }
+  for (Dwarf_Die& function : functions) {
+    StackFrame each = frame;
+    each.inlined = dwarf_tag(&function) == DW_TAG_inlined_subroutine;
+    if (each.inlined) each.symbol.clear();
+    each.linkage_name = linkage_name_of(function);
+    each.file = source.file;
+    each.line = source.line;
+    read_variables(place, function, context, each, 0);
+    frames.push_back(std::move(each));
+    if (frames.back().inlined) source = call_of(*unit, function);
+    frame.interrupted = false;  // the callers of what is inlined are in a call
+  }
+}
+
+// Also in nested blocks that do not contain the place: a compiler may have declared variables that
+// belong to the whole function in one of them.
+void FrameReader::read_variables(const Place& place, Dwarf_Die function,
+                                 const LocationContext& context, StackFrame& frame,
+                                 size_t depth) const {
+  Dwarf_Die child;
+  if (depth == kMostScopes || dwarf_child(&function, &child) != 0) return;
+  do {
+    const int tag = dwarf_tag(&child);
+    if (tag == DW_TAG_lexical_block) read_variables(place, child, context, frame, depth + 1);
+    if (tag != DW_TAG_variable) continue;
+    std::string name = text_or_empty(dwarf_diename(&child));
+    const auto same = [&](const StackVariable& variable) { return variable.name == name; };
+    if (std::ranges::find(variables_, name) != variables_.end() &&
+        std::ranges::none_of(frame.variables, same))
+      frame.variables.push_back(read_variable(place, std::move(name), child, context));
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
+StackVariable FrameReader::read_variable(const Place& place, std::string name, Dwarf_Die& die,
+                                         const LocationContext& context) const {
+  StackVariable variable{.name = std::move(name), .values = {}, .missing = {}};
+  const auto fail = [&variable](std::string why) {
+    variable.values.clear();
+    variable.missing = std::move(why);
+    return variable;
+  };
+  const std::optional<VariableType> type = type_of(die);
+  if (!type) return fail("its type is no number and no array of numbers");
+  Dwarf_Attribute attribute;
+  Dwarf_Op* operations = nullptr;
+  size_t count = 0;
+  if (dwarf_getlocation_addr(dwarf_attr_integrate(&die, DW_AT_location, &attribute),
+                             place.pc - place.bias, &operations, &count, 1) <= 0)
+    return fail("it has no location here");
+  const auto pieces = evaluate_location(std::span(operations, count), context);
+  if (!pieces) return fail("its location cannot be computed");
+  for (const LocationPiece& piece : *pieces) {
+    const uint64_t left = type->elements - variable.values.size();
+    const uint64_t elements = piece.bytes == 0 ? left : piece.bytes / type->element_bytes;
+    if (piece.kind == LocationPiece::Kind::missing || elements > left ||
+        (piece.bytes % type->element_bytes) != 0)
+      return fail("a part of it was optimised out");
+    if (piece.kind == LocationPiece::Kind::value) {
+      if (elements != 1) return fail("a part of it was optimised out");
+      variable.values.push_back(extend(piece.number, type->element_bytes));
+      continue;
+    }
+    // Before values are stored: the core file must have them all.
+    if (core_.memory(piece.number, elements * type->element_bytes).size() !=
+        elements * type->element_bytes)
+      return fail(fmt::format("the core file has no memory at {:#x}", piece.number));
+    for (uint64_t i = 0; i < elements; ++i) {
+      const auto value =
+          core_.read_number(piece.number + i * type->element_bytes, type->element_bytes);
+      variable.values.push_back(extend(value.value_or(0), type->element_bytes));
+    }
+  }
+  if (variable.values.size() != type->elements) return fail("a part of it was optimised out");
+  return variable;
+}
+
+}  // namespace telltale

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <elfutils/libdwfl.h>
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "program/core_file.h"
+#include "program/core_stacks.h"
+#include "program/dwarf_location.h"
+#include "program/dwarf_units.h"
+
+namespace telltale {
+
+// Describes the frames of stacks: functions, inlined ones among them, lines and variables, from the
+// debug information of their modules.
+class FrameReader {
+ public:
+  FrameReader(const CoreFile& core, std::vector<std::string> variables)
+      : core_(core), variables_(std::move(variables)) {}
+
+  // Appends the frames of one physical frame, the innermost first. `state` is at that frame.
+  void read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames);
+
+ private:
+  struct Place {
+    Dwfl_Module* module = nullptr;
+    Dwarf* dwarf = nullptr;
+    uint64_t pc = 0;  // an address inside the instruction
+    uint64_t bias = 0;
+  };
+  void read_functions(const Place& place, LocationContext& context, StackFrame frame,
+                      std::vector<StackFrame>& frames);
+  void read_variables(const Place& place, Dwarf_Die function, const LocationContext& context,
+                      StackFrame& frame, size_t depth) const;
+  [[nodiscard]] StackVariable read_variable(const Place& place, std::string name, Dwarf_Die& die,
+                                            const LocationContext& context) const;
+  [[nodiscard]] LocationContext context_of(const Place& place, Dwfl_Frame* state) const;
+
+  const CoreFile& core_;
+  std::vector<std::string> variables_;
+  std::unordered_map<Dwfl_Module*, DwarfUnits> units_;
+};
+
+}  // namespace telltale
