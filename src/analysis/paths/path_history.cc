@@ -1,0 +1,233 @@
+#include "analysis/paths/path_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+// Limits of what a damaged or hostile input can cost: blocks of completed paths, and edges that are
+// looked at on the way to candidates.
+constexpr size_t kMostBlocks = size_t{1} << 22;
+constexpr size_t kMostEdges = size_t{1} << 26;
+
+using Path = PathHistory::Path;
+using Reading = PathHistory::Reading;
+
+std::vector<uint32_t> blocks_of(const PathNumbers& numbers, const AcyclicPath& path) {
+  std::vector<uint32_t> blocks = {numbers.first_node(path.start)};
+  for (const uint32_t index : path.edges) {
+    const PathEdge& edge = numbers.edges()[index];
+    if (!edge.is_back && edge.to != kExitNode) blocks.push_back(edge.to);
+  }
+  return blocks;
+}
+
+class HistoryReader {
+ public:
+  HistoryReader(const PathGraph& graph, const PathRecord& record)
+      : graph_(graph), numbers_(graph.numbers), record_(record) {}
+
+  PathHistory read(std::span<const uint32_t> candidates) {
+    if (read_ring()) {
+      for (const uint32_t block : candidates) add_regular_readings(block);
+      if (history_.readings.empty()) {
+        for (const uint32_t block : candidates) add_readings_between_updates(block);
+      }
+    }
+    if (history_.readings.empty()) read_unset(candidates);
+    if (history_.readings.empty()) {
+      contradict(gave_up_ ? "too many ways lead to the place where the function was stopped"
+                          : fmt::format("with path sum {} the function cannot have been stopped "
+                                        "where it was",
+                                        record_.sum));
+    }
+    return std::move(history_);
+  }
+
+ private:
+  // Sets completed and complete. False: nothing in the record can be used.
+  bool read_ring() {
+    const size_t size = record_.ring.size();
+    if (size == 0) return contradict("the ring of path numbers is empty");
+    if (record_.next >= size) {
+      return contradict(
+          fmt::format("the ring's index is {}, and it has {} places", record_.next, size));
+    }
+    const bool full = record_.ring.back() != -1;
+    size_t count = full ? size : static_cast<size_t>(record_.next);
+    size_t first = full ? static_cast<size_t>(record_.next) : 0;
+    if (const size_t most = kMostBlocks / graph_.blocks.size() + 1; count > most) {
+      contradict(fmt::format("the oldest {} paths are left out", count - most));
+      first += count - most;
+      count = most;
+    }
+    for (size_t i = 0; i < count; ++i) append(record_.ring[(first + i) % size]);
+    // No other path than the first begins at the entry.
+    history_.complete =
+        history_.completed.empty() ? !full && count == 0 : !history_.completed.front().start;
+    if (!full && !history_.complete)
+      contradict("the oldest path does not begin at the function's entry");
+    return true;
+  }
+
+  // Older paths that do not lead to this one are dropped.
+  void append(int64_t number) {
+    const std::optional<Path> path = path_of(number);
+    const bool fits = path && (history_.completed.empty() || follows(*path));
+    if (!fits) {
+      contradict(path ? fmt::format("path {} cannot follow the one before it", number)
+                      : fmt::format("there is no path {}", number));
+      history_.completed.clear();
+    }
+    if (path) history_.completed.push_back(*path);
+  }
+
+  [[nodiscard]] std::optional<Path> path_of(int64_t number) const {
+    if (number < 0) return std::nullopt;
+    const auto found = numbers_.path(static_cast<uint64_t>(number));
+    if (!found) return std::nullopt;
+    Path path;
+    path.number = static_cast<uint64_t>(number);
+    path.blocks = blocks_of(numbers_, *found);
+    if (found->start != kFromEntry) path.start = found->start;
+    if (!found->edges.empty() && numbers_.edges()[found->edges.back()].is_back)
+      path.ended_with = found->edges.back();
+    return path;
+  }
+
+  // Whether the newest path ends with the back edge after which this one begins.
+  [[nodiscard]] bool follows(const Path& path) const {
+    return path.start && path.start == history_.completed.back().ended_with;
+  }
+  [[nodiscard]] bool at_exit() const {
+    return !history_.completed.empty() && !history_.completed.back().ended_with;
+  }
+
+  bool contradict(std::string what) {
+    if (history_.contradiction.empty()) history_.contradiction = std::move(what);
+    return false;
+  }
+  void add(std::optional<Reading> reading, bool between_updates = false) {
+    if (!reading) return;
+    reading->between_updates = between_updates;
+    if (std::ranges::find(history_.readings, *reading) == history_.readings.end())
+      history_.readings.push_back(*std::move(reading));
+  }
+
+  // How the path that is not complete begins.
+  [[nodiscard]] PathStart start_of_partial() const {
+    if (history_.completed.empty()) return kFromEntry;
+    return history_.completed.back().ended_with.value_or(kFromEntry);
+  }
+
+  [[nodiscard]] std::optional<Reading> prefix_until(const Path& path, uint32_t block,
+                                                    size_t completed) const {
+    const auto at = std::ranges::find(path.blocks, block);
+    if (at == path.blocks.end()) return std::nullopt;
+    return Reading{.partial = {path.blocks.begin(), at + 1}, .completed = completed};
+  }
+
+  // The newest path as the one that was stopped in `block`: its number is stored already.
+  [[nodiscard]] std::optional<Reading> reading_of_newest(uint32_t block) const {
+    const Path& newest = history_.completed.back();
+    auto reading = prefix_until(newest, block, history_.completed.size() - 1);
+    if (!reading) return std::nullopt;
+    // It cannot have been stored before it came to a block that stores it.
+    const auto stores = [&](uint32_t b) { return graph_.blocks[b].stores_path; };
+    const bool later =
+        std::any_of(newest.blocks.begin() + static_cast<ptrdiff_t>(reading->partial.size()),
+                    newest.blocks.end(), stores);
+    if (later && std::ranges::none_of(reading->partial, stores)) return std::nullopt;
+    return reading;
+  }
+
+  void add_regular_readings(uint32_t block) {
+    if (at_exit()) {
+      if (record_.sum == 0) add(reading_of_newest(block));
+      return;
+    }
+    for (Reading& reading : readings_with_sum(block, static_cast<uint64_t>(record_.sum)))
+      add(std::move(reading));
+  }
+
+  std::vector<Reading> readings_with_sum(uint32_t block, uint64_t sum) {
+    constexpr size_t kMostReadings = 4;
+    constexpr size_t kMostSteps = 100'000;
+    std::vector<Reading> readings;
+    edges_seen_ += numbers_.edges().size();
+    if (edges_seen_ > kMostEdges) gave_up_ = true;
+    if (gave_up_) return readings;
+    const PathPrefixes prefixes =
+        numbers_.prefixes(start_of_partial(), block, sum, kMostReadings, kMostSteps);
+    gave_up_ = !prefixes.is_complete;
+    for (const AcyclicPath& path : prefixes.found) {
+      readings.push_back(
+          {.partial = blocks_of(numbers_, path), .completed = history_.completed.size()});
+    }
+    return readings;
+  }
+
+  // A record is updated by several stores; a signal, or another thread that crashes, can stop a
+  // function between two of them.
+  void add_readings_between_updates(uint32_t block) {
+    if (!history_.completed.empty()) {
+      // The index has moved on, and the path sum is the stored number, or 0, or the next path's.
+      const auto sum = static_cast<uint64_t>(record_.sum);
+      const PathStart start = start_of_partial();
+      if (sum == history_.completed.back().number || sum == 0 ||
+          (start != kFromEntry && sum == numbers_.edges()[start].increment))
+        add(reading_of_newest(block), true);
+    }
+    if (at_exit()) return;
+    // The path sum is whole; the ring may have it already, the index does not.
+    const std::optional<Path> path = path_of(record_.sum);
+    if (path && path->start.value_or(kFromEntry) == start_of_partial())
+      add(prefix_until(*path, block, history_.completed.size()), true);
+    add_readings_beside_increments(block);
+  }
+
+  // The increment of an edge is added before its source is left, or after its target was entered.
+  void add_readings_beside_increments(uint32_t block) {
+    const auto sum = static_cast<uint64_t>(record_.sum);
+    for (const PathEdge& edge : numbers_.edges()) {
+      if (edge.is_back || edge.increment == 0) continue;
+      if (edge.from == block && sum >= edge.increment) {
+        for (Reading& reading : readings_with_sum(block, sum - edge.increment))
+          add(std::move(reading), true);
+      }
+      if (edge.to == block && block != kExitNode) {
+        for (Reading& reading : readings_with_sum(edge.from, sum)) {
+          reading.partial.push_back(block);
+          add(std::move(reading), true);
+        }
+      }
+    }
+  }
+
+  // In the entry block the record may not be set yet. Nothing but the entry came before it.
+  void read_unset(std::span<const uint32_t> candidates) {
+    if (std::ranges::find(candidates, kEntryNode) == candidates.end()) return;
+    history_ = {};
+    history_.complete = true;
+    history_.readings.push_back({.partial = {kEntryNode}});
+  }
+
+  const PathGraph& graph_;
+  const PathNumbers& numbers_;
+  const PathRecord& record_;
+  PathHistory history_;
+  size_t edges_seen_ = 0;
+  bool gave_up_ = false;
+};
+
+}  // namespace
+
+PathHistory read_path_history(const PathGraph& graph, const PathRecord& record,
+                              std::span<const uint32_t> candidates) {
+  return HistoryReader(graph, record).read(candidates);
+}
+
+}  // namespace telltale

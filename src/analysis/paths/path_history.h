@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/ball_larus.h"
+
+namespace telltale {
+
+// The control flow graph of a function with path tracing, as its metadata describe it.
+struct PathGraph {
+  struct Block {
+    uint64_t id = 0;              // in the metadata
+    std::vector<uint32_t> lines;  // in the order of instructions, without repetitions in sequence
+    bool stores_path = false;     // the number of a completed path is stored in it
+  };
+  std::vector<Block> blocks;  // by node of `numbers`: the first is the entry, the second the exit
+  PathNumbers numbers;
+};
+
+// What path tracing keeps in a function's frame.
+struct PathRecord {
+  std::vector<int64_t> ring;  // numbers of completed paths; the last is -1 until the ring is full
+  uint64_t next = 0;          // index in the ring of the number that is stored next
+  int64_t sum = 0;            // path sum of the path that is not complete
+};
+
+// What a function executed before it was stopped, oldest first. Blocks are nodes of the graph.
+struct PathHistory {
+  struct Path {
+    uint64_t number = 0;
+    std::vector<uint32_t> blocks;        // without the exit
+    std::optional<uint32_t> start;       // index of the back edge before it; empty: the entry
+    std::optional<uint32_t> ended_with;  // index of the back edge after it; empty: the exit
+  };
+  // One way in which the record fits a block that the function may have been stopped in.
+  struct Reading {
+    std::vector<uint32_t> partial;  // from the beginning of the path to the block, inclusive
+    size_t completed = 0;           // how many of PathHistory::completed came before it
+    bool between_updates = false;   // it was stopped while it updated the record
+    [[nodiscard]] uint32_t block() const { return partial.back(); }
+    bool operator==(const Reading&) const = default;
+  };
+  std::vector<Path> completed;
+  // True if `completed` begins where the function was entered; false if older paths are lost.
+  bool complete = false;
+  // None if the record contradicts every block that the function may have been stopped in.
+  std::vector<Reading> readings;
+  // What does not fit, one sentence without a full stop; empty if everything does.
+  std::string contradiction;
+};
+
+// Decodes the record of a function that was stopped in one of `candidates`. Given the block there
+// is one reading; several remain if several blocks fit. Never fails: what contradicts the graph is
+// left out and said. Time is bounded whatever the input (docs/analysis/paths.md). REQUIRES:
+// candidates are nodes.
+PathHistory read_path_history(const PathGraph& graph, const PathRecord& record,
+                              std::span<const uint32_t> candidates);
+
+}  // namespace telltale
