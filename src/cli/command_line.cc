@@ -27,6 +27,7 @@ constexpr unsigned use(Capability capability) { return 1U << static_cast<unsigne
 constexpr unsigned kCalls = use(Capability::timed_calls);
 constexpr unsigned kRuntime = use(Capability::runtime_events);
 constexpr unsigned kCounts = use(Capability::counts_at_sites);
+constexpr unsigned kPaths = use(Capability::paths_in_frames);
 constexpr unsigned kAnything = ~0U;
 
 struct Verb {
@@ -49,6 +50,7 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"expand_events", add_expand_events_verb},
     {"sites", add_sites_verb},
     {"resolve", add_resolve_verb, kCounts},
+    {"paths", add_paths_verb, kPaths},
     {"run", add_run_verb},
     {"study", add_study_verb},
     {"isolate", add_isolate_verb},

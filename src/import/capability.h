@@ -12,9 +12,11 @@ enum class Capability : uint8_t {
   timed_calls,      // TimedCalls
   runtime_events,   // RuntimeEvents
   counts_at_sites,  // SiteCounts
+  paths_in_frames,  // StackPaths
 };
 inline constexpr std::array kAllCapabilities = {Capability::timed_calls, Capability::runtime_events,
-                                                Capability::counts_at_sites};
+                                                Capability::counts_at_sites,
+                                                Capability::paths_in_frames};
 
 // "timed calls"; for messages.
 constexpr std::string_view name_of(Capability capability) {
@@ -25,6 +27,8 @@ constexpr std::string_view name_of(Capability capability) {
       return "runtime events";
     case Capability::counts_at_sites:
       return "counts at sites";
+    case Capability::paths_in_frames:
+      return "paths in stack frames";
   }
   return "";
 }

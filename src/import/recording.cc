@@ -10,6 +10,8 @@ bool Recording::has(Capability capability) const {
       return runtime_events() != nullptr;
     case Capability::counts_at_sites:
       return counts_at_sites() != nullptr;
+    case Capability::paths_in_frames:
+      return paths_in_frames() != nullptr;
   }
   return false;
 }

@@ -17,6 +17,7 @@ namespace telltale {
 struct FormatDescriptor;
 class RuntimeEvents;
 class SamplerReports;
+class StackPaths;
 class TimedCalls;
 
 // One recording, of one file or of several, whatever its format. What it can tell are its
@@ -47,6 +48,7 @@ class Recording {
   [[nodiscard]] virtual const TimedCalls* timed_calls() const { return nullptr; }
   [[nodiscard]] virtual const RuntimeEvents* runtime_events() const { return nullptr; }
   [[nodiscard]] virtual const SamplerReports* counts_at_sites() const { return nullptr; }
+  [[nodiscard]] virtual const StackPaths* paths_in_frames() const { return nullptr; }
   [[nodiscard]] bool has(Capability capability) const;
   // "timed calls and runtime events".
   [[nodiscard]] std::string describe_capabilities() const;

@@ -227,6 +227,12 @@ Result<void> check_options(const ReadingOptions& options, const CallFilter& filt
                            const Recording& recording) {
   if (recording.timed_calls() != nullptr) return {};
   const std::string_view noun = recording.format().noun;
+  if (recording.paths_in_frames() != nullptr) {
+    if (filter.keeps_every_time() && filter.max_depth == CallFilter().max_depth && !options.follow)
+      return {};
+    return usage_error(fmt::format(
+        "{} has no times and depths: of the filters it takes --thread and --function", noun));
+  }
   if (!filter.threads.empty() || !filter.keeps_every_time() ||
       filter.max_depth != CallFilter().max_depth) {
     return usage_error(fmt::format(

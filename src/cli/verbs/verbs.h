@@ -36,6 +36,7 @@ void add_resolve_backtrace_verb(Command app, int& status);
 void add_resolve_cfg_verb(Command app, int& status);
 void add_resolve_samples_verb(Command app, int& status);
 void add_resolve_timestamps_verb(Command app, int& status);
+void add_paths_verb(Command app, int& status);
 void add_resolve_verb(Command app, int& status);
 void add_run_verb(Command app, int& status);
 void add_sites_verb(Command app, int& status);

@@ -8,7 +8,7 @@ std::span<const DocumentSchema* const> all() {
   static constexpr std::array kAll = {
       &kInfo,          &kTop,           &kStacks,      &kGraph,    &kDiff,    &kReportCalls,
       &kReportRuntime, &kReportObjects, &kReportSites, &kTopSites, &kResolve, &kSites,
-      &kCheck,         &kConvert,       &kHeapshot,    &kIsolate,  &kStudy};
+      &kCheck,         &kConvert,       &kHeapshot,    &kIsolate,  &kStudy,   &kPaths};
   return kAll;
 }
 

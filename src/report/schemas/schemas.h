@@ -25,6 +25,7 @@ extern const DocumentSchema kConvert;
 extern const DocumentSchema kHeapshot;
 extern const DocumentSchema kIsolate;
 extern const DocumentSchema kStudy;
+extern const DocumentSchema kPaths;
 
 // All of them.
 std::span<const DocumentSchema* const> all();

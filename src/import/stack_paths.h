@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/paths/path_history.h"
+#include "base/error.h"
+#include "base/problem.h"
+
+namespace telltale {
+
+// A function on a stack and the paths that it ran. Text is never trusted; empty and 0 mean unknown.
+struct FramePaths {
+  std::string function;  // demangled; "@0x4011d0" if its name is unknown
+  std::string linkage_name;
+  std::string file;
+  std::string directory;  // of the compiler, that `file` is relative to
+  uint32_t line = 0;      // of the instruction, or of the call
+  std::string module;     // path of the program or shared object
+  uint64_t pc = 0;
+  bool interrupted = false;  // stopped at pc itself, not in a call before it
+  bool inlined = false;      // into the next frame that is not
+  // What it ran. More than one if several functions of this name fit; none: `untraced` says why.
+  struct Decoded {
+    std::shared_ptr<const PathGraph> graph;
+    PathHistory history;
+    bool found_by_line = false;  // false: no block has the line, and all were tried
+  };
+  std::vector<Decoded> decoded;
+  std::string untraced;
+};
+
+struct ThreadPaths {
+  int64_t pid = 0;
+  int64_t tid = 0;
+  std::vector<FramePaths> frames;  // the innermost first
+  std::string cut;                 // why there are no further frames; empty at the outermost
+};
+
+// The capability "paths in stack frames": functions that kept the paths that they ran in their
+// frames, as they were when the program stopped.
+class StackPaths {
+ public:
+  StackPaths() = default;
+  StackPaths(const StackPaths&) = delete;
+  StackPaths& operator=(const StackPaths&) = delete;
+  virtual ~StackPaths() = default;
+
+  // "signal 11 (Segmentation fault)"; empty if the program was not stopped by one.
+  [[nodiscard]] virtual std::string why_stopped() const = 0;
+  // The one that received the signal is the first. Unwinds, and reads the programs, at each call.
+  // What is missing or damaged goes to `problems`. Errors: programs that were given and do not fit
+  // or cannot be read.
+  [[nodiscard]] virtual Result<std::vector<ThreadPaths>> thread_paths(
+      ProblemLog& problems) const = 0;
+};
+
+}  // namespace telltale

@@ -1,0 +1,282 @@
+#include "report/paths/path_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "model/function_names.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/table/json_document.h"
+#include "report/paths/source_lines.h"
+#include "report/schemas/schemas.h"
+
+namespace telltale {
+namespace {
+
+using Reading = PathHistory::Reading;
+using Decoded = FramePaths::Decoded;
+
+// The lines of a sequence of blocks; what follows itself is one.
+std::vector<uint32_t> lines_of(const PathGraph& graph, std::span<const uint32_t> blocks) {
+  std::vector<uint32_t> lines;
+  for (const uint32_t block : blocks) {
+    for (const uint32_t line : graph.blocks[block].lines)
+      if (lines.empty() || lines.back() != line) lines.push_back(line);
+  }
+  return lines;
+}
+
+class TextWriter {
+ public:
+  std::string write(const std::vector<ThreadPaths>& threads, const std::string& why_stopped) {
+    if (!why_stopped.empty()) print("stopped by {}\n", why_stopped);
+    for (const ThreadPaths& thread : threads) {
+      print("\nthread {}\n", thread.tid);
+      size_t number = 0;
+      for (const FramePaths& frame : thread.frames) write_frame(number++, frame);
+      if (!thread.cut.empty()) print("... no further frames: {}\n", visible(thread.cut));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  template <typename... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  void write_frame(size_t number, const FramePaths& frame) {
+    print("#{:<3} {}", number, visible(frame.function));
+    if (frame.line != 0) {
+      print(" at {}:{}", visible(std::filesystem::path(frame.file).filename().string()),
+            frame.line);
+    }
+    print("{}\n", frame.inlined ? " (inlined)" : "");
+    if (!frame.untraced.empty()) print("     no paths: {}\n", visible(frame.untraced));
+    if (frame.decoded.size() > 1) {
+      print("     {} functions of this name fit; each is shown\n", frame.decoded.size());
+    }
+    for (const Decoded& decoded : frame.decoded) write_decoded(frame, decoded);
+  }
+
+  void write_decoded(const FramePaths& frame, const Decoded& decoded) {
+    const PathHistory& history = decoded.history;
+    if (!history.contradiction.empty()) print("     {}\n", history.contradiction);
+    const std::vector<Reading> readings = distinct(decoded);
+    const size_t shown = readings.empty() ? history.completed.size() : readings.front().completed;
+    if (shown == 0 && history.complete) {
+      print("     no path was completed since the function was called\n");
+    } else if (shown != 0) {
+      print("     {}{} completed path{}{}\n", history.complete ? "all " : "the last ", shown,
+            shown == 1 ? "" : "s",
+            history.complete ? " since the function was called" : "; older ones are lost");
+    } else {
+      print("     earlier paths are lost\n");
+    }
+    write_completed(frame, decoded, shown);
+    if (readings.size() > 1) {
+      print("     {} readings fit the place where it was stopped\n", readings.size());
+    }
+    for (const Reading& reading : readings) {
+      for (size_t i = shown; i < reading.completed; ++i) write_path(frame, decoded, i, i + 1);
+      print("   > then{}\n",
+            reading.between_updates ? " (stopped while the record was updated)" : "");
+      write_lines(frame, *decoded.graph, reading.partial, true);
+    }
+  }
+
+  // Readings that show the same lines are one.
+  static std::vector<Reading> distinct(const Decoded& decoded) {
+    std::vector<Reading> kept;
+    for (const Reading& reading : decoded.history.readings) {
+      const bool known = std::ranges::any_of(kept, [&](const Reading& other) {
+        return other.completed == reading.completed &&
+               lines_of(*decoded.graph, other.partial) == lines_of(*decoded.graph, reading.partial);
+      });
+      if (!known) kept.push_back(reading);
+    }
+    std::ranges::stable_sort(kept, {}, &Reading::completed);
+    return kept;
+  }
+
+  // Paths that follow themselves are written once.
+  void write_completed(const FramePaths& frame, const Decoded& decoded, size_t count) {
+    const auto& paths = decoded.history.completed;
+    for (size_t first = 0; first < count;) {
+      size_t end = first + 1;
+      while (end < count && paths[end].number == paths[first].number) ++end;
+      write_path(frame, decoded, first, end);
+      first = end;
+    }
+  }
+
+  void write_path(const FramePaths& frame, const Decoded& decoded, size_t first, size_t end) {
+    if (end - first == 1) {
+      print("     path {}\n", first + 1);
+    } else {
+      print("     paths {} to {}, the same {} times\n", first + 1, end, end - first);
+    }
+    write_lines(frame, *decoded.graph, decoded.history.completed[first].blocks, false);
+  }
+
+  void write_lines(const FramePaths& frame, const PathGraph& graph,
+                   std::span<const uint32_t> blocks, bool stopped) {
+    const std::vector<uint32_t> lines = lines_of(graph, blocks);
+    // The block that it was stopped in may have lines after that place.
+    const std::vector<uint32_t> before =
+        stopped ? lines_of(graph, blocks.first(blocks.size() - 1)) : lines;
+    bool reached = false;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const bool here = stopped && i + 1 >= before.size() && lines[i] == frame.line && !reached;
+      std::string line = fmt::format("     {:>6}  {}", lines[i],
+                                     visible(sources_.line(frame.file, frame.directory, lines[i])));
+      line.resize(line.find_last_not_of(' ') + 1);
+      print("{}{}\n", line, here ? "    <- here" : reached ? "    (not reached, or in part)" : "");
+      reached = reached || here;
+    }
+    if (lines.empty()) print("             (no lines)\n");
+  }
+
+  std::string out_;
+  SourceLines sources_;
+};
+
+void write_blocks(JsonWriter& json, const PathGraph& graph, std::span<const uint32_t> blocks) {
+  json.key("blocks").begin_array();
+  for (const uint32_t block : blocks) {
+    json.begin_object().member("block", graph.blocks[block].id);
+    json.key("lines").begin_array();
+    for (const uint32_t line : graph.blocks[block].lines) json.value(line);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+void write_reading(JsonWriter& json, const PathGraph& graph, const Reading& reading) {
+  json.begin_object();
+  json.member("completed", reading.completed).member("between_updates", reading.between_updates);
+  write_blocks(json, graph, reading.partial);
+  json.end_object();
+}
+
+void write_history(JsonWriter& json, const Decoded& decoded) {
+  const PathHistory& history = decoded.history;
+  json.member("complete_history", history.complete);
+  json.member("found_by_line", decoded.found_by_line);
+  json.key("paths").begin_array();
+  for (const PathHistory::Path& path : history.completed) {
+    json.begin_object().member("number", path.number);
+    write_blocks(json, *decoded.graph, path.blocks);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("partial");
+  if (history.readings.empty()) {
+    json.value(nullptr);
+  } else {
+    write_reading(json, *decoded.graph, history.readings.front());
+  }
+  json.key("other_readings").begin_array();
+  for (size_t i = 1; i < history.readings.size(); ++i)
+    write_reading(json, *decoded.graph, history.readings[i]);
+  json.end_array();
+  json.key("contradiction");
+  if (history.contradiction.empty()) {
+    json.value(nullptr);
+  } else {
+    json.value(history.contradiction);
+  }
+}
+
+void write_frame(JsonWriter& json, const FramePaths& frame) {
+  const auto text_or_null = [&json](std::string_view key, const std::string& text) {
+    json.key(key);
+    if (text.empty()) {
+      json.value(nullptr);
+    } else {
+      json.value(text);
+    }
+  };
+  json.begin_object().member("function", frame.function);
+  text_or_null("linkage_name", frame.linkage_name);
+  text_or_null("file", frame.file);
+  json.key("line");
+  if (frame.line == 0) {
+    json.value(nullptr);
+  } else {
+    json.value(frame.line);
+  }
+  text_or_null("module", frame.module);
+  json.member("address", fmt::format("{:#x}", frame.pc));
+  json.member("interrupted", frame.interrupted).member("inlined", frame.inlined);
+  text_or_null("untraced", frame.untraced);
+  if (!frame.decoded.empty()) {
+    write_history(json, frame.decoded.front());
+    json.key("same_name").begin_array();
+    for (size_t i = 1; i < frame.decoded.size(); ++i) {
+      json.begin_object();
+      write_history(json, frame.decoded[i]);
+      json.end_object();
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::vector<ThreadPaths> choose_paths(std::vector<ThreadPaths> threads, const CallFilter& filter) {
+  std::erase_if(threads, [&](const ThreadPaths& thread) {
+    return !filter.keeps_thread({thread.pid, thread.tid});
+  });
+  if (filter.functions.empty()) return threads;
+  for (ThreadPaths& thread : threads) {
+    std::erase_if(thread.frames, [&](const FramePaths& frame) {
+      FunctionInfo function;
+      function.name = frame.function;
+      function.linkage_name = frame.linkage_name;
+      return !filter.matches(function);
+    });
+  }
+  return threads;
+}
+
+std::string paths_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped) {
+  return TextWriter().write(threads, why_stopped);
+}
+
+std::string paths_document(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
+                           std::string_view format, const ProblemLog& problems) {
+  std::string out;
+  JsonWriter json(out, 4);
+  begin_document(json, schemas::kPaths, format);
+  json.key("stopped_by");
+  if (why_stopped.empty()) {
+    json.value(nullptr);
+  } else {
+    json.value(why_stopped);
+  }
+  json.key("threads").begin_array();
+  for (const ThreadPaths& thread : threads) {
+    json.begin_object().member("pid", thread.pid).member("tid", thread.tid);
+    json.key("cut");
+    if (thread.cut.empty()) {
+      json.value(nullptr);
+    } else {
+      json.value(thread.cut);
+    }
+    json.key("frames").begin_array();
+    for (const FramePaths& frame : thread.frames) write_frame(json, frame);
+    json.end_array().end_object();
+  }
+  json.end_array();
+  end_document(json, problems);
+  return out;
+}
+
+}  // namespace telltale

@@ -1,0 +1,83 @@
+// Documents about paths in stack frames.
+#include <array>
+
+#include "report/schemas/schemas.h"
+
+namespace telltale::schemas {
+namespace {
+
+using field::address;
+using field::count;
+using field::list_of;
+using field::number_id;
+using field::object;
+using field::rows;
+using field::signed_id;
+using field::text;
+using field::truth;
+
+constexpr std::array kBlockFields = {
+    number_id("block", "The block's number in the metadata."),
+    list_of("lines", ValueType::unsigned_integer, "Its lines, in the order of instructions."),
+};
+constexpr Field kBlocks = rows("blocks", kBlockFields, "Blocks in the order in which they ran.");
+constexpr std::array kPathFields = {
+    number_id("number", "The path's number."),
+    kBlocks,
+};
+constexpr std::array kReadingFields = {
+    count("completed", "How many of `paths` came before it."),
+    truth("between_updates", "Whether it was stopped while it updated its record of paths."),
+    kBlocks,
+};
+constexpr Field kComplete =
+    truth("complete_history", "Whether `paths` begins where the function was called.");
+constexpr Field kByLine =
+    truth("found_by_line", "Whether blocks were found by the line; if not, all blocks were tried.");
+constexpr Field kCompleted = rows("paths", kPathFields, "Completed paths, the oldest first.");
+constexpr Field kPartial =
+    object("partial", kReadingFields,
+           "The path that was not finished, up to the block that the function was stopped in.")
+        .or_null();
+constexpr Field kOthers =
+    rows("other_readings", kReadingFields, "Other unfinished paths that fit as well as `partial`.");
+constexpr Field kContradiction =
+    text("contradiction", "What in the frame does not fit the metadata.").or_null();
+constexpr std::array kSameName = {kComplete, kByLine, kCompleted,
+                                  kPartial,  kOthers, kContradiction};
+constexpr std::array kFrameFields = {
+    text("function", "Name of the function; its address if it has none."),
+    text("linkage_name", "The linker's name.").or_null(),
+    text("file", "Source file.").or_null(),
+    number_id("line", "Line of the instruction, or of the call.").or_null(),
+    text("module", "Program or shared object.").or_null(),
+    address("address", "Address of the instruction, or to return to."),
+    truth("interrupted", "Whether it was stopped at the address; if not, in a call before it."),
+    truth("inlined", "Whether it was inlined into the next frame."),
+    text("untraced", "Why there are no paths.").or_null(),
+    kComplete.sometimes(),
+    kByLine.sometimes(),
+    kCompleted.sometimes(),
+    kPartial.sometimes(),
+    kOthers.sometimes(),
+    kContradiction.sometimes(),
+    rows("same_name", kSameName, "What other functions of the same name would have run.")
+        .sometimes(),
+};
+constexpr std::array kThreadFields = {
+    signed_id("pid", "Process; 0 if the core file does not say."),
+    signed_id("tid", "Thread."),
+    text("cut", "Why there are no further frames.").or_null(),
+    rows("frames", kFrameFields, "Functions on the stack, the innermost first."),
+};
+constexpr std::array kMembers = {
+    text("stopped_by", "The signal that stopped the process.").or_null(),
+    rows("threads", kThreadFields, "Threads; the one that received the signal is the first."),
+};
+
+}  // namespace
+
+constinit const DocumentSchema kPaths{
+    "paths", 1, "The paths that functions on the stacks of a stopped process ran.", true, kMembers};
+
+}  // namespace telltale::schemas

@@ -1,0 +1,189 @@
+"""telltale paths: what ran before a crash, compared with what the program recorded itself."""
+import gzip
+import json
+import os
+import pathlib
+import random
+import re
+import struct
+import unittest
+
+import jsonschema
+
+from core_files import crash
+from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run, section
+
+TELLTALE = os.environ["TELLTALE"]
+SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
+PROGRAMS = SOURCE_DIR / "tests/programs/csi"
+WALK = PROGRAMS / "recorded_walk.c"
+LINES = {number for number, line in enumerate(WALK.read_text().splitlines(), 1) if line.strip() == "LINE;"}
+
+
+def paths(core, *words):
+    done = run(TELLTALE, "paths", core, "--json", *words)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, SCHEMA)
+    return document
+
+
+def traced_frames(document, thread=0):
+    return [frame for frame in document["threads"][thread]["frames"] if frame["untraced"] is None]
+
+
+def lines_of(blocks):
+    return [line for block in blocks for line in block["lines"]]
+
+
+class Recorded:
+    """What recorded_walk wrote: the lines of each activation, and which activations had not ended."""
+
+    def __init__(self, file):
+        data = pathlib.Path(file).read_bytes()
+        self.lines = {}
+        self.open = []
+        for activation, line in struct.iter_unpack("<ii", data):
+            if line == 0:
+                self.open.remove(activation)
+                continue
+            if activation not in self.lines:
+                self.lines[activation] = []
+                self.open.append(activation)
+            self.lines[activation].append(line)
+
+
+class Paths(SamplerCase):
+    def walk(self, release, *words):
+        return build(self.path("walk"), release, "-g", f"--trace={PROGRAMS / 'recorded_walk.schema'}", "-silent",
+                     *words, WALK)
+
+    def fits(self, frame, recorded):
+        """Whether the paths of a frame are what was recorded. The block that it was stopped in may have lines behind that
+        place."""
+        for reading in [frame["partial"], *frame["other_readings"]]:
+            told = [line for path in frame["paths"][:reading["completed"]] for line in lines_of(path["blocks"])]
+            told += lines_of(reading["blocks"][:-1])
+            told = [line for line in told if line in LINES]
+            last = [line for line in lines_of(reading["blocks"][-1:]) if line in LINES]
+            for reached in range(len(last) + 1):
+                whole = told + last[:reached]
+                if frame["complete_history"]:
+                    same = whole == recorded
+                else:
+                    same = len(whole) <= len(recorded) and whole == recorded[len(recorded) - len(whole):]
+                if same:
+                    return True
+        return False
+
+    def test_crashes_at_random_places_are_explained_as_recorded(self):
+        draws = random.Random(5)
+        for release in RELEASES:
+            for level, size in (("-O0", 10), ("-O2", 4)):
+                program = self.walk(release, level, f"-path-array-size={size}")
+                # The optimiser may leave calls of different lines in one place, without a line.
+                known = {int(line) for line in re.findall(r"\|(\d+)(?=[|\n])", section(program, ".debug_PT").decode())}
+                frames = complete = 0
+                for _ in range(40):
+                    seed, records = draws.randrange(1 << 30), 1 + draws.randrange(600)
+                    with self.subTest(release=release, level=level, seed=seed, records=records):
+                        core = crash(self.path("core"), program, self.path("trace"), seed, records)
+                        recorded = Recorded(self.path("trace"))
+                        traced = traced_frames(paths(core))
+                        self.assertEqual(len(traced), len(recorded.open))
+                        for frame, activation in zip(traced, reversed(recorded.open)):
+                            self.assertIsNone(frame["contradiction"])
+                            ran = [line for line in recorded.lines[activation] if line in known]
+                            self.assertTrue(self.fits(frame, ran), (frame, ran))
+                            frames += 1
+                            complete += frame["complete_history"]
+                # Both kinds were there.
+                self.assertGreater(frames, 100)
+                self.assertGreater(complete, 20)
+                self.assertLess(complete, frames)
+
+    def test_other_verbs_say_in_one_sentence_what_a_core_file_is_for(self):
+        core = crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 1, 20)
+        for verb, *words in (["top"], ["report"], ["stacks"], ["flame", "-o", self.path("out")], ["graph"], ["resolve"]):
+            done = run(TELLTALE, verb, core, *words)
+            self.assertEqual(done.returncode, 2, verb)
+            self.assertRegex(done.stderr, r"^telltale: a core file has paths in stack frames, no .*paths answer for it\n$")
+        done = run(TELLTALE, "convert", core, "--to", "perfetto", "-o", self.path("out"))
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertIn("a core file has paths in stack frames", done.stderr)
+        self.assertIn("format           core", run(TELLTALE, "info", core).stdout)
+        self.assertIn("valid ELF core file", run(TELLTALE, "check", core).stdout)
+        self.assertIn("NT_PRSTATUS", run(TELLTALE, "dump", core).stdout)
+        metadata = self.path("walk.pt")
+        pathlib.Path(metadata).write_bytes(section(self.path("walk"), ".debug_PT"))
+        self.assertIn("give a core file", run(TELLTALE, "paths", metadata).stderr)
+        self.assertIn("valid CSI path metadata", run(TELLTALE, "check", metadata).stdout)
+
+    def test_stripped_programs_and_separate_debug_files(self):
+        program = self.walk(RELEASES[0], "-O2")
+        expected_core = crash(self.path("expected"), program, self.path("trace"), 3, 200)
+        expected = traced_frames(paths(expected_core))
+        self.assertGreater(len(expected), 1)
+        stripped, debug = self.path("stripped"), self.path("walk.debug")
+        run("objcopy", "--only-keep-debug", program, debug)
+        run("strip", "-g", program, "-o", stripped)
+        core = crash(self.path("core"), stripped, self.path("trace"), 3, 200)
+
+        def same(frames):
+            keys = ("function", "line", "paths", "partial", "complete_history")
+            self.assertEqual([[frame[key] for key in keys] for frame in frames],
+                             [[frame[key] for key in keys] for frame in expected])
+        without = paths(core)
+        self.assertEqual(traced_frames(without), [])
+        self.assertEqual({frame["untraced"] for frame in without["threads"][0]["frames"] if frame["function"] == "walk"},
+                         {"it was built without path tracing"})
+        same(traced_frames(paths(core, "--program", stripped, "--program", debug)))
+        same(traced_frames(paths(core, "--program", debug)))
+        run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
+        same(traced_frames(paths(core)))
+        # Debug information without metadata, and the metadata as a text.
+        plain = self.path("plain")
+        run("objcopy", "--remove-section", ".debug_PT", program, plain)
+        core = crash(self.path("core"), plain, self.path("trace"), 3, 200)
+        self.assertEqual({frame["untraced"] for frame in paths(core)["threads"][0]["frames"] if frame["function"] == "walk"},
+                         {"its path metadata are missing"})
+        metadata = self.path("walk.pt")
+        pathlib.Path(metadata).write_bytes(section(program, ".debug_PT"))
+        same(traced_frames(paths(core, "--program", metadata)))
+
+    def test_a_program_that_is_not_the_core_files_is_refused(self):
+        core = crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 1, 20)
+        done = run(TELLTALE, "paths", core, "--program", TELLTALE)
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"is not a program of .*core: its build-id is [0-9a-f]+; the core file is of .*/walk "
+                                      r"with build-id [0-9a-f]+\n$")
+
+    def test_compressed_and_cut_core_files(self):
+        core = pathlib.Path(crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 3, 200))
+        whole = paths(core)
+        packed = self.path("core.gz")
+        pathlib.Path(packed).write_bytes(gzip.compress(core.read_bytes()))
+        self.assertEqual(paths(packed), whole)
+        data = core.read_bytes()
+        cut = pathlib.Path(self.path("cut"))
+        # The kernel writes headers, notes, and memory in the order of addresses: the stack is near the end.
+        cut.write_bytes(data[:-100])
+        document = paths(cut)
+        self.assertEqual(document["threads"], whole["threads"])
+        self.assertEqual([problem["kind"] for problem in document["problems"] if problem["record"] == "memory"], ["torn tail"])
+        self.assertEqual(run(TELLTALE, "paths", cut, "--strict").returncode, 4)
+        cut.write_bytes(data[:len(data) // 2])
+        document = paths(cut)
+        (thread,) = document["threads"]
+        self.assertEqual(thread["frames"][0]["function"], "record")
+        self.assertTrue(thread["cut"] or any("no memory" in frame["untraced"] for frame in thread["frames"]), thread)
+        for size in [*range(0, 8192, 97), *range(8192, len(data), len(data) // 50)]:
+            cut.write_bytes(data[:size])
+            done = run(TELLTALE, "paths", cut, "--json")
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            self.assertTrue(done.returncode == 3 or json.loads(done.stdout)["problems"], size)
+
+
+if __name__ == "__main__":
+    unittest.main()
