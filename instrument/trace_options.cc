@@ -107,7 +107,7 @@ std::vector<TraceOptionHelp> trace_option_help() {
        "Instruments functions as the schema file says: lines FUNCTION;{PT}. pt.schema traces the "
        "paths of all functions, without such a file."},
       {"-path-array-size=N", "Keeps the last N paths of each activation; 10 by default."},
-      {"-hash-size=N", "Leaves out functions with more than N paths; 2^63 - 2 by default."},
+      {"-hash-size=N", "Leaves out functions with more than N paths; by default none."},
       {"-silent", "Prints no warnings about functions that are not instrumented."},
       {"-no-filter", "Instruments functions without branches, too."},
       {"-f[no-]trace-legacy-names",

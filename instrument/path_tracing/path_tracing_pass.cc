@@ -76,7 +76,11 @@ class PathTracing {
   void trace(llvm::Function& function) {
     separate_unsplittable_edges(function);
     const FlowGraph graph = flow_graph(function);
-    const NumberedGraph numbered = number_paths(graph.flow, unit_.options.most_paths);
+    // A limit that was asked for leaves functions out; without one, paths are cut.
+    PathLimits limits{.most_paths = unit_.options.most_paths};
+    constexpr std::uint64_t kCutAbove = std::uint64_t{1} << 48U;
+    if (limits.most_paths == kMostPaths) limits.cut_above = kCutAbove;
+    const NumberedGraph numbered = number_paths(graph.flow, limits);
     const std::uint64_t first_id = next_id_;
     next_id_ += numbered.edges.empty() ? numbered.discovered : numbered.nodes.size();
     if (numbered.edges.empty()) {

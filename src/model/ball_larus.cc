@@ -19,11 +19,11 @@ class Numbering {
  public:
   explicit Numbering(std::span<const FlowBlock> blocks) : blocks_(blocks) { discover(); }
 
-  NumberedGraph run(std::uint64_t limit) {
+  NumberedGraph run(const PathLimits& limits) {
     NumberedGraph result;
     result.discovered = static_cast<std::uint32_t>(nodes_.size());
-    result.path_count = count_paths();
-    if (result.path_count > limit) return result;
+    result.path_count = count_paths(limits.cut_above);
+    if (result.path_count > std::min(limits.most_paths, kMostPaths)) return result;
     push_initialisation();
     push_completion();
     drop_phony_edges();
@@ -114,21 +114,49 @@ class Numbering {
     }
   }
 
-  std::uint64_t count_paths() {
+  std::uint64_t count_paths(std::uint64_t cut_above) {
     nodes_[kExitNode].paths = 1;
     for (const std::uint32_t node : finished_) {
       if (node == kExitNode) continue;
-      std::uint64_t sum = 0;
-      for (const std::uint32_t index : nodes_[node].out_edges) {
-        Edge& edge = edges_[index];
-        if (edge.kind == Kind::kBack) continue;
-        edge.out.weight = sum;
-        edge.out.increment = sum;
-        sum = add_saturated(sum, nodes_[edge.out.to].paths);
+      // The entry comes last, when it has the edges for all cuts.
+      if (count_paths_of(node) > cut_above && node != kEntryNode) {
+        cut_paths_of(node);
+        count_paths_of(node);
       }
-      nodes_[node].paths = sum;
     }
     return nodes_[kEntryNode].paths;
+  }
+
+  std::uint64_t count_paths_of(std::uint32_t node) {
+    std::uint64_t sum = 0;
+    for (const std::uint32_t index : nodes_[node].out_edges) {
+      Edge& edge = edges_[index];
+      if (edge.kind == Kind::kBack) continue;
+      edge.out.weight = sum;
+      edge.out.increment = sum;
+      sum = add_saturated(sum, nodes_[edge.out.to].paths);
+    }
+    nodes_[node].paths = sum;
+    return sum;
+  }
+
+  void cut_paths_of(std::uint32_t node) {
+    std::vector<std::uint32_t> rearranged;
+    const std::vector<std::uint32_t> out = nodes_[node].out_edges;
+    for (const std::uint32_t index : out) {
+      rearranged.push_back(index);
+      const std::uint32_t target = edges_[index].out.to;
+      if (edges_[index].kind != Kind::kForward || nodes_[target].paths == 1) continue;
+      edges_[index].kind = Kind::kBack;
+      edges_[index].out.is_back = true;
+      const std::uint32_t phony_entry = add_edge(kEntryNode, target, Kind::kPhonyEntry, 0);
+      const std::uint32_t phony_exit = add_edge(node, kExitNode, Kind::kPhonyExit, 0);
+      edges_[index].phony_entry = phony_entry;
+      edges_[index].phony_exit = phony_exit;
+      // Readers take the place of the edge for the place of the phony one.
+      rearranged.push_back(phony_exit);
+    }
+    nodes_[node].out_edges = std::move(rearranged);
   }
 
   // Moves increments away from the entry as long as a node has a single predecessor.
@@ -271,8 +299,8 @@ struct SumBounds {
 
 }  // namespace
 
-NumberedGraph number_paths(std::span<const FlowBlock> blocks, std::uint64_t limit) {
-  return Numbering(blocks).run(std::min(limit, kMostPaths));
+NumberedGraph number_paths(std::span<const FlowBlock> blocks, const PathLimits& limits) {
+  return Numbering(blocks).run(limits);
 }
 
 // Kahn's algorithm over the edges that are not back edges.

@@ -34,7 +34,7 @@ struct FlowBlock {
 struct PathEdge {
   std::uint32_t from = 0;
   std::uint32_t to = 0;
-  // Ends a path, and begins another one at `to`.
+  // Ends a path, and begins another one at `to`: a back edge, or an edge where paths are cut.
   bool is_back = false;
   // What the edge adds to the sum. Of a back edge: the sum at the beginning of the next path.
   std::uint64_t increment = 0;
@@ -80,11 +80,18 @@ struct NumberedGraph {
   std::vector<SplitEdge> splits;           // in the order of their nodes
 };
 
+struct PathLimits {
+  // With more paths the result has only its counts. At most kMostPaths.
+  std::uint64_t most_paths = kMostPaths;
+  // Where more paths than this begin in a block, they are cut: the edges that leave it become like
+  // back edges. By default never.
+  std::uint64_t cut_above = std::numeric_limits<std::uint64_t>::max();
+};
+
 // Numbers the paths of a function. `blocks[0]` is the entry; nothing branches to it. Every block
 // without successors must leave. Critical edges are split, and increments are placed as csi-cc
-// does, so that `.debug_PT` is the same text. Above `limit` paths (at most kMostPaths) the result
-// has only its counts.
-NumberedGraph number_paths(std::span<const FlowBlock> blocks, std::uint64_t limit = kMostPaths);
+// does, so that `.debug_PT` is the same text.
+NumberedGraph number_paths(std::span<const FlowBlock> blocks, const PathLimits& limits = {});
 
 // How a path begins: with the function (kFromEntry) or with a back edge, an index of an edge.
 using PathStart = std::uint32_t;

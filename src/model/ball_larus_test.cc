@@ -110,11 +110,27 @@ TEST(BallLarus, TooManyPathsHaveACountAndNothingElse) {
   EXPECT_EQ(graph.discovered, blocks.size() + 1);
   EXPECT_TRUE(graph.edges.empty());
 
-  const NumberedGraph below = number_paths(kManualExample, 6);
+  const NumberedGraph below = number_paths(kManualExample, {.most_paths = 6});
   EXPECT_FALSE(below.edges.empty());
-  const NumberedGraph above = number_paths(kManualExample, 5);
+  const NumberedGraph above = number_paths(kManualExample, {.most_paths = 5});
   EXPECT_TRUE(above.edges.empty());
   EXPECT_EQ(above.path_count, 6U);
+}
+
+TEST(BallLarus, PathsAreCutWhereTooManyBegin) {
+  std::vector<FlowBlock> blocks;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    blocks.push_back({{2 * i + 1, 2 * i + 2}, false});
+    blocks.push_back({{2 * i + 2}, false});
+  }
+  blocks.push_back({{}, true});
+  const NumberedGraph graph = number_paths(blocks, {.cut_above = 1U << 20U});
+  EXPECT_LT(graph.path_count, 1U << 28U);
+  const auto cuts = std::count_if(graph.edges.begin(), graph.edges.end(),
+                                  [](const NumberedEdge& edge) { return edge.is_back; });
+  EXPECT_GE(cuts, 10);
+  EXPECT_LE(cuts, 40);
+  EXPECT_EQ(numbers_of(graph).path_count(), graph.path_count);
 }
 
 TEST(BallLarus, TheFirstExampleOfTheVariablesPageDecodes) {
@@ -265,7 +281,9 @@ class Activation {
 TEST(BallLarus, EveryNumberOfARandomGraphIsOnePathAndBack) {
   std::mt19937 random(20);
   for (int i = 0; i < 2000; ++i) {
-    const NumberedGraph graph = number_paths(random_blocks(random));
+    // Of every other graph many paths are cut.
+    const NumberedGraph graph =
+        number_paths(random_blocks(random), {.cut_above = i % 2 == 0 ? kMostPaths : 4U});
     const PathNumbers numbers = numbers_of(graph);
     ASSERT_EQ(numbers.path_count(), graph.path_count);
     std::set<std::pair<PathStart, std::vector<std::uint32_t>>> seen;
@@ -288,7 +306,9 @@ TEST(BallLarus, EveryNumberOfARandomGraphIsOnePathAndBack) {
 TEST(BallLarus, AStopAnywhereInARandomRunIsDecodedToWhatRan) {
   std::mt19937 random(4);
   for (int i = 0; i < 2000; ++i) {
-    const NumberedGraph graph = number_paths(random_blocks(random));
+    // Of every other graph many paths are cut.
+    const NumberedGraph graph =
+        number_paths(random_blocks(random), {.cut_above = i % 2 == 0 ? kMostPaths : 4U});
     const PathNumbers numbers = numbers_of(graph);
     Activation activation(graph, numbers);
     for (int step = 0; step < 40 && activation.node() != kExitNode; ++step) {
@@ -310,7 +330,7 @@ TEST(BallLarus, AStopAnywhereInARandomRunIsDecodedToWhatRan) {
 TEST(BallLarus, CodeOfAnEdgeRunsOnThatEdgeAlone) {
   std::mt19937 random(11);
   for (int i = 0; i < 500; ++i) {
-    const NumberedGraph graph = number_paths(random_blocks(random));
+    const NumberedGraph graph = number_paths(random_blocks(random), {.cut_above = 8});
     for (const NumberedEdge& edge : graph.edges) {
       const auto shares = [&](const NumberedEdge& other) {
         return edge.place == PathCodePlace::kEndOfSource ? other.from == edge.from

@@ -3,8 +3,9 @@ import bisect
 import collections
 import pathlib
 import struct
+import sys
 
-EXIT = "exit"
+sys.setrecursionlimit(100_000)  # a path can have many blocks
 Position = collections.namedtuple("Position", "address phase id key is_after")
 
 
