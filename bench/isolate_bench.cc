@@ -1,0 +1,210 @@
+// Isolation of 30,000 runs of a program with 50,000 sites: from packed evidence in memory, where
+// the goals are 10 s on two cores and 1 GiB, and from the text of reports, where the goal is 400
+// MB/s on each core. A run observes a fifth of the sites, and 400 runs fail by one of two bugs.
+// Answers are checked: the two causes are the first and the second predictor.
+
+#include <sys/resource.h>
+#include <time.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "analysis/isolation/isolate.h"
+#include "import/sampler/sampler_evidence.h"
+#include "import/sampler/sampler_predicates.h"
+
+namespace {
+
+using namespace telltale;
+using namespace telltale::isolation;
+
+constexpr size_t kRuns = 30000;
+constexpr size_t kReports = 300;  // that are read as text
+constexpr uint32_t kUnits = 50;
+struct Part {
+  const char* scheme;
+  uint32_t sites;
+  unsigned counters;
+};
+constexpr Part kParts[] = {{"scalar-pairs", 750, 3}, {"branches", 150, 2}, {"returns", 100, 3}};
+
+// Sites of the two causes; both are branches, and true in failing runs.
+constexpr uint32_t kCauses[] = {20800, 40801};
+
+double process_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double wall() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  [[nodiscard]] double cpu() const { return process_seconds() - cpu_start_; }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double cpu_start_ = process_seconds();
+};
+
+double peak_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::string unit_name(uint32_t unit) {
+  char name[33];
+  std::snprintf(name, sizeof(name), "%032x", unit);
+  return name;
+}
+
+std::string make_sites() {
+  std::string text;
+  for (uint32_t unit = 0; unit < kUnits; ++unit) {
+    for (const Part& part : kParts) {
+      text += "<sites unit=\"" + unit_name(unit) + "\" scheme=\"" + part.scheme + "\">\n";
+      for (uint32_t site = 0; site < part.sites; ++site) {
+        text += "src/module.c\t" + std::to_string(site / 8 + 1) + "\tfunction\t" +
+                std::to_string(site) + "\tleft\tlocal\tdirect\tright\tlocal-init\n";
+      }
+      text += "</sites>\n";
+    }
+  }
+  return text;
+}
+
+// What a run observes. Failing runs have the cause that their number chooses.
+class RunMaker {
+ public:
+  explicit RunMaker(const SiteTable& sites) : sites_(sites) {}
+
+  bool make(size_t run, std::vector<ObservedSite>& observed) {
+    observed.clear();
+    const bool failed = run % 75 == 0;
+    const uint32_t cause = kCauses[run % 225 == 0 ? 1 : 0];
+    for (uint32_t site = 0; site < sites_.site_count(); ++site) {
+      const uint64_t draw = random_();
+      const unsigned counters = sites_.groups()[sites_.group_of(site)].counters;
+      if (site == kCauses[0] || site == kCauses[1]) {
+        observed.push_back({site, failed && site == cause ? 2U : 1U});
+      } else if (draw % 5 == 0) {
+        const uint32_t counted = 1U << (draw >> 8) % counters | 1U << (draw >> 16) % counters;
+        observed.push_back({site, counted});
+      }
+    }
+    return failed;
+  }
+
+ private:
+  const SiteTable& sites_;
+  std::mt19937_64 random_{5};
+};
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "the answer is wrong: %s\n", what);
+  std::exit(1);
+}
+
+void bench_packed(const SiteTable& sites) {
+  std::vector<LabelledRun> runs;
+  std::vector<uint32_t> groups(sites.groups().size());
+  for (uint32_t i = 0; i < groups.size(); ++i) groups[i] = i;
+  RunMaker maker(sites);
+  std::vector<ObservedSite> observed;
+  size_t bytes = 0;
+  uint64_t observations = 0;
+  for (size_t i = 0; i < kRuns; ++i) {
+    const bool failed = maker.make(i, observed);
+    observations += observed.size();
+    runs.push_back({RunEvidence(observed, groups), failed});
+    bytes += runs.back().evidence.memory_bytes();
+  }
+  const Stopwatch watch;
+  const Isolation answer = isolate(sites, runs, {});
+  std::printf(
+      "isolated: %.2f s, %.2f s of processor time; %.0f million observations, %.0f MiB of "
+      "evidence, peak %.0f MiB\n",
+      watch.wall(), watch.cpu(), static_cast<double>(observations) / 1e6,
+      static_cast<double>(bytes) / (1 << 20), peak_mib());
+  require(answer.predictors.size() >= 2, "two predictors");
+  for (size_t i = 0; i < 2; ++i)
+    require(sites.site_of(answer.predictors[i].predicate) == kCauses[i], "the causes come first");
+}
+
+std::string make_report(const SiteTable& sites, const std::vector<ObservedSite>& observed,
+                        std::mt19937_64& random) {
+  std::string text = "<report id=\"samples\">\n";
+  size_t next = 0;
+  uint32_t site = 0;
+  for (uint32_t group = 0; group < sites.groups().size(); ++group) {
+    const Part& part = kParts[group % std::size(kParts)];
+    text += "<samples unit=\"" + unit_name(group / std::size(kParts)) + "\" scheme=\"" +
+            part.scheme + "\">\n";
+    for (uint32_t row = 0; row < part.sites; ++row, ++site) {
+      const bool here = next < observed.size() && observed[next].site == site;
+      for (unsigned i = 0; i < part.counters; ++i) {
+        const bool counted = here && (observed[next].counted >> i & 1U) != 0;
+        text += counted ? std::to_string(1 + (random() >> (44 + random() % 20))) : "0";
+        text += i + 1 == part.counters ? '\n' : '\t';
+      }
+      if (here) ++next;
+    }
+    text += "</samples>\n";
+  }
+  return text + "</report>\n";
+}
+
+void bench_text(const SamplerSites& sites, const SamplerPredicates& predicates) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "isolate-bench-XXXXXX").string();
+  require(::mkdtemp(pattern.data()) != nullptr, "a folder");
+  std::vector<RunReport> reports;
+  RunMaker maker(predicates.table());
+  std::vector<ObservedSite> observed;
+  std::mt19937_64 random(9);
+  uint64_t bytes = 0;
+  uint64_t observations = 0;
+  for (size_t i = 0; i < kReports; ++i) {
+    const bool failed = maker.make(i, observed);
+    observations += observed.size();
+    const std::string text = make_report(predicates.table(), observed, random);
+    bytes += text.size();
+    reports.push_back({pattern + "/" + std::to_string(i), failed});
+    std::ofstream(reports.back().path) << text;
+  }
+  double best = 1e9;
+  for (int round = 0; round < 5; ++round) {
+    const Stopwatch watch;
+    const SamplerEvidence evidence = read_sampler_evidence(reports, sites, predicates, {}, 0);
+    best = std::min(best, watch.cpu());
+    require(evidence.runs.size() == kReports && evidence.observations == observations &&
+                evidence.problems.count() == 0,
+            "every observation is read");
+  }
+  std::filesystem::remove_all(pattern);
+  std::printf("report text: %.0f MB/s a core\n", static_cast<double>(bytes) / 1e6 / best);
+}
+
+}  // namespace
+
+int main() {
+  const std::string text = make_sites();
+  SamplerSites sites;
+  ProblemLog problems;
+  const auto added =
+      sites.add(InputFile::from_memory("sites", std::as_bytes(std::span(text))), problems);
+  require(added && *added && problems.count() == 0, "sites");
+  const SamplerPredicates predicates(sites);
+  bench_text(sites, predicates);
+  bench_packed(predicates.table());
+}
