@@ -29,13 +29,13 @@ def driver(source):
     return BINARY_DIR / "bin" / ("telltale-c++" if str(source).endswith(".cc") else "telltale-cc")
 
 
-def compile_with(release, *words, cxx=False):
+def compile_with(release, *words, cxx=False, **options):
     name = "telltale-c++" if cxx else "telltale-cc"
-    return run(BINARY_DIR / "bin" / name, *words, env={"TELLTALE_CLANG_RELEASE": release})
+    return run(BINARY_DIR / "bin" / name, *words, env={"TELLTALE_CLANG_RELEASE": release}, **options)
 
 
-def build(output, release, *words, cxx=False):
-    done = compile_with(release, *words, "-o", output, cxx=cxx)
+def build(output, release, *words, cxx=False, **options):
+    done = compile_with(release, *words, "-o", output, cxx=cxx, **options)
     if done.returncode != 0:
         raise AssertionError(done.stderr[:4000])
     return output

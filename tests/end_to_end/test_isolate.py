@@ -251,7 +251,7 @@ class IsolateTest(Studies):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.stock = build(cls.folder / "stock", RELEASES[-1], "-g", "-O1", "-frelative-paths", *SCHEMES, STOCK)
+        cls.stock = build(cls.folder / "stock", RELEASES[-1], "-g", "-O1", "-frelative-paths", *SCHEMES, "stock.c", cwd=STOCK.parent)
         cls.studies = {}
         for sparsity, times in ((1, 500), (100, 2000)):
             study = cls.folder / f"stock-{sparsity}"
@@ -362,6 +362,59 @@ class IsolateTest(Studies):
         rows = list(csv.DictReader(io.StringIO(telltale("isolate", study, "--csv").stdout)))
         self.assertEqual([row["predicate"] for row in rows], [row["predicate"] for row in document["rows"]])
         self.assertEqual(float(rows[0]["importance"]), document["rows"][0]["importance"])
+
+    def test_sarif(self):
+        study = self.studies[1]
+        done = telltale("isolate", study, "--sarif")
+        log = json.loads(done.stdout)
+        self.assertEqual(log["version"], "2.1.0")
+        (run,) = log["runs"]
+        rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+        rows = self.isolate(study)["rows"]
+        self.assertEqual(len(run["results"]), len(rows))
+        for result, row in zip(run["results"], rows):
+            self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
+            self.assertEqual(result["ruleId"], "failure-predictor/" + row["scheme"])
+            self.assertAlmostEqual(result["rank"], 100 * row["importance"])
+            self.assertIn((result["kind"], result["level"]), (("fail", "warning"), ("review", "none")))
+            (location,) = result["locations"]
+            self.assertEqual(location["physicalLocation"], {"artifactLocation": {"uri": "stock.c"}, "region": {"startLine": row["line"]}})
+            self.assertEqual(location["logicalLocations"], [{"name": row["function"], "kind": "function"}])
+            self.assertEqual(len(result.get("relatedLocations", [])), len(row["same"]))
+            self.assertIn(row["predicate"], result["message"]["text"])
+
+    def test_a_graph_of_affinity(self):
+        text = telltale("isolate", self.studies[1], "--dot", "--affinity", 3).stdout
+        self.assertEqual(text.count(" -> "), sum(len(row["affinity"]) for row in self.isolate(self.studies[1], "--affinity", 3)["rows"]))
+        self.assertEqual(text.count("style=bold"), len(self.isolate(self.studies[1])["rows"]))
+        if shutil.which("dot"):
+            self.assertEqual(subprocess.run(["dot", "-Tsvg", "-o", "/dev/null"], input=text, text=True).returncode, 0)
+
+    def test_a_gate_on_the_predictors_of_another_build(self):
+        """Before, only one bug; its lines are others. Both builds in one study."""
+        source = self.folder / "before/stock.c"
+        source.parent.mkdir()
+        text = STOCK.read_text()
+        mended = "\n\n" + text.replace("if (from->tag_count > room) {", "if (into->tag_count + from->tag_count > room) {").replace(
+            "grow_tags(into, from->tag_count);", "grow_tags(into, into->tag_count + from->tag_count);")
+        self.assertNotEqual(len(mended), len(text) + 2)
+        source.write_text(mended)
+        before = build(self.folder / "before/stock", RELEASES[-1], "-g", "-O1", "-frelative-paths", *SCHEMES, "stock.c", cwd=source.parent)
+        after = build(self.folder / "before/after", RELEASES[-1], "-g", "-O1", "-frelative-paths", *SCHEMES, "stock.c", cwd=STOCK.parent)
+        study = self.study("both")
+        for program in (before, after):
+            done = telltale("run", "-q", "--study", study, "--times", 500, "--jobs", 2, "--", program, "{}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        builds = {row["command"].split()[0]: row["build"] for row in table(study)}
+        old, new = builds[str(before)], builds[str(after)]
+        self.assertEqual(len(self.isolate(study, "--build", old)["rows"]), 1)
+        done = telltale("isolate", study, "--gate", old[:12])
+        self.assertEqual(done.returncode, 1, done.stderr)
+        (line,) = done.stderr.splitlines()
+        self.assertRegex(line, r"gate: new predictor: .*(room_left < 0 in audit|used > room in merge_tags)")
+        done = telltale("isolate", study, "--build", old, "--gate", self.studies[1])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(telltale("isolate", study, "--gate", "no-such-build").returncode, 2)
 
     def test_other_orders_and_ways_of_discarding(self):
         for score in ("lower-bound", "increase", "failure", "failing-runs", "ochiai", "tarantula", "dstar", "op2"):

@@ -38,8 +38,11 @@ Result<void> add_study(const std::string& folder, const IsolationSources& source
   if (!file) return std::unexpected(file.error());
   const auto runs = read_study_runs(file->bytes(), path, input.problems);
   if (!runs) return std::unexpected(runs.error());
-  for (const StudyRun& run : *runs)
+  for (const StudyRun& run : *runs) {
+    if (!run.build.starts_with(sources.build)) continue;
+    if (!sources.other_than.empty() && run.build.starts_with(sources.other_than)) continue;
     add_run(run.label, study_report_path(folder, run.number), input);
+  }
   const Result<std::vector<std::string>> sites = study_sites(folder);
   if (!sites) return std::unexpected(sites.error());
   for (const std::string& table : *sites) {

@@ -17,6 +17,8 @@ struct IsolationSources {
   std::vector<std::string> programs;  // whatever SamplerSites::add takes
   std::vector<std::string> failed;    // reports, or folders of reports
   std::vector<std::string> passed;
+  std::string build;       // of studies: only runs of builds whose id begins so; empty: all
+  std::string other_than;  // of studies: no runs of builds whose id begins so; empty: all
   InputLimits limits;
 };
 

@@ -4,15 +4,20 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "analysis/isolation/isolate.h"
 #include "cli/options/reading_options.h"
+#include "cli/study/isolation_exports.h"
 #include "cli/study/isolation_input.h"
 #include "cli/study/isolation_rows.h"
 #include "cli/verbs/verbs.h"
 #include "import/sampler/sampler_evidence.h"
+#include "import/study.h"
+#include "output/escape.h"
 #include "output/output_file.h"
 
 namespace telltale::cli {
@@ -44,6 +49,9 @@ struct IsolateOptions {
   bool same = false;
   bool json = false;
   bool csv = false;
+  bool sarif = false;
+  bool dot = false;
+  std::string gate;  // a study, or the beginning of a build-id; empty: no gate
   bool strict = false;
   std::string output = "-";
 };
@@ -82,7 +90,9 @@ void settle(IsolateOptions& options) {
   settled.filters = filters_of(options.filters);
   settled.least_runs = static_cast<uint32_t>(std::min<uint64_t>(options.least_runs, UINT32_MAX));
   settled.eliminate = !options.all;
+  constexpr size_t kDotAffinity = 5;
   settled.affinity = static_cast<size_t>(options.affinity);
+  if (options.dot && settled.affinity == 0) settled.affinity = kDotAffinity;
   settled.workers = static_cast<size_t>(options.jobs);
   if (options.max_decompressed_bytes != 0)
     options.sources.limits.max_decompressed_bytes = options.max_decompressed_bytes;
@@ -113,6 +123,10 @@ Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& 
     write_isolation_json(answer, problems, out);
   } else if (options.csv) {
     write_isolation_csv(answer, out);
+  } else if (options.sarif) {
+    write_isolation_sarif(answer, static_cast<size_t>(options.limit), out);
+  } else if (options.dot) {
+    write_isolation_dot(answer, static_cast<size_t>(options.limit), out);
   } else {
     write_isolation_text(answer, static_cast<size_t>(options.limit), options.same, out);
   }
@@ -126,8 +140,64 @@ int report_losses(const ProblemLog& problems, bool strict) {
   return report_problems(options, problems);
 }
 
+// A predicate, whatever its line: builds are compared by it.
+using PredicateKey = std::tuple<std::string, std::string, std::string, std::string>;
+
+PredicateKey key_of(const PredicateWords& words) {
+  return {std::string(words.file), std::string(words.function), std::string(words.scheme),
+          words.text};
+}
+
+// The predicates that predicted failure before, by themselves or together with others.
+Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
+  IsolationSources sources = options.sources;
+  if (is_study(options.gate)) {
+    sources.inputs = {options.gate};
+    sources.failed = {};
+    sources.passed = {};
+    sources.build = {};
+    sources.other_than = {};
+  } else {
+    sources.build = options.gate;
+    sources.other_than = {};
+  }
+  const Result<IsolationInput> input = find_isolation_input(sources);
+  if (!input) return std::unexpected(input.error());
+  if (input->reports.empty())
+    return usage_error("--gate wants a study, or a build of the studies, not " + options.gate);
+  const SamplerPredicates predicates(input->sites);
+  const SamplerEvidence evidence = read_sampler_evidence(input->reports, input->sites, predicates,
+                                                         sources.limits, options.isolation.workers);
+  isolation::IsolationOptions all = options.isolation;
+  all.eliminate = false;
+  all.affinity = 0;
+  std::set<PredicateKey> keys;
+  for (const isolation::Predictor& predictor :
+       isolation::isolate(predicates.table(), evidence.runs, all).predictors)
+    keys.insert(key_of(predicates.describe(predictor.predicate)));
+  return keys;
+}
+
+// Names predictors that the baseline has not on standard error; how many there are.
+Result<size_t> count_new(const IsolateOptions& options, const SamplerPredicates& predicates,
+                         const isolation::Isolation& found) {
+  const Result<std::set<PredicateKey>> baseline = find_baseline(options);
+  if (!baseline) return std::unexpected(baseline.error());
+  size_t count = 0;
+  for (const isolation::Predictor& predictor : found.predictors) {
+    const PredicateWords words = predicates.describe(predictor.predicate);
+    if (baseline->contains(key_of(words))) continue;
+    ++count;
+    fmt::print(stderr, "telltale: gate: new predictor: {}\n",
+               visible(fmt::format("{} in {} ({}:{})", words.text, words.function, words.file,
+                                   words.line)));
+  }
+  return count;
+}
+
 int run(IsolateOptions& options) {
   settle(options);
+  if (!options.gate.empty() && !is_study(options.gate)) options.sources.other_than = options.gate;
   const Result<IsolationInput> input = find_isolation_input(options.sources);
   if (!input) return report_error(input.error());
   const SamplerPredicates predicates(input->sites);
@@ -143,7 +213,11 @@ int run(IsolateOptions& options) {
       write_answer(options, {predicates, found, options.isolation, runs}, problems);
   if (!written) return report_error(written.error());
   remark(evidence, runs);
-  return report_losses(problems, options.strict);
+  const int status = report_losses(problems, options.strict);
+  if (options.gate.empty()) return status;
+  const Result<size_t> news = count_new(options, predicates, found);
+  if (!news) return report_error(news.error());
+  return *news != 0 && status == kDone ? kFinding : status;
 }
 
 void add_source_options(Command verb, IsolationSources& sources) {
@@ -156,6 +230,9 @@ void add_source_options(Command verb, IsolationSources& sources) {
                   "studies have their own")
       .type_name("BIN")
       .one_value_each();
+  verb.add_option("--build", sources.build,
+                  "of studies, only the runs of builds whose id begins so")
+      .type_name("ID");
   verb.add_option("--failed", sources.failed, "reports of failed runs: a file, or all of a folder")
       .type_name("PATH")
       .one_value_each();
@@ -217,6 +294,18 @@ void add_isolate_verb(Command app, int& status) {
   verb.add_flag("--strict", options->strict, "exit status 4 if a report is damaged or missing");
   verb.add_flag("--json", options->json, "print JSON");
   verb.add_flag("--csv", options->csv, "print CSV").excludes("--json");
+  verb.add_flag("--sarif", options->sarif, "print SARIF 2.1.0, for code review tools")
+      .excludes("--json")
+      .excludes("--csv");
+  verb.add_flag("--dot", options->dot,
+                "print a graph of the predictors and their affinity lists for Graphviz")
+      .excludes("--json")
+      .excludes("--csv")
+      .excludes("--sarif");
+  verb.add_option("--gate", options->gate,
+                  "exit status 1 if there is a predictor that predicted no failure in this study, "
+                  "or in the runs of this build; answers are about other builds then")
+      .type_name("STUDY|BUILD");
   verb.add_option("-o,--output", options->output, "file to write; - is standard output")
       .type_name("FILE")
       .show_default();
