@@ -197,6 +197,22 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
+namespace {
+
+// Does clang know -fbasic-block-address-map here? It refuses it for most targets, and GNU as does
+// not know the section.
+bool knows_block_map(const std::vector<std::string>& words) {
+  std::string target = TELLTALE_HOST_PROCESSOR;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "-fno-integrated-as" || words[i] == "-no-integrated-as") return false;
+    if (words[i].starts_with("--target=")) target = words[i].substr(9);
+    if (words[i] == "-target" && i + 1 < words.size()) target = words[i + 1];
+  }
+  return target.starts_with("x86_64") || target.starts_with("aarch64");
+}
+
+}  // namespace
+
 CommandLine rewrite(const std::vector<std::string>& given, const Installation& installation) {
   std::vector<std::string> all;
   expand(given, all, 0);
@@ -224,7 +240,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
       parts.sampler.insert(parts.sampler.end(), parts.tracing.begin(), parts.tracing.end());
       // Where machine blocks begin: the compiler may put instructions before a block's first
       // position.
-      words.emplace_back("-fbasic-block-address-map");
+      if (knows_block_map(out)) words.emplace_back("-fbasic-block-address-map");
     }
     for (const std::string& option : parts.sampler)
       words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});

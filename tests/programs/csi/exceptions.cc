@@ -1,4 +1,5 @@
-// Exceptions: landing pads that several calls share, clean-ups, rethrown exceptions, and frames that they leave.
+// Exceptions: landing pads that several calls share, clean-ups, rethrown exceptions, and frames
+// that they leave.
 #include <cstdlib>
 
 #define NOINLINE __attribute__((noinline))

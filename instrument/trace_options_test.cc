@@ -1,0 +1,120 @@
+// The options of --trace, and schema files.
+#include "trace_options.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace telltale::instrument {
+namespace {
+
+TraceOptions parsed(const std::vector<std::string>& words) {
+  TraceOptions options;
+  for (const std::string& word : words) {
+    std::optional<std::string> error;
+    std::optional<std::string> warning;
+    EXPECT_TRUE(parse_trace_option(word, options, error, warning)) << word;
+    EXPECT_FALSE(error) << *error;
+    EXPECT_FALSE(warning) << *warning;
+  }
+  return options;
+}
+
+std::string warning_of(const std::string& word) {
+  TraceOptions options;
+  std::optional<std::string> error;
+  std::optional<std::string> warning;
+  EXPECT_TRUE(parse_trace_option(word, options, error, warning));
+  EXPECT_EQ(options.ring_size, 10U);
+  EXPECT_EQ(options.most_paths, TraceOptions().most_paths);
+  return warning.value_or("");
+}
+
+std::string schema_error(std::string_view text) {
+  TraceOptions options;
+  return parse_schema(text, "s", options).value_or("");
+}
+
+TEST(TraceOptions, NumbersAreInAnyBaseOfC) {
+  EXPECT_EQ(parsed({"-path-array-size=25"}).ring_size, 25U);
+  EXPECT_EQ(parsed({"--path-array-size=0x10"}).ring_size, 16U);
+  EXPECT_EQ(parsed({"-path-array-size=010"}).ring_size, 8U);
+  EXPECT_EQ(parsed({"-hash-size=1000"}).most_paths, 1000U);
+  EXPECT_EQ(parsed({"-hash-size=9223372036854775806"}).most_paths, 9223372036854775806U);
+}
+
+TEST(TraceOptions, OtherNumbersAreIgnoredWithAWarning) {
+  for (const char* const word :
+       {"-path-array-size=0", "-path-array-size=-1", "-path-array-size=", "-path-array-size=3x",
+        "-path-array-size= 3", "-path-array-size=1048577", "-hash-size=9223372036854775807",
+        "-hash-size=99999999999999999999999"}) {
+    EXPECT_NE(warning_of(word).find("ignored"), std::string::npos) << word;
+  }
+}
+
+TEST(TraceOptions, WordsHaveOneDashOrTwo) {
+  EXPECT_EQ(parsed({"-trace=a"}).schema_file, "a");
+  EXPECT_EQ(parsed({"--trace=a"}).schema_file, "a");
+  EXPECT_TRUE(parsed({"-silent"}).is_silent);
+  EXPECT_TRUE(parsed({"--silent"}).is_silent);
+  EXPECT_FALSE(parsed({"-no-filter"}).filters);
+  EXPECT_TRUE(parsed({"-ftrace-legacy-names"}).legacy_names);
+  EXPECT_FALSE(parsed({"-ftrace-legacy-names", "-fno-trace-legacy-names"}).legacy_names);
+}
+
+TEST(TraceOptions, WordsOfClangAreNotOurs) {
+  for (const char* const word : {"-trace", "-silently", "-no-filters", "trace=a", "-ftrace-legacy",
+                                 "-ftrace-legacy-names=1", "-c", ""}) {
+    TraceOptions options;
+    std::optional<std::string> error;
+    std::optional<std::string> warning;
+    EXPECT_FALSE(parse_trace_option(word, options, error, warning)) << word;
+  }
+}
+
+TEST(TraceOptions, VariablesOfTheEnvironmentStandForOptions) {
+  ::setenv("PT_ARRAY_SIZE", "7", 1);
+  ::setenv("PT_HASH_SIZE", "99", 1);
+  ::setenv("CSI_SILENT", "", 1);
+  EXPECT_EQ(trace_options_of_environment(),
+            (std::vector<std::string>{"-path-array-size=7", "-hash-size=99", "-silent"}));
+  for (const char* const name : {"PT_ARRAY_SIZE", "PT_HASH_SIZE", "CSI_SILENT"}) ::unsetenv(name);
+  EXPECT_TRUE(trace_options_of_environment().empty());
+}
+
+TEST(TraceSchema, TheFirstRuleThatMatchesDecides) {
+  TraceOptions options;
+  EXPECT_EQ(parse_schema("main ; { pt }\n\n\tf;{}\r\n*;{PT};\nf;{PT}", "s", options), std::nullopt);
+  ASSERT_EQ(options.rules.size(), 4U);
+  EXPECT_TRUE(options.rule_for("main")->traces_paths);
+  EXPECT_FALSE(options.rule_for("f")->traces_paths);
+  EXPECT_TRUE(options.rule_for("g")->traces_paths);
+  options.rules.pop_back();
+  options.rules.pop_back();
+  EXPECT_EQ(options.rule_for("g"), nullptr);
+}
+
+TEST(TraceSchema, AnErrorHasItsLine) {
+  EXPECT_EQ(schema_error("*;{PT}\n\nf"), "s:3: a rule is FUNCTION;{MECHANISM,...}");
+  EXPECT_EQ(schema_error(";{PT}"), "s:1: a rule is FUNCTION;{MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;PT"), "s:1: a variant is {MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;{PT"), "s:1: a variant is {MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;{PT,}"), "s:1: a mechanism is missing after ','");
+  EXPECT_EQ(schema_error("*;{PX}"),
+            "s:1: there is no mechanism 'PX'; mechanisms are PT, FC, CC and BBC");
+  EXPECT_EQ(schema_error("*;{CC}"), "s:1: mechanism CC is not supported; PT is");
+  EXPECT_EQ(schema_error("*;{};{PT}"),
+            "s:1: several variants of a function are not supported: give one {MECHANISM,...}");
+}
+
+TEST(TraceSchema, AFileThatCannotBeReadIsAnError) {
+  TraceOptions options;
+  options.schema_file = "/nowhere/x.schema";
+  EXPECT_EQ(read_schema(options), "cannot read /nowhere/x.schema");
+  options.schema_file = "pt.schema";
+  EXPECT_EQ(read_schema(options), std::nullopt);
+  EXPECT_TRUE(options.rule_for("anything")->traces_paths);
+}
+
+}  // namespace
+}  // namespace telltale::instrument

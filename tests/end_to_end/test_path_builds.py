@@ -1,0 +1,187 @@
+"""Path tracing with all kinds of builds: link-time optimisation, comdat, sanitizers, coroutines; what is left out; variables as
+a debugger reads them; and together with the Sampler."""
+import collections
+import re
+import shutil
+import unittest
+
+from path_sections import Records, parse_entries
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, compile_with, run, section
+
+PROGRAMS = SOURCE_DIR / "tests/programs/csi"
+SHARED = (PROGRAMS / "shared_a.cc", PROGRAMS / "shared_b.cc")
+
+
+class Builds(SamplerCase):
+    def trace(self, release, *words, cxx=False, error=""):
+        done = compile_with(release, "--trace=pt.schema", *words, "-o", self.path("program"), cxx=cxx)
+        self.assertEqual((done.returncode, done.stderr), (0, error), words)
+        return self.path("program")
+
+    def look_at(self, program):
+        """How often each function has an entry. All records agree with one another."""
+        entries = parse_entries(section(program, ".debug_PT"))
+        records = Records(section(program, ".debug_telltale_paths"))
+        self.assertEqual({offset for offset, _ in records.functions.values()}, set(entries))
+        for key in {position.key for position in records.positions}:
+            self.assertIn(key, records.functions)
+        for position in records.positions:
+            function = entries[records.functions[position.key][0]]
+            self.assertIn(position.id, function.lines)
+        for key, (offset, rows) in records.functions.items():
+            self.assertIn(["symbol", entries[offset].name], rows)
+        return collections.Counter(function.name for function in entries.values()), records
+
+    def test_output_is_the_same_with_all_kinds_of_options(self):
+        kinds = ["-O0", "-O2", "-Os", "-g0 -O2", "-O2 -fno-exceptions -std=c++23", "-O2 -static", "-O2 -mno-red-zone",
+                 "-O1 -fsanitize=address,undefined", "-O0 -fsanitize=address", "-O2 -fcf-protection=full -fsanitize=safe-stack",
+                 "-O2 -fno-integrated-as", "-O2 -masm=intel", "-O2 -fbasic-block-sections=all",
+                 "-O2 -ffunction-sections -Wl,--gc-sections", "-O2 -fuse-ld=gold -Wl,--gc-sections"]
+        for release in RELEASES:
+            compile_with(release, *SHARED, "-o", self.path("plain"), cxx=True)
+            expected = run(self.path("plain"))
+            for number, kind in enumerate(kinds):
+                # Each release builds half of them.
+                if number % len(RELEASES) != RELEASES.index(release) and number > 1:
+                    continue
+                with self.subTest(release=release, kind=kind):
+                    program = self.trace(release, *kind.split(), *SHARED, cxx=True)
+                    done = run(program)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (0, expected.stdout, ""))
+                    self.look_at(program)
+
+    def test_functions_of_comdat_groups_have_one_entry_and_static_ones_two(self):
+        for release in RELEASES:
+            names, records = self.look_at(self.trace(release, "-O0", *SHARED, cxx=True))
+            self.assertEqual(names, {"_Z6sharedi": 1, "_Z6largerIiET_S0_": 1, "_ZL4samei": 2})
+            files = sorted(row[1].rsplit("/", 1)[1] for _, rows in records.functions.values() for row in rows
+                           if row[0] == "file" and ["symbol", "_ZL4samei"] in rows)
+            self.assertEqual(files, ["shared_a.cc", "shared_b.cc"])
+            self.assertEqual(len([row for row in records.skipped if row["reason"] == ["one block"]]), 2)
+
+    def test_objects_can_be_linked_in_steps(self):
+        for release in RELEASES:
+            for source in SHARED:
+                done = compile_with(release, "--trace=pt.schema", "-c", source, "-o", self.path(source.name + ".o"), cxx=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            objects = [self.path(source.name + ".o") for source in SHARED]
+            self.assertEqual(run("ld", "-r", *objects, "-o", self.path("both.o")).returncode, 0)
+            names, _ = self.look_at(self.trace(release, self.path("both.o"), cxx=True))
+            self.assertEqual(names, {"_Z6sharedi": 1, "_Z6largerIiET_S0_": 1, "_ZL4samei": 2})
+
+    @unittest.skipUnless(shutil.which("ld.lld-19"), "needs lld")
+    def test_link_time_optimisation(self):
+        for flags in ("-flto", "-flto=thin"):
+            with self.subTest(flags=flags):
+                program = self.trace("19", "-O1", flags, f"--ld-path={shutil.which('ld.lld-19')}", *SHARED, cxx=True)
+                self.assertEqual(run(program).stdout, "27 6 1 2\n")
+                names, records = self.look_at(program)
+                self.assertIn("_Z5otheri", names)
+                self.assertTrue(records.positions)
+
+    def test_coroutines(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = self.trace(release, level, "-std=c++20", PROGRAMS / "coroutine.cc", cxx=True)
+                    self.assertEqual(run(program).stdout, "184\n")
+                    names, _ = self.look_at(program)
+                    self.assertTrue(any("resume" in name for name in names) or level == "-O2", names)
+
+    def test_functions_that_return_twice_are_marked(self):
+        for release in RELEASES:
+            program = self.trace(release, "-O1", PROGRAMS / "returns_twice.c")
+            self.assertEqual(run(program).stdout, "bc4 2\n")
+            _, records = self.look_at(program)
+            marked = [rows[0][1] for _, rows in records.functions.values() if ["flag", "setjmp"] in rows]
+            self.assertIn("jumps", marked)
+            self.assertNotIn("three_ifs", marked)
+
+    def test_what_is_left_out_is_named(self):
+        source = PROGRAMS / "returns_twice.c"
+        for release in RELEASES:
+            # three_ifs has 8 paths.
+            warning = f"telltale-cc: warning: {source}: function 'three_ifs' is not traced: it has more than 7 paths\n"
+            program = self.trace(release, "-O0", "-hash-size=7", source, error=warning)
+            _, records = self.look_at(program)
+            self.assertIn({"symbol": ["three_ifs"], "file": [str(source)], "line": ["15"], "reason": ["too many paths"],
+                           "paths": ["8"]}, records.skipped)
+            self.trace(release, "-O0", "-hash-size=7", "-silent", source)
+            names, _ = self.look_at(self.trace(release, "-O0", "-hash-size=8", source))
+            self.assertIn("three_ifs", names)
+
+    def test_schemas(self):
+        schema = self.path("my.schema")
+        source = PROGRAMS / "returns_twice.c"
+        schema.write_text("jumps; {PT}\ndeep;{}\nmain;{pt}\n")
+        done = compile_with(RELEASES[0], f"--trace={schema}", source, "-o", self.path("program"))
+        self.assertEqual((done.returncode, done.stderr),
+                         (0, f"telltale-cc: warning: {source}: function 'three_ifs' is not traced: no rule of the schema matches\n"))
+        names, records = self.look_at(self.path("program"))
+        self.assertEqual(names, {"jumps": 1})
+        self.assertEqual({row["symbol"][0]: row["reason"][0] for row in records.skipped},
+                         {"deep": "the schema leaves it out", "main": "one block",
+                          "three_ifs": "no rule of the schema matches"})
+        schema.write_text("*;{PT}\n*;{CC}\n")
+        done = compile_with(RELEASES[0], f"--trace={schema}", source, "-o", self.path("program"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"{schema}:2: mechanism CC is not supported; PT is", done.stderr)
+        done = compile_with(RELEASES[0], "--trace=nowhere.schema", source, "-o", self.path("program"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot read nowhere.schema", done.stderr)
+
+    def test_the_environment_stands_for_options_and_options_win(self):
+        source = PROGRAMS / "returns_twice.c"
+        rings = []
+        for variable, words in (("5", ()), ("5", ("-path-array-size=3",)), ("zero", ())):
+            done = run(shutil.which("env"), f"PT_ARRAY_SIZE={variable}", f"TELLTALE_CLANG_RELEASE={RELEASES[0]}",
+                       self.driver(), "--trace=pt.schema", *words, source, "-o", self.path("program"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("'zero'; ignored" in done.stderr, variable == "zero")
+            _, records = self.look_at(self.path("program"))
+            rings += {row[1] for _, rows in records.functions.values() for row in rows if row[0] == "ring"}
+        self.assertEqual(rings, ["5", "3", "10"])
+
+    @staticmethod
+    def driver():
+        from sampler_programs import driver
+        return driver("a.c")
+
+    def test_a_debugger_shows_the_variables_in_all_frames(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O1", "-O2"):
+                for legacy in (False, True):
+                    with self.subTest(release=release, level=level, legacy=legacy):
+                        words = ("-ftrace-legacy-names",) if legacy else ()
+                        program = self.trace(release, level, *words, PROGRAMS / "control_flow.c")
+                        names = (("__PT_counter_arr", "__PT_counter_idx", "__PT_current_path") if legacy else
+                                 ("__PT_pathArr", "__PT_arrIndex", "__PT_curPath"))
+                        commands = [word for name in names for word in ("-ex", f"print {name}")]
+                        done = run("gdb", "-nx", "-batch", "-ex", "break recursive", "-ex", "ignore 1 5", "-ex", "run", "-ex", "up",
+                                   *commands, program)
+                        self.assertRegex(done.stdout, r"(?m)^#1 .* recursive \(", done.stderr)
+                        values = re.findall(r"(?m)^\$\d+ = (.*)$", done.stdout)
+                        self.assertEqual(len(values), 3, done.stdout + done.stderr)
+                        ring = re.fullmatch(r"\{(.*)\}", values[0])[1]
+                        # The last slot is not in use yet; gdb abbreviates repeats.
+                        self.assertTrue(ring.endswith("-1"), ring)
+                        self.assertIn(int(values[1]), range(10))
+                        self.assertIn(int(values[2]), range(100))
+
+    def test_together_with_the_sampler(self):
+        for release in RELEASES:
+            for sampling in ("-fsample", "-fno-sample"):
+                with self.subTest(release=release, sampling=sampling):
+                    program = self.trace(release, "-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", sampling,
+                                         PROGRAMS / "returns_twice.c")
+                    report = self.path("report")
+                    done = run(program, env={"SAMPLER_FILE": str(report), "SAMPLER_SPARSITY": "1"})
+                    self.assertEqual(done.stdout, "bc4 2\n")
+                    self.assertIn('scheme="branches"', report.read_text())
+                    names, _ = self.look_at(program)
+                    self.assertIn("three_ifs", names)
+                    self.assertFalse([name for name in names if name.startswith("telltale")])
+
+
+if __name__ == "__main__":
+    unittest.main()

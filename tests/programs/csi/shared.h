@@ -1,0 +1,12 @@
+#pragma once
+inline int shared(int n) {
+  int sum = 0;
+  for (int i = 0; i < n; ++i) {
+    if (i % 3) sum += i;
+  }
+  return sum;
+}
+template <typename T>
+__attribute__((noinline)) T larger(T n) {
+  return n > 3 ? n : n * 2;
+}
