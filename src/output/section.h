@@ -3,7 +3,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -13,30 +12,49 @@
 
 namespace telltale {
 
-// A part of a report: single figures and tables, under one heading.
-struct Section {
-  struct Fact {
-    std::string key;    // in JSON; stable
-    std::string label;  // for people
+// A part of a report: single figures and tables, under one heading. They are declared: a figure is
+// a field, a table a list whose fields are its columns.
+class Section {
+ public:
+  struct Figure {
+    const Field* field;
     Table::Cell value;
-    Show show = Show::plain;
+    std::string heading;
   };
   struct NamedTable {
-    std::string key;    // in JSON; stable
-    std::string title;  // for people; empty: the section's heading is enough
+    const Field* field;  // its title, if any, is shown above it
     Table table;
   };
-  std::string key;    // in JSON; stable
-  std::string title;  // for people
-  std::vector<Fact> facts;
-  std::vector<NamedTable> tables;
 
-  void add(std::string fact_key, std::string label, Table::Cell value, Show show = Show::plain) {
-    facts.push_back({std::move(fact_key), std::move(label), std::move(value), show});
-  }
-  void add(std::string table_key, std::string table_title, Table table) {
-    tables.push_back({std::move(table_key), std::move(table_title), std::move(table)});
-  }
+  // The declaration outlives this.
+  Section(std::string_view key, std::string_view title, std::span<const Field> members)
+      : key_(key), title_(title), members_(members) {}
+
+  // In the order in which people and JSON see them. Throw std::logic_error if it is not declared.
+  // `heading`: instead of the declared one.
+  void add(std::string_view figure, Table::Cell value, std::string_view heading = {});
+  void add(std::string_view table, Table rows);
+  // The columns of a declared table, all of them shown.
+  [[nodiscard]] TableSchema columns(std::string_view table) const;
+
+  [[nodiscard]] const std::string& key() const { return key_; }      // in JSON; stable
+  [[nodiscard]] const std::string& title() const { return title_; }  // for people
+  [[nodiscard]] const std::vector<Figure>& figures() const { return figures_; }
+  [[nodiscard]] const std::vector<NamedTable>& tables() const { return tables_; }
+  // Null if there is none.
+  [[nodiscard]] const Table* table(std::string_view key) const;
+  [[nodiscard]] const Table::Cell* figure(std::string_view key) const;
+  // Has no figure and no row.
+  [[nodiscard]] bool empty() const;
+
+ private:
+  [[nodiscard]] const Field& declared(std::string_view key) const;
+
+  std::string key_;
+  std::string title_;
+  std::span<const Field> members_;
+  std::vector<Figure> figures_;
+  std::vector<NamedTable> tables_;
 };
 
 // For people: headings, figures a line each, tables that have rows.
@@ -45,6 +63,9 @@ void write_sections_text(std::span<const Section> sections, BlockWriter& out);
 // `schema` and `format`: as begin_document() takes them.
 void write_sections_json(std::span<const Section> sections, const DocumentSchema& schema,
                          std::string_view format, const ProblemLog& problems, BlockWriter& out);
+// A document whose members are the section's.
+void write_section_json(const Section& section, const DocumentSchema& schema,
+                        std::string_view format, const ProblemLog& problems, BlockWriter& out);
 // One table. `which`: SECTION.TABLE, or SECTION if it has only one table, or only figures (these
 // are then a table of one row); empty if there is only one section. Errors: usage, which says what
 // there is to choose from.

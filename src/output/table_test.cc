@@ -2,17 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace telltale {
 namespace {
 
-Table sample() {
-  Table table({{"function", "Function", Show::text},
-               {"calls", "Calls", Show::plain},
-               {"total_ns", "Total", Show::duration},
-               {"share", "Share", Show::percent}});
+constexpr std::array kColumns = {
+    field::text("function", "Its name.").titled("Function"),
+    field::count("calls", "How often it was called.").titled("Calls"),
+    field::ns("total_ns", "How long it took.").titled("Total"),
+    field::fraction("share", "Of the whole.").titled("Share"),
+};
+
+Table sample(TableSchema schema = kColumns) {
+  Table table(std::move(schema));
   table.add_row({std::string("=f\x1b,\"x\""), uint64_t{12}, uint64_t{1'234'567}, 0.5});
   table.add_row({std::string("g\u00fc"), int64_t{-3}, std::monostate{}, 0.0625});
   return table;
@@ -33,12 +41,24 @@ TEST(Table, CsvQuotesAndGuards) {
 }
 
 TEST(Table, JsonRowsCarryTheNumbersThemselves) {
-  const auto rows = nlohmann::json::parse(sample().to_json());
+  std::string text;
+  JsonWriter json(text);
+  sample().write_json_rows(json);
+  const auto rows = nlohmann::json::parse(text);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].at("function").get<std::string>(), "=f\x1b,\"x\"");
   EXPECT_EQ(rows[0].at("total_ns").get<uint64_t>(), 1'234'567u);
   EXPECT_EQ(rows[1].at("calls").get<int64_t>(), -3);
   EXPECT_TRUE(rows[1].at("total_ns").is_null());
+}
+
+TEST(Table, KeepsOnlyColumnsThatAreShown) {
+  const TableSchema schema = TableSchema(kColumns).without({"function", "share"});
+  EXPECT_EQ(sample(schema).to_csv(), "calls,total_ns\n12,1234567\n-3,\n");
+}
+
+TEST(Table, AColumnThatIsNotDeclaredIsABug) {
+  EXPECT_THROW(static_cast<void>(TableSchema(kColumns).without({"shares"})), std::logic_error);
 }
 
 TEST(Table, DurationsShowFourDigits) {

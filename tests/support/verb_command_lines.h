@@ -17,8 +17,7 @@
 
 #include "cli/command_line.h"
 #include "cli/help/command_words.h"
-#include "report/runtime/mono_sections.h"
-#include "report/runtime/runtime_sections.h"
+#include "report/reports.h"
 #include "support/checkout.h"
 #include "support/golden.h"
 
@@ -79,8 +78,8 @@ inline constexpr auto kOptionsNotTried = std::to_array<std::string_view>({
 
 inline std::vector<std::string> report_names() {
   std::vector<std::string> names;
-  for (const std::string& name : MonoSections::names()) names.push_back(name);
-  for (const std::string& name : RuntimeSections::names()) names.push_back(name);
+  for (const Capability capability : kAllCapabilities)
+    for (const Report* const report : reports_on(capability)) names.emplace_back(report->name);
   for (const char* name : {"functions", "stacks", "threads"}) names.emplace_back(name);
   return names;
 }

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "cli/options/command.h"
 #include "import/sampler/sampler_reports.h"
-#include "report/sites/site_answers.h"
+#include "report/sites/site_filter.h"
 
 namespace telltale::cli {
 

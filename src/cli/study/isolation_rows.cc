@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "output/json_writer.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
+#include "report/schemas/isolation_schemas.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -96,34 +98,6 @@ void write_row(JsonWriter& json, const IsolationAnswer& answer, size_t index) {
   json.end_object();
 }
 
-std::vector<Table::Column> csv_columns() {
-  std::vector<Table::Column> columns;
-  for (const char* key : {"rank",
-                          "file",
-                          "line",
-                          "function",
-                          "scheme",
-                          "predicate",
-                          "importance",
-                          "failure",
-                          "context",
-                          "increase",
-                          "increase_low",
-                          "increase_high",
-                          "true_in_failing",
-                          "true_in_successful",
-                          "observed_in_failing",
-                          "observed_in_successful",
-                          "ochiai",
-                          "tarantula",
-                          "dstar",
-                          "op2",
-                          "effective_score",
-                          "explained"})
-    columns.push_back({key, key});
-  return columns;
-}
-
 std::vector<Table::Cell> csv_cells(const IsolationAnswer& answer, size_t index) {
   const Predictor& predictor = answer.isolation.predictors[index];
   const PredicateWords words = answer.predicates.describe(predictor.predicate);
@@ -150,7 +124,9 @@ std::vector<Table::Cell> csv_cells(const IsolationAnswer& answer, size_t index) 
           scores.dstar,
           scores.op2,
           predictor.effective_score,
-          number(predictor.explained)};
+          number(predictor.explained),
+          {},   // same
+          {}};  // affinity
 }
 
 std::string plural(uint64_t count, std::string_view noun) {
@@ -170,40 +146,46 @@ void write_head(const IsolationAnswer& answer, BlockWriter& out) {
                         answer.isolation.predicates_true, answer.isolation.candidates));
 }
 
-std::vector<Table::Column> text_columns(bool other_score) {
-  std::vector<Table::Column> columns = {{"rank", "RANK"}};
-  if (other_score) columns.push_back({"score", "SCORE"});
-  columns.insert(columns.end(), {{"importance", "IMPORTANCE", Show::percent},
-                                 {"increase", "INCREASE", Show::percent},
-                                 {"increase_low", "AT LEAST", Show::percent},
-                                 {"context", "CONTEXT", Show::percent},
-                                 {"true_in_failing", "FAILED"},
-                                 {"true_in_successful", "PASSED"},
-                                 {"explained", "EXPLAINS"},
-                                 {"same", "SAME"},
-                                 {"predicate", "PREDICATE", Show::text},
-                                 {"function", "FUNCTION", Show::text},
-                                 {"place", "PLACE", Show::text}});
-  return columns;
-}
+// For people.
+constexpr std::array kShownColumns = {
+    field::number_id("rank", "From 1."),
+    field::number("score", Unit::none, "What predicates are ordered by."),
+    field::fraction("importance", "Harmonic mean of Increase and log(F) / log(failing runs)."),
+    field::fraction("increase", "failure - context."),
+    field::fraction("increase_low", "Lower end of its confidence interval.").titled("AT LEAST"),
+    field::fraction("context", "Failing runs of those that observed its site."),
+    field::count("true_in_failing", "Failing runs in which it was true.").titled("FAILED"),
+    field::count("true_in_successful", "Successful runs in which it was true.").titled("PASSED"),
+    field::count("explained", "Failing runs in which it was true and no earlier predictor.")
+        .titled("EXPLAINS"),
+    field::count("same", "Other predicates that were true in the same runs."),
+    field::text("predicate", "What was true, in words."),
+    field::text("function", "Function around the site."),
+    field::text("place", "FILE:LINE."),
+};
 
-std::vector<Table::Cell> text_cells(const IsolationAnswer& answer, size_t index, bool other_score) {
+std::vector<Table::Cell> text_cells(const IsolationAnswer& answer, size_t index) {
   const Predictor& predictor = answer.isolation.predictors[index];
   const PredicateWords words = answer.predicates.describe(predictor.predicate);
   const Scores scores = scores_of(answer, predictor);
-  std::vector<Table::Cell> cells = {uint64_t{index + 1}};
-  if (other_score) cells.emplace_back(predictor.score);
-  cells.insert(cells.end(), {scores.importance, scores.increase, scores.interval.low,
-                             scores.context, uint64_t{predictor.counts.true_in.failing},
-                             uint64_t{predictor.counts.true_in.successful},
-                             uint64_t{predictor.explained}, uint64_t{predictor.same.size()},
-                             words.text, std::string(words.function), place_of(words)});
-  return cells;
+  return {uint64_t{index + 1},
+          predictor.score,
+          scores.importance,
+          scores.increase,
+          scores.interval.low,
+          scores.context,
+          uint64_t{predictor.counts.true_in.failing},
+          uint64_t{predictor.counts.true_in.successful},
+          uint64_t{predictor.explained},
+          uint64_t{predictor.same.size()},
+          words.text,
+          std::string(words.function),
+          place_of(words)};
 }
 
 // A predicate that was true in the runs of the predictor above it.
-std::vector<Table::Cell> same_cells(const PredicateWords& words, bool other_score) {
-  std::vector<Table::Cell> cells(other_score ? 10 : 9);
+std::vector<Table::Cell> same_cells(const PredicateWords& words) {
+  std::vector<Table::Cell> cells(kShownColumns.size() - 3);
   cells.insert(cells.end(), {words.text, std::string(words.function), place_of(words)});
   return cells;
 }
@@ -257,13 +239,14 @@ void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same
   write_head(answer, out);
   const std::vector<Predictor>& predictors = answer.isolation.predictors;
   const size_t shown = limit == 0 ? predictors.size() : std::min(limit, predictors.size());
-  const bool other_score = answer.options.score != isolation::Score::importance;
-  Table table(text_columns(other_score));
+  TableSchema schema(kShownColumns);
+  if (answer.options.score == isolation::Score::importance) schema.leave_out({"score"});
+  Table table(schema);
   for (size_t i = 0; i < shown; ++i) {
-    table.add_row(text_cells(answer, i, other_score));
+    table.add_row(text_cells(answer, i));
     if (!same) continue;
     for (const uint32_t other : predictors[i].same)
-      table.add_row(same_cells(answer.predicates.describe(other), other_score));
+      table.add_row(same_cells(answer.predicates.describe(other)));
   }
   if (shown != 0) table.write_text(out);
   if (shown < predictors.size())
@@ -275,7 +258,7 @@ void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same
 }
 
 void write_isolation_csv(const IsolationAnswer& answer, BlockWriter& out) {
-  Table table(csv_columns());
+  Table table(TableSchema(schemas::predictor_columns()).without({"same", "affinity"}));
   for (size_t i = 0; i < answer.isolation.predictors.size(); ++i)
     table.add_row(csv_cells(answer, i));
   table.write_csv(out);

@@ -19,7 +19,7 @@
 #include "output/output_file.h"
 #include "output/table/json_document.h"
 #include "report/schemas/schemas.h"
-#include "report/sites/site_answers.h"
+#include "report/sites/resolved_sites.h"
 
 namespace telltale::cli {
 namespace {

@@ -19,6 +19,7 @@
 #include "output/json_writer.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
+#include "report/calls/diff_tables.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -71,16 +72,9 @@ Result<std::vector<Gate>> parse_gates(std::string_view text) {
   return gates;
 }
 
-struct Exceeded {
-  std::string_view measure;
-  std::string name;
-  uint64_t before = 0;
-  uint64_t after = 0;
-};
-
 // What grew by more than its gate allows. What was not there before has grown without limit.
 void check_gates(const std::vector<Gate>& gates, const std::string& name, const Measures& before,
-                 const Measures& after, uint64_t floor_ns, std::vector<Exceeded>& exceeded) {
+                 const Measures& after, uint64_t floor_ns, std::vector<DiffExcess>& exceeded) {
   for (const Gate& gate : gates) {
     const uint64_t old_value = before.*gate.measure;
     const uint64_t new_value = after.*gate.measure;
@@ -89,14 +83,14 @@ void check_gates(const std::vector<Gate>& gates, const std::string& name, const 
     if (is_time && new_value - old_value <= floor_ns) continue;
     const double allowed = static_cast<double>(old_value) * (1 + gate.limit);
     if (static_cast<double>(new_value) > allowed) {
-      exceeded.push_back({gate.name, name, old_value, new_value});
+      exceeded.push_back({std::string(gate.name), name, old_value, new_value});
     }
   }
 }
 
-std::vector<Exceeded> find_exceeded(const RecordingDiff& diff, const std::vector<Gate>& gates,
-                                    const DiffOptions& options) {
-  std::vector<Exceeded> exceeded;
+std::vector<DiffExcess> find_exceeded(const RecordingDiff& diff, const std::vector<Gate>& gates,
+                                      const DiffOptions& options) {
+  std::vector<DiffExcess> exceeded;
   const auto check = [&](const std::string& name, const Measures& before, const Measures& after) {
     check_gates(gates, name, before, after, options.gate_floor_ns, exceeded);
   };
@@ -112,102 +106,8 @@ std::vector<Exceeded> find_exceeded(const RecordingDiff& diff, const std::vector
   return exceeded;
 }
 
-int64_t difference(uint64_t before, uint64_t after) { return static_cast<int64_t>(after - before); }
-
-const char* fate(const RecordingDiff::Row& row) {
-  if (!row.before.seen()) return "new";
-  return row.after.seen() ? "" : "vanished";
-}
-
-// Relative change, as "+12.3 %"; empty where there is nothing to relate to.
-std::string change(uint64_t before, uint64_t after) {
-  if (before == 0) return "";
-  const double ratio = static_cast<double>(after) / static_cast<double>(before) - 1;
-  return fmt::format("{:+.1f} %", 100 * ratio);
-}
-
-// For people: the time that counts for the table, before, after and its change.
-struct Columns {
-  uint64_t Measures::* time;
-  const char* time_title;
-};
-
-template <typename Row, typename Name>
-Table make_table(const std::vector<const Row*>& rows, const Columns& columns, bool for_people,
-                 const std::string& name_key, Name name_of) {
-  std::vector<Table::Column> heads;
-  if (for_people) {
-    const std::string title = columns.time_title;
-    heads = {{"", title + " A", Show::duration},
-             {"", title + " B", Show::duration},
-             {"", "CHANGE", Show::text},
-             {"", "CALLS A"},
-             {"", "CALLS B"},
-             {"", "", Show::text},
-             {"", "", Show::text}};
-    heads.back().title = name_key == "path" ? "PATH" : "FUNCTION";
-  } else {
-    heads = {{"calls_before", ""},
-             {"calls_after", ""},
-             {"total_ns_before", ""},
-             {"total_ns_after", ""},
-             {"self_ns_before", ""},
-             {"self_ns_after", ""},
-             {"calls_difference", ""},
-             {"total_ns_difference", ""},
-             {"self_ns_difference", ""},
-             {"fate", ""},
-             {name_key, ""}};
-  }
-  Table table(std::move(heads));
-  for (const Row* row : rows) {
-    const Measures& a = row->before;
-    const Measures& b = row->after;
-    if (for_people) {
-      table.add_row({a.*columns.time, b.*columns.time, change(a.*columns.time, b.*columns.time),
-                     a.calls, b.calls, std::string(fate(*row)), name_of(*row)});
-    } else {
-      table.add_row({a.calls, b.calls, a.total_ns, b.total_ns, a.self_ns, b.self_ns,
-                     difference(a.calls, b.calls), difference(a.total_ns, b.total_ns),
-                     difference(a.self_ns, b.self_ns), std::string(fate(*row)), name_of(*row)});
-    }
-  }
-  return table;
-}
-
-// The rows with the largest difference in a measure, whichever way; all if `limit` is 0.
-template <typename Row>
-std::vector<const Row*> largest(const std::vector<Row>& rows, uint64_t Measures::* measure,
-                                size_t limit) {
-  std::vector<const Row*> sorted;
-  for (const Row& row : rows) sorted.push_back(&row);
-  const auto size = [measure](const Row* row) {
-    const uint64_t a = row->before.*measure;
-    const uint64_t b = row->after.*measure;
-    return a > b ? a - b : b - a;
-  };
-  std::ranges::stable_sort(sorted, std::greater(), size);
-  if (limit != 0 && sorted.size() > limit) sorted.resize(limit);
-  return sorted;
-}
-
-Table function_table(const RecordingDiff& diff, const DiffOptions& options, bool for_people) {
-  const auto rows = largest(diff.functions, &Measures::self_ns, for_people ? options.rows : 0);
-  return make_table(rows, {&Measures::self_ns, "SELF"}, for_people, "function",
-                    [](const RecordingDiff::Row& row) { return row.name; });
-}
-
-Table path_table(const RecordingDiff& diff, const DiffOptions& options, bool for_people) {
-  const auto rows = largest(diff.paths, &Measures::total_ns, for_people ? options.rows : 0);
-  return make_table(rows, {&Measures::total_ns, "TOTAL"}, for_people, "path",
-                    [&](const RecordingDiff::PathRow& row) {
-                      const auto index = static_cast<size_t>(&row - diff.paths.data());
-                      return path_text(diff, index, for_people ? 12 : 128);
-                    });
-}
-
 std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
-                    const std::vector<Exceeded>& exceeded, const ProblemLog& problems) {
+                    const std::vector<DiffExcess>& exceeded, const ProblemLog& problems) {
   std::string out;
   JsonWriter json(out, 2);
   const auto side = [&](const char* key, const std::string& file, const Measures& whole) {
@@ -218,15 +118,11 @@ std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
   side("before", options.reading.files[0], diff.before);
   side("after", options.reading.files[1], diff.after);
   json.key("functions");
-  function_table(diff, options, false).write_json_rows(json);
+  diff_function_table(diff).write_json_rows(json);
   json.key("paths");
-  path_table(diff, options, false).write_json_rows(json);
-  json.key("exceeded").begin_array();
-  for (const Exceeded& row : exceeded) {
-    json.begin_object().member("measure", row.measure).member("name", row.name);
-    json.member("before", row.before).member("after", row.after).end_object();
-  }
-  json.end_array();
+  diff_path_table(diff).write_json_rows(json);
+  json.key("exceeded");
+  exceeded_table(exceeded).write_json_rows(json);
   end_document(json, problems);
   return out;
 }
@@ -238,28 +134,26 @@ std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
   };
   std::string out = side("A", options.reading.files[0], diff.before) +
                     side("B", options.reading.files[1], diff.after);
-  out +=
-      "\nFunctions, by difference in self time\n" + function_table(diff, options, true).to_text();
-  out += "\nPaths, by difference in total time\n" + path_table(diff, options, true).to_text();
+  out += "\nFunctions, by difference in self time\n" +
+         shown_diff_functions(diff, options.rows).to_text();
+  out += "\nPaths, by difference in total time\n" + shown_diff_paths(diff, options.rows).to_text();
   return out;
 }
 
 int finish(const RecordingDiff& diff, const DiffOptions& options, const std::vector<Gate>& gates,
            const ProblemLog& problems) {
-  const std::vector<Exceeded> exceeded = find_exceeded(diff, gates, options);
+  const std::vector<DiffExcess> exceeded = find_exceeded(diff, gates, options);
   if (options.reading.json) {
     print(to_json(diff, options, exceeded, problems));
   } else if (options.reading.csv) {
-    print((options.table == "paths" ? path_table(diff, options, false)
-                                    : function_table(diff, options, false))
-              .to_csv());
+    print((options.table == "paths" ? diff_path_table(diff) : diff_function_table(diff)).to_csv());
   } else {
     print(to_text(diff, options));
   }
   const int damage = report_problems(options.reading, problems);
   constexpr size_t kShown = 20;
   for (size_t i = 0; i < std::min(exceeded.size(), kShown); ++i) {
-    const Exceeded& row = exceeded[i];
+    const DiffExcess& row = exceeded[i];
     const bool is_time = row.measure != "calls";
     const auto show = [&](uint64_t value) {
       return is_time ? show_duration(static_cast<double>(value)) : fmt::format("{}", value);

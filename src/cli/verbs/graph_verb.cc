@@ -15,6 +15,7 @@
 #include "output/table.h"
 #include "output/table/json_document.h"
 #include "output/tree_export.h"
+#include "report/calls/graph_tables.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -26,36 +27,6 @@ struct GraphOptions {
   double min_percent = 0;
 };
 
-Table function_table(const CallGraph& graph, const ExportContext& context) {
-  Table table({{"id", "ID"},
-               {"function", "FUNCTION", Show::text},
-               {"calls", "CALLS"},
-               {"total_ns", "TOTAL", Show::duration},
-               {"self_ns", "SELF", Show::duration}});
-  for (const CallGraph::Function& row : graph.functions) {
-    table.add_row({uint64_t{to_number(row.function)}, context.functions.describe(row.function).name,
-                   row.calls, context.clock.to_ns(row.total), context.clock.to_ns(row.self)});
-  }
-  return table;
-}
-
-Table edge_table(const CallGraph& graph, const ExportContext& context) {
-  Table table({{"caller_id", "CALLER ID"},
-               {"callee_id", "CALLEE ID"},
-               {"caller", "CALLER", Show::text},
-               {"callee", "CALLEE", Show::text},
-               {"calls", "CALLS"},
-               {"total_ns", "TOTAL", Show::duration}});
-  for (const CallGraph::Edge& edge : graph.edges) {
-    const FunctionId caller = graph.functions[edge.caller].function;
-    const FunctionId callee = graph.functions[edge.callee].function;
-    table.add_row({uint64_t{to_number(caller)}, uint64_t{to_number(callee)},
-                   context.functions.describe(caller).name, context.functions.describe(callee).name,
-                   edge.calls, context.clock.to_ns(edge.total)});
-  }
-  return table;
-}
-
 Result<void> write(const CallTree& tree, const ExportContext& context, const GraphOptions& options,
                    std::string_view format, const ProblemLog& problems, OutputFile& out) {
   const double min_share = options.min_percent / 100;
@@ -63,14 +34,14 @@ Result<void> write(const CallTree& tree, const ExportContext& context, const Gra
     return write_dot(tree, context, out, min_share);
   CallGraph graph = make_call_graph(tree);
   const PrunedGraph pruned = prune_call_graph(graph, min_share);
-  if (options.reading.csv) return out.write(edge_table(graph, context).to_csv());
+  if (options.reading.csv) return out.write(graph_edge_table(graph, context).to_csv());
   std::string text;
   JsonWriter json(text, 2);
   begin_document(json, schemas::kGraph, format);
   json.key("functions");
-  function_table(graph, context).write_json_rows(json);
+  graph_function_table(graph, context).write_json_rows(json);
   json.key("edges");
-  edge_table(graph, context).write_json_rows(json);
+  graph_edge_table(graph, context).write_json_rows(json);
   json.member("total_ns", context.clock.to_ns(graph.total));
   json.member("pruned_functions", pruned.functions).member("pruned_edges", pruned.edges);
   end_document(json, problems);

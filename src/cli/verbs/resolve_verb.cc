@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -11,9 +10,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "output/output_file.h"
-#include "output/site_rows.h"
-#include "output/table_text.h"
-#include "report/sites/site_answers.h"
+#include "report/sites/resolved_sites.h"
 
 namespace telltale::cli {
 namespace {
@@ -23,36 +20,6 @@ struct ResolveOptions {
   CountsOptions counts;
   std::string output = "-";
 };
-
-// For people. Sites are told twice: their columns' widths come first.
-Result<void> write_text(const SamplerReports& reports, const CallFilter& filter,
-                        const CountsOptions& options, const ByteSink& sink) {
-  bool times = false;
-  for (const SamplerReports::Section& section : reports.sections())
-    times = times || section.tells_first || section.tells_last;
-  std::vector<Table::Column> columns = {{"scheme", "SCHEME", Show::text},
-                                        {"place", "PLACE", Show::text},
-                                        {"function", "FUNCTION", Show::text},
-                                        {"site", "SITE", Show::text},
-                                        {"values", "VALUES", Show::text}};
-  if (times) columns.insert(columns.end(), {{"first", "FIRST"}, {"last", "LAST"}});
-  SiteFilter kept(filter, options);
-  BlockWriter out(sink);
-  stream_text(
-      columns,
-      [&](auto use) {
-        reports.for_each_site(false, [&](const CountedSite& site) {
-          if (!kept.keeps(site)) return;
-          const Table::Cell cells[] = {
-              site.scheme->name, site_place(site),  std::string(site.function),
-              site_words(site),  site_values(site), site.first_time,
-              site.last_time};
-          use(std::span(cells).first(columns.size()));
-        });
-      },
-      out);
-  return out.finish();
-}
 
 int answer(const SamplerReports& reports, const CallFilter& filter, const ResolveOptions& options,
            std::string_view format) {
@@ -65,7 +32,7 @@ int answer(const SamplerReports& reports, const CallFilter& filter, const Resolv
   } else if (options.reading.csv) {
     done = convert_reports(reports, filter, options.counts, ExportFormat::csv, sink);
   } else {
-    done = write_text(reports, filter, options.counts, sink);
+    done = write_sites_text(reports, filter, options.counts, sink);
   }
   if (done) done = out->finish();
   if (!done) return report_error(done.error());

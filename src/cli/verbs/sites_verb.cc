@@ -1,11 +1,13 @@
 // `telltale sites`: the places in programs that were made for watching them.
 #include <fmt/format.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +19,8 @@
 #include "formats/sampler/recognise.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
+#include "output/table.h"
 #include "output/table/json_document.h"
-#include "output/table_text.h"
 #include "program/archive.h"
 #include "program/elf_image.h"
 #include "program/instrumentation_map.h"
@@ -146,54 +148,55 @@ class Answer {
   int error_ = 0;
 };
 
+// For people and CSV; JSON has more (schemas::kSites).
+constexpr Field kProgram =
+    field::text("program", "The program, as it was named.").titled("program");
+constexpr Field kId = field::number_id("id", "The function's id.").titled("id");
+constexpr Field kFunction = field::text("function", "Name of the function.").titled("function");
+constexpr std::array kFunctionColumns = {
+    kProgram,
+    kId,
+    field::address("address", "Where the function begins.").titled("address"),
+    field::count("sleds", "Its sleds.").titled("sleds"),
+    kFunction,
+    field::text("place", "FILE:LINE; empty if unknown.").titled("declared at"),
+};
+constexpr std::array kSledColumns = {
+    kProgram,
+    kId,
+    field::address("address", "Where the sled is.").titled("address"),
+    field::text("kind", "entry, exit, tail call ...").titled("kind"),
+    field::text("always", "yes, if it is patched whatever the threshold.").titled("always"),
+    field::number_id("version", "Version of the sled's entry in the map.").titled("version"),
+    kFunction,
+};
+
+TableSchema columns_of(std::span<const Field> declared, bool with_program) {
+  TableSchema schema(declared);
+  return with_program ? schema : schema.leave_out({"program"});
+}
+
 Table functions_table(const std::vector<Program>& programs, bool with_program) {
-  std::vector<Table::Column> columns;
-  if (with_program) columns.push_back({"program", "program", Show::text});
-  columns.insert(columns.end(), {{"id", "id", Show::plain},
-                                 {"address", "address", Show::text},
-                                 {"sleds", "sleds", Show::plain},
-                                 {"function", "function", Show::text},
-                                 {"place", "declared at", Show::text}});
-  Table table(std::move(columns));
+  Table table(columns_of(kFunctionColumns, with_program));
   for (const Program& program : programs) {
     for (const InstrumentedFunction& function : program.map.functions()) {
       const ProgramFunction named = program.describe(function);
-      std::vector<Table::Cell> row;
-      if (with_program) row.emplace_back(program.path);
-      row.emplace_back(uint64_t{function.id});
-      row.emplace_back(hex(function.address));
-      row.emplace_back(uint64_t{function.sled_count});
-      row.emplace_back(named.name);
-      row.emplace_back(place_of(named));
-      table.add_row(row);
+      table.add_row({program.path, uint64_t{function.id}, hex(function.address),
+                     uint64_t{function.sled_count}, named.name, place_of(named)});
     }
   }
   return table;
 }
 
 Table sleds_table(const std::vector<Program>& programs, bool with_program) {
-  std::vector<Table::Column> columns;
-  if (with_program) columns.push_back({"program", "program", Show::text});
-  columns.insert(columns.end(), {{"id", "id", Show::plain},
-                                 {"address", "address", Show::text},
-                                 {"kind", "kind", Show::text},
-                                 {"always", "always", Show::text},
-                                 {"version", "version", Show::plain},
-                                 {"function", "function", Show::text}});
-  Table table(std::move(columns));
+  Table table(columns_of(kSledColumns, with_program));
   for (const Program& program : programs) {
     for (const InstrumentedFunction& function : program.map.functions()) {
       const std::string name = program.describe(function).name;
       for (const Sled& sled : program.map.sleds(function)) {
-        std::vector<Table::Cell> row;
-        if (with_program) row.emplace_back(program.path);
-        row.emplace_back(uint64_t{function.id});
-        row.emplace_back(hex(sled.address));
-        row.emplace_back(to_string(sled.kind));
-        row.emplace_back(std::string(sled.always_instrument ? "yes" : "no"));
-        row.emplace_back(uint64_t{sled.version});
-        row.emplace_back(name);
-        table.add_row(row);
+        table.add_row({program.path, uint64_t{function.id}, hex(sled.address), to_string(sled.kind),
+                       std::string(sled.always_instrument ? "yes" : "no"), uint64_t{sled.version},
+                       name});
       }
     }
   }
@@ -329,15 +332,15 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
   if (options.json) return write_json(programs, options, answer);
   const bool with_program = options.csv || programs.size() > 1;
   const Table table = make_table(programs, options, with_program);
-  const std::vector<Table::Column> columns = sampler_site_columns(with_program);
+  TableSchema site_columns(ProgramSites::columns());
+  if (!with_program) site_columns.leave_out({"program"});
   uint64_t site_count = 0;
   for (const Program& program : programs) site_count += program.sites.count();
   // What programs read joins with `resolve`.
   const size_t unit_digits =
       options.csv ? ProgramSites::kAllUnitDigits : ProgramSites::kShownUnitDigits;
-  const auto sites = [&](auto use) {
-    for (const Program& program : programs)
-      program.sites.for_each_row(with_program ? &program.path : nullptr, unit_digits, use);
+  const Rows sites = [&](RowSink& rows) {
+    for (const Program& program : programs) program.sites.add_rows(program.path, unit_digits, rows);
   };
   const ByteSink sink = [&answer](std::string_view block) -> Result<void> {
     answer.write(block);
@@ -346,7 +349,12 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
   BlockWriter out(sink);
   if (options.csv) {
     // A CSV file is one table.
-    table.rows() == 0 && site_count != 0 ? stream_csv(columns, sites, out) : table.write_csv(out);
+    if (table.rows() == 0 && site_count != 0) {
+      CsvSink sink_of_sites(site_columns, out);
+      sites(sink_of_sites);
+    } else {
+      table.write_csv(out);
+    }
   } else {
     for (const Program& program : programs) out.write(summary(program));
     if (table.rows() != 0) {
@@ -355,7 +363,7 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
     }
     if (site_count != 0) {
       out.write("\n");
-      stream_text(columns, sites, out);
+      telltale::write_text(site_columns, sites, out);
     }
   }
   (void)out.finish();  // what cannot be written, `answer` remembers

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cctype>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,11 +11,11 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
-#include "output/escape.h"
 #include "output/output_file.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
 #include "output/tree_export.h"
+#include "report/calls/path_table.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -33,50 +32,6 @@ StackMeasure measure_of(const std::string& name) {
   return name == "total" ? StackMeasure::total : StackMeasure::self;
 }
 
-std::string upper(std::string text) {
-  for (char& c : text)
-    c = c == '_' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// A row a path; `stack` is written as in folded stacks.
-Table make_table(const CallTree& tree, const ExportContext& context, bool by_thread) {
-  const TreeUnits& units = context.units;
-  const std::string counted(units.counted);
-  const Show show = units.is_time() ? Show::duration : Show::plain;
-  std::vector<Table::Column> columns;
-  if (by_thread) columns = {{"pid", "PID"}, {"tid", "TID"}};
-  columns.insert(columns.end(), {{"depth", "DEPTH"},
-                                 {counted, upper(counted)},
-                                 {fmt::format("total_{}", units.suffix), "TOTAL", show},
-                                 {fmt::format("self_{}", units.suffix), "SELF", show},
-                                 {"stack", "STACK", Show::text}});
-  Table table(std::move(columns));
-  std::string path;
-  std::vector<size_t> ends;  // of the path's text, by depth
-  size_t root = 0;
-  for (size_t i = 0; i < tree.nodes.size(); ++i) {
-    const CallTree::Node& node = tree.nodes[i];
-    if (node.depth == 0) {
-      if (i != 0) ++root;
-      ends.assign(1, 0);
-      continue;
-    }
-    ends.resize(node.depth);
-    path.resize(ends.back());
-    if (!path.empty()) path += ';';
-    append_folded(path, context.functions.describe(node.function).name);
-    ends.push_back(path.size());
-    std::vector<Table::Cell> cells;
-    const ThreadKey& thread = tree.roots[root].thread;
-    if (by_thread) cells.insert(cells.end(), {thread.pid, thread.tid});
-    cells.insert(cells.end(), {uint64_t{node.depth}, node.calls, context.clock.to_ns(node.total),
-                               context.clock.to_ns(node.self), path});
-    table.add_row(cells);
-  }
-  return table;
-}
-
 int answer(const Recording& recording, const StacksOptions& options, const CallFilter& filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
@@ -89,7 +44,7 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
           .finish(calls.streams());
   const ExportContext context = measured_context(calls, *measured);
   if (options.reading.json || options.reading.csv) {
-    const Table table = make_table(tree, context, options.by_thread);
+    const Table table = path_table(tree, context, options.by_thread);
     print(options.reading.json
               ? rows_document(schemas::kStacks, recording.format().name, table, problems)
               : table.to_csv());

@@ -17,6 +17,7 @@
 #include "cli/verbs/verbs.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
+#include "report/schemas/isolation_schemas.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -50,12 +51,6 @@ Result<std::vector<StudyRun>> runs_of(const std::string& study, ProblemLog& prob
   return read_study_runs(file->bytes(), path, problems);
 }
 
-std::vector<Table::Column> build_columns() {
-  return {{"build", "BUILD", Show::text}, {"runs", "RUNS"},
-          {"failed", "FAILED"},           {"passed", "PASSED"},
-          {"skipped", "SKIPPED"},         {"without_report", "WITHOUT REPORT"}};
-}
-
 int show_info(const StudyVerbOptions& options) {
   if (options.studies.size() != 1) return report_error(usage_error("info wants one study").error());
   const std::string& study = options.studies.front();
@@ -70,7 +65,7 @@ int show_info(const StudyVerbOptions& options) {
     const uintmax_t bytes = fs::file_size(study_report_path(study, run.number), failure);
     build.without_report += failure || bytes == 0 ? 1 : 0;
   }
-  Table table(build_columns());
+  Table table{TableSchema(schemas::study_columns())};
   for (const auto& [name, build] : builds) {
     table.add_row({name, build.all(), build.count(RunLabel::failed), build.count(RunLabel::passed),
                    build.count(RunLabel::skipped), build.without_report});

@@ -14,8 +14,9 @@
 #include "import/timed_calls.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
+#include "report/calls/function_table.h"
 #include "report/schemas/schemas.h"
-#include "report/sites/site_answers.h"
+#include "report/sites/top_sites.h"
 
 namespace telltale::cli {
 namespace {
@@ -30,11 +31,6 @@ struct TopOptions {
   CountsOptions counts;
 };
 
-struct Row {
-  ThreadKey thread;
-  FunctionProfile profile;
-};
-
 // What --sort orders by, largest first; ties go by thread and id, so that output never depends on
 // chance.
 const std::vector<std::pair<std::string, uint64_t FunctionProfile::*>> kSortKeys = {
@@ -45,60 +41,13 @@ const std::vector<std::pair<std::string, uint64_t FunctionProfile::*>> kSortKeys
     {"p99", &FunctionProfile::p99},
 };
 
-void sort_rows(std::vector<Row>& rows, const std::string& key) {
+void sort_rows(std::vector<FunctionRow>& rows, const std::string& key) {
   const auto found =
       std::ranges::find(kSortKeys, key, [](const auto& entry) { return entry.first; });
-  std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
+  std::ranges::stable_sort(rows, [&](const FunctionRow& a, const FunctionRow& b) {
     if (key == "id") return a.profile.function < b.profile.function;
     return a.profile.*(found->second) > b.profile.*(found->second);
   });
-}
-
-Table make_table(const std::vector<Row>& rows, const TopOptions& options, const Clock& clock,
-                 const FunctionNames& names) {
-  const bool for_people = !options.reading.json && !options.reading.csv;
-  const bool all = options.all_columns || !for_people;
-  std::vector<Table::Column> columns;
-  if (options.by_thread) columns.insert(columns.end(), {{"pid", "PID"}, {"tid", "TID"}});
-  columns.insert(columns.end(), {{"calls", "CALLS"},
-                                 {"total_ns", "TOTAL", Show::duration},
-                                 {"self_ns", "SELF", Show::duration},
-                                 {"min_ns", "MIN", Show::duration},
-                                 {"median_ns", "MEDIAN", Show::duration},
-                                 {"p90_ns", "P90", Show::duration},
-                                 {"p99_ns", "P99", Show::duration},
-                                 {"max_ns", "MAX", Show::duration}});
-  if (all) {
-    columns.insert(columns.end(), {{"sum_ns", "SUM", Show::duration},
-                                   {"unwound", "UNWOUND"},
-                                   {"unfinished", "UNFINISHED"},
-                                   {"orphan_exits", "ORPHAN EXITS"},
-                                   {"id", "ID"}});
-  }
-  columns.push_back({"function", "FUNCTION", Show::text});
-  if (all) columns.insert(columns.end(), {{"file", "FILE", Show::text}, {"line", "LINE"}});
-
-  Table table(std::move(columns));
-  for (const Row& row : rows) {
-    const FunctionProfile& p = row.profile;
-    const FunctionInfo& info = names.describe(p.function);
-    std::vector<Table::Cell> cells;
-    if (options.by_thread) cells.insert(cells.end(), {row.thread.pid, row.thread.tid});
-    cells.emplace_back(p.calls);
-    for (const Ticks ticks : {p.total, p.self, p.min, p.median, p.p90, p.p99, p.max})
-      cells.emplace_back(clock.to_ns(ticks));
-    if (all) {
-      cells.insert(cells.end(), {clock.to_ns(p.sum), p.unwound, p.unfinished, p.orphan_exits,
-                                 uint64_t{to_number(p.function)}});
-    }
-    cells.emplace_back(info.name);
-    if (all) {
-      cells.emplace_back(info.file.empty() ? Table::Cell() : Table::Cell(info.file));
-      cells.emplace_back(info.line == 0 ? Table::Cell() : Table::Cell(uint64_t{info.line}));
-    }
-    table.add_row(cells);
-  }
-  return table;
 }
 
 int answer(const Recording& recording, const TimedCalls& calls, const TopOptions& options,
@@ -109,7 +58,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   name_filter.functions = std::move(filter.functions);
   filter.functions.clear();
 
-  std::vector<Row> rows;
+  std::vector<FunctionRow> rows;
   const auto add_rows = [&](ThreadKey thread, const CallFilter& which) {
     const Profile profile = calls.profile({which, options.reading.jobs, options.exact}, problems);
     for (const FunctionProfile& row : profile.functions) {
@@ -131,7 +80,9 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   const size_t found = rows.size();
   if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
 
-  const Table table = make_table(rows, options, calls.clock(), calls.functions());
+  const bool all_columns = options.all_columns || options.reading.json || options.reading.csv;
+  const Table table =
+      function_table(rows, {options.by_thread, all_columns}, calls.clock(), calls.functions());
   if (options.reading.json) {
     print(rows_document(schemas::kTop, recording.format().name, table, problems));
   } else if (options.reading.csv) {

@@ -64,7 +64,7 @@ size_t prefix_size(size_t number, size_t turn, size_t turns, size_t size) {
                              static_cast<double>(size + 1));
 }
 
-// Mono's reports are by far the most code behind a single verb.
+// Reports on runtime events are by far the most code behind a single verb.
 size_t turns_of(const std::string& format, const std::string& verb) {
   if (verb != "report") return 1;
   return format == ".mlpd" ? 8 : format == ".mlpd.gz" ? 4 : 1;

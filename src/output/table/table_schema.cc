@@ -1,8 +1,9 @@
 #include "output/table/table_schema.h"
 
 #include <algorithm>
-#include <cassert>
 #include <numeric>
+#include <stdexcept>
+#include <string>
 
 namespace telltale {
 
@@ -13,7 +14,8 @@ TableSchema::TableSchema(std::span<const Field> declared)
 
 size_t TableSchema::column(std::string_view key) const {
   const auto found = std::ranges::find(declared_, key, &Field::key);
-  assert(found != declared_.end());
+  if (found == declared_.end())
+    throw std::logic_error("no column is declared as " + std::string(key));
   return static_cast<size_t>(found - declared_.begin());
 }
 

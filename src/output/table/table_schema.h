@@ -22,7 +22,7 @@ class TableSchema {
   TableSchema(const std::array<Field, N>& declared)  // NOLINT(google-explicit-constructor)
       : TableSchema(std::span<const Field>(declared)) {}
 
-  // Shows these columns no longer. REQUIRES: they are declared.
+  // Shows these columns no longer. Throws std::logic_error if one is not declared, as column().
   TableSchema& leave_out(std::initializer_list<std::string_view> keys);
   [[nodiscard]] TableSchema without(std::initializer_list<std::string_view> keys) const {
     return TableSchema(*this).leave_out(keys);
@@ -31,7 +31,7 @@ class TableSchema {
   [[nodiscard]] std::span<const Field> declared() const { return declared_; }
   // Numbers of the declared columns that are shown, in their order.
   [[nodiscard]] std::span<const size_t> shown() const { return shown_; }
-  // Number of the declared column. REQUIRES: there is one.
+  // Number of the declared column.
   [[nodiscard]] size_t column(std::string_view key) const;
 
  private:

@@ -4,9 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "import/runtime_events.h"
-#include "model/clock.h"
-
 namespace telltale {
 
 // How the reports on runtime events are made: mprof-report's options, and the ways to differ from
@@ -22,10 +19,8 @@ struct RuntimeReportOptions {
   bool verbose = false;
   bool like_mprof = false;
   std::optional<size_t> rows;  // of each table; none: all
+  bool for_programs = false;   // whole stacks, every value of every counter ...
+  size_t workers = 0;          // threads; 0: all cores
 };
-
-// What times, and --time, are counted from: the recording's first event, or what mprof-report
-// takes.
-Ticks zero_time(const RuntimeEvents& source, const RuntimeReportOptions& options);
 
 }  // namespace telltale

@@ -11,19 +11,51 @@
 #include <vector>
 
 #include "analysis/object_tracking.h"
-#include "report/runtime/mono_sections.h"
+#include "report/runtime/runtime_fields.h"
+#include "report/runtime/runtime_readings.h"
+#include "report/schemas/schemas.h"
 
 namespace telltale {
 namespace {
 
-std::optional<uint64_t> parse_address(std::string_view text) {
-  const bool is_hex = text.starts_with("0x");
-  if (is_hex) text.remove_prefix(2);
-  uint64_t address = 0;
+using namespace reports;
+using field::address;
+using field::bytes;
+using field::count;
+using field::number_id;
+using field::object;
+using field::rows;
+using field::text;
+
+constexpr std::array kEvents = {
+    number_id("object", "Number of the object, from 0."),
+    text("event", "created, moved, came, referenced, handle or gone."),
+    kAt,
+    address("address", "Where the object is."),
+    address("other", "Where it moved to or came from, or what refers to it.")
+        .titled("TO, FROM, BY")
+        .or_null(),
+    number_id("handle", "The handle.").or_null(),
+    bytes("bytes", "Its size.").or_null(),
+    kType.or_null(),
+    kStack.sometimes(),
+};
+constexpr std::array kMembers = {
+    count("objects", "Objects that were found.").titled("Objects"),
+    rows("events", kEvents, "What happened to them, in file order."),
+};
+constexpr std::array kDocumentMembers = {
+    object("objects", kMembers, "Objects of --track and --find.")};
+
+std::optional<uint64_t> parse_address(std::string_view text_of_it) {
+  const bool is_hex = text_of_it.starts_with("0x");
+  if (is_hex) text_of_it.remove_prefix(2);
+  const char* const end_of_text = text_of_it.data() + text_of_it.size();
+  uint64_t number = 0;
   const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), address, is_hex ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return address;
+      std::from_chars(text_of_it.data(), end_of_text, number, is_hex ? 16 : 10);
+  if (error != std::errc() || end != end_of_text) return std::nullopt;
+  return number;
 }
 
 Result<TrackedObjects> parse_wishes(const RuntimeReportOptions& options) {
@@ -32,15 +64,15 @@ Result<TrackedObjects> parse_wishes(const RuntimeReportOptions& options) {
   const std::string_view track = options.track;
   for (size_t at = 0; at < track.size();) {
     const size_t comma = std::min(track.find(',', at), track.size());
-    const auto address = parse_address(track.substr(at, comma - at));
-    if (!address) return usage_error("--track wants addresses of objects, not " + options.track);
-    wanted.addresses.push_back(*address);
+    const auto parsed = parse_address(track.substr(at, comma - at));
+    if (!parsed) return usage_error("--track wants addresses of objects, not " + options.track);
+    wanted.addresses.push_back(*parsed);
     at = comma + 1;
   }
   if (options.find.starts_with("S:")) {
-    const auto bytes = parse_address(std::string_view(options.find).substr(2));
-    if (!bytes || *bytes == 0) return usage_error("--find S: wants a size, not " + options.find);
-    wanted.min_bytes = *bytes;
+    const auto size = parse_address(std::string_view(options.find).substr(2));
+    if (!size || *size == 0) return usage_error("--find S: wants a size, not " + options.find);
+    wanted.min_bytes = *size;
   } else if (options.find.starts_with("T:") && options.find.size() > 2) {
     wanted.type_part = options.find.substr(2);
   } else if (!options.find.empty()) {
@@ -55,8 +87,8 @@ Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOp
   Result<TrackedObjects> wanted = parse_wishes(options);
   if (!wanted) return std::unexpected(wanted.error());
   std::vector<uint64_t> ids;  // of the addresses in every file
-  for (const uint64_t address : wanted->addresses)
-    std::ranges::copy(source.ids_of(address), std::back_inserter(ids));
+  for (const uint64_t at : wanted->addresses)
+    std::ranges::copy(source.ids_of(at), std::back_inserter(ids));
   wanted->addresses = std::move(ids);
   const auto type_name = [&](TypeId type) {
     return std::string(source.types().describe(type).name);
@@ -66,42 +98,30 @@ Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOp
 
   static constexpr std::array<const char*, 6> kWords = {"created",    "moved",  "came",
                                                         "referenced", "handle", "gone"};
-  std::vector<Table::Column> columns = {{"object", "OBJECT"},
-                                        {"event", "EVENT", Show::text},
-                                        {"at_ns", "AT", Show::duration},
-                                        {"address", "ADDRESS", Show::text},
-                                        {"other", "TO, FROM, BY", Show::text},
-                                        {"handle", "HANDLE"},
-                                        {"bytes", "BYTES"},
-                                        {"type", "TYPE", Show::text}};
-  if (options.traces) columns.push_back({"stack", "STACK", Show::text});
-  Table table(std::move(columns));
+  const Ticks zero = options.like_mprof ? source.first_buffer_time() : source.calls().first_time();
+  Table table(options.traces ? TableSchema(kEvents) : TableSchema(kEvents).without({"stack"}));
   using What = ObjectTracking::What;
   for (const ObjectTracking::Line& line : tracking.lines()) {
     if (options.rows && table.rows() >= *options.rows) break;
     const bool has_type = line.what == What::created || line.what == What::referenced;
     const Table::Cell none;
-    std::vector<Table::Cell> cells = {
-        line.object,
-        std::string(kWords[static_cast<size_t>(line.what)]),
-        static_cast<int64_t>(line.time - zero_time(source, options)),
-        hex(source.address_of(line.address)),
-        line.other == 0 ? none : Table::Cell(hex(source.address_of(line.other))),
-        line.what == What::handle ? Table::Cell(line.handle) : none,
-        line.what == What::created ? Table::Cell(line.bytes) : none,
-        has_type ? Table::Cell(type_name(line.type)) : none};
-    if (options.traces) {
-      std::string stack;
-      for (const FunctionId function : line.stack)
-        stack += (stack.empty() ? "" : " > ") + source.calls().functions().describe(function).name;
-      cells.emplace_back(std::move(stack));
-    }
-    table.add_row(cells);
+    std::string stack;
+    for (const FunctionId function : line.stack)
+      stack += (stack.empty() ? "" : " > ") + source.calls().functions().describe(function).name;
+    table.add_row({line.object, std::string(kWords[static_cast<size_t>(line.what)]),
+                   static_cast<int64_t>(line.time - zero), hex(source.address_of(line.address)),
+                   line.other == 0 ? none : Table::Cell(hex(source.address_of(line.other))),
+                   line.what == What::handle ? Table::Cell(line.handle) : none,
+                   line.what == What::created ? Table::Cell(line.bytes) : none,
+                   has_type ? Table::Cell(type_name(line.type)) : none, std::move(stack)});
   }
-  Section section{"objects", "Objects", {}, {}};
-  section.add("objects", "Objects", tracking.objects());
-  section.add("events", "", std::move(table));
+  Section section("objects", "Objects", kMembers);
+  section.add("objects", tracking.objects());
+  section.add("events", std::move(table));
   return section;
 }
+
+constinit const DocumentSchema schemas::kReportObjects{
+    "report-objects", 1, "What happened to single objects.", true, kDocumentMembers};
 
 }  // namespace telltale

@@ -1,4 +1,6 @@
 // Documents about many runs.
+#include "report/schemas/isolation_schemas.h"
+
 #include <array>
 
 #include "report/schemas/schemas.h"
@@ -93,6 +95,9 @@ constexpr std::array kStudyColumns = {
 constexpr std::array kStudyMembers = {rows("rows", kStudyColumns, "A row for each build.")};
 
 }  // namespace
+
+std::span<const Field> predictor_columns() { return kPredictorColumns; }
+std::span<const Field> study_columns() { return kStudyColumns; }
 
 constinit const DocumentSchema kIsolate{"isolate", 1, "The predicates that predict failure.", false,
                                         kIsolateMembers};

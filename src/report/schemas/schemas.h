@@ -4,8 +4,9 @@
 
 #include "output/table/field.h"
 
-// What --json prints, document by document. docs/json.md says how schemas become files; tests
-// compare what verbs print with them.
+// What --json prints, document by document; what `report` prints is in report/reports.h. A document
+// is declared beside the tables that it consists of. docs/json.md says how schemas become files;
+// tests compare what verbs print with them.
 namespace telltale::schemas {
 
 extern const DocumentSchema kInfo;
@@ -13,10 +14,7 @@ extern const DocumentSchema kTop;
 extern const DocumentSchema kStacks;
 extern const DocumentSchema kGraph;
 extern const DocumentSchema kDiff;
-extern const DocumentSchema kReportCalls;
-extern const DocumentSchema kReportRuntime;  // a member a report (report/runtime_reports.h)
 extern const DocumentSchema kReportObjects;  // of --track and --find
-extern const DocumentSchema kReportSites;
 extern const DocumentSchema kTopSites;
 extern const DocumentSchema kResolve;
 extern const DocumentSchema kSites;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -51,29 +52,36 @@ std::string ProgramSites::summary() const {
   return text + ")";
 }
 
-std::vector<Table::Column> sampler_site_columns(bool with_program) {
-  std::vector<Table::Column> columns;
-  if (with_program) columns.push_back({"program", "program", Show::text});
-  columns.insert(columns.end(), {{"unit", "unit", Show::text},
-                                 {"scheme", "scheme", Show::text},
-                                 {"site", "site", Show::plain},
-                                 {"place", "place", Show::text},
-                                 {"function", "function", Show::text},
-                                 {"cfg", "cfg", Show::text},
-                                 {"columns", "columns", Show::text}});
-  return columns;
+std::span<const Field> ProgramSites::columns() {
+  static constexpr std::array kColumns = {
+      field::text("program", "The program, as it was named.").titled("program"),
+      field::text("unit", "Signature of the compilation unit.").titled("unit"),
+      field::text("scheme", "Instrumentation scheme.").titled("scheme"),
+      field::number_id("site", "Number of the site in its unit and scheme.").titled("site"),
+      field::text("place", "FILE:LINE.").titled("place"),
+      field::text("function", "Function around the site.").titled("function"),
+      field::text("cfg", "Node of the control flow graph.").titled("cfg"),
+      field::text("columns", "What the scheme tells of the site.").titled("columns"),
+  };
+  return kColumns;
 }
 
-std::vector<Table::Cell> ProgramSites::cells_of(const sampler::SitesSection& section, size_t i,
-                                                const std::string* program, size_t unit_digits) {
-  const sampler::SiteRow row = section.row(i);
-  std::vector<Table::Cell> cells;
-  if (program != nullptr) cells.emplace_back(*program);
-  cells.insert(cells.end(),
-               {std::string(section.unit.substr(0, unit_digits)), std::string(section.scheme),
-                uint64_t{i}, fmt::format("{}:{}", row.file(), row.line_number()),
-                std::string(row.function()), std::string(row.graph_number()), words_of(row)});
-  return cells;
+void ProgramSites::add_rows(const std::string& program, size_t unit_digits, RowSink& rows) const {
+  for (const SamplerSites::Section& section : sites_.sections()) {
+    const sampler::SitesSection& sites = *section.sites;
+    for (size_t i = 0; i < sites.size(); ++i) {
+      const sampler::SiteRow row = sites.row(i);
+      const std::array<TableCell, 8> cells = {program,
+                                              std::string(sites.unit.substr(0, unit_digits)),
+                                              std::string(sites.scheme),
+                                              uint64_t{i},
+                                              fmt::format("{}:{}", row.file(), row.line_number()),
+                                              std::string(row.function()),
+                                              std::string(row.graph_number()),
+                                              words_of(row)};
+      rows.add(cells);
+    }
+  }
 }
 
 void ProgramSites::write_row(JsonWriter& json, const sampler::SitesSection& section, size_t i) {

@@ -11,7 +11,8 @@
 #include "bytes/input_file.h"
 #include "import/sampler/sampler_sites.h"
 #include "output/json_writer.h"
-#include "output/table.h"
+#include "output/table/field.h"
+#include "output/table/row_sink.h"
 
 namespace telltale {
 
@@ -29,16 +30,11 @@ class ProgramSites {
   [[nodiscard]] std::map<std::string, uint64_t> by_scheme() const;
   // "12 sites in 2 units (branches 8, returns 4)"; empty if there are none.
   [[nodiscard]] std::string summary() const;
-  // Calls use(std::span<const Table::Cell>) for each site, with the columns of
-  // sampler_site_columns; `program`: null if there is no column for it; `unit_digits`: how many of
-  // a unit's digits are told.
-  template <typename Use>
-  void for_each_row(const std::string* program, size_t unit_digits, Use use) const {
-    for (const SamplerSites::Section& section : sites_.sections()) {
-      for (size_t i = 0; i < section.sites->size(); ++i)
-        use(std::span<const Table::Cell>(cells_of(*section.sites, i, program, unit_digits)));
-    }
-  }
+  // Of all programs' sites, for people and CSV. JSON has more (schemas::kSites).
+  static std::span<const Field> columns();
+  // Adds a row for each site. `program`: its name; `unit_digits`: how many of a unit's digits are
+  // told.
+  void add_rows(const std::string& program, size_t unit_digits, RowSink& rows) const;
   // An array of objects.
   template <typename Flush>
   void write_rows(JsonWriter& json, Flush flush) const {
@@ -53,13 +49,8 @@ class ProgramSites {
   }
 
  private:
-  static std::vector<Table::Cell> cells_of(const sampler::SitesSection& section, size_t row,
-                                           const std::string* program, size_t unit_digits);
   static void write_row(JsonWriter& json, const sampler::SitesSection& section, size_t row);
   SamplerSites sites_;
 };
-
-// As for_each_row tells them; with one for the program if there are several.
-std::vector<Table::Column> sampler_site_columns(bool with_program);
 
 }  // namespace telltale

@@ -1,0 +1,183 @@
+#include "report/calls/diff_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "report/calls/call_fields.h"
+#include "report/schemas/schemas.h"
+
+namespace telltale {
+namespace {
+
+using Measures = RecordingDiff::Measures;
+using field::change;
+using field::count;
+using field::ns;
+using field::object;
+using field::rows;
+using field::text;
+using reports::kFunction;
+
+constexpr std::array kSide = {
+    text("file", "The recording, as it was named."),
+    count("calls", "Its calls."),
+    ns("total_ns", "Time in its outermost calls."),
+};
+constexpr Field kCallsBefore = count("calls_before", "Calls in the first recording.");
+constexpr Field kCallsAfter = count("calls_after", "Calls in the second recording.");
+constexpr Field kTotalBefore = ns("total_ns_before", "Total time in the first recording.");
+constexpr Field kTotalAfter = ns("total_ns_after", "Total time in the second recording.");
+constexpr Field kSelfBefore = ns("self_ns_before", "Self time in the first recording.");
+constexpr Field kSelfAfter = ns("self_ns_after", "Self time in the second recording.");
+constexpr Field kCallsChange =
+    change("calls_difference", Unit::count, "Calls after less calls before.");
+constexpr Field kTotalChange =
+    change("total_ns_difference", Unit::ns, "Total time after less before.");
+constexpr Field kSelfChange =
+    change("self_ns_difference", Unit::ns, "Self time after less before.");
+constexpr Field kFate = text("fate", "new, vanished, or empty if both recordings have it.");
+constexpr std::array kFunctions = {kCallsBefore, kCallsAfter, kTotalBefore, kTotalAfter,
+                                   kSelfBefore,  kSelfAfter,  kCallsChange, kTotalChange,
+                                   kSelfChange,  kFate,       kFunction};
+constexpr std::array kPaths = {kCallsBefore,
+                               kCallsAfter,
+                               kTotalBefore,
+                               kTotalAfter,
+                               kSelfBefore,
+                               kSelfAfter,
+                               kCallsChange,
+                               kTotalChange,
+                               kSelfChange,
+                               kFate,
+                               text("path", "Frames from the outermost.")};
+constexpr std::array kExceeded = {
+    text("measure", "calls, total or self."),
+    text("name", "The function or path."),
+    count("before", "The measure before; times in ns."),
+    count("after", "The measure after."),
+};
+constexpr std::array kMembers = {
+    object("before", kSide, "The recording before."),
+    object("after", kSide, "The recording after."),
+    rows("functions", kFunctions, "Functions, the largest difference of self time first."),
+    rows("paths", kPaths, "Paths of calls, the largest difference of total time first."),
+    rows("exceeded", kExceeded, "What grew by more than --gate allows."),
+};
+
+// For people.
+constexpr Field kShownChange = text("change", "Relative change of the time.");
+constexpr Field kShownFate = kFate.titled("");
+constexpr Field kCallsA = kCallsBefore.titled("CALLS A");
+constexpr Field kCallsB = kCallsAfter.titled("CALLS B");
+constexpr std::array kShownFunctions = {kSelfBefore.titled("SELF A"),
+                                        kSelfAfter.titled("SELF B"),
+                                        kShownChange,
+                                        kCallsA,
+                                        kCallsB,
+                                        kShownFate,
+                                        kFunction};
+constexpr std::array kShownPaths = {kTotalBefore.titled("TOTAL A"),
+                                    kTotalAfter.titled("TOTAL B"),
+                                    kShownChange,
+                                    kCallsA,
+                                    kCallsB,
+                                    kShownFate,
+                                    text("path", "Frames from the outermost.")};
+constexpr size_t kShownFrames = 12;
+constexpr size_t kMostFrames = 128;
+
+int64_t difference(uint64_t before, uint64_t after) { return static_cast<int64_t>(after - before); }
+
+const char* fate(const RecordingDiff::Row& row) {
+  if (!row.before.seen()) return "new";
+  return row.after.seen() ? "" : "vanished";
+}
+
+// Relative change, as "+12.3 %"; empty where there is nothing to relate to.
+std::string relative_change(uint64_t before, uint64_t after) {
+  if (before == 0) return "";
+  const double ratio = static_cast<double>(after) / static_cast<double>(before) - 1;
+  return fmt::format("{:+.1f} %", 100 * ratio);
+}
+
+// The rows with the largest difference in a measure, whichever way; all if `limit` is 0.
+template <typename Row>
+std::vector<const Row*> largest(const std::vector<Row>& all, uint64_t Measures::* measure,
+                                size_t limit) {
+  std::vector<const Row*> sorted;
+  for (const Row& row : all) sorted.push_back(&row);
+  const auto size = [measure](const Row* row) {
+    const uint64_t a = row->before.*measure;
+    const uint64_t b = row->after.*measure;
+    return a > b ? a - b : b - a;
+  };
+  std::ranges::stable_sort(sorted, std::greater(), size);
+  if (limit != 0 && sorted.size() > limit) sorted.resize(limit);
+  return sorted;
+}
+
+void add_row(Table& table, const RecordingDiff::Row& row, std::string name) {
+  const Measures& a = row.before;
+  const Measures& b = row.after;
+  table.add_row({a.calls, b.calls, a.total_ns, b.total_ns, a.self_ns, b.self_ns,
+                 difference(a.calls, b.calls), difference(a.total_ns, b.total_ns),
+                 difference(a.self_ns, b.self_ns), std::string(fate(row)), std::move(name)});
+}
+
+void add_shown_row(Table& table, const RecordingDiff::Row& row, uint64_t Measures::* time,
+                   std::string name) {
+  const Measures& a = row.before;
+  const Measures& b = row.after;
+  table.add_row({a.*time, b.*time, relative_change(a.*time, b.*time), a.calls, b.calls,
+                 std::string(fate(row)), std::move(name)});
+}
+
+std::string name_of_path(const RecordingDiff& diff, const RecordingDiff::PathRow& row,
+                         size_t most_frames) {
+  return path_text(diff, static_cast<size_t>(&row - diff.paths.data()), most_frames);
+}
+
+}  // namespace
+
+Table diff_function_table(const RecordingDiff& diff) {
+  Table table(kFunctions);
+  for (const auto* row : largest(diff.functions, &Measures::self_ns, 0))
+    add_row(table, *row, row->name);
+  return table;
+}
+
+Table diff_path_table(const RecordingDiff& diff) {
+  Table table(kPaths);
+  for (const auto* row : largest(diff.paths, &Measures::total_ns, 0))
+    add_row(table, *row, name_of_path(diff, *row, kMostFrames));
+  return table;
+}
+
+Table exceeded_table(const std::vector<DiffExcess>& exceeded) {
+  Table table(kExceeded);
+  for (const DiffExcess& row : exceeded)
+    table.add_row({row.measure, row.name, row.before, row.after});
+  return table;
+}
+
+Table shown_diff_functions(const RecordingDiff& diff, size_t rows_shown) {
+  Table table(kShownFunctions);
+  for (const auto* row : largest(diff.functions, &Measures::self_ns, rows_shown))
+    add_shown_row(table, *row, &Measures::self_ns, row->name);
+  return table;
+}
+
+Table shown_diff_paths(const RecordingDiff& diff, size_t rows_shown) {
+  Table table(kShownPaths);
+  for (const auto* row : largest(diff.paths, &Measures::total_ns, rows_shown))
+    add_shown_row(table, *row, &Measures::total_ns, name_of_path(diff, *row, kShownFrames));
+  return table;
+}
+
+constinit const DocumentSchema schemas::kDiff{"diff", 1, "Two recordings, aligned by name.", false,
+                                              kMembers};
+
+}  // namespace telltale

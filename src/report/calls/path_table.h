@@ -1,0 +1,13 @@
+#pragma once
+
+#include "analysis/call_tree.h"
+#include "output/table.h"
+#include "output/tree_export.h"
+
+namespace telltale {
+
+// A row for each path of the tree, as folded stacks have it: the table of the document
+// schemas::kStacks. What is counted and measured depends on the context's units.
+Table path_table(const CallTree& tree, const ExportContext& context, bool by_thread);
+
+}  // namespace telltale

@@ -1,0 +1,190 @@
+// Heap shots: what was alive, and what held it.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/heap_class_changes.h"
+#include "base/keep_first.h"
+#include "report/runtime/runtime_fields.h"
+#include "report/runtime/runtime_readings.h"
+#include "report/runtime/runtime_reports.h"
+
+namespace telltale::reports {
+namespace {
+
+using field::address;
+using field::bytes;
+using field::change;
+using field::count;
+using field::rows;
+using field::text;
+
+constexpr std::array kShots = {
+    kShot,
+    kAt,
+    bytes("bytes", "Bytes of its objects."),
+    count("objects", "Objects."),
+    count("classes", "Different classes."),
+    count("roots", "Roots; known with --traces.").or_null(),
+};
+constexpr std::array kUnfinished = {kShot, kAt, bytes("bytes", "Bytes of its objects."),
+                                    count("objects", "Objects.")};
+constexpr std::array kClasses = {
+    kShot,
+    bytes("bytes", "Bytes of the objects."),
+    count("objects", "Objects."),
+    bytes("average", "Bytes an object, rounded down."),
+    change("delta_bytes", Unit::bytes, "Change since the previous shot.")
+        .titled("BYTES +")
+        .or_null(),
+    change("delta_objects", Unit::count, "Change since the previous shot.")
+        .titled("OBJECTS +")
+        .or_null(),
+    kType,
+    kClass,
+};
+constexpr std::array kReferences = {
+    kShot,
+    kType,
+    kClass,
+    count("references", "References to objects of the class."),
+    count("pinning", "Of these from pinning roots.").or_null(),
+    text("from", "Type that refers to them, or (roots)."),
+    address("from_class", "Its class.").or_null(),
+};
+constexpr std::array kMembers = {
+    rows("shots", kShots, "Whole heap shots.").sometimes(),
+    rows("unfinished", kUnfinished, "Shots without an end, left out.")
+        .titled("Shots without an end in the recording, left out")
+        .sometimes(),
+    rows("classes", kClasses, "Classes of each shot.").titled("Types").sometimes(),
+    rows("references", kReferences, "With --traces: who refers to what.")
+        .titled("References")
+        .sometimes(),
+};
+
+constexpr size_t kShownClasses = 30;  // without --verbose, as mprof-report
+
+int64_t difference(uint64_t now, uint64_t before) {
+  return static_cast<int64_t>(now) - static_cast<int64_t>(before);
+}
+
+std::vector<TableCell> class_row(const RuntimeReadings& in, const HeapShots::Shot& shot,
+                                 const HeapClassChange& of_class, std::string name) {
+  const auto& [type, sum] = of_class.now;
+  const auto& before = of_class.before;
+  return {uint64_t{shot.number},
+          sum.bytes,
+          sum.objects,
+          sum.objects == 0 ? 0 : sum.bytes / sum.objects,
+          before ? TableCell(difference(sum.bytes, before->bytes)) : TableCell(),
+          before ? TableCell(difference(sum.objects, before->objects)) : TableCell(),
+          std::move(name),
+          in.address(type)};
+}
+
+// A line a class and shot: the largest of each shot.
+Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot>& shots) {
+  const RuntimeReportOptions& options = in.options();
+  Table table(kClasses);
+  const size_t shown = options.rows.value_or(options.verbose ? ~size_t{0} : kShownClasses);
+  std::span<const HeapShots::TypeSum> before;
+  for (const HeapShots::Shot& shot : shots) {
+    auto [alive, gone] = heap_class_changes(before, shot.by_type);
+    before = shot.by_type;
+    std::vector<std::pair<HeapClassChange, std::string>> largest;
+    largest.reserve(alive.size());
+    for (const HeapClassChange& each : alive)
+      largest.emplace_back(each, in.type_name(each.now.type));
+    keep_first(largest, shown, [&in](const auto& a, const auto& b) {
+      return in.comes_first(a.first.now, a.second, b.first.now, b.second);
+    });
+    if (options.like_mprof) gone.clear();  // mprof-report does not tell of them
+    if (options.rows) gone.resize(std::min(gone.size(), shown - largest.size()));
+    for (auto& [each, name] : largest) table.add_row(class_row(in, shot, each, std::move(name)));
+    for (const HeapClassChange& each : gone)
+      table.add_row(class_row(in, shot, each, in.type_name(each.now.type)));
+  }
+  return table;
+}
+
+// Who refers to the objects of a class: other classes, and roots.
+Table references_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot>& shots) {
+  Table table(kReferences);
+  for (const HeapShots::Shot& shot : shots) {
+    std::map<uint64_t, std::map<uint64_t, uint64_t>> references;  // class, from class
+    for (const HeapShots::Link& link : shot.links)
+      references[in.class_of(link.to)][in.class_of(link.from)] += link.count;
+    std::map<uint64_t, HeapShotRoots::Sum> roots;  // by class
+    for (const HeapShots::TypeRoots& to : shot.root_types) {
+      roots[in.class_of(to.type)].add(to.roots);
+      references.try_emplace(in.class_of(to.type));
+    }
+    const auto name_of_class = [&](uint64_t key) {
+      return key == 0 ? std::string("unresolved class (nil)") : in.type_name(key);
+    };
+    for (const auto& [key, from] : references) {
+      const auto of_roots = roots.find(key);
+      if (of_roots != roots.end()) {
+        table.add_row({uint64_t{shot.number}, name_of_class(key), in.address(key),
+                       of_roots->second.all, of_roots->second.pinning, std::string("(roots)"),
+                       TableCell()});
+      }
+      std::vector<std::pair<uint64_t, uint64_t>> sorted(from.begin(), from.end());
+      std::ranges::stable_sort(sorted, std::greater(), &std::pair<uint64_t, uint64_t>::second);
+      for (const auto& [from_key, references_from] : sorted) {
+        table.add_row({uint64_t{shot.number}, name_of_class(key), in.address(key), references_from,
+                       TableCell(), name_of_class(from_key), in.address(from_key)});
+      }
+    }
+  }
+  return table;
+}
+
+void make_heapshot(const ReportInput& input, Section& section) {
+  RuntimeReadings& in = *input.runtime;
+  auto [shots, unfinished] = in.facts->shots.take_shots();
+  if (in.options().like_mprof) {  // which takes what there is for whole shots
+    std::ranges::move(unfinished, std::back_inserter(shots));
+    std::ranges::sort(shots, {}, &HeapShots::Shot::number);
+    unfinished.clear();
+  }
+  if (shots.empty() && unfinished.empty()) return;
+  Table whole(kShots);
+  for (HeapShots::Shot& shot : shots) {
+    shot.by_type =
+        sum_by_class(std::move(shot.by_type), [&in](uint64_t id) { return in.class_of(id); });
+    TableCell roots;  // only known with --traces
+    if (in.options().traces) roots = shot.roots;
+    whole.add_row({uint64_t{shot.number}, in.since_zero(shot.begin), shot.bytes, shot.objects,
+                   uint64_t{shot.by_type.size()}, roots});
+  }
+  section.add("shots", std::move(whole));
+  Table left_out(kUnfinished);
+  for (const HeapShots::Shot& shot : unfinished) {
+    left_out.add_row({uint64_t{shot.number}, in.since_zero(shot.begin), shot.bytes, shot.objects});
+    in.unfinished[shot.number] = {shot.number, shot.begin, HeapShotLeftOut::Why::unfinished};
+  }
+  section.add("unfinished", std::move(left_out));
+  section.add("classes", classes_table(in, shots));
+  if (in.options().traces) section.add("references", references_table(in, shots));
+}
+
+}  // namespace
+
+constinit const Report kHeapshot{
+    .name = "heapshot",
+    .title = "Heap shots",
+    .sentence = "What was alive, by class.",
+    .needs = Capability::runtime_events,
+    .members = kMembers,
+    .make = make_heapshot,
+    .by_default = true,
+    .reads = RuntimeReadings::facts_read | RuntimeReadings::heap_roots_read};
+
+}  // namespace telltale::reports

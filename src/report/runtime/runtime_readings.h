@@ -1,0 +1,149 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/event_stacks.h"
+#include "analysis/heap_growth.h"
+#include "analysis/mprof_calls.h"
+#include "analysis/profile.h"
+#include "analysis/runtime_facts.h"
+#include "analysis/runtime_timeline.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "import/runtime_events.h"
+#include "import/timed_calls.h"
+#include "model/call_filter.h"
+#include "output/section.h"
+#include "output/table.h"
+#include "report/runtime/runtime_report_options.h"
+
+namespace telltale {
+
+std::string hex(uint64_t number);                           // "0x1f"
+std::string joined(const std::vector<std::string>& names);  // "one, other"
+
+// Figures total_KEY, p50_KEY, p90_KEY, p99_KEY and max_KEY of the values; none if there are none.
+void add_percentiles(Section& section, const std::string& key, std::vector<Ticks> values);
+
+// What the reports on a managed runtime are made from. Some of it is read at once for all reports,
+// when this is made; the rest when a report first asks for it. Members that read may not be called
+// by several threads at once.
+class RuntimeReadings {
+ public:
+  // Report::reads.
+  enum Reads : uint8_t {
+    facts_read = 1,       // facts and, with --traces, stacks
+    call_times_read = 2,  // times of calls, in one of two ways of counting
+    heap_roots_read = 4,  // roots of heap shots, with --traces
+    event_sizes_read = 8,
+  };
+
+  // `source` and `problems` outlive this. `reads`: those of all reports to be made. The first
+  // reading of the recording adds to `problems`.
+  RuntimeReadings(const RuntimeEvents& source, RuntimeReportOptions options, CallFilter filter,
+                  unsigned reads, ProblemLog& problems);
+
+  [[nodiscard]] const RuntimeEvents& source() const { return source_; }
+  [[nodiscard]] const RuntimeReportOptions& options() const { return options_; }
+  [[nodiscard]] const CallFilter& filter() const { return filter_; }
+  [[nodiscard]] const EventStream& stream(size_t number) const {
+    return source_.calls().streams()[number];
+  }
+
+  // What `reads` asked for.
+  std::optional<RuntimeFacts> facts;
+  std::optional<Profile> calls;
+  std::optional<MprofCalls> mprof_calls;  // with --like-mprof, instead of calls
+  std::optional<EventStacks> stacks;      // with --traces
+  std::optional<EventSizes> sizes;
+
+  // Read on request.
+  const RuntimeTimeline& timeline();
+  WeightedStacks weighted_stacks(Weighed weighed, const CallFilter& filter);
+  // `left_out`: later shots than the one returned.
+  std::optional<HeapGraph> last_heap_graph(std::vector<HeapShotLeftOut>& left_out);
+  struct Shots {
+    std::vector<HeapShots::Shot> shots;  // whole ones of the running program
+    std::vector<TypeGrowth> growth;
+    struct LeftOut {
+      HeapShots::Shot shot;
+      HeapShotLeftOut::Why why{};
+    };
+    std::vector<LeftOut> left_out;
+  };
+  const Shots& shots();
+  // What `growth` is made from. Errors: usage, with less than two shots.
+  Result<std::vector<TypeGrowth>> growth();
+
+  // Heap shots without an end that some report leaves out, by number.
+  std::map<size_t, HeapShotLeftOut> unfinished;
+
+  // Rows of a table. `of_mprof`: of the reports that mprof-report has, which are whole by default.
+  [[nodiscard]] size_t all_rows() const { return options_.rows.value_or(~size_t{0}); }
+  [[nodiscard]] size_t shown_rows() const {
+    constexpr size_t kShownRows = 30;
+    return options_.rows.value_or(options_.for_programs ? ~size_t{0} : kShownRows);
+  }
+  // The window of time and threads that the filter keeps.
+  [[nodiscard]] bool in_window(Ticks time) const;
+  [[nodiscard]] bool keeps_thread(size_t stream_number) const {
+    return filter_.keeps_thread(stream(stream_number).thread);
+  }
+
+  // Nanoseconds since the recording's first event; since what mprof-report takes for it, with
+  // --like-mprof.
+  [[nodiscard]] uint64_t since_start(Ticks time) const {
+    return time - source_.calls().first_time();
+  }
+  [[nodiscard]] int64_t since_zero(Ticks time) const { return static_cast<int64_t>(time - zero_); }
+  [[nodiscard]] Ticks zero() const { return zero_; }
+
+  [[nodiscard]] const std::string& function_name(FunctionId function) const {
+    return source_.calls().functions().describe(function).name;
+  }
+  [[nodiscard]] std::string thread_name(size_t stream_number) const;
+  // "0x1f": where a type or object lies in its process.
+  [[nodiscard]] std::string address(uint64_t id) const { return hex(source_.address_of(id)); }
+  // The class that a type's id stands for, or the id itself if nothing is known of it.
+  [[nodiscard]] uint64_t class_of(uint64_t type) const;
+  // Name of a class_of(); says so if it is not known.
+  [[nodiscard]] std::string type_name(uint64_t type) const;
+  // Order of classes: the most bytes or, on request, objects first, then by name.
+  [[nodiscard]] bool comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
+                                 const HeapShots::TypeSum& b, std::string_view name_b) const;
+
+  // "outer > inner"; for people the innermost frames.
+  [[nodiscard]] std::string stack_text(const StackTable& table, StackTable::Id stack) const;
+  // Rows "value, stack" of an owner's stacks, after `first` cells.
+  void add_traces(Table& table, const std::vector<TableCell>& first, const StackSums& sums,
+                  uint64_t owner) const;
+  // The same of sums by stack.
+  void add_lines(Table& table, const std::vector<TableCell>& first,
+                 const AddressMap<StackSums::Sum>& sums, bool recorded_stacks) const;
+
+ private:
+  void read_facts(unsigned reads);
+  // Where a reading tells its problems: later ones find the same as the first.
+  ProblemLog& log() { return std::exchange(read_, true) ? same_again_ : problems_; }
+
+  const RuntimeEvents& source_;
+  RuntimeReportOptions options_;
+  CallFilter filter_;
+  ProblemLog& problems_;
+  ProblemLog same_again_;
+  bool read_ = false;
+  Ticks zero_;
+  bool has_vtables_;
+  std::optional<RuntimeTimeline> timeline_;
+  std::optional<Shots> shots_;
+};
+
+}  // namespace telltale

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "output/table/field.h"
+
+namespace telltale::schemas {
+
+// The columns of the rows of kIsolate and of kStudy.
+std::span<const Field> predictor_columns();
+std::span<const Field> study_columns();
+
+}  // namespace telltale::schemas
