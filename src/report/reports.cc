@@ -7,6 +7,7 @@
 
 #include "report/calls/call_summary.h"
 #include "report/runtime/runtime_reports.h"
+#include "report/schemas/schemas.h"
 #include "report/sites/site_reports.h"
 
 namespace telltale {
@@ -45,6 +46,8 @@ std::span<const Report* const> reports_on(Capability capability) {
       return kOnRuntimeEvents;
     case Capability::counts_at_sites:
       return kOnSites;
+    case Capability::paths_in_frames:  // the verb `paths` tells them
+      return {};
   }
   return {};
 }
@@ -91,6 +94,8 @@ const DocumentSchema& report_document(Capability capability) {
       return kRuntime;
     case Capability::counts_at_sites:
       return kSites;
+    case Capability::paths_in_frames:
+      return schemas::kPaths;
   }
   return kCalls;
 }

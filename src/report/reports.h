@@ -24,8 +24,8 @@ const Report* find_report(Capability capability, std::string_view name);
 Result<std::vector<const Report*>> choose_reports(Capability capability, std::string_view list,
                                                   bool with_tables);
 
-// The JSON document that `report` prints: a member for each report on runtime events or counts at
-// sites; the members of the one report on timed calls.
+// The JSON document of the reports on a capability: a member for each on runtime events or counts
+// at sites; the members of the one report on timed calls.
 const DocumentSchema& report_document(Capability capability);
 
 }  // namespace telltale
