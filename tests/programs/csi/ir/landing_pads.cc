@@ -19,13 +19,13 @@ int shared_pad(int n) {
 // CHECK: unwind label %[[PAD1:.*]], !dbg
 // CHECK: unwind label %[[PAD2:.*]], !dbg
 // CHECK: unwind label %[[PAD3:.*]], !dbg
-// CHECK: [[PAD1]]:
+// CHECK: [[PAD3]]:
 // CHECK-NEXT: landingpad { ptr, i32 }
 // CHECK: br label %[[SHARED:.*]], !dbg
 // CHECK: [[PAD2]]:
 // CHECK-NEXT: landingpad { ptr, i32 }
 // CHECK: br label %[[SHARED]], !dbg
-// CHECK: [[PAD3]]:
+// CHECK: [[PAD1]]:
 // CHECK-NEXT: landingpad { ptr, i32 }
 // CHECK: br label %[[SHARED]], !dbg
 // CHECK: [[SHARED]]:
