@@ -185,7 +185,9 @@ void bench_text(const SamplerSites& sites, const SamplerPredicates& predicates) 
   double best = 1e9;
   for (int round = 0; round < 5; ++round) {
     const Stopwatch watch;
-    const SamplerEvidence evidence = read_sampler_evidence(reports, sites, predicates, {}, 0);
+    const SamplerEvidence evidence = read_sampler_evidence(
+        reports, sites, predicates,
+        [](const RunReport& report) { return InputFile::open(report.path); }, 0);
     best = std::min(best, watch.cpu());
     require(evidence.runs.size() == kReports && evidence.observations == observations &&
                 evidence.problems.count() == 0,

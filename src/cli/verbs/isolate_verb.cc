@@ -98,6 +98,14 @@ void settle(IsolateOptions& options) {
     options.sources.limits.max_decompressed_bytes = options.max_decompressed_bytes;
 }
 
+SamplerEvidence read_evidence(const IsolationInput& input, const SamplerPredicates& predicates,
+                              const IsolateOptions& options) {
+  return read_sampler_evidence(
+      input.reports, input.sites, predicates,
+      [&](const RunReport& report) { return InputFile::open(report.path, options.sources.limits); },
+      options.isolation.workers);
+}
+
 // What kept the answer from being one, if anything did.
 void remark(const SamplerEvidence& evidence, const IsolationRuns& runs) {
   const auto say = [](std::string_view text) { fmt::print(stderr, "telltale: {}\n", text); };
@@ -166,8 +174,7 @@ Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
   if (input->reports.empty())
     return usage_error("--gate wants a study, or a build of the studies, not " + options.gate);
   const SamplerPredicates predicates(input->sites);
-  const SamplerEvidence evidence = read_sampler_evidence(input->reports, input->sites, predicates,
-                                                         sources.limits, options.isolation.workers);
+  const SamplerEvidence evidence = read_evidence(*input, predicates, options);
   isolation::IsolationOptions all = options.isolation;
   all.eliminate = false;
   all.affinity = 0;
@@ -201,8 +208,7 @@ int run(IsolateOptions& options) {
   const Result<IsolationInput> input = find_isolation_input(options.sources);
   if (!input) return report_error(input.error());
   const SamplerPredicates predicates(input->sites);
-  const SamplerEvidence evidence = read_sampler_evidence(
-      input->reports, input->sites, predicates, options.sources.limits, options.isolation.workers);
+  const SamplerEvidence evidence = read_evidence(*input, predicates, options);
   const isolation::Isolation found =
       isolation::isolate(predicates.table(), evidence.runs, options.isolation);
   const IsolationRuns runs{found.runs.failing, found.runs.successful, input->skipped,

@@ -33,9 +33,9 @@ class EvidenceReader {
   EvidenceReader(const SamplerSites& sites, const SamplerPredicates& predicates)
       : sites_(sites), predicates_(predicates), counted_(predicates.table().site_count()) {}
 
-  ReadRun read(const RunReport& report, const InputLimits& limits) {
+  ReadRun read(const RunReport& report, const OpenReport& open) {
     ReadRun read;
-    const Result<InputFile> file = InputFile::open(report.path, limits);
+    const Result<InputFile> file = open(report);
     if (!file) {
       problems_.add({Problem::Kind::loss, 0, report.path, "Report", file.error().detail, 0});
       return read;
@@ -126,14 +126,13 @@ class EvidenceReader {
 }  // namespace
 
 SamplerEvidence read_sampler_evidence(std::span<const RunReport> reports, const SamplerSites& sites,
-                                      const SamplerPredicates& predicates,
-                                      const InputLimits& limits, size_t workers) {
+                                      const SamplerPredicates& predicates, const OpenReport& open,
+                                      size_t workers) {
   workers = std::min(worker_count(workers), std::max<size_t>(reports.size(), 1));
   std::vector<EvidenceReader> readers(workers, EvidenceReader(sites, predicates));
   std::vector<ReadRun> read(reports.size());
-  parallel_for(reports.size(), workers, [&](size_t i, size_t worker) {
-    read[i] = readers[worker].read(reports[i], limits);
-  });
+  parallel_for(reports.size(), workers,
+               [&](size_t i, size_t worker) { read[i] = readers[worker].read(reports[i], open); });
   SamplerEvidence evidence;
   for (size_t i = 0; i < read.size(); ++i) {
     switch (read[i].ending) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct RunReport {
   bool failed = false;
 };
 
+// Opens a report; called from several threads.
+using OpenReport = std::function<Result<InputFile>(const RunReport&)>;
+
 // What the reports of many runs observed at the sites of programs.
 struct SamplerEvidence {
   std::vector<isolation::LabelledRun> runs;  // in order; those with a report that could be joined
@@ -32,7 +36,7 @@ struct SamplerEvidence {
 // Reads reports on `workers` threads (0: all cores), which gives the same answer for any number.
 // Damage, and sections without site information, are in `problems`.
 SamplerEvidence read_sampler_evidence(std::span<const RunReport> reports, const SamplerSites& sites,
-                                      const SamplerPredicates& predicates,
-                                      const InputLimits& limits, size_t workers);
+                                      const SamplerPredicates& predicates, const OpenReport& open,
+                                      size_t workers);
 
 }  // namespace telltale

@@ -1,0 +1,91 @@
+#include "import/study.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace telltale {
+namespace {
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+std::vector<StudyRun> read(const std::string& text, ProblemLog& problems) {
+  const auto runs = read_study_runs(as_bytes(text), "runs.tsv", problems);
+  EXPECT_TRUE(runs) << to_string(runs.error());
+  return runs ? *runs : std::vector<StudyRun>();
+}
+
+StudyRun sample(uint64_t number) {
+  return {number,     RunLabel::failed,       "signal", {},  "SIGSEGV",
+          0.25,       "2026-01-02T03:04:05Z", "0123ab", 100, 18446744073709551615U,
+          "./a 'b c'"};
+}
+
+TEST(StudyRuns, AreReadAsTheyWereWritten) {
+  StudyRun passed = sample(2);
+  passed.label = RunLabel::passed;
+  passed.status = 0;
+  passed.signal = "";
+  ProblemLog problems;
+  const auto runs =
+      read(study_runs_head() + to_line(sample(1)) + to_line(passed) + to_line(sample(3)), problems);
+  EXPECT_EQ(runs, (std::vector<StudyRun>{sample(1), passed, sample(3)}));
+  EXPECT_EQ(problems.count(), 0U);
+}
+
+TEST(StudyRuns, AreOrderedByNumberAndTheLastOfOneNumberStays) {
+  StudyRun later = sample(1);
+  later.label = RunLabel::skipped;
+  ProblemLog problems;
+  const auto runs =
+      read(study_runs_head() + to_line(sample(2)) + to_line(sample(1)) + to_line(later), problems);
+  EXPECT_EQ(runs, (std::vector<StudyRun>{later, sample(2)}));
+  EXPECT_EQ(problems.count(), 1U);
+  EXPECT_FALSE(problems.damaged());
+}
+
+TEST(StudyRuns, ATornRowCostsOnlyItself) {
+  const std::string whole = study_runs_head() + to_line(sample(1)) + to_line(sample(2));
+  const size_t second = whole.size() - to_line(sample(2)).size();
+  for (size_t cut = second + 1; cut < whole.size(); ++cut) {
+    ProblemLog problems;
+    EXPECT_EQ(read(whole.substr(0, cut), problems), (std::vector<StudyRun>{sample(1)}));
+    ASSERT_EQ(problems.kept().size(), 1U);
+    EXPECT_EQ(problems.kept()[0].kind, Problem::Kind::torn_tail);
+    EXPECT_EQ(problems.kept()[0].offset, second);
+  }
+}
+
+TEST(StudyRuns, RowsThatAreNoRunsAreReported) {
+  ProblemLog problems;
+  const std::string good = to_line(sample(1));
+  std::string bad_label = good;
+  bad_label.replace(bad_label.find("failed"), 6, "broken");
+  const auto runs = read(study_runs_head() + "\n" + bad_label + good + "1\t2\n" +
+                             good.substr(0, good.size() - 1) + "\textra\n",
+                         problems);
+  EXPECT_EQ(runs, (std::vector<StudyRun>{sample(1)}));
+  EXPECT_EQ(problems.damage_count(), 4U);
+}
+
+TEST(StudyRuns, FieldsCannotBreakRows) {
+  StudyRun run = sample(1);
+  run.command = "a\tb\nc\rd";
+  ProblemLog problems;
+  const auto runs = read(study_runs_head() + to_line(run), problems);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0].command, "a b c d");
+}
+
+TEST(StudyRuns, OfAnotherFile) {
+  ProblemLog problems;
+  for (const std::string text : {"", "# telltale study 2\n", "run\tlabel\n"}) {
+    const auto runs = read_study_runs(as_bytes(text), "runs.tsv", problems);
+    ASSERT_FALSE(runs);
+    EXPECT_EQ(runs.error().cause, Error::Cause::bad_magic);
+  }
+}
+
+}  // namespace
+}  // namespace telltale
