@@ -14,11 +14,11 @@ namespace fs = std::filesystem;
 
 Result<void> add_sites(const std::string& path, const IsolationSources& sources,
                        IsolationInput& input) {
-  const Result<bool> added = input.sites.add(path, sources.limits, input.problems);
-  if (!added) return std::unexpected(added.error());
-  if (!*added) {
-    input.problems.add(
-        {Problem::Kind::loss, 0, path, "program", "has no section .debug_site_info", 0});
+  const Result<bool> added = input.sites.add(path, sources.limits, input.site_problems);
+  if (!added && added.error().cause == Error::Cause::io) return std::unexpected(added.error());
+  if (!added || !*added) {
+    input.site_problems.add({Problem::Kind::loss, 0, path, "program",
+                             added ? "has no section .debug_site_info" : added.error().detail, 0});
   }
   return {};
 }
@@ -87,7 +87,11 @@ Result<void> add_reports(const std::string& path, bool failed, IsolationInput& i
   std::vector<std::string> files;
   fs::directory_iterator at(path, failure);
   for (; !failure && at != fs::directory_iterator(); at.increment(failure)) {
-    if (at->is_regular_file()) files.push_back(at->path().string());
+    // The XRay recorder leaves a second file beside each recording.
+    const fs::path& entry = at->path();
+    const bool belongs =
+        entry.extension() == ".side" && fs::exists(entry.parent_path() / entry.stem(), failure);
+    if (at->is_regular_file() && !belongs) files.push_back(entry.string());
   }
   if (failure) return io_error(path, "cannot be listed", failure.value());
   std::ranges::sort(files);
@@ -127,8 +131,6 @@ Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
         return std::unexpected(added.error());
     }
   }
-  if (input.sites.sections().empty())
-    return usage_error("no site information: give the programs that left the reports by --program");
   return input;
 }
 

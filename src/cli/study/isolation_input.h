@@ -22,16 +22,17 @@ struct IsolationSources {
   InputLimits limits;
 };
 
-// The reports to read, and the sites of the programs that left them.
+// The reports or recordings to read, and the sites of the programs that left them. Move-only.
 struct IsolationInput {
   std::vector<RunReport> reports;
   SamplerSites sites;
   uint64_t skipped = 0;  // runs that are labelled neither failed nor passed
   ProblemLog problems;
+  ProblemLog site_problems;  // of programs, as site information
 };
 
-// Errors: usage, if there is nothing to read, or no site information; io; bad_magic, for a file
-// that is not what it should be.
+// Programs without sites are no error: they may name the functions of recordings. Errors: usage, if
+// there is nothing to read; io; bad_magic, for a file that is not what it should be.
 Result<IsolationInput> find_isolation_input(const IsolationSources& sources);
 
 }  // namespace telltale::cli

@@ -50,7 +50,7 @@ Scores scores_of(const IsolationAnswer& answer, const Predictor& predictor) {
 }
 
 std::string place_of(const PredicateWords& words) {
-  return fmt::format("{}:{}", words.file, words.line);
+  return words.file.empty() ? "" : fmt::format("{}:{}", words.file, words.line);
 }
 
 void write_predicate(JsonWriter& json, const PredicateWords& words) {

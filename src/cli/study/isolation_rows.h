@@ -7,7 +7,7 @@
 #include "analysis/isolation/isolate.h"
 #include "base/problem.h"
 #include "bytes/block_writer.h"
-#include "import/sampler/sampler_predicates.h"
+#include "import/predicate_set.h"
 
 namespace telltale::cli {
 
@@ -22,7 +22,7 @@ struct IsolationRuns {
 
 // An answer of isolation, to be written.
 struct IsolationAnswer {
-  const SamplerPredicates& predicates;
+  const PredicateSet& predicates;
   const isolation::Isolation& isolation;
   const isolation::IsolationOptions& options;
   IsolationRuns runs;

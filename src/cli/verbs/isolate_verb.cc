@@ -14,8 +14,8 @@
 #include "cli/study/isolation_exports.h"
 #include "cli/study/isolation_input.h"
 #include "cli/study/isolation_rows.h"
+#include "cli/study/labelled_evidence.h"
 #include "cli/verbs/verbs.h"
-#include "import/sampler/sampler_evidence.h"
 #include "import/study.h"
 #include "output/escape.h"
 #include "output/output_file.h"
@@ -98,22 +98,13 @@ void settle(IsolateOptions& options) {
     options.sources.limits.max_decompressed_bytes = options.max_decompressed_bytes;
 }
 
-SamplerEvidence read_evidence(const IsolationInput& input, const SamplerPredicates& predicates,
-                              const IsolateOptions& options) {
-  return read_sampler_evidence(
-      input.reports, input.sites, predicates,
-      [&](const RunReport& report) { return InputFile::open(report.path, options.sources.limits); },
-      options.isolation.workers);
-}
-
 // What kept the answer from being one, if anything did.
-void remark(const SamplerEvidence& evidence, const IsolationRuns& runs) {
+void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
   const auto say = [](std::string_view text) { fmt::print(stderr, "telltale: {}\n", text); };
   if (evidence.runs.empty()) {
     say("no run has a report of these programs");
-  } else if (evidence.observations == 0) {
-    say("nothing was observed; a program that samples observes nothing unless SAMPLER_SPARSITY is "
-        "set when it runs");
+  } else if (!evidence.note.empty()) {
+    say(evidence.note);
   } else if (runs.failing == 0) {
     say("no run failed, so nothing is to be explained");
   } else if (runs.successful == 0) {
@@ -169,24 +160,23 @@ Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
     sources.build = options.gate;
     sources.other_than = {};
   }
-  const Result<IsolationInput> input = find_isolation_input(sources);
-  if (!input) return std::unexpected(input.error());
-  if (input->reports.empty())
+  const Result<LabelledEvidence> evidence =
+      read_labelled_evidence(sources, options.isolation.workers);
+  if (!evidence) return std::unexpected(evidence.error());
+  if (evidence->input->reports.empty())
     return usage_error("--gate wants a study, or a build of the studies, not " + options.gate);
-  const SamplerPredicates predicates(input->sites);
-  const SamplerEvidence evidence = read_evidence(*input, predicates, options);
   isolation::IsolationOptions all = options.isolation;
   all.eliminate = false;
   all.affinity = 0;
   std::set<PredicateKey> keys;
   for (const isolation::Predictor& predictor :
-       isolation::isolate(predicates.table(), evidence.runs, all).predictors)
-    keys.insert(key_of(predicates.describe(predictor.predicate)));
+       isolation::isolate(evidence->predicates->table(), evidence->runs, all).predictors)
+    keys.insert(key_of(evidence->predicates->describe(predictor.predicate)));
   return keys;
 }
 
 // Names predictors that the baseline has not on standard error; how many there are.
-Result<size_t> count_new(const IsolateOptions& options, const SamplerPredicates& predicates,
+Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& predicates,
                          const isolation::Isolation& found) {
   const Result<std::set<PredicateKey>> baseline = find_baseline(options);
   if (!baseline) return std::unexpected(baseline.error());
@@ -205,21 +195,19 @@ Result<size_t> count_new(const IsolateOptions& options, const SamplerPredicates&
 int run(IsolateOptions& options) {
   settle(options);
   if (!options.gate.empty() && !is_study(options.gate)) options.sources.other_than = options.gate;
-  const Result<IsolationInput> input = find_isolation_input(options.sources);
-  if (!input) return report_error(input.error());
-  const SamplerPredicates predicates(input->sites);
-  const SamplerEvidence evidence = read_evidence(*input, predicates, options);
+  const Result<LabelledEvidence> evidence =
+      read_labelled_evidence(options.sources, options.isolation.workers);
+  if (!evidence) return report_error(evidence.error());
+  const PredicateSet& predicates = *evidence->predicates;
   const isolation::Isolation found =
-      isolation::isolate(predicates.table(), evidence.runs, options.isolation);
-  const IsolationRuns runs{found.runs.failing, found.runs.successful, input->skipped,
-                           evidence.without_report, evidence.unresolved};
-  ProblemLog problems = input->problems;
-  problems.merge(evidence.problems);
+      isolation::isolate(predicates.table(), evidence->runs, options.isolation);
+  const IsolationRuns runs{found.runs.failing, found.runs.successful, evidence->input->skipped,
+                           evidence->without_report, evidence->unresolved};
   const Result<void> written =
-      write_answer(options, {predicates, found, options.isolation, runs}, problems);
+      write_answer(options, {predicates, found, options.isolation, runs}, evidence->problems);
   if (!written) return report_error(written.error());
-  remark(evidence, runs);
-  const int status = report_losses(problems, options.strict);
+  remark(*evidence, runs);
+  const int status = report_losses(evidence->problems, options.strict);
   if (options.gate.empty()) return status;
   const Result<size_t> news = count_new(options, predicates, found);
   if (!news) return report_error(news.error());
@@ -233,13 +221,14 @@ void add_source_options(Command verb, IsolationSources& sources) {
       .type_name("STUDY");
   verb.add_option("--program", sources.programs,
                   "a program or library that left reports, its debug file, or its .sites file; "
-                  "studies have their own")
+                  "studies have their own. Of recordings: what says what their ids mean")
       .type_name("BIN")
       .one_value_each();
   verb.add_option("--build", sources.build,
                   "of studies, only the runs of builds whose id begins so")
       .type_name("ID");
-  verb.add_option("--failed", sources.failed, "reports of failed runs: a file, or all of a folder")
+  verb.add_option("--failed", sources.failed,
+                  "reports of failed runs, or recordings of calls: a file, or all of a folder")
       .type_name("PATH")
       .one_value_each();
   verb.add_option("--passed", sources.passed, "reports of runs that passed")

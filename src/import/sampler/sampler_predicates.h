@@ -2,32 +2,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/isolation/evidence.h"
 #include "formats/sampler/wire.h"
+#include "import/predicate_set.h"
 #include "import/sampler/sampler_sites.h"
 
 namespace telltale {
 
-// A predicate in words. Text is as in the program, never trusted.
-struct PredicateWords {
-  std::string_view file;
-  uint64_t line = 0;
-  std::string_view function;
-  std::string_view scheme;
-  std::string text;  // "x < 0", "argc > 1 is TRUE"
-};
-
 // The predicates of a program's sites, scheme by scheme (docs/analysis/isolation.md, "Predicates").
 // Sections of bounds, and of schemes that nobody documented, have none. `sites` must outlive it.
-class SamplerPredicates {
+class SamplerPredicates final : public PredicateSet {
  public:
   explicit SamplerPredicates(const SamplerSites& sites);
 
-  [[nodiscard]] const isolation::SiteTable& table() const { return table_; }
+  [[nodiscard]] const isolation::SiteTable& table() const override { return table_; }
   static constexpr uint32_t kNoGroup = UINT32_MAX;
   // The group in table() of the sites of a unit and scheme; kNoGroup: they have no predicates.
   // Null `section`: kNoGroup.
@@ -36,8 +26,7 @@ class SamplerPredicates {
     return *groups_[group].scheme;
   }
   [[nodiscard]] uint64_t sites_without_predicates() const { return without_predicates_; }
-  // REQUIRES: predicate < table().predicate_count().
-  [[nodiscard]] PredicateWords describe(uint32_t predicate) const;
+  [[nodiscard]] PredicateWords describe(uint32_t predicate) const override;
 
  private:
   struct Group {

@@ -1,0 +1,88 @@
+#include "cli/study/labelled_evidence.h"
+
+#include <utility>
+
+#include "formats/sampler/recognise.h"
+#include "import/call_evidence.h"
+#include "import/open_recording.h"
+#include "import/sampler/sampler_evidence.h"
+#include "import/sampler/sampler_predicates.h"
+
+namespace telltale::cli {
+namespace {
+
+void use_reports(const IsolationSources& sources, size_t workers, LabelledEvidence& evidence) {
+  const IsolationInput& input = *evidence.input;
+  auto predicates = std::make_unique<SamplerPredicates>(input.sites);
+  SamplerEvidence read = read_sampler_evidence(
+      input.reports, input.sites, *predicates,
+      [&](const RunReport& report) { return InputFile::open(report.path, sources.limits); },
+      workers);
+  evidence.problems.merge(input.site_problems);
+  evidence.problems.merge(read.problems);
+  evidence.predicates = std::move(predicates);
+  evidence.runs = std::move(read.runs);
+  evidence.without_report = read.without_report;
+  evidence.unresolved = read.unresolved;
+  if (!evidence.runs.empty() && read.observations == 0) {
+    evidence.note =
+        "nothing was observed; a program that samples observes nothing unless SAMPLER_SPARSITY is "
+        "set when it runs";
+  }
+}
+
+Result<void> use_recordings(const IsolationSources& sources, size_t workers,
+                            LabelledEvidence& evidence) {
+  std::vector<RunRecording> recordings;
+  for (const RunReport& report : evidence.input->reports)
+    recordings.push_back({report.path, report.failed});
+  Result<CallEvidence> read = read_call_evidence(
+      recordings,
+      [&](const RunRecording& run) {
+        OpenOptions options;
+        options.files = {run.path};
+        options.programs = sources.programs;
+        options.limits = sources.limits;
+        options.thread_names = false;
+        return open_recording(options);
+      },
+      workers);
+  if (!read) return std::unexpected(read.error());
+  evidence.problems.merge(read->problems);
+  evidence.predicates = std::move(read->predicates);
+  evidence.runs = std::move(read->runs);
+  evidence.without_report = read->without_report;
+  return {};
+}
+
+// Whether one of the runs left a feedback report.
+bool has_reports(const IsolationInput& input, const InputLimits& limits) {
+  for (const RunReport& report : input.reports) {
+    const Result<InputFile> file = InputFile::open(report.path, limits);
+    if (file && !file->bytes().empty()) return sampler::looks_like_report(file->bytes());
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<LabelledEvidence> read_labelled_evidence(const IsolationSources& sources, size_t workers) {
+  Result<IsolationInput> input = find_isolation_input(sources);
+  if (!input) return std::unexpected(input.error());
+  LabelledEvidence evidence;
+  evidence.input = std::make_unique<const IsolationInput>(*std::move(input));
+  evidence.problems.merge(evidence.input->problems);
+  const bool has_sites = !evidence.input->sites.sections().empty();
+  if (has_sites || has_reports(*evidence.input, sources.limits)) {
+    if (!has_sites) {
+      return usage_error(
+          "no site information: give the programs that left the reports by --program");
+    }
+    use_reports(sources, workers, evidence);
+  } else if (auto used = use_recordings(sources, workers, evidence); !used) {
+    return std::unexpected(used.error());
+  }
+  return evidence;
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "analysis/isolation/evidence.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "cli/study/isolation_input.h"
+#include "import/predicate_set.h"
+
+namespace telltale::cli {
+
+// What labelled runs observed, whatever left it: feedback reports with the sites of programs, or
+// recordings of calls.
+struct LabelledEvidence {
+  std::unique_ptr<const IsolationInput> input;  // what the predicates are of
+  std::unique_ptr<const PredicateSet> predicates;
+  std::vector<isolation::LabelledRun> runs;
+  uint64_t without_report = 0;  // runs whose report is missing, empty or unreadable
+  uint64_t unresolved = 0;      // reports of another program
+  std::string_view note;        // why nothing was observed; empty: something was
+  ProblemLog problems;
+};
+
+// Reads on `workers` threads (0: all cores). Errors: those of find_isolation_input; usage, if there
+// is no site information and the runs left no recordings of calls.
+Result<LabelledEvidence> read_labelled_evidence(const IsolationSources& sources, size_t workers);
+
+}  // namespace telltale::cli
