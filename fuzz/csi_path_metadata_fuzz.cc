@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require_placed(problems, bytes);
   PathGraphs graphs;
   ProblemLog of_graphs;
-  graphs.add(bytes, "f", 0, of_graphs);
+  graphs.add(bytes, "f", 0, {}, of_graphs);
   for (const csi::PathFunction& function : metadata.functions()) {
     std::string written;
     csi::append_path_function(written, metadata, function);

@@ -24,9 +24,15 @@ struct FramePaths {
   bool inlined = false;      // into the next frame that is not
   // What it ran. More than one if several functions of this name fit; none: `untraced` says why.
   struct Decoded {
+    // How the blocks were found that the function may have been stopped in.
+    enum class FoundBy : uint8_t {
+      position,    // the program says which block the instruction is in
+      line,        // those that have the line
+      all_blocks,  // nothing is known
+    };
     std::shared_ptr<const PathGraph> graph;
     PathHistory history;
-    bool found_by_line = false;  // false: no block has the line, and all were tried
+    FoundBy found_by = FoundBy::all_blocks;
   };
   std::vector<Decoded> decoded;
   std::string untraced;

@@ -27,6 +27,11 @@ struct StackFrame {
   bool interrupted = false;  // stopped at pc itself, not in a call before it
   bool inlined = false;      // into the next frame that is not
   std::string symbol;        // of the symbol table
+  // Link-time addresses in the module: inside the instruction, and the bounds of the function by
+  // the symbol table; 0: unknown.
+  uint64_t address = 0;
+  uint64_t function_begin = 0;
+  uint64_t function_end = 0;
   std::string linkage_name;  // of the debug information
   std::string file;
   std::string directory;  // that `file` is relative to

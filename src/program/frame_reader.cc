@@ -117,12 +117,20 @@ void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& f
     GElf_Sym symbol;
     frame.symbol = text_or_empty(
         dwfl_module_addrinfo(place.module, place.pc, &offset, &symbol, nullptr, nullptr, nullptr));
+    GElf_Addr bias = 0;
+    if (dwfl_module_getelf(place.module, &bias) != nullptr) {
+      frame.address = place.pc - bias;
+      if (!frame.symbol.empty()) {
+        frame.function_begin = frame.address - offset;
+        frame.function_end = frame.function_begin + symbol.st_size;
+      }
+    }
     const char* file = nullptr;
     dwfl_module_info(place.module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
     frame.module = text_or_empty(file);
-    Dwarf_Addr bias = 0;
-    place.dwarf = dwfl_module_getdwarf(place.module, &bias);
-    place.bias = bias;
+    Dwarf_Addr dwarf_bias = 0;
+    place.dwarf = dwfl_module_getdwarf(place.module, &dwarf_bias);
+    place.bias = dwarf_bias;
   }
   if (place.dwarf == nullptr) {
     frames.push_back(std::move(frame));

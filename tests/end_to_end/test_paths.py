@@ -33,6 +33,10 @@ def traced_frames(document, thread=0):
     return [frame for frame in document["threads"][thread]["frames"] if frame["untraced"] is None]
 
 
+def ids(reading):
+    return [block["block"] for block in reading["blocks"]]
+
+
 def lines_of(blocks):
     return [line for block in blocks for line in block["lines"]]
 
@@ -84,24 +88,34 @@ class Paths(SamplerCase):
                 program = self.walk(release, level, f"-path-array-size={size}")
                 # The optimiser may leave calls of different lines in one place, without a line.
                 known = {int(line) for line in re.findall(r"\|(\d+)(?=[|\n])", section(program, ".debug_PT").decode())}
-                frames = complete = 0
+                by_lines = self.path("by_lines")
+                run("objcopy", "--remove-section=.debug_telltale_paths", program, by_lines)
+                frames = complete = unique = 0
                 for _ in range(40):
                     seed, records = draws.randrange(1 << 30), 1 + draws.randrange(600)
                     with self.subTest(release=release, level=level, seed=seed, records=records):
                         core = crash(self.path("core"), program, self.path("trace"), seed, records)
                         recorded = Recorded(self.path("trace"))
                         traced = traced_frames(paths(core))
+                        with_lines = traced_frames(paths(core, "--program", by_lines))
                         self.assertEqual(len(traced), len(recorded.open))
-                        for frame, activation in zip(traced, reversed(recorded.open)):
+                        self.assertEqual(len(with_lines), len(recorded.open))
+                        for frame, candidates, activation in zip(traced, with_lines, reversed(recorded.open)):
                             self.assertIsNone(frame["contradiction"])
+                            self.assertEqual((frame["found_by"], frame["other_readings"]), ("position", []))
                             ran = [line for line in recorded.lines[activation] if line in known]
                             self.assertTrue(self.fits(frame, ran), (frame, ran))
+                            # By the published metadata alone the true reading is one of several.
+                            self.assertNotEqual(candidates["found_by"], "position")
+                            self.assertTrue(self.fits(candidates, ran), (candidates, ran))
+                            unique += not candidates["other_readings"]
                             frames += 1
                             complete += frame["complete_history"]
                 # Both kinds were there.
                 self.assertGreater(frames, 100)
                 self.assertGreater(complete, 20)
                 self.assertLess(complete, frames)
+                self.assertGreater(unique, frames // 2)
 
     def test_other_verbs_say_in_one_sentence_what_a_core_file_is_for(self):
         core = crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 1, 20)
@@ -150,7 +164,12 @@ class Paths(SamplerCase):
                          {"its path metadata are missing"})
         metadata = self.path("walk.pt")
         pathlib.Path(metadata).write_bytes(section(program, ".debug_PT"))
-        same(traced_frames(paths(core, "--program", metadata)))
+        # The text has no positions: the expected path is one that fits the line.
+        for frame, right in zip(traced_frames(paths(core, "--program", metadata)), expected, strict=True):
+            self.assertEqual([path["number"] for path in frame["paths"]], [path["number"] for path in right["paths"]])
+            self.assertEqual(frame["found_by"], "line")
+            readings = [frame["partial"], *frame["other_readings"]]
+            self.assertIn(ids(right["partial"]), [ids(reading) for reading in readings])
 
     def test_a_program_that_is_not_the_core_files_is_refused(self):
         core = crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 1, 20)

@@ -12,13 +12,29 @@ namespace telltale {
 
 // The control flow graph of a function with path tracing, as its metadata describe it.
 struct PathGraph {
+  struct Place {
+    uint32_t scope = 0;  // index of `scopes`
+    uint32_t line = 0;
+    bool operator==(const Place&) const = default;
+  };
   struct Block {
     uint64_t id = 0;              // in the metadata
     std::vector<uint32_t> lines;  // in the order of instructions, without repetitions in sequence
     bool stores_path = false;     // the number of a completed path is stored in it
+    // The same with functions and files, if the metadata tell them; otherwise empty.
+    std::vector<Place> places = {};
+  };
+  // The function itself, or one that was inlined into it before it was instrumented.
+  struct Scope {
+    std::string file;
+    std::string function;
+    bool operator==(const Scope&) const = default;
   };
   std::vector<Block> blocks;  // by node of `numbers`: the first is the entry, the second the exit
   PathNumbers numbers;
+  std::string symbol = {};
+  std::vector<Scope> scopes = {};
+  bool calls_setjmp = false;  // its record cannot be trusted after longjmp
 };
 
 // What path tracing keeps in a function's frame.

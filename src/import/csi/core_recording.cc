@@ -4,41 +4,43 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <csignal>
 #include <cstring>
 #include <expected>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "formats/csi/path_metadata.h"
+#include "formats/csi/path_records.h"
+#include "formats/csi/wire.h"
 #include "import/csi/path_graphs.h"
+#include "import/csi/path_positions.h"
 #include "import/format_descriptor.h"
 #include "model/recording_info.h"
 #include "program/core_stacks.h"
 #include "program/demangle.h"
+#include "program/machine_blocks.h"
 #include "program/program_names.h"
 
 namespace telltale {
 namespace {
 
-constexpr std::string_view kMetadataSection = ".debug_PT";
+constexpr std::string_view kMachineBlocks = ".llvm_bb_addr_map";
 
-// The variables of path tracing: as csi-cc's debug information names them, and as its manual does.
-struct RecordNames {
-  std::string_view ring, next, sum;
-};
 constexpr auto kRecordNames =
-    std::to_array<RecordNames>({{"__PT_counter_arr", "__PT_counter_idx", "__PT_current_path"},
-                                {"__PT_pathArr", "__PT_arrIndex", "__PT_curPath"}});
+    std::to_array<csi::VariableNames>({csi::kVariableNames, csi::kLegacyVariableNames});
 
 std::vector<std::string> variable_names() {
   std::vector<std::string> names;
-  for (const RecordNames& each : kRecordNames)
-    for (const std::string_view name : {each.ring, each.next, each.sum}) names.emplace_back(name);
+  for (const csi::VariableNames& each : kRecordNames)
+    for (const char* name : {each.array, each.index, each.sum}) names.emplace_back(name);
   return names;
 }
 
@@ -51,12 +53,12 @@ bool has_record(const StackFrame& frame) { return !frame.variables.empty(); }
 
 // The record, or why there is none.
 std::expected<PathRecord, std::string> read_record(const StackFrame& frame) {
-  for (const RecordNames& names : kRecordNames) {
-    const std::array<const StackVariable*, 3> variables = {find_variable(frame, names.ring),
-                                                           find_variable(frame, names.next),
+  for (const csi::VariableNames& names : kRecordNames) {
+    const std::array<const StackVariable*, 3> variables = {find_variable(frame, names.array),
+                                                           find_variable(frame, names.index),
                                                            find_variable(frame, names.sum)};
     if (std::ranges::count(variables, nullptr) == 3) continue;
-    const std::array<std::string_view, 3> wanted = {names.ring, names.next, names.sum};
+    const std::array<std::string_view, 3> wanted = {names.array, names.index, names.sum};
     for (size_t i = 0; i < variables.size(); ++i) {
       if (variables[i] == nullptr)
         return std::unexpected(fmt::format("the variable {} is missing", wanted[i]));
@@ -84,27 +86,48 @@ std::vector<uint32_t> blocks_with_lines(const PathGraph& graph, std::span<const 
   return found;
 }
 
-FramePaths::Decoded decode(const std::shared_ptr<const PathGraph>& graph, const PathRecord& record,
-                           std::span<const uint32_t> lines) {
-  FramePaths::Decoded decoded{.graph = graph, .history = {}, .found_by_line = true};
+using Graph = PathGraphs::Graph;
+using Decoded = FramePaths::Decoded;
+
+Decoded decode_by_line(const Graph& graph, const PathRecord& record,
+                       std::span<const uint32_t> lines) {
+  Decoded decoded{.graph = graph, .history = {}, .found_by = Decoded::FoundBy::line};
   std::vector<uint32_t> candidates = blocks_with_lines(*graph, lines);
   if (!candidates.empty()) decoded.history = read_path_history(*graph, record, candidates);
   if (!decoded.history.readings.empty()) return decoded;
   // Optimised code may have another line than the block that it is in.
   candidates.resize(graph->blocks.size());
   std::iota(candidates.begin(), candidates.end(), 0U);
-  PathHistory all = read_path_history(*graph, record, candidates);
-  if (decoded.history.contradiction.empty() || !all.readings.empty()) {
-    decoded.history = std::move(all);
-    decoded.found_by_line = false;
-  }
+  decoded.history = read_path_history(*graph, record, candidates);
+  decoded.found_by = Decoded::FoundBy::all_blocks;
   return decoded;
 }
+
+// What the record will be when the path's number is stored completely.
+PathRecord settle(const PathGraph& graph, PathRecord record, csi::Phase phase) {
+  const size_t size = record.ring.size();
+  if (phase == csi::Phase::kSettled || size == 0 || record.next >= size) return record;
+  if (phase == csi::Phase::kNumberStored) record.next = (record.next + 1) % size;
+  const int64_t newest = record.ring[(record.next + size - 1) % size];
+  const auto path = newest < 0 ? std::nullopt : graph.numbers.path(static_cast<uint64_t>(newest));
+  if (!path || path->edges.empty()) return record;
+  const PathEdge& end = graph.numbers.edges()[path->edges.back()];
+  record.sum = end.is_back ? static_cast<int64_t>(end.increment) : 0;
+  return record;
+}
+
+// What a program says of its functions with path tracing.
+struct ModulePaths {
+  PathPositions positions;
+  PathGraphs::ByKey graphs;
+  std::unordered_map<std::string, std::string> skipped;  // symbol to reason
+};
 
 // Joins the frames of stacks with the graphs of their functions.
 class FrameDecoder {
  public:
-  explicit FrameDecoder(const PathGraphs& graphs) : graphs_(graphs) {}
+  FrameDecoder(const PathGraphs& graphs, const std::map<std::string, ModulePaths>& modules)
+      : graphs_(graphs), modules_(modules) {}
 
   // `inner`: the functions without records of their own that are inlined at this place.
   FramePaths decode_frame(const StackFrame& frame, std::span<const StackFrame> inner) const {
@@ -120,41 +143,83 @@ class FrameDecoder {
     paths.interrupted = frame.interrupted;
     paths.inlined = frame.inlined;
     const auto& graphs = graphs_of(frame);
-    auto record = read_record(frame);
-    if (!record) {
-      paths.untraced = record.error();
-      if (graphs.empty() && !has_record(frame))
-        paths.untraced = "it was built without path tracing";
+    const auto record = read_record(frame);
+    if (!record || graphs.empty()) {
+      paths.untraced = record ? "its path metadata are missing" : record.error();
+      if (graphs.empty() && !has_record(frame)) paths.untraced = why_not_traced(frame);
       return paths;
     }
-    if (graphs.empty()) {
-      paths.untraced = "its path metadata are missing";
+    if (auto exact = decode_by_position(frame, *record)) {
+      paths.decoded.push_back(*std::move(exact));
       return paths;
     }
     std::vector<uint32_t> lines;
     if (frame.line != 0) lines.push_back(frame.line);
     for (const StackFrame& each : inner)
       if (each.line != 0) lines.push_back(each.line);
-    for (const auto& graph : graphs) paths.decoded.push_back(decode(graph, *record, lines));
+    for (const Graph& graph : graphs)
+      paths.decoded.push_back(decode_by_line(graph, *record, lines));
     keep_fitting(paths.decoded);
     return paths;
   }
 
  private:
+  [[nodiscard]] const ModulePaths* module_of(const StackFrame& frame) const {
+    const auto found = modules_.find(frame.module);
+    return found == modules_.end() ? nullptr : &found->second;
+  }
+
   // Variants of a function have a symbol of their own.
-  [[nodiscard]] const std::vector<std::shared_ptr<const PathGraph>>& graphs_of(
-      const StackFrame& frame) const {
+  [[nodiscard]] const std::vector<Graph>& graphs_of(const StackFrame& frame) const {
     const auto& by_symbol = graphs_.find(frame.symbol);
     return by_symbol.empty() ? graphs_.find(frame.linkage_name) : by_symbol;
   }
 
+  [[nodiscard]] std::string why_not_traced(const StackFrame& frame) const {
+    if (const ModulePaths* module = module_of(frame)) {
+      for (const std::string& name : {frame.symbol, frame.linkage_name}) {
+        const auto found = module->skipped.find(name);
+        if (found != module->skipped.end()) return "path tracing left it out: " + found->second;
+      }
+    }
+    return "it was built without path tracing";
+  }
+
+  // Empty if the program does not say which block the instruction is in.
+  [[nodiscard]] std::optional<Decoded> decode_by_position(const StackFrame& frame,
+                                                          const PathRecord& record) const {
+    const ModulePaths* module = module_of(frame);
+    if (module == nullptr || frame.function_begin == 0) return std::nullopt;
+    const PathPositions::Found found =
+        module->positions.find(frame.address, frame.function_begin, frame.function_end);
+    if (found.place == PathPositions::Place::unknown) return std::nullopt;
+    const auto graph = module->graphs.find(found.position.key);
+    // Of functions that are inlined into one another, only one has the position.
+    if (graph == module->graphs.end() ||
+        (graph->second->symbol != frame.symbol && graph->second->symbol != frame.linkage_name))
+      return std::nullopt;
+    Decoded decoded{.graph = graph->second, .history = {}, .found_by = Decoded::FoundBy::position};
+    if (found.place == PathPositions::Place::before_body) {
+      decoded.history.complete = true;
+      decoded.history.readings.push_back({.partial = {kEntryNode}});
+      return decoded;
+    }
+    const auto block =
+        std::ranges::find(graph->second->blocks, found.position.block, &PathGraph::Block::id);
+    if (block == graph->second->blocks.end()) return std::nullopt;
+    const auto node = static_cast<uint32_t>(block - graph->second->blocks.begin());
+    const PathRecord settled = settle(*graph->second, record, found.position.phase);
+    decoded.history = read_path_history(*graph->second, settled, std::span(&node, 1));
+    return decoded;
+  }
+
   // Of several functions of one name, those that have the line and no contradiction; if there are
   // none, the first.
-  static void keep_fitting(std::vector<FramePaths::Decoded>& all) {
-    const auto rank = [](const FramePaths::Decoded& each) {
+  static void keep_fitting(std::vector<Decoded>& all) {
+    const auto rank = [](const Decoded& each) {
       if (each.history.readings.empty()) return 0;
       if (!each.history.contradiction.empty()) return 1;
-      return each.found_by_line ? 3 : 2;
+      return each.found_by == Decoded::FoundBy::all_blocks ? 2 : 3;
     };
     const int best = std::ranges::max(all | std::views::transform(rank));
     std::erase_if(all, [&](const auto& each) { return rank(each) != best; });
@@ -162,7 +227,47 @@ class FrameDecoder {
   }
 
   const PathGraphs& graphs_;
+  const std::map<std::string, ModulePaths>& modules_;
 };
+
+// The metadata of the programs of a core file.
+std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::endian order,
+                                                PathGraphs& graphs, ProblemLog& problems) {
+  struct Read {
+    std::vector<csi::PathFunctionRecord> functions;
+    std::vector<csi::PathPosition> positions;
+    std::vector<uint64_t> machine_blocks;
+  };
+  std::map<std::string, Read> read;
+  std::map<std::string, ModulePaths> modules;
+  const auto bytes_of = [](const CoreStacks::Section& section) {
+    return std::as_bytes(std::span(section.bytes));
+  };
+  for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
+    csi::PathRecords records =
+        csi::PathRecords::read(bytes_of(section), order, section.file, section.offset, problems);
+    for (const csi::SkippedFunction& skipped : records.skipped)
+      modules[section.module].skipped.emplace(skipped.symbol, skipped.reason);
+    read[section.module] = {.functions = std::move(records.functions),
+                            .positions = std::move(records.positions),
+                            .machine_blocks = {}};
+  }
+  for (const CoreStacks::Section& section : stacks.sections(kMachineBlocks, problems)) {
+    const auto found = read.find(section.module);
+    if (found == read.end()) continue;
+    found->second.machine_blocks =
+        read_machine_blocks(bytes_of(section), order, section.file, section.offset, problems);
+  }
+  for (const CoreStacks::Section& section : stacks.sections(csi::kPathSection, problems)) {
+    modules[section.module].graphs = graphs.add(bytes_of(section), section.file, section.offset,
+                                                read[section.module].functions, problems);
+  }
+  for (auto& [module, parts] : read) {
+    modules[module].positions =
+        PathPositions(std::move(parts.positions), std::move(parts.machine_blocks));
+  }
+  return modules;
+}
 
 std::vector<FramePaths> decode_stack(const ThreadStack& stack, const FrameDecoder& decoder) {
   std::vector<FramePaths> decoded;
@@ -245,17 +350,15 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problem
     const Result<InputFile> input = InputFile::open(object->path, options_.limits);
     if (!input) return std::unexpected(input.error());
     if (csi::looks_like_path_metadata(input->bytes())) {
-      graphs.add(input->bytes(), input->name(), 0, problems);
+      graphs.add(input->bytes(), input->name(), 0, {}, problems);
     } else {
       options.programs.push_back(object->path);
     }
   }
   const Result<CoreStacks> stacks = CoreStacks::open(core_, file_.name(), options, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  for (const CoreStacks::Section& section : stacks->sections(kMetadataSection, problems)) {
-    graphs.add(std::as_bytes(std::span(section.bytes)), section.file, section.offset, problems);
-  }
-  const FrameDecoder decoder(graphs);
+  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  const FrameDecoder decoder(graphs, modules);
   std::vector<ThreadPaths> all;
   for (const ThreadStack& stack : stacks->threads()) {
     all.push_back({.pid = core_.pid(),

@@ -97,7 +97,7 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
       csi::PathMetadata::read(file.bytes(), file.name(), 0, checked.damage);
   // What cannot be numbered is damage too. It is read again for that.
   ProblemLog of_graphs;
-  PathGraphs().add(file.bytes(), file.name(), 0, of_graphs);
+  PathGraphs().add(file.bytes(), file.name(), 0, {}, of_graphs);
   if (of_graphs.count() > checked.damage.count()) checked.damage = of_graphs;
   checked.format = "csi";
   checked.version = "1";

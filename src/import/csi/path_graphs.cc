@@ -54,22 +54,44 @@ std::optional<PathGraph> read_graph(const csi::PathMetadata& metadata,
   return PathGraph{.blocks = std::move(nodes), .numbers = *std::move(numbers)};
 }
 
+void add_record(const csi::PathFunctionRecord& record, PathGraph& graph) {
+  graph.calls_setjmp = record.calls_setjmp;
+  std::unordered_map<uint32_t, uint32_t> scope_of;  // number to index
+  for (const csi::PathScope& scope : record.scopes) {
+    if (scope_of.emplace(scope.number, static_cast<uint32_t>(graph.scopes.size())).second)
+      graph.scopes.push_back({.file = scope.file, .function = scope.function});
+  }
+  std::unordered_map<uint64_t, PathGraph::Block*> block_of;
+  for (PathGraph::Block& block : graph.blocks) block_of.emplace(block.id, &block);
+  for (const auto& [id, scope, line] : record.lines) {
+    const auto block = block_of.find(id);
+    const auto index = scope_of.find(scope);
+    if (block != block_of.end() && index != scope_of.end() && line != 0)
+      block->second->places.push_back({.scope = index->second, .line = line});
+  }
+}
+
 bool same_graph(const PathGraph& a, const PathGraph& b) {
-  return std::ranges::equal(a.blocks, b.blocks,
-                            [](const PathGraph::Block& x, const PathGraph::Block& y) {
-                              return x.lines == y.lines && x.stores_path == y.stores_path;
-                            }) &&
-         std::ranges::equal(a.numbers.edges(), b.numbers.edges(),
-                            [](const PathEdge& x, const PathEdge& y) {
-                              return x.from == y.from && x.to == y.to && x.is_back == y.is_back &&
-                                     x.increment == y.increment && x.weight == y.weight;
-                            });
+  const auto same_block = [](const PathGraph::Block& x, const PathGraph::Block& y) {
+    return x.id == y.id && x.lines == y.lines && x.places == y.places &&
+           x.stores_path == y.stores_path;
+  };
+  const auto same_edge = [](const PathEdge& x, const PathEdge& y) {
+    return x.from == y.from && x.to == y.to && x.is_back == y.is_back &&
+           x.increment == y.increment && x.weight == y.weight;
+  };
+  return a.scopes == b.scopes && std::ranges::equal(a.blocks, b.blocks, same_block) &&
+         std::ranges::equal(a.numbers.edges(), b.numbers.edges(), same_edge);
 }
 
 }  // namespace
 
-void PathGraphs::add(Bytes text, const std::string& file, uint64_t file_offset,
-                     ProblemLog& problems) {
+PathGraphs::ByKey PathGraphs::add(Bytes text, const std::string& file, uint64_t file_offset,
+                                  const std::vector<csi::PathFunctionRecord>& records,
+                                  ProblemLog& problems) {
+  std::unordered_map<uint64_t, std::vector<const csi::PathFunctionRecord*>> by_offset;
+  for (const csi::PathFunctionRecord& record : records) by_offset[record.offset].push_back(&record);
+  ByKey by_key;
   const csi::PathMetadata metadata = csi::PathMetadata::read(text, file, file_offset, problems);
   for (const csi::PathFunction& function : metadata.functions()) {
     std::optional<PathGraph> graph = read_graph(metadata, function);
@@ -78,17 +100,24 @@ void PathGraphs::add(Bytes text, const std::string& file, uint64_t file_offset,
                     fmt::format("the edges of {} have no path numbers", function.name), 0});
       continue;
     }
-    auto& same_name = graphs_[std::string(function.name)];
-    const bool known = std::ranges::any_of(
-        same_name, [&](const auto& other) { return same_graph(*other, *graph); });
-    if (!known) same_name.push_back(std::make_shared<const PathGraph>(*std::move(graph)));
+    graph->symbol = function.name;
+    const auto& of_function = by_offset[function.offset - file_offset];
+    if (!of_function.empty()) add_record(*of_function.front(), *graph);
+    auto& same_name = graphs_[graph->symbol];
+    auto known = std::ranges::find_if(
+        same_name, [&](const Graph& other) { return same_graph(*other, *graph); });
+    if (known == same_name.end()) {
+      same_name.push_back(std::make_shared<const PathGraph>(*std::move(graph)));
+      known = same_name.end() - 1;
+    }
+    for (const csi::PathFunctionRecord* record : of_function) by_key.emplace(record->key, *known);
   }
+  return by_key;
 }
 
-const std::vector<std::shared_ptr<const PathGraph>>& PathGraphs::find(
-    const std::string& linkage_name) const {
-  static const std::vector<std::shared_ptr<const PathGraph>> kNone;
-  const auto found = graphs_.find(linkage_name);
+const std::vector<PathGraphs::Graph>& PathGraphs::find(const std::string& symbol) const {
+  static const std::vector<Graph> kNone;
+  const auto found = graphs_.find(symbol);
   return found == graphs_.end() ? kNone : found->second;
 }
 

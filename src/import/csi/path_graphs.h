@@ -9,24 +9,29 @@
 #include "analysis/paths/path_history.h"
 #include "base/problem.h"
 #include "bytes/cursor.h"
+#include "formats/csi/path_records.h"
 
 namespace telltale {
 
-// The graphs of functions with path tracing by linkage name, from metadata texts.
+// The graphs of functions with path tracing by symbol, from metadata texts.
 class PathGraphs {
  public:
-  // Adds the functions of a text (section .debug_PT). A graph that has no path numbers goes to
-  // `problems`. Nothing refers to the bytes afterwards.
-  void add(Bytes text, const std::string& file, uint64_t file_offset, ProblemLog& problems);
+  using Graph = std::shared_ptr<const PathGraph>;
+  using ByKey = std::unordered_map<uint64_t, Graph>;  // keys of function records
+
+  // Adds the functions of a text (section .debug_PT), with what the records of the same program say
+  // of them (section .debug_telltale_paths). Returns the graphs that have records. A graph that has
+  // no path numbers goes to `problems`. Nothing refers to the bytes afterwards.
+  ByKey add(Bytes text, const std::string& file, uint64_t file_offset,
+            const std::vector<csi::PathFunctionRecord>& records, ProblemLog& problems);
 
   // Several if objects have functions of the same name. Of texts that are equal in all that a graph
   // has, as comdat functions of several objects are, one is kept.
-  [[nodiscard]] const std::vector<std::shared_ptr<const PathGraph>>& find(
-      const std::string& linkage_name) const;
+  [[nodiscard]] const std::vector<Graph>& find(const std::string& symbol) const;
   [[nodiscard]] bool empty() const { return graphs_.empty(); }
 
  private:
-  std::unordered_map<std::string, std::vector<std::shared_ptr<const PathGraph>>> graphs_;
+  std::unordered_map<std::string, std::vector<Graph>> graphs_;
 };
 
 }  // namespace telltale

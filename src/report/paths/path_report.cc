@@ -21,15 +21,35 @@ namespace {
 using Reading = PathHistory::Reading;
 using Decoded = FramePaths::Decoded;
 
-// The lines of a sequence of blocks; what follows itself is one.
-std::vector<uint32_t> lines_of(const PathGraph& graph, std::span<const uint32_t> blocks) {
-  std::vector<uint32_t> lines;
-  for (const uint32_t block : blocks) {
-    for (const uint32_t line : graph.blocks[block].lines)
-      if (lines.empty() || lines.back() != line) lines.push_back(line);
+// The places of a sequence of blocks; what follows itself is one. Scope 0 is the function.
+std::vector<PathGraph::Place> places_of(const PathGraph& graph, std::span<const uint32_t> blocks) {
+  std::vector<PathGraph::Place> places;
+  const auto add = [&places](PathGraph::Place place) {
+    if (places.empty() || places.back() != place) places.push_back(place);
+  };
+  for (const uint32_t index : blocks) {
+    const PathGraph::Block& block = graph.blocks[index];
+    for (const PathGraph::Place& place : block.places) add(place);
+    if (!block.places.empty()) continue;
+    for (const uint32_t line : block.lines) add({.scope = 0, .line = line});
   }
-  return lines;
+  return places;
 }
+
+std::string_view name_of(Decoded::FoundBy found_by) {
+  switch (found_by) {
+    case Decoded::FoundBy::position:
+      return "position";
+    case Decoded::FoundBy::line:
+      return "line";
+    case Decoded::FoundBy::all_blocks:
+      break;
+  }
+  return "all blocks";
+}
+
+constexpr std::string_view kUnreliable =
+    "the function calls setjmp: after longjmp its paths are those of the later time";
 
 class TextWriter {
  public:
@@ -66,6 +86,7 @@ class TextWriter {
 
   void write_decoded(const FramePaths& frame, const Decoded& decoded) {
     const PathHistory& history = decoded.history;
+    if (decoded.graph->calls_setjmp) print("     {}\n", kUnreliable);
     if (!history.contradiction.empty()) print("     {}\n", history.contradiction);
     const std::vector<Reading> readings = distinct(decoded);
     const size_t shown = readings.empty() ? history.completed.size() : readings.front().completed;
@@ -96,7 +117,8 @@ class TextWriter {
     for (const Reading& reading : decoded.history.readings) {
       const bool known = std::ranges::any_of(kept, [&](const Reading& other) {
         return other.completed == reading.completed &&
-               lines_of(*decoded.graph, other.partial) == lines_of(*decoded.graph, reading.partial);
+               places_of(*decoded.graph, other.partial) ==
+                   places_of(*decoded.graph, reading.partial);
       });
       if (!known) kept.push_back(reading);
     }
@@ -126,20 +148,27 @@ class TextWriter {
 
   void write_lines(const FramePaths& frame, const PathGraph& graph,
                    std::span<const uint32_t> blocks, bool stopped) {
-    const std::vector<uint32_t> lines = lines_of(graph, blocks);
+    const std::vector<PathGraph::Place> places = places_of(graph, blocks);
     // The block that it was stopped in may have lines after that place.
-    const std::vector<uint32_t> before =
-        stopped ? lines_of(graph, blocks.first(blocks.size() - 1)) : lines;
+    const size_t before =
+        stopped ? places_of(graph, blocks.first(blocks.size() - 1)).size() : places.size();
     bool reached = false;
-    for (size_t i = 0; i < lines.size(); ++i) {
-      const bool here = stopped && i + 1 >= before.size() && lines[i] == frame.line && !reached;
-      std::string line = fmt::format("     {:>6}  {}", lines[i],
-                                     visible(sources_.line(frame.file, frame.directory, lines[i])));
-      line.resize(line.find_last_not_of(' ') + 1);
-      print("{}{}\n", line, here ? "    <- here" : reached ? "    (not reached, or in part)" : "");
+    for (size_t i = 0; i < places.size(); ++i) {
+      const auto [scope, line] = places[i];
+      const bool inlined = scope != 0 && scope < graph.scopes.size();
+      const std::string& file = inlined ? graph.scopes[scope].file : frame.file;
+      std::string text =
+          fmt::format("     {:>6}  {}", line, visible(sources_.line(file, frame.directory, line)));
+      text.resize(text.find_last_not_of(' ') + 1);
+      if (inlined) {
+        text += fmt::format("    (in {}, {})", visible(graph.scopes[scope].function),
+                            visible(std::filesystem::path(file).filename().string()));
+      }
+      const bool here = stopped && !reached && i + 1 >= before && line == frame.line;
+      print("{}{}\n", text, here ? "    <- here" : reached ? "    (not yet, or in part)" : "");
       reached = reached || here;
     }
-    if (lines.empty()) print("             (no lines)\n");
+    if (places.empty()) print("             (no lines)\n");
   }
 
   std::string out_;
@@ -148,11 +177,24 @@ class TextWriter {
 
 void write_blocks(JsonWriter& json, const PathGraph& graph, std::span<const uint32_t> blocks) {
   json.key("blocks").begin_array();
-  for (const uint32_t block : blocks) {
-    json.begin_object().member("block", graph.blocks[block].id);
+  for (const uint32_t index : blocks) {
+    const PathGraph::Block& block = graph.blocks[index];
+    json.begin_object().member("block", block.id);
     json.key("lines").begin_array();
-    for (const uint32_t line : graph.blocks[block].lines) json.value(line);
-    json.end_array().end_object();
+    for (const uint32_t line : block.lines) json.value(line);
+    json.end_array();
+    // The function's own lines say the same as `lines`.
+    const auto is_inlined = [](const PathGraph::Place& place) { return place.scope != 0; };
+    if (std::ranges::any_of(block.places, is_inlined)) {
+      json.key("places").begin_array();
+      for (const PathGraph::Place& place : block.places) {
+        const PathGraph::Scope& scope = graph.scopes[place.scope];
+        json.begin_object().member("file", scope.file).member("function", scope.function);
+        json.member("line", place.line).end_object();
+      }
+      json.end_array();
+    }
+    json.end_object();
   }
   json.end_array();
 }
@@ -167,7 +209,13 @@ void write_reading(JsonWriter& json, const PathGraph& graph, const Reading& read
 void write_history(JsonWriter& json, const Decoded& decoded) {
   const PathHistory& history = decoded.history;
   json.member("complete_history", history.complete);
-  json.member("found_by_line", decoded.found_by_line);
+  json.member("found_by", name_of(decoded.found_by));
+  json.key("unreliable");
+  if (decoded.graph->calls_setjmp) {
+    json.value(kUnreliable);
+  } else {
+    json.value(nullptr);
+  }
   json.key("paths").begin_array();
   for (const PathHistory::Path& path : history.completed) {
     json.begin_object().member("number", path.number);

@@ -16,9 +16,16 @@ using field::signed_id;
 using field::text;
 using field::truth;
 
+constexpr std::array kPlaceFields = {
+    text("file", "Source file."),
+    text("function", "The function, or one that was inlined into it."),
+    number_id("line", "Line."),
+};
 constexpr std::array kBlockFields = {
     number_id("block", "The block's number in the metadata."),
     list_of("lines", ValueType::unsigned_integer, "Its lines, in the order of instructions."),
+    rows("places", kPlaceFields, "Lines with file and function, if some are of inlined functions.")
+        .sometimes(),
 };
 constexpr Field kBlocks = rows("blocks", kBlockFields, "Blocks in the order in which they ran.");
 constexpr std::array kPathFields = {
@@ -32,8 +39,9 @@ constexpr std::array kReadingFields = {
 };
 constexpr Field kComplete =
     truth("complete_history", "Whether `paths` begins where the function was called.");
-constexpr Field kByLine =
-    truth("found_by_line", "Whether blocks were found by the line; if not, all blocks were tried.");
+constexpr Field kFoundBy = text(
+    "found_by", "How the block that it was stopped in was found: position, line or all blocks.");
+constexpr Field kUnreliable = text("unreliable", "Why the paths may be wrong.").or_null();
 constexpr Field kCompleted = rows("paths", kPathFields, "Completed paths, the oldest first.");
 constexpr Field kPartial =
     object("partial", kReadingFields,
@@ -43,8 +51,8 @@ constexpr Field kOthers =
     rows("other_readings", kReadingFields, "Other unfinished paths that fit as well as `partial`.");
 constexpr Field kContradiction =
     text("contradiction", "What in the frame does not fit the metadata.").or_null();
-constexpr std::array kSameName = {kComplete, kByLine, kCompleted,
-                                  kPartial,  kOthers, kContradiction};
+constexpr std::array kSameName = {kComplete, kFoundBy, kUnreliable,   kCompleted,
+                                  kPartial,  kOthers,  kContradiction};
 constexpr std::array kFrameFields = {
     text("function", "Name of the function; its address if it has none."),
     text("linkage_name", "The linker's name.").or_null(),
@@ -56,7 +64,8 @@ constexpr std::array kFrameFields = {
     truth("inlined", "Whether it was inlined into the next frame."),
     text("untraced", "Why there are no paths.").or_null(),
     kComplete.sometimes(),
-    kByLine.sometimes(),
+    kFoundBy.sometimes(),
+    kUnreliable.sometimes(),
     kCompleted.sometimes(),
     kPartial.sometimes(),
     kOthers.sometimes(),

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/problem.h"
+#include "bytes/cursor.h"
+#include "formats/csi/wire.h"
+
+namespace telltale::csi {
+
+// The section .debug_telltale_paths (docs/formats/csi.md). Texts are as in the program, never
+// trusted.
+
+struct PathPosition {
+  uint64_t key = 0;      // of the function
+  uint64_t address = 0;  // link-time
+  uint32_t block = 0;    // id in .debug_PT
+  Phase phase = Phase::kSettled;
+  bool after_instruction = false;  // of the same block
+};
+
+// A place in the source of a function, or of one that is inlined into it.
+struct PathScope {
+  uint32_t number = 0;
+  std::string file;
+  std::string function;
+};
+
+struct PathFunctionRecord {
+  uint64_t key = 0;
+  uint64_t offset = 0;  // of the function's `#` in .debug_PT
+  bool calls_setjmp = false;
+  std::vector<PathScope> scopes;
+  struct BlockLine {
+    uint32_t block = 0;  // id in .debug_PT
+    uint32_t scope = 0;  // number of a scope
+    uint32_t line = 0;
+  };
+  std::vector<BlockLine> lines;  // in the order of the text
+};
+
+// A function that was not instrumented.
+struct SkippedFunction {
+  std::string symbol;
+  std::string reason;
+};
+
+struct PathRecords {
+  std::vector<PathFunctionRecord> functions;
+  std::vector<PathPosition> positions;  // without those of functions that the linker dropped
+  std::vector<SkippedFunction> skipped;
+
+  // Damage goes to `problems`: a record that is cut ends reading, others are left out. Unknown
+  // kinds are skipped. `file_offset`: of bytes[0].
+  static PathRecords read(Bytes bytes, std::endian order, const std::string& file,
+                          uint64_t file_offset, ProblemLog& problems);
+};
+
+}  // namespace telltale::csi

@@ -1,0 +1,83 @@
+#include "formats/csi/path_records.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace telltale::csi {
+namespace {
+
+Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+template <typename T>
+std::string number(T value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+std::string record(uint8_t kind, const std::string& body) {
+  return number(static_cast<uint32_t>(body.size() + 1)) + static_cast<char>(kind) + body;
+}
+std::string position(uint8_t phase, uint32_t block, uint64_t key, uint64_t address) {
+  return record(2, number(phase) + number(block) + number(key) + number(address));
+}
+
+TEST(PathRecords, AreRead) {
+  const std::string text =
+      "symbol\tf\nfile\ta\\tb.c\nflag\tsetjmp\nscope\t0\t/src/a\\tb.c\tf\nscope\t2\tx.h\tg\t0\t7\n"
+      "lines\t5\t0:11\t2:12\nlines\t6\nlater\twords\n";
+  const std::string bytes = record(1, number(uint64_t{0xABCD}) + number(uint64_t{70}) + text) +
+                            position(0, 5, 0xABCD, 0x1100) + position(0x81, 6, 0xABCD, 0x1120) +
+                            position(0, 5, 0xABCD, 0) + record(9, "later kinds are skipped") +
+                            record(4, "symbol\tmany\nreason\ttoo many paths\npaths\t9\n");
+  ProblemLog problems;
+  const PathRecords records =
+      PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems);
+  EXPECT_EQ(problems.count(), 0U);
+  ASSERT_EQ(records.functions.size(), 1U);
+  const PathFunctionRecord& function = records.functions[0];
+  EXPECT_EQ(function.key, 0xABCDU);
+  EXPECT_EQ(function.offset, 70U);
+  EXPECT_TRUE(function.calls_setjmp);
+  ASSERT_EQ(function.scopes.size(), 2U);
+  EXPECT_EQ(function.scopes[0].file, "/src/a\tb.c");
+  EXPECT_EQ(function.scopes[1].number, 2U);
+  EXPECT_EQ(function.scopes[1].function, "g");
+  ASSERT_EQ(function.lines.size(), 2U);
+  EXPECT_EQ(function.lines[1].block, 5U);
+  EXPECT_EQ(function.lines[1].scope, 2U);
+  EXPECT_EQ(function.lines[1].line, 12U);
+  // Address 0: the linker dropped the function.
+  ASSERT_EQ(records.positions.size(), 2U);
+  EXPECT_EQ(records.positions[1].address, 0x1120U);
+  EXPECT_EQ(records.positions[1].block, 6U);
+  EXPECT_EQ(records.positions[1].phase, Phase::kNumberStored);
+  EXPECT_TRUE(records.positions[1].after_instruction);
+  EXPECT_FALSE(records.positions[0].after_instruction);
+  ASSERT_EQ(records.skipped.size(), 1U);
+  EXPECT_EQ(records.skipped[0].symbol, "many");
+  EXPECT_EQ(records.skipped[0].reason, "too many paths");
+}
+
+TEST(PathRecords, ThatAreDamagedAreLeftOutWithTheirPlace) {
+  const std::string good = position(0, 5, 1, 0x1100);
+  const std::string bytes = good + position(7, 5, 1, 0x1110) + record(2, "short") + good;
+  ProblemLog problems;
+  const PathRecords records =
+      PathRecords::read(as_bytes(bytes), std::endian::little, "f", 1000, problems);
+  EXPECT_EQ(records.positions.size(), 2U);
+  ASSERT_EQ(problems.count(), 2U);
+  EXPECT_EQ(problems.kept()[0].offset, 1000 + good.size());
+  EXPECT_EQ(problems.kept()[1].offset, 1000 + 2 * good.size());
+  for (size_t size = 0; size <= bytes.size(); ++size) {
+    ProblemLog of_cut;
+    const PathRecords cut = PathRecords::read(as_bytes(std::string_view(bytes).substr(0, size)),
+                                              std::endian::little, "f", 0, of_cut);
+    EXPECT_EQ(cut.positions.size(), (size >= good.size() ? 1U : 0U) + (size == bytes.size()));
+  }
+}
+
+}  // namespace
+}  // namespace telltale::csi

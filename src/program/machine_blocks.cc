@@ -1,0 +1,62 @@
+#include "program/machine_blocks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace telltale {
+namespace {
+
+constexpr uint8_t kOldestVersion = 2;
+constexpr uint8_t kNewestVersion = 5;
+constexpr uint8_t kWideFeatures = 5;  // since this version features have two bytes
+constexpr unsigned kCallEnds = 0x20;  // the feature: each block has a list of ends of calls
+
+uint64_t read_leb(Cursor& in) {
+  uint64_t value = 0;
+  for (unsigned shift = 0;; shift += 7) {
+    const auto byte = in.read<uint8_t>("LEB128");
+    if (shift < 64) value |= uint64_t{byte & 0x7FU} << shift;
+    if (byte < 0x80) return value;
+  }
+}
+
+// A function's blocks. Offsets count from the end of the block before, or of its last call.
+void read_function(Cursor& in, std::vector<uint64_t>& begins) {
+  const auto version = in.read<uint8_t>("version");
+  if (version < kOldestVersion || version > kNewestVersion)
+    return in.fail(Error::Cause::unsupported_version, fmt::format("version {}", version));
+  const unsigned features =
+      version >= kWideFeatures ? in.read<uint16_t>("features") : in.read<uint8_t>("features");
+  if ((features & ~kCallEnds) != 0)
+    return in.fail(Error::Cause::unsupported_version, fmt::format("features {:#x}", features));
+  uint64_t end = in.read<uint64_t>("address");
+  const uint64_t count = read_leb(in);
+  for (uint64_t i = 0; i < count && !in.error(); ++i) {
+    read_leb(in);  // the block's number
+    const uint64_t begin = end + read_leb(in);
+    uint64_t last_call = 0;
+    const uint64_t calls = features == 0 ? 0 : read_leb(in);
+    for (uint64_t call = 0; call < calls && !in.error(); ++call) last_call += read_leb(in);
+    end = begin + last_call + read_leb(in);
+    read_leb(in);  // flags
+    if (!in.error()) begins.push_back(begin);
+  }
+}
+
+}  // namespace
+
+std::vector<uint64_t> read_machine_blocks(Bytes section, std::endian order, const std::string& file,
+                                          uint64_t file_offset, ProblemLog& problems) {
+  std::vector<uint64_t> begins;
+  Cursor in(section, order, file_offset);
+  while (!in.at_end() && !in.error()) read_function(in, begins);
+  if (in.error()) {
+    problems.add({Problem::Kind::oddity, in.offset(), file, ".llvm_bb_addr_map", in.error()->detail,
+                  in.left()});
+  }
+  std::ranges::sort(begins);
+  return begins;
+}
+
+}  // namespace telltale
