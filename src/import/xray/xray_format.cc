@@ -1,7 +1,6 @@
 // XRay's binary traces: flight data recorder and basic mode.
 #include <fmt/format.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -66,23 +65,10 @@ Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, co
   return dump_xray(file, style, sink, problems, chosen);
 }
 
-// Names come from the recording that the file is.
 Result<RecordLosses> convert(std::span<const InputFile> files, const OpenOptions& options,
                              const ConvertRequest& request, const ByteSink& sink,
                              ProblemLog& problems) {
-  std::unique_ptr<const Recording> recording;
-  std::function<std::string(uint32_t)> name_of;
-  if (!options.programs.empty()) {
-    std::vector<InputFile> inputs;
-    inputs.push_back(files.front().share());
-    auto opened = open(std::move(inputs), options);
-    if (!opened) return std::unexpected(opened.error());
-    recording = *std::move(opened);
-    name_of = [&names = recording->timed_calls()->functions()](uint32_t id) {
-      return names.describe(FunctionId{id}).name;
-    };
-  }
-  return convert_xray(files.front(), request.target, std::move(name_of), sink, problems);
+  return convert_xray(formats::xray, files.front(), options, request.target, sink, problems);
 }
 
 }  // namespace

@@ -2,13 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "formats/xray/convert.h"
 #include "formats/xray/records.h"
+#include "import/recording.h"
+#include "import/timed_calls.h"
 #include "output/xray_dump.h"
 
 namespace telltale {
+
 // A recording of files with different frequencies tells time in nanoseconds.
 std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen) {
   if (chosen == nullptr) return std::nullopt;
@@ -26,13 +31,25 @@ Result<void> dump_xray(const InputFile& file, DumpStyle style, const ByteSink& s
                           selector ? &*selector : nullptr);
 }
 
-Result<RecordLosses> convert_xray(const InputFile& file, std::string_view target,
-                                  std::function<std::string(uint32_t)> name_of,
+Result<RecordLosses> convert_xray(const FormatDescriptor& format, const InputFile& file,
+                                  const OpenOptions& options, std::string_view target,
                                   const ByteSink& sink, ProblemLog& problems) {
   std::optional<xray::ConvertTarget> wanted =
       xray::parse_convert_target(target == kXrayYamlTarget ? "yaml" : target);
   if (!wanted) return usage_error(fmt::format("XRay has no format {}", target));
-  if (target == kXrayYamlTarget && name_of) wanted->function_name = std::move(name_of);
+  std::unique_ptr<const Recording> recording;  // of the file: it knows the names
+  if (!options.programs.empty()) {
+    std::vector<InputFile> inputs;
+    inputs.push_back(file.share());
+    auto opened = format.open(std::move(inputs), options);
+    if (!opened) return std::unexpected(opened.error());
+    recording = *std::move(opened);
+    if (target == kXrayYamlTarget) {
+      wanted->function_name = [&names = recording->timed_calls()->functions()](uint32_t id) {
+        return names.describe(FunctionId{id}).name;
+      };
+    }
+  }
   problems.merge(file.problems());
   const Result<xray::ConversionLoss> loss =
       xray::convert_trace(file.bytes(), file.name(), *wanted, sink, problems);

@@ -2,9 +2,7 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "base/error.h"
@@ -12,6 +10,7 @@
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
 #include "import/convert_target.h"
+#include "import/format_descriptor.h"
 #include "import/xray/xray_record_selector.h"
 #include "model/record_filter.h"
 #include "output/dump_line.h"
@@ -40,10 +39,10 @@ std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFil
 Result<void> dump_xray(const InputFile& file, DumpStyle style, const ByteSink& sink,
                        ProblemLog& problems, RecordFilter* chosen);
 
-// As FormatDescriptor::convert. llvm-xray's text says functions' names, if `name_of` is not empty.
-// REQUIRES: one of kXrayTargets.
-Result<RecordLosses> convert_xray(const InputFile& file, std::string_view target,
-                                  std::function<std::string(uint32_t)> name_of,
+// As FormatDescriptor::convert, of a format whose open() opens the file. llvm-xray's text names
+// functions if there are programs to take the names from. REQUIRES: one of kXrayTargets.
+Result<RecordLosses> convert_xray(const FormatDescriptor& format, const InputFile& file,
+                                  const OpenOptions& options, std::string_view target,
                                   const ByteSink& sink, ProblemLog& problems);
 
 }  // namespace telltale
