@@ -6,11 +6,10 @@ import subprocess
 import tempfile
 import unittest
 
-import jsonschema
+from json_schemas import SCHEMAS, validator
 
 TELLTALE = os.environ["TELLTALE"]
 SOURCE_DIR = os.environ["TELLTALE_SOURCE_DIR"]
-SCHEMAS = os.path.join(os.environ["TELLTALE_BINARY_DIR"], "schemas")
 GOLDEN = os.path.join(SOURCE_DIR, "tests", "golden")
 ORDERS = os.path.join(SOURCE_DIR, "examples", "orders")
 SITES = ["--program", os.path.join(GOLDEN, "sampler", "all_schemes.sites")]
@@ -21,13 +20,6 @@ RUNTIME_REPORTS = ("header jit gc sample alloc call metadata exception monitor t
 
 def golden(*patterns):
     return [path for pattern in patterns for path in sorted(glob.glob(os.path.join(GOLDEN, pattern)))]
-
-
-def validator(name):
-    with open(os.path.join(SCHEMAS, name + ".schema.json")) as file:
-        schema = json.load(file)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
 
 
 class JsonSchemas(unittest.TestCase):
@@ -146,9 +138,12 @@ class JsonSchemas(unittest.TestCase):
     def test_every_schema_is_used(self):
         with open(__file__) as file:
             text = file.read()
-        # heapshot wants a running program: test_mono_memory.py. paths wants a core file: test_paths.py.
         for name in set(self.validators) - {"heapshot", "paths"}:
             self.assertIn(f'document("{name}"', text, name)
+        # These want a running program and a core file.
+        for name, script, use in (("heapshot", "test_live.py", 'complaints("heapshot"'), ("paths", "test_paths.py", "paths.schema.json")):
+            with open(os.path.join(os.path.dirname(__file__), script)) as file:
+                self.assertIn(use, file.read(), name)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+import json_schemas
 import mono_programs
 
 TELLTALE = os.environ["TELLTALE"]
@@ -68,7 +69,9 @@ class LiveMonoTest(unittest.TestCase):
         self.assertEqual(self.keep(1000), 1000)
         first = telltale("heapshot", "--json", self.file)
         self.assertEqual((first.returncode, first.stderr), (0, ""))
-        self.assertEqual(json.loads(first.stdout)["heap_shots"], 1)
+        told = json.loads(first.stdout)
+        self.assertEqual(json_schemas.complaints("heapshot", told), [])
+        self.assertEqual(told["heap_shots"], 1)
         self.assertEqual(self.keep(500), 1500)
         second = telltale("heapshot", self.file)
         self.assertEqual((second.returncode, second.stderr), (0, ""))
