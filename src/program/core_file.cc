@@ -21,7 +21,7 @@ constexpr size_t kProcessArgumentsSize = 80;
 // The place in NT_PRSTATUS of each register that DWARF numbers (asm/ptrace.h of the machine; System
 // V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit Architecture, table 1).
 constexpr auto kX86 =
-    std::to_array<uint8_t>({10, 12, 11, 5, 14, 13, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16});
+    std::to_array<uint8_t>({10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16});
 constexpr size_t kX86Pc = 16;
 constexpr size_t kArmRegisters = 32;  // x0 to x30 and sp, in order
 constexpr size_t kArmPc = 32;

@@ -134,6 +134,39 @@ class Paths(SamplerCase):
         self.assertIn("give a core file", run(TELLTALE, "paths", metadata).stderr)
         self.assertIn("valid CSI path metadata", run(TELLTALE, "check", metadata).stdout)
 
+    def test_threads_exceptions_and_setjmp(self):
+        source = PROGRAMS / "two_threads.cc"
+        numbers = {line.strip(): number for number, line in enumerate(source.read_text().splitlines(), 1)}
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = build(self.path("threads"), release, "-g", level, "--trace=pt.schema", "-silent", "-pthread",
+                                    source, cxx=True)
+                    document = paths(crash(self.path("core"), program))
+                    self.assertEqual(len(document["threads"]), 2)
+                    crashed, other = ({frame["function"].split("(")[0]: frame for frame in traced_frames(document, thread)}
+                                      for thread in (0, 1))
+                    # The second call threw: its path has the handler, and the third turn has the crash.
+                    careful = crashed["careful"]
+                    self.assertTrue(careful["complete_history"])
+                    self.assertEqual(careful["other_readings"], [])
+                    ran = [line for path in careful["paths"] for line in lines_of(path["blocks"])]
+                    ran += lines_of(careful["partial"]["blocks"])
+                    self.assertIn(numbers["} catch (const std::out_of_range&) {"], ran)
+                    self.assertIn(numbers["*const_cast<volatile int*>(values.data() - 0x100000000) = sum;"],
+                                  lines_of(careful["partial"]["blocks"][-1:]))
+                    self.assertIn("setjmp", crashed["jumps"]["unreliable"])
+                    self.assertIsNone(careful["unreliable"])
+                    waiter = other["waiter"]
+                    self.assertTrue(waiter["complete_history"])
+                    self.assertIn(numbers["wait_here();"], lines_of(waiter["partial"]["blocks"][-1:]))
+                    blocks = [block for path in waiter["paths"] for block in path["blocks"]] + waiter["partial"]["blocks"]
+                    self.assertEqual(sum(numbers["usleep(1);"] in block["lines"] for block in blocks), 2)
+                    text = run(TELLTALE, "paths", self.path("core"), "--thread", document["threads"][1]["tid"], "--function",
+                               "waiter*").stdout
+                    self.assertEqual(text.count("<- here"), 1)
+                    self.assertRegex(text, rf"\n +{numbers['wait_here();']} +wait_here\(\);    <- here\n")
+
     def test_stripped_programs_and_separate_debug_files(self):
         program = self.walk(RELEASES[0], "-O2")
         expected_core = crash(self.path("expected"), program, self.path("trace"), 3, 200)

@@ -12,6 +12,7 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/json_document.h"
+#include "program/demangle.h"
 #include "report/paths/source_lines.h"
 #include "report/schemas/schemas.h"
 
@@ -48,6 +49,7 @@ std::string_view name_of(Decoded::FoundBy found_by) {
   return "all blocks";
 }
 
+constexpr size_t kTabColumns = 8;
 constexpr std::string_view kUnreliable =
     "the function calls setjmp: after longjmp its paths are those of the later time";
 
@@ -90,14 +92,12 @@ class TextWriter {
     if (!history.contradiction.empty()) print("     {}\n", history.contradiction);
     const std::vector<Reading> readings = distinct(decoded);
     const size_t shown = readings.empty() ? history.completed.size() : readings.front().completed;
-    if (shown == 0 && history.complete) {
-      print("     no path was completed since the function was called\n");
-    } else if (shown != 0) {
-      print("     {}{} completed path{}{}\n", history.complete ? "all " : "the last ", shown,
-            shown == 1 ? "" : "s",
-            history.complete ? " since the function was called" : "; older ones are lost");
+    if (shown != 0) {
+      print("     {} completed path{}{}\n", shown, shown == 1 ? "" : "s",
+            history.complete ? ", all since the function was called" : "; older ones are lost");
     } else {
-      print("     earlier paths are lost\n");
+      print("     {}\n", history.complete ? "no path was completed since the function was called"
+                                          : "completed paths are lost");
     }
     write_completed(frame, decoded, shown);
     if (readings.size() > 1) {
@@ -157,11 +157,14 @@ class TextWriter {
       const auto [scope, line] = places[i];
       const bool inlined = scope != 0 && scope < graph.scopes.size();
       const std::string& file = inlined ? graph.scopes[scope].file : frame.file;
-      std::string text =
-          fmt::format("     {:>6}  {}", line, visible(sources_.line(file, frame.directory, line)));
-      text.resize(text.find_last_not_of(' ') + 1);
+      std::string source(sources_.line(file, frame.directory, line));
+      for (size_t tab = 0; (tab = source.find('\t', tab)) != std::string::npos;)
+        source.replace(tab, 1, kTabColumns - tab % kTabColumns, ' ');
+      std::string text = fmt::format("     {:>6}  {}", line, visible(source));
+      text.resize(text.find_last_not_of(' ') + 1);  // the source is not here, or the line empty
       if (inlined) {
-        text += fmt::format("    (in {}, {})", visible(graph.scopes[scope].function),
+        text += fmt::format("    ({}, inlined from {})",
+                            visible(demangle(graph.scopes[scope].function)),
                             visible(std::filesystem::path(file).filename().string()));
       }
       const bool here = stopped && !reached && i + 1 >= before && line == frame.line;
