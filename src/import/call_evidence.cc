@@ -200,6 +200,7 @@ Result<CallEvidence> read_call_evidence(std::span<const RunRecording> recordings
   auto predicates = std::make_unique<CallPredicates>(find_functions(read, recordings));
   for (size_t i = 0; i < read.size(); ++i) {
     if (read[i].uses) {
+      evidence.recording_of_run.push_back(i);
       evidence.runs.push_back({predicates->observe(*read[i].uses), recordings[i].failed});
     } else {
       ++evidence.without_report;

@@ -28,6 +28,7 @@ using OpenRecording = std::function<Result<std::unique_ptr<const Recording>>(con
 struct CallEvidence {
   std::unique_ptr<const PredicateSet> predicates;
   std::vector<isolation::LabelledRun> runs;  // in order; those whose recording could be read
+  std::vector<size_t> recording_of_run;      // number in the list that was read
   uint64_t without_report = 0;               // recordings that could not be read
   ProblemLog problems;
 };

@@ -383,6 +383,35 @@ class IsolateTest(Studies):
             self.assertEqual(len(result.get("relatedLocations", [])), len(row["same"]))
             self.assertIn(row["predicate"], result["message"]["text"])
 
+    def test_the_page(self):
+        study = self.studies[1]
+        page = self.folder / "page.html"
+
+        def payload(*words):
+            done = telltale("isolate", study, "--html", "-o", page, *words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text = page.read_text().split('<script id="data" type="application/json">')[1].split("</script>")[0]
+            return json.loads(text)["data"]["predictors"]
+
+        rows = self.isolate(study, "--affinity", 5)["rows"]
+        data = payload("--source", STOCK.parent)
+        labels = {row["run"]: row["label"] for row in table(study)}
+        self.assertEqual(data["runs"], {"failed": sum(label == "failed" for label in labels.values()), "passed": sum(label == "passed" for label in labels.values())})
+        for row, wanted in zip(data["rows"], rows, strict=True):
+            self.assertEqual((row["predicate"], row["importance"], row["low"], len(row["same"]), len(row["affinity"])),
+                             (wanted["predicate"], wanted["importance"], wanted["increase_low"], len(wanted["same"]), len(wanted["affinity"])))
+            self.assertEqual(len(row["failed_runs"]), wanted["true_in_failing"])
+            self.assertEqual({labels[str(run)] for run in row["failed_runs"]}, {"failed"})
+            self.assertTrue(pathlib.Path(row["report"]).is_file())
+        (source,) = data["sources"]
+        self.assertEqual((source["file"], "\n".join(source["lines"]) + "\n"), ("stock.c", STOCK.read_text()))
+        # Source is read below that folder only.
+        self.assertEqual(payload()["sources"], [])
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "stock.c").symlink_to(STOCK)
+        self.assertEqual(payload("--source", elsewhere)["sources"], [])
+
     def test_a_graph_of_affinity(self):
         text = telltale("isolate", self.studies[1], "--dot", "--affinity", 3).stdout
         self.assertEqual(text.count(" -> "), sum(len(row["affinity"]) for row in self.isolate(self.studies[1], "--affinity", 3)["rows"]))

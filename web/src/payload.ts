@@ -29,6 +29,38 @@ export interface SourceData {
   marks?: {line: number; text?: string; value?: number}[];  // value: 0 to 1, how strongly the line is marked
 }
 
+// Predicates that predict failure (docs/analysis/isolation.md).
+export interface PredicatePlace {
+  predicate: string;
+  function: string;
+  file: string;   // '' if it is not known
+  line: number;
+}
+export interface Predictor extends PredicatePlace {
+  rank: number;   // from 1, in the order of the list
+  scheme: string;
+  importance: number;
+  failure: number;
+  context: number;
+  increase: number;
+  low: number;    // the interval of increase
+  high: number;
+  failed: number; // runs in which it was true
+  passed: number;
+  observed_failed: number;
+  observed_passed: number;
+  explained: number;
+  same: PredicatePlace[];
+  affinity: (PredicatePlace & {before: number; after: number})[];
+  failed_runs: number[];  // numbers of the first of them, ascending
+  report: string;         // path of the first one's report
+}
+export interface PredictorsData {
+  runs: {failed: number; passed: number};
+  rows: Predictor[];
+  sources: {file: string; first: number; lines: string[]}[];
+}
+
 // Trees of calls by path. A tree's columns have an entry for each box, depth first; the root comes first.
 export interface CallColumns {
   calls: number[];

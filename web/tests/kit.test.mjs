@@ -69,6 +69,40 @@ test('source with marks, and bars', () => {
   });
 });
 
+const predictor = (rank, more = {}) => ({rank, predicate: `p${rank} > 0`, function: 'f', file: 'a.c', line: 10 + rank, scheme: 'branches', importance: 0.9 / rank, failure: 0.8, context: 0.2,
+  increase: 0.6, low: 0.4, high: 0.7, failed: 40 / rank, passed: 10 / rank, observed_failed: 50, observed_passed: 200, explained: 40 / rank, same: [], affinity: [], failed_runs: [3, 4, 5, 9], report: 's/reports/3.report', ...more});
+const predictorsPage = (rows, more = {}) => page([{id: 'predictors', kind: 'predictors', title: 'Predictors', data: 'p'}],
+  {p: {runs: {failed: 50, passed: 200}, rows, sources: [{file: 'a.c', first: 1, lines: Array.from({length: 60}, (_, i) => `line ${i + 1};`)}], ...more}});
+
+test('predictors: ranked, with source, thermometer and runs', () => {
+  const other = {predicate: 'q < 1', function: 'g', file: 'b.c', line: 7};
+  const rows = [predictor(1, {same: [other]}), predictor(2, {affinity: [{...other, before: 0.5, after: 0.1}], line: 999}), predictor(4)];
+  return withPage({payload: predictorsPage(rows)}, async page => {
+    assert.deepEqual((await textsOf(page, '.table-body .table-row')).map(row => row.split(/\s+/)[0]), ['1', '2', '4']);
+    assert.equal(await textOf(page, '.source-line.chosen code'), 'line 11;');
+    assert.equal(await textOf(page, '.source-line.chosen .note'), '#1 p1 > 0');
+    assert.match(await textOf(page, '.details'), /importance\s+90\.00 %[^]*40 of 50 runs[^]*50 of 250 runs[^]*40\.00 % to 70\.00 %[^]*3-5, 9[^]*s\/reports\/3\.report[^]*True in the same runs[^]*q < 1[^]*g \u00b7 b\.c:7/);
+    // The parts of a thermometer are shares of the runs, and the widest bar has most runs.
+    const meters = await page.evaluate(() => [...document.querySelectorAll('.thermometer > span')].map(bar => [bar.getBoundingClientRect().width, [...bar.children].map(part => part.getBoundingClientRect().width)]));
+    assert.ok(meters[0][0] > meters[1][0] && meters[1][0] > meters[2][0]);
+    const whole = meters[0][1].reduce((sum, width) => sum + width, 0);
+    assert.deepEqual(meters[0][1].map(width => Math.round(20 * width / whole) / 20), [0.2, 0.4, 0.2, 0.2]);
+    assert.match(await page.getAttribute('.thermometer', 'aria-label'), /context 20\.00 %, increase at least 40\.00 %, failure 80\.00 %, 50 runs/);
+    await picture(page, 'predictors');
+    await page.focus('.table');
+    await press(page, 'ArrowDown');
+    assert.equal((await hashOf(page))['predictors-row'], '1');
+    assert.equal(await page.evaluate(() => document.querySelector('.source')), null, 'no source of a line that the file does not have');
+    assert.match(await textOf(page, '.details'), /Loses importance without these runs[^]*50\.00 %, without these runs 10\.00 %/);
+    await page.fill('#search', 'p4');
+    await settled(page);
+    assert.equal(await textOf(page, '#found'), '1 predictors');
+  });
+});
+
+test('a page without a predictor says so', () => withPage({payload: predictorsPage([])}, async page =>
+  assert.match(await textOf(page, '.empty'), /No predicate predicts failure: 50 runs failed, 200 passed/)));
+
 test('what a page cannot show, it says', async () => {
   for (const [payload, told] of [[page([{id: 'a', kind: 'new', title: 'New', data: 'a'}], {a: 1}), /cannot show a tab of kind new/],
     [page([{id: 'a', kind: 'constructor', title: 'New', data: 'a'}], {a: 1}), /cannot show a tab of kind constructor/],
@@ -91,9 +125,11 @@ function hostilePage(text) {
   const builder = new CallsBuilder().tree(text, [[text, 10, [['callee', 5]]], ['other', 3, [[text, 2]]]]);
   builder.functions[0] = [text, text, 7, text];
   const data = {calls: builder.data({compared: undefined}), rows: {columns: [{key: text, title: text, about: text, type: 'text'}], rows: [[text], ['x']]},
-                bars: {bars: [{label: text, value: 1, note: text}]}, code: {file: text, first: 1, lines: [text], marks: [{line: 1, text, value: 1}]}};
+                bars: {bars: [{label: text, value: 1, note: text}]}, code: {file: text, first: 1, lines: [text], marks: [{line: 1, text, value: 1}]},
+                predictors: {runs: {failed: 1, passed: 1}, sources: [{file: text, first: 1, lines: [text]}], rows: [predictor(1, {predicate: text, function: text, file: text, line: 1, scheme: text, report: text,
+                  same: [{predicate: text, function: text, file: text, line: 1}], affinity: [{predicate: text, function: text, file: text, line: 1, before: 1, after: 0}]})]}};
   const tabs = [{id: 'flame', kind: 'flame', title: 'Flame', data: 'calls'}, {id: 'functions', kind: 'functions', title: 'Functions', data: 'calls'}, {id: 'callers', kind: 'callers', title: 'Callers', data: 'calls'},
-                {id: 'rows', kind: 'table', title: text, data: 'rows'}, {id: 'bars', kind: 'bars', title: text, data: 'bars'}, {id: 'code', kind: 'source', title: text, data: 'code'}];
+                {id: 'rows', kind: 'table', title: text, data: 'rows'}, {id: 'bars', kind: 'bars', title: text, data: 'bars'}, {id: 'code', kind: 'source', title: text, data: 'code'}, {id: 'predictors', kind: 'predictors', title: text, data: 'predictors'}];
   return callsPage(null, {title: text, facts: [[text, text], ['span', text]], summary: [text, 'span'], data, tabs});
 }
 const kInjected = '(() => [window.pwned, document.querySelectorAll("img, svg, iframe, b, a, style ~ style, meta[http-equiv=refresh]").length, document.scripts.length])()';
@@ -108,7 +144,7 @@ test('hostile text is only text, in every tab', async () => {
       await page.evaluate(() => { location.hash = '#box=1'; });
       await page.waitForFunction(() => document.querySelectorAll('.details .facts dd').length > 1);
       assert.equal(await page.evaluate(() => document.querySelector('.details .facts dd').textContent), text);
-      for (const [tab, selector] of [['functions', '.table-body .name'], ['callers', '.details .facts dd'], ['rows', '.table-body .name'], ['bars', '.bars .name'], ['code', '.source code'], ['recording', '.facts dd']]) {
+      for (const [tab, selector] of [['functions', '.table-body .name'], ['callers', '.details .facts dd'], ['rows', '.table-body .name'], ['bars', '.bars .name'], ['code', '.source code'], ['predictors', '.predicates .name'], ['recording', '.facts dd']]) {
         await page.evaluate(([tab, q]) => { location.hash = `#tab=${tab}&q=${q}`; }, [tab, encodeURIComponent(text.slice(0, 200))]);
         await page.waitForFunction(tab => document.querySelector('[role=tab][aria-selected=true]').id === `tab-${tab}`, tab);
         await page.evaluate(tab => { location.hash = `#tab=${tab}&fn=0`; }, tab);

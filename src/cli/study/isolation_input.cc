@@ -23,11 +23,11 @@ Result<void> add_sites(const std::string& path, const IsolationSources& sources,
   return {};
 }
 
-void add_run(RunLabel label, std::string report, IsolationInput& input) {
+void add_run(RunLabel label, std::string report, uint64_t number, IsolationInput& input) {
   if (label == RunLabel::skipped) {
     ++input.skipped;
   } else {
-    input.reports.push_back({std::move(report), label == RunLabel::failed});
+    input.reports.push_back({std::move(report), label == RunLabel::failed, number});
   }
 }
 
@@ -41,7 +41,7 @@ Result<void> add_study(const std::string& folder, const IsolationSources& source
   for (const StudyRun& run : *runs) {
     if (!run.build.starts_with(sources.build)) continue;
     if (!sources.other_than.empty() && run.build.starts_with(sources.other_than)) continue;
-    add_run(run.label, study_report_path(folder, run.number), input);
+    add_run(run.label, study_report_path(folder, run.number), run.number, input);
   }
   const Result<std::vector<std::string>> sites = study_sites(folder);
   if (!sites) return std::unexpected(sites.error());
@@ -68,7 +68,7 @@ Result<void> add_list(const std::string& path, const IsolationSources& sources,
           Error{Error::Cause::bad_field, path, "line",
                 "is not a label (failed, passed or skipped), a tab and the path of a report", at});
     }
-    add_run(*label, (folder / line.substr(tab + 1)).string(), input);
+    add_run(*label, (folder / line.substr(tab + 1)).string(), input.reports.size() + 1, input);
     const size_t used = std::min(line.size() + 1, text.size());
     text.remove_prefix(used);
     at += used;
@@ -81,7 +81,7 @@ Result<void> add_reports(const std::string& path, bool failed, IsolationInput& i
   std::error_code failure;
   if (!fs::is_directory(path, failure)) {
     if (!fs::exists(path, failure)) return io_error(path, "cannot be read", ENOENT);
-    input.reports.push_back({path, failed});
+    input.reports.push_back({path, failed, input.reports.size() + 1});
     return {};
   }
   std::vector<std::string> files;
@@ -95,7 +95,8 @@ Result<void> add_reports(const std::string& path, bool failed, IsolationInput& i
   }
   if (failure) return io_error(path, "cannot be listed", failure.value());
   std::ranges::sort(files);
-  for (std::string& file : files) input.reports.push_back({std::move(file), failed});
+  for (std::string& file : files)
+    input.reports.push_back({std::move(file), failed, input.reports.size() + 1});
   return {};
 }
 

@@ -22,6 +22,7 @@ void use_reports(const IsolationSources& sources, size_t workers, LabelledEviden
   evidence.problems.merge(read.problems);
   evidence.predicates = std::move(predicates);
   evidence.runs = std::move(read.runs);
+  evidence.report_of_run = std::move(read.report_of_run);
   evidence.without_report = read.without_report;
   evidence.unresolved = read.unresolved;
   if (!evidence.runs.empty() && read.observations == 0) {
@@ -51,6 +52,7 @@ Result<void> use_recordings(const IsolationSources& sources, size_t workers,
   evidence.problems.merge(read->problems);
   evidence.predicates = std::move(read->predicates);
   evidence.runs = std::move(read->runs);
+  evidence.report_of_run = std::move(read->recording_of_run);
   evidence.without_report = read->without_report;
   return {};
 }

@@ -20,9 +20,10 @@ struct LabelledEvidence {
   std::unique_ptr<const IsolationInput> input;  // what the predicates are of
   std::unique_ptr<const PredicateSet> predicates;
   std::vector<isolation::LabelledRun> runs;
-  uint64_t without_report = 0;  // runs whose report is missing, empty or unreadable
-  uint64_t unresolved = 0;      // reports of another program
-  std::string_view note;        // why nothing was observed; empty: something was
+  std::vector<size_t> report_of_run;  // number in input->reports
+  uint64_t without_report = 0;        // runs whose report is missing, empty or unreadable
+  uint64_t unresolved = 0;            // reports of another program
+  std::string_view note;              // why nothing was observed; empty: something was
   ProblemLog problems;
 };
 

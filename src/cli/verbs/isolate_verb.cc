@@ -13,6 +13,7 @@
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
 #include "cli/study/isolation_input.h"
+#include "cli/study/isolation_page.h"
 #include "cli/study/isolation_rows.h"
 #include "cli/study/labelled_evidence.h"
 #include "cli/verbs/verbs.h"
@@ -51,7 +52,9 @@ struct IsolateOptions {
   bool csv = false;
   bool sarif = false;
   bool dot = false;
-  std::string gate;  // a study, or the beginning of a build-id; empty: no gate
+  bool html = false;
+  std::string source;  // folder of the source that the page shows; empty: none
+  std::string gate;    // a study, or the beginning of a build-id; empty: no gate
   bool strict = false;
   std::string output = "-";
 };
@@ -90,9 +93,9 @@ void settle(IsolateOptions& options) {
   settled.filters = filters_of(options.filters);
   settled.least_runs = static_cast<uint32_t>(std::min<uint64_t>(options.least_runs, UINT32_MAX));
   settled.eliminate = !options.all;
-  constexpr size_t kDotAffinity = 5;
+  constexpr size_t kShownAffinity = 5;
   settled.affinity = static_cast<size_t>(options.affinity);
-  if (options.dot && settled.affinity == 0) settled.affinity = kDotAffinity;
+  if ((options.dot || options.html) && settled.affinity == 0) settled.affinity = kShownAffinity;
   settled.workers = static_cast<size_t>(options.jobs);
   if (options.max_decompressed_bytes != 0)
     options.sources.limits.max_decompressed_bytes = options.max_decompressed_bytes;
@@ -113,13 +116,18 @@ void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
 }
 
 Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& answer,
-                          const ProblemLog& problems) {
+                          const LabelledEvidence& evidence) {
   Result<OutputFile> file = OutputFile::open(options.output);
   if (!file) return std::unexpected(file.error());
+  if (options.html) {
+    if (auto written = write_isolation_page(answer, evidence, options.source, *file); !written)
+      return written;
+    return file->finish();
+  }
   const ByteSink sink = [&file](std::string_view block) { return file->write(block); };
   BlockWriter out(sink);
   if (options.json) {
-    write_isolation_json(answer, problems, out);
+    write_isolation_json(answer, evidence.problems, out);
   } else if (options.csv) {
     write_isolation_csv(answer, out);
   } else if (options.sarif) {
@@ -204,7 +212,7 @@ int run(IsolateOptions& options) {
   const IsolationRuns runs{found.runs.failing, found.runs.successful, evidence->input->skipped,
                            evidence->without_report, evidence->unresolved};
   const Result<void> written =
-      write_answer(options, {predicates, found, options.isolation, runs}, evidence->problems);
+      write_answer(options, {predicates, found, options.isolation, runs}, *evidence);
   if (!written) return report_error(written.error());
   remark(*evidence, runs);
   const int status = report_losses(evidence->problems, options.strict);
@@ -276,8 +284,8 @@ void add_isolate_verb(Command app, int& status) {
       "--same", options->same,
       "in the table: below each predictor the predicates that were true in the same runs");
   verb.add_option("--affinity", options->affinity,
-                  "with --json: for each predictor the N predicates that lose most importance "
-                  "without its runs")
+                  "for each predictor the N predicates that lose most importance without its runs; "
+                  "in --json, --dot and --html")
       .type_name("N");
   verb.add_option("--limit", options->limit, "rows of the table; 0: all")
       .type_name("N")
@@ -297,6 +305,17 @@ void add_isolate_verb(Command app, int& status) {
       .excludes("--json")
       .excludes("--csv")
       .excludes("--sarif");
+  verb.add_flag("--html", options->html,
+                "write a page: predictors, the source around them, their runs")
+      .excludes("--json")
+      .excludes("--csv")
+      .excludes("--sarif")
+      .excludes("--dot");
+  verb.add_option("--source", options->source,
+                  "with --html: the folder with the source that the page shows; files outside of "
+                  "it are not read")
+      .type_name("DIR")
+      .needs("--html");
   verb.add_option("--gate", options->gate,
                   "exit status 1 if there is a predictor that predicted no failure in this study, "
                   "or in the runs of this build; answers are about other builds then")

@@ -18,6 +18,7 @@ namespace telltale {
 struct RunReport {
   std::string path;
   bool failed = false;
+  uint64_t number = 0;  // that people know the run by
 };
 
 // Opens a report; called from several threads.

@@ -7,6 +7,7 @@ import {CallersTab} from './callers_tab';
 import {FlameTab} from './flame_tab';
 import {FunctionsTab} from './functions_tab';
 import {BarsTab, SourceTab, TableTab} from './plain_tabs';
+import {PredictorsTab} from './predictors_tab';
 
 export interface TabProps {
   spec: TabSpec;
@@ -21,4 +22,5 @@ export const kTabKinds: Record<string, ComponentType<TabProps>> = {
   table: TableTab,
   bars: BarsTab,
   source: SourceTab,
+  predictors: PredictorsTab,
 };

@@ -1,0 +1,234 @@
+#include "cli/study/isolation_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "bytes/input_file.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/page.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using isolation::Affinity;
+using isolation::Predictor;
+
+constexpr size_t kRunsShown = 1000;
+constexpr uint64_t kSourceBytes = uint64_t{4} << 20;  // of a file that is shown
+
+// JSON text for a script element: the three characters and the two line separators that mean
+// something there occur inside of strings only.
+std::string for_script(const std::string& json) {
+  std::string text;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const std::string_view rest = std::string_view(json).substr(i, 3);
+    if (json[i] == '<' || json[i] == '>' || json[i] == '&') {
+      text += fmt::format("\\u{:04x}", static_cast<unsigned>(json[i]));
+    } else if (rest == "\u2028" || rest == "\u2029") {
+      text += rest == "\u2028" ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else {
+      text += json[i];
+    }
+  }
+  return text;
+}
+
+// A line of source. Its own backslashes stay as they are, as people expect of code.
+std::string visible_source(std::string_view line) {
+  std::string text;
+  for (const char c : line) {
+    if (c == '\t') {
+      text.append(8 - text.size() % 8, ' ');
+    } else if (c != '\r') {
+      text += c;
+    }
+  }
+  std::string shown;
+  std::string_view left = text;
+  while (true) {
+    const size_t backslash = left.find('\\');
+    append_visible(shown, left.substr(0, backslash));
+    if (backslash == std::string_view::npos) return shown;
+    shown += '\\';
+    left.remove_prefix(backslash + 1);
+  }
+}
+
+// The file's path, if it is below the folder; otherwise empty.
+fs::path find_source(std::string_view file, const std::string& folder) {
+  std::error_code failure;
+  const fs::path root = fs::canonical(folder, failure);
+  if (failure || file.empty()) return {};
+  const fs::path path = fs::canonical(root / file, failure);  // an absolute name stays as it is
+  if (failure || !fs::is_regular_file(path, failure)) return {};
+  const auto [end, at] = std::ranges::mismatch(root, path);
+  return end == root.end() ? path : fs::path();
+}
+
+class PageWriter {
+ public:
+  PageWriter(const IsolationAnswer& answer, const LabelledEvidence& evidence,
+             const std::string& source_folder)
+      : answer_(answer), evidence_(evidence), source_folder_(source_folder), json_(text_) {}
+
+  std::string text() {
+    json_.begin_object();
+    json_.key("runs").begin_object();
+    json_.member("failed", answer_.runs.failing).member("passed", answer_.runs.successful);
+    json_.end_object();
+    json_.key("rows").begin_array();
+    for (size_t i = 0; i < answer_.isolation.predictors.size(); ++i) write_row(i);
+    json_.end_array();
+    json_.key("sources").begin_array();
+    write_sources();
+    json_.end_array();
+    json_.end_object();
+    return for_script(text_);
+  }
+
+ private:
+  void write_place(const PredicateWords& words) {
+    json_.member("predicate", visible(words.text)).member("function", visible(words.function));
+    json_.member("file", visible(words.file)).member("line", words.line);
+  }
+
+  void write_row(size_t index) {
+    const Predictor& predictor = answer_.isolation.predictors[index];
+    const isolation::PredicateCounts& counts = predictor.counts;
+    const PredicateWords words = answer_.predicates.describe(predictor.predicate);
+    const isolation::Interval interval = isolation::increase_interval(
+        counts, isolation::standard_deviations(answer_.options.confidence),
+        answer_.options.interval);
+    json_.begin_object();
+    json_.member("rank", index + 1).member("scheme", visible(words.scheme));
+    write_place(words);
+    json_.member("importance", isolation::importance(counts, answer_.isolation.runs));
+    json_.member("failure", isolation::failure(counts));
+    json_.member("context", isolation::context(counts));
+    json_.member("increase", isolation::increase(counts));
+    json_.member("low", interval.low).member("high", interval.high);
+    json_.member("failed", counts.true_in.failing).member("passed", counts.true_in.successful);
+    json_.member("observed_failed", counts.observed_in.failing);
+    json_.member("observed_passed", counts.observed_in.successful);
+    json_.member("explained", predictor.explained);
+    write_others(predictor);
+    write_runs(predictor);
+    json_.end_object();
+  }
+
+  void write_others(const Predictor& predictor) {
+    json_.key("same").begin_array();
+    for (const uint32_t other : predictor.same) {
+      json_.begin_object();
+      write_place(answer_.predicates.describe(other));
+      json_.end_object();
+    }
+    json_.end_array();
+    json_.key("affinity").begin_array();
+    for (const Affinity& affinity : predictor.affinity) {
+      json_.begin_object();
+      write_place(answer_.predicates.describe(affinity.predicate));
+      json_.member("before", affinity.before).member("after", affinity.after).end_object();
+    }
+    json_.end_array();
+  }
+
+  // The failing runs in which it was true.
+  void write_runs(const Predictor& predictor) {
+    const isolation::SiteTable& table = answer_.predicates.table();
+    const uint32_t site = table.site_of(predictor.predicate);
+    const uint32_t bit = predictor.predicate - table.first_predicate(site);
+    std::vector<uint64_t> numbers;
+    std::string report;
+    for (size_t i = 0; i < evidence_.runs.size() && numbers.size() < kRunsShown; ++i) {
+      const isolation::LabelledRun& run = evidence_.runs[i];
+      if (!run.failed) continue;
+      if ((table.true_predicates(site, run.evidence.counted_at(site)) >> bit & 1U) == 0) continue;
+      const RunReport& source = evidence_.input->reports[evidence_.report_of_run[i]];
+      if (numbers.empty()) report = source.path;
+      numbers.push_back(source.number);
+    }
+    std::ranges::sort(numbers);
+    json_.key("failed_runs").begin_array();
+    for (const uint64_t number : numbers) json_.value(number);
+    json_.end_array();
+    json_.member("report", visible(report));
+  }
+
+  void write_sources() {
+    if (source_folder_.empty()) return;
+    std::set<std::string_view> files;
+    for (const Predictor& predictor : answer_.isolation.predictors)
+      files.insert(answer_.predicates.describe(predictor.predicate).file);
+    for (const std::string_view file : files) {
+      const fs::path path = find_source(file, source_folder_);
+      if (path.empty()) continue;
+      const Result<InputFile> input = InputFile::open(path.string());
+      if (!input || input->bytes().size() > kSourceBytes) continue;
+      write_source(file,
+                   {reinterpret_cast<const char*>(input->bytes().data()), input->bytes().size()});
+    }
+  }
+
+  void write_source(std::string_view file, std::string_view text) {
+    json_.begin_object().member("file", visible(file)).member("first", 1);
+    json_.key("lines").begin_array();
+    while (!text.empty()) {
+      const std::string_view line = text.substr(0, text.find('\n'));
+      json_.value(visible_source(line));
+      text.remove_prefix(std::min(line.size() + 1, text.size()));
+    }
+    json_.end_array();
+    json_.end_object();
+  }
+
+  const IsolationAnswer& answer_;
+  const LabelledEvidence& evidence_;
+  const std::string& source_folder_;
+  std::string text_;
+  JsonWriter json_;
+};
+
+PageHead head_of(const IsolationAnswer& answer) {
+  const auto number = [](uint64_t n) { return fmt::format("{}", n); };
+  PageHead head;
+  head.title = "What predicts failure";
+  head.facts = {
+      {"failed", number(answer.runs.failing)},
+      {"passed", number(answer.runs.successful)},
+      {"skipped", number(answer.runs.skipped)},
+      {"without a report", number(answer.runs.without_report)},
+      {"of another program", number(answer.runs.unresolved)},
+      {"predicates", number(answer.predicates.table().predicate_count())},
+      {"true in a run", number(answer.isolation.predicates_true)},
+      {"left by the filters", number(answer.isolation.candidates)},
+      {"failed runs that no predictor explains", number(answer.isolation.unexplained)},
+      {"ordered by", std::string(name_of(answer.options.score))},
+      {"discarded",
+       answer.options.eliminate ? std::string(name_of(answer.options.discard)) : "nothing"},
+      {"confidence of intervals", fmt::format("{}", answer.options.confidence)}};
+  head.summary = {"failed", "passed"};
+  return head;
+}
+
+}  // namespace
+
+Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
+                                  const std::string& source_folder, OutputFile& out) {
+  const std::array<PageData, 1> data = {{{"predictors", [&](OutputFile& file) {
+                                            return file.write(
+                                                PageWriter(answer, evidence, source_folder).text());
+                                          }}}};
+  const std::array<PageTab, 1> tabs = {{{"predictors", "predictors", "Predictors", "predictors"}}};
+  return write_page(head_of(answer), data, tabs, out);
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "cli/study/isolation_rows.h"
+#include "cli/study/labelled_evidence.h"
+#include "output/output_file.h"
+
+namespace telltale::cli {
+
+// The answer as a page (docs/design/page-kit.md): ranked predictors with their figures, the source
+// around them, what else was true in their runs, and these runs. Source is read below
+// `source_folder` only, whatever file names the programs have; empty: none is shown. Errors: the
+// file's.
+Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
+                                  const std::string& source_folder, OutputFile& out);
+
+}  // namespace telltale::cli

@@ -1,0 +1,98 @@
+// Predicates that predict failure: ranked, with their figures, source and runs.
+
+import {useMemo} from 'preact/hooks';
+import {Details} from '../kit/details';
+import {Source} from '../kit/source';
+import {Table, type Column} from '../kit/table';
+import {Thermometer} from '../kit/thermometer';
+import type {PredicatePlace, Predictor, PredictorsData, SourceData} from '../payload';
+import {useAddress} from '../shell/address';
+import {useFound, useSearch} from '../shell/search';
+import {showCount, showShare} from '../text/units';
+import type {TabProps} from './kinds';
+
+const placeOf = ({file, line}: PredicatePlace): string => (file === '' ? '' : `${file}:${line}`);
+const share = (value: number): string => showShare(value, 1);
+
+// Numbers that follow one another as ranges: "1-3, 7".
+function ranges(numbers: number[]): string {
+  const parts: string[] = [];
+  for (let i = 0; i < numbers.length;) {
+    let end = i;
+    while (end + 1 < numbers.length && numbers[end + 1] === numbers[end] + 1) end++;
+    parts.push(end > i ? `${numbers[i]}-${numbers[end]}` : String(numbers[i]));
+    i = end + 1;
+  }
+  return parts.join(', ');
+}
+
+function columnsOf(rows: Predictor[]): Column<Predictor>[] {
+  const most = Math.max(...rows.map(row => row.failed + row.passed), 1);
+  return [
+    {key: 'rank', title: '#', width: '3em', value: row => row.rank},
+    {key: 'importance', title: 'Importance', width: '8em', about: 'Harmonic mean of increase and of the share of failures, by logarithm', value: row => row.importance, show: row => share(row.importance)},
+    {key: 'runs', title: 'Runs', width: '9em', minor: true, about: 'Context, increase (surely, perhaps), passed; the width is the number of runs', value: row => row.failed + row.passed,
+      show: row => <Thermometer context={row.context} low={row.low} failure={row.failure} runs={row.failed + row.passed} most={most} />},
+    {key: 'failed', width: '6em', title: 'Failed', about: 'Failed runs in which it was true', value: row => row.failed, show: row => showCount(row.failed)},
+    {key: 'passed', width: '6em', title: 'Passed', about: 'Runs that passed and in which it was true', minor: true, value: row => row.passed, show: row => showCount(row.passed)},
+    {key: 'explained', width: '6em', title: 'Explains', about: 'Failed runs that no earlier predictor explains', minor: true, value: row => row.explained, show: row => showCount(row.explained)},
+    {key: 'predicate', title: 'Predicate', isText: true, width: 'minmax(12em, 2fr)', value: row => row.predicate, show: row => <span class="name" title={row.predicate}>{row.predicate}</span>},
+    {key: 'function', title: 'Function', isText: true, minor: true, value: row => row.function, show: row => <span class="name" title={row.function}>{row.function}</span>},
+    {key: 'place', title: 'Place', isText: true, minor: true, value: placeOf, show: row => <span class="name" title={placeOf(row)}>{placeOf(row)}</span>},
+  ];
+}
+
+function Others({title, rows}: {title: string; rows: (PredicatePlace & {note?: string})[]}) {
+  if (rows.length === 0) return null;
+  return <><h3>{title}</h3><ul class="predicates">{rows.map((row, i) => <li key={i}>
+    <span class="name">{row.predicate}</span> <small>{[row.function, placeOf(row), row.note].filter(Boolean).join(' \u00b7 ')}</small>
+  </li>)}</ul></>;
+}
+
+// The source around a line, with the predictors of the file as marks.
+function sourceAround(data: PredictorsData, row: Predictor): SourceData | null {
+  const source = data.sources.find(source => source.file === row.file);
+  if (!source || row.line < source.first || row.line >= source.first + source.lines.length) return null;
+  const marks = data.rows.filter(other => other.file === row.file).map(other => ({line: other.line, text: `#${other.rank} ${other.predicate}`, value: other.importance}));
+  return {file: source.file, first: source.first, lines: source.lines, marks};
+}
+
+function PredictorDetails({data, row}: {data: PredictorsData; row: Predictor}) {
+  const affinity = row.affinity.map(other => ({...other, note: `importance ${share(other.before)}, without these runs ${share(other.after)}`}));
+  return <Details title={row.predicate} actions={[]}
+    numbers={[
+      {name: 'importance', value: share(row.importance)},
+      {name: 'failure', value: share(row.failure), note: `${showCount(row.failed)} of ${showCount(row.failed + row.passed)} runs`},
+      {name: 'context', value: share(row.context), note: `${showCount(row.observed_failed)} of ${showCount(row.observed_failed + row.observed_passed)} runs`},
+      {name: 'increase', value: share(row.increase), note: `${share(row.low)} to ${share(row.high)}`},
+      {name: 'explains', value: showCount(row.explained), note: `of ${showCount(data.runs.failed)} failed runs`},
+    ]}
+    facts={[{name: 'function', value: row.function}, {name: 'place', value: placeOf(row)}, {name: 'scheme', value: row.scheme},
+      {name: `failed runs in which it was true${row.failed > row.failed_runs.length ? ` (the first ${showCount(row.failed_runs.length)})` : ''}`, value: ranges(row.failed_runs)},
+      ...(row.report === '' ? [] : [{name: 'the first of their reports', value: row.report}])]}>
+    <Others title="True in the same runs" rows={row.same} />
+    <Others title="Loses importance without these runs" rows={affinity} />
+  </Details>;
+}
+
+export function PredictorsTab({spec, data: given}: TabProps) {
+  const data = given as PredictorsData;
+  const address = useAddress();
+  const {pattern} = useSearch();
+  const key = (name: string): string => `${spec.id}-${name}`;
+  const columns = useMemo(() => columnsOf(data.rows), [data]);
+  const kept = useMemo(() => data.rows.filter(row => pattern === null || pattern.test(row.predicate) || pattern.test(row.function) || pattern.test(placeOf(row))), [data, pattern]);
+  const at = address.number(key('row'), data.rows.length, 0);
+  const row = data.rows.at(at);
+  const source = useMemo(() => (row === undefined ? null : sourceAround(data, row)), [data, row]);
+  useFound(pattern === null ? '' : `${showCount(kept.length)} predictors`);
+  if (row === undefined) return <p class="empty">No predicate predicts failure: {showCount(data.runs.failed)} runs failed, {showCount(data.runs.passed)} passed.</p>;
+  return <div class="split">
+    <div class="sandwich">
+      <Table name={spec.title} columns={columns} rows={kept} sort={address.get(key('sort'))} onSort={sort => address.go({[key('sort')]: sort})}
+        keyOf={one => one.rank - 1} selected={at} onSelect={next => address.go({[key('row')]: next}, true)} />
+      {source && <><h3>{placeOf(row)}</h3><Source data={source} name={source.file} line={row.line} onLine={() => undefined} /></>}
+    </div>
+    <PredictorDetails data={data} row={row} />
+  </div>;
+}
