@@ -17,11 +17,10 @@ def source_hash(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
-def literal(text, width=2000):
-    """The text as string literals that the compiler joins: it limits the length of each."""
-    pieces = [text[i:i + width] for i in range(0, len(text), width)]
-    escapes = {"\\": "\\\\", '"': '\\"', "?": "\\?", "\n": "\\n"}
-    return "\n".join('    "' + "".join(escapes.get(c, c) for c in piece) + '"' for piece in pieces)
+def array(name, text, width=40):
+    """The text as an array: compilers need not take a string literal of more than 65,536 characters."""
+    rows = [", ".join(str(ord(c)) for c in text[i:i + width]) for i in range(0, len(text), width)]
+    return f"constexpr char {name}[] = {{\n    " + ",\n    ".join(rows) + "};\n"
 
 
 def main():
@@ -37,9 +36,11 @@ def main():
     before, after = page.split("@DATA@")
     pathlib.Path(whole).write_text(page)
     pathlib.Path(source).write_text(
-        f"// Made by cmake/embed_page.py.\n#include \"output/embedded_page.h\"\n\nnamespace telltale {{\n\n"
-        f"EmbeddedPage embedded_page() {{\n  return {{\n{literal(before)},\n{literal(after)}}};\n}}\n\n"
+        f"// Made by cmake/embed_page.py.\n#include \"output/embedded_page.h\"\n\nnamespace telltale {{\nnamespace {{\n\n"
+        f"{array('kBefore', before)}{array('kAfter', after)}\n}}  // namespace\n\n"
+        f"EmbeddedPage embedded_page() {{\n  return {{{{kBefore, sizeof kBefore}}, {{kAfter, sizeof kAfter}}}};\n}}\n\n"
         f"}}  // namespace telltale\n")
+
 
 
 if __name__ == "__main__":
