@@ -19,7 +19,8 @@ struct FlowGraph {
   std::vector<llvm::BasicBlock*> blocks;  // in the function's order
   std::vector<FlowBlock> flow;            // by the same index
 };
-FlowGraph flow_graph(llvm::Function& function);
+// `finds_likely`: fills FlowBlock::likely from clang's estimates.
+FlowGraph flow_graph(llvm::Function& function, bool finds_likely);
 
 // Splits the edges that `numbered` names. `block_of_node` gets the block of each node; of the exit
 // it is null. Returns why that is impossible, or an empty text; edges may have been split all the

@@ -1,10 +1,12 @@
 #include "path_tracing/path_code.h"
 
 #include <llvm/IR/DIBuilder.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <string>
 
@@ -45,6 +47,10 @@ class PathCode {
     }
     for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
       if (node != kExitNode && !has_end[node]) insert_block_end(node);
+    }
+    if (index_copy_ != nullptr) {
+      llvm::DominatorTree dominators(traced_.function);
+      llvm::PromoteMemToReg({index_copy_}, dominators);
     }
     return std::move(stores_);
   }
@@ -91,25 +97,30 @@ class PathCode {
     insert_assembly(builder, position(node, phase), {}, "");
   }
 
-  // Stores, or adds, and then is at a position. On x86-64 both are one piece of assembly, since
-  // instructions could be scheduled between them, where the position would not be what the
-  // variables say.
-  void change(llvm::IRBuilder<>& builder, const char* instruction, llvm::Value* operand,
-              llvm::Value* variable, const std::string& next_position) {
+  // Stores, or adds, and then is at a position. Returns the instruction. On x86-64 both are one
+  // piece of assembly, since instructions could be scheduled between them, where the position would
+  // not be what the variables say.
+  llvm::Instruction* change(llvm::IRBuilder<>& builder, const char* instruction,
+                            llvm::Value* operand, llvm::Value* variable,
+                            const std::string& next_position) {
     llvm::CallInst* const call =
         insert_assembly(builder, std::string(instruction) + " $1, $0\n" + next_position,
                         {variable, operand}, "=*m,er,~{flags}");
     call->addParamAttr(0, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
+    return call;
   }
-  void store(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::Value* variable,
-             std::uint32_t node, Phase phase) {
+  llvm::Instruction* store(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::Value* variable,
+                           std::uint32_t node, Phase phase) {
     if (is_x86_64_) return change(builder, "movq", value, variable, position(node, phase));
-    builder.CreateStore(value, variable, true);
+    llvm::Instruction* const result = builder.CreateStore(value, variable, true);
     insert_position(builder, node, phase);
+    return result;
   }
   void increase_sum(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint32_t node) {
-    if (is_x86_64_)
-      return change(builder, "addq", number(increment), sum_, position(node, Phase::kSettled));
+    if (is_x86_64_) {
+      change(builder, "addq", number(increment), sum_, position(node, Phase::kSettled));
+      return;
+    }
     builder.CreateStore(increased_sum(builder, increment), sum_, true);
     insert_position(builder, node, Phase::kSettled);
   }
@@ -181,11 +192,21 @@ class PathCode {
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
     declare(builder);
     builder.CreateStore(number(0), index_, true);
+    if (keeps_index_in_register()) {
+      index_copy_ = builder.CreateAlloca(word_);
+      builder.CreateStore(number(0), index_copy_);
+    }
     builder.CreateStore(number(0), sum_, true);
     builder.CreateStore(number(~std::uint64_t{0}), slot(builder, number(options_.ring_size - 1)),
                         true);
     insert_frame_record(builder);
     insert_position(builder, kEntryNode, Phase::kSettled);
+  }
+
+  // The next iteration need not wait until the index has been stored. Not where registers can have
+  // old values after longjmp.
+  [[nodiscard]] bool keeps_index_in_register() const {
+    return traced_.is_optimised && !traced_.function.callsFunctionThatReturnsTwice();
   }
 
   llvm::Value* slot(llvm::IRBuilder<>& builder, llvm::Value* index) {
@@ -195,13 +216,15 @@ class PathCode {
   // Appends the number to the ring. `next_sum` is what the next path starts with, at `next_node`.
   void store_number(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint64_t next_sum,
                     std::uint32_t next_node) {
-    llvm::LoadInst* const index = builder.CreateLoad(word_, index_, true);
-    stores_.insert(index);
+    const bool has_copy = index_copy_ != nullptr;
+    llvm::Value* const index =
+        builder.CreateLoad(word_, has_copy ? index_copy_ : index_, !has_copy);
     llvm::Value* const path = increased_sum(builder, increment);
-    store(builder, path, slot(builder, index), next_node, Phase::kNumberStored);
+    stores_.insert(store(builder, path, slot(builder, index), next_node, Phase::kNumberStored));
     llvm::Value* const is_last = builder.CreateICmpEQ(index, number(options_.ring_size - 1));
     llvm::Value* const next = builder.CreateSelect(
         is_last, number(0), builder.CreateAdd(index, number(1), "", true, true));
+    if (has_copy) builder.CreateStore(next, index_copy_);
     store(builder, next, index_, next_node, Phase::kIndexMoved);
     store(builder, number(next_sum), sum_, next_node, Phase::kSettled);
   }
@@ -299,6 +322,7 @@ class PathCode {
   llvm::AllocaInst* array_ = nullptr;
   llvm::AllocaInst* index_ = nullptr;
   llvm::AllocaInst* sum_ = nullptr;
+  llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser, which cannot look into index_
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
 };

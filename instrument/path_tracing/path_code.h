@@ -22,6 +22,7 @@ struct TracedFunction {
   std::uint64_t first_id = 0;                           // of node 0, in .debug_PT
   std::uint64_t key = 0;                                // of the function's record
   bool marks_after_calls = false;                       // functions may be inlined afterwards
+  bool is_optimised = false;
 };
 
 // Inserts variables, code and positions. Returns the instructions that .debug_PT prints as -1: one

@@ -32,7 +32,8 @@ bool is_generated(const llvm::Function& function) {
 
 class PathTracing {
  public:
-  PathTracing(llvm::Module& module, const TracedUnit& unit) : module_(module), unit_(unit) {}
+  PathTracing(llvm::Module& module, const TracedUnit& unit, bool is_optimised)
+      : module_(module), unit_(unit), is_optimised_(is_optimised) {}
 
   void run() {
     std::vector<llvm::Function*> functions;
@@ -75,12 +76,14 @@ class PathTracing {
 
   void trace(llvm::Function& function) {
     separate_unsplittable_edges(function);
-    const FlowGraph graph = flow_graph(function);
-    // A limit that was asked for leaves functions out; without one, paths are cut.
-    PathLimits limits{.most_paths = unit_.options.most_paths};
+    const FlowGraph graph = flow_graph(function, is_optimised_);
+    // A limit that was asked for leaves functions out; without one, paths are cut. Without
+    // optimisation the metadata is csi-cc's.
+    NumberingOptions options{.most_paths = unit_.options.most_paths,
+                             .stores_at_exit = !is_optimised_};
     constexpr std::uint64_t kCutAbove = std::uint64_t{1} << 48U;
-    if (limits.most_paths == kMostPaths) limits.cut_above = kCutAbove;
-    const NumberedGraph numbered = number_paths(graph.flow, limits);
+    if (options.most_paths == kMostPaths) options.cut_above = kCutAbove;
+    const NumberedGraph numbered = number_paths(graph.flow, options);
     const std::uint64_t first_id = next_id_;
     next_id_ += numbered.edges.empty() ? numbered.discovered : numbered.nodes.size();
     if (numbered.edges.empty()) {
@@ -98,7 +101,8 @@ class PathTracing {
     const std::string record =
         function_record_text(function, numbered, block_of_node, first_id, unit_.options);
     const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(
-        {function, numbered, block_of_node, first_id, key, unit_.optimises_later}, unit_.options);
+        {function, numbered, block_of_node, first_id, key, unit_.optimises_later, is_optimised_},
+        unit_.options);
     append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),
                       key, record);
     // Abort rather than emit invalid IR.
@@ -109,18 +113,23 @@ class PathTracing {
 
   llvm::Module& module_;
   const TracedUnit& unit_;
+  bool is_optimised_;
   std::uint64_t next_id_ = 0;  // ids of blocks are unique in an object file
 };
 
 class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
  public:
+  explicit PathTracingPass(llvm::OptimizationLevel level) : level_(level) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
     if (!traced_unit().is_active) return llvm::PreservedAnalyses::all();
     traced_unit().is_active = false;
-    PathTracing(module, traced_unit()).run();
+    PathTracing(module, traced_unit(), level_ != llvm::OptimizationLevel::O0).run();
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's
+
+ private:
+  llvm::OptimizationLevel level_;
 };
 
 }  // namespace
@@ -133,13 +142,12 @@ TracedUnit& traced_unit() {
 void register_path_tracing(llvm::PassBuilder& builder) {
 #if LLVM_VERSION_MAJOR > 19
   builder.registerOptimizerLastEPCallback(
-      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel, llvm::ThinOrFullLTOPhase) {
-        manager.addPass(PathTracingPass());
-      });
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel level,
+         llvm::ThinOrFullLTOPhase) { manager.addPass(PathTracingPass(level)); });
 #else
   builder.registerOptimizerLastEPCallback(
-      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel) {
-        manager.addPass(PathTracingPass());
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
+        manager.addPass(PathTracingPass(level));
       });
 #endif
 }

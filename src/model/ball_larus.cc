@@ -19,13 +19,17 @@ class Numbering {
  public:
   explicit Numbering(std::span<const FlowBlock> blocks) : blocks_(blocks) { discover(); }
 
-  NumberedGraph run(const PathLimits& limits) {
+  NumberedGraph run(const NumberingOptions& options) {
     NumberedGraph result;
     result.discovered = static_cast<std::uint32_t>(nodes_.size());
-    result.path_count = count_paths(limits.cut_above);
-    if (result.path_count > std::min(limits.most_paths, kMostPaths)) return result;
+    result.path_count = count_paths(options.cut_above);
+    if (result.path_count > std::min(options.most_paths, kMostPaths)) return result;
     push_initialisation();
-    push_completion();
+    if (options.stores_at_exit) {
+      push_completion();
+    } else {
+      drop_last_increments();
+    }
     drop_phony_edges();
     split_critical_edges(result.splits);
     print(result);
@@ -88,6 +92,20 @@ class Numbering {
       add_edge(node, target, Kind::kForward, i);
       if (nodes_[target].colour == Colour::kWhite) stack.push_back(target);
     }
+    number_first(node, block.likely);
+  }
+
+  // Moves the edge to a successor to the front: the first edge has the weight 0. The phony edge of
+  // a back edge follows it.
+  void number_first(std::uint32_t node, std::uint32_t successor) {
+    std::vector<std::uint32_t>& out = nodes_[node].out_edges;
+    const auto first = std::find_if(out.begin(), out.end(), [&](std::uint32_t index) {
+      return edges_[index].out.to != kExitNode && edges_[index].kind != Kind::kPhonyEntry &&
+             edges_[index].successor == successor;
+    });
+    if (first == out.end()) return;
+    const auto last = first + (edges_[*first].kind == Kind::kBack ? 2 : 1);
+    std::rotate(out.begin(), first, last);
   }
 
   // Depth first; a node gets its id when an edge to it is first seen, and the last successor is
@@ -201,6 +219,13 @@ class Numbering {
     }
   }
 
+  // Nobody looks at the sum at the exit.
+  void drop_last_increments() {
+    for (const std::uint32_t index : nodes_[kExitNode].in_edges) {
+      if (edges_[index].kind == Kind::kForward) edges_[index].out.increment = 0;
+    }
+  }
+
   void drop_phony_edges() {
     const auto is_phony = [&](std::uint32_t index) {
       return edges_[index].kind == Kind::kPhonyEntry || edges_[index].kind == Kind::kPhonyExit;
@@ -299,8 +324,8 @@ struct SumBounds {
 
 }  // namespace
 
-NumberedGraph number_paths(std::span<const FlowBlock> blocks, const PathLimits& limits) {
-  return Numbering(blocks).run(limits);
+NumberedGraph number_paths(std::span<const FlowBlock> blocks, const NumberingOptions& options) {
+  return Numbering(blocks).run(options);
 }
 
 // Kahn's algorithm over the edges that are not back edges.

@@ -29,6 +29,8 @@ struct FlowBlock {
   std::vector<std::uint32_t> successors;  // block indices in the order of the terminator; a block
                                           // that occurs twice is the target of two parallel edges
   bool leaves = false;  // returns, resumes unwinding, or is unreachable at its end
+  // The position of the successor whose edge gets no increment.
+  std::uint32_t likely = 0;
 };
 
 struct PathEdge {
@@ -80,18 +82,21 @@ struct NumberedGraph {
   std::vector<SplitEdge> splits;           // in the order of their nodes
 };
 
-struct PathLimits {
+struct NumberingOptions {
   // With more paths the result has only its counts. At most kMostPaths.
   std::uint64_t most_paths = kMostPaths;
   // Where more paths than this begin in a block, they are cut: the edges that leave it become like
   // back edges. By default never.
   std::uint64_t cut_above = std::numeric_limits<std::uint64_t>::max();
+  // Whether the number of a path that ends at the exit is stored, as csi-cc does. Otherwise the sum
+  // remains until the activation ends.
+  bool stores_at_exit = true;
 };
 
 // Numbers the paths of a function. `blocks[0]` is the entry; nothing branches to it. Every block
 // without successors must leave. Critical edges are split, and increments are placed as csi-cc
 // does, so that `.debug_PT` is the same text.
-NumberedGraph number_paths(std::span<const FlowBlock> blocks, const PathLimits& limits = {});
+NumberedGraph number_paths(std::span<const FlowBlock> blocks, const NumberingOptions& options = {});
 
 // How a path begins: with the function (kFromEntry) or with a back edge, an index of an edge.
 using PathStart = std::uint32_t;

@@ -50,9 +50,17 @@ class Checker:
         self.records = Records(section(program, ".debug_telltale_paths"))
         self.bounds = bounds_of_functions(program)
         self.machine_blocks = machine_blocks(section_of_any_type(program, ".llvm_bb_addr_map"))
-        begins = set(self.machine_blocks)
-        positions = [p for p in self.records.positions if not (p.is_after and p.address in begins)]
-        self.positions = sorted(positions, key=lambda p: p.address)
+        begins = collections.Counter(self.machine_blocks)
+        positions = []
+        for position in sorted(self.records.positions, key=lambda p: p.address):
+            # The block before ends here, or a block without code is here.
+            if position.is_after and begins[position.address]:
+                continue
+            if begins[position.address] > 1:
+                begins[position.address] -= 1
+            else:
+                positions.append(position)
+        self.positions = positions
         self.addresses = [p.address for p in self.positions]
         self.rules = frame_rules(program)
         # Blocks of which a copy has no instructions: another block begins at its address.

@@ -30,8 +30,8 @@ enum class Phase : std::uint8_t {
   kIndexMoved = 2,    // the index is changed, too; the sum is to change
 };
 
-// Added to a position's phase: an instruction of the same block precedes it. Where a machine block
-// begins at its address, too, the position says nothing about that block.
+// Added to a position's phase: it is not the start of its block. Where a machine block begins at
+// its address, too, the position says nothing about that block.
 inline constexpr std::uint8_t kAfterInstruction = 0x80;
 
 // Names of the variables in DWARF: the documented ones, and those that csi-cc wrote
