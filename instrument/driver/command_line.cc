@@ -208,6 +208,9 @@ bool knows_block_map(const std::vector<std::string>& words) {
     if (words[i].starts_with("--target=")) target = words[i].substr(9);
     if (words[i] == "-target" && i + 1 < words.size()) target = words[i + 1];
   }
+  for (const std::string_view system : {"windows", "mingw", "apple", "darwin", "uefi"}) {
+    if (target.find(system) != std::string::npos) return false;
+  }
   return target.starts_with("x86_64") || target.starts_with("aarch64");
 }
 

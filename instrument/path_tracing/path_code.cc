@@ -11,6 +11,7 @@
 #include <string>
 
 #include "formats/csi/wire.h"
+#include "path_tracing/path_metadata.h"
 
 namespace telltale::instrument {
 namespace {
@@ -19,7 +20,7 @@ using csi::Phase;
 
 // Local labels of assembly can be defined any number of times, so that an optimiser may copy the
 // code that they are in. Programs do not use numbers like these.
-constexpr const char* kPushSection = "\t.pushsection .debug_telltale_paths,\"?\",@progbits\n";
+constexpr const char* kPushSection = "\t.pushsection .debug_telltale_paths,\"?\",%progbits\n";
 
 class PathCode {
  public:
@@ -87,7 +88,7 @@ class PathCode {
            "\n\t.byte " + std::to_string(static_cast<unsigned>(csi::RecordKind::kPosition)) + "," +
            std::to_string(static_cast<unsigned>(phase) | flags) + "\n\t.long " +
            std::to_string(traced_.first_id + node) + "\n\t.quad " + std::to_string(traced_.key) +
-           ",77102b\n\t.popsection";
+           "\n" + address_ + "\t.popsection";
   }
 
   void insert_start(llvm::IRBuilder<>& builder, std::uint32_t node) {
@@ -131,8 +132,8 @@ class PathCode {
         builder,
         std::string("77102:\n") + kPushSection + "\t.long 77104f-77103f\n77103:\n\t.byte " +
             std::to_string(static_cast<unsigned>(csi::RecordKind::kFrame)) + "\n\t.quad " +
-            std::to_string(traced_.key) +
-            ",77102b\n\t.asciz \"$0\"\n\t.asciz \"$1\"\n\t.asciz \"$2\"\n77104:\n\t.popsection",
+            std::to_string(traced_.key) + "\n" + address_ +
+            "\t.asciz \"$0\"\n\t.asciz \"$1\"\n\t.asciz \"$2\"\n77104:\n\t.popsection",
         {array_, index_, sum_}, "*m,*m,*m");
     call->addParamAttr(0, llvm::Attribute::get(context_, llvm::Attribute::ElementType, ring_));
     call->addParamAttr(1, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
@@ -319,6 +320,7 @@ class PathCode {
   llvm::IntegerType* word_;
   llvm::ArrayType* ring_;
   bool is_x86_64_;
+  std::string address_ = address_directive(*traced_.function.getParent(), "77102b");
   llvm::AllocaInst* array_ = nullptr;
   llvm::AllocaInst* index_ = nullptr;
   llvm::AllocaInst* sum_ = nullptr;

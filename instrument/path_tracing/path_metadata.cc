@@ -137,8 +137,8 @@ std::string place_of_function(const llvm::Function& function) {
 // the text of copies that it drops.
 std::string push_section(const llvm::Function& function, const char* section) {
   const std::string name = std::string("\t.pushsection ") + section;
-  if (!function.hasComdat()) return name + ",\"\",@progbits\n";
-  return name + ",\"G\",@progbits,\"" + function.getComdat()->getName().str() + "\",comdat\n";
+  if (!function.hasComdat()) return name + ",\"\",%progbits\n";
+  return name + ",\"G\",%progbits,\"" + function.getComdat()->getName().str() + "\",comdat\n";
 }
 
 std::string ascii(llvm::StringRef text) {
@@ -242,14 +242,21 @@ std::string skipped_record_text(const llvm::Function& function, const std::strin
   return text;
 }
 
+std::string address_directive(const llvm::Module& module, const std::string& label) {
+  const llvm::DataLayout& layout = module.getDataLayout();
+  if (layout.getPointerSize() == 8) return "\t.quad " + label + "\n";
+  return layout.isLittleEndian() ? "\t.long " + label + ",0\n" : "\t.long 0," + label + "\n";
+}
+
 void append_path_entry(llvm::Function& function, const std::string& entry, std::uint64_t key,
                        const std::string& record_text) {
   std::string assembly =
       push_section(function, csi::kPathSection) + "77101:\n" + ascii(entry) + "\t.popsection\n";
   assembly += push_section(function, csi::kRecordSection) + "\t.long " +
               std::to_string(record_text.size() + 17) + "\n" +
-              kind_directive(csi::RecordKind::kFunction) + "\t.quad " + std::to_string(key) +
-              ",77101b\n" + ascii(record_text) + "\t.popsection\n";
+              kind_directive(csi::RecordKind::kFunction) + "\t.quad " + std::to_string(key) + "\n" +
+              address_directive(*function.getParent(), "77101b") + ascii(record_text) +
+              "\t.popsection\n";
   function.getParent()->appendModuleInlineAsm(assembly);
 }
 

@@ -31,6 +31,9 @@ std::string function_record_text(const llvm::Function& function, const NumberedG
 std::string skipped_record_text(const llvm::Function& function, const std::string& reason,
                                 std::uint64_t path_count);
 
+// A directive that emits a label's address in eight bytes.
+std::string address_directive(const llvm::Module& module, const std::string& label);
+
 // Appends them to the sections, in the function's comdat if it has one.
 void append_path_entry(llvm::Function& function, const std::string& entry, std::uint64_t key,
                        const std::string& record_text);

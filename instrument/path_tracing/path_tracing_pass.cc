@@ -2,6 +2,7 @@
 
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/Triple.h>
 
 #include <string>
 #include <vector>
@@ -123,6 +124,8 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
     if (!traced_unit().is_active) return llvm::PreservedAnalyses::all();
     traced_unit().is_active = false;
+    if (!llvm::Triple(module.getTargetTriple()).isOSBinFormatELF())
+      llvm::report_fatal_error("telltale: --trace needs a target with ELF files", false);
     PathTracing(module, traced_unit(), level_ != llvm::OptimizationLevel::O0).run();
     return llvm::PreservedAnalyses::none();
   }

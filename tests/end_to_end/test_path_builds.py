@@ -110,6 +110,19 @@ class Builds(SamplerCase):
             names, _ = self.look_at(self.trace(release, "-O0", "-hash-size=8", source))
             self.assertIn("three_ifs", names)
 
+    def test_other_targets(self):
+        source = self.path("loop.c")
+        source.write_text("int f(int n) { int s = 0; while (n-- > 0) if (n & 1) s += n; return s; }\n")
+        for target in ("-m32", "--target=aarch64-linux-gnu", "--target=armv7-linux-gnueabihf", "--target=riscv64-linux-gnu"):
+            for level in ("-O0", "-O2"):
+                done = compile_with(RELEASES[-1], target, "--trace=pt.schema", level, "-c", source, "-o", self.path("loop.o"))
+                self.assertEqual((done.returncode, done.stderr), (0, ""), target)
+                self.assertIn(b"#\nf\n1|EXIT\n0|ENTRY|", self.path("loop.o").read_bytes())
+        done = compile_with(RELEASES[-1], "--target=x86_64-pc-windows-gnu", "--trace=pt.schema", "-c", source, "-o",
+                            self.path("loop.o"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--trace needs a target with ELF files", done.stderr)
+
     def test_schemas(self):
         schema = self.path("my.schema")
         source = PROGRAMS / "returns_twice.c"

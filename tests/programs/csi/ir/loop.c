@@ -9,15 +9,16 @@ int loop(int n) {
 }
 
 // The text, in a section that is not allocated, and the record that leads to it.
-// CHECK: module asm "\09.pushsection .debug_PT,\22\22,@progbits"
+// CHECK: module asm "\09.pushsection .debug_PT,\22\22,%progbits"
 // CHECK-NEXT: module asm "77101:"
 // CHECK-NEXT: module asm "\09.ascii \22#\\012loop\\0121|EXIT\\0120|ENTRY|
 // CHECK-SAME: \\0127|-1\\012
 // CHECK-SAME: 2->3|0$0\\0122->8|2$2\\012
 // CHECK-SAME: 5->7|0$0\\0125->6|1$1\\0127~>2|4$4\\012
-// CHECK: module asm "\09.pushsection .debug_telltale_paths,\22\22,@progbits"
+// CHECK: module asm "\09.pushsection .debug_telltale_paths,\22\22,%progbits"
 // CHECK: module asm "\09.byte 1"
-// CHECK: module asm "\09.quad [[KEY:[0-9]+]],77101b"
+// CHECK: module asm "\09.quad [[KEY:[0-9]+]]"
+// CHECK-NEXT: module asm "\09.quad 77101b"
 
 // CHECK-LABEL: define {{.*}} @loop(
 // CHECK: %__PT_pathArr = alloca [4 x i64], align 8
@@ -32,7 +33,7 @@ int loop(int n) {
 // CHECK-NEXT: store volatile i64 -1, ptr %[[LAST]]
 // Where the variables are.
 // CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.asciz \22$0\22{{.*}}", "*m,*m,*m"(ptr elementtype([4 x i64]) %__PT_pathArr, ptr elementtype(i64) %__PT_arrIndex, ptr elementtype(i64) %__PT_curPath)
-// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.byte 2,128\0A\09.long 0\0A\09.quad [[KEY]],77102b
+// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.byte 2,128\0A\09.long 0\0A\09.quad [[KEY]]\0A\09.quad 77102b\0A
 // One piece of assembly changes the sum and is the position of the new block.
 // CHECK: call void asm sideeffect "addq $1, $0\0A77102:{{.*}}.byte 2,128\0A{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %__PT_curPath, i64 {{[0-9]+}})
 // The conditional back edge has a block: the number, the index, the next sum.
