@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "formats/sampler/report_writer.h"
 #include "formats/sampler/site_info.h"
 #include "import/sampler/sampler_reports.h"
@@ -91,8 +92,6 @@ Made make(unsigned busy) {
   }
   return made;
 }
-
-Bytes as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 SamplerReports resolve(const Made& made) {
   std::vector<InputFile> inputs;

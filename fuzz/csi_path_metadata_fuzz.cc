@@ -47,7 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::memcpy(record.data(), data, record.size());
   const std::string_view text(reinterpret_cast<const char*>(data) + kRecordBytes,
                               size - kRecordBytes);
-  const Bytes bytes = fuzz::as_bytes(text);
+  const Bytes bytes = as_bytes(text);
   ProblemLog problems;
   const csi::PathMetadata metadata = csi::PathMetadata::read(bytes, "f", 0, problems);
   fuzz::require_placed(problems, bytes);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/problem.h"
+#include "bytes/as_bytes.h"
 #include "bytes/block_writer.h"
 #include "bytes/cursor.h"
 
@@ -18,10 +19,6 @@ inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "does not hold: %s\n", what);
   std::abort();
-}
-
-inline Bytes as_bytes(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
 }
 
 inline ByteSink into(std::string& out) {

@@ -88,7 +88,7 @@ void check_report(Bytes report, Bytes sites) {
   write_as_one_report(*reports, one_report);
   fuzz::require(one_report.finish().has_value(), "one report of all");
   std::vector<InputFile> written;
-  written.push_back(InputFile::from_memory("one", fuzz::as_bytes(one)));
+  written.push_back(InputFile::from_memory("one", as_bytes(one)));
   const Result<SamplerReports> read = SamplerReports::open(std::move(written), {});
   fuzz::require(read && !read->problems().damaged(), "one report of all is sound");
   SiteReadings readings(*reports, {}, {});
@@ -120,7 +120,7 @@ void check_graphs(Bytes file) {
   std::string again;
   for (const CfgUnit& unit : info.units()) append_cfg_unit(again, info, unit);
   ProblemLog none;
-  const CfgInfo read = CfgInfo::read(fuzz::as_bytes(again), "f", 0, none);
+  const CfgInfo read = CfgInfo::read(as_bytes(again), "f", 0, none);
   fuzz::require(!none.damaged() && read.units().size() == info.units().size(),
                 "what is written is whole");
   GraphProgram program;

@@ -89,8 +89,8 @@ void check_stream(Bytes file, const StreamFormat& format) {
     if (same_meaning(format.description, to)) continue;
     ProblemLog none;
     std::string text;
-    const Result<void> done = dump_stream(fuzz::as_bytes(out), "f", {to, 0, true}, DumpStyle::text,
-                                          fuzz::into(text), none);
+    const Result<void> done =
+        dump_stream(as_bytes(out), "f", {to, 0, true}, DumpStyle::text, fuzz::into(text), none);
     // A text without an end stays without it, a recorder's losses stay lost, and records that
     // depend on a damaged one may be dropped with it.
     fuzz::require(done.has_value() && (none.lost_bytes() == 0 || problems.lost_bytes() != 0),
@@ -110,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const Result<FormatDescription> platform = read_format_description(file.first(length));
     if (!platform) return 0;
     const std::string shown = raw_format_xml(*platform);
-    const Result<FormatDescription> again = read_format_description(fuzz::as_bytes(shown));
+    const Result<FormatDescription> again = read_format_description(as_bytes(shown));
     fuzz::require(again && same_meaning(*platform, *again), "what is shown reads back");
     const Bytes stream = file.subspan(length);
     check_stream(stream, recognise(stream, *platform));

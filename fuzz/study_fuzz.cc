@@ -32,7 +32,7 @@ void check_runs(Bytes file) {
   std::string again = study_runs_head();
   for (const StudyRun& run : *runs) again += to_line(run);
   ProblemLog none;
-  const auto read = read_study_runs(fuzz::as_bytes(again), "f", none);
+  const auto read = read_study_runs(as_bytes(again), "f", none);
   fuzz::require(read && none.count() == 0, "what is written is sound");
   fuzz::require(read->size() == runs->size(), "all runs are written");
 }
@@ -77,8 +77,8 @@ void check_answer(const SamplerPredicates& predicates, const std::vector<Labelle
 void check_run(const LabelledRun& run, const SamplerPredicates& predicates, std::string_view report,
                std::string_view sites) {
   std::vector<InputFile> inputs;
-  inputs.push_back(InputFile::from_memory("report", fuzz::as_bytes(report)));
-  inputs.push_back(InputFile::from_memory("sites", fuzz::as_bytes(sites)));
+  inputs.push_back(InputFile::from_memory("report", as_bytes(report)));
+  inputs.push_back(InputFile::from_memory("sites", as_bytes(sites)));
   const Result<SamplerReports> reports = SamplerReports::open(std::move(inputs), {});
   if (!reports) return;  // the text of a report does not look like one
   uint64_t observed = 0;
@@ -105,7 +105,7 @@ void check_study(std::string_view input) {
   }
   SamplerSites sites;
   ProblemLog problems;
-  const auto added = sites.add(InputFile::from_memory("sites", fuzz::as_bytes(parts[0])), problems);
+  const auto added = sites.add(InputFile::from_memory("sites", as_bytes(parts[0])), problems);
   if (!added || !*added || parts.size() == 1) return;
   const SamplerPredicates predicates(sites);
   std::vector<RunReport> reports;
@@ -113,7 +113,7 @@ void check_study(std::string_view input) {
   const SamplerEvidence evidence = read_sampler_evidence(
       reports, sites, predicates,
       [&](const RunReport& report) -> Result<InputFile> {
-        return InputFile::from_memory(report.path, fuzz::as_bytes(parts[std::stoul(report.path)]));
+        return InputFile::from_memory(report.path, as_bytes(parts[std::stoul(report.path)]));
       },
       1);
   fuzz::require(

@@ -18,10 +18,11 @@ constexpr std::array<SchemeHelp, kSchemeCount> kSchemeHelp = {{
     {Scheme::kCoverage, "Counts how often each statement runs."},
     {Scheme::kData, "Counts each access to shared memory."},
     {Scheme::kYields,
-     "Gives up the processor at assignments to shared memory; counts passes without and with it."},
+     "Yields the processor at assignments to shared memory; counts executions without and with a "
+     "yield."},
     {Scheme::kAtoms, "Counts whether the same or another thread accessed an address last."},
     {Scheme::kBranches, "Counts how often each condition is false and true."},
-    {Scheme::kBounds, "Keeps the least and the greatest value of each assignment."},
+    {Scheme::kBounds, "Keeps the minimum and the maximum value of each assignment."},
     {Scheme::kFunctionEntries, "Counts how often each function is entered."},
     {Scheme::kReturns,
      "Counts whether each call returns a number below 0, 0, or a number above 0."},
@@ -30,10 +31,10 @@ constexpr std::array<SchemeHelp, kSchemeCount> kSchemeHelp = {{
      "NaN."},
     {Scheme::kGObjectUnref,
      "Counts the references to the argument of g_object_unref: 0, 1, more, no object."},
-    {Scheme::kFunReentries, "Counts whether a function is entered while it runs already."},
+    {Scheme::kFunReentries, "Counts whether a function is entered while a call of it is active."},
     {Scheme::kCompareSwap,
      "Counts whether another thread changed a value since this thread saw it."},
-    {Scheme::kAtomsRw, "Like atoms, and remembers addresses from one window to the next."},
+    {Scheme::kAtomsRw, "Like atoms, but keeps addresses from one window to the next."},
 }};
 
 constexpr bool is_in_order() {
@@ -52,7 +53,7 @@ void choose_scheme(std::string_view name, Options& options, Error& error) {
     options.schemes[i] = true;
     return;
   }
-  error = "there is no scheme '" + std::string(name) + "'; telltale-cc --help lists them";
+  error = "unknown scheme '" + std::string(name) + "'; telltale-cc --help lists them";
 }
 
 void choose_random(std::string_view name, Options& options, Error& error) {
@@ -63,14 +64,15 @@ void choose_random(std::string_view name, Options& options, Error& error) {
   } else if (name == "fixed") {
     options.random = Random::kFixed;
   } else {
-    error = "-fsampler-random= takes online, offline or fixed, not '" + std::string(name) + "'";
+    error =
+        "-fsampler-random= must be online, offline or fixed, but is '" + std::string(name) + "'";
   }
 }
 
 void choose_runtime(std::string_view name, Options& options, Error& error) {
   options.shared_runtime = name == "shared";
   if (name != "shared" && name != "static")
-    error = "-fsampler-runtime= takes static or shared, not '" + std::string(name) + "'";
+    error = "-fsampler-runtime= must be static or shared, but is '" + std::string(name) + "'";
 }
 
 template <bool Include>
@@ -91,7 +93,7 @@ void filter_location(std::string_view place, Options& options, Error& error) {
   const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), rule.line);
   if (line != "*" &&
       (problem != std::errc{} || end != line.data() + line.size() || rule.line == 0)) {
-    error = "a location is FILE:LINE or FILE:*, not '" + std::string(place) + "'";
+    error = "a location must be FILE:LINE or FILE:*, but is '" + std::string(place) + "'";
     return;
   }
   rule.name = place.substr(0, colon);
@@ -131,9 +133,10 @@ constexpr Option kOptions[] = {
     {kSites, "exclude-location=", "FILE:LINE",
      "Leaves out the sites of a line; FILE:* is any line.", nullptr, filter_location<false>},
     toggle(kSites, "compare-constants", &Options::compare_constants,
-           "Compares with every integer constant of the unit, not with 0 alone (scalar-pairs)."),
+           "Compares with every integer constant of the translation unit, not only with 0 "
+           "(scalar-pairs)."),
     toggle(kSites, "compare-uninitialized", &Options::compare_uninitialized,
-           "Compares with local variables that nothing was assigned to yet, too (scalar-pairs)."),
+           "Also compares with local variables that are not initialized yet (scalar-pairs)."),
     toggle(kSites, "assign-across-pointer", &Options::assign_across_pointer,
            "Adds assignments through pointers (scalar-pairs, bounds, float-kinds)."),
     toggle(kSites, "assign-into-field", &Options::assign_into_field,
@@ -141,7 +144,7 @@ constexpr Option kOptions[] = {
     toggle(kSites, "assign-into-index", &Options::assign_into_index,
            "Adds assignments to elements of arrays (scalar-pairs, bounds, float-kinds)."),
     toggle(kSites, "isolate-shared-accesses", &Options::isolate_shared_accesses,
-           "Changes nothing: every access is a site of its own."),
+           "Accepted and ignored: every access is a separate site."),
     toggle(kSites, "sampler-system-headers", &Options::system_headers,
            "Adds the sites of functions in system headers."),
 
@@ -153,45 +156,46 @@ constexpr Option kOptions[] = {
     toggle(kSampling, "threads", &Options::threads,
            "Counts in programs with threads; on with -pthread and -fopenmp."),
     toggle(kSampling, "sample-regions", &Options::sample_regions,
-           "Decides once for all sites of a region; -fno-sample-regions decides at each site."),
+           "Makes one sampling decision for all sites of a region; -fno-sample-regions makes one "
+           "at each site."),
     toggle(kSampling, "sample-turns", &Options::sample_calls,
-           "Lets most calls of functions with loops run plain code; off is slower, with more even "
-           "samples."),
+           "Runs most calls of functions with loops in uninstrumented code. Off: slower, but "
+           "samples are more even."),
     {kSampling, "sampler-scales=", "FILE",
-     "Reads how much each site takes from the countdown: lines FUNCTION<TAB>NODE<TAB>UNITS.",
-     nullptr, take_scales_file},
+     "Reads the countdown cost of each site: lines FUNCTION<TAB>NODE<TAB>COST.", nullptr,
+     take_scales_file},
     {kSampling, "sampler-reset-at-points=", "FILE",
-     "Sets all counters back to 0 when a line is first reached: lines FILE LINE.", nullptr,
+     "Resets all counters when a line is first reached: lines FILE LINE.", nullptr,
      take_reset_file},
     toggle(kSampling, "balance-paths", &Options::balance_paths,
-           "Makes all ways through a region take the same from the countdown."),
+           "Makes every path through a region cost the same amount of the countdown."),
     toggle(kSampling, "cache-countdown", &Options::cache_countdown,
            "Keeps the countdown in a local variable in loops."),
     toggle(kSampling, "predict-checks", &Options::predict_checks,
-           "Tells clang that most questions are answered with no."),
+           "Marks the branches of sampling checks as unlikely."),
     toggle(kSampling, "specialize-empty-regions", &Options::specialize_empty_regions,
-           "Asks nothing where a region has no site."),
+           "Omits the sampling check in regions without a site."),
     toggle(kSampling, "specialize-singleton-regions", &Options::specialize_singleton_regions,
-           "Runs the slow copy where a region has one site."),
+           "Runs the slow clone in regions with one site."),
     toggle(kSampling, "specialise-empty-regions", &Options::specialize_empty_regions,
            "The same as -fspecialize-empty-regions."),
     toggle(kSampling, "specialise-singleton-regions", &Options::specialize_singleton_regions,
            "The same as -fspecialize-singleton-regions."),
     toggle(kSampling, "assume-weighty-externs", &Options::assume_weighty_externs,
-           "Takes functions of other units to pass sites."),
+           "Assumes that functions of other modules reach sites."),
     toggle(kSampling, "assume-weighty-interns", &Options::assume_weighty_interns,
-           "Takes functions of this unit to pass sites even if they have none."),
+           "Assumes that all functions of this module reach sites, even those without any."),
     toggle(kSampling, "assume-weighty-libraries", &Options::assume_weighty_libraries,
-           "Takes functions of the C library to pass sites."),
+           "Assumes that functions of the C library reach sites."),
     toggle(kSampling, "use-points-to", &Options::use_points_to,
-           "Finds out which functions are called through pointers, as far as the unit decides it."),
+           "Determines the possible targets of calls through pointers, within the module."),
 
     toggle(kRecords, "relative-paths", &Options::relative_paths,
-           "Names files as the compiler was given them instead of by absolute paths."),
+           "Records file names as given to the compiler instead of absolute paths."),
     toggle(kRecords, "rename-locals", &Options::rename_locals,
            "Names local variables FUNCTION$VARIABLE."),
     toggle(kRecords, "sampler-normal-form", &Options::normal_form,
-           "Prints expressions as the original's C front end did."),
+           "Prints expressions in the style of the original's C front end."),
     toggle(kRecords, "timestamp-first", &Options::timestamp_first,
            "Reports when each site was first observed."),
     toggle(kRecords, "timestamp-last", &Options::timestamp_last,
@@ -199,17 +203,17 @@ constexpr Option kOptions[] = {
     toggle(kRecords, "trace-sites", &Options::trace_sites,
            "Writes each observation to the file that SAMPLER_TRACE names."),
     toggle(kRecords, "sampler-implications", &Options::implications,
-           "Stores what comparisons with constants say about each other."),
+           "Records implications between comparisons with constants."),
     toggle(kRecords, "sampler-dataflow", &Options::dataflow,
-           "Stores what is assigned, passed, returned and compared in each function."),
+           "Records the data flow of each function: assignments, arguments, returns, comparisons."),
     toggle(kRecords, "save-dataflow-fields", &Options::dataflow_fields,
-           "Stores members of structures in the data flow, too."),
+           "Includes members of structures in the data flow."),
     toggle(kRecords, "annotate-sites", &Options::annotate_sites,
-           "Marks sites by stores to variables cbi_SCHEME_FUNCTION_dummy, and counts nothing."),
+           "Marks sites by stores to variables cbi_SCHEME_FUNCTION_dummy and adds no counters."),
     toggle(kRecords, "add-blast-markers", &Options::add_blast_markers,
            "Calls cbi_blastMarker(row, outcome) at each site of branches."),
     toggle(kRecords, "show-stats", &Options::show_stats,
-           "Tells standard error how many sites and regions a unit has."),
+           "Prints the number of sites and regions of a module on standard error."),
 
     {kProgram, "sampler-runtime=", "KIND",
      "static (the default): the program carries the runtime; shared: it needs "

@@ -90,11 +90,11 @@ bool Options::wants_location(std::string_view file, unsigned line) const {
 std::optional<std::string> read_files(Options& options) {
   const auto point = [&](std::string_view line) { return parse_reset_point(line, options); };
   const auto scale = [&](std::string_view line) { return parse_scale(line, options); };
-  std::optional<std::string> error =
-      read_lines(options.reset_file, "a point is FILE LINE", point, options.signature_input);
+  std::optional<std::string> error = read_lines(
+      options.reset_file, "a line must have the form FILE LINE", point, options.signature_input);
   if (error) return error;
-  return read_lines(options.scales_file, "a scale is FUNCTION<TAB>NODE<TAB>UNITS", scale,
-                    options.signature_input);
+  return read_lines(options.scales_file, "a line must have the form FUNCTION<TAB>NODE<TAB>COST",
+                    scale, options.signature_input);
 }
 
 }  // namespace telltale::instrument

@@ -76,7 +76,7 @@ TEST(PluginOptions, ASchemeIsTurnedOnByItsName) {
   }
   EXPECT_FALSE(Options().any_scheme());
   EXPECT_EQ(error_of("-fsampler-scheme=branch"),
-            "there is no scheme 'branch'; telltale-cc --help lists them");
+            "unknown scheme 'branch'; telltale-cc --help lists them");
 }
 
 TEST(PluginOptions, OnlySchemesOfSharedMemoryObserveAccesses) {
@@ -118,14 +118,14 @@ TEST(PluginOptions, CountdownsComeFromThreeSources) {
   EXPECT_EQ(parsed({"-fsampler-random=offline"}).random, Random::kOffline);
   EXPECT_EQ(parsed({"-fsampler-random=fixed"}).random, Random::kFixed);
   EXPECT_EQ(error_of("-fsampler-random=on"),
-            "-fsampler-random= takes online, offline or fixed, not 'on'");
+            "-fsampler-random= must be online, offline or fixed, but is 'on'");
 }
 
 TEST(PluginOptions, TheRuntimeIsStaticOrShared) {
   EXPECT_TRUE(parsed({"-fsampler-runtime=shared"}).shared_runtime);
   EXPECT_FALSE(parsed({"-fsampler-runtime=shared", "-fsampler-runtime=static"}).shared_runtime);
   EXPECT_EQ(error_of("-fsampler-runtime=none"),
-            "-fsampler-runtime= takes static or shared, not 'none'");
+            "-fsampler-runtime= must be static or shared, but is 'none'");
 }
 
 TEST(PluginOptions, RegionsAreSampledUnlessSitesAreCounted) {
@@ -158,7 +158,7 @@ TEST(PluginOptions, FiltersOfFilesAndLinesAreOneList) {
 TEST(PluginOptions, ALocationNeedsALine) {
   for (const char* const place : {"a.c", "a.c:", "a.c:0", "a.c:x", "a.c:1x", "a.c:-1"}) {
     EXPECT_EQ(error_of(std::string("-fexclude-location=") + place),
-              std::string("a location is FILE:LINE or FILE:*, not '") + place + "'");
+              std::string("a location must be FILE:LINE or FILE:*, but is '") + place + "'");
   }
 }
 
@@ -177,7 +177,8 @@ TEST_F(OptionFiles, ResetPointsAreFilesAndLines) {
 TEST_F(OptionFiles, ABadResetPointIsPlaced) {
   for (const char* const line : {"main.c", "main.c 0", "main.c twelve", " 12"}) {
     Options options = parsed({"-fsampler-reset-at-points=" + write("x.c 1\n" + std::string(line))});
-    EXPECT_EQ(read_files(options), options.reset_file + ":2: a point is FILE LINE") << line;
+    EXPECT_EQ(read_files(options), options.reset_file + ":2: a line must have the form FILE LINE")
+        << line;
   }
 }
 
@@ -199,7 +200,7 @@ TEST_F(OptionFiles, ABadScaleIsPlaced) {
                                  "f\t3\t1000001", "f\t3\t-1"}) {
     Options options = parsed({"-fsampler-scales=" + write(line)});
     EXPECT_EQ(read_files(options),
-              options.scales_file + ":1: a scale is FUNCTION<TAB>NODE<TAB>UNITS")
+              options.scales_file + ":1: a line must have the form FUNCTION<TAB>NODE<TAB>COST")
         << line;
   }
 }

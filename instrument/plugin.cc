@@ -74,7 +74,8 @@ class SamplerAction : public clang::PluginASTAction {
 #if CLANG_VERSION_MAJOR > 19
     // The reduced module interface would be written with the marks in it, without their sites.
     if (asked.GenReducedBMI && !asked.ModuleOutputPath.empty())
-      report_error(compiler, "telltale: a module in one step needs -fno-modules-reduced-bmi");
+      report_error(compiler,
+                   "telltale: compiling a module in one step needs -fno-modules-reduced-bmi");
 #endif
     clang::CodeGenOptions& code = compiler.getCodeGenOpts();
     require_passes(compiler);
@@ -97,7 +98,7 @@ class SamplerAction : public clang::PluginASTAction {
         continue;
       }
       if (!parse_option(word, current_unit().options, error))
-        error = "the sampler plugin knows no option '" + given + "'";
+        error = "the sampler plugin does not know the option '" + given + "'";
       current_unit().options.signature_input += word + '\n';
       if (!error) continue;
       return report_error(compiler, *error);
@@ -122,7 +123,7 @@ class SamplerAction : public clang::PluginASTAction {
 
   static void require_passes(const clang::CompilerInstance& compiler) {
     if (compiler.getCodeGenOpts().DisableLLVMPasses)
-      report_error(compiler, "telltale: -disable-llvm-passes leaves nothing that could be counted");
+      report_error(compiler, "telltale: -disable-llvm-passes also disables the instrumentation");
   }
 
   static bool report_error(const clang::CompilerInstance& compiler, const std::string& why) {
@@ -135,7 +136,7 @@ class SamplerAction : public clang::PluginASTAction {
 };
 
 const clang::FrontendPluginRegistry::Add<SamplerAction> kAction(
-    "sampler", "plants the sites of telltale's sampler");
+    "sampler", "adds the sites of telltale's sampler");
 const clang::PragmaHandlerRegistry::Add<ExcludeFunctionPragma> kExclude("sampler_exclude_function",
                                                                         "no sites in a function");
 const clang::PragmaHandlerRegistry::Add<AssumeWeightlessPragma> kWeightless(

@@ -87,7 +87,7 @@ struct Top {
 
 struct OpenOptions {
   std::vector<std::string> files;     // several are one recording; "-" is standard input
-  std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": what says what ids mean
+  std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": programs that define the ids
 };
 
 // A recording that is open for reading. Move-only. Members may be called from several threads at

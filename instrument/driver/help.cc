@@ -72,18 +72,19 @@ Section environment() {
   return {
       "Environment",
       {{"SAMPLER_SPARSITY",
-        "How many chances to observe pass for each that is taken, on average; "
-        "1 or more. Without it a program built to sample observes nothing."},
-       {"SAMPLER_FILE", "The file that the report goes to; %p is the process number."},
-       {"SAMPLER_REPORT_FD", "An open descriptor that the report goes to; comes before the file."},
-       {"SAMPLER_TRACE", "The file that -ftrace-sites writes to; %p is the process number."},
-       {"SAMPLER_SEED", "A number that makes the sample the same in each run."},
-       {"SAMPLER_EVENT_COUNTDOWNS", "The file of countdowns of -fsampler-random=offline."},
-       {"SAMPLER_VERBOSE", "Makes a program say on standard error whether it writes a report."},
+        "Average number of site executions per observation; 1 or more. Without it, a program that "
+        "samples observes nothing."},
+       {"SAMPLER_FILE", "File to write the report to; %p becomes the process ID."},
+       {"SAMPLER_REPORT_FD",
+        "Open file descriptor to write the report to; takes precedence over the file."},
+       {"SAMPLER_TRACE", "File that -ftrace-sites writes to; %p becomes the process ID."},
+       {"SAMPLER_SEED", "Seed of the random numbers: the same seed gives the same sample."},
+       {"SAMPLER_EVENT_COUNTDOWNS", "File of countdowns for -fsampler-random=offline."},
+       {"SAMPLER_VERBOSE", "Prints on standard error whether the program writes a report."},
        {"PT_ARRAY_SIZE, PT_HASH_SIZE", "The same as -path-array-size= and -hash-size=, which win."},
        {"CSI_SILENT", "The same as -silent."},
        {"TELLTALE_CLANG_RELEASE",
-        "The release of clang that telltale-cc runs; otherwise the newest that has a plugin."}}};
+        "Release of clang that telltale-cc runs. Default: the newest that has a plugin."}}};
 }
 
 // Wraps `text` at `width` columns; all lines but the first are indented by `indent` blanks.
@@ -143,15 +144,15 @@ std::string as_roff(const Section& section, const char* macro) {
   return out;
 }
 
-constexpr std::string_view kSummary = "clang that builds programs which count what they do";
+constexpr std::string_view kSummary = "compile programs that count what they do";
 constexpr std::string_view kDescription =
-    "telltale-cc and telltale-c++ are clang and clang++ with a plugin. Programs that they build "
-    "count "
-    "what happens at the sites of the chosen schemes, in all passes or in a sample, and write a "
-    "feedback report when they end. telltale resolve, telltale report and their like read reports. "
-    "With --trace, each function keeps the last paths that it took, for core files. All other "
+    "telltale-cc and telltale-c++ are clang and clang++ with a plugin. Programs built with them "
+    "count what happens at the sites of the chosen schemes, at every execution or at a sample of "
+    "them, and write a feedback report when they end. telltale resolve, telltale report and other "
+    "verbs read the reports. "
+    "With --trace, each function keeps the last paths that it executed, for core files. All other "
     "options "
-    "are clang's. Without a scheme or --trace nothing is added.";
+    "are clang's. Without a scheme or --trace, nothing is instrumented.";
 
 }  // namespace
 
@@ -181,7 +182,7 @@ std::string manual_page() {
   for (const Section& section : option_sections()) out += as_roff(section, ".SS");
   out += as_roff(scheme_section(), ".SH");
   out += as_roff(environment(), ".SH");
-  out += ".SH \"EXIT STATUS\"\nclang's; 1 if an option makes no sense or no clang is found.\n";
+  out += ".SH \"EXIT STATUS\"\nclang's; 1 if an option is invalid or no clang is found.\n";
   return out + ".SH \"SEE ALSO\"\n.BR telltale (1),\n.BR telltale\\-resolve (1),\n.BR clang (1)\n";
 }
 

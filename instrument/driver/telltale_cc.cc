@@ -48,7 +48,7 @@ bool find_installation(bool is_cxx, telltale::driver::Installation& found) {
     found = {clang, plugin.string(), library.string(), std::atoi(release)};
     return true;
   }
-  std::fprintf(stderr, "telltale-cc: found no clang with a plugin for it in %s\n",
+  std::fprintf(stderr, "telltale-cc: no clang with a matching plugin found in %s\n",
                (library / "telltale").c_str());
   return false;
 }

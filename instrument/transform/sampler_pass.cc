@@ -118,8 +118,9 @@ void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationL
   for (const llvm::Function* const function : functions) {
     // Abort rather than emit invalid IR.
     if (llvm::verifyFunction(*function, &llvm::errs()))
-      llvm::report_fatal_error(llvm::Twine("telltale: instrumented code is not sound: ") +
-                               function->getName());
+      llvm::report_fatal_error(
+          llvm::Twine("telltale: the instrumented code fails LLVM's verifier: ") +
+          function->getName());
   }
   emit_registration(codegen.tables, codegen.countdowns);
   append_sections(module, unit, sites, cfg);

@@ -149,7 +149,7 @@ void find_leader() {
     return follow(*search.leading->entries);
   // The leader removed its settings from the environment, so this copy cannot report.
   if (search.leading != nullptr && search.leading->role == kLeadsAndReports) {
-    warn("built by another release of telltale-cc than the rest, and not in the report",
+    warn("built by another release of telltale-cc than the rest; not in the report",
          *search.own_module == 0 ? "the program" : search.own_module);
   }
   __atomic_store_n(&telltale_sampler_copy.role, kLeads, __ATOMIC_RELEASE);

@@ -26,7 +26,7 @@ const int32_t* map_countdowns(const char* path) {
   if (file < 0 || ::fstat(file, &facts) != 0 ||
       facts.st_size < static_cast<off_t>(kCountdowns * sizeof(int32_t))) {
     if (file >= 0) ::close(file);
-    warn("SAMPLER_EVENT_COUNTDOWNS names no file of countdowns", path);
+    warn("SAMPLER_EVENT_COUNTDOWNS does not name a file of countdowns", path);
     return nullptr;
   }
   void* const memory =
@@ -60,7 +60,7 @@ void read_environment() {
     char* end = nullptr;
     const double sparsity = ::strtod(text, &end);
     if (end == text || *end != 0 || !(sparsity >= 1)) {
-      warn("SAMPLER_SPARSITY is no number of 1 or more; nothing is sampled", text);
+      warn("SAMPLER_SPARSITY is not a number of 1 or more; nothing is sampled", text);
     } else {
       set_sparsity(the_settings, sparsity);
     }
@@ -92,7 +92,7 @@ void log_sampling(const UnitDescriptor& unit) {
               "names no file of countdowns");
   } else if (the_settings.sparsity == 0) {
     log_line("sampling: off; nothing will be observed: SAMPLER_SPARSITY ",
-             *sparsity == 0 ? "is not set" : "is no number of 1 or more");
+             *sparsity == 0 ? "is not set" : "is not a number of 1 or more");
   } else {
     log_line(the_settings.random == kFixed ? "sampling: every N-th, N = " : "sampling: one in ",
              sparsity);

@@ -9,9 +9,10 @@
 namespace telltale {
 
 void CounterValues::on(const CounterDescribed& event) {
-  told_.push_back({place_,
-                   {event.index, std::string(event.section), std::string(event.name),
-                    event.section_number, event.type, event.unit, event.variance, event.absolute}});
+  described_.push_back(
+      {place_,
+       {event.index, std::string(event.section), std::string(event.name), event.section_number,
+        event.type, event.unit, event.variance, event.absolute}});
 }
 
 void CounterValues::Packed::add(const Value& value) {
@@ -110,7 +111,7 @@ void CounterValues::on(const CounterEvent& event) {
 }
 
 void CounterValues::append(const CounterValues& next) {
-  told_.insert(told_.end(), next.told_.begin(), next.told_.end());
+  described_.insert(described_.end(), next.described_.begin(), next.described_.end());
   for (const auto& [index, theirs] : next.by_index_) {
     Values& ours = by_index_[index];
     ours.all.append(theirs.all);
@@ -136,18 +137,18 @@ CounterValues::Packed sorted_by_time(const CounterValues::Packed& values) {
 }  // namespace
 
 std::vector<CounterValues::Series> CounterValues::series(bool sum_absolute) const {
-  std::vector<Told> sorted = told_;
-  std::ranges::stable_sort(sorted, {}, &Told::place);
+  std::vector<Described> sorted = described_;
+  std::ranges::stable_sort(sorted, {}, &Described::place);
   std::vector<Series> all;
   AddressMap<size_t> known;  // 1 + index into `all`
-  for (const Told& told : sorted) {
-    size_t& index = known[told.counter.index];
+  for (const Described& description : sorted) {
+    size_t& index = known[description.counter.index];
     if (index != 0) {  // described again: the new description counts
-      all[index - 1].counter = told.counter;
+      all[index - 1].counter = description.counter;
       continue;
     }
-    Series series{told.counter, {}, !told.counter.absolute || sum_absolute, 0};
-    if (const Values* values = by_index_.find(told.counter.index)) {
+    Series series{description.counter, {}, !description.counter.absolute || sum_absolute, 0};
+    if (const Values* values = by_index_.find(description.counter.index)) {
       series.values = sorted_by_time(values->all);
       series.before = values->sum;
       if (values->last) series.values.add(*values->last);

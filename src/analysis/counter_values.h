@@ -105,7 +105,7 @@ class CounterValues {
   [[nodiscard]] std::vector<Series> series(bool sum_absolute = false) const;
 
  private:
-  struct Told {
+  struct Described {
     uint64_t place = 0;
     Counter counter;
   };
@@ -119,7 +119,7 @@ class CounterValues {
 
   bool keep_all_;
   uint64_t place_ = 0;
-  std::vector<Told> told_;
+  std::vector<Described> described_;
   AddressMap<Values> by_index_;
 };
 

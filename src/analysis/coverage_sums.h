@@ -30,7 +30,7 @@ class CoverageSums {
     std::string file;
     uint64_t id = 0;
     uint64_t statements = 0;  // according to the method's own event
-    uint64_t told = 0;        // statement events
+    uint64_t reported = 0;    // statement events
     uint64_t covered = 0;     // those with a count that is not 0
   };
 
@@ -49,8 +49,8 @@ class CoverageSums {
                             std::string(event.file), event.method, event.statements, 0, 0});
         return;
       case CoverageEvent::Kind::statement: {
-        auto& [told, covered] = statements_[event.method];
-        ++told;
+        auto& [reported, covered] = statements_[event.method];
+        ++reported;
         if (event.count != 0) ++covered;
         return;
       }
@@ -64,8 +64,8 @@ class CoverageSums {
     add(types_, next.types_);
     add(methods_, next.methods_);
     for (const auto& [method, theirs] : next.statements_) {
-      auto& [told, covered] = statements_[method];
-      told += theirs.first;
+      auto& [reported, covered] = statements_[method];
+      reported += theirs.first;
       covered += theirs.second;
     }
   }
@@ -76,7 +76,7 @@ class CoverageSums {
     std::vector<Method> all = methods_;
     for (Method& method : all) {
       const auto found = statements_.find(method.id);
-      if (found != statements_.end()) std::tie(method.told, method.covered) = found->second;
+      if (found != statements_.end()) std::tie(method.reported, method.covered) = found->second;
     }
     return all;
   }
@@ -85,7 +85,7 @@ class CoverageSums {
   std::vector<Group> assemblies_;
   std::vector<Group> types_;
   std::vector<Method> methods_;
-  std::map<uint64_t, std::pair<uint64_t, uint64_t>> statements_;  // by method: told, covered
+  std::map<uint64_t, std::pair<uint64_t, uint64_t>> statements_;  // by method: reported, covered
 };
 
 }  // namespace telltale

@@ -47,7 +47,7 @@ FlameComparison compare(const FlameLimits& limits) {
   return compare_flame_trees({before, clock, old_names}, {after, clock, fresh_names}, limits);
 }
 
-std::string told(const FlameComparison& comparison) {
+std::string described(const FlameComparison& comparison) {
   std::string text;
   for (size_t i = 0; i < comparison.tree.nodes.size(); ++i) {
     const FlameTree::Node& now = comparison.tree.nodes[i];
@@ -67,7 +67,7 @@ std::string told(const FlameComparison& comparison) {
 }
 
 TEST(FlameComparison, AlignsPathsByNameAndPutsTheWidestOfTheLaterFirst) {
-  EXPECT_EQ(told(compare({.min_share = 0})),
+  EXPECT_EQ(described(compare({.min_share = 0})),
             "all 0 3 100 0 > 0 4 90 0\n"
             " main 1 3 100 20 > 1 4 90 20\n"
             "  a 1 1 50 50 > 1 2 60 40\n"
@@ -79,7 +79,7 @@ TEST(FlameComparison, AlignsPathsByNameAndPutsTheWidestOfTheLaterFirst) {
 TEST(FlameComparison, KeepsWhatIsWideInEither) {
   // gone: a third of the calls before; fresh and the inner a: a quarter of the calls after.
   const FlameComparison comparison = compare({.min_share = 0.3});
-  EXPECT_EQ(told(comparison),
+  EXPECT_EQ(described(comparison),
             "all 0 3 100 0 > 0 4 90 0\n"
             " main 1 3 100 20 > 1 4 90 20\n"
             "  a 1 1 50 50 > 1 2 60 40\n"
@@ -96,7 +96,7 @@ TEST(FlameComparison, OfNothing) {
   const Clock clock;
   const FlameComparison comparison =
       compare_flame_trees({none, clock, names}, {none, clock, names}, {});
-  EXPECT_EQ(told(comparison), "all 0 0 0 0 > 0 0 0 0\n");
+  EXPECT_EQ(described(comparison), "all 0 0 0 0 > 0 0 0 0\n");
 }
 
 }  // namespace

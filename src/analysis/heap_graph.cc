@@ -153,7 +153,7 @@ namespace {
 // several pieces.
 void add_objects(const HeapObjectLog& log, ObjectNumbers& numbers, HeapGraph& graph) {
   graph.objects.reserve(log.objects());
-  log.tell(
+  log.for_each(
       [&](uint64_t object, uint64_t type, uint64_t bytes) {
         uint32_t& number = numbers[object];
         if (number != 0) return;
@@ -167,7 +167,7 @@ void add_objects(const HeapObjectLog& log, ObjectNumbers& numbers, HeapGraph& gr
   const auto begin = [&](uint64_t object, uint64_t, uint64_t) {
     from = &graph.objects[numbers.of(object) - 1];
   };
-  log.tell(begin, [&](uint64_t, uint64_t object) {
+  log.for_each(begin, [&](uint64_t, uint64_t object) {
     if (numbers.of(object) != 0) {
       ++from->first_reference;
     } else {
@@ -178,7 +178,7 @@ void add_objects(const HeapObjectLog& log, ObjectNumbers& numbers, HeapGraph& gr
   for (HeapGraph::Object& object : graph.objects)
     references += std::exchange(object.first_reference, references);
   graph.references.resize(references);
-  log.tell(begin, [&](uint64_t offset, uint64_t object) {
+  log.for_each(begin, [&](uint64_t offset, uint64_t object) {
     const uint32_t to = numbers.of(object);
     if (to != 0)
       graph.references[from->first_reference++] = {to - 1, static_cast<uint32_t>(offset)};

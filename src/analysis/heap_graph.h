@@ -157,7 +157,7 @@ std::optional<HeapGraph> last_heap_graph(const Source& source, const CallFilter&
   HeapShotSurvey::Choice chosen = survey.last(window_of(source, filter), source.streams());
   if (left_out != nullptr) *left_out = std::move(chosen.left_out);
   if (!chosen.shot) return std::nullopt;
-  ProblemLog same_again;  // the second pass finds the same problems
+  ProblemLog same_again;  // the second pass would report the same problems again
   HeapGraphSink::Found all;
   play_threads(
       source, workers, [&](size_t) { return HeapGraphSink(chosen.shot->begin); },

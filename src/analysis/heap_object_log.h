@@ -54,7 +54,7 @@ class HeapObjectLog {
 
   // Calls object(address, type, bytes), then reference(offset, address) for each of its references.
   template <typename Object, typename Reference>
-  void tell(Object object, Reference reference) const {
+  void for_each(Object object, Reference reference) const {
     for (const std::string& chunk : chunks_) {
       const char* at = chunk.data();
       const char* const end = at + chunk.size();

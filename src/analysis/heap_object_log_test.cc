@@ -45,11 +45,11 @@ void add(HeapObjectLog& log, const Told& one) {
 
 std::vector<Told> told_by(const HeapObjectLog& log) {
   std::vector<Told> all;
-  log.tell([&](uint64_t object, uint64_t type,
-               uint64_t bytes) { all.push_back({object, type, bytes, {}}); },
-           [&](uint64_t offset, uint64_t object) {
-             all.back().references.emplace_back(offset, object);
-           });
+  log.for_each([&](uint64_t object, uint64_t type,
+                   uint64_t bytes) { all.push_back({object, type, bytes, {}}); },
+               [&](uint64_t offset, uint64_t object) {
+                 all.back().references.emplace_back(offset, object);
+               });
   return all;
 }
 

@@ -8,7 +8,7 @@ namespace telltale {
 namespace {
 
 void add_up(HeapShotRoots::OfShot& to, const HeapShotRoots::OfShot& from) {
-  to.told += from.told;
+  to.count += from.count;
   for (const auto& [object, sum] : from.by_object) to.by_object[object].add(sum);
 }
 
@@ -46,7 +46,7 @@ void HeapShotRoots::add(const HeapPlace& place, const HeapRootsEvent& event) {
   if (shot == shots_.end()) return;
   Parts& parts = roots_[static_cast<size_t>(shot - shots_.begin())];
   OfShot& to = place >= shot->begin ? parts.inside : parts.before;
-  to.told += event.roots.size();
+  to.count += event.roots.size();
   for (const HeapRootsEvent::Root& root : event.roots)
     to.by_object[to_number(root.object)].add({1, uint64_t{root.pinning}});
 }
@@ -61,7 +61,7 @@ void HeapShotRoots::append(const HeapShotRoots& next) {
 
 void HeapShotRoots::settle() {
   for (auto& [shot, parts] : roots_) {
-    if (since_ == Since::shot_before || parts.inside.told == 0) add_up(parts.inside, parts.before);
+    if (since_ == Since::shot_before || parts.inside.count == 0) add_up(parts.inside, parts.before);
     parts.before = OfShot();
   }
 }

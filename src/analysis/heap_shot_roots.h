@@ -49,7 +49,7 @@ class HeapShotRoots {
     }
   };
   struct OfShot {
-    uint64_t told = 0;          // roots, to any object
+    uint64_t count = 0;         // roots, to any object
     AddressMap<Sum> by_object;  // by ObjectId
   };
   // Which roots belong to a shot: those recorded between its begin and its end (if there are none,

@@ -118,7 +118,7 @@ void HeapShots::sum_up_references(OfThread& shot) const {
   const auto no_reference = [](uint64_t, uint64_t) {};
   TypeNumbers numbers;
   ObjectNumbers type_of(log.objects());  // 1 + the type's number
-  log.tell(
+  log.for_each(
       [&](uint64_t object, uint64_t type, uint64_t bytes) {
         if (bytes != 0) type_of[object] = numbers.number(type) + 1;
       },
@@ -126,11 +126,11 @@ void HeapShots::sum_up_references(OfThread& shot) const {
   AddressMap<uint64_t> counts;  // by the numbers of both types
   RecentSums<uint64_t> recent;
   uint64_t from = 0;
-  log.tell([&](uint64_t, uint64_t type, uint64_t) { from = numbers.number(type); },
-           [&](uint64_t, uint64_t object) {
-             const uint64_t to = type_of.of(object);
-             if (to != 0) ++recent.of((to - 1) << 32 | from, counts);
-           });
+  log.for_each([&](uint64_t, uint64_t type, uint64_t) { from = numbers.number(type); },
+               [&](uint64_t, uint64_t object) {
+                 const uint64_t to = type_of.of(object);
+                 if (to != 0) ++recent.of((to - 1) << 32 | from, counts);
+               });
   recent.flush_to(counts);
   shot.shot.links.reserve(counts.size());
   for (const auto& [pair, count] : counts)
@@ -140,7 +140,7 @@ void HeapShots::sum_up_references(OfThread& shot) const {
                     [](const Link& link) { return std::pair(link.to, link.from); });
   const HeapShotRoots::OfShot* roots = roots_->find(shot.begin);
   if (roots == nullptr) return;
-  shot.shot.roots = roots->told;
+  shot.shot.roots = roots->count;
   AddressMap<HeapShotRoots::Sum> by_type;
   for (const auto& [object, sum] : roots->by_object)
     if (const uint32_t type = type_of.of(object); type != 0)

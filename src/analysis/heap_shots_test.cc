@@ -16,7 +16,7 @@ namespace {
 
 using Since = HeapShotRoots::Since;
 
-struct Told {
+struct Placed {
   uint64_t piece = 0;
   size_t stream = 0;
   std::variant<HeapShotEvent, HeapObjectEvent, HeapRootsEvent> event;
@@ -26,25 +26,25 @@ HeapShotEvent mark(Ticks time, bool begin) { return {time, begin}; }
 
 // Pieces as a source delivers them: a new one whenever the place changes.
 template <typename Part>
-std::vector<Part> in_pieces(const std::vector<Told>& all, const std::function<Part()>& make) {
+std::vector<Part> in_pieces(const std::vector<Placed>& all, const std::function<Part()>& make) {
   std::vector<Part> parts;
   uint64_t piece = 0;
-  for (const Told& told : all) {
-    if (told.piece != piece || parts.empty()) {
+  for (const Placed& placed : all) {
+    if (placed.piece != piece || parts.empty()) {
       parts.push_back(make());
-      piece = told.piece;
-      parts.back().on(PieceEvent{0, piece, told.stream, 0});
+      piece = placed.piece;
+      parts.back().on(PieceEvent{0, piece, placed.stream, 0});
     }
     std::visit(
         [&parts]<typename Event>(const Event& event) {
           if constexpr (requires { parts.back().on(event); }) parts.back().on(event);
         },
-        told.event);
+        placed.event);
   }
   return parts;
 }
 
-HeapShots::Shots shots_of(const std::vector<Told>& all, Since since) {
+HeapShots::Shots shots_of(const std::vector<Placed>& all, Since since) {
   HeapShotExtents extents;
   for (HeapShotExtents& part : in_pieces<HeapShotExtents>(all, [] { return HeapShotExtents(); }))
     extents.append(part);
@@ -65,7 +65,7 @@ HeapShots::Shots shots_of(const std::vector<Told>& all, Since since) {
 // events in each piece of stream 0.
 class HeapShotReferences : public testing::TestWithParam<size_t> {
  protected:
-  std::vector<Told> events() const {
+  std::vector<Placed> events() const {
     const auto object = [](uint64_t address, uint64_t type, std::span<const Ref> references) {
       return HeapObjectEvent{.time = 1,
                              .object = ObjectId{address},
@@ -75,17 +75,17 @@ class HeapShotReferences : public testing::TestWithParam<size_t> {
     };
     HeapObjectEvent more = object(8, 1, to_24_);
     more.bytes = 0;
-    std::vector<Told> all = {{0, 0, HeapRootsEvent{1, roots_}},
-                             {0, 0, mark(2, true)},
-                             {0, 0, object(8, 1, to_16_)},
-                             {0, 0, object(16, 2, to_16_)},
-                             {0, 0, object(24, 2, to_99_)},
-                             {0, 0, more},
-                             {0, 0, mark(3, false)},
-                             {0, 0, mark(10, true)},
-                             {0, 0, HeapRootsEvent{10, roots_}},
-                             {0, 0, object(16, 2, to_16_)},
-                             {0, 0, mark(11, false)}};
+    std::vector<Placed> all = {{0, 0, HeapRootsEvent{1, roots_}},
+                               {0, 0, mark(2, true)},
+                               {0, 0, object(8, 1, to_16_)},
+                               {0, 0, object(16, 2, to_16_)},
+                               {0, 0, object(24, 2, to_99_)},
+                               {0, 0, more},
+                               {0, 0, mark(3, false)},
+                               {0, 0, mark(10, true)},
+                               {0, 0, HeapRootsEvent{10, roots_}},
+                               {0, 0, object(16, 2, to_16_)},
+                               {0, 0, mark(11, false)}};
     constexpr size_t kSecond = 7;  // the first event of the second shot
     for (size_t i = 0; i < all.size(); ++i)
       all[i].piece = i < kSecond ? 100 + i / GetParam() : 300 + (i - kSecond) / GetParam();
@@ -125,9 +125,9 @@ TEST_P(HeapShotReferences, HaveAllRootsSinceTheShotBeforeIfAsked) {
 }
 
 TEST_P(HeapShotReferences, OfAShotWithoutAnEndAreToldApartWhateverBecameOfTheRoots) {
-  std::vector<Told> all = events();
-  std::erase_if(all, [](const Told& told) {  // the end of the second shot
-    const auto* end = std::get_if<HeapShotEvent>(&told.event);
+  std::vector<Placed> all = events();
+  std::erase_if(all, [](const Placed& placed) {  // the end of the second shot
+    const auto* end = std::get_if<HeapShotEvent>(&placed.event);
     return end != nullptr && end->time == 11;
   });
   const HeapShots::Shots shots = shots_of(all, Since::its_begin);  // releases the roots
@@ -140,9 +140,9 @@ TEST_P(HeapShotReferences, OfAShotWithoutAnEndAreToldApartWhateverBecameOfTheRoo
 }
 
 TEST_P(HeapShotReferences, OfAShotInWhichAnotherBeginsAreUnfinished) {
-  std::vector<Told> all = events();
-  std::erase_if(all, [](const Told& told) {  // the end of the first shot: lost with its buffer
-    const auto* end = std::get_if<HeapShotEvent>(&told.event);
+  std::vector<Placed> all = events();
+  std::erase_if(all, [](const Placed& placed) {  // the end of the first shot: lost with its buffer
+    const auto* end = std::get_if<HeapShotEvent>(&placed.event);
     return end != nullptr && end->time == 3;
   });
   const HeapShots::Shots shots = shots_of(all, Since::its_begin);

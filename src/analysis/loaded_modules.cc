@@ -12,37 +12,37 @@ void LoadedModules::on(const PieceEvent& event) {
 
 void LoadedModules::on(const LoadEvent& event) {
   if (event.kind == LoadEvent::Kind::type || event.kind == LoadEvent::Kind::type_in_domain) return;
-  told_.push_back({place_, event.kind, event.action, event.time, event.id, event.domain,
-                   std::string(event.name)});
+  loaded_.push_back({place_, event.kind, event.action, event.time, event.id, event.domain,
+                     std::string(event.name)});
 }
 
 void LoadedModules::append(const LoadedModules& next) {
-  told_.insert(told_.end(), next.told_.begin(), next.told_.end());
+  loaded_.insert(loaded_.end(), next.loaded_.begin(), next.loaded_.end());
   for (const auto& [id, place] : next.first_pieces_) {
     const uint64_t* ours = first_pieces_.find(id);
     if (ours == nullptr || place < *ours) first_pieces_[id] = place;
   }
 }
 
-std::vector<const LoadedModules::Told*> LoadedModules::in_file_order(LoadEvent::Kind kind) const {
-  std::vector<const Told*> found;
-  for (const Told& told : told_) {
-    if (told.kind == kind) found.push_back(&told);
+std::vector<const LoadedModules::Loaded*> LoadedModules::in_file_order(LoadEvent::Kind kind) const {
+  std::vector<const Loaded*> found;
+  for (const Loaded& event : loaded_) {
+    if (event.kind == kind) found.push_back(&event);
   }
-  std::ranges::stable_sort(found, {}, [](const Told* told) { return told->place; });
+  std::ranges::stable_sort(found, {}, [](const Loaded* event) { return event->place; });
   return found;
 }
 
 std::vector<LoadedModules::Module> LoadedModules::modules(LoadEvent::Kind kind) const {
   std::vector<Module> all;
-  for (const Told* told : in_file_order(kind)) {
-    if (told->action == LoadEvent::Action::loaded) {
-      all.push_back({told->id, told->name, told->time, {}});
-    } else if (told->action == LoadEvent::Action::unloaded) {
+  for (const Loaded* event : in_file_order(kind)) {
+    if (event->action == LoadEvent::Action::loaded) {
+      all.push_back({event->id, event->name, event->time, {}});
+    } else if (event->action == LoadEvent::Action::unloaded) {
       const auto open = std::find_if(all.rbegin(), all.rend(), [&](const Module& module) {
-        return module.id == told->id && !module.unloaded;
+        return module.id == event->id && !module.unloaded;
       });
-      if (open != all.rend()) open->unloaded = told->time;
+      if (open != all.rend()) open->unloaded = event->time;
     }
   }
   return all;
@@ -67,26 +67,26 @@ void add_name(std::vector<std::string>& names, const std::string& name) {
 
 std::vector<LoadedModules::Domain> LoadedModules::domains() const {
   std::vector<Domain> all;
-  for (const Told* told : in_file_order(LoadEvent::Kind::domain)) {
-    Domain& domain = item_of(all, told->id);
-    if (told->action == LoadEvent::Action::loaded) ++domain.loads;
-    if (told->action == LoadEvent::Action::unloaded) ++domain.unloads;
-    if (told->action != LoadEvent::Action::named) continue;
-    domain.name = told->name;
-    add_name(domain.names, told->name);
+  for (const Loaded* event : in_file_order(LoadEvent::Kind::domain)) {
+    Domain& domain = item_of(all, event->id);
+    if (event->action == LoadEvent::Action::loaded) ++domain.loads;
+    if (event->action == LoadEvent::Action::unloaded) ++domain.unloads;
+    if (event->action != LoadEvent::Action::named) continue;
+    domain.name = event->name;
+    add_name(domain.names, event->name);
   }
   return all;
 }
 
 std::vector<LoadedModules::Context> LoadedModules::contexts() const {
   std::vector<Context> all;
-  for (const Told* told : in_file_order(LoadEvent::Kind::context)) {
-    Context& context = item_of(all, told->id);
-    if (told->action == LoadEvent::Action::loaded) {
-      context.domain = told->domain;
+  for (const Loaded* event : in_file_order(LoadEvent::Kind::context)) {
+    Context& context = item_of(all, event->id);
+    if (event->action == LoadEvent::Action::loaded) {
+      context.domain = event->domain;
       ++context.loads;
     }
-    if (told->action == LoadEvent::Action::unloaded) ++context.unloads;
+    if (event->action == LoadEvent::Action::unloaded) ++context.unloads;
   }
   return all;
 }
@@ -101,15 +101,15 @@ std::vector<LoadedModules::Thread> LoadedModules::threads() const {
     index[static_cast<uint64_t>(id)] = all.size();
     all.emplace_back().id = id;
   }
-  for (const Told* told : in_file_order(LoadEvent::Kind::thread)) {
-    const size_t* found = index.find(told->id);
+  for (const Loaded* event : in_file_order(LoadEvent::Kind::thread)) {
+    const size_t* found = index.find(event->id);
     if (found == nullptr) continue;
     Thread& thread = all[*found];
-    if (told->action == LoadEvent::Action::loaded) ++thread.starts;
-    if (told->action == LoadEvent::Action::unloaded) ++thread.ends;
-    if (told->action != LoadEvent::Action::named) continue;
-    thread.name = told->name;
-    add_name(thread.names, told->name);
+    if (event->action == LoadEvent::Action::loaded) ++thread.starts;
+    if (event->action == LoadEvent::Action::unloaded) ++thread.ends;
+    if (event->action != LoadEvent::Action::named) continue;
+    thread.name = event->name;
+    add_name(thread.names, event->name);
   }
   return all;
 }

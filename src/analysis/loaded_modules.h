@@ -56,7 +56,7 @@ class LoadedModules {
   [[nodiscard]] std::vector<Thread> threads() const;
 
  private:
-  struct Told {
+  struct Loaded {
     uint64_t place = 0;  // of the piece
     LoadEvent::Kind kind{};
     LoadEvent::Action action{};
@@ -66,10 +66,10 @@ class LoadedModules {
     std::string name;
   };
   [[nodiscard]] std::vector<Module> modules(LoadEvent::Kind kind) const;
-  [[nodiscard]] std::vector<const Told*> in_file_order(LoadEvent::Kind kind) const;
+  [[nodiscard]] std::vector<const Loaded*> in_file_order(LoadEvent::Kind kind) const;
 
   uint64_t place_ = 0;
-  std::vector<Told> told_;
+  std::vector<Loaded> loaded_;
   AddressMap<uint64_t> first_pieces_;  // of threads: place
 };
 

@@ -73,20 +73,20 @@ class CallPlayer : public IgnoreEvents {
     if (!found && chooser_.keeps(function, time, 0)) sink_.orphan_exit(time, function);
   }
   void instant(const InstantEvent& event) {
-    InstantEvent told = event;
-    told.time = advance(event.time);
-    if (chooser_.in_window(told.time)) sink_.instant(told);
+    InstantEvent held = event;
+    held.time = advance(event.time);
+    if (chooser_.in_window(held.time)) sink_.instant(held);
   }
   void cpu(Ticks time, uint32_t cpu) {
     time = advance(time);
     if (chooser_.in_window(time)) sink_.cpu(time, cpu);
   }
   void loss(const LossEvent& event) {
-    LossEvent told = event;
-    told.time = advance(event.time);
-    if (chooser_.in_window(told.time)) sink_.loss(told);
+    LossEvent held = event;
+    held.time = advance(event.time);
+    if (chooser_.in_window(held.time)) sink_.loss(held);
   }
-  void estimated(bool now) { tell_estimated(sink_, now); }
+  void estimated(bool now) { emit_estimated(sink_, now); }
   void finish_stream() {
     calls_.close_all(CloseKind::unfinished, [&](Frame& frame, CloseKind kind, size_t) {
       if (frame.kept) sink_.close(floor_, frame.function, kind);

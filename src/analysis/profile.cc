@@ -79,7 +79,7 @@ ProfileSink::Frame* ProfileSink::make_room(Frame* top, uint64_t events) {
 }
 
 void ProfileSink::end_stretch(Frame& bottom) {
-  ProfileRest::Stretch& stretch = rest_.stretches.back();
+  ProfileCarry::Stretch& stretch = carry_.stretches.back();
   stretch.child_ticks = bottom.child_ticks;
   bottom.child_ticks = 0;
   for (const auto& [entry, sum_before] : noted_) {
@@ -103,11 +103,11 @@ ProfileSink::Frame* ProfileSink::leave_other(Frame* top, Ticks time, FunctionId 
   }
   if (top == bottom) {
     end_stretch(*bottom);
-    ProfileRest::Stretch& stretch = rest_.stretches.back();
+    ProfileCarry::Stretch& stretch = carry_.stretches.back();
     stretch.time = time;
     stretch.function = function;
     stretch.how = how;
-    rest_.stretches.emplace_back();
+    carry_.stretches.emplace_back();
     return top;
   }
   if (!(*table_)[function].is_open()) {
@@ -125,18 +125,18 @@ void ProfileSink::end_unit() {
   Frame* const bottom = frames_.data();
   const Frame* const top = stopped_at_ != nullptr ? stopped_at_ : top_;
   end_stretch(*bottom);
-  rest_.opened.reserve(static_cast<size_t>(top - bottom));
+  carry_.opened.reserve(static_cast<size_t>(top - bottom));
   for (const Frame* frame = bottom + 1; frame <= top; ++frame) {
-    rest_.opened.push_back({frame->entry->function(), frame->entered, frame->child_ticks});
+    carry_.opened.push_back({frame->entry->function(), frame->entered, frame->child_ticks});
   }
-  rest_.latest = latest_;
-  if (stopped_at_ != nullptr) rest_.stopped_at = events_ - ignored_;
+  carry_.latest = latest_;
+  if (stopped_at_ != nullptr) carry_.stopped_at = events_ - ignored_;
   top_ = bottom;
 }
 
-void ProfileStream::settle(const ProfileRest& rest) {
+void ProfileStream::settle(const ProfileCarry& rest) {
   for (size_t i = 0; i < rest.stretches.size(); ++i) {
-    const ProfileRest::Stretch& stretch = rest.stretches[i];
+    const ProfileCarry::Stretch& stretch = rest.stretches[i];
     if (!calls_.frames().empty()) calls_.frames().back().child_ticks += stretch.child_ticks;
     for (const auto& [function, ticks] : stretch.outermost) {
       if (!calls_.is_open(function)) table_[function].total += ticks;

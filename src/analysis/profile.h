@@ -145,7 +145,7 @@ struct ProfiledCall {
 };
 
 // The part of a unit's account that depends on the calls that were open before it.
-struct ProfileRest {
+struct ProfileCarry {
   // Exits that match no call of the unit divide it into stretches, each on top of fewer earlier
   // calls than the one before.
   struct Stretch {
@@ -181,7 +181,7 @@ class ProfileSink {
     frames_.front().entry = table.nobody();
     top_ = &frames_.front();
     limit_ = &frames_.back();
-    rest_.stretches.emplace_back();
+    carry_.stretches.emplace_back();
   }
   ProfileSink(ProfileSink&&) = default;  // the frames stay where they are
   ProfileSink& operator=(ProfileSink&&) = default;
@@ -271,10 +271,10 @@ class ProfileSink {
   using Run = RunOf<true>;
 
   void enter(Ticks time, FunctionId function) {
-    tell_one(time, [&](auto& run) { run.enter(time, function); });
+    emit_one(time, [&](auto& run) { run.enter(time, function); });
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
-    tell_one(time, [&](auto& run) { run.leave(time, function, how); });
+    emit_one(time, [&](auto& run) { run.leave(time, function, how); });
   }
 
   void open(Ticks time, FunctionId function) { enter(time, function); }
@@ -293,16 +293,16 @@ class ProfileSink {
 
   // Ends the unit; no call is open in the table afterwards.
   void end_unit();
-  [[nodiscard]] const ProfileRest& rest() const { return rest_; }  // after end_unit()
+  [[nodiscard]] const ProfileCarry& carry() const { return carry_; }  // after end_unit()
 
  private:
   static constexpr size_t kFirstFrames = 256;
 
   static uintptr_t address(const Frame* frame) { return reinterpret_cast<uintptr_t>(frame); }
-  template <typename Tell>
-  void tell_one(Ticks time, Tell tell) {
+  template <typename Emit>
+  void emit_one(Ticks time, Emit emit) {
     const auto with = [&](auto run) {
-      tell(run);
+      emit(run);
       run.end(1, time);
     };
     table_->keeps_spread() ? with(RunOf<true>(*this)) : with(RunOf<false>(*this));
@@ -348,7 +348,7 @@ class ProfileSink {
   Ticks latest_ = 0;             // time of the last event
   // Functions that were called in this stretch, with their previous sums.
   std::vector<std::pair<Entry*, Ticks>> noted_;
-  ProfileRest rest_;
+  ProfileCarry carry_;
 };
 
 // Follows a stream from unit to unit and resolves what the units left open.
@@ -358,7 +358,7 @@ class ProfileStream {
 
   // Resolves `rest`, which must be of the next unit. If the unit was stopped early, the caller then
   // plays its events from rest.stopped_at on to this object (resume).
-  void settle(const ProfileRest& rest);
+  void settle(const ProfileCarry& rest);
   void enter(Ticks time, FunctionId function) { calls_.enter({function, time, 0}); }
   void leave(Ticks time, FunctionId function, LeaveKind how);
   // Counts open calls as unfinished, up to the last event, and prepares for another stream.
@@ -412,7 +412,7 @@ Profile compute_profile(const Source& source, const ProfileOptions& options, Pro
   if (options.filter.keeps_every_call()) {
     std::vector<ProblemLog> logs(workers);
     const auto units = list_units(source, options.filter);
-    std::vector<ProfileRest> rests(units.size());
+    std::vector<ProfileCarry> carries(units.size());
     parallel_for(units.size(), workers, [&](size_t item, size_t worker) {
       if constexpr (requires { source.read_ahead(size_t{}, size_t{}); }) {
         // The unit that this or another worker plays next.
@@ -422,12 +422,12 @@ Profile compute_profile(const Source& source, const ProfileOptions& options, Pro
       ProfileSink sink(tables[worker]);
       source.play(units[item].first, units[item].second, sink, logs[worker]);
       sink.end_unit();
-      rests[item] = sink.rest();
+      carries[item] = sink.carry();
     });
     for (size_t i = 0; i < units.size(); ++i) {
-      stream.settle(rests[i]);
-      if (rests[i].stopped_at) {
-        detail::ResumeProfile resume(stream, *rests[i].stopped_at);
+      stream.settle(carries[i]);
+      if (carries[i].stopped_at) {
+        detail::ResumeProfile resume(stream, *carries[i].stopped_at);
         ProblemLog unused(1);
         source.play(units[i].first, units[i].second, resume, unused);
       }
@@ -439,7 +439,7 @@ Profile compute_profile(const Source& source, const ProfileOptions& options, Pro
       return ProfileSink(tables[context.worker]);
     };
     const auto finish = [&](const UnitContext& context, ProfileSink& sink) -> Result<void> {
-      stream.settle(sink.rest());
+      stream.settle(sink.carry());
       if (context.last_unit) stream.end_stream();
       return {};
     };

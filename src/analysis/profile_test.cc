@@ -53,21 +53,21 @@ class FakeSource {
     const size_t end = std::min(events.size(), (unit + 1) * unit_events_);
     size_t at = unit * unit_events_;
     if (row_events_ == 0) {
-      for (; at < end; ++at) tell(sink, events[at]);
+      for (; at < end; ++at) emit(sink, events[at]);
       return;
     }
     while (at < end) {
       const size_t row_end = std::min(end, at + row_events_);
       EventRun<Sink> run(sink);
       const size_t begin = at;
-      while (at < row_end) at = tell_in_row(run, events, at, row_end);
+      while (at < row_end) at = emit_in_row(run, events, at, row_end);
       run.end(at - begin, events[at - 1].time);
     }
   }
 
  private:
   template <typename To>
-  static void tell(To& to, const Event& event) {
+  static void emit(To& to, const Event& event) {
     const FunctionId function{event.function};
     if (event.what == '(') to.enter(event.time, function);
     if (event.what == ')') to.leave(event.time, function, LeaveKind::normal);
@@ -75,13 +75,13 @@ class FakeSource {
   }
   // Some entries together with the exit behind them; returns the number of the next event.
   template <typename Run>
-  static size_t tell_in_row(Run& run, const std::vector<Event>& events, size_t at, size_t end) {
+  static size_t emit_in_row(Run& run, const std::vector<Event>& events, size_t at, size_t end) {
     if (at % 3 != 0 && at + 1 < end && events[at].what == '(' && events[at + 1].what == ')' &&
         events[at].function == events[at + 1].function) {
       run.leaf(events[at].time, events[at + 1].time, run.find(FunctionId{events[at].function}));
       return at + 2;
     }
-    tell(run, events[at]);
+    emit(run, events[at]);
     return at + 1;
   }
 

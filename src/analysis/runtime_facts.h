@@ -271,7 +271,7 @@ class RuntimeAnswerParts {
  public:
   struct Part {
     RuntimeFacts facts;
-    std::optional<ProfileRest> rest;
+    std::optional<ProfileCarry> carry;
     std::optional<UnitStacks> stacks;
   };
   RuntimeAnswerParts(const Source& source, const RuntimeFactsOptions& options)
@@ -281,7 +281,7 @@ class RuntimeAnswerParts {
 
   void add(size_t stream, size_t unit, bool last_unit, Part&& part) {
     all_.append(std::move(part.facts));
-    if (part.rest) settle(stream, unit, *part.rest);
+    if (part.carry) settle(stream, unit, *part.carry);
     if (part.stacks) settle(stream, unit, *part.stacks);
     if (!last_unit) return;
     calls_.end_stream();
@@ -297,10 +297,10 @@ class RuntimeAnswerParts {
   }
 
  private:
-  void settle(size_t stream, size_t unit, const ProfileRest& rest) {
-    calls_.settle(rest);
-    if (!rest.stopped_at) return;
-    ResumeProfile resume(calls_, *rest.stopped_at);
+  void settle(size_t stream, size_t unit, const ProfileCarry& carry) {
+    calls_.settle(carry);
+    if (!carry.stopped_at) return;
+    ResumeProfile resume(calls_, *carry.stopped_at);
     ProblemLog unused(1);
     source_.play(stream, unit, resume, unused);
   }
@@ -354,7 +354,7 @@ RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOpti
       Part part{sink.take(), {}, {}};
       if constexpr (requires { sink.calls(); }) {
         sink.calls().end_unit();
-        part.rest = sink.calls().rest();
+        part.carry = sink.calls().carry();
       }
       if constexpr (requires { sink.take_stacks(); }) part.stacks = sink.take_stacks();
       in_order.put(item, std::move(part));

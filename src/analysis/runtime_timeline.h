@@ -33,7 +33,7 @@ struct RuntimeTimeline {
     Ticks begin = 0;  // the collector asks all threads to stop
     std::optional<Ticks> stopped = {};
     std::optional<Ticks> restarting = {};
-    std::optional<Ticks> end = {};  // empty: the recording ends before
+    std::optional<Ticks> end = {};  // empty: the recording ends earlier
     size_t stream = 0;
     uint8_t generation = 0;  // the oldest collected
     uint64_t collections = 0;

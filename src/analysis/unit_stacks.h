@@ -15,7 +15,7 @@
 namespace telltale {
 
 // Where things happened in one unit of a thread, told without the calls that were open before it:
-// EventStacksStream knows them, and settles the rest. It is what ProfileRest is to times, and only
+// EventStacksStream knows them, and settles the rest. It is what ProfileCarry is to times, and only
 // for answers about every call.
 struct UnitStacks {
   // Exits that no call of the unit accounts for cut it into stretches, each on top of fewer earlier

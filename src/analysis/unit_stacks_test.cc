@@ -21,7 +21,7 @@ struct Step {
 constexpr std::array<FunctionId, 2> kRecorded = {FunctionId{1}, FunctionId{77}};
 
 template <typename Sink>
-void tell_step(Sink& sink, const Step& step) {
+void emit_step(Sink& sink, const Step& step) {
   using Kind = Step::Kind;
   const FunctionId function{step.function};
   switch (step.kind) {
@@ -43,7 +43,7 @@ void tell_step(Sink& sink, const Step& step) {
   }
 }
 
-// A unit's sink as tell_step() wants it.
+// A unit's sink as emit_step() wants it.
 struct UnitSink {
   UnitStacksSink sink;
   void enter(Ticks, FunctionId function) {
@@ -56,8 +56,8 @@ struct UnitSink {
     run.leave(function, how);
     run.end();
   }
-  void tell(const Step& step) {
-    if (step.kind != Step::Kind::leaf) return tell_step(*this, step);
+  void emit(const Step& step) {
+    if (step.kind != Step::Kind::leaf) return emit_step(*this, step);
     UnitStacksSink::Run run(sink);
     run.leaf(FunctionId{step.function});
     run.end();
@@ -106,7 +106,7 @@ EventStacks at_once(const std::vector<std::vector<Step>>& threads) {
   EventStacks all;
   for (const std::vector<Step>& thread : threads) {
     EventStacksSink sink(options, no_names(), /*kept=*/true);
-    for (const Step& step : thread) tell_step(sink, step);
+    for (const Step& step : thread) emit_step(sink, step);
     (void)all.append(sink.take());
   }
   return all;
@@ -120,7 +120,7 @@ EventStacks in_units(const std::vector<std::vector<Step>>& threads, size_t steps
     for (size_t at = 0; at < thread.size(); at += steps) {
       const auto unit = std::span(thread).subspan(at, std::min(steps, thread.size() - at));
       UnitSink sink;
-      for (const Step& step : unit) sink.tell(step);
+      for (const Step& step : unit) sink.emit(step);
       const UnitStacks stacks = sink.sink.take();
       stream.settle(stacks);
       if (!stacks.stopped_at) continue;
@@ -128,7 +128,7 @@ EventStacks in_units(const std::vector<std::vector<Step>>& threads, size_t steps
       EventStacksSink rest(options, no_names(), /*kept=*/true);
       rest.assume_open(stream.open_functions());
       ResumeStacks resume(rest, *stacks.stopped_at);
-      for (const Step& step : unit) tell_step(resume, step);
+      for (const Step& step : unit) emit_step(resume, step);
       stream.resume(rest);
     }
     stream.end_stream();

@@ -18,7 +18,7 @@ void WeightedStacks::append(WeightedStacks&& next) {
 }
 
 void WeightedStacksSink::on(const MonitorEvent& event) {
-  if (weighed_ != Weighed::waits) return;
+  if (metric_ != StackMetric::waits) return;
   if (event.kind == MonitorEvent::Kind::contended) {
     waiting_ = Wait{stack_.of(event.stack), event.time};
   } else if (waiting_) {
@@ -31,7 +31,7 @@ void WeightedStacksSink::on(const MonitorEvent& event) {
 }
 
 void WeightedStacksSink::on(const SampleEvent& event) {
-  if (weighed_ != Weighed::samples || !window_.holds(event.time)) return;
+  if (metric_ != StackMetric::samples || !window_.holds(event.time)) return;
   const size_t stream = event.has_thread ? stream_of(event.thread) : stream_;
   if (!filter_.keeps_thread(streams_[stream].thread)) return;
   // The stack of another thread: the open calls of the recording thread do not count.

@@ -25,7 +25,7 @@
 namespace telltale {
 
 // What is summed by stack. docs/analysis/weighted-stacks.md.
-enum class Weighed : uint8_t {
+enum class StackMetric : uint8_t {
   allocations,  // value: bytes; owner: the type
   samples,      // value: 1; owner: the address of the native code, 0 if none
   throws,       // value: 1; owner: the exception's type, 0 if unknown
@@ -56,10 +56,10 @@ struct WeightedStacks {
 class WeightedStacksSink : public IgnoreEvents {
  public:
   // `kept`: the filter keeps the thread (samples name their thread). References outlive this.
-  WeightedStacksSink(Weighed weighed, const CallFilter& filter, PlayedWindow window,
+  WeightedStacksSink(StackMetric metric, const CallFilter& filter, PlayedWindow window,
                      std::span<const EventStream> streams, size_t stream,
                      const FunctionNames& names)
-      : weighed_(weighed),
+      : metric_(metric),
         filter_(filter),
         window_(window),
         streams_(streams),
@@ -80,32 +80,32 @@ class WeightedStacksSink : public IgnoreEvents {
     all_.end.on(event);
   }
   void on(const LoadEvent& event) {
-    if (weighed_ == Weighed::allocations) all_.end.on(event);
-    if (weighed_ == Weighed::allocations || weighed_ == Weighed::throws) all_.types.on(event);
+    if (metric_ == StackMetric::allocations) all_.end.on(event);
+    if (metric_ == StackMetric::allocations || metric_ == StackMetric::throws) all_.types.on(event);
   }
   void on(const AllocationEvent& event) {
-    if (weighed_ == Weighed::throws)
+    if (metric_ == StackMetric::throws)
       recent_[next_recent_++ % recent_.size()] = {to_number(event.object), to_number(event.type)};
-    if (weighed_ == Weighed::allocations && chosen(event.time))
+    if (metric_ == StackMetric::allocations && chosen(event.time))
       add(to_number(event.type), event.stack, event.bytes);
   }
   void on(const HeapShotEvent& event) {
-    if (weighed_ == Weighed::allocations) all_.shots.on(event);
+    if (metric_ == StackMetric::allocations) all_.shots.on(event);
   }
   void on(const HeapObjectEvent& event) {
-    if (weighed_ == Weighed::allocations) all_.shots.on(event);
+    if (metric_ == StackMetric::allocations) all_.shots.on(event);
   }
   void on(const ThrowEvent& event) {
-    if (weighed_ == Weighed::throws && chosen(event.time))
+    if (metric_ == StackMetric::throws && chosen(event.time))
       add(type_of_recent(to_number(event.object)), event.stack, 1);
   }
   void on(const MonitorEvent& event);
   void on(const SampleEvent& event);
   void on(const CompiledEvent& event) {
-    if (weighed_ == Weighed::samples) all_.code.on(event);
+    if (metric_ == StackMetric::samples) all_.code.on(event);
   }
   void on(const NativeSymbolEvent& event) {
-    if (weighed_ == Weighed::samples)
+    if (metric_ == StackMetric::samples)
       all_.symbols.insert_or_assign(event.address,
                                     WeightedStacks::NativeSymbol{place_, std::string(event.name)});
   }
@@ -128,7 +128,7 @@ class WeightedStacksSink : public IgnoreEvents {
   [[nodiscard]] uint64_t type_of_recent(uint64_t object) const;
   [[nodiscard]] size_t stream_of(int64_t tid) const;
 
-  Weighed weighed_;
+  StackMetric metric_;
   const CallFilter& filter_;
   PlayedWindow window_;
   std::span<const EventStream> streams_;
@@ -146,7 +146,7 @@ class WeightedStacksSink : public IgnoreEvents {
 // Processes one thread's events at a time, threads in parallel; the result does not depend on the
 // number of workers. Adds unreadable input to `problems`. Memory: the distinct stacks.
 template <EventSource Source>
-WeightedStacks collect_weighted_stacks(const Source& source, Weighed weighed,
+WeightedStacks collect_weighted_stacks(const Source& source, StackMetric metric,
                                        const CallFilter& filter, size_t workers,
                                        ProblemLog& problems) {
   WeightedStacks all;
@@ -154,7 +154,7 @@ WeightedStacks collect_weighted_stacks(const Source& source, Weighed weighed,
   play_threads(
       source, workers,
       [&](size_t stream) {
-        return WeightedStacksSink(weighed, filter, window, source.streams(), stream,
+        return WeightedStacksSink(metric, filter, window, source.streams(), stream,
                                   source.functions());
       },
       [&all](WeightedStacks&& part) { all.append(std::move(part)); }, problems);

@@ -18,13 +18,13 @@ using testing::ScriptedSource;
 using Folded = std::map<std::string, std::pair<uint64_t, uint64_t>>;  // path -> events, value
 
 // Every node that has events of its own, by its path with the stream first.
-Folded folded(const ScriptedSource& source, Weighed weighed, size_t workers,
+Folded folded(const ScriptedSource& source, StackMetric metric, size_t workers,
               const CallFilter& filter = {}) {
   ProblemLog problems;
-  const WeightedStacks stacks = collect_weighted_stacks(source, weighed, filter, workers, problems);
+  const WeightedStacks stacks = collect_weighted_stacks(source, metric, filter, workers, problems);
   FrameNames names(source.functions());
   const CallTree tree =
-      weighted_tree(stacks, weighed, WeightOf::value, {}, names).finish(source.streams());
+      weighted_tree(stacks, metric, WeightOf::value, {}, names).finish(source.streams());
   Folded paths;
   for (const CallTree::Root& root : tree.roots) {
     std::vector<std::string> path;
@@ -88,12 +88,12 @@ struct Random {
     for (int step = 0; step < 400; ++step, now += random() % 5) {
       const bool recorded = random() % 3 == 0;
       std::vector<uint32_t> stack = open;
-      RecordedStack told;
+      RecordedStack event_stack;
       if (recorded) {
         stack.clear();
         for (unsigned i = 0; i < random() % 4; ++i)
           stack.push_back(static_cast<uint32_t>(random() % 5 + 1));
-        told = source.stack(stack);
+        event_stack = source.stack(stack);
       }
       const auto count = [&](Folded& to, const std::vector<uint32_t>& at, const std::string& leaf,
                              uint64_t value) {
@@ -116,21 +116,21 @@ struct Random {
         case 2: {
           const uint64_t type = 100 + random() % 3;
           const uint64_t bytes = random() % 1000;
-          source.on(AllocationEvent{now, TypeId{type}, ObjectId{}, bytes, told});
+          source.on(AllocationEvent{now, TypeId{type}, ObjectId{}, bytes, event_stack});
           count(allocations, stack, type == 100 ? "Order" : type == 101 ? "Item" : "#0x66", bytes);
           break;
         }
         case 3:
-          source.on(ThrowEvent{now, ObjectId{1}, told});
+          source.on(ThrowEvent{now, ObjectId{1}, event_stack});
           count(throws, stack, "", 1);
           break;
         case 4:
-          source.on(MonitorEvent{now, MonitorEvent::Kind::contended, ObjectId{7}, told});
+          source.on(MonitorEvent{now, MonitorEvent::Kind::contended, ObjectId{7}, event_stack});
           waiting_since = now;
           waiting_stack = stack;
           break;
         default:
-          source.on(MonitorEvent{now, MonitorEvent::Kind::acquired, ObjectId{7}, told});
+          source.on(MonitorEvent{now, MonitorEvent::Kind::acquired, ObjectId{7}, event_stack});
           if (waiting_since != 0) count(waits, waiting_stack, "", now - waiting_since);
           waiting_since = 0;
       }
@@ -143,9 +143,9 @@ TEST(WeightedStacks, SaysWhatPlainBookkeepingSays) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const Random program(seed);
     for (const size_t workers : {1U, 2U, 8U}) {
-      EXPECT_EQ(folded(program.source, Weighed::allocations, workers), program.allocations);
-      EXPECT_EQ(folded(program.source, Weighed::throws, workers), program.throws);
-      EXPECT_EQ(folded(program.source, Weighed::waits, workers), program.waits);
+      EXPECT_EQ(folded(program.source, StackMetric::allocations, workers), program.allocations);
+      EXPECT_EQ(folded(program.source, StackMetric::throws, workers), program.throws);
+      EXPECT_EQ(folded(program.source, StackMetric::waits, workers), program.waits);
     }
   }
 }
@@ -157,18 +157,20 @@ TEST(WeightedStacks, TakesFiltersOfThreadsTimesFunctionsAndDepth) {
       .on(AllocationEvent{50, TypeId{5}, {}, 16, {}});
   source.thread({1, 2}).on(AllocationEvent{45, TypeId{5}, {}, 32, {}});
   const Folded all = {{"1;#1;#2;#3;#0x5", {2, 24}}, {"2;#0x5", {1, 32}}};
-  EXPECT_EQ(folded(source, Weighed::allocations, 1), all);
+  EXPECT_EQ(folded(source, StackMetric::allocations, 1), all);
   CallFilter filter;
   filter.threads = {{.pid = {}, .tid = 1}};
   filter.from_ns = 45;
-  EXPECT_EQ(folded(source, Weighed::allocations, 1, filter),
+  EXPECT_EQ(folded(source, StackMetric::allocations, 1, filter),
             (Folded{{"1;#1;#2;#3;#0x5", {1, 16}}}));
   CallFilter frames_only;
   frames_only.functions = {"#[13]"};
-  EXPECT_EQ(folded(source, Weighed::allocations, 1, frames_only).begin()->first, "1;#1;#3;#0x5");
+  EXPECT_EQ(folded(source, StackMetric::allocations, 1, frames_only).begin()->first,
+            "1;#1;#3;#0x5");
   frames_only.functions = {};
   frames_only.max_depth = 2;
-  EXPECT_EQ(folded(source, Weighed::allocations, 1, frames_only).begin()->first, "1;#1;#2;#0x5");
+  EXPECT_EQ(folded(source, StackMetric::allocations, 1, frames_only).begin()->first,
+            "1;#1;#2;#0x5");
 }
 
 TEST(WeightedStacks, KnowsTheTypeOfAnExceptionThatTheThreadHasJustMade) {
@@ -177,7 +179,7 @@ TEST(WeightedStacks, KnowsTheTypeOfAnExceptionThatTheThreadHasJustMade) {
   source.on(AllocationEvent{1, TypeId{9}, ObjectId{64}, 8, {}});
   source.on(AllocationEvent{2, TypeId{8}, ObjectId{72}, 8, {}});
   source.on(ThrowEvent{3, ObjectId{64}, source.stack({4})});
-  EXPECT_EQ(folded(source, Weighed::throws, 1), (Folded{{"1;#4;Refused", {1, 1}}}));
+  EXPECT_EQ(folded(source, StackMetric::throws, 1), (Folded{{"1;#4;Refused", {1, 1}}}));
 }
 
 TEST(WeightedStacks, PutsSamplesToTheThreadThatRanAndNamesNativeCode) {
@@ -193,10 +195,10 @@ TEST(WeightedStacks, PutsSamplesToTheThreadThatRanAndNamesNativeCode) {
   sample(1, 0x1100);
   sample(1, 0x8010);
   sample(99, 0x1000);  // a thread that wrote no events
-  EXPECT_EQ(folded(source, Weighed::samples, 2), (Folded{{"1;#2;#3", {1, 1}},
-                                                         {"1;#2;#3;[native code]", {1, 1}},
-                                                         {"1;#2;#3;memcpy", {1, 1}},
-                                                         {"2;#2;#3", {1, 1}}}));
+  EXPECT_EQ(folded(source, StackMetric::samples, 2), (Folded{{"1;#2;#3", {1, 1}},
+                                                             {"1;#2;#3;[native code]", {1, 1}},
+                                                             {"1;#2;#3;memcpy", {1, 1}},
+                                                             {"2;#2;#3", {1, 1}}}));
 }
 
 TEST(WeightedTree, CutsPathsThatAreTooDeepAndSaysSo) {
@@ -205,10 +207,10 @@ TEST(WeightedTree, CutsPathsThatAreTooDeepAndSaysSo) {
   source.on(AllocationEvent{1, TypeId{5}, {}, 8, source.stack({1, 2, 3, 4})});
   ProblemLog problems;
   const WeightedStacks stacks =
-      collect_weighted_stacks(source, Weighed::allocations, {}, 1, problems);
+      collect_weighted_stacks(source, StackMetric::allocations, {}, 1, problems);
   FrameNames names(source.functions());
   const CallTree tree =
-      weighted_tree(stacks, Weighed::allocations, WeightOf::count, {.max_depth = 3}, names)
+      weighted_tree(stacks, StackMetric::allocations, WeightOf::count, {.max_depth = 3}, names)
           .finish(source.streams());
   ASSERT_EQ(tree.nodes.size(), 4u);
   EXPECT_EQ(names.describe(tree.nodes[3].function).name, "#0x5");
@@ -227,7 +229,8 @@ TEST(WeightedTree, TellsWhatLivedInTheLastShot) {
   source.on(HeapObjectEvent{21, ObjectId{3}, TypeId{6}, 0, 0, {}});  // further references
   source.on(HeapShotEvent{22, false});
   ProblemLog problems;
-  WeightedStacks stacks = collect_weighted_stacks(source, Weighed::allocations, {}, 1, problems);
+  WeightedStacks stacks =
+      collect_weighted_stacks(source, StackMetric::allocations, {}, 1, problems);
   FrameNames names(source.functions());
   const std::vector<LiveType> live = last_live_types(stacks, source.streams(), names);
   ASSERT_EQ(live.size(), 2u);

@@ -16,22 +16,22 @@ constexpr uint64_t kSymbolReach = 4096;
 // Maps owners to names, and decides whether they have a frame at all.
 class OwnerNames {
  public:
-  OwnerNames(const WeightedStacks& stacks, Weighed weighed) : stacks_(stacks), weighed_(weighed) {
-    if (weighed != Weighed::samples) return;
+  OwnerNames(const WeightedStacks& stacks, StackMetric metric) : stacks_(stacks), metric_(metric) {
+    if (metric != StackMetric::samples) return;
     code_ = stacks.code.methods();
     std::ranges::sort(code_, {}, &CompiledCode::Method::address);
   }
 
   [[nodiscard]] std::optional<std::string> name(uint64_t owner) const {
-    switch (weighed_) {
-      case Weighed::allocations:
+    switch (metric_) {
+      case StackMetric::allocations:
         return type_name(owner);
-      case Weighed::throws:
+      case StackMetric::throws:
         if (owner == 0) return std::nullopt;
         return type_name(owner);
-      case Weighed::samples:
+      case StackMetric::samples:
         return owner == 0 || is_managed(owner) ? std::nullopt : std::optional(symbol_name(owner));
-      case Weighed::waits:
+      case StackMetric::waits:
         break;
     }
     return std::nullopt;
@@ -55,7 +55,7 @@ class OwnerNames {
   }
 
   const WeightedStacks& stacks_;
-  Weighed weighed_;
+  StackMetric metric_;
   std::vector<CompiledCode::Method> code_;  // by address
 };
 
@@ -92,7 +92,7 @@ std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const Ev
         return !is_at_exit(shot.begin, shot.stream, ends, streams);
       });
   const HeapShots::Shot& last = running == shots.rend() ? shots.back() : *running;
-  const OwnerNames owners(stacks, Weighed::allocations);
+  const OwnerNames owners(stacks, StackMetric::allocations);
   std::map<std::string, LiveType> by_name;
   for (const auto& [type, sum] : last.by_type) {
     LiveType& live = by_name[*owners.name(type)];
@@ -107,12 +107,12 @@ std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const Ev
   return all;
 }
 
-CallTreePartial weighted_tree(const WeightedStacks& stacks, Weighed weighed, WeightOf weight,
+CallTreePartial weighted_tree(const WeightedStacks& stacks, StackMetric metric, WeightOf weight,
                               const CallTreeOptions& options, FrameNames& names) {
   CallTreeOptions by_thread = options;
   by_thread.by_thread = true;
   CallTreePartial tree(by_thread);
-  const OwnerNames owners(stacks, weighed);
+  const OwnerNames owners(stacks, metric);
   const std::map<std::string, FunctionId> frames = number_owners(stacks, owners, names);
   const FunctionId no_stack = frames.at("[no stack]");
   for (const auto& [stream, sums] : stacks.by_stream) {

@@ -52,7 +52,7 @@ std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const Ev
 // WeightOf::count, again the events). An event's subject (a type, native code) is its innermost
 // frame; its name goes to `names`. Paths deeper than the options allow are cut, and counted as
 // flattened. By thread, whatever the options are.
-CallTreePartial weighted_tree(const WeightedStacks& stacks, Weighed weighed, WeightOf weight,
+CallTreePartial weighted_tree(const WeightedStacks& stacks, StackMetric metric, WeightOf weight,
                               const CallTreeOptions& options, FrameNames& names);
 
 }  // namespace telltale

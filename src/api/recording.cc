@@ -87,7 +87,7 @@ Top Recording::top(size_t jobs, bool exact) const {
 Skipped Recording::export_calls(const std::string& format, const std::string& path,
                                 size_t jobs) const {
   const std::optional<ExportFormat> known = export_format_of_name(format);
-  if (!known || !is_made_from_calls(*known)) throw Error("no export of calls is called " + format);
+  if (!known || !is_made_from_calls(*known)) throw Error("unknown export of calls: " + format);
   OutputFile out = value_or_throw(OutputFile::open(path));
   ProblemLog problems = impl_->recording->problems();
   const ExportRemarks remarks = value_or_throw(

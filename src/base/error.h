@@ -23,7 +23,7 @@ struct Error {
     usage,                // the caller's request is invalid
   };
   Cause cause = Cause::bad_field;
-  std::string file;                // path as the user gave it; empty if not known yet
+  std::string file;                // path as given by the user; empty if not known yet
   std::string record;              // kind of record, e.g. "CustomEvent"; may be empty
   std::string detail;              // one sentence without a full stop, lower case
   std::optional<uint64_t> offset;  // where in the file

@@ -19,7 +19,7 @@ struct Problem {
   };
   Kind kind = Kind::corruption;
   uint64_t offset = 0;  // of the first affected byte, from the start of the file
-  std::string file;     // path as the user gave it
+  std::string file;     // path as given by the user
   std::string record;   // affected kind of record or buffer
   std::string message;
   uint64_t lost_bytes = 0;

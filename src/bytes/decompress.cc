@@ -75,7 +75,8 @@ class GzipDecoder final : public StreamDecoder {
       step.message = "not enough memory for zlib";
     } else if (status != Z_OK && status != Z_BUF_ERROR) {
       step.state = Step::State::damaged;
-      step.message = stream_.msg != nullptr ? stream_.msg : "needs a dictionary";
+      step.message =
+          stream_.msg != nullptr ? stream_.msg : "needs a dictionary, which is not supported";
     }
     return step;
   }
@@ -208,7 +209,7 @@ class Decompression {
     if (decoder_->begins_member(*ahead)) return true;
     const bool zeros = std::ranges::all_of(*ahead, [](std::byte b) { return b == std::byte{0}; });
     report(zeros ? Problem::Kind::oddity : Problem::Kind::corruption,
-           zeros ? "followed by zero bytes" : "followed by bytes that are no such stream");
+           zeros ? "followed by zero bytes" : "followed by bytes that are not such a stream");
     return false;
   }
 

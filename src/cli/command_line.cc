@@ -33,9 +33,9 @@ constexpr unsigned kAnything = ~0U;
 struct Verb {
   std::string_view name;
   void (*add)(Command app, int& status);
-  unsigned uses = 0;  // of a recording's capabilities, any of which will do; 0: it reads none
+  unsigned uses = 0;  // capabilities that the verb can use, any of them; 0: it reads no recording
 };
-// In the order that help shows them in.
+// In the order in which help lists them.
 constexpr auto kVerbs = std::to_array<Verb>({
     {"info", add_info_verb, kAnything},
     {"top", add_top_verb, kCalls | kCounts},
@@ -66,8 +66,8 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"find-sampler-info", add_find_sampler_info_verb},
 });
 
-// The verb that was asked for, alone: to describe all of them takes half a millisecond. All if it
-// is none of these.
+// Declares only the requested verb: declaring all takes half a millisecond. Declares all if the
+// name is unknown.
 void add_verbs(Command app, std::string_view asked, int& status) {
   const auto* const found = std::ranges::find(kVerbs, asked, &Verb::name);
   if (found != kVerbs.end()) return found->add(app, status);
@@ -79,16 +79,16 @@ constexpr auto kTools = std::to_array<std::string_view>(
     {"expand_events", "extract-section", "extract-report", "resolveSamples", "resolveTimestamps",
      "resolve-backtrace", "resolve-cfg", "decimate-samples", "precompute", "find-sampler-info"});
 
-// What is wrong, and where to read how it is right.
+// The error, and where to read about correct usage.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   std::string message = error.what();
-  // CLI11 would say that a verb is missing, whatever stands in its place.
+  // CLI11 would only report a missing verb, not the unknown word.
   const std::vector<std::string> rest = app.remaining();
   if (chosen.empty() && !rest.empty()) {
     message = (rest[0].starts_with('-') ? "no such option: " : "no such verb: ") + rest[0];
   }
-  fmt::print(stderr, "telltale: {}\n`telltale help{}` shows what there is.\n", visible(message),
+  fmt::print(stderr, "telltale: {}\nSee `telltale help{}`.\n", visible(message),
              chosen.empty() ? "" : " " + chosen.front()->get_name());
   return kUsage;
 }
@@ -118,18 +118,19 @@ Result<void> check_use(std::string_view verb, const Recording& recording) {
 
 void add_all_verbs(Command app, int& status) {
   for (const Verb& verb : kVerbs) verb.add(app, status);
-  add_help_verbs(app, status);  // the last: they know those before them
+  add_help_verbs(app, status);  // last: they describe the verbs before them
 }
 
 int run_command_line(int argc, char** argv) {
-  // Under another program's name telltale is that program: its arguments are one verb's.
+  // Invoked under the name of a published tool, telltale acts as that tool: all arguments belong to
+  // one verb.
   std::vector<char*> words(argv, argv + argc);
   std::string tool = argc == 0 ? "" : std::filesystem::path(argv[0]).filename().string();
   if (std::ranges::find(kTools, tool) != kTools.end()) {
     words.insert(words.begin() + 1, tool.data());
     argc = static_cast<int>(words.size());
   }
-  CLI::App app("telltale: what a program did, from the evidence that its run left", "telltale");
+  CLI::App app("telltale: read, analyse and show what a program did", "telltale");
   app.formatter(std::make_shared<CLI::FormatterLambda>(
       [](const CLI::App* asked, const std::string&, CLI::AppFormatMode) {
         return help_text(words_of(*asked));

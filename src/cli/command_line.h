@@ -12,12 +12,11 @@ namespace telltale::cli {
 // verb, `status` is the exit status (verbs.h).
 void add_all_verbs(Command app, int& status);
 
-// Errors: usage, if the recording has none of the capabilities that the verb uses: says what it
-// has, and which verbs use that.
+// Errors: usage, if the recording has none of the capabilities that the verb uses; the message
+// names those it has and the verbs that use them.
 Result<void> check_use(std::string_view verb, const Recording& recording);
 
-// All of telltale: parses the command line and does what it says. Returns the exit status
-// (verbs.h).
+// Parses the command line and runs the verb. Returns the exit status (verbs.h).
 int run_command_line(int argc, char** argv);
 
 }  // namespace telltale::cli

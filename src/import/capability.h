@@ -6,8 +6,8 @@
 
 namespace telltale {
 
-// What a recording can tell. Verbs and reports ask for capabilities, never for a format. Each has
-// an interface that Recording gives out.
+// Kinds of data that a recording may have. Verbs and reports require capabilities, never a format.
+// Recording returns an interface for each.
 enum class Capability : uint8_t {
   timed_calls,      // TimedCalls
   runtime_events,   // RuntimeEvents

@@ -18,14 +18,14 @@ struct ConvertTarget {
   bool takes_several = false;  // files, which become one
 };
 
-// How a conversion is asked for.
+// A request for a conversion.
 struct ConvertRequest {
   std::string_view target;  // name of one of the format's targets
   std::string
       output_description;  // file with the layout to write, as --format-description; or empty
 };
 
-// What a conversion could not carry over: in words, with how many.
+// What a conversion could not represent in the target: descriptions and counts.
 using RecordLosses = std::vector<std::pair<std::string, uint64_t>>;
 
 // `Loss` is a format's ConversionLoss.

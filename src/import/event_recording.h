@@ -21,7 +21,7 @@
 
 namespace telltale {
 
-// What an importer's recording is besides an EventSource, to be opened by a format.
+// What an importer's recording provides in addition to EventSource, so that a format can open it.
 template <typename S>
 concept RecordedEvents =
     EventSource<S> && requires(const S& source, size_t number, const CallFilter& filter) {
@@ -31,8 +31,8 @@ concept RecordedEvents =
       { source.input(/*file=*/number) } -> std::same_as<const InputFile&>;
     };
 
-// The answers about one kind of recording. What is compiled here for each format is most of what
-// building telltale takes: one source file of a format includes this.
+// Implements the answers for one kind of recording. The instantiations here take most of telltale's
+// compile time, so only one source file of each format includes this.
 template <EventSource Source>
 class TimedCallsOf final : public TimedCalls {
  public:
@@ -109,7 +109,7 @@ class EventRecording : public Recording {
   TimedCallsOf<Source> calls_{source_};
 };
 
-// The same as a format's `open` returns it.
+// The same as the return value of a format's `open`.
 template <RecordedEvents Source>
 std::unique_ptr<const Recording> make_event_recording(const FormatDescriptor& format,
                                                       Source source) {

@@ -10,14 +10,14 @@
 
 namespace telltale {
 
-// What `check` says of one file, whatever its format.
+// The result of `check` for one file of any format.
 struct FileCheck {
   struct Violation {
     uint64_t offset = 0;  // in the file
     std::string kind;
     std::string record;
     std::string message;
-    std::string text;  // all of it, for people
+    std::string text;  // all of it, as text
   };
   std::string file;
   std::string format;   // "xray-fdr"
@@ -26,15 +26,15 @@ struct FileCheck {
   uint64_t records = 0;
   std::vector<std::pair<std::string, uint64_t>> violations;  // by kind; only kinds that occur
   std::optional<Violation> first;                            // the one with the smallest offset
-  // Of the compression around it, of text that has no grammar of its own, and what reading it as a
-  // recording finds.
+  // Problems of the compression around the file, of text without a grammar, and those found by
+  // opening it as a recording.
   ProblemLog damage;
   bool valid = false;
 };
 
-// Puts the verdict of a format's verifier into words. `Violation` is the format's.
+// Describes the result of a format's verifier in words. `Violation` is the format's.
 template <typename Violation, typename Verdict>
-void tell_verdict(const Verdict& verdict, FileCheck& checked) {
+void describe_verdict(const Verdict& verdict, FileCheck& checked) {
   checked.records = verdict.records;
   for (size_t i = 0; i < Violation::kKinds; ++i) {
     if (verdict.counts[i] == 0) continue;

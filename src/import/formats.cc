@@ -37,10 +37,10 @@ Result<const FormatDescriptor*> find_format(const InputFile& file, const OpenOpt
     confidence = own;
   }
   if (best != nullptr) return best;
-  std::string_view why = "this is no recording that telltale knows";
+  std::string_view why = "not a recording in any format that telltale knows";
   if (file.bytes().empty()) why = "the file is empty";
   if (may_have_static_sections(file.bytes())) {
-    why = "a program, not a recording: give it with --program";
+    why = "a program, not a recording: name it with --program";
   }
   return std::unexpected(Error{Error::Cause::bad_magic, file.name(), {}, std::string(why), 0});
 }

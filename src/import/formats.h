@@ -14,15 +14,15 @@ namespace telltale {
 // The registered formats (formats.def, then those of add_format), in order.
 std::span<const FormatDescriptor* const> all_formats();
 
-// Registers a format that is not telltale's own; `format` must outlive the process's last answer.
-// Not thread-safe: before anything is opened.
+// Registers a further format; `format` must outlive every use. Not thread-safe: call before opening
+// any file.
 void add_format(const FormatDescriptor& format);
 
-// The format of a file, by content; the one that takes a description if the options have one.
-// Errors: bad_magic if no format knows the file.
+// The format of a file, by content; with a format description, the format that takes one. Errors:
+// bad_magic if no format recognises the file.
 Result<const FormatDescriptor*> find_format(const InputFile& file, const OpenOptions& options);
 
-// What `convert` can write: exports, and the targets of all formats.
+// The formats that `convert` can write: exports, and the targets of all formats.
 struct OutputFormat {
   OutputName name;
   std::optional<ExportFormat> made_as;  // an export; none: written record by record
@@ -32,9 +32,9 @@ struct OutputFormat {
 // In the order in which help lists them.
 std::vector<OutputFormat> output_formats();
 std::optional<OutputFormat> output_format_of_name(std::string_view name);
-// By the file's extension, or by the beginning of its name; the longest that fits.
+// By the file's extension or the beginning of its name; the longest match wins.
 std::optional<OutputFormat> output_format_of_path(std::string_view path);
-// The target of a format by name; null: it cannot be written so.
+// The target of a format by name; null if there is none.
 const ConvertTarget* find_target(const FormatDescriptor& format, std::string_view name);
 
 }  // namespace telltale

@@ -10,10 +10,10 @@
 
 namespace telltale {
 
-// From the function ids of one file to those of a recording of several files.
+// Maps function ids of one file to those of a recording of several files.
 class IdMap {
  public:
-  // Of ids that the file does not explain, with their own 28 bits below.
+  // High bits of ids that the file does not define; the low 28 bits are the file's id.
   static constexpr uint32_t kUnexplained = uint32_t{1} << 31;
 
   // Maps every id to itself.
@@ -32,10 +32,10 @@ class IdMap {
   friend class MergedNames;
   bool identity_ = true;
   std::unordered_map<uint32_t, uint32_t> single_;
-  RangeMap ranges_;  // to what is added to the id, modulo 2^32
+  RangeMap ranges_;  // to the offset added to the id, modulo 2^32
 };
 
-// An EventSink in front of another that tells functions by the recording's ids.
+// An EventSink that forwards to another with function ids replaced by the recording's.
 template <typename Sink>
 class MappedIds {
  public:
@@ -48,7 +48,7 @@ class MappedIds {
   void instant(const InstantEvent& event) { sink_.instant(event); }
   void cpu(Ticks time, uint32_t number) { sink_.cpu(time, number); }
   void loss(const LossEvent& event) { sink_.loss(event); }
-  void estimated(bool now) { tell_estimated(sink_, now); }
+  void estimated(bool now) { emit_estimated(sink_, now); }
 
  private:
   FunctionId map(FunctionId function) const {

@@ -10,7 +10,7 @@
 
 namespace telltale {
 
-// Names for a recording whose program is not at hand: "#17".
+// Names for a recording without a program: "#17".
 class IdNames : public FunctionNames {
  public:
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override {

@@ -15,13 +15,13 @@
 
 namespace telltale {
 
-// Names for a recording of several processes, or of one that numbered a function twice: each file's
-// side record gives ids a meaning of its own, and functions that are the same (object by path and
-// build-id, and number or address in it) are one function.
+// Names for a recording of several processes, or of one that numbered a function twice. Each file's
+// side record defines its ids separately; functions with the same object (path and build-id) and
+// the same number or address in it are merged.
 class MergedNames final : public FunctionNames {
  public:
-  // Adds a file. Null: a file without a side record, whose functions are "#17". Not while
-  // describe() is in use.
+  // Adds a file. Null: a file without a side record, whose functions are "#17". Must not run
+  // concurrently with describe().
   IdMap add(std::shared_ptr<const RecordedNames> names);
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override;
 
@@ -29,7 +29,7 @@ class MergedNames final : public FunctionNames {
   using ObjectKey = std::pair<std::string, std::string>;  // path, build-id
   struct Owner {
     const RecordedNames* names;
-    uint32_t base;  // what is added to an id to make it the file's, modulo 2^32
+    uint32_t base;  // offset from the recording's ids to the file's, modulo 2^32
   };
 
   std::vector<std::shared_ptr<const RecordedNames>> files_;

@@ -9,12 +9,13 @@ namespace telltale {
 
 struct OpenOptions {
   std::vector<std::string> files;     // several are one recording; "-" is standard input
-  std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": what says what ids mean
+  std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": programs that define the ids
   InputLimits limits;
-  // File that describes the layout of the recordings, for the format that can be described
-  // (FormatDescriptor::takes_description); empty: the format is recognised by content.
+  // File that describes the layout of the recordings, for the format that takes a description
+  // (FormatDescriptor::takes_description); empty: recognises the format by content.
   std::string format_description;
-  // False if nobody asks for EventStream::thread_name: names that take long to find are left out.
+  // Whether EventStream::thread_name is needed; if not, names that are expensive to find are
+  // omitted.
   bool thread_names = true;
 };
 

@@ -10,11 +10,11 @@
 
 namespace telltale {
 
-// Recognises the format by content and opens the files as one recording. Errors: what the files'
-// readers say, with the file's name; bad_magic if no format knows a file; usage if the files are of
-// different formats, or there are none.
+// Recognises the format by content and opens the files as one recording. Errors: those of the
+// readers, with the file's name; bad_magic if no format recognises a file; usage if there are no
+// files or their formats differ.
 Result<std::unique_ptr<const Recording>> open_recording(const OpenOptions& options);
-// The same in two steps. Errors of the first: usage without files; io, limit.
+// The same in two steps. The first returns usage without files, io, limit.
 Result<std::vector<InputFile>> open_inputs(const OpenOptions& options);
 Result<std::unique_ptr<const Recording>> open_recording(std::vector<InputFile> inputs,
                                                         const OpenOptions& options);

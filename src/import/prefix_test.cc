@@ -1,4 +1,4 @@
-// Every prefix of every valid sample goes the whole road: open, info, profile, export.
+// Every prefix of every valid sample through open, info, profile and export.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -20,15 +20,14 @@
 namespace telltale {
 namespace {
 
-// Sizes at which a file may end with nothing missing.
+// Sizes at which a file may end without loss.
 std::set<uint64_t> clean_ends(const std::string& bytes, const xray::FileHeader& header) {
   std::set<uint64_t> ends = {xray::kFileHeaderBytes};
   if (header.type == xray::LogType::basic) {
     for (uint64_t end = xray::kFileHeaderBytes; end <= bytes.size(); end += xray::kBasicRecordBytes)
       ends.insert(end);
   } else {
-    for (const auto& frame :
-         xray::frame_fdr_file(testing::as_bytes(bytes), header, "sample").buffers)
+    for (const auto& frame : xray::frame_fdr_file(as_bytes(bytes), header, "sample").buffers)
       ends.insert(frame.end);
   }
   return ends;
@@ -47,7 +46,7 @@ void play_everything(const Source& recording, const std::string& where) {
 
 TEST(Prefix, OfEverySampleGivesWhatIsThereAndSaysWhatIsMissing) {
   for (const testing::Sample& sample : testing::valid_samples()) {
-    const auto header = xray::read_file_header(testing::as_bytes(sample.bytes));
+    const auto header = xray::read_file_header(as_bytes(sample.bytes));
     ASSERT_TRUE(header) << sample.name;
     const std::set<uint64_t> ends = clean_ends(sample.bytes, *header);
     uint64_t records_before = 0;
@@ -55,7 +54,7 @@ TEST(Prefix, OfEverySampleGivesWhatIsThereAndSaysWhatIsMissing) {
       const std::string where = sample.name + " cut at " + std::to_string(size) + ": ";
       const std::string_view cut = std::string_view(sample.bytes).substr(0, size);
       std::vector<InputFile> inputs;
-      inputs.push_back(InputFile::from_memory("sample", testing::as_bytes(cut)));
+      inputs.push_back(InputFile::from_memory("sample", as_bytes(cut)));
       Result<XrayRecording> recording =
           XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
       ASSERT_TRUE(recording) << where << to_string(recording.error());
@@ -65,7 +64,7 @@ TEST(Prefix, OfEverySampleGivesWhatIsThereAndSaysWhatIsMissing) {
       for (const Problem& problem : info.problems.kept()) {
         ASSERT_LE(problem.offset, size) << where << to_string(problem);
       }
-      // In version 1 the filler behind a buffer's end may be missing without loss.
+      // In version 1 the filler after a buffer's end may be missing without loss.
       const bool fixed = header->type == xray::LogType::fdr && header->version == 1;
       if (ends.contains(size)) {
         ASSERT_FALSE(info.problems.damaged()) << where;
@@ -83,7 +82,7 @@ TEST(Prefix, OfYamlGivesTheWholeRecordsBeforeTheCut) {
     std::string text;
     ProblemLog unused;
     const auto converted = xray::convert_trace(
-        testing::as_bytes(sample.bytes), "sample", *xray::parse_convert_target("yaml"),
+        as_bytes(sample.bytes), "sample", *xray::parse_convert_target("yaml"),
         [&text](std::string_view block) -> Result<void> {
           text += block;
           return {};
@@ -95,8 +94,8 @@ TEST(Prefix, OfYamlGivesTheWholeRecordsBeforeTheCut) {
       const std::string where = sample.name + " cut at " + std::to_string(size) + ": ";
       const std::string_view cut = std::string_view(text).substr(0, size);
       Result<XrayYamlRecording> recording = XrayYamlRecording::open(
-          InputFile::from_memory("sample", testing::as_bytes(cut)), std::make_shared<IdNames>());
-      if (!recording) {  // the header is not whole
+          InputFile::from_memory("sample", as_bytes(cut)), std::make_shared<IdNames>());
+      if (!recording) {  // the header is incomplete
         ASSERT_EQ(records_before, 0U) << where;
         continue;
       }
@@ -111,14 +110,14 @@ TEST(Prefix, OfYamlGivesTheWholeRecordsBeforeTheCut) {
 
 TEST(Prefix, OfStackTrackStreamsGivesTheWholeRecordsBeforeTheCut) {
   for (const testing::Sample& sample : testing::stacktrack_samples()) {
-    const stacktrack::StreamFormat format = *stacktrack::recognise(testing::as_bytes(sample.bytes));
+    const stacktrack::StreamFormat format = *stacktrack::recognise(as_bytes(sample.bytes));
     const uint64_t entry = format.description.entry_size;
     uint64_t records_before = 0;
     for (size_t size = format.first_record + entry; size <= sample.bytes.size(); size += 7) {
       const std::string where = sample.name + " cut at " + std::to_string(size) + ": ";
       const std::string_view cut = std::string_view(sample.bytes).substr(0, size);
       std::vector<InputFile> inputs;
-      inputs.push_back(InputFile::from_memory("sample", testing::as_bytes(cut)));
+      inputs.push_back(InputFile::from_memory("sample", as_bytes(cut)));
       Result<StacktrackRecording> recording =
           StacktrackRecording::open(std::move(inputs), format.description);
       ASSERT_TRUE(recording) << where << to_string(recording.error());

@@ -14,12 +14,12 @@
 
 namespace telltale {
 
-// Names from programs that are given as "PATH" or "OBJECT=PATH"; "#17" for all when there are none.
-// Errors: usage, and what ProgramNames::open says.
+// Names from programs given as "PATH" or "OBJECT=PATH"; "#17" for all without programs. Errors:
+// usage, and those of ProgramNames::open.
 Result<std::shared_ptr<const FunctionNames>> open_function_names(
     const std::vector<std::string>& programs, ProblemLog& problems);
 
-// The names of programs' functions as the model sees them: FunctionId is the XRay function id.
+// Function names of programs; the model's FunctionId is the XRay function id.
 class ProgramFunctionNames final : public FunctionNames {
  public:
   explicit ProgramFunctionNames(ProgramNames names) : names_(std::move(names)) {}

@@ -11,7 +11,7 @@
 namespace telltale {
 namespace {
 
-// A program that --program names, and who it is.
+// A program given by --program, and its identity.
 struct GivenProgram {
   ProgramObject object;
   std::string build_id;
@@ -35,13 +35,13 @@ Problem problem_with(const std::string& path, std::string message) {
 
 }  // namespace
 
-// Finds and checks the files that a recording's objects were.
+// Finds and checks the files of a recording's objects.
 class RecordedNames::Opener {
  public:
   Opener(std::vector<GivenProgram> given, ProblemLog& problems)
       : given_(std::move(given)), problems_(problems) {}
 
-  // Null when there is no such file; that is said once for each file.
+  // Null if there is no such file; reports each missing file once.
   std::shared_ptr<Program> open(const xray::SideObject& object) {
     const auto [place, is_new] = opened_.try_emplace(std::pair(object.path, object.build_id));
     if (is_new && opened_.size() <= kMaxPrograms) {
@@ -63,15 +63,15 @@ class RecordedNames::Opener {
       if (given->build_id != object.build_id) {
         problems_.add(problem_with(
             given->object.path,
-            fmt::format("is taken for {}, but its build-id is {}, not {}: names may be wrong",
+            fmt::format("is used as {}, but its build-id is {}, not {}: names may be wrong",
                         object.path, given->build_id, object.build_id)));
       }
       return use(given->object.path);
     }
     if (!may_open_recorded_path(object.path)) {
-      problems_.add(problem_with(object.path,
-                                 "the program that was recorded is not there; its "
-                                 "functions have no names (--program names it)"));
+      problems_.add(problem_with(
+          object.path,
+          "the recorded program was not found; its functions have no names (use --program)"));
       return nullptr;
     }
     if (const Result<void> same = check_recorded_program(identity, object.path); !same) {
@@ -150,7 +150,7 @@ FunctionInfo RecordedNames::look_up(uint32_t id) const {
   const Program* program = programs_[*index].get();
   if (program == nullptr || !program->map) return info;
   const ProgramFunction& function = program->map->describe(id - object.id_base);
-  // A number that the map does not have is not the recording's number.
+  // A number missing from the map cannot be the recording's number.
   if (function.address == 0 && function.linkage_name.empty()) return info;
   return {function.name, function.linkage_name, function.file, function.line, function.module};
 }

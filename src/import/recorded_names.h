@@ -16,17 +16,16 @@
 
 namespace telltale {
 
-// Names of functions by what a side record says of the programs that ran: nothing need be given by
-// hand. A program that is gone, or that is another one than ran (by build-id), is said as a
-// problem; its functions are then "#17", or "@0x1139" (a link-time address) where the recording
-// knows it.
+// Function names from the programs that a side record identifies, without --program. A program that
+// is missing, or whose build-id differs from that of the recorded one, is a problem; its functions
+// are then "#17", or "@0x1139" (a link-time address) if recorded.
 class RecordedNames final : public FunctionNames {
  public:
-  // Programs of one recording that are read; more are said as a problem.
+  // Maximum number of programs per recording; more are a problem.
   static constexpr size_t kMaxPrograms = 1000;
 
-  // `programs` are files, as --program takes them, that stand in for recorded ones: by build-id,
-  // else by object number (and then a build-id that differs is said). Errors: usage and io, for
+  // `programs` are files, as for --program, used instead of the recorded ones: matched by build-id,
+  // else by object number (a different build-id is then a problem). Errors: usage and io, for
   // `programs` only.
   static Result<std::shared_ptr<const RecordedNames>> open(xray::SideRecord record,
                                                            const std::vector<std::string>& programs,
@@ -35,11 +34,11 @@ class RecordedNames final : public FunctionNames {
   [[nodiscard]] const xray::SideRecord& record() const { return record_; }
 
  private:
-  // A file that explains functions.
+  // A file that names functions.
   struct Program {
     std::string path;
-    std::optional<ProgramNames> map;   // of clang's sleds; read when the recording has ids of it
-    std::unique_ptr<Symbolizer> code;  // of functions known by address
+    std::optional<ProgramNames> map;   // of clang's sleds; read if the recording uses its ids
+    std::unique_ptr<Symbolizer> code;  // of functions identified by address
   };
   class Opener;
 

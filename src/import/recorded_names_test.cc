@@ -15,7 +15,6 @@
 namespace telltale {
 namespace {
 
-using testing::as_bytes;
 using ::testing::HasSubstr;
 using testing::SideBuilder;
 
@@ -87,7 +86,7 @@ TEST(RecordedNames, AnotherProgramIsSaidAndNamesNothing) {
   const auto names = names_of(own_recording("\x12\x34"), problems);
   EXPECT_THAT(names->describe(FunctionId{xray::kFirstAssignedId}).name, HasSubstr("@0x"));
   ASSERT_EQ(problems.damage_count(), 1U);
-  EXPECT_THAT(to_string(problems.kept()[0]), HasSubstr("not the program that was recorded"));
+  EXPECT_THAT(to_string(problems.kept()[0]), HasSubstr("not the recorded program"));
   EXPECT_THAT(to_string(problems.kept()[0]), HasSubstr("1234"));
 }
 

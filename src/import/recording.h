@@ -20,8 +20,8 @@ class SamplerReports;
 class StackPaths;
 class TimedCalls;
 
-// One recording, of one file or of several, whatever its format. What it can tell are its
-// capabilities: interfaces that it has or has not. Immutable; safe to use from several threads.
+// A recording of one or several files in any format. Its capabilities are interfaces that may be
+// null. Immutable; safe to use from several threads.
 class Recording {
  public:
   explicit Recording(const FormatDescriptor& format) : format_(&format) {}
@@ -29,22 +29,22 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
   virtual ~Recording() = default;
 
-  // For messages, and for what works file by file (dump, check, convert).
+  // For messages, and for work file by file (dump, check, convert).
   [[nodiscard]] const FormatDescriptor& format() const { return *format_; }
 
-  // Reads all records on `workers` threads (0: all cores) and counts those that the filter chooses.
+  // Reads all records on `workers` threads (0: all cores) and counts those that the filter selects.
   [[nodiscard]] virtual RecordingInfo info(size_t workers, const CallFilter& filter = {}) const = 0;
-  // What was found broken when it was opened; answers find the rest.
+  // Problems found on opening; answers report the others.
   [[nodiscard]] virtual const ProblemLog& problems() const = 0;
-  // The files, in the order in which they were given.
+  // The files, in the given order.
   [[nodiscard]] virtual size_t file_count() const = 0;
   [[nodiscard]] virtual const InputFile& input(size_t file) const = 0;
-  // Processes that wrote it; 0 where it does not say.
+  // Processes that wrote it; 0 if unknown.
   [[nodiscard]] virtual std::vector<int64_t> writers() const { return {}; }
-  // Sets RecordFilter::function_at for the records of a file that name functions by address.
+  // Sets RecordFilter::function_at for the records of a file that identify functions by address.
   virtual void name_addresses(RecordFilter& /*filter*/, size_t /*file*/) const {}
 
-  // Capabilities; null: the recording does not tell of such things. Valid as long as this.
+  // Capabilities; null if the recording has no such data. Valid as long as this.
   [[nodiscard]] virtual const TimedCalls* timed_calls() const { return nullptr; }
   [[nodiscard]] virtual const RuntimeEvents* runtime_events() const { return nullptr; }
   [[nodiscard]] virtual const SamplerReports* counts_at_sites() const { return nullptr; }

@@ -24,7 +24,7 @@ namespace telltale {
 
 class TimedCalls;
 
-// What a managed runtime's recording says of itself and of the run.
+// Properties of a managed runtime's recording and of the run.
 struct RuntimeHeader {
   struct Environment {
     std::string arguments;
@@ -37,14 +37,14 @@ struct RuntimeHeader {
   std::optional<Environment> environment;  // none: the recording does not say
   uint64_t timer_overhead_ns = 0;
   uint64_t startup_ms = 0;       // since 1970
-  uint64_t pid = 0;              // 0: not said
-  uint16_t port = 0;             // on which the program takes commands; 0: on none
-  bool types_by_domain = false;  // a class has a type for each application domain
+  uint64_t pid = 0;              // 0: unknown
+  uint16_t port = 0;             // command port of the program; 0: none
+  bool types_by_domain = false;  // a class has one type per application domain
 };
 
-// Capability: what a managed runtime did beside calls (model/runtime_events.h). Each answer reads
-// the recording once or twice on `workers` threads (0: all cores), adds what could not be read to
-// `problems`, and does not depend on the number of workers. Safe to use from several threads.
+// Capability: events of a managed runtime other than calls (model/runtime_events.h). Each answer
+// reads the recording once or twice on `workers` threads (0: all cores), adds damage to `problems`,
+// and does not depend on the number of workers. Safe to use from several threads.
 class RuntimeEvents {
  public:
   RuntimeEvents() = default;
@@ -55,11 +55,11 @@ class RuntimeEvents {
   // Of the same recording: threads, functions, the clock.
   [[nodiscard]] virtual const TimedCalls& calls() const = 0;
   [[nodiscard]] virtual RuntimeHeader header() const = 0;  // of the first file
-  // Of the first buffer of the first file: what mprof-report counts seconds from.
+  // Of the first buffer of the first file: the origin of mprof-report's times.
   [[nodiscard]] virtual Ticks first_buffer_time() const = 0;
-  // What TypeIds mean. The first call reads the whole recording.
+  // The meaning of TypeIds. The first call reads the whole recording.
   [[nodiscard]] virtual const TypeNames& types() const = 0;
-  // The address that the id of a type or object stands for, and the ids of an address: one a file.
+  // The address that an id of a type or object denotes, and the ids of an address: one per file.
   [[nodiscard]] virtual uint64_t address_of(uint64_t id) const = 0;
   [[nodiscard]] virtual std::vector<uint64_t> ids_of(uint64_t address) const = 0;
 
@@ -73,15 +73,15 @@ class RuntimeEvents {
                                                  ProblemLog& problems) const = 0;
   [[nodiscard]] virtual RuntimeTimeline runtime_timeline(const CallFilter& filter, size_t workers,
                                                          ProblemLog& problems) const = 0;
-  [[nodiscard]] virtual WeightedStacks weighted_stacks(Weighed weighed, const CallFilter& filter,
-                                                       size_t workers,
+  [[nodiscard]] virtual WeightedStacks weighted_stacks(StackMetric weighed,
+                                                       const CallFilter& filter, size_t workers,
                                                        ProblemLog& problems) const = 0;
   [[nodiscard]] virtual HeapShotRoots heap_shot_roots(HeapShotRoots::Since since,
                                                       size_t workers) const = 0;
   [[nodiscard]] virtual std::optional<HeapGraph> last_heap_graph(
       const CallFilter& filter, size_t workers, ProblemLog& problems,
       std::vector<HeapShotLeftOut>* left_out) const = 0;
-  // Tells all events in the order of the files, whatever their thread, and no problems.
+  // Emits the events of all threads in file order, and no problems.
   virtual void track_objects(ObjectTracking& tracking) const = 0;
   [[nodiscard]] virtual EventSizes event_sizes(size_t workers, ProblemLog& problems) const = 0;
 };

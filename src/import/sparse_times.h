@@ -10,26 +10,26 @@
 
 namespace telltale {
 
-// An EventSink in front of another for recordings whose writer read the clock on some events only
-// (docs/formats/xray-recorder.md, "Sparse clock"; what it means for answers:
-// docs/analysis/sparse-clock.md). Calls that come with the time of the event before have no time of
-// their own: they are held until the next time is known, and then told at estimated times, in their
-// order. Of k held events between readings A and B, the i-th is told at
-//   A + (B - A) * i / (k + 1)                      when k is interval - 1, the writer's usual row
-//   A + i * min(pace, (B - A) / (k + 1))           when the clock was read early
-//   min(A + i * pace, limit)                       when no reading follows; limit: see end_buffer()
-// where pace is (B - A) / (k + 1) of the last usual row, 0 before there was one.
+// An EventSink that forwards to another, for recordings whose writer read the clock only on some
+// events (docs/formats/xray-recorder.md, "Sparse clock"; what it means for answers:
+// docs/analysis/sparse-clock.md). Calls with the same time as the event before them have no time of
+// their own: they are held until the next reading, then emitted in order at estimated times. Of k
+// held events between readings A and B, the i-th is emitted at
+//   A + (B - A) * i / (k + 1)                      when k is interval - 1, the writer's regular
+//   interval A + i * min(pace, (B - A) / (k + 1))           when the clock was read early min(A + i
+//   * pace, limit)                       when no reading follows; limit: see end_buffer()
+// where pace is (B - A) / (k + 1) of the last regular interval, 0 before the first.
 template <typename Sink>
 class SparseTimes {
  public:
-  // More events than this without a time are not held; no writer leaves so many.
+  // Maximum number of held events; no writer produces more without a reading.
   static constexpr size_t kMaxHeld = size_t{1} << 16;
 
-  // `interval`: at most interval - 1 events stand between two readings. `pace`: of the thread's
-  // buffer before.
+  // `interval`: at most interval - 1 events lie between two readings. `pace`: of the thread's
+  // previous buffer.
   SparseTimes(Sink& sink, uint32_t interval, Ticks pace = 0)
       : sink_(sink), interval_(interval), pace_(pace) {}
-  // The first event is inside a buffer; `time` is the last reading before it.
+  // Starts inside a buffer; `time` is the last reading before the first event.
   void start_inside(Ticks time) {
     last_ = time;
     next_is_timed_ = false;
@@ -45,7 +45,7 @@ class SparseTimes {
     last_ = event.time;
     next_is_timed_ = false;
   }
-  // Of the entry before: goes where that goes.
+  // Belongs to the entry before it, and is held with it.
   void argument(uint64_t value) {
     if (held_.empty()) {
       sink_.argument(value);
@@ -57,7 +57,7 @@ class SparseTimes {
     settle(time);
     sink_.cpu(time, number);
     last_ = time;
-    // This record was made by reading the clock for the next event.
+    // The writer read the clock for the next event, which caused this record.
     next_is_timed_ = true;
   }
   void loss(const LossEvent& event) {
@@ -65,14 +65,14 @@ class SparseTimes {
     sink_.loss(event);
   }
 
-  // No reading follows what is held; the thread's next one is at `limit` or later.
+  // No reading follows the held events; the thread's next reading is at `limit` or later.
   void end_buffer(Ticks limit) {
     tell_held(last_, [&](uint64_t number) {
       const Ticks room = limit > last_ ? limit - last_ : 0;
       return pace_ != 0 && number > room / pace_ ? room : number * pace_;
     });
   }
-  // Calls told so far that had no time of their own.
+  // Calls emitted so far without their own time.
   [[nodiscard]] uint64_t estimated() const { return estimated_; }
   [[nodiscard]] Ticks pace() const { return pace_; }
 
@@ -88,7 +88,7 @@ class SparseTimes {
   void take(Ticks time, const Held& event) {
     if (time != last_ || next_is_timed_) {
       settle(time);
-      tell(time, event);
+      emit(time, event);
       last_ = time;
       next_is_timed_ = false;
       return;
@@ -99,7 +99,7 @@ class SparseTimes {
     ++estimated_;
   }
 
-  // Tells what is held, now that the next reading is known.
+  // Emits the held events: the next reading is known.
   void settle(Ticks until) {
     if (held_.empty()) return;
     const Ticks span = until > last_ ? until - last_ : 0;
@@ -115,23 +115,23 @@ class SparseTimes {
     }
   }
 
-  // Tells the held events, the i-th at start + after(i), i counted from 1.
+  // Emits the held events, the i-th at start + after(i), i counted from 1.
   template <typename After>
   void tell_held(Ticks start, After after) {
     if (held_.empty()) return;
     Ticks time = start;
     uint64_t number = 0;
-    tell_estimated(sink_, true);
+    emit_estimated(sink_, true);
     for (const Held& event : held_) {
       if (event.kind != Kind::argument) time = start + after(++number);
-      tell(time, event);
+      emit(time, event);
     }
-    tell_estimated(sink_, false);
+    emit_estimated(sink_, false);
     held_.clear();
     timeless_ = 0;
   }
 
-  void tell(Ticks time, const Held& event) {
+  void emit(Ticks time, const Held& event) {
     switch (event.kind) {
       case Kind::enter:
         sink_.enter(time, event.id);
@@ -148,7 +148,7 @@ class SparseTimes {
   Sink& sink_;
   uint32_t interval_;
   std::vector<Held> held_;
-  size_t timeless_ = 0;  // events in held_; arguments do not count
+  size_t timeless_ = 0;  // events in held_, not counting arguments
   Ticks last_ = 0;       // the last time that was read from the clock
   Ticks pace_ = 0;
   bool next_is_timed_ = true;

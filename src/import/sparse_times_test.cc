@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Writes down what it is told.
+// Logs all events it receives.
 struct Notes {
   std::vector<std::string> lines;
   void enter(Ticks time, FunctionId id) {
@@ -37,7 +37,7 @@ TEST(SparseTimes, AUsualRowIsSpreadEvenlyAndGivesThePace) {
   Notes notes;
   SparseTimes times(notes, 4);
   times.cpu(100, 3);
-  times.enter(100, f(1));  // the CPU record's reading was made for this event
+  times.enter(100, f(1));  // the reading of the CPU record was made for this event
   times.enter(100, f(2));
   times.argument(77);
   times.leave(100, f(2), LeaveKind::tail);
@@ -58,7 +58,7 @@ TEST(SparseTimes, AnEarlyReadingEndsAGapThatIsNotSpreadOverCalls) {
   times.enter(0, f(2));
   times.enter(5000, f(3));  // slept
   times.leave(5000, f(3), LeaveKind::normal);
-  times.leave(5006, f(2), LeaveKind::normal);  // quicker than the pace
+  times.leave(5006, f(2), LeaveKind::normal);  // faster than the pace
   times.end_buffer(~uint64_t{0});
   EXPECT_THAT(notes.lines, ElementsAre("0 cpu 0", "0 enter 1", "10 enter 2", "5000 enter 3",
                                        "5003 leave 3", "5006 leave 2"));

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "bytes/as_bytes.h"
+
 namespace telltale {
 namespace {
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 std::vector<StudyRun> read(const std::string& text, ProblemLog& problems) {
   const auto runs = read_study_runs(as_bytes(text), "runs.tsv", problems);

@@ -21,13 +21,13 @@
 
 namespace telltale {
 
-// Capability: calls with times, thread by thread. An answer is one virtual call; behind it decoder,
-// analysis and sink are one loop that is compiled for the format (TimedCallsOf). Answers add what
-// could not be read to `problems` and use `workers` threads (0: all cores); they do not depend on
-// their number. Safe to use from several threads at once.
+// Capability: calls with times, by thread. An answer is one virtual call; its implementation fuses
+// decoder, analysis and sink into one loop compiled for the format (TimedCallsOf). Answers add
+// damage to `problems`, use `workers` threads (0: all cores) and do not depend on their number.
+// Safe to use from several threads.
 //
-// It is an EventSource, too, whose play() costs a virtual call an event: for answers that nobody
-// waits for. An answer that is needed often becomes a member here.
+// It is also an EventSource whose play() costs one virtual call per event, for answers that are not
+// time-critical. Time-critical answers are members here.
 class TimedCalls {
  public:
   TimedCalls() = default;

@@ -6,7 +6,7 @@ namespace telltale {
 // the reader. Sinks that mark estimates have a member estimated(bool): from now on events have
 // estimated times, or recorded ones again. The initial state is recorded times.
 template <typename Sink>
-void tell_estimated(Sink& sink, bool now) {
+void emit_estimated(Sink& sink, bool now) {
   if constexpr (requires { sink.estimated(now); }) sink.estimated(now);
 }
 

@@ -38,7 +38,7 @@ class ReceiverOf final : public EventReceiver {
   void instant(const InstantEvent& event) override { sink_.instant(event); }
   void cpu(Ticks time, uint32_t number) override { sink_.cpu(time, number); }
   void loss(const LossEvent& event) override { sink_.loss(event); }
-  void estimated(bool now) override { tell_estimated(sink_, now); }
+  void estimated(bool now) override { emit_estimated(sink_, now); }
 
  private:
   Sink& sink_;

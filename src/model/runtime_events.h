@@ -14,11 +14,11 @@ namespace telltale {
 
 // Events of a managed runtime (or any other program) other than calls: memory, collections, locks,
 // exceptions, samples, counters, loads. Each is a small struct that is only valid during the call
-// sink.on(event). A sink defines on() for the events that it handles: a source checks hears<Sink,
+// sink.on(event). A sink defines on() for the events that it handles: a source checks handles<Sink,
 // Event>, at compile time, before it makes an event. Sources that only have calls need none of
 // this.
 template <typename Sink, typename Event>
-concept hears = requires(Sink& sink, const Event& event) { sink.on(event); };
+concept handles = requires(Sink& sink, const Event& event) { sink.on(event); };
 
 // The details of events that a sink needs. A sink with a member `EventDetails details() const` may
 // get events without the other details, which is faster to read.
@@ -39,8 +39,8 @@ constexpr bool tells_runtime_events = requires { Source::kTellsRuntimeEvents; };
 
 // Passes an event to a sink that handles it.
 template <typename Sink, typename Event>
-[[gnu::always_inline]] inline void tell(Sink& sink, const Event& event) {
-  if constexpr (hears<Sink, Event>) sink.on(event);
+[[gnu::always_inline]] inline void emit(Sink& sink, const Event& event) {
+  if constexpr (handles<Sink, Event>) sink.on(event);
 }
 
 // A type, as the recording names it (for Mono the address of a class, or of a class's vtable in one

@@ -13,12 +13,12 @@
 
 namespace telltale {
 
-// A byte buffer that encoders write into with a bare pointer: room is asked for once per record,
-// and growing never clears memory that is written next. Move-only.
+// A byte buffer that encoders write into through a raw pointer: they reserve space once per record,
+// and growing never clears memory that is overwritten next. Move-only.
 class AppendBuffer {
  public:
-  // A place for at least `n` bytes, valid until the next call. The caller writes up to some end and
-  // calls commit(end).
+  // Space for at least `n` bytes, valid until the next call. The caller writes to it and calls
+  // commit(end).
   char* reserve(size_t n) {
     if (n > capacity_ - size_) [[unlikely]]
       grow(n);
@@ -30,7 +30,7 @@ class AppendBuffer {
     if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  // Forgets what stands behind `size`. REQUIRES: size <= this->size().
+  // Truncates to `size`. REQUIRES: size <= this->size().
   void truncate(size_t size) { size_ = size; }
 
   [[nodiscard]] size_t size() const { return size_; }
@@ -55,7 +55,7 @@ class AppendBuffer {
   size_t capacity_ = 0;
 };
 
-// Buffers that are used again: memory that was touched before costs no page faults. Safe to share
+// Pool of reusable buffers: memory that was touched before causes no page faults. Safe to share
 // between threads.
 class BufferPool {
  public:

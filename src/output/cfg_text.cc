@@ -140,14 +140,14 @@ Result<void> GraphProgram::write_calls(const ByteSink& sink) const {
   for_each_function([&](const Unit& unit, const CfgFunction& function) {
     const size_t caller = numbers.at(&function);
     append(out.block(), "  f{} [label={}];\n", caller, quoted(function.name));
-    std::set<std::pair<bool, size_t>> told;
+    std::set<std::pair<bool, size_t>> written;
     for (const CfgNode& node : unit.graphs->nodes(function)) {
       for (const std::string_view callee : unit.graphs->callees(node)) {
         const CfgFunction* target = resolve(unit, callee).second;
         const bool known = target != nullptr;
         const size_t number =
             known ? numbers.at(target) : outside.try_emplace(callee, outside.size()).first->second;
-        if (!told.emplace(known, number).second) continue;
+        if (!written.emplace(known, number).second) continue;
         append(out.block(), "  f{} -> {}{};\n", caller, known ? 'f' : 'x', number);
       }
     }

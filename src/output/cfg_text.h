@@ -21,14 +21,14 @@ class GraphProgram {
   // `graphs` must outlive this. `name`: the object's, for messages.
   void add(const CfgInfo& graphs, std::string name);
 
-  // Functions that several units export; a line each, for people.
+  // Functions that several units export, one per line, as text.
   [[nodiscard]] std::vector<std::string> duplicate_exports() const;
 
   // The text that docs/formats/sampler.md, "resolve-cfg", describes. Errors: the sink's.
   [[nodiscard]] Result<void> write_dump(const ByteSink& sink) const;
-  // Graphviz: a cluster a function, a node a statement.
+  // Graphviz: one cluster per function, one node per statement.
   [[nodiscard]] Result<void> write_dot(const ByteSink& sink) const;
-  // Graphviz: a node a function, an edge for each that it calls.
+  // Graphviz: one node per function, one edge per callee.
   [[nodiscard]] Result<void> write_calls(const ByteSink& sink) const;
 
  private:
@@ -41,7 +41,7 @@ class GraphProgram {
     std::string name;
     std::vector<Unit> units;
   };
-  // A function and its unit: (object, unit, name). None: nobody defines it.
+  // A function and its unit: (object, unit, name). None: undefined.
   using Place = std::pair<const Unit*, const CfgFunction*>;
   [[nodiscard]] Place resolve(const Unit& unit, std::string_view callee) const;
   void dump_node(const Unit& unit, const CfgNode& node, size_t number, std::string& out) const;

@@ -5,7 +5,7 @@
 
 namespace telltale {
 
-// A value of a counter, as a cell of its own kind.
+// The value of a counter as a typed cell.
 Table::Cell counter_cell(const CounterValues::Value& value);
 
 }  // namespace telltale

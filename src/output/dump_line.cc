@@ -24,7 +24,7 @@ void append_quoted(std::string& out, std::string_view text, bool json) {
 
 void dump_problem(const Problem& problem, DumpStyle style, BlockWriter& out) {
   std::string kind(problem_kind_name(problem.kind));
-  std::ranges::replace(kind, ' ', '_');  // one word a value
+  std::ranges::replace(kind, ' ', '_');  // one word per value
   DumpLine(style, problem.offset, "Problem", out.block())
       .word("kind", kind)
       .text("in", problem.record)

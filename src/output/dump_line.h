@@ -17,12 +17,12 @@
 namespace telltale {
 
 enum class DumpStyle : uint8_t {
-  text,  // one line a record: offset, kind, fields
-  json,  // one object a line; keys on the page of each format, "What dump prints"
+  text,  // one line per record: offset, kind, fields
+  json,  // one object per line; the page of each format lists the keys, "What dump prints"
 };
 
-// Text that came from outside, in quotes: as JSON, or visible(text) with a quote as \", so that the
-// first plain quote ends it.
+// Untrusted text in quotes: as JSON, or visible(text) with quotes as \", so that the first plain
+// quote ends it.
 void append_quoted(std::string& out, std::string_view text, bool json);
 
 // One line of `dump`: a record's name, offset and fields, in either style. Ends with the object.
@@ -46,7 +46,7 @@ class DumpLine {
     fmt::format_to(end(), "{}", value);
     return *this;
   }
-  // A list; nothing when it is empty.
+  // A list; nothing if it is empty.
   DumpLine& numbers(std::string_view key, std::span<const uint64_t> values) {
     if (values.empty()) return *this;
     begin(key);
@@ -58,7 +58,7 @@ class DumpLine {
     out_ += value ? "true" : "false";
     return *this;
   }
-  // A word of our own: no escaping needed.
+  // A trusted word: needs no escaping.
   DumpLine& word(std::string_view key, std::string_view value) {
     begin(key);
     if (json_) out_ += '"';
@@ -66,19 +66,19 @@ class DumpLine {
     if (json_) out_ += '"';
     return *this;
   }
-  // A value that is spelled for the style already.
+  // A value already formatted for the style.
   DumpLine& raw(std::string_view key, std::string_view value) {
     begin(key);
     out_ += value;
     return *this;
   }
-  // Text that came from outside.
+  // Untrusted text.
   DumpLine& text(std::string_view key, std::string_view value) {
     begin(key);
     append_quoted(out_, value, json_);
     return *this;
   }
-  // A list of texts that came from outside; nothing when it is empty.
+  // A list of untrusted texts; nothing if it is empty.
   DumpLine& texts(std::string_view key, std::span<const std::string_view> values) {
     if (values.empty()) return *this;
     begin(key);
@@ -90,7 +90,7 @@ class DumpLine {
     out_ += ']';
     return *this;
   }
-  // Bytes: quoted text for people, hexadecimal digits for programs.
+  // Bytes: quoted text in text output, hexadecimal digits in JSON.
   DumpLine& bytes(Bytes value) {
     const std::string_view raw(reinterpret_cast<const char*>(value.data()), value.size());
     if (!json_) return text("data", raw);
@@ -113,7 +113,7 @@ class DumpLine {
   std::string& out_;
 };
 
-// A problem, on the line where it was met.
+// A problem, at the position where it was found.
 void dump_problem(const Problem& problem, DumpStyle style, BlockWriter& out);
 
 }  // namespace telltale

@@ -4,8 +4,8 @@
 
 namespace telltale {
 
-// The page kit of web/, complete but for the payload that goes between its halves: JSON written for
-// a script element (append_json_for_script). Made at build time by cmake/embed_page.py.
+// The page kit of web/ in two halves; the payload goes between them, as JSON escaped for a script
+// element (append_json_for_script). cmake/embed_page.py generates it at build time.
 struct EmbeddedPage {
   std::string_view before_data;
   std::string_view after_data;

@@ -12,7 +12,7 @@ constexpr std::string_view kReplacementUtf8 = "\xEF\xBF\xBD";
 
 unsigned char at(std::string_view text, size_t i) { return static_cast<unsigned char>(text[i]); }
 
-// How many bytes at the beginning are ASCII, which most texts are altogether.
+// Length of the ASCII prefix; most texts are all ASCII.
 size_t ascii_prefix(std::string_view text) {
   constexpr uint64_t kUpperBits = 0x8080'8080'8080'8080;
   size_t ascii = 0;
@@ -46,7 +46,7 @@ LeadByte lead_byte(unsigned char lead) {
 
 bool is_control(uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
 
-// Characters without a shape that change the order of their neighbours, end a line, or hide.
+// Invisible characters that reorder their neighbours, end a line, or hide text.
 bool deceives(uint32_t c) {
   return c == 0x00AD || c == 0x061C || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
@@ -65,8 +65,7 @@ void append_unicode_escape(std::string& out, uint32_t c) {
   for (int shift = wide ? 28 : 12; shift >= 0; shift -= 4) out += kHexDigits[(c >> shift) & 15];
 }
 
-// Copies runs of bytes for which plain[byte] holds as they are; the rest goes character by
-// character to `other`.
+// Copies runs of bytes with plain[byte] unchanged; passes other characters to `other`.
 template <typename Other>
 void copy_plain_runs(std::string& out, std::string_view text, const std::array<bool, 256>& plain,
                      Other other) {

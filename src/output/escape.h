@@ -7,12 +7,11 @@
 
 namespace telltale {
 
-// Text from recordings and programs is never trusted. Here, and nowhere else, it is made fit for
-// each place that it is written to. Every function takes any bytes at all and appends to `out`;
-// docs/exports.md, "Names", has the rules.
+// Escaping of untrusted text from recordings and programs, for every output syntax; no other file
+// escapes. Every function accepts arbitrary bytes and appends to `out`. docs/exports.md, "Names",
+// has the rules.
 
-// A piece of text that stands for one character: a code point, or the bytes of an ill-formed
-// sequence.
+// One decoded character: a code point, or the bytes of an ill-formed sequence.
 struct TextPiece {
   uint32_t code_point = 0;  // U+FFFD when ill-formed
   size_t bytes = 0;         // consumed; at least 1
@@ -22,8 +21,7 @@ struct TextPiece {
 // its maximal subpart, as in the WHATWG encoding standard. REQUIRES: text is not empty.
 TextPiece first_character(std::string_view text);
 bool is_utf8(std::string_view text);
-// Well-formed UTF-8 whose every character can be shown: no control characters but tab and line
-// feed.
+// Whether text is well-formed UTF-8 of printable characters, tabs and line feeds.
 bool is_printable_utf8(std::string_view text);
 // Number of code points (ill-formed pieces count as one).
 size_t count_characters(std::string_view text);
@@ -31,22 +29,21 @@ void append_utf8(std::string& out, uint32_t code_point);
 // The text with U+FFFD for each ill-formed piece.
 void append_repaired_utf8(std::string& out, std::string_view text);
 
-// One line of visible text, for terminals and for formats that know no escapes of their own:
-// control characters, characters that reorder or hide text and ill-formed bytes become \n, \t,
-// \x1b, \u202e; a backslash becomes two. The original can be restored.
+// One line of visible text, for terminals and for formats without an escape syntax: control
+// characters, characters that reorder or hide text and ill-formed bytes become \n, \t, \x1b,
+// \u202e; a backslash is doubled. Reversible.
 void append_visible(std::string& out, std::string_view text);
 std::string visible(std::string_view text);
 
 // The inside of a JSON string (RFC 8259), without the quotes; ill-formed pieces become U+FFFD.
 void append_json(std::string& out, std::string_view text);
-// The same, safe inside an HTML <script> element too: < > & and the two line separators become \u
+// The same, also safe inside an HTML <script> element: < > & and the two line separators become \u
 // escapes.
 void append_json_for_script(std::string& out, std::string_view text);
 
-// A CSV field (RFC 4180), quoted where it must be. A field that a spreadsheet would take for a
+// A CSV field (RFC 4180), quoted if necessary. A field that a spreadsheet would interpret as a
 // formula (it begins with = + - @ tab or carriage return), or that begins with an apostrophe, gets
-// an apostrophe in front: a reader takes one leading apostrophe off. Ill-formed pieces become
-// U+FFFD.
+// an apostrophe as prefix: readers remove one leading apostrophe. Ill-formed pieces become U+FFFD.
 void append_csv(std::string& out, std::string_view text);
 
 // Text or an attribute value in XML 1.0 and HTML. Characters that XML cannot hold become U+FFFD;
@@ -59,7 +56,7 @@ void append_dot(std::string& out, std::string_view text);
 // A frame of a folded stack: visible(text) with ; as \x3b and a leading # as \x23.
 void append_folded(std::string& out, std::string_view text);
 
-// Lower-case hexadecimal digits, two a byte.
+// Lower-case hexadecimal digits, two per byte.
 void append_hex(std::string& out, std::string_view bytes);
 
 }  // namespace telltale

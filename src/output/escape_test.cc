@@ -79,7 +79,7 @@ TEST(Escape, FindsTheMaximalSubpartOfAnIllFormedSequence) {
   EXPECT_EQ(count_characters("a\u00e9\xFF\U0001F600"), 4u);
 }
 
-// All code points, which has all boundaries of the encoding's lengths.
+// All code points, hence all boundaries between encoded lengths.
 TEST(Escape, EveryCodePointButSurrogatesIsWrittenAndReadBack) {
   for (uint32_t c = 0; c <= 0x10FFFF; ++c) {
     std::string text;
@@ -106,7 +106,7 @@ TEST(Escape, LongerFormsThanNeededAndBeyondTheLastAreIllFormed) {
   }
 }
 
-// The first and the last character of each range that is not shown, and their neighbours.
+// The first and last character of each escaped range, and their neighbours.
 TEST(Escape, HiddenCharactersAreThoseOfTheTableAndNoOthers) {
   constexpr std::pair<uint32_t, uint32_t> kHidden[] = {
       {0x7F, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x180E, 0x180E}, {0x200B, 0x200F},
@@ -199,14 +199,15 @@ TEST(Escape, CsvQuotesSeparatorsAndGuardsFormulas) {
   EXPECT_EQ(escaped<append_csv>("a,b"), "\"a,b\"");
   EXPECT_EQ(escaped<append_csv>("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(escaped<append_csv>("=1+1"), "'=1+1");
-  // Each character that a spreadsheet may take for the beginning of a formula, or of our guard.
+  // Each character that a spreadsheet may interpret as the start of a formula, and the guard
+  // character.
   for (const char first : "=+-@\t'"s)
     EXPECT_EQ(escaped<append_csv>(std::string(1, first) + "x"), "'"s + first + "x") << first;
   EXPECT_EQ(escaped<append_csv>("\rx"), "\"'\rx\"");
   // Only at the beginning.
   for (const char inside : "=+-@\t'"s)
     EXPECT_EQ(escaped<append_csv>("x"s + inside), "x"s + inside) << inside;
-  // A blank at either end is kept by quotes.
+  // Quotes preserve a leading or trailing blank.
   EXPECT_EQ(escaped<append_csv>(" a"), "\" a\"");
   EXPECT_EQ(escaped<append_csv>("a "), "\"a \"");
   EXPECT_EQ(escaped<append_csv>("a b"), "a b");

@@ -15,10 +15,11 @@
 
 namespace telltale {
 
-// What an export needs to know of a recording besides its events. Everything outlives the export.
+// Data of a recording that an export needs in addition to its events. All of it must outlive the
+// export.
 struct ExportContext {
   const Clock& clock;
-  Ticks first_time = 0;  // is shown as time 0
+  Ticks first_time = 0;  // shown as time 0
   std::span<const EventStream> streams;
   const FunctionNames& functions;
   TreeUnits units = {};  // of a tree's numbers
@@ -29,8 +30,8 @@ ExportContext export_context(const Source& source) {
   return {source.clock(), source.first_time(), source.streams(), source.functions(), {}};
 }
 
-// An export that writes call by call. Its sinks encode units side by side; what they made is
-// written in order.
+// An export that writes call by call. Its sinks encode units concurrently; their output is written
+// in order.
 template <typename E>
 concept CallExport = requires(E& exporter, const UnitContext& unit, typename E::Sink& sink) {
   { exporter.begin() } -> std::same_as<Result<void>>;
@@ -55,7 +56,7 @@ Result<void> run_export(const Source& source, const CallFilter& filter, size_t w
   return exporter.end();
 }
 
-// "normal", "tail", "unwound", "unfinished": how exports call the ends of calls.
+// "normal", "tail", "unwound", "unfinished": names of the ends of calls in exports.
 std::string_view close_name(CloseKind how);
 
 }  // namespace telltale

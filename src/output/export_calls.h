@@ -20,7 +20,7 @@ namespace telltale {
 
 namespace detail {
 
-// What the runtime did beside calls. The calls' own pass tells what could not be read.
+// The events of the runtime other than calls. The pass over the calls reports damage.
 template <EventSource Source>
 TimelineMarks runtime_marks(const Source& source, const ExportOptions& options,
                             const ExportContext& context) {
@@ -50,9 +50,9 @@ Result<ExportRemarks> export_perfetto(const Source& source, const ExportOptions&
 
 }  // namespace detail
 
-// Writes a recording's calls to `out`, which the caller finishes. Adds what could not be read to
-// `problems`. Errors: usage for a format that is no export of calls, and for a measure that a
-// format has no place for; io.
+// Writes a recording's calls to `out`; the caller finishes it. Adds damage to `problems`. Errors:
+// usage for a format that does not export calls, and for a measure that the format cannot
+// represent; io.
 template <EventSource Source>
 Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& options,
                                    ExportFormat format, OutputFile& out, ProblemLog& problems) {
@@ -81,7 +81,7 @@ Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& op
     default:
       break;
   }
-  if (!is_tree_export(format)) return usage_error("this format is no export of calls");
+  if (!is_tree_export(format)) return usage_error("this format does not export calls");
   const Result<MeasuredTree> measured = measure_paths(
       source, options.measure, options.filter, options.jobs, CallTreeOptions().max_depth, problems);
   if (!measured) return std::unexpected(measured.error());

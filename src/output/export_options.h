@@ -11,7 +11,7 @@
 
 namespace telltale {
 
-// What an export of calls is asked to do.
+// Options of an export of calls.
 struct ExportOptions {
   CallFilter filter;
   size_t jobs = 0;                  // 0: one per core
@@ -19,13 +19,12 @@ struct ExportOptions {
   bool compress = false;            // perfetto: compress packets inside the trace
 };
 
-// What an export did not do as one would expect.
+// Deviations of an export from the expected result.
 struct ExportRemarks {
-  uint64_t flattened = 0;  // calls that were too deep for their nesting to be kept
+  uint64_t flattened = 0;  // calls below the maximum depth, whose nesting is lost
   bool nothing = false;    // a tree without paths
   std::vector<HeapShotLeftOut> left_out = {};  // later than the heap shot that is measured
-  std::string
-      estimated;  // what the format has no place for: that times are estimated, and how many
+  std::string estimated;                       // estimated times, in a format that cannot mark them
 };
 
 }  // namespace telltale

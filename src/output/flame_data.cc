@@ -13,10 +13,10 @@ namespace {
 
 enum class FlameText : uint8_t {
   as_it_is,  // JSON for programs
-  for_page,  // what would hide or reorder text is made visible, and nothing can end a script
+  for_page,  // text that hides or reorders is made visible, and nothing can end a script
 };
 
-// Nodes are columns, so that a hundred thousand of them are quick to parse:
+// Nodes are stored as columns, so that a hundred thousand of them parse quickly:
 //   {units: {counted, measured, suffix}, trees: [{title, pruned: {nodes, self_ns, share}, depth:
 //   [], function: [], calls: [], inside: [], total_ns: [], self_ns: []}...], functions: [[name,
 //   file, line, module]...]}   (_bytes or _count in place of _ns: units.suffix)
@@ -26,7 +26,7 @@ class FlameData {
   FlameData(const Clock& clock, const FunctionNames& names, FlameText style, OutputFile& out)
       : clock_(clock), names_(names), style_(style), out_(out) {}
 
-  // The whole of --json: title and facts stand in front.
+  // All of --json: title and facts come first.
   Result<void> write_document(const FlameGraph& graph) {
     text_ = "{\"title\":";
     string(graph.title);
@@ -139,7 +139,7 @@ class FlameData {
     text_ += ']';
   }
 
-  // The page shows it as it is: so what would hide or reorder text is made visible here.
+  // The page shows it verbatim, so text that hides or reorders is made visible here.
   void string(std::string_view text) {
     text_ += '"';
     if (style_ == FlameText::for_page) {

@@ -15,14 +15,14 @@
 
 namespace telltale {
 
-// What a flame graph shows: trees with a title each ("all threads", "thread 4711"), and facts of
-// the recording in words ("span", "1.2 s"). Text may be any bytes.
+// The content of a flame graph: titled trees ("all threads", "thread 4711"), and facts about the
+// recording ("span", "1.2 s"). Text may be arbitrary bytes.
 struct FlameGraph {
   struct Tree {
     std::string title;
     FlameTree tree;
   };
-  // Two recordings side by side: what each is called. All trees have FlameTree::before then.
+  // For a comparison of two recordings: their names. All trees then have FlameTree::before.
   struct Compared {
     std::string before;
     std::string after;
@@ -34,18 +34,18 @@ struct FlameGraph {
   std::optional<Compared> compared = std::nullopt;
 };
 
-// An interactive page that needs nothing but itself: no network, no inline event handlers, a
-// content security policy that allows its own script and style only. Errors: the file's.
+// A self-contained interactive page: no network, no inline event handlers, and a content security
+// policy that allows only its own script and style. Errors: the file's.
 Result<void> write_flame_html(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out);
 
-// What the page shows, as JSON: docs/analysis/call-tree.md, "Flame graphs", has the keys. Errors:
-// the file's.
+// The content of the page as JSON: docs/analysis/call-tree.md, "Flame graphs", lists the keys.
+// Errors: the file's.
 Result<void> write_flame_json(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out);
 
-// The first tree as a drawing (SVG 1.1) with a title a box, callers on top. Boxes narrower than a
-// tenth of a pixel are left out; the drawing says how many. Errors: the file's.
+// The first tree as an SVG 1.1 image with a title per box, callers on top. Omits boxes narrower
+// than a tenth of a pixel, and states their number. Errors: the file's.
 Result<void> write_flame_svg(const FlameGraph& graph, const Clock& clock,
                              const FunctionNames& names, OutputFile& out);
 

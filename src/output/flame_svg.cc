@@ -16,7 +16,7 @@ constexpr double kRow = 17;
 constexpr double kTop = 46;
 constexpr double kCharacter = 6.7;   // of the font below
 constexpr double kNarrowest = 0.1;   // pixels
-constexpr size_t kShownRows = 4000;  // deeper boxes are left out, and counted
+constexpr size_t kShownRows = 4000;  // deeper boxes are omitted and counted
 
 constexpr std::string_view kStyle =
     "text{font:11px ui-monospace,Menlo,Consolas,monospace;fill:#1b1b1b}"
@@ -35,7 +35,7 @@ std::string colour_of(const FunctionInfo& info) {
   return fmt::format("hsl({},{}%,{}%)", hash % 360, 55 + hash / 360 % 20, 68 + hash / 7200 % 12);
 }
 
-// As many characters of `text` as fit into `width` pixels; nothing if that says nothing.
+// As many characters of `text` as fit into `width` pixels; empty if too few fit.
 std::string fitted(std::string_view text, double width) {
   const auto room = static_cast<size_t>(std::max(0.0, (width - 4) / kCharacter));
   if (room < 3) return {};
@@ -56,7 +56,7 @@ class Drawing {
 
   Result<void> write() {
     begin();
-    // Where the next callee of each open depth begins.
+    // Position of the next callee at each open depth.
     std::vector<double> next = {kMargin};
     const double scale =
         (kWidth - 2 * kMargin) / std::max(1.0, static_cast<double>(tree_.nodes.front().total));
@@ -135,7 +135,7 @@ class Drawing {
     const uint64_t hidden = left_out_ + tree_.pruned_nodes;
     text_ += fmt::format("<text class=\"n\" x=\"{}\" y=\"{}\">{} boxes", kMargin, bottom_ + 17,
                          tree_.nodes.size() - left_out_);
-    if (hidden != 0) text_ += fmt::format("; {} too narrow to be drawn are left out", hidden);
+    if (hidden != 0) text_ += fmt::format("; {} too narrow to draw are omitted", hidden);
     text_ += "</text>\n</svg>\n";
   }
 

@@ -14,7 +14,7 @@ void JsonWriter::break_line() {
   out_.append(2 * levels_.size(), ' ');
 }
 
-// What stands between the value before and the one to come.
+// Writes the separator between the previous and the next value.
 void JsonWriter::separate() {
   if (after_key_) {
     after_key_ = false;

@@ -11,13 +11,13 @@
 namespace telltale {
 
 // Writes JSON piece by piece to the end of a string, which may be flushed and cleared at any time
-// between two calls. Commas, line breaks and escapes are its business; that objects get keys and
-// that what was begun is ended is the caller's. Calls: value, where value = scalar | begin_object
-// (key value)* end_object | begin_array value* end_array.
+// between two calls. Writes commas, line breaks and escapes; the caller must write keys in objects
+// and end what it begins. Calls: value, where value = scalar | begin_object (key value)* end_object
+// | begin_array value* end_array.
 class JsonWriter {
  public:
-  // Members and elements down to nesting level `line_depth` stand on a line of their own, indented
-  // by two blanks a level; deeper ones share a line. 0: everything on one line, no blanks.
+  // Members and elements down to nesting level `line_depth` are on separate lines, indented by two
+  // blanks per level; deeper ones share a line. 0: everything on one line, without blanks.
   explicit JsonWriter(std::string& out, size_t line_depth = 0)
       : out_(out), line_depth_(line_depth) {}
 
@@ -47,7 +47,7 @@ class JsonWriter {
   JsonWriter& value(const std::optional<T>& maybe) {
     return maybe ? value(*maybe) : value(nullptr);
   }
-  // Text that is JSON already.
+  // Text that already is JSON.
   JsonWriter& raw(std::string_view json);
 
   template <typename T>

@@ -38,7 +38,7 @@ class Writer {
     out_.flush_if_full();
   }
 
-  // Letters, digits and underscores are all that a test's name may have.
+  // A test's name may contain only letters, digits and underscores.
   [[nodiscard]] std::string test_name() const {
     if (sparsity_ == 0) return "telltale_counts_as_reported";
     if (sparsity_ == 1) return "telltale_all_counted";

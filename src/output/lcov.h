@@ -10,8 +10,8 @@
 namespace telltale {
 
 struct LcovOptions {
-  // Lines that a count of 1 stands for; above 1 the counts are estimates, and the test's name says
-  // so. 0: the user did not say.
+  // Executions per count; above 1 the counts are estimates, and the test's name says so. 0:
+  // unknown.
   uint64_t sparsity = 0;
 };
 

@@ -21,14 +21,14 @@ namespace detail {
 template <EventSource Source>
 MeasuredTree measure_events(const Source& source, Measure measure, const CallFilter& filter,
                             size_t workers, const CallTreeOptions& options, ProblemLog& problems) {
-  Weighed weighed = Weighed::allocations;
-  if (measure == Measure::samples) weighed = Weighed::samples;
-  if (measure == Measure::throws) weighed = Weighed::throws;
-  if (measure == Measure::blocked) weighed = Weighed::waits;
-  WeightedStacks stacks = collect_weighted_stacks(source, weighed, filter, workers, problems);
+  StackMetric metric = StackMetric::allocations;
+  if (measure == Measure::samples) metric = StackMetric::samples;
+  if (measure == Measure::throws) metric = StackMetric::throws;
+  if (measure == Measure::blocked) metric = StackMetric::waits;
+  WeightedStacks stacks = collect_weighted_stacks(source, metric, filter, workers, problems);
   auto names = std::make_unique<FrameNames>(source.functions());
   const WeightOf weight = measure == Measure::alloc_count ? WeightOf::count : WeightOf::value;
-  CallTreePartial partial = weighted_tree(stacks, weighed, weight, options, *names);
+  CallTreePartial partial = weighted_tree(stacks, metric, weight, options, *names);
   std::vector<LiveType> live = last_live_types(stacks, source.streams(), *names);
   return {std::move(partial),
           std::move(names),
@@ -55,9 +55,8 @@ MeasuredTree measure_heap(const Source& source, Measure measure, const CallFilte
 
 }  // namespace detail
 
-// The paths of a recording by a measure, by thread, in one or two readings of it on `workers`
-// threads (0: all cores). Adds what could not be read to `problems`. Errors: what build_call_tree
-// gives.
+// The paths of a recording by a measure, by thread, in one or two passes on `workers` threads (0:
+// all cores). Adds damage to `problems`. Errors: those of build_call_tree.
 template <EventSource Source>
 Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const CallFilter& filter,
                                    size_t workers, size_t max_depth, ProblemLog& problems) {
@@ -116,10 +115,10 @@ struct MeasuresFound : IgnoreEvents {
   }
 };
 
-// The measures that a whole recording has something of, in the order of the enumeration. Reads it.
+// The measures for which a recording has data, in enumeration order. Reads the whole recording.
 template <EventSource Source>
 std::vector<Measure> measures_with_data(const Source& source, size_t workers) {
-  ProblemLog same_again;  // whoever asks has read the recording before
+  ProblemLog same_again;  // the caller has read the recording before
   MeasuresFound found;
   play_pieces(
       source, workers, [] { return MeasuresFound(); },

@@ -19,7 +19,7 @@
 
 namespace telltale {
 
-// What a flame graph, stacks or a profile measure. docs/analysis/weighted-stacks.md.
+// The measure of a flame graph, stacks or a profile. docs/analysis/weighted-stacks.md.
 enum class Measure : uint8_t {
   time,
   alloc_bytes,
@@ -27,29 +27,30 @@ enum class Measure : uint8_t {
   samples,
   throws,
   blocked,
-  live_bytes,  // of the last heap shot, by what keeps objects alive
+  live_bytes,  // of the last heap shot, by retaining path
   live_count,
 };
 
-// "alloc-bytes" ...; measure_names() leaves out time, which verbs have names of their own for.
+// "alloc-bytes" ...; measure_names() omits time, for which verbs have their own names.
 std::optional<Measure> measure_of_name(std::string_view name);
 std::vector<std::string> measure_names();
 std::string_view name_of_measure(Measure measure);
 std::vector<Measure> all_measures();  // in the order of the enumeration
 TreeUnits units_of(Measure measure);
 
-// A tree of paths with what its numbers mean. Nothing in it refers to anything but the recording
-// and the object that `names` holds.
+// A tree of paths and the meaning of its numbers. Refers only to the recording and to the object
+// that `names` owns.
 struct MeasuredTree {
   CallTreePartial partial;
   std::unique_ptr<FrameNames> names;  // null: the recording's
   Clock clock;
   TreeUnits units;
-  std::vector<LiveType> live = {};             // of allocations: what lived in the last heap shot
-  std::vector<HeapShotLeftOut> left_out = {};  // of what is alive: later shots that are not used
+  std::vector<LiveType> live = {};  // of allocations: those alive in the last heap shot
+  std::vector<HeapShotLeftOut> left_out =
+      {};  // of live objects: number of later shots that were ignored
 };
 
-// What exports need to know; valid as long as both.
+// The context for exports; valid as long as both.
 template <EventSource Source>
 ExportContext measured_context(const Source& source, const MeasuredTree& measured) {
   return {measured.clock, source.first_time(), source.streams(),

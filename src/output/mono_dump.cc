@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 8> kMetadataActions = {
 constexpr std::array<std::string_view, 4> kFinalizePhases = {"start", "end", "object_start",
                                                              "object_end"};
 
-// The codec that shows fields (event_fields.h). The items of a list are told field by field:
-// root_slot=[...] root_object=[...].
+// The codec that prints fields (event_fields.h). Lists are printed field by field: root_slot=[...]
+// root_object=[...].
 class FieldPrinter {
  public:
   FieldPrinter(DumpLine& line, DumpStyle style, const Layout& layout, uint8_t first_byte)
@@ -100,7 +100,7 @@ class FieldPrinter {
   bool json_;
   const Layout& layout_;
   uint8_t first_byte_;
-  const char* item_ = nullptr;  // name of the list whose items are being told
+  const char* item_ = nullptr;  // name of the list being printed
   std::vector<std::pair<std::string_view, std::string>> columns_;
 };
 
@@ -125,12 +125,12 @@ class Dumper {
   void event(const EventHead& head, const Call& call) {
     time_ = head.time;
     if (selector_ != nullptr && !selector_->call(head.time, call)) return;
-    tell(head, call);
+    print(head, call);
   }
   template <typename Record>
   void event(const EventHead& head, const Record& record) {
     time_ = head.time;
-    if (here()) tell(head, record);
+    if (here()) print(head, record);
   }
   void skipped(uint64_t offset, uint64_t bytes, std::string_view reason) {
     if (!here()) return;
@@ -142,14 +142,14 @@ class Dumper {
   }
 
  private:
-  // Would the selector choose what stands here?
+  // Whether the selector selects the current event.
   [[nodiscard]] bool here() const {
     return selector_ == nullptr || !in_buffer_once() || selector_->other(time_);
   }
   [[nodiscard]] bool in_buffer_once() const { return time_ != kNoTime; }
 
   template <typename Record>
-  void tell(const EventHead& head, Record record) {
+  void print(const EventHead& head, Record record) {
     {
       DumpLine line(style_, head.offset, event_name(head.kind), out_.block());
       line.number("time", head.time);
@@ -159,7 +159,7 @@ class Dumper {
     }
     out_.flush_if_full();
   }
-  // What the first byte says beside the kind.
+  // Content of the first byte other than the kind.
   template <typename Record>
   static void describe(DumpLine&, const EventHead&, const Record&) {}
   static void describe(DumpLine& line, const EventHead&, const Call& r) {

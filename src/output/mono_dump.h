@@ -10,10 +10,10 @@
 
 namespace telltale::mono {
 
-// Every event of a Mono recording, one a line, in file order, behind a line for its buffer; with
-// skipped bytes and problems where they stand. Addresses are whole (bases added); text from the
-// file is escaped for the style. What was wrong with the input is added to `problems`. Only what
-// `selector` chooses is told; null chooses all. Errors: those of read_file_header, and the sink's.
+// Prints every event of a Mono recording, one per line, in file order, after a line for its buffer,
+// with skipped bytes and problems at their positions. Addresses are absolute; text from the file is
+// escaped for the style. Adds damage to `problems`. Prints only events that `selector` selects;
+// null: all. Errors: those of read_file_header, and the sink's.
 Result<void> dump_recording(Bytes file, const std::string& file_name, DumpStyle style,
                             const ByteSink& sink, ProblemLog& problems,
                             RecordSelector* selector = nullptr);

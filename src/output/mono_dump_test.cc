@@ -27,7 +27,7 @@ std::string dumped(const testing::MonoSample& sample, DumpStyle style) {
   return out;
 }
 
-// dump prints what stands beside each golden file: every event of every version, field by field.
+// dump prints the expected text of each golden file: every event of every version, field by field.
 TEST(MonoDump, GoldenFiles) {
   for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
     const std::string text = dumped(sample, DumpStyle::text);

@@ -25,8 +25,8 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
     if (fd < 0) return io_error(path, "cannot open for writing", errno);
     return OutputFile(path, {}, fd);
   }
-  // O_EXCL: whatever stands under the temporary name already is left alone. The process id keeps
-  // two exports apart.
+  // O_EXCL: never touches an existing file of the temporary name. The process id separates
+  // concurrent exports.
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     const std::string temporary =
         path + ".telltale-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);

@@ -9,11 +9,10 @@
 
 namespace telltale {
 
-// Where an export goes: exactly the path that the user gave, or standard output for "-". A new or
-// regular file is written under a temporary name in the same folder and takes its own name in
-// finish(), so that nobody sees half of it and a failed export leaves what was there before;
-// anything else (a pipe, a device, a symbolic link) is written straight into. Small writes are
-// gathered. Move-only.
+// The destination of an export: the path given by the user, or standard output for "-". A new or
+// regular file is written under a temporary name in the same folder and renamed by finish(), so
+// that no partial file is visible and a failed export keeps the previous file. Pipes, devices and
+// symbolic links are written directly. Buffers small writes. Move-only.
 class OutputFile {
  public:
   static Result<OutputFile> open(const std::string& path);
@@ -23,9 +22,9 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // without finish(): the temporary file is removed
 
-  // Errors: io; the first one sticks and is given again by every later call.
+  // Errors: io; after the first one, every later call returns it again.
   Result<void> write(std::string_view bytes);
-  // Writes what is gathered and puts the file in its place. Nothing may be written afterwards.
+  // Flushes and renames the file. Nothing may be written afterwards.
   Result<void> finish();
 
   [[nodiscard]] uint64_t bytes_written() const { return written_; }

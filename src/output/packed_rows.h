@@ -12,11 +12,11 @@
 
 namespace telltale {
 
-// A cell of a table. Nothing: an empty field, or null.
+// A cell of a table. monostate: an empty field, or null.
 using TableCell = std::variant<std::monostate, std::string, int64_t, uint64_t, double>;
 
-// Rows of a table, packed: a cell takes a tag and the bytes that its number needs; the first
-// kMostKept different texts are kept once. A table may have a row for every value of a recording.
+// Packed rows of a table: a cell takes a tag and as many bytes as its number needs; the first
+// kMostKept distinct texts are stored once. A table may have a row for every value of a recording.
 class PackedRows {
  public:
   static constexpr size_t kMostKept = 1 << 16;
@@ -48,7 +48,7 @@ class PackedRows {
   const char* unpack(const char* at, TableCell& cell) const;
 
   size_t rows_ = 0;
-  std::vector<std::string> blocks_;  // whole rows
+  std::vector<std::string> blocks_;  // complete rows
   TextPool kept_;
 };
 

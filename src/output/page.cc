@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kPayloadVersion = 1;  // web/src/payload.ts
 
-// A JSON string. A page shows text as it is, so what would hide or reorder text is made visible.
+// A JSON string. Pages show text verbatim, so text that hides or reorders is made visible.
 void append_string(std::string& out, std::string_view text) {
   out += '"';
   append_json_for_script(out, visible(text));

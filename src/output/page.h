@@ -12,8 +12,8 @@
 
 namespace telltale {
 
-// An HTML file of the page kit (docs/design/page-kit.md): tabs, each of which shows a part of the
-// data, and facts of the recording in words. Text may be any bytes.
+// An HTML file of the page kit (docs/design/page-kit.md): tabs that each show a part of the data,
+// and facts about the recording. Text may be arbitrary bytes.
 struct PageHead {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // name, value
@@ -24,7 +24,7 @@ struct PageData {
   std::string_view key;
   std::function<Result<void>(OutputFile&)> write;
 };
-// `kind` is one of web/src/tabs/kinds.ts, `data` the key of a part that fits it.
+// `kind` is one of web/src/tabs/kinds.ts, `data` the key of a matching part.
 struct PageTab {
   std::string_view id;
   std::string_view kind;
@@ -32,7 +32,7 @@ struct PageTab {
   std::string_view data;
 };
 
-// Errors: the file's, and what `write` of a part gives.
+// Errors: the file's, and those of `write`.
 Result<void> write_page(const PageHead& head, std::span<const PageData> data,
                         std::span<const PageTab> tabs, OutputFile& out);
 

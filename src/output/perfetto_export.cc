@@ -105,7 +105,7 @@ void PerfettoSink::annotate_estimate() { annotate(text_annotation("begin", "esti
 void PerfettoSink::annotate(const ProtoMessage& annotation) {
   const std::string field = ProtoMessage().message(event::kDebugAnnotations, annotation).encoded();
   if (arguments_at_ == 0) {
-    // Makes both lengths of the BEGIN wide enough for whatever comes.
+    // Widens both lengths of the BEGIN for any content.
     argument_count_ = 0;
     buffer_.reserve(2 * kWideLength);
     char* begin = buffer_.data() + begin_at_;
@@ -148,14 +148,14 @@ void PerfettoSink::orphan_exit(Ticks time, FunctionId function) {
   put_event(time, instant_event("telltale.orphan_exit", name));
 }
 
-void PerfettoSink::instant(const InstantEvent& told) {
-  const std::string_view payload(reinterpret_cast<const char*>(told.payload.data()),
-                                 told.payload.size());
+void PerfettoSink::instant(const InstantEvent& instant) {
+  const std::string_view payload(reinterpret_cast<const char*>(instant.payload.data()),
+                                 instant.payload.size());
   std::string category = "telltale.";
-  category += told.category;
-  std::string name(told.category);
+  category += instant.category;
+  std::string name(instant.category);
   name += " event";
-  if (told.type != 0) name += " " + std::to_string(told.type);
+  if (instant.type != 0) name += " " + std::to_string(instant.type);
   ProtoMessage message = instant_event(category, name);
   if (is_printable_utf8(payload)) {
     message.message(event::kDebugAnnotations, text_annotation("payload", payload));
@@ -165,16 +165,16 @@ void PerfettoSink::instant(const InstantEvent& told) {
     message.message(event::kDebugAnnotations, text_annotation("payload_hex", hex));
   }
   if (estimated_) message.message(event::kDebugAnnotations, text_annotation("begin", "estimated"));
-  put_event(told.time, message);
+  put_event(instant.time, message);
 }
 
-void PerfettoSink::loss(const LossEvent& told) {
+void PerfettoSink::loss(const LossEvent& loss) {
   ProtoMessage message = instant_event("telltale.loss", "loss");
-  message.message(event::kDebugAnnotations, text_annotation("reason", told.reason));
+  message.message(event::kDebugAnnotations, text_annotation("reason", loss.reason));
   message.message(
       event::kDebugAnnotations,
-      ProtoMessage().text(annotation::kName, "bytes").varint(annotation::kUint, told.bytes));
-  put_event(told.time, message);
+      ProtoMessage().text(annotation::kName, "bytes").varint(annotation::kUint, loss.bytes));
+  put_event(loss.time, message);
 }
 
 void PerfettoSink::compress_piece() {
@@ -198,8 +198,8 @@ void PerfettoSink::finish_pieces() {
 }
 
 void PerfettoExport::begin_stream(size_t stream, std::string& out) {
-  const EventStream& told = context_.streams[stream];
-  const int64_t pid = shown_pid(told.thread.pid);
+  const EventStream& from = context_.streams[stream];
+  const int64_t pid = shown_pid(from.thread.pid);
   const auto put = [&out](const ProtoMessage& whole) {
     out += ProtoMessage().message(trace::kPacket, whole).encoded();
   };
@@ -220,16 +220,16 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
                    .message(track::kProcess, ProtoMessage().int64(track::kPid, pid)));
   }
   ProtoMessage thread;
-  const int64_t tid = shown_tid(told, stream);
+  const int64_t tid = shown_tid(from, stream);
   thread.int64(track::kPid, pid).int64(track::kTid, tid);
-  std::string name = told.thread_name;
-  if (name.empty() && tid != told.thread.tid) name = "thread " + std::to_string(told.thread.tid);
+  std::string name = from.thread_name;
+  if (name.empty() && tid != from.thread.tid) name = "thread " + std::to_string(from.thread.tid);
   if (!name.empty()) thread.text(track::kThreadName, name);
   descriptor(
       ProtoMessage().varint(track::kUuid, thread_uuid(stream)).message(track::kThread, thread));
 
-  // From here on time stamps are steps since the packet before. All threads start their clock at
-  // the same point, so that the builtin clock never goes back from one snapshot to the next.
+  // From here on, time stamps are deltas to the previous packet. All threads start their clock at
+  // the same point, so that the builtin clock never goes backwards between snapshots.
   put(ProtoMessage()
           .varint(packet::kSequenceId, sequence)
           .varint(packet::kSequenceFlags, packet::kStateCleared)
@@ -249,8 +249,8 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
           .message(packet::kClockSnapshot, snapshot));
 }
 
-// The packet in front of a unit's: moves the clock to the unit's first event and defines names that
-// are new.
+// The packet before those of a unit: advances the clock to the unit's first event and defines new
+// names.
 void PerfettoExport::define(Sink& sink, std::string& out) {
   ProtoMessage data;
   std::ranges::sort(sink.used_);

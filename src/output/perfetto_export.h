@@ -29,22 +29,22 @@ struct PerfettoOptions {
 // Encodes the calls of one unit as Perfetto TracePackets: BEGIN and END slices and INSTANT events
 // on the thread's track.
 //
-// What makes packets small: each thread is a packet sequence of its own, whose clock counts
-// nanoseconds since the packet before and whose default track is the thread's; names are interned
-// under the function's id + 1. So a sink need not know what earlier units defined:
-// PerfettoExport::finish() puts definitions, and the step of the clock, in front.
+// To keep packets small, each thread is a separate packet sequence whose clock counts nanoseconds
+// since the previous packet and whose default track is the thread's; names are interned under the
+// function's id + 1. A sink need not know what earlier units defined: PerfettoExport::finish()
+// inserts definitions and the clock delta before its packets.
 class PerfettoSink : public IgnoreCalls {
  public:
-  // What follows the sequence's number in a BEGIN packet of one function.
+  // The bytes after the sequence number in a BEGIN packet of one function.
   struct Begin {
     static constexpr size_t kMaxBytes = 24;
-    uint64_t used_in = 0;  // unit that used it last
+    uint64_t used_in = 0;  // last unit that used it
     size_t size = 0;       // 0: not made yet
     std::array<char, kMaxBytes> bytes{};
   };
   using Begins = FunctionMap<Begin>;
 
-  // `begins` is the worker's. References outlive the sink.
+  // `begins` belongs to the worker. References must outlive the sink.
   PerfettoSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
                AppendBuffer buffer, Begins& begins, const PerfettoOptions& options);
 
@@ -83,8 +83,8 @@ class PerfettoSink : public IgnoreCalls {
   friend class PerfettoExport;
   static constexpr size_t kMaxShortPacket = 64;
   static constexpr size_t kMaxSequence = 8;  // bytes, of what sequence_bytes_ holds
-  // TracePacket.track_event with TrackEvent.type = SLICE_END. No sequence_flags: an END names
-  // nothing, and what it takes from the sequence's defaults holds for every packet.
+  // TracePacket.track_event with TrackEvent.type = SLICE_END. No sequence_flags: an END refers to
+  // no interned name, and the sequence's defaults hold for every packet.
   static constexpr std::array<char, 4> kEnd = {0x5a, 2, 0x48, 2};
 
   const Begin& begin_of(FunctionId function) {
@@ -142,7 +142,7 @@ class PerfettoSink : public IgnoreCalls {
   uint64_t last_ns_ = 0;
   size_t begin_at_ = 0;
   size_t arguments_at_ =
-      0;  // place of the event's length in a BEGIN with arguments; 0: has none yet
+      0;  // position of the event's length in a BEGIN with arguments; 0: none yet
   uint32_t argument_count_ = 0;
   std::vector<FunctionId> used_;
 };
@@ -175,7 +175,7 @@ class PerfettoExport {
   WorkerLocal<Sink::Begins> begins_;
   bool any_stream_ = false;
   size_t stream_ = 0;
-  uint64_t stream_ns_ = 0;        // where the stream's clock stands
+  uint64_t stream_ns_ = 0;        // current time of the stream's clock
   FunctionMap<uint8_t> defined_;  // in the stream
   std::set<int64_t> described_processes_;
 };

@@ -60,7 +60,7 @@ constexpr uint32_t kTypeNumber = 1, kClassName = 3;  // HeapGraphType
 constexpr uint32_t kIid = 1, kString = 2;            // InternedString
 }  // namespace heap_graph
 
-// Track ids are global in a trace; any scheme without clashes will do.
+// Track ids are global in a trace; any scheme without collisions works.
 inline uint64_t thread_uuid(size_t stream) { return 2 * stream + 3; }
 inline uint64_t process_uuid(size_t first_stream) { return 2 * first_stream + 2; }
 

@@ -22,7 +22,7 @@ constexpr uint64_t kFirstOwnTrack = uint64_t{1} << 40;  // beyond the threads' a
 constexpr size_t kObjectsPerPacket = 20'000;
 constexpr size_t kFlushBytes = size_t{1} << 20;
 
-// What follows the calls: sequences of their own, whose packets have absolute times.
+// Packets after the calls: separate sequences with absolute times.
 class MarksWriter {
  public:
   MarksWriter(const TimelineMarks& marks, const ExportContext& context, OutputFile& out)
@@ -33,22 +33,22 @@ class MarksWriter {
       const uint64_t uuid = begin_track(
           track.name, track.of_thread ? thread_uuid(track.stream) : process_of(track.stream), {});
       for (const TimelineMarks::Mark& mark : track.marks) {
-        ProtoMessage told;
-        told.varint(event::kType, mark.begin ? event::kSliceBegin : event::kSliceEnd)
+        ProtoMessage message;
+        message.varint(event::kType, mark.begin ? event::kSliceBegin : event::kSliceEnd)
             .varint(event::kTrackUuid, uuid);
-        if (mark.begin) told.text(event::kName, mark.name);
-        annotate(told, mark.arguments);
-        put_event(mark.ns, told);
+        if (mark.begin) message.text(event::kName, mark.name);
+        annotate(message, mark.arguments);
+        put_event(mark.ns, message);
       }
     }
     for (const TimelineMarks::Instant& instant : marks_.instants) {
-      ProtoMessage told;
-      told.varint(event::kType, event::kInstant)
+      ProtoMessage message;
+      message.varint(event::kType, event::kInstant)
           .varint(event::kTrackUuid, thread_uuid(instant.stream))
           .text(event::kCategories, "telltale.runtime")
           .text(event::kName, instant.name);
-      annotate(told, instant.arguments);
-      put_event(instant.ns, told);
+      annotate(message, instant.arguments);
+      put_event(instant.ns, message);
     }
     for (const TimelineMarks::Counter& counter : marks_.counters) write_counter(counter);
     flush();
@@ -62,14 +62,14 @@ class MarksWriter {
     const uint64_t uuid = begin_track(counter.name, process_of(counter.stream),
                                       ProtoMessage().message(track::kCounter, unit));
     for (const auto& [ns, value] : counter.values) {
-      ProtoMessage told;
-      told.varint(event::kType, event::kCounter).varint(event::kTrackUuid, uuid);
+      ProtoMessage message;
+      message.varint(event::kType, event::kCounter).varint(event::kTrackUuid, uuid);
       if (const auto* number = std::get_if<int64_t>(&value)) {
-        told.int64(event::kCounterValue, *number);
+        message.int64(event::kCounterValue, *number);
       } else {
-        told.real(event::kDoubleCounterValue, std::get<double>(value));
+        message.real(event::kDoubleCounterValue, std::get<double>(value));
       }
-      put_event(ns, told);
+      put_event(ns, message);
     }
   }
 
@@ -101,7 +101,7 @@ class MarksWriter {
             .bytes(packet::kTrackDescriptor, described.encoded() + more.encoded()));
     return uuid;
   }
-  static void annotate(ProtoMessage& told, const TimelineMarks::Arguments& arguments) {
+  static void annotate(ProtoMessage& message, const TimelineMarks::Arguments& arguments) {
     for (const auto& [name, value] : arguments) {
       ProtoMessage one;
       one.text(annotation::kName, name);
@@ -110,14 +110,14 @@ class MarksWriter {
       } else {
         one.text(annotation::kString, std::get<std::string>(value));
       }
-      told.message(event::kDebugAnnotations, one);
+      message.message(event::kDebugAnnotations, one);
     }
   }
-  void put_event(uint64_t ns, const ProtoMessage& told) {
+  void put_event(uint64_t ns, const ProtoMessage& message) {
     put(ProtoMessage()
             .varint(packet::kTimestamp, ns)
             .varint(packet::kSequenceId, sequence())
-            .message(packet::kTrackEvent, told));
+            .message(packet::kTrackEvent, message));
   }
   void put(const ProtoMessage& whole) {
     text_ += ProtoMessage().message(trace::kPacket, whole).encoded();
@@ -138,7 +138,7 @@ class MarksWriter {
   std::map<int64_t, uint64_t> processes_;
 };
 
-// HeapGraphRoot.Type, the nearest to what the place is.
+// The HeapGraphRoot.Type closest to the kind of root.
 uint64_t root_type(const std::string& name) {
   static constexpr std::pair<std::string_view, uint64_t> kTypes[] = {
       {"stack", 3},      {"static fields", 5}, {"thread statics", 8},
@@ -150,8 +150,7 @@ uint64_t root_type(const std::string& name) {
   return kVmInternal;
 }
 
-// Numbers from 1 for values in the order in which they come, with a packet's definitions of those
-// that are new.
+// Numbers values from 1 in order of first use, and writes a packet's definitions of new ones.
 class Interned {
  public:
   std::pair<uint64_t, bool> operator()(uint64_t value) {
@@ -186,13 +185,14 @@ ProtoMessage heap_object(const HeapGraph& graph, size_t index, Interned& types, 
     names.push_back(field);
     targets.push_back(uint64_t{graph.references[i].to} + 1);
   }
-  ProtoMessage told;
-  told.varint(heap_graph::kObjectId, index + 1)
+  ProtoMessage message;
+  message.varint(heap_graph::kObjectId, index + 1)
       .varint(heap_graph::kTypeId, type)
       .varint(heap_graph::kSelfSize, object.bytes);
   if (!names.empty())
-    told.packed(heap_graph::kReferenceFields, names).packed(heap_graph::kReferenceObjects, targets);
-  return told;
+    message.packed(heap_graph::kReferenceFields, names)
+        .packed(heap_graph::kReferenceObjects, targets);
+  return message;
 }
 
 ProtoMessage heap_roots(const HeapGraph& graph) {

@@ -11,8 +11,8 @@
 
 namespace telltale {
 
-// What a Perfetto trace holds beside calls, as packets that follow those of PerfettoExport for the
-// same context: marks on tracks of their own, exceptions on the threads' tracks, counters; and a
+// The content of a Perfetto trace other than calls, as packets after those of PerfettoExport for
+// the same context: marks on separate tracks, exceptions on the threads' tracks, counters, and a
 // heap shot's objects and references as a heap graph. docs/exports.md, "Perfetto". Errors: io.
 Result<void> write_perfetto_marks(const TimelineMarks& marks, const ExportContext& context,
                                   OutputFile& out);

@@ -39,7 +39,7 @@ namespace function_field {
 constexpr uint32_t kId = 1, kName = 2, kSystemName = 3, kFilename = 4, kStartLine = 5;
 }
 
-// One gzip member without a time stamp, written as it grows.
+// One gzip member without a time stamp, written incrementally.
 class GzipWriter {
  public:
   explicit GzipWriter(OutputFile& out) : out_(out), block_(size_t{256} << 10, '\0') {
@@ -103,7 +103,7 @@ ProtoMessage sample_type(Strings& strings, std::string_view type, std::string_vi
       .varint(value_type::kUnit, strings(unit));
 }
 
-// Everything that samples refer to: a location a function, both with the number that `ids` gave.
+// Everything that samples refer to: one location per function, both with the number from `ids`.
 ProtoMessage describe_functions(const std::map<FunctionId, uint64_t>& ids,
                                 const ExportContext& context, Strings& strings) {
   ProtoMessage out;
@@ -147,7 +147,7 @@ Result<void> write_pprof(const CallTree& tree, const ExportContext& context, Out
   std::map<FunctionId, uint64_t> ids;
   ProtoMessage head;
   const TreeUnits& units = context.units;
-  // A value that is the count itself is told once.
+  // If the value is the count itself, writes it once.
   const bool is_count = units.unit == "count";
   head.message(profile::kSampleType, sample_type(strings, units.counted, "count"));
   if (!is_count)

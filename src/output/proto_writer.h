@@ -8,10 +8,10 @@
 
 namespace telltale {
 
-// The protocol buffers wire format (https://protobuf.dev/programming-guides/encoding/), as much of
-// it as exports need.
+// The part of the protocol buffers wire format (https://protobuf.dev/programming-guides/encoding/)
+// that exports need.
 
-// Writes `value` as a varint and gives the place behind it; needs up to 10 bytes.
+// Writes `value` as a varint and returns the position after it; needs up to 10 bytes.
 inline char* write_varint(char* place, uint64_t value) {
   while (value >= 0x80) {
     *place++ = static_cast<char>(value | 0x80);
@@ -21,8 +21,7 @@ inline char* write_varint(char* place, uint64_t value) {
   return place;
 }
 
-// A message in the making, for places where speed does not matter; hot loops write their bytes
-// themselves.
+// Builds a message where speed does not matter; hot loops write bytes directly.
 class ProtoMessage {
  public:
   ProtoMessage& varint(uint32_t field, uint64_t value) {

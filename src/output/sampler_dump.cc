@@ -15,7 +15,7 @@
 namespace telltale::sampler {
 namespace {
 
-// The first line: what the file is.
+// The first line: the kind of file.
 void begin(const std::string& name, std::string_view format, DumpStyle style, BlockWriter& out) {
   DumpLine line(style, 0, "File", out.block());
   if (style == DumpStyle::json) line.text("file", name);
@@ -27,7 +27,7 @@ void note_all(const ProblemLog& found, DumpStyle style, BlockWriter& out, Proble
   problems.merge(found);
 }
 
-// A row as it stands; as numbers if it is such.
+// A row verbatim; as numbers if it consists of numbers.
 void tell_row(std::string_view row, DumpLine& line) {
   std::vector<uint64_t> values;
   for (size_t at = 0; at <= row.size();) {
@@ -47,7 +47,7 @@ class ReportDumper {
  public:
   ReportDumper(DumpStyle style, BlockWriter& out) : style_(style), out_(out) {}
 
-  void tell(const ReportItem& item) {
+  void print(const ReportItem& item) {
     switch (item.kind) {
       case ReportItem::Kind::report_begin:
         DumpLine(style_, item.offset, "Report", out_.block()).text("id", item.id);
@@ -120,7 +120,7 @@ Result<void> dump_report(Bytes file, const std::string& name, DumpStyle style, c
   ReportDumper dumper(style, out);
   ReportReader reader(file);
   while (const std::optional<ReportItem> item = reader.next()) {
-    dumper.tell(*item);
+    dumper.print(*item);
     if (!item->complaint) continue;
     const Problem problem = problem_of(*item, name);
     dump_problem(problem, style, out);

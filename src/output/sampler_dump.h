@@ -12,10 +12,10 @@
 
 namespace telltale::sampler {
 
-// Every record of a text of Sampler's, one a line, in file order, with its offset: of feedback
-// reports subreports, sections, rows and lines; of site information sections and sites; of control
-// flow graphs units, functions and nodes. What was wrong stands where it was met and is added to
-// `problems`. Errors: the sink's.
+// Prints every record of one of Sampler's texts, one per line, in file order, with its offset:
+// subreports, sections, rows and lines of feedback reports; sections and sites of site information;
+// units, functions and nodes of control flow graphs. Problems are printed at their positions and
+// added to `problems`. Errors: the sink's.
 Result<void> dump_report(Bytes file, const std::string& name, DumpStyle style, const ByteSink& sink,
                          ProblemLog& problems);
 Result<void> dump_sites(Bytes file, const std::string& name, DumpStyle style, const ByteSink& sink,

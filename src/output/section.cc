@@ -25,7 +25,7 @@ void write_figures_csv(const Section& section, BlockWriter& out) {
   CsvSink(schema, out).add(cells);
 }
 
-// Two columns: what it is, and how much.
+// Two columns: name and value.
 void append_figures(std::string& out, const Section& section) {
   size_t width = 0;
   for (const Section::Figure& figure : section.figures())
@@ -157,7 +157,7 @@ Result<void> write_section_csv(std::span<const Section> sections, std::string_vi
     named->write_csv(out);
     return {};
   }
-  return usage_error("--csv is one table: choose by --reports one of " + choices);
+  return usage_error("--csv prints one table: select it with --reports, one of " + choices);
 }
 
 }  // namespace telltale

@@ -12,7 +12,7 @@
 
 namespace telltale {
 
-// A part of a report: single figures and tables, under one heading. They are declared: a figure is
+// A section of a report: figures and tables under one heading. They are declared: a figure is
 // a field, a table a list whose fields are its columns.
 class Section {
  public:
@@ -57,18 +57,17 @@ class Section {
   std::vector<NamedTable> tables_;
 };
 
-// For people: headings, figures a line each, tables that have rows.
+// Text: headings, one figure per line, and non-empty tables.
 void write_sections_text(std::span<const Section> sections, BlockWriter& out);
-// A document with a member a section, which is an object of its figures and, as arrays, tables.
-// `schema` and `format`: as begin_document() takes them.
+// A document with one member per section: an object of its figures and its tables, as arrays.
+// `schema` and `format`: as for begin_document().
 void write_sections_json(std::span<const Section> sections, const DocumentSchema& schema,
                          std::string_view format, const ProblemLog& problems, BlockWriter& out);
 // A document whose members are the section's.
 void write_section_json(const Section& section, const DocumentSchema& schema,
                         std::string_view format, const ProblemLog& problems, BlockWriter& out);
-// One table. `which`: SECTION.TABLE, or SECTION if it has only one table, or only figures (these
-// are then a table of one row); empty if there is only one section. Errors: usage, which says what
-// there is to choose from.
+// One table. `which`: SECTION.TABLE, or SECTION if it has only one table, or only figures (then a
+// table of one row); empty if there is only one section. Errors: usage, which lists the choices.
 Result<void> write_section_csv(std::span<const Section> sections, std::string_view which,
                                BlockWriter& out);
 

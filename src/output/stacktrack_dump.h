@@ -13,10 +13,10 @@
 
 namespace telltale::stacktrack {
 
-// Every record of a StackTrack stream, one a line, in file order, with all members that its
-// description gives, and skipped bytes and problems where they stand. Streams; text from the file
-// is escaped for the style. `chosen` says which records are told; empty: all. What was wrong is
-// added to `problems`. Errors: the sink's.
+// Prints every record of a StackTrack stream, one per line, in file order, with all members of its
+// description, and skipped bytes and problems at their positions. Streams; text from the file is
+// escaped for the style. `chosen` selects records; empty: all. Adds damage to `problems`. Errors:
+// the sink's.
 Result<void> dump_stream(Bytes file, const std::string& file_name, const StreamFormat& format,
                          DumpStyle style, const ByteSink& sink, ProblemLog& problems,
                          const std::function<bool(const Record&)>& chosen = {});

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bytes/as_bytes.h"
 #include "formats/stacktrack/format_description_xml.h"
 #include "output/stacktrack_dump.h"
 #include "output/stacktrack_xml.h"
@@ -14,8 +15,6 @@ namespace telltale::stacktrack {
 namespace {
 
 using testing::Sample;
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 ByteSink into(std::string& out) {
   return [&out](std::string_view block) -> Result<void> {
@@ -32,8 +31,7 @@ std::string dumped(const Sample& sample, DumpStyle style) {
   return out;
 }
 
-// The golden files are what the builder makes, and dump and expand_events print what stands beside
-// each.
+// The golden files equal the builder's output, and dump and expand_events print the expected texts.
 TEST(StacktrackOutput, GoldenFiles) {
   for (const Sample& sample : testing::stacktrack_samples()) {
     const std::string path = "stacktrack/" + sample.name;

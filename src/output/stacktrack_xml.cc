@@ -22,12 +22,12 @@ void attribute(std::string& out, std::string_view name, std::string_view value) 
   out += '"';
 }
 
-// Two digits a byte, as the specification prints ids: 0x060c.
+// Two digits per byte, as the specification prints ids: 0x060c.
 std::string hex(uint64_t value, uint32_t bytes) {
   return fmt::format("0x{:0{}x}", value, 2 * bytes);
 }
 
-// What the example's program made of it: the digits first, then zeros up to the field's width.
+// As in the specification's example: the digits first, then zeros up to the field's width.
 std::string left_justified_hex(uint64_t value, uint32_t bytes) {
   return fmt::format("0x{:0<{}}", fmt::format("{:x}", value), 2 * bytes);
 }
@@ -42,7 +42,7 @@ struct Start {
   std::optional<RawTime> start;
 };
 
-// The first of each that a process posts: also events before it are told by it.
+// The first of each of a process; it also applies to earlier events.
 struct FindStarts {
   std::map<uint64_t, Start> starts;
   void record(const Record& record) {
@@ -187,7 +187,7 @@ std::string raw_format_xml(const FormatDescription& description) {
   attribute(out, "payload_offset", fmt::format("{}", description.payload_offset));
   attribute(out, "magic", hex(description.magic, 4));
   attribute(out, "magic_raw", hex(raw, 4));
-  // Ours: the specification leaves it open, and integers are what it is without it.
+  // Our choice: the specification does not define it, and without it values are integers.
   if (description.time_form != TimeForm::integer)
     attribute(out, "time_form", to_string(description.time_form));
   out += ">\n";
@@ -210,7 +210,7 @@ std::string raw_format_xml(const FormatDescription& description) {
     attribute(out, "value", hex(flag.value, description.compiled.flags.size));
     out += "/>\n";
   }
-  // Ours: what is in front of the payload.
+  // Our addition: the bytes before the payload.
   out += "<HEADER>\n";
   for (const Member& member : description.header) append_member(out, member);
   return out + "</HEADER>\n</RAW_FORMAT>\n";

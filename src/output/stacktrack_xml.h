@@ -16,26 +16,26 @@ namespace telltale::stacktrack {
 // What the specification's expand_events prints.
 
 struct ExpandOptions {
-  // As the specification's example shows it: flags and process id of all records but INFO are
-  // hexadecimal digits filled up with zeros on their right ("0x4000" for 4), and PROCINFO has two
-  // attributes "pid", which is no well-formed XML. Without it values are right, and the second one
-  // is "payload_pid".
+  // As in the specification's example: flags and process id of all records but INFO are hexadecimal
+  // digits padded with zeros on the right ("0x4000" for 4), and PROCINFO has two attributes "pid",
+  // which is not well-formed XML. Otherwise values are correct, and the second attribute is
+  // "payload_pid".
   bool as_printed = false;
-  // An XML declaration and one element around all, so that the output is a document.
+  // Adds an XML declaration and an outermost element, so that the output is a document.
   bool document = false;
 };
 
-// One element a record, in file order, with all members; times of members are seconds since the
-// process's start_hires (a divisor is told as itself divided by itself: 1). Skipped bytes are
-// comments. Text is escaped. What was wrong is added to `problems`. Errors: the sink's.
+// One element per record, in file order, with all members; times are seconds since the process's
+// start_hires (a divisor divided by itself: 1). Skipped bytes are comments. Text is escaped. Adds
+// damage to `problems`. Errors: the sink's.
 Result<void> expand_events(Bytes file, const std::string& file_name, const StreamFormat& format,
                            const ExpandOptions& options, const ByteSink& sink,
                            ProblemLog& problems);
 
-// RAW_FORMAT: what read_format_description() reads.
+// RAW_FORMAT, the input of read_format_description().
 std::string raw_format_xml(const FormatDescription& description);
 
-// A member's name as a key beside those of the header: "payload_pid" for PROCINFO's pid.
+// A member's key, distinct from those of the header: "payload_pid" for PROCINFO's pid.
 std::string member_key(const Member& member);
 
 }  // namespace telltale::stacktrack

@@ -5,7 +5,7 @@
 namespace telltale {
 namespace {
 
-// What `write` puts into a BlockWriter, as one string.
+// The output of `write` as one string.
 template <typename Write>
 std::string written(Write write) {
   std::string all;

@@ -104,7 +104,7 @@ void ChromeSink::open(Ticks time, FunctionId function) {
 }
 
 void ChromeSink::argument(uint64_t value) {
-  // Opens the event that was just closed.
+  // Reopens the event that was just closed.
   text_.resize(text_.size() - (arguments_ == 0 ? 1 : 2));
   text_ += arguments_ == 0 ? ",\"args\":{\"arg" : ",\"arg";
   append_number(text_, arguments_++);
@@ -142,19 +142,19 @@ void ChromeSink::orphan_exit(Ticks time, FunctionId function) {
   text_ += "\"}}";
 }
 
-void ChromeSink::instant(const InstantEvent& told) {
-  begin_instant(told.time, told.category, std::string(told.category) + " event");
+void ChromeSink::instant(const InstantEvent& instant) {
+  begin_instant(instant.time, instant.category, std::string(instant.category) + " event");
   text_ += "\"type\":";
-  append_number(text_, told.type);
-  append_payload(text_, told.payload);
+  append_number(text_, instant.type);
+  append_payload(text_, instant.payload);
   text_ += "}}";
 }
 
-void ChromeSink::loss(const LossEvent& told) {
-  begin_instant(told.time, "loss", "loss");
+void ChromeSink::loss(const LossEvent& loss) {
+  begin_instant(loss.time, "loss", "loss");
   text_ += "\"bytes\":";
-  append_exact(text_, told.bytes);
-  append_text_member(text_, "reason", told.reason);
+  append_exact(text_, loss.bytes);
+  append_text_member(text_, "reason", loss.reason);
   text_ += "}}";
 }
 
@@ -269,22 +269,22 @@ void RowsSink::orphan_exit(Ticks time, FunctionId function) {
   text_ += "\"}";
 }
 
-void RowsSink::instant(const InstantEvent& told) {
+void RowsSink::instant(const InstantEvent& instant) {
   if (form_ == Form::csv) return;
-  begin_row(told.category, told.time);
+  begin_row(instant.category, instant.time);
   if (estimated_) text_ += ",\"estimated\":\"start\"";
   text_ += ",\"type\":";
-  append_number(text_, told.type);
-  append_payload(text_, told.payload);
+  append_number(text_, instant.type);
+  append_payload(text_, instant.payload);
   text_ += '}';
 }
 
-void RowsSink::loss(const LossEvent& told) {
+void RowsSink::loss(const LossEvent& loss) {
   if (form_ == Form::csv) return;
-  begin_row("loss", told.time);
+  begin_row("loss", loss.time);
   text_ += ",\"bytes\":";
-  append_exact(text_, told.bytes);
-  append_text_member(text_, "reason", told.reason);
+  append_exact(text_, loss.bytes);
+  append_text_member(text_, "reason", loss.reason);
   text_ += '}';
 }
 

@@ -19,10 +19,10 @@
 
 namespace telltale {
 
-// The exports that write text call by call: Chrome's trace_event JSON, and calls as JSON or CSV
-// rows. docs/exports.md says what each carries.
+// Exports that write text call by call: Chrome's trace_event JSON, and calls as JSON or CSV rows.
+// docs/exports.md defines their content.
 
-// What all of them share: the place in the recording, and names that are escaped once per worker.
+// Common state: the position in the recording, and names escaped once per worker.
 class TextSink : public IgnoreCalls {
  public:
   using Names = FunctionMap<std::string>;
@@ -34,7 +34,7 @@ class TextSink : public IgnoreCalls {
            Names& names)
       : context_(&context), stream_(&context.streams[unit.stream]), to_ns_(to_ns), names_(&names) {}
   [[nodiscard]] uint64_t ns(Ticks time) const { return to_ns_(time - context_->first_time); }
-  // The function's name, as escaped by `append`; made when first asked for.
+  // The function's name escaped by `append`; computed on first use.
   const std::string& name(FunctionId function, void (*append)(std::string&, std::string_view)) {
     std::string& known = (*names_)[function];
     if (known.empty()) append(known, context_->functions.describe(function).name);
@@ -45,7 +45,7 @@ class TextSink : public IgnoreCalls {
   const EventStream* stream_;
   NsConverter to_ns_;
   Names* names_;
-  bool estimated_ = false;  // what comes is told at estimated times
+  bool estimated_ = false;  // the following events have estimated times
   std::string text_;  // each JSON entry begins with the comma that separates it from the one before
 };
 
@@ -70,8 +70,8 @@ class ChromeSink : public TextSink {
   size_t arguments_ = 0;
 };
 
-// One row a call, written when the call ends; JSON also has rows for events, losses and exits
-// without entry. Arguments of calls that cross units are handed on by RowsExport.
+// One row per call, written at its end; JSON also has rows for events, losses and exits without
+// entry. RowsExport carries arguments of calls that cross units.
 class RowsSink : public TextSink {
  public:
   enum class Form : uint8_t { json, csv };
@@ -91,7 +91,7 @@ class RowsSink : public TextSink {
     std::string arguments;
     bool estimated = false;
   };
-  // A row of a call from an earlier unit: where in text_ its arguments belong.
+  // A row of a call from an earlier unit: the position of its arguments in text_.
   struct Gap {
     size_t at = 0;
     size_t depth = 0;
@@ -107,7 +107,7 @@ class RowsSink : public TextSink {
   std::vector<Gap> gaps_;
 };
 
-// Writes what text sinks made: the first entry loses its comma.
+// Writes the output of text sinks, without the comma of the first entry.
 class TextExport {
  public:
   TextExport(const ExportContext& context, OutputFile& out)
@@ -115,7 +115,7 @@ class TextExport {
 
  protected:
   Result<void> write_entries(std::string_view text);
-  // Texts are used again: memory that was touched before costs no page faults.
+  // Reuses texts: memory that was touched before causes no page faults.
   void lend_text(TextSink& sink);
   void take_text_back(TextSink& sink);
   static const std::string& text_of(const TextSink& sink) { return sink.text_; }
@@ -142,7 +142,7 @@ class ChromeExport : public TextExport {
     return sink;
   }
   Result<void> finish(const UnitContext& unit, Sink& sink);
-  // Entries that follow those of the calls, each after a comma.
+  // Entries after those of the calls, each preceded by a comma.
   void add_entries(std::string entries) { entries_ += entries; }
   Result<void> end() {
     const Result<void> written = write_entries(entries_);

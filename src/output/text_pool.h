@@ -8,15 +8,15 @@
 
 namespace telltale {
 
-// Different texts, numbered from 0 in the order in which they came; each is kept once. Memory: the
-// bytes of the texts, and 16 to 24 bytes a text.
+// Distinct texts, numbered from 0 in order of insertion; each is stored once. Memory: the bytes of
+// the texts, and 16 to 24 bytes per text.
 class TextPool {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
-  // The number of `text`; kNone if it is new.
+  // The number of `text`; kNone if absent.
   [[nodiscard]] uint32_t find(std::string_view text) const;
-  // The same; a new text is added. REQUIRES: fewer than kNone texts.
+  // The same, but adds a new text. REQUIRES: fewer than kNone texts.
   uint32_t add(std::string_view text);
 
   [[nodiscard]] size_t size() const { return ends_.size(); }
@@ -27,11 +27,11 @@ class TextPool {
   }
 
  private:
-  // Where `text` stands in slots_, or would be put. REQUIRES: a free slot.
+  // The slot of `text` in slots_, or where to insert it. REQUIRES: a free slot.
   [[nodiscard]] size_t slot_of(std::string_view text) const;
   void grow();
 
-  std::string bytes_;            // of all texts, one behind the other
+  std::string bytes_;            // bytes of all texts, concatenated
   std::vector<size_t> ends_;     // where each text ends in bytes_
   std::vector<uint32_t> slots_;  // open addressing: 1 + a text's number; 0: free. Never full
 };

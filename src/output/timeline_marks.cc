@@ -37,8 +37,8 @@ class MarksMaker {
   [[nodiscard]] bool keeps(size_t stream) const {
     return filter_.keeps_thread(context_.streams[stream].thread);
   }
-  // A track of the process that the stream belongs to. Slices of one track must not overlap, so
-  // each begins when the one before is over, at the earliest.
+  // A track of the stream's process. Slices of a track must not overlap, so each begins no earlier
+  // than the end of the one before.
   void slice(TimelineMarks::Track& track, Ticks begin, Ticks end, std::string name,
              TimelineMarks::Arguments arguments) {
     const uint64_t floor = track.marks.empty() ? 0 : track.marks.back().ns;
@@ -159,7 +159,7 @@ class ChromeEntries {
   explicit ChromeEntries(const ExportContext& context) : context_(context) {}
 
   std::string make(const TimelineMarks& marks) {
-    // Tracks of their own are asynchronous slices: an id and a category a track.
+    // Separate tracks are asynchronous slices: one id and category per track.
     for (size_t i = 0; i < marks.tracks.size(); ++i) {
       const TimelineMarks::Track& track = marks.tracks[i];
       std::vector<const TimelineMarks::Mark*> open;

@@ -13,8 +13,8 @@
 
 namespace telltale {
 
-// A runtime's timeline in the terms of timeline viewers: tracks of nested slices, instants on
-// threads, counters. Times are nanoseconds since the recording's first event.
+// A runtime's timeline for timeline viewers: tracks of nested slices, instants on threads,
+// counters. Times are nanoseconds since the recording's first event.
 struct TimelineMarks {
   using Arguments = std::vector<std::pair<std::string_view, std::variant<uint64_t, std::string>>>;
   struct Mark {
@@ -46,11 +46,12 @@ struct TimelineMarks {
   std::vector<Counter> counters;
 };
 
-// What begins within the filter's window, on threads that it keeps (collections: on any).
+// Marks that begin within the filter's window, on threads that it selects (collections: on any).
 TimelineMarks make_timeline_marks(const RuntimeTimeline& timeline, const CallFilter& filter,
                                   const ExportContext& context);
 
-// The marks as entries of Chrome's trace_event JSON, each after a comma. docs/exports.md, "Chrome".
+// The marks as entries of Chrome's trace_event JSON, each preceded by a comma. docs/exports.md,
+// "Chrome".
 std::string chrome_entries(const TimelineMarks& marks, const ExportContext& context);
 
 }  // namespace telltale

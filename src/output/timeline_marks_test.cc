@@ -56,7 +56,7 @@ TEST(TimelineMarks, ChromeEntriesAreThese) {
 {"ph":"C","pid":7,"tid":70,"ts":0.010,"name":"c","args":{"value":0.5}})");
 }
 
-// The window holds its first nanosecond and not its last; times count from the first event.
+// The window includes its first nanosecond and excludes its last; times count from the first event.
 TEST(TimelineMarks, HaveWhatBeginsWithinTheWindow) {
   const ScriptedSource source = three_threads();
   RuntimeTimeline timeline;
@@ -100,13 +100,13 @@ TEST(TimelineMarks, PausesAreDividedWhereTheRecordingSaysHow) {
       {.begin = 139, .end = 150},
       // Times at the ends of the pause are within it.
       {.begin = 140, .stopped = 140, .restarting = 160, .end = 160},
-      // The world cannot stand still before it was asked to, nor go on before it stood still.
+      // The world cannot stop before the request, nor resume before it has stopped.
       {.begin = 200, .stopped = 199, .restarting = 205, .end = 210},
       {.begin = 300, .stopped = 305, .restarting = 304, .end = 310},
       {.begin = 400, .stopped = 411, .end = 410},
       {.begin = 500, .stopped = 505, .restarting = 511, .end = 510, .shutdown = true},
       {.begin = 550, .stopped = 560, .end = 560},
-      {.begin = 600},  // the recording ends before
+      {.begin = 600},  // the recording ends earlier
       {.begin = 120, .end = 125, .stream = 2},
   };
   const TimelineMarks marks = make_timeline_marks(timeline, {}, export_context(source));

@@ -28,7 +28,7 @@ Result<void> flush(std::string& text, OutputFile& out) {
   return written;
 }
 
-// Functions in the order in which they are first asked for.
+// Functions in order of first use.
 class Numbers {
  public:
   size_t operator()(FunctionId function) {
@@ -149,7 +149,7 @@ Result<void> write_callgrind(const CallTree& tree, const ExportContext& context,
   uint64_t sum = 0;
   for (const CallGraph::Function& function : graph.functions) sum += ns(function.self);
   text += fmt::format("summary: {}\n", sum);
-  // Names are written once and referred to by number afterwards.
+  // Writes each name once and refers to it by number afterwards.
   std::vector<bool> named(graph.functions.size());
   std::map<std::string, size_t> files;
   const auto file_reference = [&](const FunctionInfo& info) {
@@ -194,7 +194,7 @@ Result<void> write_dot(const CallTree& tree, const ExportContext& context, Outpu
   if (pruned.functions + pruned.edges != 0) {
     if (!title.empty()) title += "; ";
     title += fmt::format(
-        "left out: {} functions and {} edges with less than {:.4g} % of the {} and of the {}",
+        "omitted: {} functions and {} edges with less than {:.4g} % of the {} and of the {}",
         pruned.functions, pruned.edges, 100 * min_share,
         context.units.is_time() ? "time" : context.units.measured, context.units.counted);
   }

@@ -5,9 +5,9 @@
 
 namespace telltale {
 
-// What the numbers of a CallTree's nodes are, in the words of profile formats. Times are ticks of
-// the tree's clock; bytes and counts go with a clock of unknown frequency, which leaves them as
-// they are. Static storage.
+// The meaning of the numbers of a CallTree's nodes, in the terms of profile formats. Times are
+// ticks of the tree's clock; bytes and counts use a clock of unknown frequency, which leaves them
+// unscaled. Static storage.
 struct TreeUnits {
   std::string_view counted = "calls";     // what Node::calls counts
   std::string_view measured = "wall";     // what Node::total and self measure
@@ -15,7 +15,7 @@ struct TreeUnits {
   std::string_view suffix = "ns";         // of it, in keys: ns, bytes or count
 
   [[nodiscard]] bool is_time() const { return suffix == "ns"; }
-  // A value for people: "1.5 ms", "12 KiB", "17".
+  // A value as text: "1.5 ms", "12 KiB", "17".
   [[nodiscard]] std::string show(double value) const;
 };
 

@@ -6,8 +6,8 @@
 
 namespace telltale {
 
-// A T for each worker that asks, made when it first does; lives as long as this. What sinks of one
-// worker share without locks: they never run at the same time.
+// One T per worker, created on first use; lives as long as this. Sinks of a worker share it without
+// locks, as they never run concurrently.
 template <typename T>
 class WorkerLocal {
  public:

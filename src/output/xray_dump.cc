@@ -56,7 +56,7 @@ class Dumper {
     if (selector_ != nullptr && !selector_->metadata(record)) return;
     {
       DumpLine line(style_, record.offset, record_name(record.payload), out_.block());
-      std::visit([&](const auto& payload) { tell(payload, line); }, record.payload);
+      std::visit([&](const auto& payload) { print(payload, line); }, record.payload);
     }
     out_.flush_if_full();
   }
@@ -118,7 +118,7 @@ class Dumper {
     }
   }
 
-  // Deltas of events before version 5 are 0: those have a time of their own.
+  // Deltas of events before version 5 are 0: those have their own time.
   void follow_time(const FdrPayload& payload) {
     if (const auto* cpu = std::get_if<NewCpuId>(&payload)) {
       now_ = cpu->tsc;
@@ -131,17 +131,17 @@ class Dumper {
     }
   }
 
-  void tell(const FunctionRecord&, DumpLine&) {}  // told by function()
-  void tell(const NewBuffer& record, DumpLine& line) { line.number("tid", record.tid); }
-  void tell(const EndOfBuffer&, DumpLine&) {}
-  void tell(const NewCpuId& record, DumpLine& line) {
+  void print(const FunctionRecord&, DumpLine&) {}  // told by function()
+  void print(const NewBuffer& record, DumpLine& line) { line.number("tid", record.tid); }
+  void print(const EndOfBuffer&, DumpLine&) {}
+  void print(const NewCpuId& record, DumpLine& line) {
     line.number("cpu", record.cpu).number("tsc", record.tsc);
   }
-  void tell(const TscWrap& record, DumpLine& line) { line.number("tsc", record.tsc); }
-  void tell(const WalltimeMarker& record, DumpLine& line) {
+  void print(const TscWrap& record, DumpLine& line) { line.number("tsc", record.tsc); }
+  void print(const WalltimeMarker& record, DumpLine& line) {
     line.number("seconds", record.seconds).number("microseconds", record.microseconds);
   }
-  void tell(const CustomEvent& event, DumpLine& line) {
+  void print(const CustomEvent& event, DumpLine& line) {
     const FdrLayout layout = fdr_layout(header_.version);
     line.number("size", event.payload_bytes);
     if (layout.event_time_is_delta) {
@@ -152,16 +152,16 @@ class Dumper {
     if (layout.custom_event_has_cpu) line.number("cpu", event.cpu);
     line.bytes(event.payload);
   }
-  void tell(const CallArgument& record, DumpLine& line) { line.number("value", record.value); }
-  void tell(const BufferExtents& record, DumpLine& line) { line.number("bytes", record.bytes); }
-  void tell(const TypedEvent& event, DumpLine& line) {
+  void print(const CallArgument& record, DumpLine& line) { line.number("value", record.value); }
+  void print(const BufferExtents& record, DumpLine& line) { line.number("bytes", record.bytes); }
+  void print(const TypedEvent& event, DumpLine& line) {
     line.number("size", event.payload_bytes)
         .number("tsc_delta", event.tsc_delta)
         .number("tsc", now_)
         .number("event_type", event.event_type)
         .bytes(event.payload);
   }
-  void tell(const Pid& record, DumpLine& line) { line.number("pid", record.pid); }
+  void print(const Pid& record, DumpLine& line) { line.number("pid", record.pid); }
 
   Bytes file_;
   const FileHeader& header_;
@@ -173,7 +173,7 @@ class Dumper {
   uint64_t now_ = 0;  // ticks that the open buffer's deltas count from
 };
 
-// A YAML trace: its header, records and problems in order of place.
+// A YAML trace: its header, records and problems by position.
 void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle style,
                const ProblemLog& problems, BlockWriter& out, RecordSelector* selector) {
   static constexpr std::array<std::string_view, 6> kKinds = {

@@ -10,11 +10,11 @@
 
 namespace telltale::xray {
 
-// Every record of an XRay trace (FDR, basic or llvm-xray's YAML; byte order and version from the
-// content), one a line, in file order, with skipped bytes and problems where they stand. Streams;
-// text from the file is escaped for the style. What was wrong with the input is added to
-// `problems`. Only what `selector` chooses is told; null chooses all. Errors: those of
-// read_file_header (and of the YAML reader), and the sink's.
+// Prints every record of an XRay trace (FDR, basic or llvm-xray's YAML; byte order and version from
+// the content), one per line, in file order, with skipped bytes and problems at their positions.
+// Streams; text from the file is escaped for the style. Adds damage to `problems`. Prints only
+// records that `selector` selects; null: all. Errors: those of read_file_header (and of the YAML
+// reader), and the sink's.
 Result<void> dump_trace(Bytes file, const std::string& file_name, DumpStyle style,
                         const ByteSink& sink, ProblemLog& problems,
                         RecordSelector* selector = nullptr);

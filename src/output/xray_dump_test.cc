@@ -12,8 +12,6 @@
 namespace telltale::xray {
 namespace {
 
-using testing::as_bytes;
-
 struct Dumped {
   std::string text;
   ProblemLog problems;
@@ -31,7 +29,7 @@ Dumped dumped(const testing::Sample& sample, DumpStyle style) {
   return dump;
 }
 
-// The golden files are what the builder makes, and dump prints what stands beside each.
+// The golden files equal the builder's output, and dump prints the expected texts.
 TEST(XrayDump, GoldenFiles) {
   for (const testing::Sample& sample : testing::all_samples()) {
     const std::string path = "xray/" + sample.name;
@@ -92,9 +90,8 @@ TEST(XrayDump, Yaml) {
       "         0 FileHeader format=xray-yaml version=5 cycle_frequency=9\n"
       "        69 YamlRecord action=enter_args function_id=3 function=\"a\\x1b\" tsc=5 tid=2 pid=0 "
       "cpu=1 arguments=[7,8]\n"
-      "       183 Problem kind=corruption in=\"Record\" message=\"lacks a key that every record "
-      "has; "
-      "skipped\" lost_bytes=0\n");
+      "       183 Problem kind=corruption in=\"Record\" message=\"lacks a required key; skipped\" "
+      "lost_bytes=0\n");
   std::istringstream lines(dumped(sample, DumpStyle::json).text);
   std::string line;
   std::getline(lines, line);

@@ -63,7 +63,7 @@ class ArchiveReader {
     const std::string_view name = field_of(header, 0, 16);
     const std::optional<uint64_t> size = parse_number(field_of(header, 48, 10));
     if (!size || header.substr(58) != "`\n") {
-      problem(Problem::Kind::corruption, offset, "this is no member's header",
+      problem(Problem::Kind::corruption, offset, "this is not the header of a member",
               in_.left() + kHeaderBytes);
       return false;
     }

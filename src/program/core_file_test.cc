@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "bytes/as_bytes.h"
 #include "support/core_builder.h"
 
 namespace telltale {
@@ -13,8 +14,6 @@ namespace {
 
 using testing::CoreBuilder;
 using ::testing::ElementsAre;
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 std::string sample() {
   return CoreBuilder()

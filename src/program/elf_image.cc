@@ -135,7 +135,7 @@ Result<uint32_t> ElfImage::count_sections(const Header& header, const ElfSection
   if (count > room || count > UINT32_MAX) {
     return error(
         header.sections_offset, "section table", Error::Cause::truncated,
-        fmt::format("{} section headers are announced, the file has room for {}", count, room));
+        fmt::format("{} section headers are declared, but the file has room for {}", count, room));
   }
   return static_cast<uint32_t>(count);
 }
@@ -240,7 +240,7 @@ Result<ElfSymbol> ElfImage::symbol(const ElfSection& table, uint32_t index) cons
   const Bytes all = bytes(table);
   if (index >= all.size() / size) {
     return error(table.offset, fmt::format("symbol table {}", table.index), Error::Cause::bad_field,
-                 fmt::format("symbol {} is asked for, there are {}", index, all.size() / size));
+                 fmt::format("symbol {} does not exist; there are {}", index, all.size() / size));
   }
   Cursor in(all.subspan(static_cast<size_t>(index * size), static_cast<size_t>(size)), order_);
   ElfSymbol symbol;

@@ -7,7 +7,6 @@
 namespace telltale {
 namespace {
 
-using testing::as_bytes;
 using testing::ElfBuilder;
 using ::testing::HasSubstr;
 
@@ -102,7 +101,7 @@ TEST(ElfImage, NamesWhatIsWrong) {
   std::string many_sections = file;
   many_sections.replace(60, 2, "\xff\xff");
   EXPECT_THAT(error_of(many_sections),
-              HasSubstr("65535 section headers are announced, the file has room for 5"));
+              HasSubstr("65535 section headers are declared, but the file has room for 5"));
   std::string bad_names = file;
   bad_names.replace(62, 2, std::string("\x09\x00", 2));
   EXPECT_THAT(error_of(bad_names), HasSubstr("e_shstrndx is 9, there are 5 sections"));
@@ -121,7 +120,7 @@ TEST(ElfImage, SectionCountBeyond16BitsStandsInSectionZero) {
   ASSERT_TRUE(image) << to_string(image.error());
   EXPECT_EQ(image->sections().size(), 5U);
   file = with_u64(file, table + offsetof(Elf64_Shdr, sh_size), uint64_t{1} << 60);
-  EXPECT_THAT(error_of(file), HasSubstr("1152921504606846976 section headers are announced"));
+  EXPECT_THAT(error_of(file), HasSubstr("1152921504606846976 section headers are declared"));
 }
 
 TEST(ElfImage, WithoutSectionTableThereAreNoSections) {

@@ -86,7 +86,7 @@ class InstrumentationMapReader {
       if (section.type == SHT_NOBITS && is_map && section.size != 0) {
         return std::unexpected(
             Error{Error::Cause::truncated, image_.file(), std::string(kMapSection),
-                  "has no bytes here: this is a separate debug file, give the program itself",
+                  "has no bytes here: this is a separate debug file; name the program itself",
                   section.offset});
       }
       if (section.type == SHT_NOBITS || section.type == SHT_NULL) continue;
@@ -227,15 +227,14 @@ class InstrumentationMapReader {
 
   // Empty if the entry for function number `at` (from 0) agrees with the map.
   [[nodiscard]] std::string compare(const IndexEntry& entry, size_t at) const {
-    if (at >= map_.functions_.size())
-      return fmt::format("there is no function {} in the map", at + 1);
+    if (at >= map_.functions_.size()) return fmt::format("function {} is not in the map", at + 1);
     const InstrumentedFunction& function = map_.functions_[at];
     if (!entry.begin || *entry.begin != first_entries_[at]) {
-      return fmt::format("function {} does not begin where the index says", function.id);
+      return fmt::format("function {} does not begin at the address in the index", function.id);
     }
     if (entry.sleds != function.sled_count) {
-      return fmt::format("function {} has {} sleds by the index, {} in the map", function.id,
-                         entry.sleds, function.sled_count);
+      return fmt::format("function {} has {} sleds according to the index, {} in the map",
+                         function.id, entry.sleds, function.sled_count);
     }
     return {};
   }

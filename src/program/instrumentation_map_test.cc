@@ -8,7 +8,6 @@
 namespace telltale {
 namespace {
 
-using testing::as_bytes;
 using ::testing::ElementsAre;
 using testing::ElfBuilder;
 using ::testing::HasSubstr;
@@ -246,7 +245,7 @@ TEST(InstrumentationMap, ASeparateDebugFileHasNoMap) {
   ElfBuilder elf;
   elf.add({.name = "xray_instr_map", .type = SHT_NOBITS, .size_without_bytes = 64});
   EXPECT_THAT(read(elf.build()).error,
-              HasSubstr("this is a separate debug file, give the program itself"));
+              HasSubstr("this is a separate debug file; name the program itself"));
 }
 
 TEST(InstrumentationMap, ProgramsWithoutAMapHaveNone) {
@@ -304,10 +303,10 @@ TEST(InstrumentationIndex, DisagreementIsAnOddityAndSaysWhere) {
     return result.first_problem();
   };
   EXPECT_THAT(problem(kMapAddress + 64, 5, false),
-              HasSubstr("function 2 has 5 sleds by the index, 4 in the map"));
+              HasSubstr("function 2 has 5 sleds according to the index, 4 in the map"));
   EXPECT_THAT(problem(kMapAddress + 32, 4, false),
-              HasSubstr("function 2 does not begin where the index says"));
-  EXPECT_THAT(problem(kMapAddress + 64, 4, true), HasSubstr("there is no function 3 in the map"));
+              HasSubstr("function 2 does not begin at the address in the index"));
+  EXPECT_THAT(problem(kMapAddress + 64, 4, true), HasSubstr("function 3 is not in the map"));
   EXPECT_THAT(read(with_index(ByteWriter().write(kMapAddress - 0x6000).write(uint64_t{2}).take()))
                   .first_problem(),
               HasSubstr("has 1 entries, the map has 2 functions"));

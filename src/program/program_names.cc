@@ -65,8 +65,8 @@ Result<ProgramObject> parse_program_object(std::string_view text) {
   object.path = numbered ? text.substr(equals + 1) : text;
   if (!numbered) object.object = 0;
   if (object.object > kXRayMaxObject) {
-    return usage_error(fmt::format("object {} of program {} is more than {}", object.object,
-                                   object.path, kXRayMaxObject));
+    return usage_error(fmt::format("object {} of program {} exceeds {}", object.object, object.path,
+                                   kXRayMaxObject));
   }
   if (object.path.empty()) return usage_error("a program has an empty path");
   return object;

@@ -47,7 +47,7 @@ Result<void> check_recorded_program(const ProgramIdentity& recorded, const std::
   if (!recorded.build_id.empty()) {
     if (*build_id == recorded.build_id) return {};
     return another_program(
-        path, fmt::format("is not the program that was recorded: its build-id is {}, not {}",
+        path, fmt::format("is not the recorded program: its build-id is {}, not {}",
                           build_id->empty() ? "missing" : *build_id, recorded.build_id));
   }
   const int64_t modified = int64_t{status.st_mtim.tv_sec} * kNsPerSecond + status.st_mtim.tv_nsec;

@@ -29,7 +29,7 @@ constexpr uint64_t kMaxRatio = 200;
 std::optional<std::string> unpack(uint32_t method, Bytes packed, uint64_t size,
                                   std::string& complaint) {
   if (size > kFreeBytes && size / kMaxRatio > packed.size()) {
-    complaint = fmt::format("{} bytes would come of {}", size, packed.size());
+    complaint = fmt::format("{} bytes would be decompressed from {}", size, packed.size());
     return std::nullopt;
   }
   std::string text(static_cast<size_t>(size), '\0');
@@ -81,7 +81,7 @@ class Collector {
     const fs::path path = fs::path(archive).parent_path() / member.name;
     std::error_code error;
     if (!fs::is_regular_file(path, error)) {
-      complain(member, archive, "there is no such file");
+      complain(member, archive, "no such file");
       return;
     }
     const Result<InputFile> file = InputFile::open(path);
@@ -118,12 +118,12 @@ class Collector {
     const uint64_t size =
         image.is_64_bit() ? in.read<uint64_t>("ch_size") : in.read<uint32_t>("ch_size");
     in.take(image.is_64_bit() ? 8 : 4, "ch_addralign");
-    std::string complaint = "the compression header is cut";
+    std::string complaint = "the compression header is truncated";
     std::optional<std::string> text;
     if (!in.error()) text = unpack(method, in.rest(), size, complaint);
     if (!text) {
       problems_.add({Problem::Kind::corruption, offset + section.offset, path, std::string(wanted_),
-                     "the section cannot be unpacked: " + complaint, section.size});
+                     "the section cannot be decompressed: " + complaint, section.size});
       return;
     }
     auto own = std::make_shared<const std::string>(*std::move(text));

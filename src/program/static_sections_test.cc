@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "bytes/byte_writer.h"
 #include "program/archive.h"
 #include "support/elf_builder.h"
@@ -18,8 +19,6 @@ namespace telltale {
 namespace {
 
 constexpr std::string_view kName = ".debug_site_info";
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 std::string text_of(const StaticSection& section) {
   return {reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()};

@@ -68,7 +68,7 @@ Result<std::vector<const Report*>> choose_reports(Capability capability, std::st
     if (with_tables) name = name.substr(0, name.find('.'));
     const Report* const report = find_report(capability, name);
     if (report == nullptr)
-      return usage_error("there is no report " + std::string(name) +
+      return usage_error("unknown report: " + std::string(name) +
                          (name.find('.') == name.npos ? "" : "; REPORT.TABLE is for --csv"));
     if (std::ranges::find(chosen, report) == chosen.end()) chosen.push_back(report);
   }

@@ -67,7 +67,7 @@ TEST(Reports, WithoutAListAreThoseByDefault) {
 TEST(Reports, AnUnknownNameIsAnError) {
   const auto unknown = choose_reports(Capability::runtime_events, "gc,functions", false);
   ASSERT_FALSE(unknown);
-  EXPECT_THAT(to_string(unknown.error()), HasSubstr("there is no report functions"));
+  EXPECT_THAT(to_string(unknown.error()), HasSubstr("unknown report: functions"));
   const auto table = choose_reports(Capability::runtime_events, "gc.handles", false);
   ASSERT_FALSE(table);
   EXPECT_THAT(to_string(table.error()), HasSubstr("REPORT.TABLE is for --csv"));

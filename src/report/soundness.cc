@@ -12,7 +12,7 @@
 namespace telltale {
 namespace {
 
-// What reading the file as a recording, alone, finds.
+// The problems found by opening the file alone as a recording.
 Result<ProblemLog> reading_problems(const InputFile& file, const OpenOptions& options) {
   std::vector<InputFile> inputs;
   inputs.push_back(file.share());
@@ -40,12 +40,12 @@ Result<FileCheck> check_file(const InputFile& file, const OpenOptions& options,
 
 std::string describe_unsound(const FileCheck& checked) {
   if (checked.first) {
-    return fmt::format("{}: not valid {}: {}\n", visible(checked.file), checked.title,
+    return fmt::format("{}: invalid {}: {}\n", visible(checked.file), checked.title,
                        visible(checked.first->text));
   }
   const uint64_t damaged = checked.damage.damage_count();
   const uint64_t count = damaged != 0 ? damaged : checked.damage.count();
-  return fmt::format("{}: not a whole {}: {} problem{}\n", visible(checked.file), checked.title,
+  return fmt::format("{}: {} is incomplete: {} problem{}\n", visible(checked.file), checked.title,
                      count, count == 1 ? "" : "s");
 }
 

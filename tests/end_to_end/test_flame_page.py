@@ -116,7 +116,7 @@ class FlamePage(unittest.TestCase):
         one.write_bytes(fdr([("enter", 1, 10), ("enter", 2, 10), ("exit", 2, 10), ("exit", 1, 10)]))
         two = self.folder / "two.fdr"
         two.write_bytes(fdr([("enter", 1, 10), ("exit", 1, 10)], tid=78))
-        for extra, told in ((["--together", "-o", output], ""), (["-o", self.folder / "both.svg"], "a drawing shows both files as one recording")):
+        for extra, told in ((["--together", "-o", output], ""), (["-o", self.folder / "both.svg"], "the SVG shows both files as one recording")):
             done = subprocess.run([TELLTALE, "flame", one, two, *extra], timeout=60, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(told, done.stderr)

@@ -150,7 +150,7 @@ class GccRecorderTest(unittest.TestCase):
         run = Recorded(program, 5)
         shutil.copy(programs.build("g++", *programs.CALL_FLAGS, "-O2"), program)
         done = telltale("top", run.file)
-        self.assertIn("is not the program that was recorded", done.stderr)
+        self.assertIn("is not the recorded program", done.stderr)
         self.assertNotIn("shop::", done.stdout)
         self.assertTrue(re.search(r"@0x[0-9a-f]+", done.stdout))
 

@@ -467,7 +467,7 @@ class IsolateTest(Studies):
         document = json.loads(done.stdout)
         self.assertEqual((document["runs"]["unresolved"], document["runs"]["without_report"]), (1, 2))
         self.assertEqual(document["runs"]["failing"] + document["runs"]["successful"], 497)
-        self.assertIn("no program that was given has the sites", done.stderr)
+        self.assertIn("no given program has the sites", done.stderr)
         self.assertEqual(telltale("isolate", study, "--strict").returncode, 4)
 
     def test_nothing_to_explain(self):

@@ -183,7 +183,7 @@ class MonoAnswers(unittest.TestCase):
         cut.write_bytes(path.read_bytes()[: next(at for at in buffers if begin < at < end)])
         done = run("report", cut, "--reports=heapshot,growth,retention", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"heap shot 3, at [\d.]+ \w+, is left out: the recording does not have its end")
+        self.assertRegex(done.stderr, r"heap shot 3, at [\d.]+ \w+, is ignored: its end is missing from the recording")
         told = json.loads(done.stdout)
         self.assertEqual([row["shot"] for row in told["heapshot"]["shots"]], [0, 1, 2])
         self.assertEqual({row["shot"] for row in told["heapshot"]["classes"]}, {0, 1, 2})
@@ -211,7 +211,7 @@ class MonoAnswers(unittest.TestCase):
                           (cut, "1 of the running program, 1 unfinished")):
             done = run("report", file, "--reports=growth", "--gate", "growth=1000")
             self.assertEqual(done.returncode, 2)
-            self.assertIn("--gate growth wants two heap shots at least; the recording has " + has, done.stderr)
+            self.assertIn("--gate growth needs at least two heap shots; the recording has " + has, done.stderr)
         done = run("report", path, "--reports=growth", "--gate", "growth=1000", "--time=..1ns")
         self.assertEqual(done.returncode, 2)
         self.assertIn("this window of the recording has 0", done.stderr)
@@ -311,7 +311,7 @@ class MonoAnswers(unittest.TestCase):
         done = subprocess.run([TELLTALE, "stacks", orders, "--measure", "alloc-bytes"], capture_output=True, text=True,
                               timeout=60)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
-        self.assertIn("tells of nothing to measure by alloc-bytes", done.stderr)
+        self.assertIn("has no data for the measure alloc-bytes", done.stderr)
         telltale("convert", orders, "--to", "perfetto", "-o", self.folder / "x", "--measure", "throws", status=2)
 
     def test_damaged_recordings_are_answered_as_far_as_they_go(self):

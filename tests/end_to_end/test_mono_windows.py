@@ -92,7 +92,7 @@ class Windows(unittest.TestCase):
                     done = run("stacks", path, "--measure", measure, window)
                     self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines()), wanted * each,
                                      measure)
-                    self.assertEqual(wanted == 0, "nothing that the filters choose" in done.stderr, done.stderr)
+                    self.assertEqual(wanted == 0, "nothing that the filters select" in done.stderr, done.stderr)
                 rows = json.loads(run("top", path, window, "--json").stdout)["rows"]
                 self.assertEqual(sum(row["calls"] for row in rows), wanted)
                 out = self.folder / "out.csv"
@@ -148,16 +148,16 @@ class Windows(unittest.TestCase):
                      ["convert", "--to", "folded", "-o", self.folder / "x.folded"]):
             done = run(*verb, allocations)
             self.assertEqual(done.returncode, 0)
-            self.assertRegex(done.stderr, r"tells of nothing to measure by (time|self); stacks and flame can --measure "
-                                          r"alloc-bytes, alloc-count, throws\n", verb)
+            self.assertRegex(done.stderr, r"has no data for the measure (time|self); use --measure "
+                                          r"alloc-bytes, alloc-count, throws with stacks or flame\n", verb)
         done = run("stacks", allocations, "--measure", "samples")
-        self.assertIn("nothing to measure by samples; stacks and flame can --measure alloc-bytes", done.stderr)
+        self.assertIn("no data for the measure samples; use --measure alloc-bytes", done.stderr)
         method = Chain()
         calls = self.write("calls", recording(event(0x23, method(METHOD)) + event(0x13, method(METHOD))))
         done = run("stacks", calls, "--measure", "throws")
-        self.assertIn("nothing to measure by throws; it has calls\n", done.stderr)
+        self.assertIn("no data for the measure throws; it has calls\n", done.stderr)
         self.assertEqual(run("stacks", calls).stderr, "")
-        self.assertIn("nothing that the filters choose", run("top", calls, "--function", "nobody").stderr)
+        self.assertIn("nothing that the filters select", run("top", calls, "--function", "nobody").stderr)
 
     @unittest.skipUnless(mono_programs.HAVE_MONO, "mprof-report is not installed")
     def test_like_mprof_has_its_windows_of_counters_and_locks(self):

@@ -223,11 +223,11 @@ class RunTest(unittest.TestCase):
         shutil.copy(other, program)
         done = telltale("top", run.file)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("is not the program that was recorded", done.stderr)
+        self.assertIn("is not the recorded program", done.stderr)
         self.assertNotIn("shop::", done.stdout)
         self.assertEqual(calls(run.file, options=["--program", self.program]), expected_calls(5))
         program.unlink()
-        self.assertIn("is not there", telltale("top", run.file).stderr)
+        self.assertIn("was not found", telltale("top", run.file).stderr)
 
     def test_what_recording_costs_is_measured(self):
         run = Recorded(self.program, 50, options=["--overhead", 2])
@@ -270,7 +270,7 @@ class RunTest(unittest.TestCase):
         user, terminal = pty.openpty()
         with os.fdopen(terminal), os.fdopen(user):
             said = telltale("run", "--overhead", 1, "--", self.program, 3, cwd=place, stdin=terminal).stderr
-        self.assertIn("standard input is a terminal: each run reads from it anew", said)
+        self.assertIn("standard input is a terminal: each run reads from it separately", said)
 
     def test_what_a_shell_starts_is_recorded(self):
         """Without an option for the recorder; the shell itself supports none."""
@@ -298,7 +298,7 @@ class RunTest(unittest.TestCase):
         plain = programs.build("g++", "-DPLAIN")
         run = Recorded("bash", "-c", f"{plain} 1; true")
         self.assertEqual((run.done.returncode, run.files), (0, []))
-        self.assertIn("no recording was left: neither bash nor what it may have started", run.done.stderr)
+        self.assertIn("nothing was recorded: neither bash nor what it may have started", run.done.stderr)
         static = programs.build("g++", "-static", *programs.CALL_FLAGS)
         self.assertIn("statically linked", Recorded("bash", "-c", f"{static} 1; true").done.stderr)
 
@@ -315,7 +315,7 @@ class RunTest(unittest.TestCase):
         done = subprocess.run([prefix / "bin" / "telltale", "run", "--", self.program, "3"], capture_output=True,
                               text=True, timeout=60)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("the recorder is not there", done.stderr)
+        self.assertIn("the recorder is not installed", done.stderr)
 
     def test_a_torn_or_hostile_side_record_costs_names_only(self):
         run = Recorded(self.program, 10)

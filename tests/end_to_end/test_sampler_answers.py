@@ -72,7 +72,7 @@ class SamplerAnswers(SamplerToolCase):
     def test_a_program_in_the_place_of_a_report(self):
         report = os.path.join(GOLDEN, "all_schemes.report")
         self.assertEqual(self.telltale("resolve", report, TELLTALE, status=3), "")
-        self.assertIn("a program, not a recording: give it with --program", self.stderr)
+        self.assertIn("a program, not a recording: name it with --program", self.stderr)
 
     def test_sites_of_programs(self):
         text = self.telltale("sites", "myapp")
@@ -102,7 +102,7 @@ class SamplerAnswers(SamplerToolCase):
         """Every verb that joins reports with programs reports missing programs; --strict makes it an exit status."""
         unit = self.units["two"]
         raw = self.write("other.report", self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
-        missing = f"no program that was given has the sites of unit {unit} (branches, returns)"
+        missing = f"no given program has the sites of unit {unit} (branches, returns)"
         verbs = [["info", raw], ["resolve", raw], ["resolve", raw, "--csv"], ["resolve", raw, "--json"], ["top", raw], ["top", raw, "--json"],
                  ["report", raw], ["report", raw, "--json"]]
         verbs += [["convert", raw, "--to", to, "-o", self.path("out")] for to in ("json", "csv", "sampler")]
@@ -111,7 +111,7 @@ class SamplerAnswers(SamplerToolCase):
                 with self.subTest(words=words, program=program):
                     out = self.telltale(*words, "--program", program)
                     told = out if words[0] == "info" else self.stderr
-                    self.assertIn("no program that was given has any of its units", told)
+                    self.assertIn("no given program has any of its units", told)
                     self.assertIn(missing, told)
                     self.telltale(*words, "--program", program, "--strict", status=4)
             # With the right one as well nothing is missing; and without any, nothing is expected.
@@ -130,13 +130,13 @@ class SamplerAnswers(SamplerToolCase):
         raw = self.write("other.report", self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"))
         lines = self.telltale("convert", raw, "--program", "myapp", "--to", "lcov", "-o", "-")
         self.assertIn("BRDA:4,0,0,-\n", lines)
-        self.assertIn("no program that was given has any of its units", self.stderr)
+        self.assertIn("no given program has any of its units", self.stderr)
         self.telltale("convert", raw, "--program", "myapp", "--to", "lcov", "-o", "-", "--strict", status=4)
 
     def test_a_backtrace_of_another_program(self):
         crash = self.write("crash.report", '<report id="main-backtrace">\nbuggy(+0x12)[0x12]\n/lib/libc.so.6(+0x3)[0x3]\n</report>\n')
         self.telltale("report", crash, "--program", "myapp")
-        self.assertEqual(self.stderr, "telltale: no frame of the backtrace is of a program that was given: they name buggy, /lib/libc.so.6\n")
+        self.assertEqual(self.stderr, "telltale: no frame of the backtrace belongs to a given program: they name buggy, /lib/libc.so.6\n")
         self.telltale("report", crash)
         self.assertEqual(self.stderr, "")
 

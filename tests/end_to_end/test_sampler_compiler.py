@@ -191,7 +191,7 @@ class Sampling(SamplerCase):
         self.assertEqual(os.listdir(self.folder), ["p"])
         self.run_reported(program)
         self.assertEqual(sum(int(n) for _, rows in samples(self.report) for row in rows for n in row), 0)
-        self.assertIn("no number", self.run_reported(program, SAMPLER_SPARSITY="many").stderr)
+        self.assertIn("is not a number", self.run_reported(program, SAMPLER_SPARSITY="many").stderr)
 
     def test_inline_functions_of_several_units(self):
         """The linker keeps one unit's copy; where another unit's was inlined, its data must still exist."""

@@ -74,7 +74,7 @@ class SamplerTools(SamplerToolCase):
         self.assertEqual(self.tool("extract-section", "--require", ".debug_site_info", "libthin.a"), fat)
         text = self.tool("extract-section", ".debug_site_info", "lib/thin.a")
         self.assertEqual(text, fat)
-        self.assertIn("a_name_of_more_than_fifteen_letters.o: there is no such file", self.stderr)
+        self.assertIn("a_name_of_more_than_fifteen_letters.o: no such file", self.stderr)
         raw = self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n")
         self.assertEqual(self.tool("resolveSamples", "libthin.a", stdin=raw),
                          self.tool("resolveSamples", "libunits.a", stdin=raw).replace("libunits", "libthin"))
@@ -86,7 +86,7 @@ class SamplerTools(SamplerToolCase):
             evil += at.ljust(48) + b"100".ljust(10) + b"`\n"
         self.write("evil.a", evil)
         self.assertEqual(self.tool("extract-section", ".debug_site_info", "evil.a"), "")
-        self.assertEqual(self.stderr.count("there is no such file"), 4)
+        self.assertEqual(self.stderr.count("no such file"), 4)
 
     def test_extract_section_says_what_is_missing(self):
         self.write("plain.c", "int plain;\n")
@@ -192,7 +192,7 @@ class SamplerTools(SamplerToolCase):
                 (self.samples("one", "", "1\t1\t1\n2\t2\t2\n"), "0 rows, "),
                 (self.samples("one", "1\tx\n", "1\t1\t1\n2\t2\t2\n"), "the first is row 1"),
                 (self.samples("two", "1\t2\n", "1\t1\t1\n2\t2\t2\n"),
-                 f"no program that was given has the sites of unit {self.units['two']} (branches, returns)")):
+                 f"no given program has the sites of unit {self.units['two']} (branches, returns)")):
             text = self.tool("resolveSamples", "myapp", stdin=damage + good, status=2)
             self.assertIn(told, self.stderr)
             self.assertEqual([line for line in text.splitlines() if self.units["main"] in line],
@@ -222,7 +222,7 @@ class SamplerTools(SamplerToolCase):
         """The rows of libc in the text's table."""
         rows = [line.split("\t") for line in self.tool("resolve-backtrace", "--header", "myapp", stdin=BACKTRACE,
                                                        status=2).splitlines()]
-        self.assertEqual(self.stderr, "telltale: no frame of the backtrace is of a program that was given: they name ccrypt, "
+        self.assertEqual(self.stderr, "telltale: no frame of the backtrace belongs to a given program: they name ccrypt, "
                                       "/lib/tls/libc.so.6\n")
         self.assertEqual(rows[0], ["return", "module", "function", "file", "line"])
         self.assertEqual(rows[2], ["0xaa78c8", "/lib/tls/libc.so.6", "??", "??", "0"])

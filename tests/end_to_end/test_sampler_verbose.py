@@ -8,7 +8,7 @@ from sampler_programs import RELEASES, SamplerCase, build, run
 NEWEST = RELEASES[-1] if RELEASES else None
 TELLTALE = os.environ["TELLTALE"]
 OFF = "sampling: off; nothing will be observed: "
-NOTHING = "nothing was observed; a program that samples observes nothing unless SAMPLER_SPARSITY is set when it runs"
+NOTHING = "nothing was observed: a program that samples needs SAMPLER_SPARSITY in its environment"
 
 
 class Verbose(SamplerCase):
@@ -33,8 +33,8 @@ class Verbose(SamplerCase):
         for environment, expected in (
                 ({**file}, [place, OFF + "SAMPLER_SPARSITY is not set", units]),
                 ({**file, "SAMPLER_SPARSITY": "100"}, [place, "sampling: one in 100", units]),
-                ({**file, "SAMPLER_SPARSITY": "0.5"}, ["SAMPLER_SPARSITY is no number of 1 or more; nothing is sampled: 0.5", place,
-                                                       OFF + "SAMPLER_SPARSITY is no number of 1 or more", units]),
+                ({**file, "SAMPLER_SPARSITY": "0.5"}, ["SAMPLER_SPARSITY is not a number of 1 or more; nothing is sampled: 0.5", place,
+                                                       OFF + "SAMPLER_SPARSITY is not a number of 1 or more", units]),
                 ({"SAMPLER_SPARSITY": "1"}, ["report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set", "sampling: one in 1"]),
                 ({"SAMPLER_FILE": "no/such/folder"}, ["report: none; it cannot be opened: No such file or directory",
                                                       OFF + "SAMPLER_SPARSITY is not set"]),

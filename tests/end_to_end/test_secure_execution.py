@@ -20,7 +20,7 @@ VARIABLES = {
     "SAMPLER_FILE": ("{place}/victim", {}),
     "SAMPLER_REPORT_FD": ("1", {}),
     "SAMPLER_SEED": ("7", {"SAMPLER_SPARSITY": "1"}),
-    "SAMPLER_SPARSITY": ("no number", {}),
+    "SAMPLER_SPARSITY": ("is not a number", {}),
     "SAMPLER_TRACE": ("{place}/trace", {}),
     "SAMPLER_VERBOSE": ("1", {}),
     "TELLTALE_STACKTRACK": ("path={place}/stream.tlg", {}),

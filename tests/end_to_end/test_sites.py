@@ -72,7 +72,7 @@ class SitesTest(unittest.TestCase):
         refused = subprocess.run([LLVM_XRAY, "extract", binary], capture_output=True, text=True)
         self.assertNotEqual(refused.returncode, 0, "llvm-xray has learnt typed events: the YAML may now have them")
         written = telltale("sites", binary, "--to", "llvm-xray-yaml", "-o", self.workshop.path / "map.yaml")
-        self.assertIn("1 sleds are of kinds that llvm-xray has no name for", written.stderr)
+        self.assertIn("1 sleds have kinds without a name in llvm-xray", written.stderr)
 
     def test_names_and_lines(self):
         source = xray_programs.PROGRAM.splitlines()

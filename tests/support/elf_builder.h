@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "bytes/byte_writer.h"
 
 namespace telltale::testing {
@@ -137,7 +138,5 @@ class InstrMapBuilder {
   ByteWriter out_;
   bool is_64_bit_;
 };
-
-inline Bytes as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 }  // namespace telltale::testing

@@ -124,7 +124,7 @@ class ScriptedSource {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog&) const {
     for (const Event& event : events_[stream][unit]) {
-      std::visit([&sink](const auto& e) { e.tell(sink); }, event);
+      std::visit([&sink](const auto& e) { e.emit(sink); }, event);
     }
   }
 
@@ -132,29 +132,29 @@ class ScriptedSource {
   struct Enter {
     Ticks time;
     FunctionId id;
-    void tell(auto& sink) const { sink.enter(time, id); }
+    void emit(auto& sink) const { sink.enter(time, id); }
   };
   struct Argument {
     uint64_t value;
-    void tell(auto& sink) const { sink.argument(value); }
+    void emit(auto& sink) const { sink.argument(value); }
   };
   struct Leave {
     Ticks time;
     FunctionId id;
     LeaveKind how;
-    void tell(auto& sink) const { sink.leave(time, id, how); }
+    void emit(auto& sink) const { sink.leave(time, id, how); }
   };
   struct Cpu {
     Ticks time;
     uint32_t number;
-    void tell(auto& sink) const { sink.cpu(time, number); }
+    void emit(auto& sink) const { sink.cpu(time, number); }
   };
   struct Instant {
     Ticks time;
     std::string_view category;
     uint32_t type;
     std::string payload;
-    void tell(auto& sink) const {
+    void emit(auto& sink) const {
       sink.instant(InstantEvent{time, category, type,
                                 std::as_bytes(std::span(payload.data(), payload.size()))});
     }
@@ -163,12 +163,12 @@ class ScriptedSource {
     Ticks time;
     uint64_t bytes;
     std::string reason;
-    void tell(auto& sink) const { sink.loss(LossEvent{time, bytes, reason}); }
+    void emit(auto& sink) const { sink.loss(LossEvent{time, bytes, reason}); }
   };
   struct Runtime {
     RuntimeEvent event;
-    void tell(auto& sink) const {
-      std::visit([&sink](const auto& e) { telltale::tell(sink, e); }, event);
+    void emit(auto& sink) const {
+      std::visit([&sink](const auto& e) { telltale::emit(sink, e); }, event);
     }
   };
   using Event = std::variant<Enter, Argument, Leave, Cpu, Instant, Loss, Runtime>;

@@ -20,13 +20,10 @@
 #include <utility>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "formats/xray/encode.h"
 
 namespace telltale::testing {
-
-inline Bytes as_bytes(std::string_view text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
 
 class FdrBuilder {
  public:

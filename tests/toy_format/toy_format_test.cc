@@ -121,7 +121,7 @@ TEST_F(ToyFormat, AVerbThatUsesWhatItLacksSaysWhatItHas) {
             "telltale: a toy log cannot be written as mono17; its recording formats are toy\n");
   EXPECT_EQ(run({"convert", "--to", "lcov", "-o", "-", log}), 2);
   EXPECT_EQ(complaints_,
-            "telltale: lcov is made from counts at sites, and a toy log has timed calls\n");
+            "telltale: lcov is made from counts at sites, but a toy log has timed calls\n");
 }
 
 TEST_F(ToyFormat, OtherFormatsAreNotMixedWithIt) {

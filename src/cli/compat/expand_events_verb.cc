@@ -19,7 +19,7 @@ struct ExpandVerbOptions {
   bool show_format = false;
 };
 
-// Without a file: of the platform that is described or named.
+// Without a file: the layout that is described or named.
 int show_known_format(const ExpandVerbOptions& options) {
   const std::string& path = options.reading.format_description;
   Result<stacktrack::FormatDescription> description =
@@ -64,7 +64,8 @@ void add_expand_events_verb(Command app, int& status) {
   verb.add_option("FILE", options->reading.files, "StackTrack streams; - is standard input");
   verb.add_flag("--show_format", options->show_format,
                 "print the format of the files' records (without FILE: of a layout) instead");
-  verb.add_option("--layout", options->layout, "whose format --show_format prints without FILE")
+  verb.add_option("--layout", options->layout,
+                  "layout that --show_format prints if no FILE is given")
       .one_of({"classic", "wide"})
       .show_default();
   add_format_description_option(verb, options->reading);
@@ -73,9 +74,9 @@ void add_expand_events_verb(Command app, int& status) {
                 "filled up with zeros on the right");
   verb.add_flag("--document", options->expand.document,
                 "a whole XML document: with a declaration and one outermost element");
-  verb.add_flag("--strict", options->reading.strict,
-                "exit status 4 when something in the input was damaged or lost, or check finds it "
-                "not valid");
+  verb.add_flag(
+      "--strict", options->reading.strict,
+      "exit status 4 if part of the input is damaged or lost, or if check finds it invalid");
   verb.callback([options, &status] { status = run(*options); });
 }
 

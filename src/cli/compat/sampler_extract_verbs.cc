@@ -1,5 +1,5 @@
-// extract-section and extract-report: what Sampler's published text has under "Embedding and
-// Extraction" and "Subreport Extraction".
+// extract-section and extract-report, from the sections "Embedding and Extraction" and "Subreport
+// Extraction" of Sampler's published text.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -87,7 +87,8 @@ int run_report(const std::string& id) {
 
 void add_extract_section_verb(Command app, int& status) {
   Command verb = app.add_verb(
-      "extract-section", "Sampler's static information out of programs: a section without padding");
+      "extract-section",
+      "extract a section with Sampler's static information from programs, without padding");
   const auto options = std::make_shared<ExtractOptions>();
   verb.add_option("SECTION", options->section,
                   ".debug_site_info, .debug_sampler_cfg, .debug_sampler_implications or "
@@ -100,9 +101,9 @@ void add_extract_section_verb(Command app, int& status) {
 }
 
 void add_extract_report_verb(Command app, int& status) {
-  Command verb = app.add_verb(
-      "extract-report",
-      "one subreport of the feedback report on standard input; exit status 1 if it has none");
+  Command verb = app.add_verb("extract-report",
+                              "print one subreport of the feedback report on standard input; exit "
+                              "status 1 if it is missing");
   const auto id = std::make_shared<std::string>();
   verb.add_option("ID", *id, "samples, main-backtrace, ...").required();
   verb.callback([id, &status] { status = run_report(*id); });

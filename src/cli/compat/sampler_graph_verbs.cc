@@ -1,4 +1,4 @@
-// resolve-cfg and find-sampler-info: what programs carry besides the code that runs.
+// resolve-cfg and find-sampler-info: static information embedded in programs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct GraphOptions {
   bool verbose = false;
 };
 
-// Everything that was read, for as long as the graphs are views of it.
+// Owns all input text: the graphs are views of it.
 struct Graphs {
   std::deque<InputFile> files;
   std::deque<StaticSections> sections;
@@ -60,8 +60,11 @@ Result<void> add_file(const std::string& path, Graphs& graphs) {
   };
   if (!may_have_static_sections(file.bytes())) {
     if (sampler::kind_of(file.bytes()) != sampler::TextKind::graphs && !path.ends_with(".cfg")) {
-      return std::unexpected(
-          Error{Error::Cause::bad_magic, path, {}, "neither a program nor control flow graphs", 0});
+      return std::unexpected(Error{Error::Cause::bad_magic,
+                                   path,
+                                   {},
+                                   "neither a program nor a file of control flow graphs",
+                                   0});
     }
     add(file.bytes(), 0, path);
     return {};
@@ -112,7 +115,7 @@ struct FindOptions {
   std::string library_folder = "usr/lib/sampler";
 };
 
-// The path with its beginning replaced, if it has that beginning.
+// The path with the prefix replaced, if it has that prefix.
 std::string edited(std::string_view path, const FindOptions& options) {
   if (options.edit.size() != 2 || !path.starts_with(options.edit[0])) return std::string(path);
   return options.edit[1] + std::string(path.substr(options.edit[0].size()));
@@ -135,7 +138,7 @@ std::string edited_sites(const std::string& text, const FindOptions& options) {
   return out;
 }
 
-// Of a function's or node's line: the file stands before the last tab.
+// In the line of a function or node, the file name precedes the last tab.
 std::string edited_line(std::string_view line, size_t file_begin, const FindOptions& options) {
   return std::string(line.substr(0, file_begin)) + edited(line.substr(file_begin), options);
 }
@@ -147,7 +150,7 @@ std::string edited_graphs(const std::string& text, const FindOptions& options) {
   std::string written;
   for (const sampler::CfgUnit& unit : info.units()) append_cfg_unit(written, info, unit);
   std::string out;
-  // In what append_cfg_unit writes, each line's role follows from those before it.
+  // In the output of append_cfg_unit, the lines before a line determine its role.
   enum class Place { version, source, signature, function, node, successors, callees };
   Place place = Place::version;
   for (size_t at = 0; at < written.size();) {
@@ -231,7 +234,7 @@ Result<void> save_info(const fs::path& path, const FindOptions& options, Problem
 int run_find(const FindOptions& options) {
   std::error_code error;
   std::vector<fs::path> files;
-  // Links are not followed: each file once, and none outside of the folder.
+  // Does not follow links: each file is visited once, and none outside the folder.
   for (fs::recursive_directory_iterator at(options.from, error), end; !error && at != end;
        at.increment(error)) {
     if (at->is_regular_file(error) && !at->is_symlink(error)) files.push_back(at->path());
@@ -261,7 +264,7 @@ void add_resolve_cfg_verb(Command app, int& status) {
   verb.add_flag("--dot-calls", options->calls, "for Graphviz: which function calls which")
       .excludes(dump)
       .excludes(dot);
-  verb.add_flag("--verbose", options->verbose, "say which file is read");
+  verb.add_flag("--verbose", options->verbose, "print the name of each file read");
   verb.callback([options, &status] { status = run_cfg(*options); });
 }
 

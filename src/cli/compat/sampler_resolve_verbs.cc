@@ -20,9 +20,10 @@
 namespace telltale::cli {
 namespace {
 
-constexpr int kMissing = 1;     // a file has no site information
-constexpr int kMismatched = 2;  // samples without sites, or not as many; no frame of any FILE
-constexpr int kMalformed = 1;   // resolve-backtrace
+constexpr int kMissing = 1;  // a file has no site information
+constexpr int kMismatched =
+    2;  // samples without sites, or with another number of sites; no frame of any FILE
+constexpr int kMalformed = 1;  // resolve-backtrace
 constexpr std::string_view kUnknown = "??";
 
 void complain(const ProblemLog& problems) {
@@ -30,7 +31,7 @@ void complain(const ProblemLog& problems) {
     fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
 }
 
-// The text names a section in front of the files, its examples do not.
+// The published text puts a section name before the files; its examples omit it.
 SamplerOptions sites_options(std::vector<std::string> files) {
   SamplerOptions options;
   options.any_text = true;
@@ -110,7 +111,7 @@ struct BacktraceOptions {
 
 std::string_view or_unknown(std::string_view text) { return text.empty() ? kUnknown : text; }
 
-// As the compiler was given it, if it stood below the folder that it ran in.
+// The name as given to the compiler, if the file is below the compilation directory.
 std::string_view file_of(const ResolvedFrame& frame) {
   std::string_view file = frame.file;
   if (!frame.directory.empty() && file.starts_with(frame.directory) &&
@@ -121,7 +122,7 @@ std::string_view file_of(const ResolvedFrame& frame) {
 
 int run_backtrace(const BacktraceOptions& options) {
   if (options.modules.empty()) {
-    fmt::print(stderr, "telltale: resolve-backtrace wants the program's file\n");
+    fmt::print(stderr, "telltale: resolve-backtrace needs the program's file\n");
     return kMalformed;
   }
   const Result<InputFile> input = InputFile::open("-");
@@ -160,8 +161,8 @@ void add_resolve_tool(Command app, int& status, const std::string& name,
   Command verb = app.add_verb(name, description);
   const auto files = std::make_shared<std::vector<std::string>>();
   verb.add_option("FILE", *files,
-                  "programs, shared libraries, object files, archives, .sites files; before them "
-                  "may stand the name of the section, which begins with a point")
+                  "optional section name (starts with a dot), then programs, shared libraries, "
+                  "object files, archives, .sites files")
       .required();
   verb.callback([files, write, &status] { status = run_resolve(*files, write); });
 }
@@ -170,20 +171,20 @@ void add_resolve_tool(Command app, int& status, const std::string& name,
 
 void add_resolve_samples_verb(Command app, int& status) {
   add_resolve_tool(app, status, "resolveSamples",
-                   "samples on standard input, joined with their sites: a line a site",
+                   "join the samples on standard input with their sites, one line per site",
                    write_samples);
 }
 
 void add_resolve_timestamps_verb(Command app, int& status) {
   add_resolve_tool(app, status, "resolveTimestamps",
-                   "timestamps on standard input, joined with their sites: a line a site",
+                   "join the timestamps on standard input with their sites, one line per site",
                    write_timestamps);
 }
 
 void add_resolve_backtrace_verb(Command app, int& status) {
   Command verb = app.add_verb(
       "resolve-backtrace",
-      "a main-backtrace on standard input: return address, module, function, file, line");
+      "resolve the main-backtrace on standard input: return address, module, function, file, line");
   const auto options = std::make_shared<BacktraceOptions>();
   verb.add_option("FILE", options->modules,
                   "the program, and shared libraries that the backtrace names");

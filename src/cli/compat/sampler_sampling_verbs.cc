@@ -1,4 +1,4 @@
-// decimate-samples and precompute: sampling after the run, and before it.
+// decimate-samples and precompute: sampling after and before the run.
 #include <fmt/format.h>
 #include <sys/random.h>
 
@@ -58,13 +58,13 @@ int run_precompute(const std::string& path) {
   const std::optional<double> sparsity = sparsity_of(std::getenv("SAMPLER_SPARSITY"));
   if (!sparsity) {
     return report_error(
-        usage_error("precompute wants a number of at least 1 in SAMPLER_SPARSITY").error());
+        usage_error("precompute needs a number of at least 1 in SAMPLER_SPARSITY").error());
   }
   const char* given = std::getenv("SAMPLER_SEED");
   char* end = nullptr;
   const uint64_t seed = given == nullptr ? random_seed() : std::strtoull(given, &end, 0);
   if (given != nullptr && (end == given || *end != '\0'))
-    return report_error(usage_error("SAMPLER_SEED is no number").error());
+    return report_error(usage_error("SAMPLER_SEED is not a number").error());
   uint64_t state = sampler::begin_uniform(seed);
   std::array<int32_t, sampler::kCountdowns> countdowns{};
   const double passing = sampler::log_of_passing(*sparsity);
@@ -85,22 +85,24 @@ int run_precompute(const std::string& path) {
 }  // namespace
 
 void add_decimate_samples_verb(Command app, int& status) {
-  Command verb =
-      app.add_verb("decimate-samples",
-                   "the feedback report on standard input as if one in SPARSITY had been counted");
+  Command verb = app.add_verb(
+      "decimate-samples",
+      "thin the feedback report on standard input as if one event in SPARSITY had been counted");
   const auto options = std::make_shared<DecimateOptions>();
   verb.add_option("SPARSITY", options->sparsity, "each count becomes Binomial(count, 1/SPARSITY)")
       .required()
       .in_range(uint64_t{1}, uint64_t{1} << 53);
-  verb.add_option("SEED", options->seed, "of the random numbers; without: a fresh one");
+  verb.add_option("SEED", options->seed, "seed of the random numbers; default: a random one");
   verb.callback([options, &status] { status = run_decimate(*options); });
 }
 
 void add_precompute_verb(Command app, int& status) {
-  Command verb = app.add_verb(
-      "precompute", "countdowns for offline sampling, by SAMPLER_SPARSITY and SAMPLER_SEED");
+  Command verb =
+      app.add_verb("precompute",
+                   "write countdowns for offline sampling; uses SAMPLER_SPARSITY and SAMPLER_SEED");
   const auto path = std::make_shared<std::string>();
-  verb.add_option("OUTFILE", *path, "file to write: 1,021 native integers").required();
+  verb.add_option("OUTFILE", *path, "file to write: 1,021 integers in native byte order")
+      .required();
   verb.callback([path, &status] { status = run_precompute(*path); });
 }
 

@@ -9,7 +9,7 @@
 namespace telltale::cli {
 namespace {
 
-// CLI11 shows a value's validators only as text behind its name: "NAME:{a,b,c}" for a set,
+// CLI11 exposes a value's validators only as text after its name: "NAME:{a,b,c}" for a set,
 // "NAME:UINT in [1 - 9]" for a range.
 void read_type(std::string type, OptionWords& words) {
   if (const size_t set = type.find(":{"); set != std::string::npos && type.ends_with('}')) {
@@ -46,7 +46,7 @@ OptionWords words_of(const CLI::Option& option) {
   for (const CLI::Option* other : option.get_excludes()) {
     words.excludes.push_back(other->get_name());
   }
-  std::ranges::sort(words.excludes);  // CLI11 has them in the order of their addresses
+  std::ranges::sort(words.excludes);  // CLI11 orders them by address
   return words;
 }
 
@@ -62,10 +62,9 @@ const std::array<ExitStatusWords, 5> kExitStatusWords = {{
     {kDone, "Done."},
     {kFinding,
      "Done, and what was asked for was found: check found a violation, or diff exceeded its gate."},
-    {kUsage, "The command line makes no sense."},
+    {kUsage, "The command line is invalid."},
     {kUnreadable, "An input could not be read at all, or the output could not be written."},
-    {kDamaged,
-     "With --strict: something in the input was damaged or lost, or `check` finds it not valid."},
+    {kDamaged, "With --strict: part of the input is damaged or lost, or `check` finds it invalid."},
 }};
 
 bool OptionWords::takes_file() const {

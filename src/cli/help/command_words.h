@@ -8,24 +8,24 @@
 
 namespace telltale::cli {
 
-// What the command line offers, in plain words: help, manual pages and completion are all written
-// from this, and this is read from the CLI11 app that also parses.
+// A plain description of the command line. Help, manual pages and completion are generated from it;
+// it is read from the CLI11 app that parses the command line.
 
 struct OptionWords {
   std::vector<std::string> shorts;   // without "-"
   std::vector<std::string> longs;    // without "--"
   std::string position;              // a positional's name; empty for options
-  std::string value;                 // what the value is called; empty for a flag
-  std::vector<std::string> choices;  // all values there are; empty: any
+  std::string value;                 // name of the value; empty for a flag
+  std::vector<std::string> choices;  // all permitted values; empty: any
   std::string range;                 // "0 to 100", for numbers with limits
-  std::string preset;                // the value without the option; empty: says nothing
+  std::string preset;                // default value; empty: not shown
   std::string description;
-  std::vector<std::string> excludes;  // names of options that cannot go with it, dashes included
+  std::vector<std::string> excludes;  // names of options that exclude it, with dashes
   bool required = false;
   bool repeatable = false;
 
   [[nodiscard]] bool is_flag() const { return value.empty(); }
-  // The value may be a file's name, as far as completion is concerned.
+  // Whether completion should offer file names as the value.
   [[nodiscard]] bool takes_file() const;
   // Dashes included, short ones first.
   [[nodiscard]] std::vector<std::string> names() const;
@@ -36,7 +36,7 @@ struct VerbWords {
   std::string description;  // one line
   std::vector<OptionWords> positions;
   std::vector<OptionWords> options;
-  std::string footer;            // lines laid out by hand
+  std::string footer;            // preformatted lines
   std::vector<VerbWords> verbs;  // of telltale itself
 
   // "telltale top"
@@ -49,7 +49,7 @@ struct VerbWords {
 VerbWords words_of(const Command& command);
 VerbWords words_of(const CLI::App& app);
 
-// The description of an option with what the app knows besides: choices, range, preset, exclusions.
+// The description of an option with its choices, range, default and exclusions.
 std::string full_description(const OptionWords& option);
 
 struct ExitStatusWords {

@@ -8,7 +8,8 @@
 namespace telltale::cli {
 namespace {
 
-// In single quotes for a shell: fish and POSIX shells agree on what our descriptions hold.
+// Quotes for a shell with single quotes. fish and POSIX shells agree on all characters of our
+// descriptions.
 std::string single_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -30,8 +31,7 @@ std::vector<std::string> option_names(const VerbWords& verb) {
   return names;
 }
 
-// Completion by the word before: values where they are known, files otherwise; then options and
-// verbs.
+// Completes by the previous word: known values, otherwise files; then options and verbs.
 std::string bash_script(const VerbWords& all) {
   std::string out =
       "_telltale() {\n"

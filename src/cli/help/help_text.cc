@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kWidth = 80;
 constexpr size_t kColumn = 24;  // where descriptions begin
 
-// "  NAMES   description", the description on lines of its own where the names are too long.
+// "  NAMES   description"; the description starts on a new line if the names are too long.
 std::string entry(const std::string& names, const std::string& description) {
   std::string text = "  " + names;
   if (text.size() + 2 > kColumn) {
@@ -21,7 +21,7 @@ std::string entry(const std::string& names, const std::string& description) {
 
 std::string option_names(const OptionWords& option) {
   std::string text;
-  if (option.shorts.empty()) text = "    ";  // long names stand below one another
+  if (option.shorts.empty()) text = "    ";  // long names are listed one per line
   bool first = true;
   for (const std::string& name : option.names()) {
     text += (first ? "" : ", ") + name;

@@ -7,12 +7,12 @@
 
 namespace telltale::cli {
 
-// What --help prints, in lines of at most 80 characters (a longer word, or a line of the footer,
-// which is laid out by hand, stays whole).
+// The output of --help in lines of at most 80 characters. Longer words and the preformatted lines
+// of the footer are not broken.
 std::string help_text(const VerbWords& words);
 
-// `text` in lines of at most `width` characters: the first begins at column `column` where
-// something stands already, the others with `indent` spaces. Ends with a line feed.
+// `text` in lines of at most `width` characters: the first line continues at column `column`, the
+// others are indented by `indent` spaces. Ends with a line feed.
 std::string wrapped(const std::string& text, size_t column, size_t indent, size_t width);
 
 }  // namespace telltale::cli

@@ -21,8 +21,7 @@ int print_or_say(const std::string& text) {
   return report_error(io_error("standard output", "cannot write", errno).error());
 }
 
-// The words of the verb of that name, or of all of telltale for "" (the command line has checked
-// the name).
+// The description of the named verb, or of telltale for "". The command line has checked the name.
 VerbWords verb_of(const VerbWords& all, const std::string& name) {
   const auto found = std::ranges::find(all.verbs, name, &VerbWords::name);
   return found == all.verbs.end() ? all : *found;
@@ -52,10 +51,10 @@ int write_man_pages(const VerbWords& all, const std::string& folder) {
 }  // namespace
 
 void add_help_verbs(Command app, int& status) {
-  Command help = app.add_verb("help", "what there is, or what a verb does and takes");
-  Command man = app.add_verb("man", "a manual page in roff; read it with `man -l -`");
-  Command completion =
-      app.add_verb("completion", "a script for a shell: source <(telltale completion bash)");
+  Command help = app.add_verb("help", "list the verbs, or explain a verb and its options");
+  Command man = app.add_verb("man", "print a manual page in roff; read it with `man -l -`");
+  Command completion = app.add_verb(
+      "completion", "print a completion script for a shell: source <(telltale completion bash)");
   const auto shell = std::make_shared<std::string>();
   completion.add_option("SHELL", *shell, "the shell")
       .type_name("SHELL")

@@ -93,8 +93,8 @@ std::string see_also(const VerbWords& all, const VerbWords& verb) {
 }  // namespace
 
 std::string roff(std::string_view text) {
-  // A control character of roff counts only at the start of a line; \& is nothing, but stands
-  // before it.
+  // roff interprets a control character only at the start of a line; the empty escape \& before it
+  // prevents that.
   std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   while (!text.empty()) {
     const TextPiece piece = first_character(text);
@@ -142,12 +142,12 @@ std::string man_page(const VerbWords& all, const VerbWords& verb) {
   const std::string name = man_page_name(verb);
   std::string title;
   for (const char c : name) title += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  // No date: the page of one version is the same whenever it was built.
+  // No date, so that the pages of a version are reproducible.
   std::string text = fmt::format(".TH {} 1 \"\" {} {}\n", roff_quoted(title),
                                  roff_quoted(fmt::format("telltale {}", version_number())),
                                  roff_quoted("telltale manual"));
   text += ".nh\n.ad l\n";
-  // "NAME \- text" is what makewhatis reads, so no second "telltale:" in it.
+  // makewhatis reads "NAME \- text", so the text does not repeat "telltale:".
   std::string summary = verb.description;
   if (summary.starts_with("telltale: ")) summary.erase(0, 10);
   text += ".SH NAME\n" + roff(name) + " \\- " + roff(summary) + "\n";

@@ -14,8 +14,7 @@ std::string man_page(const VerbWords& all, const VerbWords& verb);
 // "telltale" or "telltale-VERB": the page's name, without its section.
 std::string man_page_name(const VerbWords& verb);
 
-// `text` as roff prints it character by character, whatever it is, in the middle or at the start of
-// a line.
+// Escapes `text` so that roff prints it literally, in the middle or at the start of a line.
 std::string roff(std::string_view text);
 
 }  // namespace telltale::cli

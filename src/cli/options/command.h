@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-// CLI11 parses the command line. Its headers cost six seconds of compiling, so this header and a
-// few sources stand between it and the verbs.
+// A thin layer over CLI11, whose headers take six seconds to compile: only a few sources include
+// them.
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
 class Option;
@@ -23,12 +23,12 @@ class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
-  // What help calls the value, and what it says of the option.
+  // Name of the value and description of the option in the help.
   Option& type_name(const std::string& name);
   Option& description(const std::string& text);
-  // Help lists it under this heading.
+  // Heading under which help lists it.
   Option& group(const std::string& name);
-  // Help shows the value that the variable has now as the default.
+  // Makes help show the variable's current value as the default.
   Option& show_default();
 
   Option& required();
@@ -36,19 +36,18 @@ class Option {
   Option& one_of_numbers(const std::vector<int>& values);
   Option& in_range(uint64_t least, uint64_t most);
   Option& in_range(double least, double most);
-  // Takes exactly so many values.
+  // The option takes exactly this many values.
   Option& expected(int values);
-  // For an option that can be repeated: it takes one value each time, and what follows is something
-  // else.
+  // For a repeatable option: it takes one value each time instead of all that follow.
   Option& one_value_each();
-  // The command line may not have both. By name: "--json", or a positional's name.
+  // Both together are an error. By name: "--json", or a positional's name.
   Option& excludes(const Option& other);
   Option& excludes(const std::string& name);
 
   // The command line must have the other one too, which was added before.
   Option& needs(const std::string& name);
 
-  // How often the command line has it; 0 before it was parsed.
+  // Number of occurrences on the command line; 0 before parsing.
   [[nodiscard]] size_t count() const;
 
  private:
@@ -57,8 +56,7 @@ class Option {
 
 // Telltale itself, or one of its verbs. A handle: a copy is the same command.
 //
-// Variables that options are bound to must live until the command line was parsed and the callback
-// has returned.
+// Variables bound to options must outlive parsing and the callback.
 class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
@@ -79,11 +77,11 @@ class Command {
   // REQUIRES: an option of that name was added.
   [[nodiscard]] Option option(const std::string& name) const;
 
-  // The first positional ends the options: what follows belongs to it.
+  // The first positional argument ends the options; all following arguments belong to it.
   void end_options_at_positionals();
-  // Lines below the help text, laid out by hand.
+  // Preformatted lines below the help text.
   void footer(const std::string& text);
-  // Runs when the command line has chosen this command.
+  // Runs if the command line selects this command.
   void callback(std::function<void()> run);
 
   [[nodiscard]] std::string name() const;  // of the verb

@@ -8,8 +8,8 @@ namespace telltale::cli {
 
 void add_counts_options(Command verb, CountsOptions& options) {
   verb.add_option("--sparsity", options.sparsity,
-                  "feedback reports: one in N was counted (SAMPLER_SPARSITY of the run); shows "
-                  "estimates; 1: everything was")
+                  "feedback reports: one event in N was counted (SAMPLER_SPARSITY of the run); "
+                  "shows estimates; 1: all were counted")
       .type_name("N")
       .in_range(uint64_t{1}, uint64_t{1} << 53);
   verb.add_option("--scheme", options.schemes, "feedback reports: only this scheme")

@@ -13,7 +13,7 @@ void add_counts_options(Command verb, CountsOptions& options);
 // That these options need a recording with counts at sites.
 std::unexpected<Error> counts_only();
 
-// Says on standard error what a report in which nothing was observed may be about.
+// Explains on standard error why a report may contain no observation.
 void remark_nothing_observed(const SamplerReports& reports);
 
 }  // namespace telltale::cli

@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPoll = 100ms;
-constexpr auto kLeastInterval = 1s;  // between the beginnings of two answers
-// Writers flush about once a second; what a process left is there when it has ended.
+constexpr auto kLeastInterval = 1s;  // between the starts of two answers
+// Writers flush about once a second; a process has flushed everything when it has ended.
 constexpr auto kQuietAfterEnd = 500ms;
 constexpr auto kQuietUnknown = 5s;
 
@@ -28,8 +28,8 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Is one of the files in a folder of links of a process, such as its open descriptors? No answer if
-// we may not look.
+// Whether a /proc folder of links, such as a process's open descriptors, contains one of the files.
+// Null without permission.
 std::optional<bool> links_to(const std::filesystem::path& folder, const struct stat& file) {
   std::error_code error;
   std::filesystem::directory_iterator link(folder, error);
@@ -41,8 +41,8 @@ std::optional<bool> links_to(const std::filesystem::path& folder, const struct s
   return false;
 }
 
-// A number of a process may be another one's by now, or of another machine: a writer has the file
-// open, or mapped.
+// A process id may have been reused or be from another machine: a writer has the file open or
+// mapped.
 bool has_ended(int64_t pid, const std::vector<std::string>& files) {
   if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
   const std::filesystem::path process = "/proc/" + std::to_string(pid);
@@ -72,7 +72,7 @@ uint64_t Follower::size_of_files() const {
 }
 
 bool Follower::more(const std::vector<int64_t>& writers) {
-  // An answer that takes long is given less often.
+  // Answers that take long are repeated less often.
   const auto took = Clock::now() - answer_began_;
   const auto next_answer = answer_began_ + std::max<Clock::duration>(kLeastInterval, 10 * took);
   const auto waiting_since = Clock::now();
@@ -116,7 +116,7 @@ void NewLines::restart() {
 void NewLines::take_line(std::string_view line, std::string& out) {
   if (line.find("Problem kind=torn_tail ") < 16 ||
       line.find(R"("record":"Problem","kind":"torn_tail")") < 48) {
-    torn_ += line;  // stands before the whole records of what is torn
+    torn_ += line;  // precedes the complete records of a torn buffer
     return;
   }
   if (line_++ < told_) return;

@@ -38,7 +38,7 @@ Result<void> for_each_file(
   if (!recording) return std::unexpected(recording.error());
   const TimedCalls* calls = (*recording)->timed_calls();
   if (calls == nullptr) {
-    return usage_error(fmt::format("filters choose records by their calls, and {} has {}",
+    return usage_error(fmt::format("filters select records by calls, but {} has {}",
                                    (*recording)->format().noun,
                                    (*recording)->describe_capabilities()));
   }

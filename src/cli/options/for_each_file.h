@@ -11,9 +11,9 @@
 namespace telltale::cli {
 
 // Calls use(file, its format, chosen records or null) for each file of the options, in order, until
-// one fails; returns that error, with the file's name. A filter needs the whole recording: its
-// start, and its functions' names. Errors: those of open_recording; usage for filters of a
-// recording without timed calls.
+// one fails; returns that error with the file's name. Filters need the start and the function names
+// of the whole recording. Errors: those of open_recording; usage for filters of a recording without
+// timed calls.
 Result<void> for_each_file(
     const ReadingOptions& options,
     const std::function<Result<void>(const InputFile&, const FormatDescriptor&, RecordFilter*)>&

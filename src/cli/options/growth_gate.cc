@@ -19,7 +19,7 @@ Result<GrowthGate> GrowthGate::parse(std::string_view text) {
   const std::string_view rest(end, static_cast<size_t>(number.data() + number.size() - end));
   gate.percent = rest == "%";
   if (error != std::errc() || !(gate.limit >= 0) || !(rest.empty() || gate.percent))
-    return usage_error("--gate wants growth=BYTES or growth=N%, not " + std::string(text));
+    return usage_error("--gate needs growth=BYTES or growth=N%, but got " + std::string(text));
   return gate;
 }
 
@@ -36,7 +36,7 @@ size_t GrowthGate::complain(std::span<const TypeGrowth> types) const {
                visible(type.type), type.by_shot.front().bytes, type.by_shot.back().bytes,
                type.by_shot.size());
   }
-  if (found > kShown) fmt::print(stderr, "telltale: gate: and {} more\n", found - kShown);
+  if (found > kShown) fmt::print(stderr, "telltale: gate: {} more\n", found - kShown);
   return found;
 }
 

@@ -9,14 +9,15 @@
 
 namespace telltale::cli {
 
-// `report --gate growth=LIMIT`: the most that a type may win from the first heap shot to the last.
+// `report --gate growth=LIMIT`: the maximum growth of a type from the first heap shot to the last.
 struct GrowthGate {
   double limit = 0;
-  bool percent = false;  // of what it had in the first shot; else bytes
+  bool percent = false;  // relative to the first shot; else bytes
 
-  // Of "growth=10%" or "growth=100000". Errors: usage.
+  // Parses "growth=10%" or "growth=100000". Errors: usage.
   static Result<GrowthGate> parse(std::string_view text);
-  // Names on standard error the types that grow steadily and won more; how many there are.
+  // Prints on standard error the types that grow steadily and by more than the limit; returns their
+  // number.
   [[nodiscard]] size_t complain(std::span<const TypeGrowth> types) const;
 };
 

@@ -12,7 +12,7 @@ void remark_unfinished(std::span<const HeapShotLeftOut> shots, Ticks start) {
   for (const HeapShotLeftOut& shot : shots) {
     if (shot.why != HeapShotLeftOut::Why::unfinished) continue;
     fmt::print(stderr,
-               "telltale: heap shot {}, at {}, is left out: the recording does not have its end\n",
+               "telltale: heap shot {}, at {}, is ignored: its end is missing from the recording\n",
                shot.number, show_duration(static_cast<double>(shot.begin - start)));
   }
 }

@@ -7,8 +7,8 @@
 
 namespace telltale::cli {
 
-// Names on standard error the unfinished heap shots among those that an answer leaves out; those at
-// exit are as it should be. Times of nanosecond clocks, told since `start`.
+// Prints on standard error the unfinished shots among those that a report ignores; ignoring shots
+// at exit is expected. Prints times in nanoseconds since `start`.
 void remark_unfinished(std::span<const HeapShotLeftOut> shots, Ticks start);
 
 }  // namespace telltale::cli

@@ -13,9 +13,9 @@ void add_measure_option(Command verb, std::string& measure, std::vector<std::str
   for (const std::string& name : measure_names()) of_calls.push_back(name);
   verb.add_option("--measure", measure,
                   text +
-                      "; where the recording tells of them: bytes or number of allocated objects, "
-                      "samples, exceptions, nanoseconds of waiting for "
-                      "locks, bytes or number of objects alive in the last heap shot")
+                      "; if recorded: bytes or number of allocated objects, samples, exceptions, "
+                      "nanoseconds of waiting for locks, bytes or number of live objects in the "
+                      "last heap shot")
       .one_of(of_calls)
       .show_default();
 }
@@ -26,18 +26,19 @@ Measure measure_of_option(const std::string& name) {
 
 void remark_nothing_measured(const std::string& name, std::span<const Measure> has) {
   if (std::ranges::find(has, measure_of_option(name)) != has.end()) {
-    fmt::print(stderr, "telltale: nothing that the filters choose is measured by {}\n", name);
+    fmt::print(stderr, "telltale: nothing that the filters select has the measure {}\n", name);
     return;
   }
   std::string others;
   for (const Measure measure : has) {
-    if (measure == Measure::time) continue;  // the verbs' own names: calls need no --measure
+    if (measure == Measure::time)
+      continue;  // the verb's names for measures of calls, which need no --measure
     others += fmt::format("{}{}", others.empty() ? "" : ", ", name_of_measure(measure));
   }
   const bool calls = std::ranges::find(has, Measure::time) != has.end();
-  if (!others.empty()) others = fmt::format("stacks and flame can --measure {}", others);
+  if (!others.empty()) others = fmt::format("use --measure {} with stacks or flame", others);
   if (calls) others = others.empty() ? "it has calls" : "it has calls, and " + others;
-  fmt::print(stderr, "telltale: the recording tells of nothing to measure by {}{}{}\n", name,
+  fmt::print(stderr, "telltale: the recording has no data for the measure {}{}{}\n", name,
              others.empty() ? "" : "; ", others);
 }
 

@@ -11,8 +11,8 @@
 
 namespace telltale::cli {
 
-// One of the options' files as a recording of its own, for verbs that compare two; `own_programs`
-// name the ids of this one only. Errors: those of open_recording; usage if the verb cannot use it.
+// Opens one of the files as a separate recording, for verbs that compare two. `own_programs` name
+// only its ids. Errors: those of open_recording; usage if the verb cannot use it.
 Result<std::unique_ptr<const Recording>> open_one(const ReadingOptions& options, size_t index,
                                                   const std::vector<std::string>& own_programs);
 

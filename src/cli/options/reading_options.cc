@@ -29,7 +29,7 @@ std::optional<T> parse_number(std::string_view text) {
   return number;
 }
 
-// Nanoseconds of a unit of time; of none: null.
+// Nanoseconds of a unit of time; null for an unknown unit.
 std::optional<uint64_t> unit_of(std::string_view time) {
   static constexpr std::pair<std::string_view, uint64_t> kUnits[] = {
       {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
@@ -54,8 +54,8 @@ std::optional<uint64_t> parse_duration(std::string_view text, uint64_t default_u
   return static_cast<uint64_t>(std::llround(*number * static_cast<double>(unit)));
 }
 
-// A window of time: FROM..TO or FROM-TO, which mean the same; either end may be left out. An end
-// without a unit has the other's; if both have none they are seconds, as in mprof-report.
+// A window of time: FROM..TO or, equivalently, FROM-TO; either end may be omitted. An end without a
+// unit has the other's; without any unit both are seconds, as in mprof-report.
 struct Window {
   uint64_t from_ns = 0;
   uint64_t to_ns = CallFilter().to_ns;
@@ -90,7 +90,7 @@ std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
     if (!thread.pid) return std::nullopt;
     text.remove_prefix(colon + 1);
   }
-  if (text.starts_with("0x")) {  // as recordings that name threads by address show them
+  if (text.starts_with("0x")) {  // as in recordings that identify threads by address
     text.remove_prefix(2);
     uint64_t tid = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), tid, 16);
@@ -104,7 +104,7 @@ std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
   return thread;
 }
 
-// The first few, a line each.
+// The first few, one per line.
 std::string describe_problems(const ProblemLog& problems) {
   constexpr size_t kShown = 5;
   std::string text;
@@ -117,7 +117,7 @@ std::string describe_problems(const ProblemLog& problems) {
     if (is_damage(problem.kind)) ++shown_damage;
   }
   if (problems.damage_count() > shown_damage) {
-    text += fmt::format("telltale: and {} more; `telltale info` lists them\n",
+    text += fmt::format("telltale: {} more; `telltale info` lists them\n",
                         problems.damage_count() - shown_damage);
   }
   return text;
@@ -138,13 +138,13 @@ Result<CallFilter> ReadingOptions::filter() const {
   CallFilter filter;
   for (const std::string& text : threads) {
     const auto thread = parse_thread(text);
-    if (!thread) return usage_error("--thread wants TID or PID:TID, not " + text);
+    if (!thread) return usage_error("--thread needs TID or PID:TID, but got " + text);
     filter.threads.push_back(*thread);
   }
   if (!time.empty()) {
     const std::optional<Window> window = parse_window(time);
     if (!window) {
-      return usage_error("--time wants FROM..TO, such as 1.5ms..2s or 0.2..1 (seconds), not " +
+      return usage_error("--time needs FROM..TO, such as 1.5ms..2s or 0.2..1 (seconds), but got " +
                          time);
     }
     filter.from_ns = window->from_ns;
@@ -161,18 +161,17 @@ void add_filter_options(Command verb, ReadingOptions& options) {
   verb.add_option("--thread", options.threads, "only these threads")
       .type_name("[PID:]TID")
       .one_value_each();
-  verb.add_option(
-          "--time", options.time,
-          "only what begins in this window, counted from the recording's start: FROM..TO or "
-          "FROM-TO, FROM inside and TO not; times have a unit (ns, us, ms, s) or are "
-          "seconds; either may be left out")
+  verb.add_option("--time", options.time,
+                  "only what begins in this window of time since the start of the recording: "
+                  "FROM..TO or FROM-TO, FROM inclusive and TO exclusive; times have a unit (ns, "
+                  "us, ms, s) or are seconds; either may be omitted")
       .type_name("FROM..TO");
   verb.add_option("--function", options.functions,
                   "only functions whose name matches this shell pattern")
       .type_name("GLOB")
       .one_value_each();
   verb.add_option("--depth", options.depth,
-                  "only calls at most this deep; 1 is a thread's outermost")
+                  "only calls up to this depth; 1 is the outermost call of a thread")
       .type_name("N");
 }
 
@@ -180,18 +179,18 @@ void add_filter_options(Command verb, ReadingOptions& options) {
 
 void add_reading_options(Command verb, ReadingOptions& options) {
   options.verb = verb.name();
-  verb.add_option("FILE", options.files, "recordings; several are read as one; - is standard input")
+  verb.add_option("FILE", options.files,
+                  "recordings; several are read as one; - means standard input")
       .required();
   verb.add_option("--program", options.programs,
-                  "program, shared object or separate debug file that says what ids mean; "
-                  "OBJECT=PATH for the "
-                  "object with that number")
+                  "program, shared object or separate debug file that maps ids to functions; "
+                  "OBJECT=PATH for the object with that number")
       .type_name("BIN")
       .one_value_each();
   add_format_description_option(verb, options);
-  verb.add_flag("--strict", options.strict,
-                "exit status 4 when something in the input was damaged or lost, or check finds it "
-                "not valid");
+  verb.add_flag(
+      "--strict", options.strict,
+      "exit status 4 if part of the input is damaged or lost, or if check finds it invalid");
   verb.add_flag("--json", options.json, "print JSON with stable keys");
   verb.add_option("-j,--jobs", options.jobs, "threads to work with; 0: one per core")
       .type_name("N");
@@ -203,15 +202,15 @@ void add_reading_options(Command verb, ReadingOptions& options) {
 }
 
 void add_format_description_option(Command verb, ReadingOptions& options) {
-  verb.add_option("--format-description", options.format_description,
-                  "StackTrack: what expand_events --show_format prints on the platform that the "
-                  "recordings are from")
+  verb.add_option(
+          "--format-description", options.format_description,
+          "StackTrack: output of expand_events --show_format on the platform of the recordings")
       .type_name("FILE");
 }
 
 void add_follow_option(Command verb, ReadingOptions& options) {
   verb.add_flag("--follow", options.follow,
-                "the recording is still being written: answer again whenever it has grown");
+                "the recording is still being written: print the answer again whenever it grows");
 }
 
 void add_csv_option(Command verb, ReadingOptions& options) {
@@ -236,9 +235,11 @@ Result<void> check_options(const ReadingOptions& options, const CallFilter& filt
   if (!filter.threads.empty() || !filter.keeps_every_time() ||
       filter.max_depth != CallFilter().max_depth) {
     return usage_error(fmt::format(
-        "{} has no threads, times and depths: of the filters it takes --function", noun));
+        "{} has no threads, times or depths; the only filter for it is --function", noun));
   }
-  if (options.follow) return usage_error(fmt::format("{} is written at once: no --follow", noun));
+  if (options.follow)
+    return usage_error(
+        fmt::format("{} is written in one piece and cannot be read with --follow", noun));
   return {};
 }
 
@@ -286,7 +287,7 @@ Result<std::vector<InputFile>> open_inputs(const ReadingOptions& options) {
 int strict_status(const ReadingOptions& options, const ProblemLog& problems) {
   if (!options.strict) return kDone;
   if (problems.damaged()) return kDamaged;
-  // Nothing that this answer needed was damaged. What else is in the files?
+  // The data of this answer was undamaged; judge the rest of the files.
   for (const InputFile& input : *options.read) {
     const Result<FileCheck> checked = check_file(input, options.open_options(), nullptr);
     if (!checked) return report_error(checked.error());

@@ -18,9 +18,9 @@
 
 namespace telltale::cli {
 
-// The options that every verb that reads recordings has.
+// The options of every verb that reads recordings.
 struct ReadingOptions {
-  std::string verb;  // that they are of; set by add_reading_options
+  std::string verb;  // the verb; set by add_reading_options
   std::vector<std::string> files;
   std::vector<std::string> programs;
   std::vector<std::string> threads;
@@ -36,11 +36,11 @@ struct ReadingOptions {
   bool follow = false;
   bool thread_names = true;                                           // OpenOptions::thread_names
   std::shared_ptr<Follower> follower = std::make_shared<Follower>();  // at work if `follow`
-  // What was read, if --strict is to judge it: standard input cannot be read again.
+  // Keeps the input for --strict: standard input cannot be read again.
   std::shared_ptr<std::vector<InputFile>> read = std::make_shared<std::vector<InputFile>>();
 
   [[nodiscard]] OpenOptions open_options() const;
-  // Errors: usage, for a filter that cannot be understood.
+  // Errors: usage, for a malformed filter.
   [[nodiscard]] Result<CallFilter> filter() const;
 };
 
@@ -54,30 +54,27 @@ void add_follow_option(Command verb, ReadingOptions& options);
 // --csv.
 void add_csv_option(Command verb, ReadingOptions& options);
 
-// Prints "telltale: ..." to standard error and returns the exit status that fits the error.
+// Prints "telltale: ..." to standard error and returns the exit status for the error.
 int report_error(const Error& error);
 // Opens the options' files. Errors: as the function of that name of import/open_recording.h.
 Result<std::vector<InputFile>> open_inputs(const ReadingOptions& options);
-// Calls answer(writers), an exit status, once; with --follow again whenever there is more to be
-// read, and says in the end what report_problems held back. The answer sets `writers`.
+// Calls answer(writers), which returns an exit status, once; with --follow, again whenever the
+// files grow, and finally prints what report_problems held back. The answer sets `writers`.
 int answer_and_follow(const ReadingOptions& options,
                       const std::function<int(std::vector<int64_t>& writers)>& answer);
-// Opens the recording of the options and returns what answer(recording, filter) does, an exit
-// status. Usage, if the recording tells of nothing that the verb uses (verb_uses.h). With --follow
-// again and again.
+// Opens the recording and returns the exit status of answer(recording, filter). Usage, if the
+// recording has nothing that the verb uses (verb_uses.h). Repeats with --follow.
 int answer_recording(const ReadingOptions& options,
                      const std::function<int(const Recording&, const CallFilter&)>& answer);
-// Filters and --follow that mean nothing to a recording. Errors: usage.
+// Rejects filters and --follow that do not apply to a recording. Errors: usage.
 Result<void> check_options(const ReadingOptions& options, const CallFilter& filter,
                            const Recording& recording);
-// Says on standard error what was damaged, if anything, and returns kDone, or with --strict
-// strict_status.
+// Prints damage on standard error. Returns kDone or, with --strict, strict_status.
 int report_problems(const ReadingOptions& options, const ProblemLog& problems);
-// With --strict: kDamaged if `problems`, which an answer met, are damage, or if one of the inputs
-// is not sound (soundness.h), which is said on standard error. Else kDone.
+// With --strict: kDamaged if `problems` of an answer are damage, or if an input is not sound
+// (soundness.h; printed on standard error). Else kDone.
 int strict_status(const ReadingOptions& options, const ProblemLog& problems);
-// Writes all of `text` to standard output; false if that failed (the reader of a pipe has gone,
-// say).
+// Writes all of `text` to standard output; false on failure, such as a closed pipe.
 bool print(std::string_view text);
 // The same as a ByteSink.
 Result<void> print_block(std::string_view block);

@@ -42,9 +42,9 @@ void add_runtime_options(Command verb, RuntimeOptions& options) {
       .type_name("LIST")
       .group(group);
   verb.add_flag("--traces", options.made.traces,
-                "also by stack, and who refers to what in heap shots")
+                "group by stack as well, and show references in heap shots")
       .group(group);
-  verb.add_option("--maxframes", options.made.max_frames, "frames of a stack that are told apart")
+  verb.add_option("--maxframes", options.made.max_frames, "group stacks by this many frames")
       .type_name("N")
       .show_default()
       .group(group);
@@ -62,26 +62,25 @@ void add_runtime_options(Command verb, RuntimeOptions& options) {
       .show_default()
       .group(group);
   verb.add_option("--track", options.made.track,
-                  "only what happened to the objects at these addresses, separated by commas")
+                  "only events of the objects at these addresses (comma-separated)")
       .type_name("OBJECT,...")
       .group(group);
   verb.add_option(
           "--find", options.made.find,
-          "only what happened to objects of this size or more, or whose type's name has this part")
+          "only events of objects of at least this size, or whose type name contains this text")
       .type_name("S:SIZE|T:PART")
       .group(group);
   verb.add_flag("--verbose", options.made.verbose,
-                "all methods, samples, classes of heap shots, names and values of counters")
+                "show all methods, samples, classes of heap shots, and counters with their values")
       .group(group);
-  verb.add_flag("--debug", options.debug, "first every record, as dump shows it").group(group);
+  verb.add_flag("--debug", options.debug, "print every record first, as dump does").group(group);
   verb.add_option("--gate", options.gate,
-                  "exit status 1 if a type's live objects grow steadily, and by more than BYTES or "
-                  "N% from the "
-                  "first heap shot to the last: growth=BYTES, growth=N%")
+                  "exit status 1 if the live objects of a type grow steadily and by more than "
+                  "BYTES or N% between the first and the last heap shot: growth=BYTES, growth=N%")
       .type_name("GATE")
       .group(group);
   verb.add_flag("--like-mprof", options.made.like_mprof,
-                "mprof-report's own numbers, its errors included")
+                "compute every number as mprof-report does, including its errors")
       .group(group);
 }
 

@@ -12,7 +12,7 @@ namespace telltale::cli {
 struct RuntimeOptions {
   RuntimeReportOptions made;
   std::string reports;  // comma-separated; empty: those by default
-  bool debug = false;   // first every record
+  bool debug = false;   // every record first
   std::string gate;     // empty: none
 
   // Something but --reports was asked that only such recordings have.

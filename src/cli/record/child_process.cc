@@ -49,12 +49,12 @@ int spawn(const ChildCommand& command, const sigset_t& mask, pid_t& pid) {
   return failure;
 }
 
-// Waits for the child's end and hands signals on until then.
+// Waits for the child to end; forwards signals until then.
 void wait_for(pid_t pid, const sigset_t& waited, int& status, rusage& usage) {
   while (wait4(pid, &status, WNOHANG, &usage) != pid) {
     siginfo_t info{};
     const int signal = sigwaitinfo(&waited, &info);
-    // A terminal's signals come from the kernel and go to the whole group, the child included.
+    // The kernel sends a terminal's signals to the whole process group, including the child.
     if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) kill(pid, signal);
   }
 }

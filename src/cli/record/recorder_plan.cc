@@ -29,8 +29,8 @@ constexpr std::string_view kXraySuffix = ".xray";
 constexpr std::string_view kStacktrackSuffix = ".tlg";
 constexpr std::string_view kSideSuffix = ".side";
 
-// Where the recorder's library is, seen from the folder of this program: in the tree that it was
-// built in, and in a prefix that it was installed to.
+// The recorder's library relative to the folder of this program: in the build tree, and in an
+// installation.
 Result<std::string> find_library(std::string_view name) {
   std::error_code failure;
   const fs::path self = fs::read_symlink("/proc/self/exe", failure);
@@ -42,10 +42,10 @@ Result<std::string> find_library(std::string_view name) {
     if (fs::exists(path, failure)) return path.string();
   }
   return io_error((folder / TELLTALE_LIBRARY_FOLDER / name).lexically_normal().string(),
-                  "the recorder is not there", ENOENT);
+                  "the recorder is not installed", ENOENT);
 }
 
-// Settings of a recorder, as its environment variable takes them.
+// Settings of a recorder in the syntax of its environment variable.
 class Settings {
  public:
   Result<void> add(std::string_view key, std::string_view value) {
@@ -67,7 +67,7 @@ std::string with_doubled_percents(const std::string& path) {
   return text;
 }
 
-// The list of globs: those to leave out alone mean all others.
+// The list of globs. Exclusions alone mean all other functions.
 std::string function_list(const RecorderOptions& options) {
   std::string list;
   const auto add = [&list](std::string_view mark, const std::string& glob) {
@@ -82,7 +82,7 @@ Result<void> add_given_settings(const RecorderOptions& options, Settings& settin
   for (const std::string& setting : options.settings) {
     const size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0)
-      return usage_error("--set wants KEY=VALUE, not " + setting);
+      return usage_error("--set needs KEY=VALUE, but got " + setting);
     const std::string_view all = setting;
     if (auto added = settings.add(all.substr(0, equals), all.substr(equals + 1)); !added)
       return added;
@@ -124,8 +124,8 @@ Result<std::string> xray_settings(const RecorderOptions& options, const fs::path
                 {"fork", options.no_fork ? "off" : ""}});
 }
 
-// Whether a KEY=VALUE of --set is for the StackTrack recorder, seen from the outside: the XRay
-// recorder knows all others, or says that it does not.
+// Whether a KEY=VALUE of --set is for the StackTrack recorder. All others go to the XRay recorder,
+// which reports unknown ones.
 bool is_stacktrack_setting(std::string_view setting) {
   constexpr std::array<std::string_view, 7> kBegins = {
       "dir=", "path=", "rotate=", "keep=", "layout=", "sequence=", "ring="};
@@ -137,7 +137,7 @@ bool is_stacktrack_setting(std::string_view setting) {
                              [&](std::string_view begin) { return setting.starts_with(begin); });
 }
 
-// What only a recorder of functions can do.
+// Options that only a recorder of functions supports.
 bool asks_for_xray(const RecorderOptions& options) {
   return options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
          options.depth != 0 || !options.min.empty() || options.threads != 0 ||
@@ -184,14 +184,14 @@ std::vector<std::string> new_recordings(const RecorderPlan& plan) {
   return fresh;
 }
 
-// What the program's file says about how it was built; a script's says nothing.
+// How the program was built, by its file; unknown for a script.
 RecordingHooks how_built(const std::string& program) {
   const std::string path = find_in_path(program);
   return path.empty() ? RecordingHooks{} : find_recording_hooks(path).value_or(RecordingHooks{});
 }
 
-// Which recorders are to be in a program's environment. Both, for one that has no functions that
-// could be recorded: it may have checkpoints, and may start programs of any kind, as a shell does.
+// Which recorders to put into a program's environment. Both, if the program has no functions to
+// record: it may have checkpoints, and may start other programs, as a shell does.
 struct Recorders {
   bool xray = false;
   bool stacktrack = false;
@@ -228,7 +228,8 @@ std::string why_nothing(const RecordingHooks& hooks, const std::string& program,
     return program +
            " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
   }
-  if (has_hooks) return "the recorder could not start, or no function was called that it watches";
+  if (has_hooks)
+    return "the recorder could not start, or none of the functions it watches was called";
   if (hooks.xray_runtime) {
     return program +
            " was built with -fxray-instrument, but clang leaves functions as small as its own out "
@@ -254,7 +255,7 @@ Result<std::pair<std::string, std::string>> preload_setting(std::string_view lib
   return std::pair("LD_PRELOAD", alone ? *path : *path + ":" + others);
 }
 
-// A process that is still running may record yet.
+// A process that is still running may still record.
 bool still_runs(const std::string& path) {
   ProblemLog problems;
   const std::string side = path + std::string(kSideSuffix);
@@ -281,7 +282,7 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
       fs::absolute(output.has_parent_path() ? output.parent_path() : fs::path("."), failure)
           .lexically_normal();
   if (!fs::is_directory(folder, failure))
-    return io_error(folder.string(), "is no folder to record to", ENOTDIR);
+    return io_error(folder.string(), "is not a directory to record to", ENOTDIR);
   if (!options.output.empty() && fs::exists(output, failure))
     return usage_error(options.output + " exists; a recording never overwrites a file");
   plan.folder = folder.string();

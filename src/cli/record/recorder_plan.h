@@ -11,9 +11,9 @@
 
 namespace telltale::cli {
 
-// What `telltale run` was asked to record, and how. Empty and 0: the recorder's own choice.
+// What `telltale run` records, and how. Empty and 0: the recorder's default.
 struct RecorderOptions {
-  bool xray = false;  // neither: found out from the program, or both
+  bool xray = false;  // neither: decided by the program's file
   bool stacktrack = false;
   std::string output;  // the recording's path
   std::string mode;    // continuous, ring or snapshot
@@ -31,29 +31,28 @@ struct RecorderOptions {
   std::vector<std::string> command;
 };
 
-// What has to be in a program's environment for it to be recorded, and where to look for what it
-// leaves.
+// The environment that records a program, and where its recordings appear.
 struct RecorderPlan {
   std::vector<std::pair<std::string, std::string>> environment;
-  std::string folder;                 // that recordings come to be in; absolute
-  std::vector<std::string> suffixes;  // of their names
-  std::set<std::string> before;       // names of recordings that were there already
-  std::string why_nothing;  // why there may be no recording, as far as the program's file says
+  std::string folder;                 // folder of the recordings; absolute
+  std::vector<std::string> suffixes;  // of recordings' names
+  std::set<std::string> before;       // names of recordings that existed before
+  std::string why_nothing;  // why there may be no recording, judging by the program's file
 };
 
-// A recording that a run left.
+// A recording that a run produced.
 struct LeftFile {
   std::string path;  // as the user would write it
   uint64_t bytes = 0;
-  std::string note;  // "12 events lost"; empty: nothing to say
+  std::string note;  // "12 events lost"; empty: none lost
 };
 
-// Errors: usage, for options that make no sense together or for this recorder; io, when the
-// recorder's library is not where it was installed.
+// Errors: usage, for options that exclude each other or do not apply to this recorder; io, if the
+// recorder's library is missing.
 Result<RecorderPlan> plan_recording(const RecorderOptions& options);
-// Recordings that have come since the plan was made: by name. Files that hold no event are removed.
+// Recordings made since the plan, ordered by name. Removes files without events.
 std::vector<LeftFile> find_left_files(const RecorderPlan& plan);
-// Removes them again, side records too: for runs that are only there to be measured.
+// Removes them and their side records, for runs that only measure the cost.
 Result<void> clear_left_files(const RecorderPlan& plan);
 
 }  // namespace telltale::cli

@@ -25,7 +25,7 @@ Result<void> write_all(int file, std::span<const std::byte> bytes) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      return io_error(kName, "cannot be kept for the runs in a temporary file",
+      return io_error(kName, "cannot be copied to a temporary file for the runs",
                       written < 0 ? errno : ENOSPC);
     }
     bytes = bytes.subspan(static_cast<size_t>(written));
@@ -37,8 +37,9 @@ Result<void> copy_input(int to) {
   std::array<std::byte, size_t{64} * 1024> buffer;
   pollfd input{STDIN_FILENO, POLLIN, 0};
   if (::poll(&input, 1, kPatienceMs) == 0) {
-    fmt::print(stderr,
-               "telltale: reading standard input to its end, as each run is to read the same\n");
+    fmt::print(
+        stderr,
+        "telltale: reading standard input to its end, so that each run reads the same input\n");
   }
   while (true) {
     const ssize_t bytes = ::read(STDIN_FILENO, buffer.data(), buffer.size());
@@ -50,7 +51,7 @@ Result<void> copy_input(int to) {
   }
 }
 
-// Puts a temporary file with all of the input in its place.
+// Replaces the input by a temporary file with its contents.
 Result<void> keep_input() {
   const Result<int> file = open_temporary_file(kName);
   if (!file) return std::unexpected(file.error());

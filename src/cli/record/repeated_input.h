@@ -6,13 +6,12 @@
 
 namespace telltale::cli {
 
-// Standard input for several runs of a program, each of which is to read the same bytes: a file is
-// wound back, a pipe or socket is read to its end into a temporary file. What else there is, a
-// terminal or a device, is left as it is.
+// Gives each of several runs of a program the same standard input: rewinds a file; copies a pipe or
+// socket to a temporary file. Terminals and other devices are left unchanged.
 class RepeatedInput {
  public:
-  // Changes descriptor 0 of this process if it has to. Says so on standard error if the input lets
-  // us wait for its end. Errors: io.
+  // Replaces descriptor 0 of this process if necessary. Prints a message if it has to wait for the
+  // end of the input. Errors: io.
   static Result<RepeatedInput> prepare();
 
   // Before each run. Errors: io.
@@ -20,13 +19,13 @@ class RepeatedInput {
   // A descriptor of its own for a run beside others, which the caller closes: of the same bytes
   // from where we found them, or of /dev/null if they cannot be read twice. Errors: io.
   [[nodiscard]] Result<int> open_again() const;
-  // Each run reads what is typed while it runs.
+  // Standard input is a terminal: each run reads what is typed meanwhile.
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }
 
  private:
   bool is_repeatable_ = false;
   bool is_terminal_ = false;
-  int64_t begin_ = 0;  // where we found the file
+  int64_t begin_ = 0;  // initial position in the file
 };
 
 }  // namespace telltale::cli

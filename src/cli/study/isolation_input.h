@@ -14,7 +14,7 @@ namespace telltale::cli {
 // What `telltale isolate` was given.
 struct IsolationSources {
   std::vector<std::string> inputs;    // folders of studies, lists of runs, "-" for a list
-  std::vector<std::string> programs;  // whatever SamplerSites::add takes
+  std::vector<std::string> programs;  // any file that SamplerSites::add accepts
   std::vector<std::string> failed;    // reports, or folders of reports
   std::vector<std::string> passed;
   std::string build;       // of studies: only runs of builds whose id begins so; empty: all

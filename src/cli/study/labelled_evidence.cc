@@ -27,8 +27,7 @@ void use_reports(const IsolationSources& sources, size_t workers, LabelledEviden
   evidence.unresolved = read.unresolved;
   if (!evidence.runs.empty() && read.observations == 0) {
     evidence.note =
-        "nothing was observed; a program that samples observes nothing unless SAMPLER_SPARSITY is "
-        "set when it runs";
+        "nothing was observed: a program that samples needs SAMPLER_SPARSITY in its environment";
   }
 }
 

@@ -22,7 +22,7 @@ std::string to_text(const FileCheck& checked) {
                        checked.records);
   }
   std::string out;
-  // What is damaged is against the grammar, too, unless the grammar has no place for it.
+  // Damage is also a violation of the grammar, unless the grammar does not cover it.
   if (!checked.first) {
     for (const Problem& problem : checked.damage.kept()) {
       if (is_damage(problem.kind) || !checked.damage.damaged())
@@ -36,7 +36,7 @@ std::string to_text(const FileCheck& checked) {
   return out;
 }
 
-// Versions are numbers in every format so far; one that is none is a string.
+// Versions of all formats so far are numbers; others are printed as strings.
 void write_version(const std::string& version, JsonWriter& json) {
   const bool number = !version.empty() && version.size() < 10 &&
                       version.find_first_not_of("0123456789") == std::string::npos;
@@ -100,8 +100,9 @@ int run(const ReadingOptions& options) {
 }  // namespace
 
 void add_check_verb(Command app, int& status) {
-  Command verb = app.add_verb(
-      "check", "is it valid by its own grammar? Names the first violation; exit status 1 if not");
+  Command verb = app.add_verb("check",
+                              "check a recording against the grammar of its format; exit status 1 "
+                              "and the first violation if it is invalid");
   const auto options = std::make_shared<ReadingOptions>();
   add_reading_options(verb, *options);
   verb.callback([options, &status] { status = run(*options); });

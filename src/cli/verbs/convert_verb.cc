@@ -34,7 +34,7 @@ struct ConvertOptions {
   CountsOptions counts;
 };
 
-// What was written, and what did not fit into it.
+// What was written, and what the target could not represent.
 struct Outcome {
   RecordLosses losses;
   ProblemLog problems;  // of the input
@@ -68,7 +68,7 @@ int report_outcome(const ConvertOptions& options, const OutputFormat& format,
   return report_problems(options.reading, outcome.problems);
 }
 
-// What sites counted, of all files together.
+// Exports the counts at sites, of all files together.
 int run_counts(const ConvertOptions& options, const OutputFormat& format, const CallFilter& filter,
                const Recording& recording) {
   if (measure_of_option(options.measure) != Measure::time || options.compress)
@@ -102,7 +102,7 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, const C
   if (!remarks) return report_error(remarks.error());
   if (remarks->flattened != 0) {
     outcome.losses.emplace_back(
-        fmt::format("calls deeper than {}; their nesting is left out", CallTreeOptions().max_depth),
+        fmt::format("calls deeper than {}; their nesting is omitted", CallTreeOptions().max_depth),
         remarks->flattened);
   }
   remark_unfinished(remarks->left_out, calls.first_time());
@@ -113,7 +113,7 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, const C
   return report_outcome(options, format, outcome);
 }
 
-// What a recording tells, in a format that is not its own.
+// Exports a recording to a format of another kind.
 int run_export(const ConvertOptions& options, const OutputFormat& format, const CallFilter& filter,
                std::vector<InputFile> inputs) {
   const auto recording = open_recording(std::move(inputs), options.reading.open_options());
@@ -125,7 +125,7 @@ int run_export(const ConvertOptions& options, const OutputFormat& format, const 
     return run_calls(options, format, filter, opened);
   if (opened.counts_at_sites() != nullptr && is_made_from_counts(*format.made_as))
     return run_counts(options, format, filter, opened);
-  return report_error(usage_error(fmt::format("{} is made from {}, and {} has {}", format.name.name,
+  return report_error(usage_error(fmt::format("{} is made from {}, but {} has {}", format.name.name,
                                               name_of(is_made_from_calls(*format.made_as)
                                                           ? Capability::timed_calls
                                                           : Capability::counts_at_sites),
@@ -149,10 +149,9 @@ int run_records(const ConvertOptions& options, const OutputFormat& format, const
   }
   if (measure_of_option(options.measure) != Measure::time || !filter.keeps_everything() ||
       options.counts.any() || (inputs.size() != 1 && !target->takes_several)) {
-    return report_error(
-        usage_error(
-            "recording formats take one recording, whole: no filters, no measure, no second file")
-            .error());
+    return report_error(usage_error("a recording format takes one complete recording: no filters, "
+                                    "no measure, no second file")
+                            .error());
   }
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
@@ -172,13 +171,13 @@ int run(const ConvertOptions& options) {
                                                  : output_format_of_name(options.to);
   if (options.reading.json && options.output == "-") {
     return report_error(
-        usage_error("--json says on standard output what was written: -o cannot be - as well")
+        usage_error("--json describes the conversion on standard output, so -o cannot be -")
             .error());
   }
   if (!format) {
-    return report_error(
-        usage_error("cannot tell the format from the name " + options.output + "; say --to FORMAT")
-            .error());
+    return report_error(usage_error("cannot derive the format from the file name " +
+                                    options.output + "; use --to FORMAT")
+                            .error());
   }
   Result<std::vector<InputFile>> inputs = open_inputs(options.reading);
   if (!inputs) return report_error(inputs.error());
@@ -194,7 +193,7 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-// A line a format: name, extensions, what it is.
+// One line per format: name, extensions, description.
 std::string describe_formats() {
   std::string text = "Formats:\n";
   for (const OutputFormat& format : output_formats())
@@ -209,7 +208,7 @@ void add_convert_verb(Command app, int& status) {
   Command verb = app.add_verb("convert", "write a recording in another format");
   const auto options = std::make_shared<ConvertOptions>();
   add_reading_options(verb, options->reading);
-  verb.option("--json").description("say as JSON what was written and what was lost");
+  verb.option("--json").description("describe as JSON what was written and what was lost");
   verb.add_option("-o,--output", options->output, "file to write; - is standard output")
       .type_name("FILE")
       .required();
@@ -217,8 +216,7 @@ void add_convert_verb(Command app, int& status) {
       .type_name("FORMAT")
       .one_of(format_names());
   verb.add_option("--output-description", options->output_description,
-                  "stacktrack: what expand_events --show_format prints on the platform to write "
-                  "for")
+                  "stacktrack: output of expand_events --show_format on the target platform")
       .type_name("FILE");
   add_measure_option(
       verb, options->measure, {"time"},

@@ -34,14 +34,14 @@ struct DiffOptions {
   std::string gate;
   std::string gate_by = "function";
   uint64_t gate_floor_ns = 0;
-  std::string table = "paths";  // that --csv prints
+  std::string table = "paths";  // printed by --csv
   size_t rows = 20;
 };
 
 constexpr std::pair<std::string_view, uint64_t Measures::*> kMeasures[] = {
     {"calls", &Measures::calls}, {"total", &Measures::total_ns}, {"self", &Measures::self_ns}};
 
-// One condition of --gate: the measure may grow by so much.
+// One condition of --gate: the maximum growth of a measure.
 struct Gate {
   std::string_view name;
   uint64_t Measures::* measure;
@@ -64,7 +64,7 @@ Result<std::vector<Gate>> parse_gates(std::string_view text) {
         std::from_chars(number.data(), number.data() + number.size(), percent);
     if (known == std::end(kMeasures) || error != std::errc() || !(percent >= 0) ||
         std::string_view(end, number.data() + number.size()) != "%") {
-      return usage_error("--gate wants MEASURE=N%,... with calls, total or self, not " +
+      return usage_error("--gate needs MEASURE=N%,... with calls, total or self, but got " +
                          std::string(one));
     }
     gates.push_back({known->first, known->second, percent / 100});
@@ -72,7 +72,7 @@ Result<std::vector<Gate>> parse_gates(std::string_view text) {
   return gates;
 }
 
-// What grew by more than its gate allows. What was not there before has grown without limit.
+// What grew by more than its gate allows. Growth from 0 is unlimited.
 void check_gates(const std::vector<Gate>& gates, const std::string& name, const Measures& before,
                  const Measures& after, uint64_t floor_ns, std::vector<DiffExcess>& exceeded) {
   for (const Gate& gate : gates) {
@@ -162,11 +162,11 @@ int finish(const RecordingDiff& diff, const DiffOptions& options, const std::vec
                visible(row.name), show(row.before), show(row.after));
   }
   if (exceeded.size() > kShown)
-    fmt::print(stderr, "telltale: gate: and {} more\n", exceeded.size() - kShown);
+    fmt::print(stderr, "telltale: gate: {} more\n", exceeded.size() - kShown);
   return exceeded.empty() ? damage : kFinding;
 }
 
-// A recording's tree and profile, as far as one pass each gives them.
+// A recording's tree and profile, from one pass each.
 struct Side {
   CallTree tree;
   Profile profile;
@@ -177,7 +177,7 @@ Result<Side> analyse(const Recording& recording, const DiffOptions& options,
   Side side;
   problems.merge(recording.problems());
   side.profile = calls.profile({filter, options.reading.jobs, false}, problems);
-  ProblemLog same_again;  // the second pass finds the same problems
+  ProblemLog same_again;  // the second pass would report the same problems again
   const Result<CallTreePartial> partial =
       calls.call_tree(filter, options.reading.jobs, {}, same_again);
   if (!partial) return std::unexpected(partial.error());
@@ -210,31 +210,34 @@ int run(const DiffOptions& options) {
 }  // namespace
 
 void add_diff_verb(Command app, int& status) {
-  Command verb =
-      app.add_verb("diff", "two recordings aligned by name: calls and time before and after");
+  Command verb = app.add_verb(
+      "diff", "compare two recordings by function and path: calls and time before and after");
   const auto options = std::make_shared<DiffOptions>();
   add_reading_options(verb, options->reading);
   add_csv_option(verb, options->reading);
   verb.option("FILE").expected(2).description("the recording before and the one after");
-  verb.add_option("--program-a", options->programs_before, "what names the first recording's ids")
+  verb.add_option("--program-a", options->programs_before,
+                  "program that names the first recording's ids")
       .type_name("BIN")
       .one_value_each();
-  verb.add_option("--program-b", options->programs_after, "what names the second recording's ids")
+  verb.add_option("--program-b", options->programs_after,
+                  "program that names the second recording's ids")
       .type_name("BIN")
       .one_value_each();
-  verb.add_option("--gate", options->gate,
-                  "exit status 1 when calls, total or self time grow by more: calls=0%,total=10%")
+  verb.add_option(
+          "--gate", options->gate,
+          "exit status 1 if calls, total or self time grow by more than this: calls=0%,total=10%")
       .type_name("MEASURE=N%,...");
-  verb.add_option("--gate-by", options->gate_by, "what the gate looks at")
+  verb.add_option("--gate-by", options->gate_by, "what the gate compares")
       .one_of({"function", "path", "all"})
       .show_default();
   verb.add_option("--gate-floor-ns", options->gate_floor_ns,
-                  "growth of a time by no more than this passes the gate")
+                  "the gate ignores growth of a time up to this")
       .type_name("NS");
   verb.add_option("--table", options->table, "what --csv prints")
       .one_of({"paths", "functions"})
       .show_default();
-  verb.add_option("--rows", options->rows, "rows of each table for people; 0: all").show_default();
+  verb.add_option("--rows", options->rows, "rows of each text table; 0: all").show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

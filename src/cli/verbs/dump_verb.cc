@@ -23,7 +23,7 @@ int dump(const ReadingOptions& options, const ByteSink& sink) {
   return report_problems(options, problems);
 }
 
-// Only what is new is printed each time.
+// Prints only what is new each time.
 int dump_growing(const ReadingOptions& options) {
   NewLines lines;
   const int status = answer_and_follow(options, [&](std::vector<int64_t>& writers) {
@@ -43,7 +43,7 @@ int run(const ReadingOptions& options) {
 }  // namespace
 
 void add_dump_verb(Command app, int& status) {
-  Command verb = app.add_verb("dump", "every record, one a line, with its offset");
+  Command verb = app.add_verb("dump", "print every record with its offset, one per line");
   const auto options = std::make_shared<ReadingOptions>();
   add_reading_options(verb, *options);
   add_follow_option(verb, *options);

@@ -24,7 +24,7 @@ struct FlameOptions {
   ReadingOptions reading;
   std::string output;
   std::string measure;
-  bool together = false;  // two files are one recording
+  bool together = false;  // read two files as one recording
   std::vector<std::string> programs_before;
   std::vector<std::string> programs_after;
   double min_percent = 0.01;
@@ -47,7 +47,7 @@ FlameLimits limits_of(const FlameOptions& options) {
   return {options.min_percent / 100, options.max_nodes};
 }
 
-// All threads together first; then, if there are several, the busiest ones.
+// All threads together first; then, if there are several, the busiest threads.
 void add_trees(FlameGraph& graph, const CallTree& together, const CallTree& by_thread,
                const FlameOptions& options) {
   if (together.roots.empty()) {
@@ -64,7 +64,7 @@ void add_trees(FlameGraph& graph, const CallTree& together, const CallTree& by_t
       return by_thread.nodes[a.node].total > by_thread.nodes[b.node].total;
     };
     std::ranges::stable_sort(roots, busier);
-    graph.facts.emplace_back("threads not in the chooser",
+    graph.facts.emplace_back("threads not listed",
                              fmt::format("{}, the least busy", roots.size() - kMaxThreadTrees));
     roots.resize(kMaxThreadTrees);
     std::ranges::sort(roots, {}, &CallTree::Root::node);
@@ -93,7 +93,7 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
   count("calls without an exit of their own", tree.unwound);
   count("calls open at the end", tree.unfinished);
   count("exits without an entry", tree.orphan_exits);
-  count("calls too deep to be told apart", tree.flattened);
+  count("calls below the maximum depth", tree.flattened);
   if (info.problems.damaged()) {
     fact("losses",
          fmt::format("{}; {} bytes", info.problems.damage_count(), info.problems.lost_bytes()));
@@ -118,8 +118,8 @@ void remark_pruned(const FlameGraph& graph) {
   const FlameTree& shown = graph.trees.front().tree;
   if (shown.pruned_nodes == 0) return;
   fmt::print(stderr,
-             "telltale: {} of {} paths are not in the page: each has at most {:.4f} % of the {} "
-             "and of the {} (--min-percent, --max-nodes)\n",
+             "telltale: {} of {} paths are omitted from the page: each has at most {:.4f} % of the "
+             "{} and of the {} (--min-percent, --max-nodes)\n",
              shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
              100 * shown.widest_pruned,
              graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
@@ -159,7 +159,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   return report_problems(options.reading, problems);
 }
 
-// One of two recordings that are compared. `names` points into the recording or `measured`.
+// One of two recordings to compare. `names` points into the recording or `measured`.
 struct ComparedSide {
   std::unique_ptr<const Recording> recording;
   std::unique_ptr<const MeasuredTree> measured;
@@ -201,7 +201,7 @@ void add_facts_of(FlameGraph& graph, const FlameOptions& options, const Compared
     graph.facts[i].first = fmt::format("{} {}", which, graph.facts[i].first);
 }
 
-// Two recordings, the second beside the first.
+// Compares two recordings.
 int compare(const FlameOptions& options) {
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
@@ -239,16 +239,16 @@ int run(const FlameOptions& options) {
   if (options.reading.files.size() == 2 && !options.together) {
     if (options.reading.follow) {
       return report_error(
-          usage_error("--follow shows one recording; --together makes one of two files").error());
+          usage_error("--follow shows one recording; use --together to read two files as one")
+              .error());
     }
     if (!is_drawing) return compare(options);
     fmt::print(stderr,
-               "telltale: a drawing shows both files as one recording; a page compares them\n");
+               "telltale: the SVG shows both files as one recording; an HTML page compares them\n");
   }
   if (!options.programs_before.empty() || !options.programs_after.empty()) {
     return report_error(
-        usage_error("--program-a and --program-b are for two recordings that are compared")
-            .error());
+        usage_error("--program-a and --program-b need two recordings to compare").error());
   }
   return answer_recording(options.reading,
                           [&](const Recording& recording, const CallFilter& filter) {
@@ -260,29 +260,31 @@ int run(const FlameOptions& options) {
 
 void add_flame_verb(Command app, int& status) {
   Command verb =
-      app.add_verb("flame", "a flame graph: an interactive page in one file, or an SVG drawing");
+      app.add_verb("flame", "draw a flame graph: an interactive page in one file, or an SVG");
   const auto options = std::make_shared<FlameOptions>();
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
   verb.option("FILE").description(
-      "a recording; or two, which are compared; more files are one recording");
-  verb.add_flag("--together", options->together, "two files are one recording, too");
-  verb.add_option("--program-a", options->programs_before, "what names the first recording's ids")
+      "one recording, or two to compare; more files are read as one recording");
+  verb.add_flag("--together", options->together,
+                "read two files as one recording instead of comparing them");
+  verb.add_option("--program-a", options->programs_before,
+                  "program that names the first recording's ids")
       .type_name("BIN")
       .one_value_each();
-  verb.add_option("--program-b", options->programs_after, "what names the second recording's ids")
+  verb.add_option("--program-b", options->programs_after,
+                  "program that names the second recording's ids")
       .type_name("BIN")
       .one_value_each();
   verb.option("--json").description("write the page's data as JSON, with stable keys");
-  verb.add_option(
-          "-o,--output", options->output,
-          "file to write: a page, a drawing if the name ends in .svg, the page's data if in "
-          ".json; - is standard output")
+  verb.add_option("-o,--output", options->output,
+                  "file to write: a page; an SVG if the name ends in .svg; the page's data if it "
+                  "ends in .json; - means standard output")
       .type_name("FILE")
       .required();
   add_measure_option(verb, options->measure, {"time"}, "what makes a box wide: time of calls");
   verb.add_option("--min-percent", options->min_percent,
-                  "leave out what has less than this share of the time and of the calls")
+                  "omit what has less than this share of the time and of the calls")
       .in_range(0.0, 100.0)
       .show_default()
       .type_name("P");
@@ -291,7 +293,7 @@ void add_flame_verb(Command app, int& status) {
       .show_default()
       .type_name("N");
   verb.add_option("--max-stack", options->max_stack,
-                  "tell calls apart by their path down to this depth")
+                  "distinguish calls by their path up to this depth")
       .in_range(size_t{1}, size_t{1'000'000})
       .show_default()
       .type_name("N");

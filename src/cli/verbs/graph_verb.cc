@@ -64,7 +64,7 @@ int answer(const Recording& recording, const GraphOptions& options, const CallFi
   if (tree.roots.empty())
     remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   if (tree.flattened != 0)
-    fmt::print(stderr, "telltale: the callers of {} very deep calls are not known exactly\n",
+    fmt::print(stderr, "telltale: the callers of {} very deep calls are approximate\n",
                tree.flattened);
   return report_problems(options.reading, problems);
 }
@@ -80,7 +80,7 @@ int run(const GraphOptions& options) {
 
 void add_graph_verb(Command app, int& status) {
   Command verb =
-      app.add_verb("graph", "who calls whom, as a DOT graph (or --json, --csv of the edges)");
+      app.add_verb("graph", "draw who calls whom as a DOT graph (--json, --csv: the edges)");
   const auto options = std::make_shared<GraphOptions>();
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
@@ -89,7 +89,7 @@ void add_graph_verb(Command app, int& status) {
       .show_default()
       .type_name("FILE");
   verb.add_option("--min-percent", options->min_percent,
-                  "leave out what has less than this share of the time and of the calls")
+                  "omit what has less than this share of the time and of the calls")
       .in_range(0.0, 100.0)
       .show_default()
       .type_name("P");

@@ -1,4 +1,4 @@
-// `telltale heapshot`: asks a running program that Mono's log profiler watches for a heap shot.
+// `telltale heapshot`: requests a heap shot from a running program under Mono's log profiler.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
@@ -28,12 +28,12 @@ using namespace std::chrono_literals;
 struct HeapshotOptions {
   std::string file;
   std::string host = "127.0.0.1";
-  uint16_t port = 0;  // 0: the one that the recording names
+  uint16_t port = 0;  // 0: the port named in the recording
   double wait_seconds = 30;
   bool json = false;
 };
 
-// What a recording says of its heap shots so far, and where its program can be asked for one.
+// The heap shots recorded so far, and the program's command port.
 struct ShotState {
   uint64_t begun_or_ended = 0;  // events: a shot has two
   uint16_t port = 0;
@@ -73,7 +73,7 @@ class CommandPort {
       if (to.socket_ >= 0 && ::connect(to.socket_, at->ai_addr, at->ai_addrlen) == 0) return to;
       error = errno;
     }
-    return io_error(where, "the program's command port does not answer", error);
+    return io_error(where, "the program does not answer on its command port", error);
   }
   CommandPort(CommandPort&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
   CommandPort& operator=(CommandPort&&) = delete;
@@ -81,7 +81,7 @@ class CommandPort {
     if (socket_ >= 0) ::close(socket_);
   }
 
-  // The whole command has to arrive in one piece: the profiler does not put pieces together.
+  // The command must arrive in one piece: the profiler does not reassemble it.
   Result<void> ask_for_heap_shot() {
     static constexpr std::string_view kCommand = "heapshot\n";
     const ssize_t sent = ::send(socket_, kCommand.data(), kCommand.size(), MSG_NOSIGNAL);
@@ -94,7 +94,7 @@ class CommandPort {
   int socket_;
 };
 
-// Waits for the shot to be in the file whole.
+// Waits until the file contains the complete shot.
 Result<ShotState> wait_for_shot(const HeapshotOptions& options, const ShotState& before) {
   const auto until =
       std::chrono::steady_clock::now() + std::chrono::duration<double>(options.wait_seconds);
@@ -116,7 +116,8 @@ Result<ShotState> take_shot(HeapshotOptions options) {
   const Result<ShotState> before = read_state(options.file);
   if (!before) return before;
   if (options.port == 0) options.port = before->port;
-  if (options.port == 0) return usage_error(options.file + " names no command port; say --port");
+  if (options.port == 0)
+    return usage_error(options.file + " does not name a command port; use --port");
   Result<CommandPort> port = CommandPort::connect(options.host, options.port);
   if (!port) return std::unexpected(port.error());
   if (const Result<void> asked = port->ask_for_heap_shot(); !asked)
@@ -145,15 +146,14 @@ int run(const HeapshotOptions& options) {
 
 void add_heapshot_verb(Command app, int& status) {
   Command verb = app.add_verb(
-      "heapshot",
-      "ask a running Mono program for a heap shot, and wait until the recording has it");
+      "heapshot", "ask a running Mono program for a heap shot and wait until it is recorded");
   const auto options = std::make_shared<HeapshotOptions>();
-  verb.add_option("FILE", options->file, "what the program's log profiler writes").required();
-  verb.add_option("--port", options->port,
-                  "command port; default: the one that the recording names")
+  verb.add_option("FILE", options->file, "recording that the program's log profiler is writing")
+      .required();
+  verb.add_option("--port", options->port, "command port; default: the one named in the recording")
       .type_name("N");
-  verb.add_option("--host", options->host, "where the program runs").show_default();
-  verb.add_option("--wait", options->wait_seconds, "how long to wait for the shot, seconds")
+  verb.add_option("--host", options->host, "host on which the program runs").show_default();
+  verb.add_option("--wait", options->wait_seconds, "seconds to wait for the shot")
       .in_range(0.0, 1e6)
       .show_default()
       .type_name("S");

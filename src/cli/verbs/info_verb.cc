@@ -107,8 +107,8 @@ int run(const ReadingOptions& options) {
 }  // namespace
 
 void add_info_verb(Command app, int& status) {
-  Command verb =
-      app.add_verb("info", "what a recording is: format, threads, span, records by kind, problems");
+  Command verb = app.add_verb(
+      "info", "describe a recording: format, threads, span, records by kind, problems");
   const auto options = std::make_shared<ReadingOptions>();
   add_reading_options(verb, *options);
   add_follow_option(verb, *options);

@@ -42,7 +42,7 @@ int print_answer(Write write) {
   const ByteSink sink = print_block;
   BlockWriter out(sink);
   const Result<void> written = write(out);
-  (void)out.finish();  // whoever reads may have enough
+  (void)out.finish();  // the reader may have closed the pipe
   return written ? kDone : report_error(written.error());
 }
 
@@ -51,7 +51,7 @@ int print_answer(Write write) {
 int report_calls(const Recording& recording, const ReportOptions& options,
                  const CallFilter& filter) {
   ProblemLog problems = recording.problems();
-  // Programs that read JSON and CSV join stacks with what other verbs tell: those stay whole.
+  // Stacks in JSON and CSV are not truncated, so that they can be joined with other verbs' output.
   CallSummaryOptions wanted{.rows = options.rows, .workers = options.reading.jobs};
   if (options.for_programs()) wanted.most_frames = std::numeric_limits<size_t>::max();
   Result<CallReadings> readings = CallReadings::read(recording, filter, wanted, problems);
@@ -67,7 +67,7 @@ int report_calls(const Recording& recording, const ReportOptions& options,
       const std::string& name = options.runtime.reports;
       const Table* const table = summary.table(name.empty() ? "functions" : name);
       if (table == nullptr)
-        return usage_error("--csv --reports: functions, stacks or threads, not " + name);
+        return usage_error("--csv --reports needs functions, stacks or threads, but got " + name);
       table->write_csv(out);
     } else {
       write_call_summary_text(*readings, summary, out);
@@ -79,7 +79,7 @@ int report_calls(const Recording& recording, const ReportOptions& options,
 
 // --- runtime events
 
-// Prints the sections in the form that was asked for.
+// Prints the sections in the requested form.
 int print_sections(std::span<const Section> sections, const DocumentSchema& schema,
                    const Recording& recording, const ProblemLog& problems,
                    const ReadingOptions& reading, const std::string& which) {
@@ -97,10 +97,10 @@ int print_sections(std::span<const Section> sections, const DocumentSchema& sche
 // --debug: all files, record by record.
 Result<void> print_records(const Recording& recording, const ReadingOptions& reading) {
   if (reading.json || reading.csv)
-    return usage_error("--debug shows records to people; programs ask telltale dump --json");
+    return usage_error("--debug prints text; use telltale dump --json for programs");
   const ByteSink sink = print_block;
   for (size_t i = 0; i < recording.file_count(); ++i) {
-    ProblemLog same_again;  // the report tells them
+    ProblemLog same_again;  // the report prints them
     const Result<void> done = recording.format().dump(recording.input(i), reading.open_options(),
                                                       DumpStyle::text, sink, same_again, nullptr);
     if (!done) return done;
@@ -151,7 +151,7 @@ int report_runtime(const Recording& recording, const ReportOptions& options,
   ProblemLog problems = recording.problems();
   RuntimeReadings readings(*recording.runtime_events(), wanted, filter, reads, problems);
   std::vector<Section> sections = make_sections(*reports, {.runtime = &readings}, reading.jobs);
-  // What is empty is left out, unless it was asked for.
+  // Omits empty sections unless they were requested.
   if (options.runtime.reports.empty()) std::erase_if(sections, &Section::empty);
   if (const int printed = print_sections(sections, report_document(Capability::runtime_events),
                                          recording, problems, reading, options.runtime.reports);
@@ -220,7 +220,7 @@ int run(const ReportOptions& options) {
 
 void add_report_verb(Command app, int& status) {
   Command verb = app.add_verb(
-      "report", "a summary: where the time went by function, stack and thread, and what is odd");
+      "report", "summarize a recording: time by function, stack and thread, and oddities");
   const auto options = std::make_shared<ReportOptions>();
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);

@@ -1,4 +1,4 @@
-// `telltale resolve`: feedback reports and programs, a line a site.
+// `telltale resolve`: joins feedback reports with programs, one line per site.
 #include <fmt/format.h>
 
 #include <memory>
@@ -50,8 +50,8 @@ int run(const ResolveOptions& options) {
 }  // namespace
 
 void add_resolve_verb(Command app, int& status) {
-  Command verb =
-      app.add_verb("resolve", "feedback reports and the programs that left them: a line a site");
+  Command verb = app.add_verb(
+      "resolve", "join feedback reports with the sites of their programs, one line per site");
   const auto options = std::make_shared<ResolveOptions>();
   add_reading_options(verb, options->reading);
   add_csv_option(verb, options->reading);

@@ -18,7 +18,7 @@
 namespace telltale::cli {
 namespace {
 
-// What shells answer for a program that is not there, or that cannot be run.
+// Exit statuses of shells for a program that does not exist, or cannot be run.
 constexpr int kNotFound = 127;
 constexpr int kNotRunnable = 126;
 
@@ -49,14 +49,14 @@ void say(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible
 
 std::string show_seconds(double seconds) { return show_duration(seconds * 1e9); }
 
-// Names what was left, or says why nothing was.
+// Names the recordings, or says why there are none.
 void report_files(const RecorderPlan& plan) {
   const std::vector<LeftFile> files = find_left_files(plan);
   for (const LeftFile& file : files) {
     say(fmt::format("recorded {} ({} bytes{}{})", file.path, file.bytes,
                     file.note.empty() ? "" : "; ", file.note));
   }
-  if (files.empty()) say("no recording was left: " + plan.why_nothing);
+  if (files.empty()) say("nothing was recorded: " + plan.why_nothing);
 }
 
 void report_comparison(const Times& bare, const Times& recorded) {
@@ -91,7 +91,7 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
   const Result<RepeatedInput> input = RepeatedInput::prepare();
   if (!input) return report_error(input.error());
   if (input->is_terminal() && !options.quiet)
-    say("standard input is a terminal: each run reads from it anew");
+    say("standard input is a terminal: each run reads from it separately");
   const ChildCommand bare_command{options.recorder.command, {}};
   const ChildCommand command{options.recorder.command, plan.environment};
   Times bare;
@@ -134,20 +134,20 @@ void add_what_options(Command verb, RecorderOptions& options) {
                                     "record the functions of a program built with clang's "
                                     "-fxray-instrument or any compiler's -finstrument-functions");
   verb.add_flag("--stacktrack", options.stacktrack,
-                "record the StackTrack checkpoints that are written in the program")
+                "record the StackTrack checkpoints placed in the program")
       .excludes(xray);
   verb.add_option("-o,--output", options.output,
-                  "name of the recording; a file that exists is never overwritten (default: made "
-                  "of program and process id)")
+                  "name of the recording; existing files are never overwritten (default: derived "
+                  "from program and process ID)")
       .type_name("FILE");
   verb.add_option("--mode", options.mode,
-                  "continuous: a file that grows; ring: a file that keeps what came last; "
-                  "snapshot: a ring in memory, written by --signal and when the program dies")
+                  "continuous: a growing file; ring: a file that keeps the newest events; "
+                  "snapshot: a ring in memory, written on --signal and when the program dies")
       .one_of({"continuous", "ring", "snapshot"});
-  verb.add_option("--size", options.size, "bytes that the recording may come to; K, M and G count")
+  verb.add_option("--size", options.size,
+                  "maximum size of the recording in bytes; suffixes K, M, G")
       .type_name("SIZE");
-  verb.add_option("--signal", options.signal, "name of the signal that writes a snapshot")
-      .type_name("NAME");
+  verb.add_option("--signal", options.signal, "signal that writes a snapshot").type_name("NAME");
 }
 
 void add_choice_options(Command verb, RecorderOptions& options) {
@@ -155,24 +155,24 @@ void add_choice_options(Command verb, RecorderOptions& options) {
                   "record only functions whose plain or demangled name matches this shell pattern")
       .type_name("GLOB")
       .one_value_each();
-  verb.add_option("--without", options.without, "leave out functions that match this one")
+  verb.add_option("--without", options.without, "skip functions that match this pattern")
       .type_name("GLOB")
       .one_value_each();
-  verb.add_option("--depth", options.depth, "leave out calls nested deeper than this")
-      .type_name("N");
-  verb.add_option("--min", options.min, "leave out calls shorter than this, such as 5us")
+  verb.add_option("--depth", options.depth, "skip calls nested deeper than this").type_name("N");
+  verb.add_option("--min", options.min, "skip calls shorter than this, such as 5us")
       .type_name("TIME");
-  verb.add_option("--threads", options.threads, "record every Nth thread only").type_name("N");
-  verb.add_option("--sparse", options.sparse,
-                  "read the clock on every Nth event only and after gaps; times between are "
-                  "estimated when read")
+  verb.add_option("--threads", options.threads, "record only every Nth thread").type_name("N");
+  verb.add_option(
+          "--sparse", options.sparse,
+          "read the clock only on every Nth event and after gaps; times in between are estimated")
       .in_range(size_t{2}, size_t{255})
       .type_name("N");
-  verb.add_option("--fdr-version", options.version, "of XRay's flight data recorder format")
+  verb.add_option("--fdr-version", options.version,
+                  "version version of XRay's flight data recorder format")
       .one_of_numbers({1, 5});
   verb.add_flag("--no-fork", options.no_fork, "do not record forked children");
   verb.add_option("--set", options.settings,
-                  "another setting of the recorder, as its environment variable takes it")
+                  "any other setting of the recorder, as in its environment variable")
       .type_name("KEY=VALUE")
       .one_value_each();
 }
@@ -223,26 +223,26 @@ void add_study_options(Command verb, StudyOptions& options) {
 }  // namespace
 
 void add_run_verb(Command app, int& status) {
-  Command verb =
-      app.add_verb("run", "run a program, record what it does, and name the file that is left");
+  Command verb = app.add_verb("run", "run a program and record it");
   const auto options = std::make_shared<RunOptions>();
   add_what_options(verb, options->recorder);
   add_choice_options(verb, options->recorder);
   verb.add_option("--overhead", options->compare,
-                  "run the program N times without and N times with the recorder, in turn, and "
-                  "show what recording costs; the last recording is kept. Each run reads the "
-                  "same standard input: a pipe is read to its end first")
+                  "run the program N times without and N times with the recorder, alternately, and "
+                  "print the cost of recording; keeps the last recording. Each run reads the same "
+                  "standard input: a pipe is read to its end first")
       .in_range(size_t{1}, size_t{1000})
       .type_name("N");
   add_study_options(verb, options->study);
-  verb.add_flag("-q,--quiet", options->quiet, "say nothing about the recording");
-  verb.add_option("PROGRAM", options->recorder.command,
-                  "the program and its arguments; -- in front of it keeps its options its own")
+  verb.add_flag("-q,--quiet", options->quiet, "print nothing about the recording");
+  verb.add_option(
+          "PROGRAM", options->recorder.command,
+          "program and arguments; put -- before them so that their options are not telltale's")
       .required();
   verb.end_options_at_positionals();
   verb.footer(
-      "Exit status: the program's own; when a signal ends it, telltale ends by the same\n"
-      "signal. 126 and 127: it could not be run, or is not there. 2 and 3: nothing was run.\n");
+      "Exit status: the program's; if a signal ends it, telltale ends by the same signal.\n126 and "
+      "127: it could not be run, or does not exist. 2 and 3: nothing was run.\n");
   verb.callback([options, &status] {
     status = options->study.folder.empty() ? run(*options) : run_study(*options);
   });

@@ -1,4 +1,4 @@
-// `telltale sites`: the places in programs that were made for watching them.
+// `telltale sites`: the instrumentation of programs.
 #include <fmt/format.h>
 
 #include <array>
@@ -19,6 +19,7 @@
 #include "formats/sampler/recognise.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
+#include "output/output_file.h"
 #include "output/table.h"
 #include "output/table/json_document.h"
 #include "program/archive.h"
@@ -36,7 +37,7 @@ struct SitesOptions {
   std::vector<std::string> files;
   std::vector<std::string> debug_directories;
   std::vector<std::string> debug_files;
-  std::string output;
+  std::string output = "-";
   std::string target;
   bool sleds = false;
   bool json = false;
@@ -44,7 +45,7 @@ struct SitesOptions {
   bool strict = false;
 };
 
-// One file that was asked about.
+// One given file.
 struct Program {
   std::string path;
   std::string format;   // "elf", "yaml", "sites"
@@ -114,8 +115,7 @@ std::set<unsigned> versions_of(const InstrumentationMap& map) {
   return versions;
 }
 
-// Where the answer goes: standard output, or the file of -o. What cannot be written is remembered
-// for close().
+// The destination: standard output, or the file of -o. close() returns write errors.
 class Answer {
  public:
   explicit Answer(const std::string& path) : path_(path) {
@@ -130,7 +130,7 @@ class Answer {
     if (file_ == nullptr || error_ != 0) return;
     if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
   }
-  // Errors: io, for anything since the beginning.
+  // Errors: io, for any write so far.
   Result<void> close() {
     if (file_ != nullptr) {
       const bool failed = file_ == stdout ? std::fflush(file_) != 0 : std::fclose(file_) != 0;
@@ -293,11 +293,12 @@ void write_program(JsonWriter& json, const Program& program, bool sleds, const a
   json.end_object();
 }
 
-void write_json(const std::vector<Program>& programs, const SitesOptions& options, Answer& answer) {
+void write_json(const std::vector<Program>& programs, const SitesOptions& options,
+                OutputFile& file) {
   std::string text;
   JsonWriter json(text, 4);
   const auto flush = [&] {
-    answer.write(text);
+    (void)file.write(text);
     text.clear();
   };
   begin_document(json, schemas::kSites, {});
@@ -310,42 +311,38 @@ void write_json(const std::vector<Program>& programs, const SitesOptions& option
   flush();
 }
 
-void write_yaml(const Program& program, Answer& answer) {
+void write_yaml(const Program& program, OutputFile& file) {
   const auto quoted_name = [&](const InstrumentedFunction& function) {
     std::string quoted = "\"";
     append_json(quoted, program.describe(function).name);
     return quoted + "\"";
   };
-  const size_t left_out = write_llvm_xray_yaml(program.map, quoted_name,
-                                               [&](std::string_view text) { answer.write(text); });
+  const size_t left_out = write_llvm_xray_yaml(
+      program.map, quoted_name, [&](std::string_view text) { (void)file.write(text); });
   if (left_out != 0) {
-    fmt::print(
-        stderr,
-        "telltale: {}: {} sleds are of kinds that llvm-xray has no name for and were left out\n",
-        visible(program.path), left_out);
+    fmt::print(stderr,
+               "telltale: {}: {} sleds have kinds without a name in llvm-xray and were omitted\n",
+               visible(program.path), left_out);
   }
 }
 
 void write_answer(const std::vector<Program>& programs, const SitesOptions& options,
-                  Answer& answer) {
-  if (!options.target.empty()) return write_yaml(programs.front(), answer);
-  if (options.json) return write_json(programs, options, answer);
+                  OutputFile& file) {
+  if (!options.target.empty()) return write_yaml(programs.front(), file);
+  if (options.json) return write_json(programs, options, file);
   const bool with_program = options.csv || programs.size() > 1;
   const Table table = make_table(programs, options, with_program);
   TableSchema site_columns(ProgramSites::columns());
   if (!with_program) site_columns.leave_out({"program"});
   uint64_t site_count = 0;
   for (const Program& program : programs) site_count += program.sites.count();
-  // What programs read joins with `resolve`.
+  // Machine-readable output can be joined with `resolve`.
   const size_t unit_digits =
       options.csv ? ProgramSites::kAllUnitDigits : ProgramSites::kShownUnitDigits;
   const Rows sites = [&](RowSink& rows) {
     for (const Program& program : programs) program.sites.add_rows(program.path, unit_digits, rows);
   };
-  const ByteSink sink = [&answer](std::string_view block) -> Result<void> {
-    answer.write(block);
-    return {};
-  };
+  const ByteSink sink = [&file](std::string_view block) { return file.write(block); };
   BlockWriter out(sink);
   if (options.csv) {
     // A CSV file is one table.
@@ -366,12 +363,12 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
       telltale::write_text(site_columns, sites, out);
     }
   }
-  (void)out.finish();  // what cannot be written, `answer` remembers
+  (void)out.finish();  // file.finish() returns the error
 }
 
 int run_sites(const SitesOptions& options) {
   if (!options.target.empty() && options.files.size() != 1) {
-    return report_error(usage_error("--to writes the map of one program at a time").error());
+    return report_error(usage_error("--to writes the map of one program").error());
   }
   int status = kDone;
   std::vector<Program> programs;
@@ -392,9 +389,11 @@ int run_sites(const SitesOptions& options) {
     programs.push_back(*std::move(program));
   }
   if (programs.empty()) return status;
-  Answer answer(options.output);
-  write_answer(programs, options, answer);
-  if (auto closed = answer.close(); !closed) return report_error(closed.error());
+  Result<OutputFile> file = OutputFile::open(options.output);
+  if (!file) return report_error(file.error());
+  write_answer(programs, options, *file);
+  // Returns any write error so far.
+  if (auto done = file->finish(); !done) return report_error(done.error());
   return status;
 }
 
@@ -403,15 +402,15 @@ int run_sites(const SitesOptions& options) {
 void add_sites_verb(Command app, int& status) {
   auto options = std::make_shared<SitesOptions>();
   Command verb =
-      app.add_verb("sites", "List what a program was instrumented with: functions, sleds, sites");
+      app.add_verb("sites", "list the instrumentation of a program: functions, sleds, sites");
   verb.add_option(
           "BIN", options->files,
           "programs, shared objects, object files, archives, .sites files or llvm-xray YAML maps")
       .required();
-  verb.add_flag("--sleds", options->sleds, "one row a sled, not a function");
+  verb.add_flag("--sleds", options->sleds, "one row per sled instead of one per function");
   const Option json = verb.add_flag("--json", options->json, "one JSON document");
   const Option csv = verb.add_flag("--csv", options->csv, "comma-separated values").excludes(json);
-  verb.add_option("--to", options->target, "write the map in another format")
+  verb.add_option("--to", options->target, "write the instrumentation map in this format")
       .one_of({"llvm-xray-yaml"})
       .excludes(json)
       .excludes(csv);
@@ -420,7 +419,7 @@ void add_sites_verb(Command app, int& status) {
                   "folder of separate debug files, searched before debuginfod; repeatable");
   verb.add_option("--debug-file", options->debug_files,
                   "separate debug file of a BIN, by build-id; repeatable");
-  verb.add_flag("--strict", options->strict, "exit with 4 when an input is damaged");
+  verb.add_flag("--strict", options->strict, "exit status 4 if an input is damaged");
   verb.callback([options, &status] { status = run_sites(*options); });
 }
 

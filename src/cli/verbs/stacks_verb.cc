@@ -57,8 +57,9 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
     if (!done) return report_error(done.error());
   }
   if (tree.flattened != 0)
-    fmt::print(stderr, "telltale: {} {} are too deep to be told apart by path\n", tree.flattened,
-               context.units.counted);
+    fmt::print(stderr,
+               "telltale: {} {} lie below the maximum depth and are counted with their ancestors\n",
+               tree.flattened, context.units.counted);
   if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
   if (tree.roots.empty()) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
@@ -77,14 +78,15 @@ int run(const StacksOptions& options) {
 
 void add_stacks_verb(Command app, int& status) {
   Command verb =
-      app.add_verb("stacks", "folded stacks: what each path of calls took, a line a path");
+      app.add_verb("stacks", "print folded stacks: the cost of each call path, one line per path");
   const auto options = std::make_shared<StacksOptions>();
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_measure_option(verb, options->measure, {"self", "total", "calls"},
-                     "the number of a line: nanoseconds of self or total time, calls");
-  verb.add_flag("--by-thread", options->by_thread, "threads apart; the thread is the first frame");
+                     "the number of each line: self time or total time in nanoseconds, or calls");
+  verb.add_flag("--by-thread", options->by_thread,
+                "separate threads; the thread is the first frame");
   verb.callback([options, &status] { status = run(*options); });
 }
 

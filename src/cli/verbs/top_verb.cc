@@ -31,8 +31,8 @@ struct TopOptions {
   CountsOptions counts;
 };
 
-// What --sort orders by, largest first; ties go by thread and id, so that output never depends on
-// chance.
+// Sort keys of --sort, largest first. Ties are ordered by thread and id, so that output is
+// deterministic.
 const std::vector<std::pair<std::string, uint64_t FunctionProfile::*>> kSortKeys = {
     {"self", &FunctionProfile::self},     {"total", &FunctionProfile::total},
     {"sum", &FunctionProfile::sum},       {"calls", &FunctionProfile::calls},
@@ -53,7 +53,7 @@ void sort_rows(std::vector<FunctionRow>& rows, const std::string& key) {
 int answer(const Recording& recording, const TimedCalls& calls, const TopOptions& options,
            CallFilter filter) {
   ProblemLog problems = recording.problems();
-  // Rows are chosen by name afterwards, so that they show a function's true self time.
+  // Filters rows by name afterwards, so that they show a function's true self time.
   CallFilter name_filter;
   name_filter.functions = std::move(filter.functions);
   filter.functions.clear();
@@ -128,8 +128,8 @@ int run(const TopOptions& options) {
 
 void add_top_verb(Command app, int& status) {
   Command verb = app.add_verb("top",
-                              "per function: calls, total, self, min, median, p90, p99, max; of "
-                              "feedback reports: per site, how often");
+                              "calls and times per function (total, self, min, median, p90, p99, "
+                              "max); feedback reports: counts per site");
   const auto options = std::make_shared<TopOptions>();
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
@@ -140,11 +140,10 @@ void add_top_verb(Command app, int& status) {
       .one_of(keys)
       .show_default();
   verb.add_option("--limit", options->limit, "at most this many rows; 0: all").type_name("N");
-  verb.add_flag(
-      "--exact", options->exact,
-      "exact quantiles instead of quantiles within 1 %; memory grows with the number of calls");
-  verb.add_flag("--by-thread", options->by_thread, "a row for each function and thread");
-  verb.add_flag("--all-columns", options->all_columns, "every column that --json and --csv have");
+  verb.add_flag("--exact", options->exact,
+                "exact quantiles instead of quantiles within 1 %; needs memory for every call");
+  verb.add_flag("--by-thread", options->by_thread, "one row per function and thread");
+  verb.add_flag("--all-columns", options->all_columns, "show every column of --json and --csv");
   add_counts_options(verb, options->counts);
   verb.callback([options, &status] { status = run(*options); });
 }

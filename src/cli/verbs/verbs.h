@@ -8,13 +8,13 @@ namespace telltale::cli {
 enum ExitStatus : int {
   kDone = 0,
   kFinding = 1,     // `check` found a violation, `diff --gate` a regression
-  kUsage = 2,       // the command line makes no sense
+  kUsage = 2,       // the command line is invalid
   kUnreadable = 3,  // an input could not be read at all
   kDamaged = 4,     // --strict, and something in the input was damaged or lost
 };
 
-// Each adds its verb to the command line; when the verb was chosen its callback does the work and
-// sets `status`. The list of verbs is in command_line.cc.
+// Each adds its verb to the command line; the verb's callback does the work and sets `status`. The
+// list of verbs is in command_line.cc.
 void add_convert_verb(Command app, int& status);
 void add_flame_verb(Command app, int& status);
 void add_graph_verb(Command app, int& status);
@@ -43,7 +43,7 @@ void add_sites_verb(Command app, int& status);
 void add_stacks_verb(Command app, int& status);
 void add_study_verb(Command app, int& status);
 void add_top_verb(Command app, int& status);
-// help and man; the verbs that `help` and `man` take are those added before and these.
+// help and man. They describe the verbs added before, and themselves.
 void add_help_verbs(Command app, int& status);
 
 }  // namespace telltale::cli

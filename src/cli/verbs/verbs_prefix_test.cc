@@ -1,5 +1,5 @@
-// Every verb with every option over recordings of every format that end too early. In the build
-// with sanitizers this is what finds memory that is used after it was freed.
+// Runs every verb with every option on truncated recordings of every format. The sanitizer build
+// thereby finds uses of freed memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,13 +30,13 @@ struct File {
   std::string bytes;
 };
 
-// Small files, real recordings among them, by format.
+// Small files by format, among them real recordings.
 std::map<std::string, std::vector<File>> read_small_files() {
   const std::filesystem::path golden =
       std::filesystem::path(testing::kSourceFolder) / "tests/golden";
   std::set<std::string> names = {"examples/orders/orders.yaml"};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(golden)) {
-    // The texts beside recordings are what `dump` makes of them.
+    // The text files next to recordings are the output of `dump`.
     if (entry.is_regular_file() && entry.path().extension() != ".txt")
       names.insert(std::filesystem::relative(entry.path(), testing::kSourceFolder));
   }
@@ -55,7 +55,7 @@ std::map<std::string, std::vector<File>> read_small_files() {
   return files;
 }
 
-// A size in the part number `turn` of `turns` equal parts of a file; another one for each number.
+// A size within part `turn` of `turns` equal parts of a file; a different one for each number.
 size_t prefix_size(size_t number, size_t turn, size_t turns, size_t size) {
   constexpr double kGolden = 0.61803398874989485;
   double whole = 0;
@@ -70,12 +70,12 @@ size_t turns_of(const std::string& format, const std::string& verb) {
   return format == ".mlpd" ? 8 : format == ".mlpd.gz" ? 4 : 1;
 }
 
-// Each option with each of its values, and those whose values are answers of their own, such as
-// reports and measures, with each other option besides.
+// Each option with each of its values. Options whose values select an answer, such as reports and
+// measures, are also combined with every other option.
 std::vector<testing::Words> command_lines(const testing::VerbToTry& verb) {
   std::vector<testing::Words> lines = verb.forms;
   const auto add = [&](const testing::Words& first, const testing::Words& second) {
-    // Mostly the first form, which has one input.
+    // Mostly the first form, with one input.
     const size_t form = lines.size() % 4 == 3 ? lines.size() / 4 % verb.forms.size() : 0;
     testing::Words words = verb.forms[form];
     words.insert(words.begin() + 1, first.begin(), first.end());
@@ -111,7 +111,7 @@ std::vector<std::string> formats() {
   return names;
 }
 
-// A test a format, so that each is short.
+// One test per format, so that each is short.
 class VerbsOnPrefixes : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(VerbsOnPrefixes, EndWithAStatusOfTheirOwnWhateverTheOptions) {

@@ -7,12 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "support/golden.h"
 
 namespace telltale::csi {
 namespace {
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 std::string written(const PathMetadata& metadata) {
   std::string text;

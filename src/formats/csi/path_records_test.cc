@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "bytes/as_bytes.h"
+
 namespace telltale::csi {
 namespace {
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 template <typename T>
 std::string number(T value) {

@@ -144,7 +144,7 @@ TEST(CallRun, TellsALeafAtOnce) {
   LebCursor in(std::as_bytes(std::span(calls.bytes)));
   BufferBases bases{.time = Calls().time, .method = Calls().method};
   CallRun run(in, bases);
-  struct Told {
+  struct Log {
     std::vector<std::string> seen;
     void enter(uint64_t, uint64_t) { seen.emplace_back("enter"); }
     void leave(uint64_t time, uint64_t) { seen.push_back("leave " + std::to_string(time)); }
@@ -152,9 +152,9 @@ TEST(CallRun, TellsALeafAtOnce) {
     void leaf(uint64_t entered, uint64_t left, uint64_t) {
       seen.push_back("leaf " + std::to_string(entered) + " " + std::to_string(left));
     }
-  } told;
-  run.play(told);
-  EXPECT_EQ(told.seen, (std::vector<std::string>{"leaf 1000200 1000350", "leave 1000501"}));
+  } log;
+  run.play(log);
+  EXPECT_EQ(log.seen, (std::vector<std::string>{"leaf 1000200 1000350", "leave 1000501"}));
 }
 
 TEST(CallRun, TimesThatMayOverflowAreToldOneByOne) {

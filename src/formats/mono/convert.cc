@@ -14,17 +14,17 @@ namespace {
 using Reason = ConversionLoss::Reason;
 
 constexpr auto kLossTexts = std::to_array<std::string_view>({
-    "names of the program, its machine and its command port have no place there; dropped",
-    "loads of what is no class or image, and module ids, have no place there; dropped",
-    "handles and finalizations have no place there; dropped",
-    "heap roots have no place there; dropped",
-    "samples and native symbols have no place there; dropped",
-    "counters have no place there; dropped",
-    "pieces of runtime code have no place there; dropped",
-    "coverage has no place there; dropped",
-    "sync points, AOT ids and steps of collector locks have no place there; dropped",
+    "names of the program, its machine and its command port cannot be represented; dropped",
+    "loads other than classes and images, and module ids, cannot be represented; dropped",
+    "handles and finalizations cannot be represented; dropped",
+    "heap roots cannot be represented; dropped",
+    "samples and native symbols cannot be represented; dropped",
+    "counters cannot be represented; dropped",
+    "code of the runtime cannot be represented; dropped",
+    "coverage cannot be represented; dropped",
+    "sync points, AOT ids and steps of collector locks cannot be represented; dropped",
     "events lost a part: offsets of references, generations or exceptions' objects",
-    "objects are of a type that the recording does not explain; its address is kept",
+    "objects have a type that the recording does not define; its address is kept",
 });
 static_assert(kLossTexts.size() == ConversionLoss::kReasons);
 
@@ -54,9 +54,9 @@ class EventConverter {
   void event(const EventHead& head, const Record& record) {
     if (const auto reason = reason_to_drop(record)) return lose(*reason);
     Record changed = record;
-    EventHead told = head;
-    adapt(told, changed);
-    write_event(told, changed, to_, bases_, {}, out_);
+    EventHead adapted = head;
+    adapt(adapted, changed);
+    write_event(adapted, changed, to_, bases_, {}, out_);
   }
 
  private:

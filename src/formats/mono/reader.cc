@@ -155,7 +155,7 @@ Error decode_error(const LebCursor& in, uint64_t offset, uint8_t first_byte, con
       break;
     case LebCursor::Failure::rejected:
     case LebCursor::Failure::none:
-      error.detail = fmt::format("{} has a value that is not known", in.failed_field());
+      error.detail = fmt::format("{} has an unknown value", in.failed_field());
       break;
   }
   return error;

@@ -71,12 +71,12 @@ struct DecodeEnd {
 
 namespace detail {
 
-// Decodes one event; `in` is at its first byte. Calls `tell(head, record)` if it is complete. False
+// Decodes one event; `in` is at its first byte. Calls `emit(head, record)` if it is complete. False
 // if not; `in` is then after its last readable field.
-template <typename Tell>
+template <typename Emit>
 [[gnu::always_inline]] inline bool decode_event(LebCursor& in, BufferBases& bases,
                                                 const Layout& layout, ListRoom& room,
-                                                uint64_t file_offset, Tell&& tell) {
+                                                uint64_t file_offset, Emit&& emit) {
   const uint8_t* const begin = in.data();
   const uint64_t offset = file_offset + in.position();
   const uint8_t first = in.byte("type");
@@ -93,7 +93,7 @@ template <typename Tell>
     const EventHead head{
         static_cast<EventKind>(kind), first, bases.time, offset,
         Bytes(reinterpret_cast<const std::byte*>(begin), static_cast<size_t>(in.data() - begin))};
-    tell(head, record);
+    emit(head, record);
   });
   return in.ok();
 }

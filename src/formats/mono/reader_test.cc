@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "bytes/as_bytes.h"
 #include "formats/mono/frames.h"
 #include "formats/mono/writer.h"
 #include "support/mono_samples.h"
@@ -15,8 +16,6 @@ namespace {
 using testing::MonoBuilder;
 using testing::mono_samples::buffer_header;
 using testing::mono_samples::kMethods;
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 struct CountKinds {
   std::array<uint64_t, kEventKinds> kinds{};

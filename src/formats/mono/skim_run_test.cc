@@ -15,26 +15,26 @@ namespace telltale::mono {
 namespace {
 
 // The facts about an event: its kind, time, and type and size; or a method.
-using Told = std::tuple<EventKind, uint64_t, uint64_t, uint64_t>;
+using Seen = std::tuple<EventKind, uint64_t, uint64_t, uint64_t>;
 
 struct OneByOne {
-  std::vector<Told> told;
+  std::vector<Seen> seen;
   void event(const EventHead& head, const Alloc& r) {
-    told.emplace_back(head.kind, head.time, r.type, r.size);
+    seen.emplace_back(head.kind, head.time, r.type, r.size);
   }
   void event(const EventHead& head, const HeapObject& r) {
-    told.emplace_back(head.kind, head.time, r.type, r.size);
+    seen.emplace_back(head.kind, head.time, r.type, r.size);
   }
   void event(const EventHead& head, const Clause& r) {
-    told.emplace_back(head.kind, head.time, r.type, 0);
+    seen.emplace_back(head.kind, head.time, r.type, 0);
   }
   void event(const EventHead& head, const Call& r) {
-    told.emplace_back(head.kind, head.time, r.method, 0);
+    seen.emplace_back(head.kind, head.time, r.method, 0);
   }
   void event(const EventHead& head, const Jit& r) {
-    told.emplace_back(head.kind, head.time, r.method, r.code_size);
+    seen.emplace_back(head.kind, head.time, r.method, r.code_size);
   }
-  void event(const EventHead& head, const Throw&) { told.emplace_back(head.kind, head.time, 0, 0); }
+  void event(const EventHead& head, const Throw&) { seen.emplace_back(head.kind, head.time, 0, 0); }
 };
 struct Skimmer : OneByOne {
   SkimRun::Wants wanted{false, false};
@@ -42,21 +42,21 @@ struct Skimmer : OneByOne {
 
   [[nodiscard]] SkimRun::Wants wants() const { return wanted; }
   void skim(SkimRun& run) {
-    const size_t before = told.size();
+    const size_t before = seen.size();
     run.play(*this);
-    skimmed += told.size() - before;
+    skimmed += seen.size() - before;
   }
   void allocation(uint64_t time, uint64_t type, uint64_t size) {
     EXPECT_FALSE(wanted.stacks);
-    told.emplace_back(EventKind::alloc, time, type, size);
+    seen.emplace_back(EventKind::alloc, time, type, size);
   }
   void heap_object(uint64_t time, uint64_t type, uint64_t size) {
     EXPECT_FALSE(wanted.references);
-    told.emplace_back(EventKind::heap_object, time, type, size);
+    seen.emplace_back(EventKind::heap_object, time, type, size);
   }
   void clause(uint64_t time, uint64_t type) {
     EXPECT_FALSE(wanted.stacks);
-    told.emplace_back(EventKind::exception_clause, time, type, 0);
+    seen.emplace_back(EventKind::exception_clause, time, type, 0);
   }
 };
 
@@ -168,7 +168,7 @@ void expect_the_same(std::span<const uint8_t> bytes, Skimmer skimmer, uint8_t ve
   OneByOne right;
   const DecodeEnd right_end = decode(bytes, right, version, mask);
   const DecodeEnd end = decode(bytes, skimmer, version, mask);
-  ASSERT_EQ(skimmer.told, right.told);
+  ASSERT_EQ(skimmer.seen, right.seen);
   ASSERT_EQ(end.offset, right_end.offset);
   ASSERT_EQ(end.last_time, right_end.last_time);
   ASSERT_EQ(end.error.has_value(), right_end.error.has_value());
@@ -223,7 +223,7 @@ TEST(SkimRun, MostEventsAreSkimmed) {
   }
   Skimmer skimmer;
   decode(bytes, skimmer);
-  EXPECT_EQ(skimmer.told.size(), 100U);
+  EXPECT_EQ(skimmer.seen.size(), 100U);
   EXPECT_GT(skimmer.skimmed, 90U);
 }
 

@@ -162,7 +162,7 @@ class Checker {
   }
   void check(const EventHead& head, const HeapObject&) {
     if (thread_->in_shot) return;
-    report(Kind::misplaced_event, head.offset, event_name(head.kind), "stands outside a heap shot");
+    report(Kind::misplaced_event, head.offset, event_name(head.kind), "is outside a heap shot");
   }
 
   Verdict& verdict_;

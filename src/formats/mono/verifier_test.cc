@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "formats/mono/frames.h"
 #include "support/mono_samples.h"
 
@@ -19,8 +20,6 @@ using testing::mono_samples::buffer_header;
 using testing::mono_samples::kMethods;
 using testing::mono_samples::kObjects;
 using Kind = Violation::Kind;
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 // The kinds of violations in a file.
 std::vector<Kind> violations(const std::string& file) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "bytes/as_bytes.h"
 #include "formats/mono/frames.h"
 #include "formats/mono/verifier.h"
 #include "support/golden.h"
@@ -18,8 +19,6 @@ using testing::mono_samples::buffer_header;
 using testing::mono_samples::kMethods;
 using testing::mono_samples::kObjects;
 using testing::mono_samples::kPointers;
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 ByteSink into(std::string& out) {
   return [&out](std::string_view block) -> Result<void> {

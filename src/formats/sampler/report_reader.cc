@@ -132,7 +132,8 @@ ReportItem ReportReader::read_tag(const Tag& tag, const Line& line) {
     return finish(std::move(item), end);
   }
   ReportItem item = begin(Kind::skipped);
-  item.complaint = {Problem::Kind::corruption, at_, "a tag that has no place here", line.end - at_};
+  item.complaint = {Problem::Kind::corruption, at_, "a tag that is not allowed here",
+                    line.end - at_};
   return finish(std::move(item), line.end);
 }
 
@@ -159,7 +160,7 @@ ReportItem ReportReader::read_skipped() {
   } while (end < file_.size() && file_[end] != '<' && line_at(end).whole);
   ReportItem item = begin(Kind::skipped);
   item.complaint = {Problem::Kind::corruption, at_,
-                    in_report_ ? "lines outside of any section" : "lines outside of any report",
+                    in_report_ ? "lines outside any section" : "lines outside any report",
                     end - at_};
   return finish(std::move(item), end);
 }

@@ -73,8 +73,7 @@ class SiteInfo::Reader {
   void complain_of_skipped() {
     const bool torn = at_ == text_.size() && !text_.ends_with('\n');
     problem(torn ? Problem::Kind::torn_tail : Problem::Kind::corruption, skipped_at_,
-            torn ? "the text ends inside a line" : "lines outside of any section",
-            at_ - skipped_at_);
+            torn ? "the text ends inside a line" : "lines outside any section", at_ - skipped_at_);
   }
 
   // A line of the section that is not a row: a tag.

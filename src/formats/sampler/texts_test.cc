@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "bytes/block_writer.h"
 #include "formats/sampler/backtrace.h"
 #include "formats/sampler/cfg.h"
@@ -21,8 +22,6 @@
 
 namespace telltale::sampler {
 namespace {
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 ByteSink into(std::string& out) {
   return [&out](std::string_view block) -> Result<void> {

@@ -43,8 +43,9 @@ void check_tag(const Tag& tag, std::span<const std::string_view> keys, uint64_t 
   bool right = tag.letter_perfect && tag.attribute_count == keys.size();
   for (size_t i = 0; right && i < keys.size(); ++i) right = tag.attributes[i].first == keys[i];
   if (right) return;
-  notes.note(Kind::wrong_tag, offset, tag.name,
-             fmt::format("the tag has not just {}, one blank before each", fmt::join(keys, ", ")));
+  notes.note(
+      Kind::wrong_tag, offset, tag.name,
+      fmt::format("the tag must have exactly {}, each after one space", fmt::join(keys, ", ")));
 }
 
 // Null: unknown, and counted.
@@ -56,7 +57,7 @@ const SchemeLayout* check_key(std::string_view unit, std::string_view scheme, ui
   }
   const SchemeLayout* layout = find_scheme(scheme);
   if (layout == nullptr) {
-    notes.note(Kind::unknown_scheme, offset, record, fmt::format("no scheme is called {}", scheme));
+    notes.note(Kind::unknown_scheme, offset, record, fmt::format("unknown scheme {}", scheme));
   }
   return layout;
 }
@@ -167,7 +168,7 @@ class ReportChecker {
       notes_.count(1);
       if (parse_backtrace_frame(line)) return;
       notes_.note(Kind::wrong_frame, item.offset + at, "Text",
-                  "not a line that backtrace_symbols writes");
+                  "not in the form that backtrace_symbols writes");
     });
   }
 

@@ -50,9 +50,10 @@ class Converter {
     if (kind == RecordKind::info) return convert_info(record, out);
     // Newly written chunks have STREAM records of their own.
     if (kind == RecordKind::stream && !keeps_slots_) return;
-    const bool told = !placing.exit || to_.compiled.exit != 0;
-    if (!told) loss_.add(Reason::exit);
-    const bool converted = told && kind && to_.has(*kind) && encode(record, *kind, placing, out);
+    const bool representable = !placing.exit || to_.compiled.exit != 0;
+    if (!representable) loss_.add(Reason::exit);
+    const bool converted =
+        representable && kind && to_.has(*kind) && encode(record, *kind, placing, out);
     if (!kind || !to_.has(*kind)) {
       // A count of 0 losses is not a loss.
       if (kind != RecordKind::lost || record.number(*kind, Role::count) != 0)
@@ -378,10 +379,10 @@ struct FindExits {
 
 std::string_view loss_text(Reason reason) {
   static constexpr std::array<std::string_view, ConversionLoss::kReasons> kTexts = {
-      "records with a number that does not fit the target; dropped",
+      "records with a number too large for the target; dropped",
       "records of a kind that the target does not have; dropped",
-      "records with a number for which the target has no place; the number is dropped",
-      "exits without an entry, which the target cannot tell; dropped",
+      "records with a number that the target cannot represent; the number is dropped",
+      "exits without an entry, which the target cannot represent; dropped",
       "bytes could not be read; dropped"};
   return kTexts[static_cast<size_t>(reason)];
 }

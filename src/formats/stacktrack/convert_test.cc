@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "formats/stacktrack/info_assembler.h"
 #include "formats/stacktrack/reader.h"
 #include "formats/stacktrack/ring_filter.h"
@@ -19,8 +20,6 @@ namespace {
 using Reason = ConversionLoss::Reason;
 using testing::Sample;
 using testing::StacktrackBuilder;
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 struct Converted {
   std::string bytes;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "bytes/as_bytes.h"
 #include "formats/stacktrack/info_assembler.h"
 #include "formats/stacktrack/reader.h"
 #include "formats/stacktrack/verifier.h"
@@ -16,8 +17,6 @@ namespace {
 
 using testing::Sample;
 using testing::stacktrack_samples;
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 struct Collect {
   std::set<std::pair<uint64_t, std::string>> records;  // offset and bytes

@@ -105,13 +105,13 @@ Result<void> check_member(Member& member, uint32_t bytes, TimeForm time_form,
   member.form = form_of(member);
   if (!is_name(member.name)) return senseless("a member of " + of + " has no proper name");
   if (member.size == 0 || member.size > bytes || member.offset > bytes - member.size) {
-    return senseless(fmt::format("member {} of {} lies outside of it", member.name, of));
+    return senseless(fmt::format("member {} of {} lies outside it", member.name, of));
   }
   const bool fits = member.form == MemberForm::text ||
                     (member.form == MemberForm::time ? is_time_size(member.size, time_form)
                                                      : is_integer_size(member.size));
   if (!fits) {
-    return senseless(fmt::format("member {} of {} has {} bytes, which is no size of a {}",
+    return senseless(fmt::format("member {} of {} has {} bytes, which is not a valid size of a {}",
                                  member.name, of, member.size, member.type));
   }
   return {};
@@ -238,7 +238,7 @@ Result<void> FormatDescription::compile() {
   compiled.index.fill(-1);
   if (entry_size == 0 || entry_size > kMaxEntryBytes || payload_offset > entry_size ||
       payload_size > entry_size - payload_offset) {
-    return senseless(fmt::format("an entry of {} bytes with a payload of {} at {} makes no sense",
+    return senseless(fmt::format("an entry of {} bytes cannot hold a payload of {} at {}",
                                  entry_size, payload_size, payload_offset));
   }
   if (magic == 0) return senseless("the magic number is 0");

@@ -4,13 +4,12 @@
 
 #include <functional>
 
+#include "bytes/as_bytes.h"
 #include "formats/stacktrack/format_description_xml.h"
 #include "support/golden.h"
 
 namespace telltale::stacktrack {
 namespace {
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 TEST(KnownLayouts, CompileInBothOrders) {
   for (const Layout layout : {Layout::classic, Layout::wide}) {
@@ -109,7 +108,7 @@ TEST(ReadDescription, RefusesWhatIsNone) {
            {std::string(2 << 20, ' '), "at most 1 MiB"},
            {minimal("", many), "too many types"},
            {minimal(R"(time_form="lunar")"), "time_form"},
-           {minimal("", "", "3"), "no size of a hitime_t"},
+           {minimal("", "", "3"), "not a valid size of a hitime_t"},
            {minimal("", "", "4000000000"), "lies outside"},
            {minimal("", R"(<FLAG name="IS_EXIT" value="0x0300"/>)"), "share a bit"},
            {minimal("", R"(<FLAG name="IS_EXIT" value="0x0401"/>)"), "share a bit"},

@@ -84,7 +84,7 @@ class DescriptionReader {
   uint32_t number(const XML_Char** attributes, std::string_view name) {
     const auto value = find(attributes, name);
     const auto parsed = value ? parse_number(*value) : std::nullopt;
-    if (!parsed) fail(fmt::format("attribute {} is missing, or no number", name));
+    if (!parsed) fail(fmt::format("attribute {} is missing or not a number", name));
     return parsed.value_or(0);
   }
 
@@ -121,7 +121,7 @@ class DescriptionReader {
     // The specification prints the version in hexadecimal without a prefix.
     const std::string version = text(attributes, "version");
     const auto parsed = parse_number(version.starts_with("0x") ? version : "0x" + version);
-    if (!parsed) return fail("attribute version is missing, or no number");
+    if (!parsed) return fail("attribute version is missing or not a number");
     made_.version = *parsed;
     made_.entry_size = number(attributes, "size");
     made_.payload_size = number(attributes, "payload_size");
@@ -147,7 +147,7 @@ class DescriptionReader {
   }
 
   void begin_member(const XML_Char** attributes) {
-    if (!in_header_ && made_.types.empty()) return fail("a MEMBER stands outside of any TYPE");
+    if (!in_header_ && made_.types.empty()) return fail("a MEMBER is outside any TYPE");
     std::vector<Member>& members = in_header_ ? made_.header : made_.types.back().members;
     if (members.size() == kMaxMembers) return fail("there are too many members");
     members.push_back({.name = text(attributes, "name"),

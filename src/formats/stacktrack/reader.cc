@@ -23,7 +23,7 @@ Problem problem_of(const SkippedBytes& skipped, const std::string& file_name) {
     problem.message =
         fmt::format("the file ends inside this record, after {} bytes", skipped.bytes.size());
   } else {
-    problem.message = "this is no record: it has no type, or no process";
+    problem.message = "this is not a record: it has no type, or no process";
   }
   return problem;
 }

@@ -128,14 +128,14 @@ bool looks_like_records(Bytes file) { return find_format(file) || foreign_prolog
 Result<StreamFormat> recognise(Bytes file) {
   if (std::optional<StreamFormat> found = find_format(file)) return std::move(*found);
   if (const std::optional<Foreign> foreign = foreign_prologue(file)) {
-    return std::unexpected(Error{
-        Error::Cause::unsupported_version,
-        {},
-        "PROLOGUE",
-        fmt::format("version {:#x} with entries of {} bytes is no layout that telltale knows; give "
-                    "its RAW_FORMAT with --format-description",
-                    foreign->version, foreign->entry_size),
-        0});
+    return std::unexpected(
+        Error{Error::Cause::unsupported_version,
+              {},
+              "PROLOGUE",
+              fmt::format("version {:#x} with entries of {} bytes is not a known layout; give its "
+                          "RAW_FORMAT with --format-description",
+                          foreign->version, foreign->entry_size),
+              0});
   }
   return std::unexpected(
       Error{Error::Cause::bad_magic, {}, {}, "these are no StackTrack records", 0});

@@ -113,7 +113,7 @@ class Verifier {
     if ((info && record.has_info()) || (!info && record.info_end()) ||
         (record.is_exit() && !record.is(RecordKind::hit)))
       violate(Kind::wrong_flags, record,
-              fmt::format("flags {:#06x} do not go with this record", record.flags()));
+              fmt::format("flags {:#06x} are not valid for this record", record.flags()));
   }
 
   void check_sequence(const Record& record) {
@@ -158,7 +158,7 @@ class Verifier {
   }
   void missing(const Record& record, const Key& key) {
     violate(key.file ? Kind::missing_file : Kind::missing_scope, record,
-            fmt::format("no {} says what {} {} of process {} is", key.file ? "FLOC" : "SLOC",
+            fmt::format("no {} defines {} {} of process {}", key.file ? "FLOC" : "SLOC",
                         key.file ? "file" : "scope", key.number, key.pid));
   }
 

@@ -17,7 +17,6 @@
 namespace telltale::xray {
 namespace {
 
-using testing::as_bytes;
 using testing::BasicBuilder;
 using testing::FdrBuilder;
 using ::testing::HasSubstr;

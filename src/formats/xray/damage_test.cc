@@ -13,7 +13,6 @@
 namespace telltale::xray {
 namespace {
 
-using testing::as_bytes;
 using testing::Sample;
 
 // A record as a reader delivered it: its place and its bytes.

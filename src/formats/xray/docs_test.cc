@@ -88,8 +88,7 @@ TEST(XrayRecorderDocs, TheWorkedExampleIsTheFile) {
       testing::read_source_file("tests/golden/xray_recorder/worked_example.side");
   EXPECT_THAT(page, ::testing::HasSubstr(hex_dump(example)));
   ProblemLog problems;
-  const Result<SideRecord> record =
-      read_side_record(testing::as_bytes(example), "example", problems);
+  const Result<SideRecord> record = read_side_record(as_bytes(example), "example", problems);
   ASSERT_TRUE(record) << to_string(record.error());
   EXPECT_EQ(problems.count(), 0U);
   EXPECT_TRUE(record->ended);

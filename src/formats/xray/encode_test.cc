@@ -14,7 +14,6 @@ namespace telltale::xray {
 namespace {
 
 using namespace std::string_view_literals;
-using telltale::testing::as_bytes;
 using telltale::testing::FdrBuilder;
 
 std::string encoded(const FdrPayload& payload, uint16_t version, std::endian order,

@@ -276,7 +276,7 @@ class Framer {
       frames_.problems.add(
           {Problem::Kind::torn_tail, at, file_name_, "Buffer",
            fmt::format("the file ends inside this buffer of {} bytes{}", header_.buffer_size,
-                       walk.end_of_buffer ? ", behind its last record" : ""),
+                       walk.end_of_buffer ? ", after its last record" : ""),
            0});
     } else if (walk.end_of_buffer) {
       frames_.problems.add({Problem::Kind::corruption, walk.offset - kMetadataRecordBytes,
@@ -344,11 +344,8 @@ FdrFrames frame_fdr_file(Bytes file, const FileHeader& header, const std::string
 }
 
 Error detail::misplaced_opening(uint64_t offset, const FdrPayload& payload) {
-  return {Error::Cause::bad_order,
-          {},
-          std::string(record_name(payload)),
-          "stands inside a buffer",
-          offset};
+  return {
+      Error::Cause::bad_order, {}, std::string(record_name(payload)), "is inside a buffer", offset};
 }
 
 TimedPlace find_next_timed(Bytes file, const FileHeader& header, uint64_t at, uint64_t end,
@@ -383,8 +380,7 @@ std::optional<Problem> walk_problem(const WalkEnd& walk, Bytes file, const FileH
                                       static_cast<size_t>(frame.end - free_from))))
       return std::nullopt;
     problem.record = "EndOfBuffer";
-    problem.message =
-        "stands before the end of what was written; the rest of the buffer is skipped";
+    problem.message = "comes before the end of the written data; the rest of the buffer is skipped";
     return problem;
   }
   const bool cut = walk.error->cause == Error::Cause::truncated;

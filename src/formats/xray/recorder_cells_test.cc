@@ -13,7 +13,6 @@
 namespace telltale::xray {
 namespace {
 
-using testing::as_bytes;
 using testing::FdrBuilder;
 
 constexpr size_t kCell = 4096;

@@ -99,13 +99,13 @@ Result<FileHeader> read_file_header(Bytes file) {
           Error::Cause::unsupported_version,
           {},
           "FileHeader",
-          fmt::format("version {} of XRay's {} format is not known; telltale reads {} to {}",
-                      version, fdr ? "FDR" : "basic", fdr ? kFirstFdrVersion : kFirstBasicVersion,
+          fmt::format("version {} of XRay's {} format is unknown; telltale reads {} to {}", version,
+                      fdr ? "FDR" : "basic", fdr ? kFirstFdrVersion : kFirstBasicVersion,
                       fdr ? kLastFdrVersion : kLastBasicVersion),
           0});
     }
     return std::unexpected(Error{
-        Error::Cause::bad_magic, {}, "FileHeader", "no XRay trace starts with these bytes", 0});
+        Error::Cause::bad_magic, {}, "FileHeader", "these bytes do not begin an XRay trace", 0});
   }
   // Version and type are small, so only one byte order reads them as a known pair.
   Cursor probe(file);

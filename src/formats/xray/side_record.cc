@@ -39,7 +39,7 @@ class SideReader {
       const bool cut = committed > file_.size();
       problems_.add({cut ? Problem::Kind::torn_tail : Problem::Kind::corruption, 16, file_name_,
                      "SideRecord",
-                     fmt::format("says that {} bytes count, of {}", committed, file_.size()),
+                     fmt::format("claims {} valid bytes of {}", committed, file_.size()),
                      cut ? committed - file_.size() : 0});
       committed =
           std::clamp<uint64_t>(committed, std::min<uint64_t>(records, file_.size()), file_.size());
@@ -57,12 +57,12 @@ class SideReader {
   uint64_t read_header(Cursor& in, uint64_t& committed) {
     in.begin_record("SideRecord");
     if (in.read<uint64_t>("mark") != kMark) {
-      in.fail_at(0, Error::Cause::bad_magic, "this is no side record");
+      in.fail_at(0, Error::Cause::bad_magic, "this is not a side record");
       return 0;
     }
     if (const auto version = in.read<uint16_t>("version"); version != kVersion) {
       in.fail_at(8, Error::Cause::unsupported_version,
-                 fmt::format("side record version {} is not known", version));
+                 fmt::format("side record version {} is unknown", version));
       return 0;
     }
     const auto header_bytes = in.read<uint16_t>("header_bytes");
@@ -176,7 +176,7 @@ class SideReader {
     const auto count = in.read<uint32_t>("count");
     if (count > in.left() / sizeof(uint64_t) ||
         count > std::numeric_limits<uint32_t>::max() - first) {
-      in.fail(Error::Cause::bad_field, fmt::format("has no room for {} addresses", count));
+      in.fail(Error::Cause::bad_field, fmt::format("is too small for {} addresses", count));
       return;
     }
     for (uint32_t i = 0; i < count; ++i) {

@@ -43,7 +43,7 @@ struct SideFunction {
 };
 constexpr size_t kNoObject = static_cast<size_t>(-1);
 
-enum class FrequencySource : uint8_t { unknown = 0, exact = 1, told = 2, measured = 3 };
+enum class FrequencySource : uint8_t { unknown = 0, exact = 1, stated = 2, measured = 3 };
 
 struct SideRecord {
   bool ended = false;  // the process ended by exit

@@ -8,7 +8,6 @@
 namespace telltale::xray {
 namespace {
 
-using testing::as_bytes;
 using ::testing::HasSubstr;
 using testing::SideBuilder;
 
@@ -145,7 +144,7 @@ TEST(SideRecord, WhatIsNoSideRecordIsRefused) {
   file[8] = 2;
   EXPECT_THAT(to_string(read(file, problems).error()), HasSubstr("version 2"));
   file[0] = 'X';
-  EXPECT_THAT(to_string(read(file, problems).error()), HasSubstr("no side record"));
+  EXPECT_THAT(to_string(read(file, problems).error()), HasSubstr("not a side record"));
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ class FdrChecker {
     if (!here()) return;
     if (!whole_ || allows(after(state_), Symbol::buffer_ends)) return;
     report(verdict_, {Violation::Kind::incomplete_buffer, frame.end, "Buffer",
-                      fmt::format("ends behind {}, where may stand only: {}", symbol_name(state_),
+                      fmt::format("ends after {}; only these may follow: {}", symbol_name(state_),
                                   names_in(after(state_)))});
   }
   void problem(const Problem& problem) {
@@ -152,7 +152,7 @@ class FdrChecker {
   void misplaced(uint64_t offset, Symbol symbol) {
     report(verdict_,
            {Violation::Kind::misplaced_record, offset, std::string(symbol_name(symbol)),
-            fmt::format("may not follow {} in version {}; allowed there: {}", symbol_name(state_),
+            fmt::format("may not follow {} in version {}; allowed: {}", symbol_name(state_),
                         verdict_.header.version, names_in(after(state_)))});
   }
 

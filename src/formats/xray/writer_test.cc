@@ -10,8 +10,6 @@
 namespace telltale::xray {
 namespace {
 
-using testing::as_bytes;
-
 std::string rewritten(std::string_view file) {
   std::string out;
   const ByteSink sink = [&](std::string_view block) -> Result<void> {

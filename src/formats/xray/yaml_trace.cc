@@ -194,7 +194,7 @@ class Reader {
     return read_mapping([this](const std::string& key) {
       if (key == "header" && events_.type() == YAML_MAPPING_START_EVENT) return read_header();
       if (key == "records" && events_.type() == YAML_SEQUENCE_START_EVENT) return read_records();
-      oddity("Document", fmt::format("key '{}' is not known here", key));
+      oddity("Document", fmt::format("unknown key '{}'", key));
       return skip_value();
     });
   }
@@ -231,7 +231,7 @@ class Reader {
       failure_ = Error{Error::Cause::bad_field,
                        {},
                        "FileHeader",
-                       "version or type is missing or makes no sense",
+                       "version or type is missing or invalid",
                        offset};
       return;
     }
@@ -240,7 +240,7 @@ class Reader {
       failure_ = Error{Error::Cause::unsupported_version,
                        {},
                        "FileHeader",
-                       fmt::format("version {} is not known", *version),
+                       fmt::format("version {} is unknown", *version),
                        offset};
       return;
     }
@@ -283,8 +283,7 @@ class Reader {
     if (!read_mapping([&](const std::string& key) { return read_field(key, record, seen); }))
       return false;
     if (seen != kAll || !bad_value_.empty()) {
-      corruption(record.offset,
-                 bad_value_.empty() ? "lacks a key that every record has; skipped" : bad_value_);
+      corruption(record.offset, bad_value_.empty() ? "lacks a required key; skipped" : bad_value_);
       trace_.arguments.resize(record.first_argument);
       trace_.data.resize(record.data_begin);
       return true;
@@ -364,7 +363,7 @@ class Reader {
       if (events_.type() == YAML_SEQUENCE_END_EVENT) return true;
       const auto value =
           events_.type() == YAML_SCALAR_EVENT ? number<uint64_t>(events_.text()) : std::nullopt;
-      if (!value) bad_value_ = "args holds something that is no number; skipped";
+      if (!value) bad_value_ = "args holds something that is not a number; skipped";
       trace_.arguments.push_back(value.value_or(0));
       if (!skip_value()) return false;
     }
@@ -385,7 +384,7 @@ class Reader {
   }
 
   bool unknown_key(std::string_view record, const std::string& key) {
-    oddity(record, fmt::format("key '{}' is not known here", key));
+    oddity(record, fmt::format("unknown key '{}'", key));
     return skip_value();
   }
   void oddity(std::string_view record, std::string message) {

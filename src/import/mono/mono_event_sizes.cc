@@ -7,8 +7,8 @@
 namespace telltale {
 namespace {
 
-// Bytes of the events by their first byte. No calls() member: entries and exits are told one by
-// one.
+// Sums the bytes of events by their first byte. Has no member calls(), so it receives entries and
+// exits one by one.
 struct SizeCounter {
   std::array<EventSizes::Row, 256> rows{};
 
@@ -51,7 +51,7 @@ EventSizes MonoRecording::event_sizes(size_t workers, ProblemLog& problems) cons
     }
     if (total.count == 0) continue;
     total.first_byte = static_cast<uint8_t>(byte);
-    // The first file of which this is an event says what it is; versions do not contradict.
+    // The first file with this event names it; versions do not contradict each other.
     for (const auto& file : files_) {
       const uint8_t kind = file->layout.events.kind[byte];
       if (kind == mono::EventTable::kNone) continue;

@@ -17,7 +17,7 @@
 
 namespace telltale {
 
-// What a sink calls the methods that were called last, by their addresses.
+// Cache from addresses of recently called methods to the sink's ids.
 template <typename Function>
 class RecentMethods {
  public:
@@ -41,20 +41,20 @@ class RecentMethods {
   std::array<Slot, kSlots> slots_;
 };
 
-// Sinks that have enter() and leave() from IgnoreEvents: nobody needs to tell them calls.
+// Sinks that inherit enter() and leave() from IgnoreEvents: calls need not be emitted to them.
 template <typename Sink>
 concept IgnoresCalls = std::same_as<decltype(&Sink::enter), decltype(&IgnoreEvents::enter)> &&
                        std::same_as<decltype(&Sink::leave), decltype(&IgnoreEvents::leave)>;
 static_assert(IgnoresCalls<IgnoreEvents>);
 
-// A visitor that tells the events of one thread's buffers as model events. Lives for a unit, or
-// less. Addresses of several files (processes) are kept apart by `address_tag`.
+// A visitor that emits the events of one thread's buffers as model events. Lives for one unit at
+// most. `address_tag` distinguishes addresses of several files (processes).
 template <typename Sink>
 class MonoToEvents {
   using Function = typename EventRun<Sink>::Function;
 
  public:
-  // No event is told as earlier than `first`, and no call as earlier than `floor`.
+  // Emits no event earlier than `first` and no call earlier than `floor`.
   MonoToEvents(Sink& sink, const MonoMethods& methods, const mono::Layout& layout,
                uint64_t address_tag, Ticks first, Ticks floor)
       : sink_(sink),
@@ -72,20 +72,20 @@ class MonoToEvents {
       play_calls(run, skip);
     } else {
       EventRun<Sink> to(sink_);
-      Teller tell{to, recent_, functions_};
-      play_calls(run, tell);
-      to.end(tell.events, tell.latest);
+      CallEmitter emitter{to, recent_, functions_};
+      play_calls(run, emitter);
+      to.end(emitter.events, emitter.latest);
     }
   }
 
-  // What the sink does not hear, or does not look at, need not be read.
+  // Skips events that the sink does not handle.
   [[nodiscard]] mono::SkimRun::Wants wants() const {
-    constexpr bool kHearsStacks = hears<Sink, AllocationEvent> || hears<Sink, ClauseEvent> ||
-                                  hears<Sink, HandleEvent> || hears<Sink, ThrowEvent> ||
-                                  hears<Sink, MonitorEvent> || hears<Sink, SampleEvent>;
+    constexpr bool kHandlesStacks = handles<Sink, AllocationEvent> || handles<Sink, ClauseEvent> ||
+                                    handles<Sink, HandleEvent> || handles<Sink, ThrowEvent> ||
+                                    handles<Sink, MonitorEvent> || handles<Sink, SampleEvent>;
     const EventDetails details = details_for(sink_);
-    return {.stacks = kHearsStacks && details.stacks,
-            .references = hears<Sink, HeapObjectEvent> && details.references};
+    return {.stacks = kHandlesStacks && details.stacks,
+            .references = handles<Sink, HeapObjectEvent> && details.references};
   }
   void skim(mono::SkimRun& run) {
     Skimmer skimmer{sink_, tag_, floor_};
@@ -94,13 +94,13 @@ class MonoToEvents {
   }
 
   void event(const mono::EventHead& head, const mono::Alloc& r)
-    requires hears<Sink, AllocationEvent>
+    requires handles<Sink, AllocationEvent>
   {
     sink_.on(AllocationEvent{advance(head), type(r.type), object(r.object), r.size,
                              stack(r.has_backtrace, r.backtrace)});
   }
   void event(const mono::EventHead& head, const mono::GcMove& r)
-    requires hears<Sink, ObjectsMoved>
+    requires handles<Sink, ObjectsMoved>
   {
     moves_.clear();
     for (size_t i = 0; i + 1 < r.objects.size(); i += 2)
@@ -108,19 +108,19 @@ class MonoToEvents {
     sink_.on(ObjectsMoved{advance(head), moves_});
   }
   void event(const mono::EventHead& head, const mono::GcEvent& r)
-    requires hears<Sink, CollectionEvent>
+    requires handles<Sink, CollectionEvent>
   {
     if (r.event > mono::kLastGcEvent) return;
     sink_.on(CollectionEvent{advance(head), static_cast<CollectionStep>(r.event),
                              static_cast<uint8_t>(std::min<uint64_t>(r.generation, 255))});
   }
   void event(const mono::EventHead& head, const mono::GcResize& r)
-    requires hears<Sink, HeapResized>
+    requires handles<Sink, HeapResized>
   {
     sink_.on(HeapResized{advance(head), r.heap_size});
   }
   void event(const mono::EventHead& head, const mono::GcHandle& r)
-    requires hears<Sink, HandleEvent>
+    requires handles<Sink, HandleEvent>
   {
     if (r.type > mono::kLastHandleType) return;
     sink_.on(HandleEvent{advance(head), r.created, static_cast<HandleEvent::Kind>(r.type), r.handle,
@@ -128,7 +128,7 @@ class MonoToEvents {
                          stack(r.has_backtrace, r.backtrace)});
   }
   void event(const mono::EventHead& head, const mono::GcFinalize& r)
-    requires hears<Sink, FinalizationEvent>
+    requires handles<Sink, FinalizationEvent>
   {
     const bool one = r.phase >= mono::GcFinalize::Phase::object_start;
     sink_.on(FinalizationEvent{advance(head), static_cast<FinalizationEvent::Phase>(r.phase),
@@ -136,7 +136,7 @@ class MonoToEvents {
   }
 
   void event(const mono::EventHead& head, const mono::Metadata& r)
-    requires hears<Sink, LoadEvent>
+    requires handles<Sink, LoadEvent>
   {
     using Kind = LoadEvent::Kind;
     constexpr Kind kKinds[] = {Kind::type,   Kind::image,   Kind::assembly,      Kind::domain,
@@ -149,24 +149,24 @@ class MonoToEvents {
                        r.domain, r.has_name, r.name, r.mvid});
   }
   void event(const mono::EventHead& head, const mono::Jit& r)
-    requires hears<Sink, CompiledEvent>
+    requires handles<Sink, CompiledEvent>
   {
     sink_.on(
         CompiledEvent{own_time(head.time), methods_.id(r.method), r.code, r.code_size, r.name});
   }
   void event(const mono::EventHead& head, const mono::JitHelper& r)
-    requires hears<Sink, RuntimeCodeEvent>
+    requires handles<Sink, RuntimeCodeEvent>
   {
     sink_.on(RuntimeCodeEvent{advance(head), r.type, r.code, r.size, r.name});
   }
 
   void event(const mono::EventHead& head, const mono::Throw& r)
-    requires hears<Sink, ThrowEvent>
+    requires handles<Sink, ThrowEvent>
   {
     sink_.on(ThrowEvent{advance(head), object(r.object), stack(r.has_backtrace, r.backtrace)});
   }
   void event(const mono::EventHead& head, const mono::Clause& r)
-    requires hears<Sink, ClauseEvent>
+    requires handles<Sink, ClauseEvent>
   {
     sink_.on(ClauseEvent{advance(head),
                          static_cast<ClauseEvent::Kind>(std::min<uint64_t>(r.type, 255)), r.index,
@@ -174,7 +174,7 @@ class MonoToEvents {
                          r.object == 0 ? ObjectId{} : object(r.object)});
   }
   void event(const mono::EventHead& head, const mono::Monitor& r)
-    requires hears<Sink, MonitorEvent>
+    requires handles<Sink, MonitorEvent>
   {
     if (r.action < 1 || r.action > 3) return;
     sink_.on(MonitorEvent{advance(head), static_cast<MonitorEvent::Kind>(r.action),
@@ -182,12 +182,12 @@ class MonoToEvents {
   }
 
   void event(const mono::EventHead& head, const mono::HeapShot& r)
-    requires hears<Sink, HeapShotEvent>
+    requires handles<Sink, HeapShotEvent>
   {
     sink_.on(HeapShotEvent{advance(head), r.begin});
   }
   void event(const mono::EventHead& head, const mono::HeapObject& r)
-    requires hears<Sink, HeapObjectEvent>
+    requires handles<Sink, HeapObjectEvent>
   {
     references_.clear();
     for (const mono::HeapReference& reference : r.references)
@@ -196,7 +196,7 @@ class MonoToEvents {
                              references_});
   }
   void event(const mono::EventHead& head, const mono::HeapRoots& r)
-    requires hears<Sink, HeapRootsEvent>
+    requires handles<Sink, HeapRootsEvent>
   {
     roots_.clear();
     for (const mono::HeapRoot& root : r.roots) {
@@ -211,19 +211,19 @@ class MonoToEvents {
     sink_.on(HeapRootsEvent{advance(head), roots_});
   }
   void event(const mono::EventHead& head, const mono::HeapRootArea& r)
-    requires hears<Sink, HeapRootAreaEvent>
+    requires handles<Sink, HeapRootAreaEvent>
   {
     sink_.on(HeapRootAreaEvent{advance(head), r.registered, r.start, r.size,
                                static_cast<HeapRootAreaEvent::Source>(r.source), r.key, r.name});
   }
 
   void event(const mono::EventHead& head, const mono::SampleHit& r)
-    requires hears<Sink, SampleEvent>
+    requires handles<Sink, SampleEvent>
   {
     stack_.clear();
     if (wants_stacks_)
       for (size_t i = r.frames.size(); i-- > 0;) stack_.push_back(methods_.id(r.frames[i].method));
-    // Before version 6 the time stamp counts in units of its own that nobody can use.
+    // Before version 6, the time stamp has an unspecified unit and is ignored.
     Ticks time = floor_;
     if (layout_.every_event_has_time) {
       time = head.time;
@@ -238,17 +238,17 @@ class MonoToEvents {
                          r.type});
   }
   void event(const mono::EventHead& head, const mono::NativeSymbol& r)
-    requires hears<Sink, NativeSymbolEvent>
+    requires handles<Sink, NativeSymbolEvent>
   {
     sink_.on(NativeSymbolEvent{advance(head), r.address, r.size, r.name});
   }
   void event(const mono::EventHead& head, const mono::NativeBinary& r)
-    requires hears<Sink, NativeBinaryEvent>
+    requires handles<Sink, NativeBinaryEvent>
   {
     sink_.on(NativeBinaryEvent{advance(head), r.address, r.file_offset, r.size, r.name});
   }
   void event(const mono::EventHead& head, const mono::CounterDescriptions& r)
-    requires hears<Sink, CounterDescribed>
+    requires handles<Sink, CounterDescribed>
   {
     const Ticks time = advance(head);
     for (const mono::CounterDescription& c : r.counters) {
@@ -259,7 +259,7 @@ class MonoToEvents {
     }
   }
   void event(const mono::EventHead& head, const mono::Counters& r)
-    requires hears<Sink, CounterEvent>
+    requires handles<Sink, CounterEvent>
   {
     using Form = CounterEvent::Form;
     const Ticks time = layout_.every_event_has_time ? advance(head)
@@ -286,7 +286,7 @@ class MonoToEvents {
   }
 
   void event(const mono::EventHead& head, const mono::CoverageAssembly& r)
-    requires hears<Sink, CoverageEvent>
+    requires handles<Sink, CoverageEvent>
   {
     sink_.on(CoverageEvent{.time = advance(head),
                            .kind = CoverageEvent::Kind::assembly,
@@ -299,7 +299,7 @@ class MonoToEvents {
                            .partially_covered = r.partially_covered});
   }
   void event(const mono::EventHead& head, const mono::CoverageClass& r)
-    requires hears<Sink, CoverageEvent>
+    requires handles<Sink, CoverageEvent>
   {
     sink_.on(CoverageEvent{.time = advance(head),
                            .kind = CoverageEvent::Kind::type,
@@ -310,7 +310,7 @@ class MonoToEvents {
                            .partially_covered = r.partially_covered});
   }
   void event(const mono::EventHead& head, const mono::CoverageMethod& r)
-    requires hears<Sink, CoverageEvent>
+    requires handles<Sink, CoverageEvent>
   {
     sink_.on(CoverageEvent{.time = advance(head),
                            .kind = CoverageEvent::Kind::method,
@@ -324,7 +324,7 @@ class MonoToEvents {
                            .statements = r.statements});
   }
   void event(const mono::EventHead& head, const mono::CoverageStatement& r)
-    requires hears<Sink, CoverageEvent>
+    requires handles<Sink, CoverageEvent>
   {
     sink_.on(CoverageEvent{.time = advance(head),
                            .kind = CoverageEvent::Kind::statement,
@@ -335,22 +335,22 @@ class MonoToEvents {
                            .column = r.column});
   }
   void event(const mono::EventHead& head, const mono::SyncPoint& r)
-    requires hears<Sink, SyncEvent>
+    requires handles<Sink, SyncEvent>
   {
     if (r.kind <= 2) sink_.on(SyncEvent{advance(head), static_cast<SyncEvent::Kind>(r.kind)});
   }
 
   [[nodiscard]] Ticks floor() const { return floor_; }
-  // Tells the sink that the rest of a buffer is missing.
+  // Reports to the sink that the rest of a buffer is missing.
   void lose(uint64_t bytes, std::string_view reason) {
     sink_.loss(LossEvent{floor_, bytes, reason});
   }
-  // True, once, if a call was stamped earlier than the event before it.
+  // Returns true once if a call's time stamp was earlier than that of the event before it.
   bool take_went_back() { return std::exchange(went_back_, false); }
 
  private:
-  // Tells calls by the sink's own names of their methods.
-  struct Teller {
+  // Emits calls with the sink's own method ids.
+  struct CallEmitter {
     EventRun<Sink>& to;
     RecentMethods<Function>& recent;
     MonoMethods::Lookup& methods;
@@ -391,7 +391,7 @@ class MonoToEvents {
       }
     }
   };
-  // Reads calls for their times alone.
+  // Reads only the times of calls.
   struct CallSkipper {
     void enter(Ticks, uint64_t) {}
     void leave(Ticks, uint64_t) {}
@@ -399,42 +399,42 @@ class MonoToEvents {
     void leaf(Ticks, Ticks, uint64_t) {}
     void call(const mono::TimedCall&) {}
   };
-  template <typename Tell>
-  [[gnu::always_inline]] void play_calls(mono::CallRun& run, Tell& tell) {
+  template <typename Emitter>
+  [[gnu::always_inline]] void play_calls(mono::CallRun& run, Emitter& emitter) {
     for (bool more = true; more;) {
       if (run.time() >= floor_) [[likely]] {
-        run.play(tell);
+        run.play(emitter);
         floor_ = run.time();
       }
       std::optional<mono::TimedCall> call = run.next();
       more = call.has_value();
       if (more) {
         hold(*call);
-        tell.call(*call);
+        emitter.call(*call);
       }
     }
   }
-  // Tells events without what nobody looks at.
+  // Emits events without the parts that the sink does not use.
   struct Skimmer {
     Sink& sink;
     uint64_t tag;
     Ticks floor;
 
     [[gnu::always_inline]] void allocation(Ticks time, uint64_t type, uint64_t bytes) {
-      if constexpr (hears<Sink, AllocationEvent>)
+      if constexpr (handles<Sink, AllocationEvent>)
         sink.on(AllocationEvent{advance(time), TypeId{type ^ tag}, {}, bytes, {}});
     }
     [[gnu::always_inline]] void heap_object(Ticks time, uint64_t type, uint64_t bytes) {
-      if constexpr (hears<Sink, HeapObjectEvent>)
+      if constexpr (handles<Sink, HeapObjectEvent>)
         sink.on(HeapObjectEvent{advance(time), {}, TypeId{type ^ tag}, bytes, 0, {}});
     }
     [[gnu::always_inline]] void clause(Ticks time, uint8_t kind) {
-      if constexpr (hears<Sink, ClauseEvent>)
+      if constexpr (handles<Sink, ClauseEvent>)
         sink.on(ClauseEvent{advance(time), static_cast<ClauseEvent::Kind>(kind), 0, {}, {}});
     }
     [[gnu::always_inline]] Ticks advance(Ticks time) { return floor = std::max(floor, time); }
   };
-  // Holds a call whose time goes back at the time of the event before it.
+  // Clamps the time of a call to that of the event before it.
   void hold(mono::TimedCall& call) {
     if (call.time < floor_) {
       went_back_ = true;
@@ -446,7 +446,7 @@ class MonoToEvents {
     floor_ = std::max(floor_, head.time);
     return floor_;
   }
-  // Events that another thread stamped: their time is told as it is.
+  // Events stamped by another thread keep their time.
   [[nodiscard]] Ticks own_time(Ticks time) const { return std::max(time, first_); }
   [[nodiscard]] TypeId type(uint64_t address) const { return TypeId{address ^ tag_}; }
   [[nodiscard]] ObjectId object(uint64_t address) const { return ObjectId{address ^ tag_}; }

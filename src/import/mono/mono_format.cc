@@ -41,7 +41,7 @@ Confidence sniff(Bytes file) {
   return mono::looks_like_recording(file) ? Confidence::certain : Confidence::none;
 }
 
-// The recording names its methods itself: programs have nothing to add.
+// The recording contains its method names; programs add nothing.
 Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
                                               const OpenOptions& options) {
   if (!options.programs.empty())
@@ -74,7 +74,7 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   checked.format = "mono";
   checked.version = std::to_string(verdict->header.version);
   checked.title = fmt::format("Mono log-profiler recording, data version {}", checked.version);
-  tell_verdict<mono::Violation>(*verdict, checked);
+  describe_verdict<mono::Violation>(*verdict, checked);
   return checked;
 }
 

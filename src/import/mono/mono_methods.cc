@@ -92,7 +92,8 @@ FunctionId MonoMethods::find_rest(uint64_t method) const {
     for (const Found& found : all) insert(*table, found);
     publish(std::move(table));
   }
-  // Whatever is told was found, as both read the same bytes; the table has room in any case.
+  // Every emitted method was found before, as both passes read the same bytes; the table has room
+  // in any case.
   auto* table = tables_.back().get();
   Slot& slot = slot_of(*table, method);
   return slot.used ? slot.id : FunctionId{~uint32_t{0}};

@@ -16,13 +16,14 @@
 
 namespace telltale {
 
-// Names of the methods of all files of a recording, by the ids that were given out.
+// Names of the methods of all files of a recording, by assigned id.
 class MonoFunctionNames final : public FunctionNames {
  public:
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override;
   // A new id. Thread-safe.
   FunctionId add(std::string name);
-  // The id of the `occurrence`-th method of this name, new or as another file has it.
+  // The id of the `occurrence`-th method of this name: an existing one of another file, or a new
+  // one.
   FunctionId add_shared(const std::string& name, uint32_t occurrence);
 
  private:
@@ -31,10 +32,9 @@ class MonoFunctionNames final : public FunctionNames {
   std::map<std::pair<std::string, uint32_t>, FunctionId> shared_;
 };
 
-// From a file's method addresses to dense ids. What is known beforehand comes from a look at the
-// buffers that hold nothing but names; an address that is not among them makes the first who asks
-// read the whole file (`find_all`), once, so that ids depend on the file alone and never on who
-// asked first.
+// Maps a file's method addresses to dense ids. Initially known are the methods in buffers that hold
+// only names. The first lookup of another address reads the whole file (`find_all`), once, so that
+// ids depend only on the file and not on the order of lookups.
 class MonoMethods {
   struct Slot {
     uint64_t method = 0;
@@ -49,7 +49,7 @@ class MonoMethods {
   };
 
  public:
-  // Method addresses, with their names as far as they are known, in the order of the file.
+  // Method addresses with their names, if known, in file order.
   struct Found {
     uint64_t method = 0;
     std::string_view name;  // empty: unknown
@@ -58,10 +58,10 @@ class MonoMethods {
 
   MonoMethods(std::shared_ptr<MonoFunctionNames> names, bool share_names, FindAll find_all);
 
-  // Before anybody asks.
+  // Call before any lookup.
   void add(const std::vector<Found>& found);
 
-  // What a loop asks: the table's place in local variables.
+  // For loops: keeps the table's position in local variables.
   class Lookup {
    public:
     explicit Lookup(const MonoMethods& methods) : methods_(methods) { refresh(); }
@@ -100,7 +100,7 @@ class MonoMethods {
   static constexpr uint64_t kFactor = 0x9E37'79B9'7F4A'7C15;
 
   static Slot& slot_of(Table& table, uint64_t method);
-  // A copy of the table with room for `more`.
+  // A copy of the table with capacity for `more`.
   [[nodiscard]] std::unique_ptr<Table> grown(size_t more) const;
   void publish(std::unique_ptr<Table> table) const;
   void insert(Table& table, const Found& found) const;
@@ -112,7 +112,7 @@ class MonoMethods {
   mutable std::mutex mutex_;
   mutable bool complete_ = false;
   mutable std::map<std::string, uint32_t, std::less<>> occurrences_;  // of names, if shared
-  mutable std::vector<std::unique_ptr<Table>> tables_;  // old ones may still be in use
+  mutable std::vector<std::unique_ptr<Table>> tables_;  // old tables may still be in use
   mutable std::atomic<const Table*> table_ = nullptr;
 };
 

@@ -15,15 +15,15 @@
 namespace telltale {
 namespace {
 
-// What a unit costs to begin is small beside this many bytes of events; and recordings of some MB
-// have units enough for all cores.
+// The setup cost of a unit is small compared with this many bytes of events, and recordings of a
+// few MB still have enough units for all cores.
 constexpr uint64_t kUnitBytes = uint64_t{1} << 20;
-// A thread whose buffer has this many calls is one that runs the program's code.
+// A thread with this many calls in a buffer runs the program's code.
 constexpr uint64_t kManyCalls = 64;
-// Buffers that a worker reads at a time when it looks for names.
+// Buffers per work item of a worker that looks for names.
 constexpr size_t kBuffersAtATime = 64;
 
-// A buffer without a method's name that has this many other events is of a thread that names none.
+// A thread whose buffer has this many events and no method name does not name methods.
 constexpr uint64_t kManyOthers = 256;
 
 // Collects names of methods and threads.
@@ -47,7 +47,7 @@ struct NameCollector {
   }
 };
 
-// Collects every method that is mentioned, once, in order.
+// Collects every mentioned method once, in order.
 class MethodCollector {
  public:
   void calls(mono::CallRun& run) {
@@ -104,7 +104,7 @@ struct MonoRecording::LazyTypes {
   MonoTypes types;
 };
 
-// Reads headers, finds buffers, and puts them in order of thread.
+// Reads headers, finds buffers, and orders them by thread.
 class MonoRecording::Builder {
  public:
   explicit Builder(MonoRecording& recording) : recording_(recording) {}
@@ -170,11 +170,11 @@ class MonoRecording::Builder {
       threads_[thread_key(file, file.frames.buffers[i])].buffers.push_back({index, i});
   }
 
-  // Names of threads, and of the methods where the runtime's own thread writes them (since version
-  // 13); older recordings name methods anywhere, and are read whole.
+  // Collects names of threads, and names of methods if the runtime's own thread writes them (since
+  // version 13). Older recordings name methods anywhere and are read completely.
   void find_names(File& file, MonoThreadNames thread_names) {
     const bool anywhere = !file.layout.every_event_has_time;
-    // Threads that name no methods; of those that call some nothing more is read.
+    // Threads that name no methods. Threads that call methods are not read further.
     enum class Busy : uint8_t { calling, otherwise };
     std::unordered_map<uint64_t, Busy> busy_threads;
     std::vector<MonoMethods::Found> methods;
@@ -207,7 +207,7 @@ class MonoRecording::Builder {
     for (size_t i = 0; i < frames.size(); ++i)
       if (!names[i].empty()) add_thread_names(threads_[thread_key(file, *frames[i])], names[i]);
   }
-  // The system may give a thread's id to another one later.
+  // The system may reuse a thread's id.
   static void add_thread_names(Thread& thread, const std::vector<std::string_view>& names) {
     for (const std::string_view name : names) {
       if (name.empty() || thread.name == name || thread.name.ends_with(fmt::format(", {}", name)))

@@ -24,13 +24,13 @@
 
 namespace telltale {
 
-// Which names of threads are found when a recording is opened. A thread mostly has its name in the
-// first buffer that it wrote; to find those that came later, all but calls has to be read.
+// Which thread names are read on opening. Most threads are named in their first buffer; finding
+// later names requires reading all events but calls.
 enum class MonoThreadNames : uint8_t { first, all };
 
-// One or several Mono log-profiler recordings (.mlpd) as one: an EventSource that also tells the
-// events of runtime_events.h. A stream is a thread, a unit a run of its buffers. Immutable once
-// opened; answers are the same for any number of workers.
+// One or several Mono log-profiler recordings (.mlpd) as one: an EventSource that also emits the
+// events of runtime_events.h. A stream is a thread, a unit a run of its buffers. Immutable after
+// opening; results do not depend on the number of workers.
 class MonoRecording {
  public:
   static constexpr bool kTellsRuntimeEvents = true;  // those of runtime_events.h
@@ -43,36 +43,35 @@ class MonoRecording {
   [[nodiscard]] Ticks first_time() const { return first_time_; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return *names_; }
-  // What TypeIds mean. The first call reads the whole recording; sinks that hear LoadEvent can do
-  // without.
+  // The meaning of TypeIds. The first call reads the whole recording; sinks that handle LoadEvent
+  // do not need it.
   [[nodiscard]] const TypeNames& types() const;
-  // Size of a unit's events in the files, bytes: what working on it costs.
+  // Size of a unit's events in the files in bytes: an estimate of its cost.
   [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
-  // What was found broken while the files were indexed; play() finds the rest.
+  // Problems found while indexing the files; play() reports the others.
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
   void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
 
-  // Header of a file, in the order in which they were given.
+  // Header of each file, in the given order.
   [[nodiscard]] const mono::FileHeader& header(size_t file = 0) const {
     return files_[file]->header;
   }
-  // Time base of the first buffer of the first file: what mprof-report counts seconds from.
+  // Time base of the first buffer of the first file: the origin of mprof-report's times.
   [[nodiscard]] Ticks first_buffer_time() const;
 
-  // The address that the id of a type or object stands for. Ids of several files have the number of
-  // the file above the address.
+  // The address that an id of a type or object denotes. With several files, ids have the file's
+  // number in the bits above the address.
   [[nodiscard]] uint64_t address_of(uint64_t id) const {
     return files_.size() < 2 ? id : id & ((uint64_t{1} << kAddressBits) - 1);
   }
-  // The ids that an address stands for: one a file.
+  // The ids of an address: one per file.
   [[nodiscard]] std::vector<uint64_t> ids_of(uint64_t address) const {
     std::vector<uint64_t> ids;
     for (const auto& file : files_) ids.push_back(address ^ file->address_tag);
     return ids;
   }
 
-  // Tells all events in the order of the files, whatever their thread. What is damaged is reported
-  // by play().
+  // Emits the events of all threads in file order. play() reports damage.
   template <typename Sink>
   void play_in_file_order(Sink& sink) const {
     for (const auto& file : files_) {
@@ -87,18 +86,18 @@ class MonoRecording {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
 
-  // Reads every event once, on `workers` threads. Threads, records and span are those that the
-  // filter chooses.
+  // Reads every event once, on `workers` threads. Threads, records and span cover only events that
+  // the filter selects.
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
 
-  // The same for the bytes that each kind of event takes, of all threads and times. Adds what could
-  // not be read to `problems`.
+  // The same for the bytes of each kind of event, over all threads and times. Adds damage to
+  // `problems`.
   [[nodiscard]] EventSizes event_sizes(size_t workers, ProblemLog& problems) const;
 
-  // The files, for what works record by record.
+  // The files, for work record by record.
   [[nodiscard]] size_t file_count() const { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const { return files_[file]->input; }
-  // The id of the method at an address of a file.
+  // The id of the method at an address in a file.
   [[nodiscard]] FunctionId function_at(size_t file, uint64_t method) const {
     return files_[file]->methods->id(method);
   }
@@ -110,7 +109,7 @@ class MonoRecording {
     mono::FileHeader header;
     mono::Layout layout;
     mono::BufferFrames frames;
-    uint64_t address_tag = 0;  // keeps addresses of several processes apart
+    uint64_t address_tag = 0;  // distinguishes addresses of several processes
     std::unique_ptr<MonoMethods> methods;
 
     template <typename Visitor>
@@ -134,7 +133,7 @@ class MonoRecording {
   friend class Builder;
   struct LazyTypes;
 
-  // All methods of a file, in its order. Reads it on all cores.
+  // All methods of a file, in file order. Reads the file on all cores.
   static std::vector<MonoMethods::Found> find_all_methods(const File& file);
   void add_properties(RecordingInfo& info) const;
   struct EventCount;
@@ -161,13 +160,14 @@ void MonoRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& pro
                                floor);
     for (; i < own.unit_starts[unit + 1] && files_[own.buffers[i].file].get() == &file; ++i) {
       const mono::BufferFrame& frame = file.frames.buffers[own.buffers[i].buffer];
-      // Files stand one behind the other; none comes near 2^44 bytes.
+      // Positions of successive files; no file approaches 2^44 bytes.
       const uint64_t offset = (uint64_t{own.buffers[i].file} << 44) + frame.offset;
-      tell(sink, PieceEvent{frame.header.time_base, offset, stream, streams_[stream].thread.tid});
+      emit(sink, PieceEvent{frame.header.time_base, offset, stream, streams_[stream].thread.tid});
       const mono::DecodeEnd end = file.decode(frame, visitor);
       if (visitor.take_went_back()) {
-        problems.add({Problem::Kind::oddity, frame.offset, file.input.name(), "Buffer",
-                      "times of calls go back; they are held until the clock has caught up", 0});
+        problems.add(
+            {Problem::Kind::oddity, frame.offset, file.input.name(), "Buffer",
+             "the times of calls go backwards; they are held until the clock has caught up", 0});
       }
       if (!end.error) continue;
       Problem problem = mono::decode_problem(end, frame, file.input.name());

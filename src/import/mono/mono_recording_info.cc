@@ -68,7 +68,7 @@ struct EventCounter {
   }
 };
 
-// Counts what a selector chooses.
+// Counts the events that a selector selects.
 struct ChosenCounter {
   EventCounter& counter;
   MonoRecordSelector& selector;
@@ -109,8 +109,8 @@ void MonoRecording::add_properties(RecordingInfo& info) const {
   if (!file.input.compression().empty()) add("compression", std::string(file.input.compression()));
 }
 
-// All events, buffer by buffer. Damage is told whole, whatever is asked for: it may be why
-// something is not there.
+// Reads all events, buffer by buffer. Reports all damage regardless of the filter: it may explain
+// missing events.
 MonoRecording::EventCount MonoRecording::count_events(size_t workers, ProblemLog& problems) const {
   struct Partial {
     EventCounter counter;
@@ -134,8 +134,8 @@ MonoRecording::EventCount MonoRecording::count_events(size_t workers, ProblemLog
   return total;
 }
 
-// The events that a filter chooses, thread by thread, since a call's depth follows from the calls
-// before it.
+// Reads the selected events thread by thread, since the depth of a call depends on the calls before
+// it.
 MonoRecording::EventCount MonoRecording::count_chosen(size_t workers,
                                                       const CallFilter& filter) const {
   std::vector<EventCounter> partials(worker_count(workers));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bytes/as_bytes.h"
 #include "support/mono_samples.h"
 
 namespace telltale {
@@ -18,8 +19,6 @@ using testing::mono_samples::kMethods;
 using testing::mono_samples::kObjects;
 using testing::mono_samples::kPointers;
 
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
-
 MonoRecording open(const std::vector<std::string_view>& files) {
   std::vector<InputFile> inputs;
   for (const std::string_view file : files)
@@ -29,47 +28,48 @@ MonoRecording open(const std::vector<std::string_view>& files) {
   return std::move(*recording);
 }
 
-// Everything that is told, in a few words each.
-struct Hears : IgnoreEvents {
+// Formats every emitted event in a few words.
+struct EventLog : IgnoreEvents {
   const FunctionNames& names;
-  std::vector<std::string> told;
-  explicit Hears(const FunctionNames& functions) : names(functions) {}
+  std::vector<std::string> events;
+  explicit EventLog(const FunctionNames& functions) : names(functions) {}
   [[nodiscard]] std::string stack(const RecordedStack& stack) const {
     std::string text;
     for (const FunctionId function : stack.functions) text += " > " + names.describe(function).name;
     return stack.known ? text : " no stack";
   }
   void enter(Ticks time, FunctionId function) {
-    told.push_back("enter " + names.describe(function).name + " " + std::to_string(time));
+    events.push_back("enter " + names.describe(function).name + " " + std::to_string(time));
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
-    told.push_back("leave " + names.describe(function).name + " " + std::to_string(time) +
-                   (how == LeaveKind::exception ? " thrown" : ""));
+    events.push_back("leave " + names.describe(function).name + " " + std::to_string(time) +
+                     (how == LeaveKind::exception ? " thrown" : ""));
   }
-  void loss(const LossEvent& event) { told.push_back("lost " + std::to_string(event.bytes)); }
+  void loss(const LossEvent& event) { events.push_back("lost " + std::to_string(event.bytes)); }
   void on(const AllocationEvent& event) {
-    told.push_back("alloc " + std::to_string(event.bytes) + stack(event.stack));
+    events.push_back("alloc " + std::to_string(event.bytes) + stack(event.stack));
   }
   void on(const MonitorEvent& event) {
-    told.push_back("monitor " + std::to_string(static_cast<int>(event.kind)) + stack(event.stack));
+    events.push_back("monitor " + std::to_string(static_cast<int>(event.kind)) +
+                     stack(event.stack));
   }
   void on(const SampleEvent& event) {
-    told.push_back("sample " + std::to_string(event.addresses.size()) + stack(event.stack));
+    events.push_back("sample " + std::to_string(event.addresses.size()) + stack(event.stack));
   }
   void on(const HeapObjectEvent& event) {
-    told.push_back("object " + std::to_string(event.bytes) + " " +
-                   std::to_string(event.references.size()));
+    events.push_back("object " + std::to_string(event.bytes) + " " +
+                     std::to_string(event.references.size()));
   }
   void on(const ObjectsMoved& event) {
-    told.push_back("moved " + std::to_string(event.moves.size()));
+    events.push_back("moved " + std::to_string(event.moves.size()));
   }
 };
 
 std::vector<std::string> play_all(const MonoRecording& recording, ProblemLog& problems) {
-  Hears hears(recording.functions());
+  EventLog log(recording.functions());
   for (size_t s = 0; s < recording.streams().size(); ++s)
-    for (size_t u = 0; u < recording.streams()[s].units; ++u) recording.play(s, u, hears, problems);
-  return hears.told;
+    for (size_t u = 0; u < recording.streams()[s].units; ++u) recording.play(s, u, log, problems);
+  return log.events;
 }
 
 TEST(MonoRecording, EveryVersionTellsTheSameStory) {
@@ -78,7 +78,7 @@ TEST(MonoRecording, EveryVersionTellsTheSameStory) {
     const std::string file = testing::every_mono_event(version).bytes();
     const MonoRecording recording = open({file});
     ProblemLog problems;
-    std::vector<std::string> told = play_all(recording, problems);
+    std::vector<std::string> events = play_all(recording, problems);
     EXPECT_EQ(problems.count(), 0U) << int{version};
     EXPECT_EQ(recording.streams().size(), 2U);
     EXPECT_EQ(recording.streams()[0].thread_name, "Main");
@@ -86,17 +86,17 @@ TEST(MonoRecording, EveryVersionTellsTheSameStory) {
     const uint64_t type = kPointers + (version >= 15 ? 0x240 : 0x200);
     EXPECT_EQ(recording.types().describe(TypeId{type}).name, "System.\"Object\"\x1b[31m");
     if (version == 17) {
-      expected = told;
+      expected = events;
       continue;
     }
-    // Before 13 some events have no time of their own, so that those behind them are earlier.
+    // Before version 13 some events have no time, so the events after them appear earlier.
     const auto without_time = [](std::vector<std::string> all) {
       for (std::string& text : all)
         if (text.starts_with("enter") || text.starts_with("leave"))
           text = text.substr(0, text.find(')'));
       return all;
     };
-    EXPECT_EQ(without_time(told), without_time(expected)) << int{version};
+    EXPECT_EQ(without_time(events), without_time(expected)) << int{version};
   }
   EXPECT_NE(std::ranges::find(expected, "alloc 24 no stack"), expected.end());
   EXPECT_NE(
@@ -169,7 +169,7 @@ TEST(MonoRecording, ClockThatGoesBackIsHeldAndTold) {
   EXPECT_FALSE(problems.damaged());
 }
 
-// Calls are read all the same: times and methods are told as steps from those before.
+// Calls must still be read: times and methods are deltas.
 TEST(MonoRecording, ASinkThatIgnoresCallsHearsTheRestAsItIs) {
   MonoBuilder file(17);
   file.buffer(buffer_header(1, 100)).jit(0, kMethods, "A").jit(0, kMethods + 8, "B");
@@ -187,24 +187,24 @@ TEST(MonoRecording, ASinkThatIgnoresCallsHearsTheRestAsItIs) {
   const MonoRecording recording = open({bytes});
   struct Allocations : IgnoreEvents {
     const FunctionNames& names;
-    std::vector<std::string> told;
+    std::vector<std::string> events;
     explicit Allocations(const FunctionNames& functions) : names(functions) {}
     void on(const AllocationEvent& event) {
-      told.push_back(std::to_string(event.time));
+      events.push_back(std::to_string(event.time));
       for (const FunctionId function : event.stack.functions)
-        told.push_back(names.describe(function).name);
+        events.push_back(names.describe(function).name);
     }
   };
-  static_assert(IgnoresCalls<Allocations> && !IgnoresCalls<Hears>);
+  static_assert(IgnoresCalls<Allocations> && !IgnoresCalls<EventLog>);
   Allocations sink(recording.functions());
   ProblemLog problems;
   recording.play(0, 0, sink, problems);
-  // The clock goes back ten nanoseconds, which is held, and on twenty and seven.
-  EXPECT_EQ(sink.told, (std::vector<std::string>{"917", "B", "A"}));
+  // The clock goes back by ten nanoseconds, which is clamped, then forward by twenty and seven.
+  EXPECT_EQ(sink.events, (std::vector<std::string>{"917", "B", "A"}));
   EXPECT_EQ(problems.count(), 1U);
 }
 
-// Every prefix of every sample gives what is whole in it and says what is missing.
+// Every prefix of every sample yields its complete events and reports what is missing.
 TEST(MonoRecording, EveryPrefix) {
   for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
     const auto header = mono::read_file_header(as_bytes(sample.bytes));

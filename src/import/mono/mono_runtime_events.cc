@@ -7,8 +7,8 @@
 namespace telltale {
 
 RuntimeHeader MonoRuntimeEvents::header() const {
-  // Profilers before 1.0 say nothing of the machine; the types of a domain have tables of their own
-  // since data version 15.
+  // Profilers before 1.0 do not describe the machine. Since data version 15, each domain has its
+  // own table of types.
   constexpr uint8_t kFirstMajorWithEnvironment = 1;
   constexpr uint8_t kFirstVersionWithTables = 15;
   const mono::FileHeader& file = source_.header();
@@ -48,7 +48,7 @@ RuntimeTimeline MonoRuntimeEvents::runtime_timeline(const CallFilter& filter, si
   return collect_runtime_timeline(source_, filter, workers, problems);
 }
 
-WeightedStacks MonoRuntimeEvents::weighted_stacks(Weighed weighed, const CallFilter& filter,
+WeightedStacks MonoRuntimeEvents::weighted_stacks(StackMetric weighed, const CallFilter& filter,
                                                   size_t workers, ProblemLog& problems) const {
   return collect_weighted_stacks(source_, weighed, filter, workers, problems);
 }

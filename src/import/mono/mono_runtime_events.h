@@ -5,7 +5,7 @@
 
 namespace telltale {
 
-// What a Mono recording tells beside calls.
+// The runtime events of a Mono recording.
 class MonoRuntimeEvents final : public RuntimeEvents {
  public:
   // Both must outlive it; `calls` are of `source`.
@@ -29,7 +29,7 @@ class MonoRuntimeEvents final : public RuntimeEvents {
                                          ProblemLog& problems) const override;
   [[nodiscard]] RuntimeTimeline runtime_timeline(const CallFilter& filter, size_t workers,
                                                  ProblemLog& problems) const override;
-  [[nodiscard]] WeightedStacks weighted_stacks(Weighed weighed, const CallFilter& filter,
+  [[nodiscard]] WeightedStacks weighted_stacks(StackMetric weighed, const CallFilter& filter,
                                                size_t workers, ProblemLog& problems) const override;
   [[nodiscard]] HeapShotRoots heap_shot_roots(HeapShotRoots::Since since,
                                               size_t workers) const override;

@@ -9,13 +9,13 @@
 
 namespace telltale {
 
-// What TypeIds mean, from the metadata of a whole recording. Classes and vtables may be told after
-// their first use, so nothing is looked up before all is added.
+// The meaning of TypeIds, from the metadata of a whole recording. Classes and vtables may be
+// defined after their first use, so add everything before looking anything up.
 class MonoTypes final : public TypeNames {
  public:
   // Views of the recording's bytes. Later definitions of an address win over earlier ones.
   void add(const mono::Metadata& metadata, uint64_t address_tag);
-  // Adds what `later` knows, which comes after this in the recording.
+  // Adds the contents of `later`, which follows this in the recording.
   void merge(const MonoTypes& later);
   [[nodiscard]] TypeInfo describe(TypeId id) const override;
 

@@ -14,8 +14,8 @@ namespace {
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// The address in the file: from the offset to a symbol or to where the module was loaded; a bare
-// address says where something is only if the module cannot be moved.
+// The address in the file: from the offset to a symbol or to the load address of the module. A bare
+// address suffices only if the module is not relocatable.
 std::optional<uint64_t> link_address(const sampler::BacktraceFrame& frame, Symbolizer& symbolizer) {
   if (symbolizer.is_fixed()) return frame.address;
   if (!frame.offset) return std::nullopt;
@@ -81,8 +81,7 @@ std::string BacktraceResolver::mismatch() const {
   for (size_t i = 0; i < std::min(strangers_.size(), kShown); ++i)
     names += (i == 0 ? "" : ", ") + (strangers_[i].empty() ? "no module" : strangers_[i]);
   if (strangers_.size() > kShown) names += fmt::format(" and {} more", strangers_.size() - kShown);
-  return fmt::format("no frame of the backtrace is of a program that was given: they name {}",
-                     names);
+  return fmt::format("no frame of the backtrace belongs to a given program: they name {}", names);
 }
 
 }  // namespace telltale

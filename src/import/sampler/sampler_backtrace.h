@@ -15,27 +15,26 @@
 
 namespace telltale {
 
-// A frame of a main-backtrace subreport in words. Text is never trusted.
+// A frame of a main-backtrace subreport as text. The text is untrusted.
 struct ResolvedFrame {
   std::string address;   // as in the report: "0x804ff1c"
   std::string module;    // likewise
-  std::string function;  // as the programmer writes it; empty: unknown
+  std::string function;  // demangled; empty: unknown
   std::string file;      // empty: unknown
   uint32_t line = 0;
-  std::string directory;  // that the compiler ran in
+  std::string directory;  // compilation directory
 };
 
-// Resolves backtraces with the programs and libraries that were given, which are known by their
-// path or the last part of it. No other file is opened, whatever a report names.
+// Resolves backtraces with the given programs and libraries, matched by path or file name. Opens no
+// other file that a report names.
 class BacktraceResolver {
  public:
   explicit BacktraceResolver(std::vector<std::string> modules);
 
-  // Looks up the instruction before the address, which is where a call returns to; the one at the
-  // address if no call stands before it: there the program was interrupted.
+  // Looks up the call before a return address; if no call precedes the address, the program was
+  // interrupted there, and the instruction at the address is looked up.
   ResolvedFrame resolve(const sampler::BacktraceFrame& frame);
-  // There were frames, and none of them is of a file that was given: in words, what they name.
-  // Empty otherwise.
+  // If no frame belongs to a given file, a text that names the frames' modules; otherwise empty.
   [[nodiscard]] std::string mismatch() const;
 
  private:
@@ -49,8 +48,8 @@ class BacktraceResolver {
   Module* find(std::string_view module);
 
   std::vector<Module> modules_;
-  std::vector<std::string> strangers_;  // modules of frames that nobody gave, in order
-  bool met_ = false;                    // a frame was of a file that was given
+  std::vector<std::string> strangers_;  // modules of frames that were not given, in order
+  bool met_ = false;                    // a frame belonged to a given file
 };
 
 }  // namespace telltale

@@ -54,7 +54,7 @@ class EvidenceReader {
       const SamplerSites::Section* section = sites_.find(item->unit, item->scheme);
       if (section == nullptr) {
         note(*item, report.path, Problem::Kind::loss,
-             fmt::format("no program that was given has the sites of unit {} ({})", item->unit,
+             fmt::format("no given program has the sites of unit {} ({})", item->unit,
                          item->scheme));
         continue;
       }
@@ -90,7 +90,7 @@ class EvidenceReader {
     groups_.push_back(group);
     if (!tally.bad_rows.empty()) {
       note(item, file, Problem::Kind::corruption,
-           fmt::format("{} rows of scheme {} are not the numbers that it has; the first is row {}",
+           fmt::format("{} rows do not have the columns of scheme {}; the first is row {}",
                        tally.bad_rows.size(), item.scheme, tally.bad_rows.front() + 1));
     }
     if (tally.rows != size) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "bytes/as_bytes.h"
 #include "support/golden.h"
 
 namespace telltale {
@@ -16,8 +17,6 @@ namespace {
 using isolation::PredicateTally;
 
 constexpr std::string_view kUnit = "0123456789abcdef0123456789abcdef";
-
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
 // A site of each scheme.
 std::string sites_text() {

@@ -28,7 +28,7 @@ class SamplerRecording final : public Recording {
   SamplerRecording(std::vector<InputFile> files, SamplerReports reports)
       : Recording(formats::sampler), files_(std::move(files)), reports_(std::move(reports)) {}
 
-  // Sites of the functions that the filter chooses.
+  // Sites of the functions that the filter selects.
   [[nodiscard]] RecordingInfo info(size_t, const CallFilter& filter) const override {
     if (filter.functions.empty()) return reports_.info();
     FunctionInfo function;
@@ -100,7 +100,7 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
       checked.title = "Sampler feedback report";
   }
   checked.version = checked.format == "sampler-cfg" ? "0.1" : "1";
-  tell_verdict<sampler::Violation>(verdict, checked);
+  describe_verdict<sampler::Violation>(verdict, checked);
   return checked;
 }
 

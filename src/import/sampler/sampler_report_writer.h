@@ -5,8 +5,8 @@
 
 namespace telltale {
 
-// Writes all reports as one: sections in order, then the other subreports. A row that was damaged
-// in the input is written as one that was never reached.
+// Writes all reports as one: sections in order, then the other subreports. Rows damaged in the
+// input are written as never reached.
 void write_as_one_report(const SamplerReports& reports, BlockWriter& out);
 
 }  // namespace telltale

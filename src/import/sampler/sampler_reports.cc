@@ -24,7 +24,7 @@ SiteScheme describe(const sampler::SchemeLayout& layout) {
   return scheme;
 }
 
-// Of a scheme that nobody documented; its values are taken for counts.
+// An undocumented scheme; its values are treated as counts.
 SiteScheme invent(std::string_view name, size_t counters) {
   SiteScheme scheme;
   scheme.name = name;
@@ -72,13 +72,13 @@ Result<SamplerReports> SamplerReports::open(std::vector<InputFile> files,
                                      file.name(),
                                      {},
                                      may_have_static_sections(file.bytes())
-                                         ? "a program, not a report: give it with --program"
+                                         ? "a program, not a report: name it with --program"
                                          : "neither a feedback report nor site information",
                                      0});
     }
   }
   for (const InputFile& file : reports.files_) reports.read(file);
-  // Who gives no program wants no join.
+  // Without programs, no join is intended.
   if (!options.programs.empty() || !reports.sites_.sections().empty()) reports.note_unresolved();
   reports.add_unreported();
   return reports;
@@ -155,7 +155,7 @@ size_t SamplerReports::find_or_add(std::string_view unit, std::string_view schem
 void SamplerReports::read_section(const ReportItem& item, const std::string& file) {
   if (item.unit.empty() || item.scheme.empty()) {
     info_.problems.add({Problem::Kind::corruption, item.offset, file,
-                        std::string(to_string(item.kind)), "the tag names no unit or no scheme",
+                        std::string(to_string(item.kind)), "the tag lacks a unit or a scheme",
                         item.bytes.size()});
     return;
   }
@@ -215,12 +215,12 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
   bad_rows_ += tally.bad_rows.size();
   if (!tally.bad_rows.empty()) {
     note(Problem::Kind::corruption, item.body_offset + tally.first_bad,
-         fmt::format("{} rows of scheme {} are not the numbers that it has; the first is row {}",
+         fmt::format("{} rows do not have the columns of scheme {}; the first is row {}",
                      tally.bad_rows.size(), item.scheme, tally.bad_rows.front() + 1));
   }
   if (tally.unread != 0) {
     note(Problem::Kind::corruption, item.body_offset,
-         fmt::format("most rows are damaged; the last {} are not read", tally.unread));
+         fmt::format("most rows are damaged; the last {} are skipped", tally.unread));
   }
   if (tally.saturated != 0) {
     note(Problem::Kind::oddity, item.offset,
@@ -233,14 +233,14 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
                    *section.sites->program, section.rows, item.unit, item.scheme));
 }
 
-// Counts whose meaning no program knows: the program is another one, or another build.
+// Reports counts without sites: the program is a different one, or a different build.
 void SamplerReports::note_unresolved() {
   struct Unit {
     const Section* first = nullptr;
     std::string schemes;
   };
   std::map<std::string_view, Unit> units;
-  std::map<std::string_view, bool> resolved_files;  // whether a unit of theirs was resolved
+  std::map<std::string_view, bool> resolved_files;  // whether any of their units was resolved
   for (const Section& section : sections_) {
     bool& resolved = resolved_files[section.file];
     resolved = resolved || section.sites != nullptr;
@@ -258,22 +258,21 @@ void SamplerReports::note_unresolved() {
   for (const auto& [file, resolved] : resolved_files) {
     if (resolved) continue;
     note(std::string(file), 0, "Report",
-         "no program that was given has any of its units: another program left it, or another "
-         "build of this one");
+         "no given program has any of its units: it is from another program, or from another build "
+         "of this one");
   }
   for (const auto& [name, unit] : units) {
-    note(
-        unit.first->file, unit.first->offset, "Samples",
-        fmt::format("no program that was given has the sites of unit {} ({})", name, unit.schemes));
+    note(unit.first->file, unit.first->offset, "Samples",
+         fmt::format("no given program has the sites of unit {} ({})", name, unit.schemes));
   }
 }
 
-// What programs have and no report tells of.
+// Units of programs without a report.
 void SamplerReports::add_unreported() {
   for (const SamplerSites::Section& section : sites_.sections())
     find_or_add(section.sites->unit, section.sites->scheme, 1);
   for (Section& section : sections_) {
-    // Of timestamps alone: as many sites, if it is known what is counted at them.
+    // Only timestamps: the same number of sites, if their scheme is known.
     const bool times_only = section.sites == nullptr && section.times_reported == 0;
     if (times_only && sampler::find_scheme(section.scheme->name) != nullptr)
       section.rows = std::max(section.first_times.size(), section.last_times.size());
@@ -350,8 +349,7 @@ std::string_view SamplerReports::nothing_observed() const {
     any_rows = any_rows || section.reported_rows != 0;
   }
   if (!any_rows) return {};
-  return "nothing was observed; a program that samples observes nothing unless SAMPLER_SPARSITY is "
-         "set when it runs";
+  return "nothing was observed: a program that samples needs SAMPLER_SPARSITY in its environment";
 }
 
 RecordingInfo SamplerReports::info(const std::function<bool(const CountedSite&)>& keeps) const {

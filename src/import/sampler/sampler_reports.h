@@ -24,83 +24,80 @@
 namespace telltale {
 
 struct SamplerOptions {
-  std::vector<std::string> programs;  // whatever SamplerSites::add takes
+  std::vector<std::string> programs;  // any file that SamplerSites::add accepts
   InputLimits limits;
-  std::string section = ".debug_site_info";  // that programs have the site information in
-  bool any_text = false;                     // the files are reports, whatever they begin with
+  std::string section = ".debug_site_info";  // section of the programs' site information
+  bool any_text = false;                     // treats all files as reports without sniffing
 };
 
 // Feedback reports of one run or of several, joined by unit and scheme with the sites of programs.
-// Sections of the same unit and scheme are merged: counters are added, of bounds the smallest
-// minimum and the largest maximum stay, of timestamps the earliest first and the latest last one.
-// Move-only.
+// Sections of the same unit and scheme are merged: counters are added, bounds are widened, and
+// timestamps keep the earliest first and the latest last one. Move-only.
 class SamplerReports {
  public:
-  // What all reports say of one unit and scheme.
+  // The data of all reports for one unit and scheme.
   struct Section {
     std::string unit;
     const SiteScheme* scheme = nullptr;
     const SamplerSites::Section* sites = nullptr;  // null: no program has them
-    uint64_t rows = 0;                             // sites that are known or reported
+    uint64_t rows = 0;                             // known or reported sites
     uint64_t times_reported = 0;                   // sections of samples
-    uint64_t reported_rows = 0;                    // of the longest of them
+    uint64_t reported_rows = 0;                    // rows of the longest section
     std::vector<uint32_t> bad_rows;                // by row: sections in which it was damaged
     std::vector<uint64_t> counts;                  // scheme->counters.size() a row
     std::vector<sampler::Bounds> bounds;
     std::vector<uint64_t> first_times;  // empty: none were recorded
     std::vector<uint64_t> last_times;
-    bool tells_first = false;  // there are such timestamps, empty or not
+    bool tells_first = false;  // whether such timestamps exist, even if empty
     bool tells_last = false;
-    std::string file;     // the report that tells of it first; empty: none does
-    uint64_t offset = 0;  // of its tag there
+    std::string file;     // the first report that contains it; empty: none
+    uint64_t offset = 0;  // offset of its tag there
   };
-  // A subreport that is not samples; of several of the same name in one file all text together.
+  // A subreport other than samples; texts of the same name in one file are concatenated.
   struct Subreport {
     std::string file;
     std::string id;
     std::string text;  // whole lines
   };
 
-  // The files are reports, and may be .sites files, which count as programs, and .cfg files, which
-  // info() counts. Errors: bad_magic for
-  // another file; io and others of a program that cannot be read.
+  // The files are reports, .sites files (treated as programs) or .cfg files (only counted by
+  // info()). Errors: bad_magic for another file; io and others for an unreadable program.
   static Result<SamplerReports> open(std::vector<InputFile> files, const SamplerOptions& options);
 
   [[nodiscard]] const std::deque<Section>& sections() const { return sections_; }
   [[nodiscard]] const std::vector<Subreport>& subreports() const { return subreports_; }
   [[nodiscard]] const SamplerSites& sites() const { return sites_; }
   [[nodiscard]] const ProblemLog& problems() const { return info_.problems; }
-  // `keeps`: which sites count; empty: all.
+  // `keeps`: selects sites; empty: all.
   [[nodiscard]] RecordingInfo info(const std::function<bool(const CountedSite&)>& keeps = {}) const;
   [[nodiscard]] size_t report_count() const { return report_count_; }  // files that are reports
-  // Sections that no program has sites for.
+  // Sections without sites in any program.
   [[nodiscard]] uint64_t unresolved_sections() const;
-  // Entries of problems() that say so: no damage of the reports themselves.
+  // Number of problems() about them; those are not damage of the reports.
   [[nodiscard]] uint64_t unresolved_problems() const { return unresolved_problems_; }
-  // Units of the programs of which no report has samples.
+  // Units of the programs without samples in any report.
   [[nodiscard]] uint64_t unreported_units() const;
-  // There are samples of sites, and nothing was observed at any: in words what that means,
-  // otherwise empty.
+  // If there are samples but nothing was observed, a text that explains it; otherwise empty.
   [[nodiscard]] std::string_view nothing_observed() const;
-  // Sections whose rows are not as many as the program's sites.
+  // Sections whose number of rows differs from the program's number of sites.
   [[nodiscard]] uint64_t uneven_sections() const { return uneven_; }
-  // Rows that were not the numbers that they should be.
+  // Malformed rows.
   [[nodiscard]] uint64_t bad_rows() const { return bad_rows_; }
-  // One of the programs has no site information.
+  // Whether one of the programs has no site information.
   [[nodiscard]] bool program_without_sites() const { return program_without_sites_; }
   // In the order of first appearance: (section, first or last) for each kind of timestamps.
   [[nodiscard]] const std::vector<std::pair<size_t, bool>>& timestamps() const {
     return timestamps_;
   }
 
-  // Tells one site to `use(const CountedSite&)`. REQUIRES: row < section.rows.
+  // Passes one site to `use(const CountedSite&)`. REQUIRES: row < section.rows.
   template <typename Use>
   void tell_site(const Section& section, size_t row, Use use) const {
     std::string minimum;
     std::string maximum;
     use(site(section, row, minimum, maximum));
   }
-  // Tells every site of a section to `use(const CountedSite&)`, in order.
+  // Passes every site of a section to `use(const CountedSite&)`, in order.
   template <typename Use>
   void for_each_site(const Section& section, Use use) const {
     std::string minimum;
@@ -108,7 +105,8 @@ class SamplerReports {
     for (uint64_t row = 0; row < section.rows; ++row)
       use(site(section, static_cast<size_t>(row), minimum, maximum));
   }
-  // Of all sections; `unreported`: also sites that only a program knows, with counts of 0.
+  // The same for all sections; `unreported`: includes sites that no report contains, with counts of
+  // 0.
   template <typename Use>
   void for_each_site(bool unreported, Use use) const {
     for (const Section& section : sections_) {
@@ -139,7 +137,7 @@ class SamplerReports {
   std::vector<InputFile> files_;
   SamplerSites sites_;
   RecordingInfo info_;
-  std::deque<Section> sections_;  // places stay: by_key_ holds views of them
+  std::deque<Section> sections_;  // stable addresses: by_key_ holds views of them
   std::map<std::pair<std::string_view, std::string_view>, size_t> by_key_;
   std::map<std::string, std::unique_ptr<SiteScheme>, std::less<>> schemes_;
   std::vector<Subreport> subreports_;

@@ -8,14 +8,13 @@
 
 #include "analysis/line_counts.h"
 #include "analysis/site_sums.h"
+#include "bytes/as_bytes.h"
 #include "support/golden.h"
 
 namespace telltale {
 namespace {
 
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
-
-// The texts outlive what is opened.
+// Owns the texts of what is opened.
 SamplerReports open(const std::vector<std::string_view>& texts) {
   std::vector<InputFile> inputs;
   for (const std::string_view text : texts)
@@ -29,7 +28,7 @@ std::string golden(const std::string& name) {
   return testing::read_source_file("tests/golden/sampler/" + name);
 }
 
-std::string told(const SamplerReports& reports) {
+std::string described(const SamplerReports& reports) {
   std::string out;
   reports.for_each_site(false, [&](const CountedSite& site) {
     out += site.scheme->name + " " + std::string(site.function) + ":" + std::to_string(site.line);
@@ -45,7 +44,7 @@ TEST(SamplerReports, RepeatedSectionsAreMergedAndJoined) {
   const std::string report = golden("plugin_three_times.report");
   const std::string sites = golden("plugin.sites");
   const SamplerReports reports = open({report, sites});
-  EXPECT_EQ(told(reports),
+  EXPECT_EQ(described(reports),
             "branches plug:3 1 6 seen\nbranches plug:4 1 1 seen\nbounds plug:6 -3..9 seen\n"
             "function-entries plug:2 4 seen\n");
   EXPECT_FALSE(reports.problems().damaged());
@@ -59,7 +58,7 @@ TEST(SamplerReports, RepeatedSectionsAreMergedAndJoined) {
 TEST(SamplerReports, SeveralRunsAreOneAnswer) {
   const std::string report = golden("plugin_three_times.report");
   const SamplerReports reports = open({report, report});
-  EXPECT_EQ(told(reports),
+  EXPECT_EQ(described(reports),
             "branches :0 2 12 seen\nbranches :0 2 2 seen\nbounds :0 -3..9 seen\n"
             "function-entries :0 8 seen\n");
   EXPECT_EQ(reports.unresolved_sections(), 3U);
@@ -74,16 +73,16 @@ TEST(SamplerReports, SectionsThatDoNotFitAreToldAndTheRestIsJoined) {
     return "<samples unit=\"" + unit + "\" scheme=\"data\">\n" + rows + "</samples>\n";
   };
   const std::string many = report("1\n2\n3\n");
-  EXPECT_EQ(told(open({many, sites})), "data f:1 1 seen\ndata f:2 2 seen\n");
+  EXPECT_EQ(described(open({many, sites})), "data f:1 1 seen\ndata f:2 2 seen\n");
   EXPECT_EQ(open({many, sites}).uneven_sections(), 1U);
   const std::string few = report("7\n");
-  EXPECT_EQ(told(open({few, sites})), "data f:1 7 seen\n");
+  EXPECT_EQ(described(open({few, sites})), "data f:1 7 seen\n");
   const std::string damaged = report("7\nx\n");
-  EXPECT_EQ(told(open({damaged, sites})), "data f:1 7 seen\n");
+  EXPECT_EQ(described(open({damaged, sites})), "data f:1 7 seen\n");
   EXPECT_EQ(open({damaged, sites}).problems().kept()[0].offset, damaged.find('x'));
-  // Another load of the same unit tells of it.
+  // Another load of the same unit reports it.
   const std::string whole = report("1\n1\n");
-  EXPECT_EQ(told(open({damaged, whole, sites})), "data f:1 8 seen\ndata f:2 1 seen\n");
+  EXPECT_EQ(described(open({damaged, whole, sites})), "data f:1 8 seen\ndata f:2 1 seen\n");
 }
 
 TEST(SamplerReports, EveryPrefixIsAnswered) {

@@ -48,7 +48,7 @@ bool SamplerSites::add_sections(const StaticSections& found, const std::string& 
   return !found.sections.empty();
 }
 
-// What strip took away may stand in a separate debug file.
+// A separate debug file may contain what strip removed.
 bool SamplerSites::add_debug_file(const std::string& program, const std::string& section_name,
                                   ProblemLog& problems) {
   const std::string debug_file = Symbolizer(program).debug_file();
@@ -71,8 +71,8 @@ void SamplerSites::add_info(sampler::SiteInfo info, const std::string& program,
       sections_.push_back({&section, &program});
     } else if (sections_[known->second].sites->body != section.body) {
       problems.add({Problem::Kind::corruption, section.offset, program, "sites",
-                    fmt::format("unit {} has other {} sites in {}; those count", section.unit,
-                                section.scheme, *sections_[known->second].program),
+                    fmt::format("unit {} has different {} sites in {}; those are used",
+                                section.unit, section.scheme, *sections_[known->second].program),
                     section.body.size()});
     }
   }

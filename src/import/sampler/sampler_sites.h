@@ -23,23 +23,23 @@ class SamplerSites {
  public:
   struct Section {
     const sampler::SitesSection* sites = nullptr;
-    const std::string* program = nullptr;  // path as the user gave it
+    const std::string* program = nullptr;  // path as given by the user
   };
 
   SamplerSites() = default;
-  // Adds what `file` holds: a .sites file, or the section `section_name` of an executable, shared
-  // library, object, archive or separate debug file; of a program without it the separate debug
-  // file that belongs to it is looked into. Sections that are there already stay as they were; a
-  // different one of the same unit and scheme is a problem. Returns whether there were any. Errors:
-  // bad_magic for another file; what the readers of ELF files say.
+  // Adds the sites of `file`: a .sites file, or the section `section_name` of an executable, shared
+  // library, object, archive or separate debug file. For a program without the section, reads its
+  // separate debug file. The first definition of a unit and scheme wins; a different second one is
+  // a problem. Returns whether there were any sites. Errors: bad_magic for another file; those of
+  // the ELF readers.
   Result<bool> add(InputFile file, ProblemLog& problems,
                    const std::string& section_name = ".debug_site_info");
   Result<bool> add(const std::string& path, const InputLimits& limits, ProblemLog& problems,
                    const std::string& section_name = ".debug_site_info");
 
-  // Null: nobody has them.
+  // Null if no program has them.
   [[nodiscard]] const Section* find(std::string_view unit, std::string_view scheme) const;
-  // In the order in which they were added, without doubles.
+  // In order of addition, without duplicates.
   [[nodiscard]] const std::vector<Section>& sections() const { return sections_; }
   [[nodiscard]] uint64_t site_count() const;
 

@@ -12,8 +12,8 @@
 namespace telltale {
 namespace {
 
-// The entry of a sorted range that counts for `place`: the last before it in its file, the first
-// behind it there, or the nearest in another file. `range` is not empty.
+// The entry of a sorted range that applies to `place`: the last before it in its file, else the
+// first after it there, else the nearest in another file. `range` is not empty.
 template <typename Iterator, typename PlaceOf>
 Iterator choose(Iterator begin, Iterator end, StacktrackCheckpoints::Place place,
                 PlaceOf place_of) {
@@ -72,7 +72,7 @@ std::string StacktrackCheckpoints::file_name(const Process& process,
 
 uint32_t StacktrackCheckpoints::intern(std::string name, std::string file, uint32_t line,
                                        CheckpointKind kind) {
-  // Lengths in front: no two contents share a key.
+  // Lengths as prefixes make keys unambiguous.
   const std::string key = fmt::format("{} {} {} {} {}{}", static_cast<int>(kind), line, name.size(),
                                       file.size(), name, file);
   const auto [found, fresh] =
@@ -90,7 +90,7 @@ uint32_t StacktrackCheckpoints::intern(std::string name, std::string file, uint3
 
 void StacktrackCheckpoints::finish() {
   for (auto& [pid, process] : processes_) {
-    // In order of scope index, so that ids do not depend on a hash table.
+    // In order of scope index, so that ids do not depend on hash order.
     std::vector<std::pair<uint64_t, Scope*>> ordered;
     ordered.reserve(process.scopes.size());
     for (auto& [index, scope] : process.scopes) ordered.emplace_back(index, &scope);
@@ -99,7 +99,7 @@ void StacktrackCheckpoints::finish() {
       const CheckpointKind shown = scope->exits      ? CheckpointKind::scope
                                    : scope->has_text ? CheckpointKind::variable
                                                      : CheckpointKind::step;
-      // Texts end in another order than their records begin.
+      // The order in which texts end differs from that of their records.
       std::ranges::stable_sort(scope->definitions, {}, &Definition::place);
       for (Definition& definition : scope->definitions) {
         CheckpointKind kind = shown;

@@ -13,12 +13,12 @@ namespace telltale {
 
 enum class CheckpointKind : uint8_t { scope, step, variable };
 
-// What StackTrack's context records say: which checkpoint a scope index of a process means.
-// Checkpoints that agree in name, file, line and style are one, in all processes; its FunctionId
-// counts them in order of appearance. Built while a recording is opened, constant afterwards.
+// Maps a scope index of a process to its checkpoint, from StackTrack's context records. Checkpoints
+// with the same name, file, line and style are merged over all processes; FunctionIds number them
+// in order of appearance. Built on opening, constant afterwards.
 class StacktrackCheckpoints final : public FunctionNames {
  public:
-  // A place in the recording's files.
+  // A position in the recording's files.
   struct Place {
     uint32_t file = 0;
     uint64_t offset = 0;
@@ -36,14 +36,14 @@ class StacktrackCheckpoints final : public FunctionNames {
     uint32_t checkpoint = 0;  // set by finish()
   };
   void define(int64_t pid, uint64_t scope, Definition definition);
-  // A HIT. What has no definition, or one of an unknown style, is a scope if it is ever left, a
-  // variable if it ever has a value, a step otherwise.
+  // Adds a HIT. A checkpoint without a definition, or with an unknown style, is a scope if it ever
+  // exits, a variable if it ever has a value, otherwise a step.
   void hit(int64_t pid, uint64_t scope, bool exit, bool with_text);
   void finish();
 
   // --- afterwards
-  // The checkpoint that a HIT at `place` means: by the last definition before it in its own file,
-  // or the first behind it, or the nearest of another file.
+  // The checkpoint of a HIT at `place`: by the last definition before it in its file, else the
+  // first after it, else the nearest in another file.
   [[nodiscard]] FunctionId find(int64_t pid, uint64_t scope, Place place) const;
   [[nodiscard]] CheckpointKind kind(FunctionId id) const {
     return to_number(id) < checkpoints_.size() ? checkpoints_[to_number(id)].kind
@@ -54,10 +54,10 @@ class StacktrackCheckpoints final : public FunctionNames {
 
  private:
   struct Scope {
-    std::vector<Definition> definitions;  // finish() puts them in order of place
+    std::vector<Definition> definitions;  // finish() sorts them by position
     bool exits = false;
     bool has_text = false;
-    uint32_t only = 0;  // the checkpoint, where there is at most one definition
+    uint32_t only = 0;  // the checkpoint, if there is at most one definition
   };
   struct Process {
     std::unordered_map<uint64_t, Scope> scopes;

@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kDescribed = "stacktrack";
 constexpr std::string_view kClassic = "stacktrack-classic";
 constexpr auto kTargets = std::to_array<ConvertTarget>({
-    {{kDescribed, ".tlg", "StackTrack, laid out as --output-description says"}},
+    {{kDescribed, ".tlg", "StackTrack in the layout of --output-description"}},
     {{kClassic, "", "its layout of 2005"}},
     {{"stacktrack-wide", "", "telltale's layout"}},
 });
@@ -55,8 +55,8 @@ using stacktrack::Record;
 using stacktrack::StreamFormat;
 using Chooser = std::function<bool(const Record&)>;
 
-// The records of one file that a filter keeps. Which HITs those are follows from all of the file's:
-// it is read as a recording of its own, on the clock that the filter's window is on.
+// The records of one file that a filter selects. Selection of HITs needs the whole file: it is read
+// as a separate recording, on the clock of the filter's window.
 Result<Chooser> chooser_of(const InputFile& file, const StreamFormat& format,
                            RecordFilter* chosen) {
   if (chosen == nullptr) return Chooser();
@@ -95,7 +95,7 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions& options, Recor
   checked.version = std::to_string(format->description.version);
   checked.title = fmt::format("StackTrack version {:#x} ({} layout)", format->description.version,
                               layout_name(format->description));
-  tell_verdict<stacktrack::Violation>(verdict, checked);
+  describe_verdict<stacktrack::Violation>(verdict, checked);
   return checked;
 }
 

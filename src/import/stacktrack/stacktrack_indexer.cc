@@ -18,28 +18,28 @@ using stacktrack::Role;
 
 namespace {
 
-// A run is not longer than this, so that units of a useful size can be made of runs.
+// Maximum length of a run, so that runs combine to units of a useful size.
 constexpr uint64_t kRunBytes = uint64_t{256} << 10;
-// Records of other threads that a run may hold between two of its own: reading past them is cheaper
-// than an entry in the index.
+// Maximum number of other threads' records between two of a run: skipping them is cheaper than an
+// index entry.
 constexpr uint64_t kMaxBetween = 16;
 constexpr std::string_view kLossVariable = "telltale.lost.";
 constexpr std::string_view kOverwritten = "overwritten";  // kLossVariable + this
 
 std::string loss_text(uint64_t reason, uint64_t count) {
   static constexpr std::array<std::string_view, stacktrack::kLostReasons> kTexts = {
-      "events, for want of disk space or memory",
+      "events, for lack of disk space or memory",
       "events, overwritten by later ones in the ring",
-      "events that were made inside the recorder itself",
+      "events made inside the recorder itself",
       "events with an id that does not fit the layout",
-      "texts were cut",
-      "names and places of checkpoints, for want of space"};
+      "texts were truncated",
+      "names and locations of checkpoints, for lack of space"};
   if (reason == 0 || reason > kTexts.size())
     return fmt::format("the recorder lost {} events for reason {}", count, reason);
   return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
 }
 
-// A ring gives the place of its oldest events to new ones: that is what the user asked for.
+// A ring overwrites its oldest events: that is by design.
 Problem::Kind loss_kind(bool overwritten) {
   return overwritten ? Problem::Kind::by_design : Problem::Kind::loss;
 }
@@ -100,12 +100,12 @@ void StacktrackRecording::Indexer::record(const Record& record) {
         whole(head, text, ending, adjoining);
       },
       [this](const Record& orphan) {
-        problem(Problem::Kind::loss, orphan, "text of a record that is not in the stream",
+        problem(Problem::Kind::loss, orphan, "text of a record that is missing from the stream",
                 orphan.raw().size());
       });
 }
 
-// Remembers an exit that the record itself does not tell.
+// Remembers an exit that the record itself does not mark.
 void StacktrackRecording::Indexer::mark_exit(const Record& record) {
   File& file = recording_.files_[file_];
   const uint64_t number =
@@ -153,9 +153,9 @@ void StacktrackRecording::Indexer::extend_run(const Record& record, const Thread
   const auto reading =
       stacktrack::to_ticks(record.time(RecordKind::hit, Role::when), record.description());
   if (reading && !record.held_time()) {
-    // A signal handler's HIT may stand behind a later one: then its sequence number is lower, too.
+    // A signal handler's HIT may follow a later one; its sequence number is then lower, too.
     if (*reading < thread_->last_reading && sequence >= thread_->last_sequence)
-      problem(Problem::Kind::oddity, record, "the clock goes back", 0);
+      problem(Problem::Kind::oddity, record, "the clock goes backwards", 0);
     thread_->last_reading = *reading;
     thread_->last_sequence = sequence;
   }
@@ -187,7 +187,7 @@ void StacktrackRecording::Indexer::extend_run(const Record& record, const Thread
 void StacktrackRecording::Indexer::whole(const Record& head, std::string_view text, Ending ending,
                                          bool adjoining) {
   if (ending == Ending::cut) {
-    problem(Problem::Kind::torn_tail, head, "the end of its text is not in the stream");
+    problem(Problem::Kind::torn_tail, head, "the end of its text is missing from the stream");
   }
   const auto kind = head.kind();
   if (!kind) return;
@@ -256,7 +256,7 @@ void StacktrackRecording::Indexer::process_record(const Record& record) {
   } else if (record.is(RecordKind::time_type)) {
     process.divisor = record.time(RecordKind::time_type, Role::divisor);
     process.time_type = record.number(RecordKind::time_type, Role::time_type);
-  } else if (!process.start_hires) {  // later cycles post the time at which they begin
+  } else if (!process.start_hires) {  // later cycles record their start time
     process.start_hires = record.time(RecordKind::time_info, Role::start_hires);
     process.start = static_cast<int64_t>(record.number(RecordKind::time_info, Role::start));
     process.start_ns = record.number(RecordKind::time_info, Role::start_ns);

@@ -15,8 +15,8 @@
 
 namespace telltale {
 
-// Reads the records of a recording's files once, file by file: collects what is said about
-// processes and checkpoints, and where each thread's HITs stand.
+// Reads the records of a recording's files once, file by file: collects processes, checkpoints and
+// the positions of each thread's HITs.
 class StacktrackRecording::Indexer {
  public:
   explicit Indexer(StacktrackRecording& recording) : recording_(recording) {}
@@ -47,7 +47,7 @@ class StacktrackRecording::Indexer {
   stacktrack::RingFilter ring_;
   stacktrack::ExitRule exits_;
   bool has_holes_ = false;
-  uint64_t overwritten_ = 0;  // records of chunks that were being used again
+  uint64_t overwritten_ = 0;  // records of chunks that were being reused
   std::map<ThreadKey, Thread> threads_;
   Thread* thread_ = nullptr;  // the latest
   ThreadKey thread_key_;
@@ -55,7 +55,7 @@ class StacktrackRecording::Indexer {
   int64_t process_pid_ = 0;
   std::array<uint64_t, stacktrack::kRecordKinds> kinds_{};
   uint64_t other_kinds_ = 0;
-  // Losses told as logged variables (classic): their names, and the last value of each.
+  // Losses recorded as logged variables (classic layout): their names and last values.
   struct VariableLoss {
     std::string name;
     uint64_t count = 0;

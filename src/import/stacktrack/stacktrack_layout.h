@@ -13,8 +13,8 @@ namespace telltale {
 // Reads a RAW_FORMAT description. Errors: io, and those of read_format_description.
 Result<stacktrack::FormatDescription> open_format_description(const std::string& path);
 
-// How a file's records are to be read: by OpenOptions::format_description if it is given, by
-// content otherwise. Errors: those of both.
+// The layout of a file's records: from OpenOptions::format_description if given, otherwise by
+// content. Errors: those of both.
 Result<stacktrack::StreamFormat> stacktrack_format(const InputFile& file,
                                                    const OpenOptions& options);
 

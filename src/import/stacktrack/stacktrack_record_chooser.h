@@ -12,13 +12,14 @@
 
 namespace telltale {
 
-// Context (names, processes, clocks) belongs to no thread and counts as the recording's beginning.
+// Context records (names, processes, clocks) belong to no thread and count as the start of the
+// recording.
 inline bool chooses_context(const CallFilter& filter) {
   return filter.threads.empty() && filter.from_ns == 0;
 }
 
-// Which records of a file go with the HITs that were chosen: their INFO records, and context
-// records if they are asked for. Feed it every record, in file order.
+// Selects the records of a file that belong to the selected HITs: their INFO records and, on
+// request, context records. Pass it every record, in file order.
 class StacktrackRecordChooser {
  public:
   // `hits`: offsets, ascending; must outlive this.
@@ -47,7 +48,7 @@ class StacktrackRecordChooser {
 
   std::span<const uint64_t> hits_;
   bool context_;
-  std::map<Key, bool> texts_;  // of records whose INFO records are still to come
+  std::map<Key, bool> texts_;  // records whose INFO records follow
 };
 
 }  // namespace telltale

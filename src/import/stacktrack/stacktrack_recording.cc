@@ -25,13 +25,13 @@ namespace {
 constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
 constexpr uint64_t kNs = 1'000'000'000;
 
-// Nanoseconds as a tick; what cannot be one (negative, not a number, too large) at the nearest end.
+// Nanoseconds as a tick; clamps what is out of range (negative, not a number, too large).
 Ticks to_tick(double ns) {
   if (!(ns > 0)) return 0;
   return ns < 1.8e19 ? static_cast<Ticks>(ns + 0.5) : std::numeric_limits<Ticks>::max();
 }
 
-// Counts what a filter chooses.
+// Counts the selected records.
 struct KindCounter {
   StacktrackRecordChooser& chooser;
   std::map<std::string, uint64_t>& kinds;
@@ -129,7 +129,7 @@ void StacktrackRecording::choose_clock() {
   }
   clock_ = raw_ticks_ ? Clock{"ticks", frequencies.empty() ? 0 : *frequencies.rbegin()}
                       : Clock{"nanoseconds", kNs};
-  // No event is earlier than the first HIT or the start that a process names.
+  // No event is earlier than the first HIT or the recorded start of a process.
   first_time_ = std::numeric_limits<Ticks>::max();
   for (const auto& [pid, process] : processes_) {
     for (const auto& time : {process.start_hires, process.first_hit, process.last_hit}) {
@@ -156,7 +156,7 @@ Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, int64_t pid) co
   }
   double divisor = 1;
   double start = 0;
-  double shift = 0;  // between processes, as far as whole seconds tell
+  double shift = 0;  // offset between processes, to whole seconds
   if (process != nullptr && process->divisor)
     divisor = stacktrack::to_double(*process->divisor, description);
   if (process != nullptr && process->start_hires) {
@@ -182,7 +182,7 @@ void StacktrackRecording::make_units(Thread& thread) const {
     const bool sorted = files_[run.file].sorted_by_sequence;
     const bool new_file = i != 0 && thread.runs[i - 1].file != run.file;
     const bool overlaps = !new_file && sorted && i != unit.first_run && run.low_sequence <= high;
-    // A unit begins with a reading of the clock, and what is in it is earlier than the next one.
+    // A unit begins with a reading of the clock, and all of its events precede the next unit's.
     if (bytes >= kUnitBytes && !overlaps && !run.low_time_held) {
       unit.last_run = i;
       unit.next_time = new_file ? std::nullopt : std::optional(run.low_time);
@@ -243,7 +243,7 @@ std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& place
     const Ticks before = times[held_from - 1];
     if (*next <= before) return;
     const Ticks span = *next - before;
-    // In steps of one part each: span * i could pass 64 bits.
+    // Adds one part at a time: span * i could exceed 64 bits.
     for (size_t i = 1; i <= held; ++i) {
       times[held_from + i - 1] =
           before + span / (held + 1) * i + span % (held + 1) * i / (held + 1);

@@ -28,12 +28,12 @@ namespace telltale {
 
 // One or several StackTrack streams as one recording: an EventSource. Scopes are calls; steps and
 // logged variables are instants ("step" with the step's name, "variable" with "name=value").
-// Everything but the events themselves is read when it is opened: memory grows with the
-// checkpoints, the threads, and (24 to 80 bytes) with every 256 KiB of records or change of thread.
+// Opening reads everything but the events. Memory grows with checkpoints and threads, and by 24 to
+// 80 bytes for every 256 KiB of records or change of thread.
 class StacktrackRecording {
  public:
-  // `platform`: the layout of all inputs; none: that of each is found out. Errors: an input that is
-  // no StackTrack stream, or of a platform that is not known.
+  // `platform`: the layout of all inputs; none: recognised for each. Errors: an input that is not a
+  // StackTrack stream, or of an unknown platform.
   static Result<StacktrackRecording> open(
       std::vector<InputFile> inputs,
       const std::optional<stacktrack::FormatDescription>& platform = {});
@@ -49,7 +49,8 @@ class StacktrackRecording {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
 
-  // Properties, size and problems are the whole recording's; the rest is what the filter chooses.
+  // Properties, size and problems cover the whole recording; the rest covers what the filter
+  // selects.
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
 
   [[nodiscard]] size_t file_count() const { return files_.size(); }
@@ -57,19 +58,19 @@ class StacktrackRecording {
   [[nodiscard]] const stacktrack::StreamFormat& format(size_t file) const {
     return files_[file].format;
   }
-  // Chooses each file's HITs, thread by thread in true order; offsets, ascending.
+  // Selects each file's HITs, thread by thread in true order; returns ascending offsets.
   struct Chosen {
     std::vector<std::vector<uint64_t>> hits;  // by file
-    Ticks first = 0;                          // of the chosen ones; 0 if there are none
+    Ticks first = 0;                          // of the selected ones; 0 if there are none
     Ticks last = 0;
   };
   [[nodiscard]] Chosen choose(RecordFilter& filter) const;
 
  private:
-  // Part of a file in which one thread's HITs stand, perhaps among others'.
+  // Part of a file with one thread's HITs, possibly interleaved with others'.
   struct Run {
     uint64_t begin = 0;  // offset of its first HIT
-    uint64_t end = 0;    // behind its last HIT
+    uint64_t end = 0;    // after its last HIT
     uint64_t low_sequence = 0;
     uint64_t high_sequence = 0;
     uint64_t low_time = 0;       // of the HIT with the lowest sequence number: raw ticks ...
@@ -81,12 +82,12 @@ class StacktrackRecording {
     size_t first_run = 0;
     size_t last_run = 0;  // one past
     bool in_order = true;
-    std::optional<uint64_t> next_time;  // the reading that the next unit begins with
+    std::optional<uint64_t> next_time;  // reading at the start of the next unit
   };
   struct Thread {
     std::vector<Run> runs;
     std::vector<Unit> units;
-    // The last HIT in file order whose clock was read.
+    // The last HIT in file order with a reading of the clock.
     uint64_t last_reading = 0;  // raw ticks
     uint64_t last_sequence = 0;
   };
@@ -94,12 +95,12 @@ class StacktrackRecording {
     InputFile input;
     stacktrack::StreamFormat format;
     bool sorted_by_sequence = false;
-    // Of HITs whose text does not simply stand behind them.
+    // For HITs whose text does not directly follow them.
     std::unordered_map<uint64_t, std::string> texts;
-    // By record, counted from the first: exits that only their sequence number tells.
+    // By index of the record: exits that only their sequence number marks.
     std::vector<bool> exits;
   };
-  // What a process says of its clock.
+  // The clock of a process.
   struct ProcessTime {
     std::optional<stacktrack::RawTime> divisor;
     std::optional<stacktrack::RawTime> start_hires;
@@ -135,8 +136,7 @@ class StacktrackRecording {
   std::vector<File> files_;
   std::shared_ptr<StacktrackCheckpoints> checkpoints_;
   std::map<int64_t, ProcessTime> processes_;
-  bool raw_ticks_ =
-      false;  // all files count the same integer ticks; otherwise times are told in ns
+  bool raw_ticks_ = false;   // all files count the same integer ticks; otherwise times are in ns
   int64_t first_start_ = 0;  // the earliest of all processes, seconds since 1970
   Clock clock_;
   Ticks first_time_ = 0;
@@ -149,7 +149,7 @@ class StacktrackRecording {
   uint64_t cycles_ = 0;
   uint64_t file_properties_ = 0;
   uint64_t sparse_clock_ = 0;  // the largest clock_every
-  uint64_t overwritten_ = 0;   // records that were left out
+  uint64_t overwritten_ = 0;   // skipped records
 };
 
 template <typename Sink>
@@ -166,11 +166,11 @@ void StacktrackRecording::play(size_t stream, size_t unit_index, Sink& sink,
     const stacktrack::Record hit = record_at(place.file, place.offset);
     if (hit.held_time() != estimated) {
       estimated = !estimated;
-      tell_estimated(sink, estimated);
+      emit_estimated(sink, estimated);
     }
     if (times[i] < latest) {
       problems.add({Problem::Kind::oddity, place.offset, files_[place.file].input.name(), "HIT",
-                    "the clock goes back; time is held until it has caught up", 0});
+                    "the clock goes backwards; time is held until it has caught up", 0});
     }
     latest = std::max(latest, times[i]);
     const FunctionId id = checkpoint_of(hit, place);

@@ -6,6 +6,7 @@
 
 #include <deque>
 
+#include "bytes/as_bytes.h"
 #include "support/stacktrack_samples.h"
 
 namespace telltale {
@@ -13,10 +14,8 @@ namespace {
 
 using testing::StacktrackBuilder;
 
-Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
-
 StacktrackRecording opened(const std::vector<std::string>& files) {
-  static std::deque<std::string> kept;  // a recording shows the bytes that it was opened with
+  static std::deque<std::string> kept;  // the recording refers to the bytes it was opened with
   std::vector<InputFile> inputs;
   for (const std::string& file : files)
     inputs.push_back(InputFile::from_memory("f.tlg", as_bytes(kept.emplace_back(file))));
@@ -79,7 +78,7 @@ TEST(StacktrackRecording, ClassicWithExitsMarkedOrNot) {
   }
 }
 
-// Out of order in the file, held times between readings, a text behind another record, losses.
+// HITs out of order, held times between readings, a text after another record, losses.
 TEST(StacktrackRecording, Wide) {
   const std::string file = testing::samples::wide_stream(std::endian::little).bytes();
   const StacktrackRecording recording = opened({file});
@@ -107,7 +106,7 @@ TEST(StacktrackRecording, ChunkThatIsBeingClearedIsLeftOut) {
   EXPECT_TRUE(opened({ring}).streams().empty());
 }
 
-// A piece of a stream: what came before is unknown until the next cycle posts it again.
+// Part of a stream: earlier context is unknown until the next cycle repeats it.
 TEST(StacktrackRecording, BeginsInTheMiddle) {
   using enum stacktrack::Style;
   StacktrackBuilder b(false);
@@ -120,7 +119,7 @@ TEST(StacktrackRecording, BeginsInTheMiddle) {
                           "5:6 25 variable #4=v", "5:6 30 step named later"));
 }
 
-// The same scope index means another thing in another process, in another file, or later on.
+// A scope index may have a different meaning in another process, in another file, or later.
 TEST(StacktrackRecording, ContextIsTheProcesssAndTheFiles) {
   using enum stacktrack::Style;
   const auto stream = [](uint32_t pid, std::string_view name, uint64_t when) {
@@ -145,7 +144,7 @@ TEST(StacktrackRecording, LossesToldAsVariables) {
   EXPECT_EQ(recording.problems().kept()[0].message, "the recorder lost 7 (no_space)");
 }
 
-// Threads that take turns, more than a unit of records: nothing is lost between runs and units.
+// Alternating threads with more than one unit of records: nothing is lost between runs and units.
 TEST(StacktrackRecording, ManyUnits) {
   StacktrackBuilder b(true);
   b.chunk(0, 0, 4096).prologue().time_type(1'000'000'000);

@@ -9,14 +9,14 @@
 namespace telltale {
 namespace {
 
-// A time stamp, or how far the time has moved since the first record that was read.
+// A time stamp, absolute or relative to the first record read.
 struct RunningTime {
   uint64_t tsc = 0;
   bool absolute = false;
 
   void move(uint64_t ticks) { tsc += ticks; }
   void set(uint64_t to) { *this = {to, true}; }
-  // What `later`, which began where this is, amounts to.
+  // Combines this with `later`, which began here.
   [[nodiscard]] RunningTime then(const RunningTime& later) const {
     return later.absolute ? later : RunningTime{tsc + later.tsc, absolute};
   }
@@ -58,7 +58,7 @@ class PieceScan {
     } else if (const auto* wrap = std::get_if<xray::TscWrap>(&record.payload)) {
       time_.set(wrap->tsc);
     } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
-      // 0 where the event has a time of its own.
+      // 0 if the event has its own time.
       time_.move(static_cast<uint64_t>(int64_t{custom->tsc_delta}));
     } else if (const auto* typed = std::get_if<xray::TypedEvent>(&record.payload)) {
       time_.move(static_cast<uint64_t>(int64_t{typed->tsc_delta}));
@@ -72,9 +72,9 @@ class PieceScan {
   [[nodiscard]] uint64_t begin() const { return begin_; }
   [[nodiscard]] uint64_t end() const { return end_; }  // one past the last whole record
   [[nodiscard]] bool ends_buffer() const { return ends_buffer_; }
-  // A record stands at the beginning that only stands at a buffer's.
+  // The piece begins with a record that occurs only at the start of a buffer.
   [[nodiscard]] bool begins_buffer() const { return begins_buffer_; }
-  // The first place at which the piece can be cut off.
+  // The first position at which the piece can be cut.
   [[nodiscard]] const std::optional<Cut>& cut() const { return cut_; }
   [[nodiscard]] const RunningTime& time() const { return time_; }
 
@@ -92,9 +92,9 @@ class PieceScan {
 
 std::vector<BufferCut> cut_buffer(Bytes file, const xray::FileHeader& header, uint64_t begin,
                                   uint64_t end, uint64_t piece_bytes, size_t workers) {
-  // Whether a record begins where a piece does is known only when the piece before it has been
-  // read; but hardly any records are of another size than 8 and 16 bytes, so all pieces are read at
-  // once, and again where that was wrong.
+  // Only the piece before tells whether a record begins at the start of a piece. Since nearly all
+  // records have 8 or 16 bytes, all pieces are read concurrently, and reread where the guess was
+  // wrong.
   const auto piece_end = [&](uint64_t piece) {
     return std::min(end, begin + (piece + 1) * piece_bytes);
   };

@@ -12,13 +12,12 @@
 namespace telltale {
 namespace {
 
-using testing::as_bytes;
 using testing::FdrBuilder;
 
-// Where the only buffer of a file begins, behind its BufferExtents record.
+// Start of the only buffer of a file, after its BufferExtents record.
 constexpr uint64_t kBegin = xray::kFileHeaderBytes + xray::kMetadataRecordBytes;
 
-// The time before each function record that a cut may stand at, in the slowest way.
+// The time before each function record at which a cut is possible, computed naively.
 struct TimesByOffset {
   std::map<uint64_t, uint64_t> times;
   uint64_t tsc = 0;
@@ -97,7 +96,7 @@ TEST(BufferCuts, StandWhereTheTimeIsKnown) {
     ASSERT_FALSE(walk.error.has_value());
     for (const uint64_t piece_bytes : {64, 200, 1000, 5000}) {
       const auto cuts = cut(file, piece_bytes);
-      // A piece that holds nothing but a long event cannot be cut off.
+      // A piece inside a long event cannot be cut.
       if (!odd && piece_bytes >= 1000) {
         EXPECT_EQ(cuts.size() + 1, (file.size() - kBegin) / piece_bytes);
       }
@@ -128,7 +127,7 @@ TEST(BufferCuts, EndWhereARecordCannotBeRead) {
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(after[i].offset, before[i].offset);
 }
 
-// Its opening ends a buffer, also where a piece begins.
+// A buffer's first record ends the previous buffer, also at the start of a piece.
 TEST(BufferCuts, EndWhereAnotherBufferBegins) {
   FdrBuilder builder(5);
   builder.buffer({.tsc = 5000});

@@ -14,19 +14,19 @@
 
 namespace telltale {
 
-// Visitors that tell XRay records as model events. `Scale` turns a time stamp of the file into
+// Visitors that emit XRay records as model events. `Scale` converts a time stamp of the file to
 // ticks of the recording.
 
-// Where records of one FDR buffer stand in their file.
+// Range of the records of one FDR buffer in its file.
 struct FdrPlace {
   Bytes file;
   const xray::FileHeader& header;
   const std::string& file_name;
   uint64_t end = 0;                 // one past the last record
-  uint64_t limit_tsc = UINT64_MAX;  // when what the thread does next begins
+  uint64_t limit_tsc = UINT64_MAX;  // start of the thread's next buffer
 };
 
-// One FDR buffer. `floor_tsc`: no event is told an earlier time.
+// One FDR buffer. `floor_tsc`: lower bound for the times of events.
 template <typename Sink, typename Scale>
 class FdrToEvents {
  public:
@@ -60,7 +60,7 @@ class FdrToEvents {
     const uint64_t begin = end;
     end = run.from(begin).for_each([&](uint64_t, const xray::FunctionRecord& record, bool exits) {
       tsc += record.tsc_delta;
-      tell(to, scale_(tsc), record, exits);
+      emit(to, scale_(tsc), record, exits);
     });
     tsc_ = tsc;
     to.end((end - begin) / xray::kFunctionRecordBytes, scale_(tsc));
@@ -75,7 +75,7 @@ class FdrToEvents {
         sink_.argument(argument->value);
       } else {
         problems_.add({Problem::Kind::oddity, record.offset, file_name_, "CallArgument",
-                       "follows no entry that has arguments", 0});
+                       "does not follow an entry with arguments", 0});
       }
       return;
     }
@@ -93,16 +93,16 @@ class FdrToEvents {
     }
   }
 
-  // The latest time told, on the file's clock.
+  // The latest emitted time, on the file's clock.
   [[nodiscard]] uint64_t latest_tsc() const { return std::max(tsc_, floor_); }
-  // Tells the sink that the rest of the buffer is missing.
+  // Reports to the sink that the rest of the buffer is missing.
   void lose(uint64_t bytes, std::string_view reason) {
     sink_.loss(LossEvent{now(), bytes, reason});
   }
 
  private:
   template <typename To>
-  [[gnu::always_inline]] static void tell(To& to, Ticks time, const xray::FunctionRecord& record,
+  [[gnu::always_inline]] static void emit(To& to, Ticks time, const xray::FunctionRecord& record,
                                           bool exits) {
     const FunctionId function{record.function_id};
     if (exits) {
@@ -112,18 +112,18 @@ class FdrToEvents {
       to.enter(time, function);
     }
   }
-  // Tells records until the clock has caught up with the latest time told; returns the offset after
-  // them.
+  // Emits records until the clock has caught up with the latest emitted time; returns the offset
+  // after them.
   template <typename Run>
   [[gnu::noinline]] uint64_t hold_functions(const Run& run) {
     return run.for_each([&](uint64_t, const xray::FunctionRecord& record, bool exits) {
       tsc_ += record.tsc_delta;
-      tell(sink_, now(), record, exits);
+      emit(sink_, now(), record, exits);
       return tsc_ < floor_;
     });
   }
-  // Time stamps that go back (a clock that is not the same on all CPUs) are held at the latest time
-  // seen.
+  // Time stamps that go backwards (a clock that differs between CPUs) are clamped to the latest
+  // time seen.
   [[nodiscard]] Ticks now() const { return scale_(latest_tsc()); }
 
   void set_time(const xray::FdrRecord& record, uint64_t tsc) {
@@ -131,7 +131,7 @@ class FdrToEvents {
       floor_ = std::max(tsc_, floor_);
       problems_.add({Problem::Kind::oddity, record.offset, file_name_,
                      std::string(xray::record_name(record.payload)),
-                     "the clock goes back; time is held until it has caught up", 0});
+                     "the clock goes backwards; time is held until it has caught up", 0});
     }
     tsc_ = tsc;
     timed_ = true;
@@ -147,8 +147,8 @@ class FdrToEvents {
     tsc_ += static_cast<uint64_t>(int64_t{delta});
     sink_.instant(InstantEvent{now(), category, type, payload});
   }
-  // Versions 1 to 4: a custom event has a time of its own, which moves nothing: it is told at that
-  // time, but between the records that it stands between.
+  // Versions 1 to 4: a custom event has its own time, which does not advance the clock. It is
+  // emitted at that time, clamped between its neighbours.
   void instant_aside(const xray::FdrRecord& record, uint64_t tsc, Bytes payload) {
     if (next_timed_.offset <= record.offset) {
       next_timed_ = xray::find_next_timed(place_.file, place_.header,
@@ -161,7 +161,7 @@ class FdrToEvents {
 
   void report_untimed(uint64_t offset, uint64_t bytes) {
     problems_.add({Problem::Kind::corruption, offset, file_name_, "Buffer",
-                   "no NewCPUId gives this record a time; it is left out", bytes});
+                   "no NewCPUId record sets the time of this record; it is ignored", bytes});
   }
 
   Sink& sink_;
@@ -171,14 +171,14 @@ class FdrToEvents {
   const std::string& file_name_;
   ProblemLog& problems_;
   xray::TimedPlace next_timed_;
-  uint64_t aside_ = 0;  // of the latest event with a time of its own
+  uint64_t aside_ = 0;  // of the latest event with its own time
   uint64_t tsc_ = 0;
   uint64_t floor_;
   bool timed_ = false;
   bool takes_arguments_ = false;
 };
 
-// One run of a basic log. `floor_tsc`: no event is told an earlier time.
+// One run of a basic log. `floor_tsc`: lower bound for the times of events.
 template <typename Sink, typename Scale>
 class BasicToEvents {
  public:
@@ -190,8 +190,8 @@ class BasicToEvents {
   void record(const xray::BasicRecord& record) {
     const FunctionId function{static_cast<uint32_t>(record.function_id)};
     if (record.type == xray::BasicRecordType::argument) {
-      // Writers log arguments of calls that they did not log: only one that follows its entry is
-      // told.
+      // Writers also log arguments of calls that they did not log; only an argument that follows
+      // its entry is emitted.
       if (takes_arguments_ && function == last_) sink_.argument(record.argument);
       return;
     }

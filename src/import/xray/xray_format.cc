@@ -26,7 +26,7 @@ Confidence sniff(Bytes file) {
   return is_newer ? Confidence::unknown_version : Confidence::none;
 }
 
-// Traces of telltale's own recorder have side records, which say what ids mean.
+// Traces of telltale's recorder have side records, which define the ids.
 Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
                                               const OpenOptions& options) {
   ProblemLog problems;
@@ -56,7 +56,7 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   checked.format = fdr ? "xray-fdr" : "xray-basic";
   checked.version = std::to_string(verdict->header.version);
   checked.title = fmt::format("XRay {} version {}", fdr ? "FDR" : "basic", checked.version);
-  tell_verdict<xray::Violation>(*verdict, checked);
+  describe_verdict<xray::Violation>(*verdict, checked);
   return checked;
 }
 

@@ -49,7 +49,7 @@ bool XrayRecordSelector::metadata(const xray::FdrRecord& record) {
   } else if (const auto* typed = std::get_if<xray::TypedEvent>(&record.payload)) {
     tsc_ += static_cast<uint64_t>(int64_t{typed->tsc_delta});
   } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
-    // Before version 5 it has a time of its own, which does not move the buffer's.
+    // Before version 5 it has its own time, which does not advance the buffer's.
     tsc_ += static_cast<uint64_t>(int64_t{custom->tsc_delta});
     if (custom->tsc != 0) return thread_->other(to_ticks(custom->tsc));
   }

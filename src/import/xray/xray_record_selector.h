@@ -13,9 +13,8 @@ namespace telltale {
 // A call filter, for the records of an XRay trace. `filter` must outlive it.
 class XrayRecordSelector final : public xray::RecordSelector {
  public:
-  // `file_clock`: of the file that the records are in, if the recording's own clock is another one
-  // and counts nanoseconds. `ids`: what the file's ids are in the recording, if not the same; must
-  // outlive it.
+  // `file_clock`: clock of the file, if the recording's clock differs and counts nanoseconds.
+  // `ids`: maps the file's ids to the recording's, if they differ; must outlive it.
   XrayRecordSelector(RecordFilter& filter, std::optional<Clock> file_clock,
                      const IdMap* ids = nullptr)
       : filter_(filter), file_clock_(std::move(file_clock)), ids_(ids) {}
@@ -27,7 +26,7 @@ class XrayRecordSelector final : public xray::RecordSelector {
   bool yaml(const xray::YamlRecord& record) override;
   [[nodiscard]] bool here() const override;
 
-  // The time of the record told last, on the recording's clock.
+  // The time of the last record, on the recording's clock.
   [[nodiscard]] Ticks now() const { return to_ticks(tsc_); }
 
  private:
@@ -42,7 +41,7 @@ class XrayRecordSelector final : public xray::RecordSelector {
   RecordFilter::Thread* thread_ = nullptr;
   ThreadKey key_;
   uint64_t tsc_ = 0;
-  bool last_call_chosen_ = false;  // its arguments are chosen with it
+  bool last_call_chosen_ = false;  // selects its arguments with it
 };
 
 }  // namespace telltale

@@ -18,12 +18,12 @@
 namespace telltale {
 namespace {
 
-// Large enough that what a unit costs to begin (names, stacks) is small beside its records.
+// Large enough that the setup of a unit (names, stacks) is small compared with its records.
 constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
-// A buffer larger than this is cut into pieces of unit size, so that what a unit costs does not
-// grow with the recording. Smaller ones are not worth reading twice.
+// Larger buffers are cut into pieces of unit size, so that the cost of a unit does not grow with
+// the recording. Smaller ones are not worth reading twice.
 constexpr uint64_t kHugeBufferBytes = uint64_t{32} << 20;
-// Cuts stand some records behind where they are wanted; every piece is a unit nevertheless.
+// Cuts lie a few records after the wanted positions; every piece is still one unit.
 constexpr uint64_t kPieceBytes = kUnitBytes + kUnitBytes / 64;
 
 }  // namespace
@@ -37,8 +37,7 @@ class XrayRecording::Builder {
     const File& file = recording_.files_[index];
     recording_.problems_.merge(file.input.problems());
     if (file.header.type == xray::LogType::basic) {
-      // A thread's records are in true order within a file, so all its runs stand where the first
-      // one does.
+      // A thread's records are in true order within a file, so all its runs sort by the first one.
       std::map<ThreadKey, uint64_t> first_tsc;
       for (const xray::BasicRun& run : xray::find_basic_runs(
                file.input.bytes(), file.header, file.input.name(), recording_.problems_)) {
@@ -100,7 +99,7 @@ class XrayRecording::Builder {
   }
 
  private:
-  // A time stamp of a file on the recording's clock.
+  // Converts a file's time stamp to the recording's clock.
   [[nodiscard]] Ticks to_ticks(uint32_t file, uint64_t tsc) const {
     if (recording_.same_frequency_) return tsc;
     return Clock{"TSC", recording_.files_[file].header.cycle_frequency}.to_ns(tsc);
@@ -110,8 +109,8 @@ class XrayRecording::Builder {
   }
   void add(ThreadKey thread, const Chunk& chunk) { threads_[thread].push_back(chunk); }
 
-  // A buffer that was cut off before it named its process belongs to the thread of that number, if
-  // there is one.
+  // A buffer truncated before its process record belongs to the thread of the same number, if there
+  // is one.
   void place_cut_buffers() {
     for (const auto& [tid, chunk] : cut_buffers_) {
       const auto named =
@@ -159,13 +158,12 @@ void XrayRecording::set_contexts(std::vector<FileContext> contexts) {
     const uint32_t lost = files_[i].header.recorder.lost_events;
     if (lost == 0 || files_[i].context.has_side_record) continue;
     problems_.add({Problem::Kind::loss, xray::kRecorderMarkOffset, files_[i].input.name(), "header",
-                   fmt::format("{} event{} lost, says the recorder", lost, lost == 1 ? "" : "s"),
-                   0});
+                   fmt::format("the recorder lost {} event{}", lost, lost == 1 ? "" : "s"), 0});
   }
 }
 
 void XrayRecording::read_ahead(size_t stream, size_t unit) const {
-  // Ranges are merged across small gaps (buffers of other threads), to make fewer requests.
+  // Merges ranges across small gaps (buffers of other threads), to make fewer requests.
   constexpr uint64_t kWideGapBytes = uint64_t{128} << 10;
   const Stream& chunks = chunks_[stream];
   for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1];) {

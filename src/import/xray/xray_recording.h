@@ -27,12 +27,12 @@
 namespace telltale {
 
 // One or several XRay traces (FDR or basic, mixed if need be) as one recording: an EventSource.
-// Buffers of a thread are put in order of their first time stamp, whatever their order in the
-// files. Immutable once opened.
+// Orders the buffers of a thread by their first time stamp, regardless of their order in the files.
+// Immutable after opening.
 class XrayRecording {
  public:
-  // `inputs` must have XRay file headers. `names` says what the ids mean. Errors: truncated or
-  // unknown header of any file.
+  // `inputs` must have XRay file headers. `names` resolves the ids. Errors: truncated or unknown
+  // header of any file.
   static Result<XrayRecording> open(std::vector<InputFile> inputs,
                                     std::shared_ptr<const FunctionNames> names);
 
@@ -40,34 +40,33 @@ class XrayRecording {
   [[nodiscard]] Ticks first_time() const { return first_time_; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return *names_; }
-  // Size of a unit's records in the files, bytes: what working on it costs.
+  // Size of a unit's records in the files in bytes: an estimate of its cost.
   [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
-  // What was found broken while the files were indexed; play() finds the rest.
+  // Problems found while indexing the files; play() reports the others.
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
-  // Adds what was found in files that go with the recording.
+  // Adds problems of files that belong to the recording.
   void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
 
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
-  // Starts reading a unit into memory that will be played soon.
+  // Prefetches a unit that will be played soon.
   void read_ahead(size_t stream, size_t unit) const;
 
-  // Reads every record once, on `workers` threads. Threads, records and span are those that the
-  // filter chooses.
+  // Reads every record once, on `workers` threads. Threads, records and span cover only records
+  // that the filter selects.
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
 
-  // The files, for what works record by record.
+  // The files, for work record by record.
   [[nodiscard]] size_t file_count() const { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const { return files_[file].input; }
 
-  // What goes with one of the files: what its ids are in the recording, and what a side record
-  // says.
+  // Data that belongs to one file: the mapping of its ids, and its side record.
   struct FileContext {
     IdMap ids;
     std::vector<std::pair<std::string, std::string>> properties;
     bool has_side_record = false;
   };
-  // Before the first play(). REQUIRES: as many as there are files.
+  // Call before the first play(). REQUIRES: one per file.
   void set_contexts(std::vector<FileContext> contexts);
 
  private:
@@ -76,7 +75,7 @@ class XrayRecording {
     xray::FileHeader header;
     FileContext context = {};
 
-    // Events need more than decoding: times that were not read, or other ids.
+    // Whether events need more than decoding: estimated times, or mapped ids.
     [[nodiscard]] bool adapted() const {
       return header.recorder.sparse_interval != 0 || !context.ids.is_identity();
     }
@@ -86,8 +85,9 @@ class XrayRecording {
     uint64_t begin = 0;
     uint64_t end = 0;
     uint64_t order_tsc =
-        0;  // where it stands among the thread's chunks; pieces of a whole share one, in file order
-    uint64_t start_tsc = 0;  // time before the first record, of a piece that begins inside a buffer
+        0;  // order among the thread's chunks; pieces of one buffer share it, in file order
+    uint64_t start_tsc =
+        0;  // time before the first record, for a piece that begins inside a buffer
     uint32_t file = 0;
     bool inside_buffer = false;
     bool torn = false;
@@ -100,35 +100,36 @@ class XrayRecording {
   };
   class Builder;
 
-  // What of a unit's chunks goes on from one to the next.
+  // State carried between the chunks of a unit.
   struct Progress {
-    uint64_t latest_tsc = 0;  // told, on the file's clock: nothing after it is earlier
-    Ticks pace = 0;           // of a sparse clock
-    uint64_t limit_tsc = 0;   // when the next chunk begins, on the file's clock
-    uint64_t estimated = 0;   // calls' records without a time of their own
+    uint64_t latest_tsc =
+        0;           // latest emitted time on the file's clock: a lower bound for later events
+    Ticks pace = 0;  // of a sparse clock
+    uint64_t limit_tsc = 0;  // when the next chunk begins, on the file's clock
+    uint64_t estimated = 0;  // call records without their own time
   };
   template <typename Sink, typename Scale>
   void play_chunk(const Chunk& chunk, Progress& progress, Sink& sink, Scale scale,
                   ProblemLog& problems) const;
-  // The same for what is rarer and need not be as fast: times that were not read, ids and
-  // frequencies that differ from file to file. One loop for all sinks.
+  // The same for rarer cases that need not be as fast: estimated times, and ids or frequencies that
+  // differ between files. One loop for all sinks.
   void play_adapted(const Chunk& chunk, Progress& progress, EventReceiver& sink,
                     ProblemLog& problems) const;
-  // When the chunk behind number i of a stream begins, if it is of the same file.
+  // Start of the chunk after number i of a stream, if it is from the same file.
   static uint64_t limit_of(const Stream& stream, size_t i);
   template <typename Visitor>
   void walk(const Chunk& chunk, Visitor& visitor) const;
-  // Chooses records of one of the files. `filter` must outlive it.
+  // Selects records of one of the files. `filter` must outlive it.
   [[nodiscard]] XrayRecordSelector selector(RecordFilter& filter, size_t file) const;
   struct RecordCount;
   [[nodiscard]] RecordCount count_records(size_t workers, ProblemLog& problems) const;
   [[nodiscard]] RecordCount count_chosen(size_t workers, const CallFilter& filter) const;
-  [[nodiscard]] bool has_extents(const Chunk& chunk) const;  // a BufferExtents stands before it
+  [[nodiscard]] bool has_extents(const Chunk& chunk) const;  // preceded by a BufferExtents record
 
   std::vector<File> files_;
   std::shared_ptr<const FunctionNames> names_;
   Clock clock_;
-  bool same_frequency_ = true;  // of all files; otherwise times are told in nanoseconds
+  bool same_frequency_ = true;  // of all files; otherwise times are in nanoseconds
   Ticks first_time_ = 0;
   std::vector<Stream> chunks_;        // parallel to streams_
   std::vector<EventStream> streams_;  // by (pid, tid)

@@ -1,4 +1,4 @@
-// What `info` answers of an XRay recording.
+// `info` for XRay recordings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr size_t kFdrKinds = std::variant_size_v<xray::FdrPayload>;
 constexpr std::array<std::string_view, 4> kActionNames = {"FunctionEnter", "FunctionExit",
                                                           "FunctionTailExit", "FunctionEnterArgs"};
 
-// Counts records by kind, without going through the model.
+// Counts records by kind, without converting them to model events.
 struct RecordCounter {
   std::array<uint64_t, 4> functions{};
   std::array<uint64_t, kFdrKinds> metadata_records{};
@@ -70,7 +70,7 @@ struct LastTime : IgnoreEvents {
   void estimated_calls(uint64_t count) { estimated += count; }
 };
 
-// Passes on to a counter what a filter chooses.
+// Forwards selected records to a counter.
 struct ChosenCounter {
   explicit ChosenCounter(XrayRecordSelector& with) : selector(with) {}
   XrayRecordSelector& selector;
@@ -106,12 +106,12 @@ std::string sparse_words(uint32_t interval, uint64_t estimated) {
 
 }  // namespace
 
-// What was counted, and from when to when.
+// Counts and span.
 struct XrayRecording::RecordCount {
   RecordCounter counter;
   Ticks first = std::numeric_limits<Ticks>::max();
   Ticks last = 0;
-  uint64_t estimated = 0;  // calls' records without a time of their own
+  uint64_t estimated = 0;  // call records without their own time
 
   void merge(const RecordCount& other) {
     estimated += other.estimated;
@@ -119,7 +119,7 @@ struct XrayRecording::RecordCount {
     first = std::min(first, other.first);
     last = std::max(last, other.last);
   }
-  // Framed buffers have a BufferExtents record in front of them, which is in no chunk.
+  // Framed buffers are preceded by a BufferExtents record, which is in no chunk.
   void add_extents() {
     ++counter.metadata_records[xray::FdrPayload(xray::BufferExtents{}).index()];
   }
@@ -148,7 +148,7 @@ void XrayRecording::walk(const Chunk& chunk, Visitor& visitor) const {
   }
 }
 
-// Every record, unit by unit; problems are those of all of them.
+// Reads every record, unit by unit; reports the problems of all.
 XrayRecording::RecordCount XrayRecording::count_records(size_t workers,
                                                         ProblemLog& problems) const {
   std::vector<std::pair<size_t, size_t>> units;
@@ -182,7 +182,7 @@ XrayRecording::RecordCount XrayRecording::count_records(size_t workers,
   return total;
 }
 
-// The records that a filter chooses, thread by thread, since a call's depth follows from the calls
+// Reads the selected records thread by thread, since the depth of a call depends on the calls
 // before it.
 XrayRecording::RecordCount XrayRecording::count_chosen(size_t workers,
                                                        const CallFilter& filter) const {
@@ -237,7 +237,7 @@ RecordingInfo XrayRecording::info(size_t workers, const CallFilter& filter) cons
   for (const EventStream& stream : streams_) {
     if (filter.keeps_thread(stream.thread)) info.threads.push_back(stream.thread);
   }
-  // Damage is told whole, whatever is asked for: it may be why something is not there.
+  // Reports all damage regardless of the filter: it may explain missing records.
   RecordCount count = count_records(workers, info.problems);
   for (const File& file : files_) {
     if (file.header.recorder.sparse_interval == 0) continue;

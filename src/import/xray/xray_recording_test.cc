@@ -15,7 +15,7 @@
 namespace telltale {
 namespace {
 
-// Adds up what it is told, in order.
+// Sums all events, in order.
 struct Digest : IgnoreEvents {
   uint64_t value = 14695981039346656037U;
   uint64_t events = 0;
@@ -53,7 +53,7 @@ XrayRecording open(const std::string& bytes) {
   return std::move(*recording);
 }
 
-// Every time that is told, in order.
+// Collects every emitted time, in order.
 struct EveryTime : IgnoreEvents {
   std::vector<Ticks> calls;
   std::vector<Ticks> all;
@@ -62,8 +62,8 @@ struct EveryTime : IgnoreEvents {
   void instant(const InstantEvent& event) { all.push_back(event.time); }
 };
 
-// Before version 5 a custom event has a time of its own. It is told at that time, but between the
-// records that it stands between, and moves none of them.
+// Before version 5 a custom event has its own time. It is emitted at that time, clamped between its
+// neighbours, and moves none of them.
 TEST(XrayRecording, ACustomEventsOwnTimeMovesNothing) {
   for (uint16_t version = 1; version <= 4; ++version) {
     testing::FdrBuilder builder(version);
@@ -88,7 +88,7 @@ TEST(XrayRecording, CutsHugeBuffersWithoutChangingWhatTheySay) {
   bench::TraceShape shape;
   shape.records = 6'000'000;  // 48 MB
   const std::string small_buffers = bench::XrayTraceMaker(shape).make();
-  // The same records in one buffer: the preambles of all buffers but the first are left out.
+  // The same records in one buffer, without the preambles of all buffers but the first.
   std::string one_buffer = small_buffers.substr(0, 32 + 5 * 16);
   constexpr size_t kRecords = 375'000;
   for (size_t buffer = 0; buffer < 16; ++buffer) {
@@ -110,14 +110,13 @@ TEST(XrayRecording, CutsHugeBuffersWithoutChangingWhatTheySay) {
   EXPECT_EQ(in_one.info(2).records, shape.records + 5);
 }
 
-// Before version 5 a custom event has a time of its own, which the deltas around it do not count
-// from.
+// Before version 5 a custom event has its own time, which the deltas around it ignore.
 TEST(XrayRecording, ACustomEventLaterThanWhatFollowsIsToldAtItsTime) {
   struct Times : IgnoreEvents {
-    std::vector<Ticks> told;
-    void enter(Ticks time, FunctionId) { told.push_back(time); }
-    void leave(Ticks time, FunctionId, LeaveKind) { told.push_back(time); }
-    void instant(const InstantEvent& event) { told.push_back(event.time); }
+    std::vector<Ticks> emitted;
+    void enter(Ticks time, FunctionId) { emitted.push_back(time); }
+    void leave(Ticks time, FunctionId, LeaveKind) { emitted.push_back(time); }
+    void instant(const InstantEvent& event) { emitted.push_back(event.time); }
   };
   const auto times = [](uint16_t version) {
     const std::string file = testing::FdrBuilder(version)
@@ -130,19 +129,20 @@ TEST(XrayRecording, ACustomEventLaterThanWhatFollowsIsToldAtItsTime) {
     Times sink;
     ProblemLog problems;
     open(file).play(0, 0, sink, problems);
-    return sink.told;
+    return sink.emitted;
   };
   EXPECT_EQ(times(4), (std::vector<Ticks>{1000, 1010, 1010, 1210}));
   EXPECT_EQ(times(5), (std::vector<Ticks>{1000, 1100, 1110, 1310}));
 }
 
-// Since version 5 an event has a delta, which may be negative: time is held until it has caught up.
+// Since version 5 an event has a delta, which may be negative: time is clamped until it has caught
+// up.
 TEST(XrayRecording, NegativeDeltasOfEventsDoNotTurnTimeBack) {
   struct Times : IgnoreEvents {
-    std::vector<Ticks> told;
-    void enter(Ticks time, FunctionId) { told.push_back(time); }
-    void leave(Ticks time, FunctionId, LeaveKind) { told.push_back(time); }
-    void instant(const InstantEvent& event) { told.push_back(event.time); }
+    std::vector<Ticks> emitted;
+    void enter(Ticks time, FunctionId) { emitted.push_back(time); }
+    void leave(Ticks time, FunctionId, LeaveKind) { emitted.push_back(time); }
+    void instant(const InstantEvent& event) { emitted.push_back(event.time); }
   };
   for (const bool typed : {false, true}) {
     testing::FdrBuilder builder(5);
@@ -156,7 +156,7 @@ TEST(XrayRecording, NegativeDeltasOfEventsDoNotTurnTimeBack) {
     Times sink;
     ProblemLog problems;
     open(file).play(0, 0, sink, problems);
-    EXPECT_EQ(sink.told, (std::vector<Ticks>{1100, 1100, 1100, 1260})) << typed;
+    EXPECT_EQ(sink.emitted, (std::vector<Ticks>{1100, 1100, 1100, 1260})) << typed;
   }
 }
 
@@ -177,8 +177,8 @@ TEST(XrayRecording, ReadsSeveralFilesAsOne) {
                                .bytes();
   for (const bool in_order : {true, false}) {
     std::vector<InputFile> inputs;
-    inputs.push_back(InputFile::from_memory("a", testing::as_bytes(in_order ? early : late)));
-    inputs.push_back(InputFile::from_memory("b", testing::as_bytes(in_order ? late : early)));
+    inputs.push_back(InputFile::from_memory("a", as_bytes(in_order ? early : late)));
+    inputs.push_back(InputFile::from_memory("b", as_bytes(in_order ? late : early)));
     const auto recording = XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
     ASSERT_TRUE(recording);
     ASSERT_EQ(recording->streams().size(), 1U);
@@ -209,13 +209,13 @@ TEST(XrayRecording, BufferThatIsCutBeforeItsPidBelongsToTheThreadOfThatNumber) {
   EXPECT_EQ(recording.streams()[0].thread, (ThreadKey{42, 7}));
 }
 
-// Entries and arguments, in the order in which they are told.
+// Entries and arguments, in order of emission.
 struct EntriesAndArguments : IgnoreEvents {
-  std::vector<std::string> told;
+  std::vector<std::string> emitted;
   void enter(Ticks, FunctionId function) {
-    told.push_back(fmt::format("#{}", to_number(function)));
+    emitted.push_back(fmt::format("#{}", to_number(function)));
   }
-  void argument(uint64_t value) { told.push_back(fmt::format("{}", value)); }
+  void argument(uint64_t value) { emitted.push_back(fmt::format("{}", value)); }
 };
 
 TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
@@ -235,14 +235,14 @@ TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
                               .wrap(2000)
                               .argument(15)
                               .bytes();
-  EntriesAndArguments heard;
+  EntriesAndArguments log;
   ProblemLog problems;
-  open(fdr).play(0, 0, heard, problems);
-  EXPECT_EQ(heard.told, (std::vector<std::string>{"#1", "11", "12", "#2", "#3", "#4", "#5"}));
+  open(fdr).play(0, 0, log, problems);
+  EXPECT_EQ(log.emitted, (std::vector<std::string>{"#1", "11", "12", "#2", "#3", "#4", "#5"}));
   EXPECT_EQ(problems.count(), 4U);
 
-  // Basic mode tells of which function an argument is; writers log those of calls that they left
-  // out, which is no problem.
+  // Basic mode records the function of an argument; writers log arguments of calls that they omit,
+  // which is not a problem.
   const std::string basic = testing::BasicBuilder(3)
                                 .thread(1)
                                 .argument_of(1, 10)
@@ -257,10 +257,10 @@ TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
                                 .enter(4, 30)
                                 .argument_of(3, 15)
                                 .bytes();
-  heard.told.clear();
+  log.emitted.clear();
   ProblemLog none;
-  open(basic).play(0, 0, heard, none);
-  EXPECT_EQ(heard.told, (std::vector<std::string>{"#1", "11", "13", "#2", "#3", "#4"}));
+  open(basic).play(0, 0, log, none);
+  EXPECT_EQ(log.emitted, (std::vector<std::string>{"#1", "11", "13", "#2", "#3", "#4"}));
   EXPECT_EQ(none.count(), 0U);
 }
 
@@ -275,20 +275,20 @@ TEST(XrayYamlRecording, TheLastUnitEndsWithTheRecords) {
         "}}\n",
         i % 2 == 0 ? "enter" : "exit", i + 1);
   }
-  const auto recording = XrayYamlRecording::open(
-      InputFile::from_memory("text", testing::as_bytes(text)), std::make_shared<IdNames>());
+  const auto recording = XrayYamlRecording::open(InputFile::from_memory("text", as_bytes(text)),
+                                                 std::make_shared<IdNames>());
   ASSERT_TRUE(recording) << to_string(recording.error());
   ASSERT_EQ(recording->streams().size(), 1U);
   ASSERT_EQ(recording->streams()[0].units, 2U);
   EXPECT_EQ(recording->unit_bytes(0, 1) * XrayYamlRecording::kUnitRecords,
             recording->unit_bytes(0, 0));
-  EveryTime heard;
+  EveryTime log;
   ProblemLog problems;
-  recording->play(0, 0, heard, problems);
-  EXPECT_EQ(heard.calls.size(), XrayYamlRecording::kUnitRecords);
-  recording->play(0, 1, heard, problems);
-  ASSERT_EQ(heard.calls.size(), XrayYamlRecording::kUnitRecords + 1);
-  EXPECT_EQ(heard.calls.back(), XrayYamlRecording::kUnitRecords + 1);
+  recording->play(0, 0, log, problems);
+  EXPECT_EQ(log.calls.size(), XrayYamlRecording::kUnitRecords);
+  recording->play(0, 1, log, problems);
+  ASSERT_EQ(log.calls.size(), XrayYamlRecording::kUnitRecords + 1);
+  EXPECT_EQ(log.calls.back(), XrayYamlRecording::kUnitRecords + 1);
   EXPECT_EQ(problems.count(), 0U);
 }
 
@@ -307,8 +307,8 @@ records:
   - { type: 0, func-id: 1, function: 'named(int)', cpu: 1, thread: 7, kind: function-exit, tsc: 50 }
 ...
 )";
-  const auto recording = XrayYamlRecording::open(
-      InputFile::from_memory("text", testing::as_bytes(text)), std::make_shared<IdNames>());
+  const auto recording = XrayYamlRecording::open(InputFile::from_memory("text", as_bytes(text)),
+                                                 std::make_shared<IdNames>());
   ASSERT_TRUE(recording) << to_string(recording.error());
   EXPECT_EQ(recording->functions().describe(FunctionId{1}).name, "named(int)");
   EXPECT_EQ(recording->functions().describe(FunctionId{2}).name, "#2");

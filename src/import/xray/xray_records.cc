@@ -14,7 +14,7 @@
 
 namespace telltale {
 
-// A recording of files with different frequencies tells time in nanoseconds.
+// A recording of files with different frequencies has times in nanoseconds.
 std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen) {
   if (chosen == nullptr) return std::nullopt;
   const Result<xray::FileHeader> header = xray::read_file_header(file.bytes());
@@ -36,7 +36,7 @@ Result<RecordLosses> convert_xray(const FormatDescriptor& format, const InputFil
                                   const ByteSink& sink, ProblemLog& problems) {
   std::optional<xray::ConvertTarget> wanted =
       xray::parse_convert_target(target == kXrayYamlTarget ? "yaml" : target);
-  if (!wanted) return usage_error(fmt::format("XRay has no format {}", target));
+  if (!wanted) return usage_error(fmt::format("unknown XRay format {}", target));
   std::unique_ptr<const Recording> recording;  // of the file: it knows the names
   if (!options.programs.empty()) {
     std::vector<InputFile> inputs;

@@ -17,7 +17,7 @@
 
 namespace telltale {
 
-// What is the same for XRay's binary traces and for llvm-xray's text, record by record.
+// Work on single records that is common to XRay's binary traces and llvm-xray's text.
 
 inline constexpr std::string_view kXrayYamlTarget = "llvm-xray-yaml";
 inline constexpr auto kXrayTargets = std::to_array<ConvertTarget>({
@@ -32,7 +32,7 @@ inline constexpr auto kXrayTargets = std::to_array<ConvertTarget>({
     {{kXrayYamlTarget, ".yaml .yml", "what llvm-xray convert -f yaml writes"}},
 });
 
-// Chooses the records of a file; none if all are chosen.
+// Selects the records of a file; none if all are selected.
 std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen);
 
 // As FormatDescriptor::dump.

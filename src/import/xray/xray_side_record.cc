@@ -39,7 +39,7 @@ std::optional<std::string> find_path(const std::string& trace_path) {
   return std::nullopt;
 }
 
-// A side record that was found beside a trace.
+// A side record found next to a trace.
 struct FoundSideRecord {
   std::string path;
   xray::SideRecord record;
@@ -54,9 +54,9 @@ struct Loss {
 std::array<Loss, 5> losses_of(const xray::SideRecord& record) {
   return {
       {{record.lost_overwritten, "overwritten by later ones in the ring", Problem::Kind::by_design},
-       {record.lost_no_space, "there was no buffer for (size, disk or memory)"},
-       {record.lost_reentrant, "came from inside the recorder"},
-       {record.lost_too_large, "fit no buffer, or could not be read"},
+       {record.lost_no_space, "without a buffer (size, disk or memory)"},
+       {record.lost_reentrant, "made inside the recorder"},
+       {record.lost_too_large, "too large for a buffer, or unreadable"},
        {record.lost_in_snapshot, "overwritten while the snapshot was written"}}};
 }
 
@@ -84,7 +84,8 @@ void add_losses(const FoundSideRecord& side, ProblemLog& problems) {
   }
   if (side.record.clock_anomalies != 0) {
     problems.add({Problem::Kind::oddity, 0, side.path, "SideRecord",
-                  fmt::format("the clock went back {} times", side.record.clock_anomalies), 0});
+                  fmt::format("the clock went backwards {} times", side.record.clock_anomalies),
+                  0});
   }
 }
 
@@ -94,8 +95,8 @@ std::string clock_words(const xray::SideRecord& record) {
   switch (record.frequency_source) {
     case xray::FrequencySource::exact:
       return "monotonic clock, in nanoseconds";
-    case xray::FrequencySource::told:
-      return fmt::format("time stamp counter, {} Hz as the processor says{}",
+    case xray::FrequencySource::stated:
+      return fmt::format("time stamp counter, {} Hz according to the processor{}",
                          record.cycle_frequency, within);
     case xray::FrequencySource::measured:
       return fmt::format("time stamp counter, {} Hz measured against the monotonic clock{}",
@@ -103,7 +104,7 @@ std::string clock_words(const xray::SideRecord& record) {
     case xray::FrequencySource::unknown:
       break;
   }
-  return fmt::format("{} Hz, nobody says how precise", record.cycle_frequency);
+  return fmt::format("{} Hz, of unknown precision", record.cycle_frequency);
 }
 
 std::string object_words(const xray::SideObject& object, size_t called) {
@@ -147,7 +148,7 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
                               : record.ring   ? "ring"
                                               : "continuous",
                               record.ended ? "the process ended by exit"
-                                           : "the process had not ended, or ended otherwise"));
+                                           : "the process had not ended, or did not end by exit"));
   properties.emplace_back("started", start_words(record));
   if (record.parent_pid != 0)
     properties.emplace_back("forked by", fmt::format("process {}", record.parent_pid));

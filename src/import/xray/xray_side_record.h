@@ -14,15 +14,15 @@
 
 namespace telltale {
 
-// What the side records of a recording's files say together.
+// The combined side records of a recording's files.
 struct XraySideRecords {
   std::shared_ptr<const FunctionNames> names;        // null: no file has a side record
   std::vector<XrayRecording::FileContext> contexts;  // one a file
 };
 
 // Reads the side records of `inputs`: the side record of TRACE is the file TRACE.side, or for
-// TRACE.gz and TRACE.zst also TRACE.side and TRACE.side.gz. One that cannot be read is said as a
-// problem, and so is what a side record says was lost. Errors: those of RecordedNames::open.
+// TRACE.gz and TRACE.zst also TRACE.side and TRACE.side.gz. An unreadable one is a problem, and so
+// are recorded losses. Errors: those of RecordedNames::open.
 Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
                                           const std::vector<std::string>& programs,
                                           const InputLimits& limits, ProblemLog& problems);

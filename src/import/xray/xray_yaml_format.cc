@@ -37,7 +37,7 @@ Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
   return make_event_recording(formats::xray_yaml, *std::move(recording));
 }
 
-// The text has no grammar of its own, but it can be read or not.
+// The text has no separate grammar: it is valid if it can be read.
 Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
   std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
   FileCheck checked;

@@ -14,14 +14,14 @@
 namespace telltale {
 namespace {
 
-// What other names do not know is looked up in the text.
+// Falls back to the names in the text.
 class YamlNames : public FunctionNames {
  public:
   YamlNames(const xray::YamlTrace& trace, std::shared_ptr<const FunctionNames> programs)
       : programs_(std::move(programs)) {
     for (const xray::YamlRecord& record : trace.records) {
       const std::string& name = trace.names[record.name];
-      // Without symbols llvm-xray writes the number, or a placeholder.
+      // Without symbols, llvm-xray writes the number or a placeholder.
       if (name.empty() || name == std::to_string(record.function_id) || name.starts_with('#'))
         continue;
       named_.try_emplace(

@@ -20,13 +20,14 @@
 
 namespace telltale {
 
-// A trace in llvm-xray's YAML form: an EventSource. The text is read whole; memory is about its
-// size. Names that the text has are used for functions that no program names.
+// A trace in llvm-xray's YAML form: an EventSource. The whole text is read; memory is about its
+// size. Names in the text are used for functions without a name from a program.
 class XrayYamlRecording {
  public:
-  static constexpr size_t kUnitRecords = 50'000;  // of a thread; its last unit may have fewer
+  static constexpr size_t kUnitRecords =
+      50'000;  // records per unit of a thread; the last unit may have fewer
 
-  // Errors: a text without a header that makes sense.
+  // Errors: a text without a valid header.
   static Result<XrayYamlRecording> open(InputFile input,
                                         std::shared_ptr<const FunctionNames> names);
 
@@ -41,15 +42,15 @@ class XrayYamlRecording {
   template <typename Sink>
   void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
 
-  // Threads, records and span are those that the filter chooses.
+  // Threads, records and span cover only what the filter selects.
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
 
-  // The file, for what works record by record.
+  // The file, for work record by record.
   [[nodiscard]] size_t file_count() const { return 1; }
   [[nodiscard]] const InputFile& input(size_t /*file*/) const { return *input_; }
 
  private:
-  // The indexes into trace_->records of one thread's records, in file order.
+  // Indexes into trace_->records of one thread's records, in file order.
   [[nodiscard]] std::span<const uint32_t> unit(size_t stream, size_t unit) const;
 
   std::shared_ptr<const InputFile> input_;
@@ -72,7 +73,7 @@ void XrayYamlRecording::play(size_t stream, size_t unit_index, Sink& sink,
     const xray::YamlRecord& record = trace_->records[index];
     if (record.tsc < time) {
       problems.add({Problem::Kind::oddity, record.offset, input_->name(), "record",
-                    "the clock goes back; time is held until it has caught up", 0});
+                    "the clock goes backwards; time is held until it has caught up", 0});
     }
     time = std::max(time, record.tsc);
     if (!cpu_known || record.cpu != cpu) {

@@ -8,14 +8,14 @@
 
 namespace telltale {
 
-// What a value is, in JSON and in every later sink.
+// The type of a value, in JSON and all other sinks.
 enum class ValueType : uint8_t {
   integer,
   unsigned_integer,
   number,  // a double
   text,
   boolean,
-  scalar,  // a number or a text, as a counter of a runtime has it
+  scalar,  // a number or text, as the value of a runtime's counter
   list,    // of values of one type, or of objects with `fields`
   object,  // with `fields`
   map,     // from texts that only the recording knows to values of one type, or to objects with
@@ -51,7 +51,7 @@ struct Field {
   std::string_view key;  // in JSON and CSV; stable
   ValueType type = ValueType::text;
   Unit unit = Unit::none;
-  std::string_view sentence;  // says what it is; ends with a full stop
+  std::string_view sentence;  // one sentence that defines it, with a full stop
   Presence presence = Presence::always;
   Nullable nullable = Nullable::no;
   // Of a list or map: the type of its values; object: they have `fields`.
@@ -174,7 +174,7 @@ constexpr Field map_of(std::string_view key, std::span<const Field> fields,
 // A document that a verb prints with --json: the envelope (json_document.h) and these members.
 struct DocumentSchema {
   std::string_view name;  // of the file NAME.schema.json, and `schema.name` in the document
-  unsigned version = 1;   // changes when a key changes its meaning or goes away
+  unsigned version = 1;   // changes when a key changes its meaning or is removed
   std::string_view sentence;
   bool of_a_recording = true;  // the envelope names its format
   std::span<const Field> members = {};

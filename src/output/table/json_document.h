@@ -21,19 +21,19 @@ namespace telltale {
 // with the schema's own members in between. A recording's name and compression are not in it: a
 // compressed copy, or one from standard input, gives the same bytes.
 
-// What --json says of problems: the fields of one.
+// The fields of a problem in --json.
 extern const std::span<const Field> kProblemFields;
 
-// "torn tail": as --json and `info` name it.
+// "torn tail": the name in --json and `info`.
 std::string_view problem_kind_name(Problem::Kind kind);
 
-// Begins the object and writes the envelope's head. REQUIRES: `json` puts members on lines of their
-// own. `format`: of the recording, as the list of formats has it; empty for documents that are not
-// about one recording.
+// Begins the object and writes the head of the envelope. REQUIRES: `json` puts members on separate
+// lines. `format`: name of the recording's format; empty for documents that are not about one
+// recording.
 void begin_document(JsonWriter& json, const DocumentSchema& schema, std::string_view format);
 // Writes `problems` and ends the object, with a line feed.
 void end_document(JsonWriter& json, const ProblemLog& problems);
-// `problems` alone, for documents that have more to say of them.
+// Only `problems`, for documents with further members about them.
 void write_problems(JsonWriter& json, const ProblemLog& problems);
 
 // A document with the one member `rows`, row by row; `problems` as they are after the last row.

@@ -111,7 +111,7 @@ void write_members(JsonWriter& json, std::span<const Field> fields) {
   json.end_object();
 }
 
-// An object of which a value is known.
+// An object with values of known types.
 template <typename T>
 void write_constant(JsonWriter& json, std::string_view key, const T& value) {
   json.key(key).begin_object().member("const", value).end_object();

@@ -13,7 +13,7 @@ std::string show_duration(double ns) {
   if (!std::isfinite(ns)) return "-";
   size_t unit = 0;
   double value = ns;
-  // 999.95 would be rounded to 1000 in four digits: that is the next unit's 1.
+  // 999.95 rounds to 1000 in four digits, which is 1 of the next unit.
   while (unit + 1 < kUnits.size() && std::fabs(value) >= 999.95) {
     value /= 1000;
     ++unit;

@@ -61,7 +61,7 @@ class Widths final : public RowSink {
   const TableSchema& schema_;
   std::vector<std::string> headings_;
   std::vector<size_t> widths_;
-  std::string shown_;  // a cell; here so that its room is used again
+  std::string shown_;  // a cell; a member so that its memory is reused
 };
 
 class TextLines final : public RowSink {

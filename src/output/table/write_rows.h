@@ -47,7 +47,7 @@ void write_text(const TableSchema& schema, const Rows& rows, BlockWriter& out,
 
 void append_csv_cell(std::string& out, const TableCell& cell);
 void write_json_cell(JsonWriter& json, const TableCell& cell);
-// A cell as people see it.
+// A cell as text.
 void append_shown(std::string& out, const TableCell& cell, Show show);
 
 }  // namespace telltale

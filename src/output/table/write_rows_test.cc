@@ -21,7 +21,7 @@ constexpr std::array kColumns = {
     field::text("shown", "A value in words.").aligned_right(),
 };
 
-void tell(RowSink& sink) {
+void emit(RowSink& sink) {
   const std::array<TableCell, 6> one = {int64_t{5},   std::string("=f\x1b,\"x\""),
                                         uint64_t{12}, uint64_t{1'234'567},
                                         0.5,          std::string("2 ms")};
@@ -47,7 +47,7 @@ std::string written(Write write) {
 
 TEST(WriteRows, TextIsAlignedEscapedAndHeadedByTitlesOrKeys) {
   const TableSchema schema(kColumns);
-  EXPECT_EQ(written([&](BlockWriter& out) { write_text(schema, tell, out, "> "); }),
+  EXPECT_EQ(written([&](BlockWriter& out) { write_text(schema, emit, out, "> "); }),
             "> PID  Function    CALLS     TOTAL       %  SHOWN\n"
             ">   5  =f\\x1b,\"x\"     12  1.235 ms  50.0 %   2 ms\n"
             ">   -  g\u00fc             -3         -   6.2 %  31 ms\n");
@@ -55,13 +55,13 @@ TEST(WriteRows, TextIsAlignedEscapedAndHeadedByTitlesOrKeys) {
 
 TEST(WriteRows, ColumnsThatAreLeftOutAreInNoSink) {
   const TableSchema schema = TableSchema(kColumns).without({"pid", "share", "shown"});
-  EXPECT_EQ(written([&](BlockWriter& out) { write_text(schema, tell, out); }),
+  EXPECT_EQ(written([&](BlockWriter& out) { write_text(schema, emit, out); }),
             "Function    CALLS     TOTAL\n"
             "=f\\x1b,\"x\"     12  1.235 ms\n"
             "g\u00fc             -3         -\n");
   EXPECT_EQ(written([&](BlockWriter& out) {
               CsvSink sink(schema, out);
-              tell(sink);
+              emit(sink);
             }),
             "function,calls,total_ns\n"
             "\"'=f\x1b,\"\"x\"\"\",12,1234567\n"
@@ -69,7 +69,7 @@ TEST(WriteRows, ColumnsThatAreLeftOutAreInNoSink) {
   std::string text;
   JsonWriter json(text);
   JsonSink sink(schema, json);
-  tell(sink);
+  emit(sink);
   sink.end();
   const auto rows = nlohmann::json::parse(text);
   EXPECT_EQ(rows[0],
@@ -86,7 +86,7 @@ TEST(WriteRows, ADocumentHasTheEnvelopeAroundTheRows) {
   gone.message = "gone";
   problems.add(gone);
   const auto document = nlohmann::json::parse(written([&](BlockWriter& out) {
-    write_rows_document(kDocument, "toy", TableSchema(kColumns), tell, problems, out);
+    write_rows_document(kDocument, "toy", TableSchema(kColumns), emit, problems, out);
   }));
   EXPECT_EQ(document["schema"], nlohmann::json({{"name", "things"}, {"version", 3}}));
   EXPECT_EQ(document["recording"]["format"], "toy");
@@ -107,7 +107,7 @@ TEST(WriteRows, AJsonDocumentOfAnyLengthIsFlushedInBlocks) {
   BlockWriter out(sink);
   JsonWriter json(out.block());
   JsonSink rows(schema, json, &out);
-  for (int i = 0; i < 10'000; ++i) tell(rows);
+  for (int i = 0; i < 10'000; ++i) emit(rows);
   rows.end();
   EXPECT_TRUE(out.finish());
   EXPECT_EQ(nlohmann::json::parse(all).size(), 20'000U);

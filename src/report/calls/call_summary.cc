@@ -21,7 +21,7 @@ Result<CallReadings> CallReadings::read(const Recording& recording, const CallFi
   read.options = options;
   read.source = &calls;
   read.profile = calls.profile({filter, options.workers, /*exact=*/false}, problems);
-  ProblemLog same_again;  // the second pass finds the same problems
+  ProblemLog same_again;  // the second pass would report the same problems again
   const Result<CallTreePartial> partial =
       calls.call_tree(filter, options.workers, {.by_thread = true, .max_depth = 1000}, same_again);
   if (!partial) return std::unexpected(partial.error());
@@ -79,14 +79,14 @@ constexpr std::array kMembers = {
         .titled("calls without an exit of their own (exceptions, longjmp)"),
     count("unfinished", "Calls open at the end.").titled("calls still open at the end"),
     count("orphan_exits", "Exits without an entry.").titled("exits without an entry"),
-    count("flattened", "Calls deeper than stacks are told apart.")
-        .titled("calls deeper than stacks are told apart"),
+    count("flattened", "Calls below the maximum depth, merged into their ancestor.")
+        .titled("calls below the maximum depth"),
     count("damaged_places", "Damaged places of the input.")
-        .titled("damaged places; telltale info lists them"),
+        .titled("damaged places (see telltale info)"),
     bytes("lost_bytes", "Bytes of the input that could not be read.")
         .titled("bytes of the input lost"),
     rows("functions", kHottestFunctions, "The functions with most self time.")
-        .titled("Most time in their own code"),
+        .titled("Functions by self time"),
     rows("stacks", kHottestStacks, "The stacks with most self time.").titled("Hottest stacks"),
     rows("threads", kBusiestThreads, "The threads with most time in calls.")
         .titled("Busiest threads"),
@@ -94,12 +94,12 @@ constexpr std::array kMembers = {
 constexpr std::array<std::string_view, 7> kRemarks = {
     "events", "unwound", "unfinished", "orphan_exits", "flattened", "damaged_places", "lost_bytes"};
 
-// Share of a whole, 0 to 1; 0 of nothing.
+// Fraction of a whole, 0 to 1; 0 if the whole is 0.
 double share(Ticks part, Ticks whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The functions with most time in their own code.
+// The functions with the most self time.
 Table hottest_functions(const CallReadings& in) {
   const Clock& clock = in.source->clock();
   std::vector<FunctionProfile> sorted = in.profile.functions;
@@ -130,7 +130,7 @@ std::string stack_text(const CallReadings& in, size_t leaf) {
   return stack;
 }
 
-// The paths with most time in their last function's own code.
+// The paths with the most self time.
 Table hottest_stacks(const CallReadings& in) {
   const CallTree& tree = in.together;
   std::vector<size_t> nodes;

@@ -96,14 +96,14 @@ const char* fate(const RecordingDiff::Row& row) {
   return row.after.seen() ? "" : "vanished";
 }
 
-// Relative change, as "+12.3 %"; empty where there is nothing to relate to.
+// Relative change such as "+12.3 %"; empty if the old value is 0.
 std::string relative_change(uint64_t before, uint64_t after) {
   if (before == 0) return "";
   const double ratio = static_cast<double>(after) / static_cast<double>(before) - 1;
   return fmt::format("{:+.1f} %", 100 * ratio);
 }
 
-// The rows with the largest difference in a measure, whichever way; all if `limit` is 0.
+// The rows with the largest absolute difference in a measure; all if `limit` is 0.
 template <typename Row>
 std::vector<const Row*> largest(const std::vector<Row>& all, uint64_t Measures::* measure,
                                 size_t limit) {

@@ -1,4 +1,4 @@
-// Writes the JSON Schema of each document into a folder: NAME.schema.json. A step of the build.
+// Writes the JSON Schema of each document into a folder as NAME.schema.json. A build step.
 #include <cstdio>
 #include <filesystem>
 #include <string>

@@ -78,7 +78,7 @@ Table throws_table(const TableSchema& schema, const Throws& counts, uint64_t all
 
 void make_hotspots(const ReportInput& input, Section& section) {
   RuntimeReadings& in = *input.runtime;
-  const WeightedStacks thrown = in.weighted_stacks(Weighed::throws, in.filter());
+  const WeightedStacks thrown = in.weighted_stacks(StackMetric::throws, in.filter());
   Throws by_site;
   Throws by_stack;
   uint64_t all = 0;

@@ -63,7 +63,7 @@ Table generations_table(const RuntimeReadings& in) {
     const auto mean = [&](uint64_t collections, uint64_t unit) {
       return collections == 0 ? TableCell() : TableCell(one.total / collections / unit);
     };
-    // mprof-report divides by those whose end it does not find, too.
+    // mprof-report also counts collections without an end in the divisor.
     table.add_row({uint64_t{i}, one.collections, one.max, one.total, mean(one.finished, 1),
                    one.max / 1000, one.total / 1000, mean(one.collections, 1000)});
   }

@@ -54,7 +54,7 @@ constexpr std::array kGrowthMembers = {
     count("shots", "Heap shots of the running program.").titled("heap shots"),
     count("steady", "Types that grow steadily.").titled("types that grow steadily"),
     rows("over_time", kOverTime, "The shots.").titled("Shots"),
-    rows("left_out", kLeftOut, "Shots that are left out.").titled("Shots that are left out"),
+    rows("left_out", kLeftOut, "Ignored shots.").titled("Ignored shots"),
     rows("types", kTypes, "Types, the most growth first.")
         .titled("Types, from the first shot to the last"),
     rows("series", kBySeries, "Types by shot.").titled("Types by shot").sometimes(),
@@ -115,16 +115,16 @@ constexpr std::array kRetentionMembers = {
     count("references", "References between them.").titled("references").sometimes(),
     count("roots", "Its roots.").titled("roots").sometimes(),
     count("unreached_objects", "Objects that no root leads to.")
-        .titled("objects that no root leads to")
+        .titled("objects that no root reaches")
         .sometimes(),
     bytes("unreached_bytes", "Bytes of these.").titled("bytes of these").sometimes(),
     count("dangling", "References to no object of the shot.")
-        .titled("references to no object of the shot")
+        .titled("references to objects outside the shot")
         .sometimes(),
     rows("types", kRetained, "A row for each type.").sometimes(),
 };
 
-constexpr size_t kMaxChain = 64;  // frames of a chain that is shown
+constexpr size_t kMaxChain = 64;  // frames of a printed chain
 
 Table retained_table(const RuntimeReadings& in, const HeapRetention& retention,
                      const FrameNames& names) {

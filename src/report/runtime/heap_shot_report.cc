@@ -1,4 +1,4 @@
-// Heap shots: what was alive, and what held it.
+// Sections about heap shots: live objects and references to them.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -60,7 +60,7 @@ constexpr std::array kReferences = {
 constexpr std::array kMembers = {
     rows("shots", kShots, "Whole heap shots.").sometimes(),
     rows("unfinished", kUnfinished, "Shots without an end, left out.")
-        .titled("Shots without an end in the recording, left out")
+        .titled("Shots whose end is missing, ignored")
         .sometimes(),
     rows("classes", kClasses, "Classes of each shot.").titled("Types").sometimes(),
     rows("references", kReferences, "With --traces: who refers to what.")
@@ -88,7 +88,7 @@ std::vector<TableCell> class_row(const RuntimeReadings& in, const HeapShots::Sho
           in.address(type)};
 }
 
-// A line a class and shot: the largest of each shot.
+// One row per class and shot: the largest of each shot.
 Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot>& shots) {
   const RuntimeReportOptions& options = in.options();
   Table table(kClasses);
@@ -104,7 +104,7 @@ Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot
     keep_first(largest, shown, [&in](const auto& a, const auto& b) {
       return in.comes_first(a.first.now, a.second, b.first.now, b.second);
     });
-    if (options.like_mprof) gone.clear();  // mprof-report does not tell of them
+    if (options.like_mprof) gone.clear();  // mprof-report does not print them
     if (options.rows) gone.resize(std::min(gone.size(), shown - largest.size()));
     for (auto& [each, name] : largest) table.add_row(class_row(in, shot, each, std::move(name)));
     for (const HeapClassChange& each : gone)
@@ -113,7 +113,7 @@ Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot
   return table;
 }
 
-// Who refers to the objects of a class: other classes, and roots.
+// The referrers of a class's objects: other classes, and roots.
 Table references_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot>& shots) {
   Table table(kReferences);
   for (const HeapShots::Shot& shot : shots) {
@@ -149,7 +149,7 @@ Table references_table(const RuntimeReadings& in, const std::vector<HeapShots::S
 void make_heapshot(const ReportInput& input, Section& section) {
   RuntimeReadings& in = *input.runtime;
   auto [shots, unfinished] = in.facts->shots.take_shots();
-  if (in.options().like_mprof) {  // which takes what there is for whole shots
+  if (in.options().like_mprof) {  // which treats unfinished shots as complete
     std::ranges::move(unfinished, std::back_inserter(shots));
     std::ranges::sort(shots, {}, &HeapShots::Shot::number);
     unfinished.clear();

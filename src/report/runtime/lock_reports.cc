@@ -60,7 +60,7 @@ void make_monitor(const ReportInput& input, Section& section) {
   Table traces(kTraces);
   for (const auto& [object, lock] : sorted) {
     if (locks.rows() >= in.all_rows()) break;
-    TableCell average;  // of a lock that nobody contended for there is none
+    TableCell average;  // a lock without contention has none
     if (lock.contentions != 0)
       average = static_cast<double>(lock.wait) / static_cast<double>(lock.contentions);
     locks.add_row({in.address(object), lock.contentions, lock.acquired, lock.failed, lock.wait,

@@ -98,8 +98,8 @@ constinit const Report kHeader{.name = "header",
 
 constinit const Report kStats{
     .name = "stats",
-    .title = "What the recording is made of",
-    .sentence = "What the recording is made of.",
+    .title = "Contents of the recording",
+    .sentence = "Contents of the recording.",
     .needs = Capability::runtime_events,
     .members = kStatsMembers,
     .make = make_stats,

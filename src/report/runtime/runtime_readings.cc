@@ -81,7 +81,7 @@ const RuntimeTimeline& RuntimeReadings::timeline() {
   return *timeline_;
 }
 
-WeightedStacks RuntimeReadings::weighted_stacks(Weighed weighed, const CallFilter& filter) {
+WeightedStacks RuntimeReadings::weighted_stacks(StackMetric weighed, const CallFilter& filter) {
   return source_.weighted_stacks(weighed, filter, options_.workers, log());
 }
 
@@ -95,7 +95,7 @@ std::optional<HeapGraph> RuntimeReadings::last_heap_graph(std::vector<HeapShotLe
 const RuntimeReadings::Shots& RuntimeReadings::shots() {
   if (shots_) return *shots_;
   using Why = HeapShotLeftOut::Why;
-  WeightedStacks allocations = weighted_stacks(Weighed::allocations, CallFilter());
+  WeightedStacks allocations = weighted_stacks(StackMetric::allocations, CallFilter());
   const std::map<int64_t, Ticks> ends = allocations.end.by_process(source_.calls().streams());
   shots_.emplace();
   auto [whole, without_end] = allocations.shots.take_shots();
@@ -129,7 +129,7 @@ Result<std::vector<TypeGrowth>> RuntimeReadings::growth() {
     if (count != 0) found += fmt::format(", {} {}", count, name_of(why));
   }
   return usage_error(fmt::format(
-      "--gate growth wants two heap shots at least; {} has {}",
+      "--gate growth needs at least two heap shots; {} has {}",
       filter_.keeps_every_time() ? "the recording" : "this window of the recording", found));
 }
 
@@ -144,7 +144,7 @@ std::string RuntimeReadings::thread_name(size_t stream_number) const {
 }
 
 uint64_t RuntimeReadings::class_of(uint64_t type) const {
-  // To mprof-report a vtable that is used before it is told of has no class, for ever.
+  // For mprof-report, a vtable that is used before its load event never has a class.
   if (options_.like_mprof && has_vtables_ && facts->early_types.used_early(type)) return 0;
   const LoadedTypes::Type known = facts->types.describe(type);
   return known.type == 0 ? type : known.type;
@@ -184,7 +184,7 @@ std::string RuntimeReadings::stack_text(const StackTable& table, StackTable::Id 
 void RuntimeReadings::add_lines(Table& table, const std::vector<TableCell>& first,
                                 const AddressMap<StackSums::Sum>& sums,
                                 bool recorded_stacks) const {
-  // mprof-report cuts the wrong end off stacks that were recorded.
+  // mprof-report truncates recorded stacks at the wrong end.
   const bool outermost = options_.like_mprof && recorded_stacks;
   for (const StackSums::Line& line :
        stack_lines(sums, stacks->stacks, options_.max_frames,

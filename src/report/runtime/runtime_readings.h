@@ -67,11 +67,11 @@ class RuntimeReadings {
 
   // Read on request.
   const RuntimeTimeline& timeline();
-  WeightedStacks weighted_stacks(Weighed weighed, const CallFilter& filter);
+  WeightedStacks weighted_stacks(StackMetric weighed, const CallFilter& filter);
   // `left_out`: later shots than the one returned.
   std::optional<HeapGraph> last_heap_graph(std::vector<HeapShotLeftOut>& left_out);
   struct Shots {
-    std::vector<HeapShots::Shot> shots;  // whole ones of the running program
+    std::vector<HeapShots::Shot> shots;  // complete shots of the running program
     std::vector<TypeGrowth> growth;
     struct LeftOut {
       HeapShots::Shot shot;
@@ -80,7 +80,7 @@ class RuntimeReadings {
     std::vector<LeftOut> left_out;
   };
   const Shots& shots();
-  // What `growth` is made from. Errors: usage, with less than two shots.
+  // The data of the report `growth`. Errors: usage, with fewer than two shots.
   Result<std::vector<TypeGrowth>> growth();
 
   // Heap shots without an end that some report leaves out, by number.
@@ -110,13 +110,13 @@ class RuntimeReadings {
     return source_.calls().functions().describe(function).name;
   }
   [[nodiscard]] std::string thread_name(size_t stream_number) const;
-  // "0x1f": where a type or object lies in its process.
+  // "0x1f": address of a type or object in its process.
   [[nodiscard]] std::string address(uint64_t id) const { return hex(source_.address_of(id)); }
-  // The class that a type's id stands for, or the id itself if nothing is known of it.
+  // The class of a type's id, or the id itself if the class is unknown.
   [[nodiscard]] uint64_t class_of(uint64_t type) const;
-  // Name of a class_of(); says so if it is not known.
+  // Name of a class_of(), or a text that says that it is unresolved.
   [[nodiscard]] std::string type_name(uint64_t type) const;
-  // Order of classes: the most bytes or, on request, objects first, then by name.
+  // Orders classes by bytes or, on request, by objects, largest first; ties by name.
   [[nodiscard]] bool comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
                                  const HeapShots::TypeSum& b, std::string_view name_b) const;
 
@@ -131,7 +131,7 @@ class RuntimeReadings {
 
  private:
   void read_facts(unsigned reads);
-  // Where a reading tells its problems: later ones find the same as the first.
+  // The log for the problems of a pass: only the first pass reports, later ones find the same.
   ProblemLog& log() { return std::exchange(read_, true) ? same_again_ : problems_; }
 
   const RuntimeEvents& source_;

@@ -65,18 +65,18 @@ Result<TrackedObjects> parse_wishes(const RuntimeReportOptions& options) {
   for (size_t at = 0; at < track.size();) {
     const size_t comma = std::min(track.find(',', at), track.size());
     const auto parsed = parse_address(track.substr(at, comma - at));
-    if (!parsed) return usage_error("--track wants addresses of objects, not " + options.track);
+    if (!parsed) return usage_error("--track needs addresses of objects, but got " + options.track);
     wanted.addresses.push_back(*parsed);
     at = comma + 1;
   }
   if (options.find.starts_with("S:")) {
     const auto size = parse_address(std::string_view(options.find).substr(2));
-    if (!size || *size == 0) return usage_error("--find S: wants a size, not " + options.find);
+    if (!size || *size == 0) return usage_error("--find S: needs a size, but got " + options.find);
     wanted.min_bytes = *size;
   } else if (options.find.starts_with("T:") && options.find.size() > 2) {
     wanted.type_part = options.find.substr(2);
   } else if (!options.find.empty()) {
-    return usage_error("--find wants S:SIZE or T:PART_OF_A_NAME, not " + options.find);
+    return usage_error("--find needs S:SIZE or T:PART_OF_A_NAME, but got " + options.find);
   }
   return wanted;
 }

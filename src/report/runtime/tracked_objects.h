@@ -7,8 +7,8 @@
 
 namespace telltale {
 
-// What happened to the objects of --track and --find, as a section. Errors: usage, for a wish that
-// cannot be understood.
+// A section with the events of the objects that --track and --find select. Errors: usage, for a
+// malformed option.
 Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOptions& options);
 
 }  // namespace telltale

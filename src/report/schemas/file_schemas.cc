@@ -1,4 +1,4 @@
-// Documents about files: what they hold, whether they are valid, what became of them.
+// Documents about files: contents, validity, conversion.
 #include <array>
 
 #include "output/table/json_document.h"

@@ -16,7 +16,7 @@
 
 namespace telltale {
 
-// Sampler's sites of one file, as `sites` shows them.
+// Sampler's sites of one file, for `sites`.
 class ProgramSites {
  public:
   // Of an executable, shared library, object, archive or .sites file. Errors: what
@@ -24,7 +24,7 @@ class ProgramSites {
   static Result<ProgramSites> open(const std::string& path, ProblemLog& problems);
 
   static constexpr size_t kAllUnitDigits = 32;
-  static constexpr size_t kShownUnitDigits = 8;  // for people: enough to tell units apart
+  static constexpr size_t kShownUnitDigits = 8;  // text output: enough to distinguish units
 
   [[nodiscard]] uint64_t count() const { return sites_.site_count(); }
   [[nodiscard]] std::map<std::string, uint64_t> by_scheme() const;
@@ -32,8 +32,8 @@ class ProgramSites {
   [[nodiscard]] std::string summary() const;
   // Of all programs' sites, for people and CSV. JSON has more (schemas::kSites).
   static std::span<const Field> columns();
-  // Adds a row for each site. `program`: its name; `unit_digits`: how many of a unit's digits are
-  // told.
+  // Adds a row for each site. `program`: its name; `unit_digits`: digits of a unit's signature to
+  // print.
   void add_rows(const std::string& program, size_t unit_digits, RowSink& rows) const;
   // An array of objects.
   template <typename Flush>

@@ -98,13 +98,13 @@ Result<void> convert_reports(const SamplerReports& reports, const CallFilter& fi
       });
       if (lines.used_sites() == 0) {
         return usage_error(
-            "LCOV needs sites of branches, coverage or function-entries with their places: give "
-            "the programs by --program");
+            "LCOV needs sites of branches, coverage or function-entries with source locations: "
+            "name the programs by --program");
       }
       return write_lcov(lines, {options.sparsity}, sink);
     }
     default:
-      return usage_error(fmt::format("{} is not made from counts", output_name(format).name));
+      return usage_error(fmt::format("counts cannot be written as {}", output_name(format).name));
   }
 }
 

@@ -11,14 +11,14 @@ namespace telltale {
 
 // What verbs ask of counts at sites besides what they ask of any recording.
 struct CountsOptions {
-  uint64_t sparsity = 0;             // one in so many was counted; 0: the user did not say
+  uint64_t sparsity = 0;             // one event in this many was counted; 0: not given
   std::vector<std::string> schemes;  // empty: all
   bool observed = false;             // only sites with a count
 
   [[nodiscard]] bool any() const { return sparsity != 0 || !schemes.empty() || observed; }
 };
 
-// Which sites an answer is about. Not thread-safe.
+// Selects the sites of an answer. Not thread-safe.
 class SiteFilter {
  public:
   // Both must outlive it.
@@ -29,7 +29,7 @@ class SiteFilter {
  private:
   const CallFilter& filter_;
   const CountsOptions& options_;
-  std::string function_;  // asked last
+  std::string function_;  // last query
   bool kept_ = false;
 };
 

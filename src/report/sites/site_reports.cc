@@ -73,7 +73,7 @@ constexpr std::array kTotals = {
     count("unreported_units", "Units of the programs without a report.")
         .titled("units of the programs without a report"),
     count("uneven", "Sections that do not fit the site information.")
-        .titled("sections that do not fit it"),
+        .titled("sections that do not match it"),
     count("damaged_places", "Damaged places.").titled("damaged places"),
     text("note", "Why nothing was observed, as far as the reports tell.")
         .titled("note")
@@ -190,7 +190,7 @@ void make_backtrace(const ReportInput& input, Section& section) {
       const auto frame = sampler::parse_backtrace_frame(line);
       if (!frame) return;
       const ResolvedFrame resolved = resolver.resolve(*frame);
-      // What the program knew itself is better than nothing.
+      // Falls back to the names that the program itself resolved.
       const std::string function =
           resolved.function.empty() ? demangle(frame->symbol) : resolved.function;
       table.add_row({subreport.file, resolved.address, resolved.module, function,

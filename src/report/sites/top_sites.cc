@@ -37,7 +37,7 @@ constexpr std::array kColumns = {
 };
 constexpr std::array kMembers = {field::rows("rows", kColumns, "Sites, the largest counts first.")};
 
-// Where a site is told, and what it is sorted by.
+// A printed site and its sort key.
 struct TopRow {
   uint64_t total = 0;
   const SamplerReports::Section* section = nullptr;

@@ -75,7 +75,7 @@ void make(const char* layout, const char* folder) {
   record_all();
   if (sink_control::close() != 0) fail("close");
   if (sink_control::statistics().cut_text != 1)
-    fail("%zu texts were cut", size_t{sink_control::statistics().cut_text});
+    fail("%zu texts were truncated", size_t{sink_control::statistics().cut_text});
   std::printf("%s\n", path.c_str());
 }
 
