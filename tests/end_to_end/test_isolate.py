@@ -445,6 +445,26 @@ class IsolateTest(Studies):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(telltale("isolate", study, "--gate", "no-such-build").returncode, 2)
 
+    def test_timestamps_order_equal_scores(self):
+        """The consequence comes first in the source, and later in time."""
+        source = self.folder / "timed.c"
+        source.write_text("""\
+#include <stdlib.h>
+static int consequence(int n) { if (n > 5) abort(); return n; }
+static int cause(int n) { if (n % 3 == 0) return 9; return 1; }
+int main(int argc, char **argv) { return consequence(cause(atoi(argv[argc - 1]))) - 1; }
+""")
+        found = {}
+        for flag in ("-ftimestamp-first", "-fno-timestamp-first"):
+            program = build(self.folder / "timed", RELEASES[-1], "-O1", flag, "-fsampler-scheme=branches", source)
+            study = self.study(flag)
+            done = telltale("run", "-q", "--study", study, "--times", 30, "--", program, "{}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            (row,) = self.isolate(study)["rows"]
+            self.assertEqual(len(row["same"]), 1)
+            found[flag] = row["function"]
+        self.assertEqual(found, {"-ftimestamp-first": "cause", "-fno-timestamp-first": "consequence"})
+
     def test_other_orders_and_ways_of_discarding(self):
         for score in ("lower-bound", "increase", "failure", "failing-runs", "ochiai", "tarantula", "dstar", "op2"):
             document = self.isolate(self.studies[1], "--score", score)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <unordered_map>
 
@@ -19,6 +21,7 @@ struct Ranked {
   Candidate candidate;
   PredicateCounts counts;
   double score = 0;
+  double first_true = 0;  // infinite: not known
 };
 
 bool passes(const PredicateCounts& counts, const IsolationOptions& options, double z) {
@@ -32,10 +35,11 @@ bool passes(const PredicateCounts& counts, const IsolationOptions& options, doub
   return !filters.lower_bound || increase_interval(counts, z, options.interval).low > 0;
 }
 
-// The larger score first; of equal ones the one with more evidence, then the one that comes first
-// in the program.
+// The larger score first; of equal ones the one that became true first, then the one with more
+// evidence, then the one that comes first in the program.
 bool is_before(const Ranked& a, const Ranked& b) {
   if (a.score != b.score) return a.score > b.score;
+  if (a.first_true != b.first_true) return a.first_true < b.first_true;
   if (a.counts.true_in.failing != b.counts.true_in.failing)
     return a.counts.true_in.failing > b.counts.true_in.failing;
   return a.candidate.predicate < b.candidate.predicate;
@@ -75,6 +79,14 @@ class Isolator {
     return score_of(options_.score, counts, tally.runs(), options_);
   }
 
+  [[nodiscard]] Ranked rank(const Candidate& candidate, const PredicateTally& tally,
+                            const PredicateCounts& counts) const {
+    double first_true = std::numeric_limits<double>::infinity();
+    if (!options_.first_true.empty() && !std::isnan(options_.first_true[candidate.predicate]))
+      first_true = options_.first_true[candidate.predicate];
+    return {candidate, counts, score(tally, counts), first_true};
+  }
+
   void find_candidates() {
     // If only failing runs are discarded, the complement of a chosen predicate may become a
     // predictor, so the filters apply later.
@@ -98,7 +110,7 @@ class Isolator {
     for (const Candidate& candidate : candidates_) {
       const PredicateCounts counts = current_.of(candidate.predicate, candidate.site);
       if (counts.true_in.failing == 0 || !passes(counts, options_, z_)) continue;
-      const Ranked ranked{candidate, counts, score(current_, counts)};
+      const Ranked ranked = rank(candidate, current_, counts);
       if (ranked.score <= 0 || (found && !is_before(ranked, best))) continue;
       best = ranked;
       found = true;
@@ -160,7 +172,7 @@ class Isolator {
     std::vector<Ranked> ranking;
     for (const Candidate& candidate : candidates_) {
       const PredicateCounts counts = initial_.of(candidate.predicate, candidate.site);
-      ranking.push_back({candidate, counts, score(initial_, counts)});
+      ranking.push_back(rank(candidate, initial_, counts));
     }
     std::ranges::sort(ranking, is_before);
     for (const Ranked& ranked : ranking) {

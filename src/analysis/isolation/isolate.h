@@ -50,6 +50,10 @@ struct IsolationOptions {
   size_t limit = 0;         // predicates in the answer; 0: no limit
   size_t affinity = 0;      // length of each predictor's affinity list
   size_t workers = 0;       // 0: all cores
+  // By predicate: when it became true in failing runs, from 0, their beginning, to 1. Equal scores
+  // are ordered by it, because causes precede consequences. Not a number: not known. Empty: not
+  // known of any predicate.
+  std::span<const double> first_true = {};
 };
 
 // Another predicate, and what its importance loses if the runs of a predictor are taken away.

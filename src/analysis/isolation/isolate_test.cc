@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 namespace telltale::isolation {
@@ -267,6 +268,23 @@ TEST(Isolate, OrdersByTheScoreThatIsAskedFor) {
   EXPECT_EQ(first(Score::op2), is_true(1));
   EXPECT_EQ(first(Score::ochiai), is_true(0));  // 0.894 and 0.845
   EXPECT_EQ(first(Score::dstar), is_true(0));   // 64 / 2 and 100 / 4
+}
+
+TEST(Isolate, OfEqualScoresThePredicateThatBecameTrueFirstComesFirst) {
+  Program program(4);
+  for (int i = 0; i < 10; ++i) program.add_run(true, {true, true, true, true});
+  for (int i = 0; i < 20; ++i) program.add_run(false, {false, false, false, i < 10});
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> first_true(8, unknown);
+  first_true[is_true(1)] = 0.7;
+  first_true[is_true(2)] = 0.2;
+  first_true[is_true(3)] = 0.1;
+  IsolationOptions options;
+  options.first_true = first_true;
+  EXPECT_THAT(program.predictors(options), ElementsAre(is_true(2)));
+  options.eliminate = false;
+  EXPECT_THAT(program.predictors(options),
+              ElementsAre(is_true(2), is_true(1), is_true(0), is_true(3)));
 }
 
 TEST(Isolate, EqualScoresAreInTheOrderOfTheProgram) {

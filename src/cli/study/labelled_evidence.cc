@@ -23,6 +23,7 @@ void use_reports(const IsolationSources& sources, size_t workers, LabelledEviden
   evidence.predicates = std::move(predicates);
   evidence.runs = std::move(read.runs);
   evidence.report_of_run = std::move(read.report_of_run);
+  evidence.first_true = std::move(read.first_true);
   evidence.without_report = read.without_report;
   evidence.unresolved = read.unresolved;
   if (!evidence.runs.empty() && read.observations == 0) {

@@ -21,6 +21,7 @@ struct LabelledEvidence {
   std::unique_ptr<const PredicateSet> predicates;
   std::vector<isolation::LabelledRun> runs;
   std::vector<size_t> report_of_run;  // number in input->reports
+  std::vector<double> first_true;     // IsolationOptions::first_true
   uint64_t without_report = 0;        // runs whose report is missing, empty or unreadable
   uint64_t unresolved = 0;            // reports of another program
   std::string_view note;              // why nothing was observed; empty: something was

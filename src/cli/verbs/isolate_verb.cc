@@ -176,6 +176,7 @@ Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
   isolation::IsolationOptions all = options.isolation;
   all.eliminate = false;
   all.affinity = 0;
+  all.first_true = evidence->first_true;
   std::set<PredicateKey> keys;
   for (const isolation::Predictor& predictor :
        isolation::isolate(evidence->predicates->table(), evidence->runs, all).predictors)
@@ -207,6 +208,7 @@ int run(IsolateOptions& options) {
       read_labelled_evidence(options.sources, options.isolation.workers);
   if (!evidence) return report_error(evidence.error());
   const PredicateSet& predicates = *evidence->predicates;
+  options.isolation.first_true = evidence->first_true;
   const isolation::Isolation found =
       isolation::isolate(predicates.table(), evidence->runs, options.isolation);
   const IsolationRuns runs{found.runs.failing, found.runs.successful, evidence->input->skipped,

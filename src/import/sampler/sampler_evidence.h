@@ -28,9 +28,12 @@ using OpenReport = std::function<Result<InputFile>(const RunReport&)>;
 struct SamplerEvidence {
   std::vector<isolation::LabelledRun> runs;  // in order; those with a report that could be joined
   std::vector<size_t> report_of_run;         // number in the list that was read
-  uint64_t without_report = 0;               // files that are missing, or empty as after SIGKILL
-  uint64_t unresolved = 0;                   // reports of which no program has a unit
-  uint64_t observations = 0;                 // sites that a run observed, summed over the runs
+  // IsolationOptions::first_true. A report has times of sites: a predicate's time is known where it
+  // was true at every observation of its site. The average over the failing runs that tell.
+  std::vector<double> first_true;
+  uint64_t without_report = 0;  // files that are missing, or empty as after SIGKILL
+  uint64_t unresolved = 0;      // reports of which no program has a unit
+  uint64_t observations = 0;    // sites that a run observed, summed over the runs
   ProblemLog problems;
 };
 

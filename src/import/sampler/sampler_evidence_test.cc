@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string>
@@ -190,6 +191,32 @@ TEST(SamplerEvidence, OneCounterIsObservedByTheReport) {
     if (study.predicates().describe(i).scheme != "coverage") continue;
     EXPECT_EQ(tally.of(i), (isolation::PredicateCounts{{1, 0}, {1, 1}}));
   }
+}
+
+TEST(SamplerEvidence, APredicatesTimeIsKnownIfItWasAlwaysTrue) {
+  const std::string sites = sites_text();
+  Study study(sites);
+  const auto times = [](std::string_view scheme, std::string_view rows) {
+    return "<timestamps unit=\"" + std::string(kUnit) + "\" scheme=\"" + std::string(scheme) +
+           "\" when=\"first\">\n" + std::string(rows) + "</timestamps>\n";
+  };
+  // Only the first run fails.
+  const std::vector<std::string> texts = {
+      report(samples("branches", "1\t0\n2\t1\n") + times("branches", "2\n3\n") +
+             samples("returns", "4\t1\t0\n") + times("returns", "8\n")),
+      report(samples("branches", "1\t0\n0\t1\n") + times("branches", "9\n1\n"))};
+  const SamplerEvidence& evidence = study.read(texts);
+  const isolation::SiteTable& table = study.predicates().table();
+  ASSERT_EQ(evidence.first_true.size(), table.predicate_count());
+  std::map<std::string, double> known;
+  for (uint32_t i = 0; i < table.predicate_count(); ++i) {
+    if (!std::isnan(evidence.first_true[i]))
+      known[study.predicates().describe(i).text] = evidence.first_true[i];
+  }
+  // Not of p, which was FALSE and TRUE.
+  EXPECT_EQ(known, (std::map<std::string, double>{{"x > y is FALSE", 0.25}, {"read <= 0", 1}}));
+  const std::vector<std::string> without = {report(samples("branches", "1\t0\n0\t1\n"))};
+  EXPECT_TRUE(study.read(without).first_true.empty());
 }
 
 TEST(SamplerEvidence, TheNumberOfWorkersDoesNotMatter) {
