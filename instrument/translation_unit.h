@@ -45,7 +45,7 @@ struct Operand {
 // compare-swap a second row for the same access.
 struct Mark {
   Scheme scheme = Scheme::kBranches;
-  bool is_function_start = false;  // only tells which function this is
+  bool is_function_start = false;  // only identifies the function
   bool is_reset = false;           // resets all counters of the process, once
   int function = -1;
   std::vector<unsigned> sites;            // indices into TranslationUnit::sites

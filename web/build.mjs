@@ -1,4 +1,4 @@
-// Bundles the page: node build.mjs NODE_MODULES OUTPUT_FOLDER leaves page.js and page.css there.
+// Bundles the page: node build.mjs NODE_MODULES OUTPUT_FOLDER writes page.js and page.css there.
 import {createRequire} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';

@@ -10,7 +10,7 @@
 
 namespace telltale::instrument {
 
-// The mark that a call stands for; null for any other instruction.
+// The mark that a call represents; null for any other instruction.
 const Mark* mark_of(const llvm::Instruction& instruction, const TranslationUnit& unit);
 
 // All calls of marks in `function`, in the order of its instructions.

@@ -196,7 +196,7 @@ class ProfileSink {
    public:
     explicit RunOf(ProfileSink& sink)
         : sink_(sink), top_(sink.top_), limit_(sink.limit_), lowest_(sink.table_->lowest()) {}
-    // `events`: how many were told (a leaf is two); `latest`: the time of the last of them.
+    // `events`: number of emitted events (a leaf is two); `latest`: the time of the last of them.
     void end(uint64_t events, Ticks latest) {
       sink_.top_ = top_;
       if (events != 0) sink_.count(events, latest);

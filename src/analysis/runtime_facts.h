@@ -250,7 +250,7 @@ class TracedRuntimeFactsSink : public RuntimeFactsAndCallsSink {
   UnitStacksSink stacks_;
 };
 
-// What is told of calls beside the facts.
+// What is emitted about calls in addition to the facts.
 enum class CallsWanted : uint8_t {
   none,
   profile,     // without their spread
@@ -265,7 +265,7 @@ struct RuntimeAnswer {
 
 namespace detail {
 
-// Puts together what the units of a recording tell, in order of stream and unit.
+// Merges the results of a recording's units, in order of stream and unit.
 template <EventSource Source>
 class RuntimeAnswerParts {
  public:

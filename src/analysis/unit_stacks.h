@@ -14,7 +14,7 @@
 
 namespace telltale {
 
-// Where things happened in one unit of a thread, told without the calls that were open before it:
+// The positions of events in one unit of a thread, without the calls that were open before it:
 // EventStacksStream knows them, and settles the rest. It is what ProfileCarry is to times, and only
 // for answers about every call.
 struct UnitStacks {
@@ -127,7 +127,7 @@ class UnitStacksSink {
   UnitStacks unit_;
 };
 
-// Passes a unit's events on from the n-th one that a UnitStacksSink hears: calls, and what
+// Forwards a unit's events from the n-th one that a UnitStacksSink handles: calls, and what
 // EventStacks counts.
 class ResumeStacks : public IgnoreEvents {
  public:
@@ -155,7 +155,7 @@ class ResumeStacks : public IgnoreEvents {
   uint64_t skip_;
 };
 
-// Follows streams from unit to unit and puts together what the units tell.
+// Follows streams from unit to unit and merges the results of units.
 class EventStacksStream {
  public:
   // Settles `unit`, which must be the next one. If it was stopped early, the caller then plays its

@@ -18,7 +18,7 @@ struct PredicateWords {
   std::string text;         // "x < 0", "argc > 1 is TRUE"
 };
 
-// The predicates that runs are told about, numbered as in the table.
+// The predicates for which runs are evaluated, numbered as in the table.
 class PredicateSet {
  public:
   PredicateSet() = default;

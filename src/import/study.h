@@ -31,7 +31,7 @@ struct StudyRun {
   std::string signal;         // "SIGSEGV"; empty: none did
   double seconds = 0;         // elapsed
   std::string started;        // UTC, ISO 8601
-  std::string build;          // build-id of the program, or what stands for it
+  std::string build;          // build-id of the program, or its substitute
   uint64_t sparsity = 0;      // SAMPLER_SPARSITY
   uint64_t seed = 0;          // SAMPLER_SEED
   std::string command;        // in a shell's words; without tabs and line feeds

@@ -76,7 +76,7 @@ Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const 
   }
 }
 
-// What a recording tells of. A part.
+// The measures for which a part of a recording has data.
 struct MeasuresFound : IgnoreEvents {
   bool calls = false, allocations = false, samples = false, throws = false, waits = false,
        objects = false, shots = false;

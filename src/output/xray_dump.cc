@@ -131,7 +131,7 @@ class Dumper {
     }
   }
 
-  void print(const FunctionRecord&, DumpLine&) {}  // told by function()
+  void print(const FunctionRecord&, DumpLine&) {}  // printed by function()
   void print(const NewBuffer& record, DumpLine& line) { line.number("tid", record.tid); }
   void print(const EndOfBuffer&, DumpLine&) {}
   void print(const NewCpuId& record, DumpLine& line) {

@@ -28,7 +28,7 @@ struct ReportInput {
 struct Report {
   std::string_view name;           // as --reports and JSON have it; stable
   std::string_view title;          // heading for people
-  std::string_view sentence;       // says what it tells; ends with a full stop
+  std::string_view sentence;       // describes the report; ends with a full stop
   Capability needs{};              // that the recording must have
   std::span<const Field> members;  // figures, and tables with their columns
   void (*make)(const ReportInput& input, Section& section) = nullptr;

@@ -46,7 +46,7 @@ std::span<const Report* const> reports_on(Capability capability) {
       return kOnRuntimeEvents;
     case Capability::counts_at_sites:
       return kOnSites;
-    case Capability::paths_in_frames:  // the verb `paths` tells them
+    case Capability::paths_in_frames:  // the verb `paths` prints them
       return {};
   }
   return {};

@@ -93,7 +93,8 @@ class ScriptedSource {
     return add(Loss{time, bytes, std::move(reason)});
   }
 
-  // --- What a runtime tells beside calls. Spans and views that events refer to come from kept().
+  // --- Events of a runtime other than calls. Spans and views that events refer to come from
+  // kept().
   // ---
   using RuntimeEvent = std::variant<AllocationEvent, ThrowEvent, MonitorEvent, CollectionEvent,
                                     HeapResized, HeapShotEvent, HeapObjectEvent, HeapRootsEvent,

@@ -1,4 +1,4 @@
-// Shows the payload that the page carries; or says why it cannot.
+// Shows the page's payload, or an error.
 
 import {render} from 'preact';
 import {parsePayload} from './payload';

@@ -1,4 +1,4 @@
-// What a page shows: docs/design/page-kit.md describes the format. It is data only: all text in it may come from a recording.
+// The payload of a page: docs/design/page-kit.md describes the format. All text in it is untrusted.
 
 import type {Units} from './text/units';
 
@@ -97,7 +97,7 @@ export interface Payload {
   tabs: TabSpec[];
 }
 
-// Throws an Error whose message is one sentence for people.
+// Throws an Error whose message is one readable sentence.
 export function parsePayload(text: string): Payload {
   const payload = JSON.parse(text) as Payload;
   if (payload.telltale_page !== kPayloadVersion) throw new Error(`This page's data is of version ${String(payload.telltale_page)}, not ${kPayloadVersion}`);

@@ -1,7 +1,8 @@
-// Chromium for the tests of the page kit. A page under test must do nothing but show itself: console errors, exceptions,
-// violations of its content security policy, dialogs and requests fail the test.
+// Chromium for the tests of the page kit. Console errors, exceptions, violations of the content security policy,
+// dialogs and requests fail a test.
 //
-// Environment: TELLTALE_WEB_MODULES (node_modules with the development packages), TELLTALE_PAGE (the bundle with @DATA@),
+// Environment: TELLTALE_WEB_MODULES (node_modules with the development packages), TELLTALE_PAGE (the bundle with
+// @DATA@),
 // TELLTALE_CHROMIUM; TELLTALE_PICTURES names a folder for pictures to look at, if one wants them.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -21,7 +22,7 @@ const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', 
 let browser = null;
 let pages = 0;
 
-// To be called when all is done: node:test's after(closeBrowser).
+// Call at the end: node:test's after(closeBrowser).
 export async function closeBrowser() {
   await browser?.close();
   fs.rmSync(folder, {recursive: true, force: true});
@@ -40,7 +41,7 @@ export function fileOf(payload) {
 export const kDesktop = {width: 1200, height: 800};
 export const kPhone = {width: 390, height: 844};
 
-// Opens a payload, or an HTML file, and calls steps(page). `expected` are parts of problems that must come.
+// Opens a payload, or an HTML file, and calls steps(page). `expected` are parts of problems that must occur.
 export async function withPage({payload, file, hash = '', size = kDesktop, scheme = 'light', expected = []}, steps) {
   browser ??= await chromium.launch({executablePath: process.env.TELLTALE_CHROMIUM, args: flags});
   const phone = size.width < 600;
@@ -51,7 +52,7 @@ export async function withPage({payload, file, hash = '', size = kDesktop, schem
     const page = await context.newPage();
     page.setDefaultTimeout(20000);
     const address = pathToFileURL(file ?? fileOf(payload)).href;
-    // Tests read pixels back, which the browser has advice about.
+    // Ignores the browser's advice about reading pixels back.
     const isOurs = text => text.startsWith('Canvas2D: Multiple readback');
     page.on('console', message => { if (['error', 'warning'].includes(message.type()) && !isOurs(message.text())) problems.push(`console: ${message.text()}`); });
     page.on('pageerror', error => problems.push(`uncaught: ${error.message}`));
@@ -72,7 +73,7 @@ export async function withPage({payload, file, hash = '', size = kDesktop, schem
   for (const part of expected) assert.ok(problems.some(problem => problem.includes(part)), `no problem told of ${part}`);
 }
 
-// Two animation frames: what was asked for is drawn.
+// Waits two animation frames, so that changes are drawn.
 export const settled = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 
 export const picture = async (page, name) => {
@@ -96,6 +97,6 @@ export async function clickBox(page, node, index = 0) {
   await page.mouse.click(...await placeOf(page, node, index));
   await settled(page);
 }
-// What the details say: {total: '600 ns ...'}.
+// The text of the details: {total: '600 ns ...'}.
 export const numbersOf = page => page.evaluate(() =>
   Object.fromEntries([...document.querySelectorAll('.details .numbers > div')].map(row => [row.querySelector('dt').innerText, row.querySelector('dd').innerText.replace(/\s+/g, ' ').trim()])));

@@ -1,4 +1,4 @@
-// The tabs about functions, and what they compute.
+// The tabs about functions and their computations.
 import assert from 'node:assert/strict';
 import {after, test} from 'node:test';
 import {clickBox, closeBrowser, flame, hashOf, kPhone, numbersOf, picture, press, settled, textOf, textsOf, withPage} from './browser.mjs';
@@ -46,7 +46,7 @@ test('a function\'s row shows its numbers, callers and callees, and leads to the
   assert.equal(await textOf(page, '.details h2'), 'main');
 }));
 
-// r calls itself by way of s; what is inside of it twice counts once.
+// r calls itself through s; nested time counts once.
 function recursive() {
   return callsPage(new CallsBuilder().tree('all', [['a', 5, [['r', 10, [['s', 20, [['r', 40]]], ['leaf', 1]]]]], ['b', 7, [['r', 100, [['leaf', 3]]]]]]).data());
 }

@@ -1,4 +1,4 @@
-// Drives a page that telltale wrote, and reports what it did; tests/end_to_end/test_flame_page.py uses it:
+// Drives a page written by telltale and reports its behaviour; tests/end_to_end/test_flame_page.py uses it:
 //   node drive_page.mjs < JOB
 // JOB: {page, scheme, steps: [[name, ...arguments]...]}. Prints {answers: [one a step]}; ends with an error if the page
 // did anything but show itself (browser.mjs).

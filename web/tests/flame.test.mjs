@@ -1,4 +1,4 @@
-// The flame graph tab, driven as a person drives it.
+// The flame graph tab, driven by mouse, touch and keys.
 import assert from 'node:assert/strict';
 import {after, test} from 'node:test';
 import {clickBox, closeBrowser, flame, hashOf, kPhone, numbersOf, picture, placeOf, press, settled, textOf, textsOf, withPage} from './browser.mjs';

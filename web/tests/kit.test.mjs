@@ -1,4 +1,4 @@
-// The kit's parts that any page can use: tables, bars, source, the shell; and that no text can harm a page.
+// The kit's general components: tables, bars, source, the shell; and hostile text.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import {after, test} from 'node:test';

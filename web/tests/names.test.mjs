@@ -1,4 +1,4 @@
-// The useful part of names.
+// Short names.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -32,7 +32,7 @@ const kNames = [
   ['core::ptr::drop_in_place::<alloc::vec::Vec<u8>>', 'core::ptr::drop_in_place::<\u2026>'], ['main.(*T).Method', 'main.(*T).Method'],
   ['_ZN8telltale15build_call_treeITkNS_11EventSourceENS_13XrayRecordingEEEvRKT_', 'telltale::build_call_tree<\u2026>'],
   ['_ZZN8telltale10play_callsITkNS_11EventSourceEEEvvENKUlvE_clEv', 'telltale::play_calls<\u2026>::\u2026'],
-  // What is not understood stays.
+  // Unknown syntax is kept.
   ['compute the mean (slow)', 'compute the mean (slow)'], ['void (*f(int))(int)', 'void (*f(int))(int)'], ['a < b', 'a < b'], ['<img src=x onerror=1>', '<img src=x onerror=1>'],
   ['#17', '#17'], ['', ''], ['_Z', '_Z'], ['_ZN99999x', '_ZN99999x'], ['f(', 'f('], ['f)', 'f)'],
 ];

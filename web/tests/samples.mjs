@@ -1,6 +1,6 @@
 // Payloads for tests.
 
-// A tree from nested calls: [name, self, [callees], calls]. Callees stand widest first, as telltale writes them.
+// A tree from nested calls: [name, self, [callees], calls]. Callees are ordered widest first, as telltale writes them.
 export class CallsBuilder {
   functions = [];
   numbers = new Map();
@@ -66,7 +66,7 @@ export const kHostile = [
   'x'.repeat(100000), '<b>'.repeat(30000), '('.repeat(50000), 'a::'.repeat(30000), '<'.repeat(20000) + '>'.repeat(20000),
 ];
 
-// Text that a generator thinks of: the same for the same seed.
+// Generated text, determined by the seed.
 export function generated(count, seed = 1) {
   const pieces = ['<', '>', '"', '\'', '&', '/', '\\', '`', '=', '(', ')', '{', '}', '::', 'script', 'img', 'onerror', 'operator', ' ', '\n', '\0', '\u2028', '\u202e', '\ud800', 'x', '#', '%3C', '</', '-->', '<!--'];
   let state = seed;

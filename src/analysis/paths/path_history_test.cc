@@ -117,7 +117,7 @@ TEST(PathHistory, IsKnownAtTheEntryBeforeTheRecordIsSet) {
 TEST(PathHistory, BetweenTheStoresOfAnUpdateIsRead) {
   // Block 9 completes path 4, the third. The number is in the ring and the index not moved on; it
   // has moved on; the path sum is 0. Then it is 3, which is also that of the next path by way of
-  // block 7: two readings cannot be told apart, and the regular one is given.
+  // block 7: two readings are indistinguishable; the regular one is returned.
   const PathRecord in_ring{.ring = {1, 3, 4, 7, -1}, .next = 2, .sum = 4};
   const PathRecord moved_on{.ring = {1, 3, 4, 7, -1}, .next = 3, .sum = 0};
   for (const PathRecord& record : {in_ring, moved_on}) {

@@ -178,7 +178,7 @@ class EvidenceReader {
   const SamplerSites& sites_;
   const SamplerPredicates& predicates_;
   std::vector<uint16_t> counted_;  // by site: a bit for each counter
-  std::vector<uint32_t> groups_;   // that the report tells of
+  std::vector<uint32_t> groups_;   // that occur in the report
   std::vector<ObservedSite> observed_;
   std::vector<std::pair<uint32_t, uint64_t>> times_;  // of the report: site, first time
   FirstTimes first_times_;

@@ -92,9 +92,9 @@ class PieceScan {
 
 std::vector<BufferCut> cut_buffer(Bytes file, const xray::FileHeader& header, uint64_t begin,
                                   uint64_t end, uint64_t piece_bytes, size_t workers) {
-  // Only the piece before tells whether a record begins at the start of a piece. Since nearly all
-  // records have 8 or 16 bytes, all pieces are read concurrently, and reread where the guess was
-  // wrong.
+  // Only the previous piece determines whether a record begins at the start of a piece. Since
+  // nearly all records have 8 or 16 bytes, all pieces are read concurrently, and reread where the
+  // guess was wrong.
   const auto piece_end = [&](uint64_t piece) {
     return std::min(end, begin + (piece + 1) * piece_bytes);
   };

@@ -1,6 +1,6 @@
 // Runs through loops, switches, gotos and recursion as its seed says, and records every line beside
 // path tracing: the program writes (activation, line) to the file, and ends with a signal at the
-// record that it was told. Usage: recorded_walk FILE SEED RECORDS
+// given record. Usage: recorded_walk FILE SEED RECORDS
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ export function treeOf(raw: RawTree, suffix: string): CallTree {
   return new CallTree(raw.title, Int32Array.from(raw.depth), Int32Array.from(raw.function), columnsOf(raw, suffix), before, pruned);
 }
 
-// Where each node begins, in units of its width: callees lie side by side from their caller's start.
+// The start of each node, in units of width: callees are laid out consecutively from their caller's start.
 const starts = new WeakMap<Float64Array, Float64Array>();
 export function startsOf(tree: CallTree, width: Float64Array): Float64Array {
   const known = starts.get(width);
@@ -73,7 +73,7 @@ export function startsOf(tree: CallTree, width: Float64Array): Float64Array {
   return start;
 }
 
-// What is inside of matching nodes below `root`, each unit once however matches nest; and how many matches are outermost.
+// The sum over matching nodes below `root`, counting nested matches once, and the number of outermost matches.
 export function matchedBelow(tree: CallTree, width: Float64Array, root: number, matches: Uint8Array): {sum: number; nodes: number} {
   let sum = 0;
   let nodes = 0;
@@ -89,7 +89,7 @@ export function matchedBelow(tree: CallTree, width: Float64Array, root: number, 
   return {sum, nodes};
 }
 
-// The trees of a page's data, each built when it is first wanted.
+// The trees of a page's data, each built on first use.
 export class CallTrees {
   private readonly built: CallTree[] = [];
   constructor(readonly data: CallsData) {}

@@ -1,4 +1,4 @@
-// A tree added up by function.
+// A tree summed by function.
 
 import type {CallTree, Columns} from './call_tree';
 

@@ -1,5 +1,5 @@
-// Trees around one function: who calls it and what it calls, added up over all paths. A call inside another call of the
-// function belongs to the outer one, so that no time counts twice.
+// Trees around one function: its callers and callees, summed over all paths. A nested call of the function belongs
+// to the outer one, so that no time counts twice.
 
 import {CallTree, type Columns} from './call_tree';
 
@@ -32,7 +32,7 @@ function add(to: Draft, tree: CallTree, node: number, self: boolean): void {
   if (self) to.beforeSelf += tree.before.self[node];
 }
 
-// The nodes of a function that are inside no other node of it.
+// The outermost nodes of a function.
 function* outermost(tree: CallTree, fn: number): Generator<number> {
   for (let i = 1; i < tree.size;) {
     if (tree.fn[i] === fn) {
@@ -82,7 +82,7 @@ export function calleesOf(tree: CallTree, fn: number, title: string): CallTree {
   return finish(title, root, tree.before !== null);
 }
 
-// Upside down: the callees of a node are its callers. Numbers are those of the calls that reach the function.
+// Inverted: the children of a node are its callers. Numbers are those of the calls that reach the function.
 export function callersOf(tree: CallTree, fn: number, title: string): CallTree {
   const root = draft(fn);
   for (const bottom of outermost(tree, fn)) {

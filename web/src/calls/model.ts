@@ -1,4 +1,4 @@
-// What the tabs about calls share: names, labels, numbers and colours of boxes and functions.
+// Model shared by the tabs about calls: names, labels, numbers and colours of boxes and functions.
 
 import type {Fact} from '../kit/details';
 import type {CallsData} from '../payload';
@@ -34,13 +34,13 @@ export class CallsModel {
 
   show(value: number): string { return showIn(this.data.units.suffix, value); }
 
-  // What a tree's before is multiplied by where only shares of the whole are to be compared.
+  // Factor for the numbers of the first recording if only shares of the whole are compared.
   factor(tree: CallTree, normalised: boolean): number {
     const before = tree.before?.total[0] ?? 0;
     return normalised && before > 0 ? tree.now.total[0] / before : 1;
   }
 
-  // The numbers of something that is part of `tree`; its root has no calls of its own.
+  // The numbers of a part of `tree`; its root has no calls itself.
   numbers(tree: CallTree, now: Sums, before: Sums | null, normalised: boolean): Fact[] {
     const all = tree.now.total[0];
     if (before === null) {
@@ -58,7 +58,7 @@ export class CallsModel {
             {name: 'share', value: `${share(tree.before!, before.total)} \u2192 ${share(tree.now, now.total)}`}];
   }
 
-  // Where a function was written, as far as that is known.
+  // Where a function is declared, if known.
   places(fn: number): Fact[] {
     const [name, file, line, module] = this.data.functions[fn];
     const facts = [{name: 'name', value: name}];
@@ -86,7 +86,7 @@ export class CallsModel {
   }
 }
 
-// The root of a thread's tree has no calls of its own: what it counts is what is inside.
+// The root of a thread's tree has no calls itself: it counts its children.
 export function sumsAt(tree: CallTree, columns: Columns, node: number): Sums {
   const ofThreads = tree.fn[node] < 0;
   return {calls: ofThreads ? columns.inside[0] : columns.calls[node], total: columns.total[node], self: columns.self[node]};

@@ -1,4 +1,4 @@
-// What is known of the selected thing: its numbers first, so that no name can push them out of sight; then the rest.
+// Details of the selected item: numbers first, so that no long name can push them out of sight.
 
 import {useState} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';

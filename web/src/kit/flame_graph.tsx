@@ -1,4 +1,5 @@
-// A flame graph, or an icicle graph: mouse, touch, wheel and keys; for screen readers a tree of which the selected box is told.
+// A flame graph, or an icicle graph: mouse, touch, wheel and keys; for screen readers a tree whose selected box is
+// announced.
 
 import type {ComponentChildren} from 'preact';
 import {useId, useLayoutEffect, useRef, useState} from 'preact/hooks';
@@ -25,7 +26,7 @@ export interface FlameGraphProps {
   onRange: (range: Range) => void;
 }
 
-// Siblings lie side by side: the next one begins where the subtree ends.
+// Siblings are adjacent: the next one begins where the subtree ends.
 function sibling(tree: CallTree, width: Float64Array, node: number, step: number): number {
   const parent = tree.parent[node];
   if (parent < 0) return node;
@@ -46,7 +47,7 @@ function neighbour(props: FlameGraphProps, key: string): number {
   return Math.max(0, tree.parent[selected]);
 }
 
-// Where a box stands among its siblings, from 1; and how many they are.
+// The position of a box among its siblings, from 1, and their number.
 function placeAmongSiblings(tree: CallTree, node: number): [number, number] {
   const parent = tree.parent[node];
   if (parent < 0) return [1, 1];

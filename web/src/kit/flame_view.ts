@@ -1,5 +1,5 @@
-// Draws the visible part of a tree on a canvas as large as the window; what scrolls is the space around it.
-// One drawing at most per animation frame; subtrees and rows of siblings that are out of sight are skipped.
+// Draws the visible part of a tree on a canvas as large as the window; the space around it scrolls. Draws at most
+// once per animation frame and skips invisible subtrees and rows.
 
 import {startsOf, type CallTree} from '../calls/call_tree';
 import {palette, type Palette} from '../text/colours';
@@ -43,7 +43,7 @@ export class FlameView {
     this.context = canvas.getContext('2d', {alpha: false})!;
   }
 
-  // Something else to show, or the same in another way.
+  // Replaces the tree or the way it is drawn.
   show(look: FlameLook): void {
     const isNew = this.look?.tree !== look.tree;
     this.look = look;
@@ -74,7 +74,7 @@ export class FlameView {
     this.redraw();
   }
 
-  // Shows a part of the drawing that is no box's.
+  // Shows a range that is not a box.
   moveTo(range: Range): void {
     this.setZoomed(0);
     this.run = null;
@@ -104,7 +104,7 @@ export class FlameView {
     requestAnimationFrame(step);
   }
 
-  // `range` moved into the drawing, and no narrower than what numbers can tell apart.
+  // `range` clamped to the drawing, and no narrower than floating-point precision allows.
   clamped(range: Range): Range {
     const all = Math.max(this.look.width[0], 1e-9);
     const span = Math.min(all, Math.max(range[1] - range[0], all * 1e-9));
@@ -159,7 +159,7 @@ export class FlameView {
     });
   }
 
-  // The boxes in sight, callers first: call(node, x, width) in pixels, until it returns false.
+  // Visits the visible boxes, callers first: call(node, x, width) in pixels, until it returns false.
   private visit(call: (node: number, x: number, width: number) => boolean): void {
     const {start, shownWidth} = this;
     const {tree, width} = this.look;

@@ -1,4 +1,4 @@
-// Pointers and the wheel over a flame graph: drag moves, wheel and pinch zoom, a click or tap that did not move picks.
+// Pointers and the wheel over a flame graph: drag moves, wheel and pinch zoom, a click or tap without movement selects.
 
 import type {FlameView, Range} from './flame_view';
 
@@ -29,7 +29,7 @@ export class Gestures {
 
   stop(): void { clearTimeout(this.rest); }
 
-  // What lies at a place of the window, in units of the width.
+  // The position under a point of the window, in units of width.
   private at(clientX: number, range: Range): number {
     const box = this.view.canvas.getBoundingClientRect();
     return range[0] + (clientX - box.left) / this.view.shownWidth * (range[1] - range[0]);

@@ -1,4 +1,4 @@
-// Lines of source with what is known of them: a mark as strong as its value, and a text beside the line.
+// Lines of source with annotations: a mark whose strength is its value, and a text next to the line.
 
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {SourceData} from '../payload';

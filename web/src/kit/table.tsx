@@ -1,4 +1,4 @@
-// A sorted table of any number of rows, of which only those in sight are in the document.
+// A sorted table of any number of rows; only visible rows are in the document.
 
 import {useMemo, useRef} from 'preact/hooks';
 import type {ComponentChildren} from 'preact';

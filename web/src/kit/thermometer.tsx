@@ -1,5 +1,7 @@
-// One predicate's runs as a bar: the width grows with the logarithm of the runs in which it was true; the parts are context, the
-// lower bound of increase, the rest of failure, and the runs that passed. Numbers stand beside it: nothing is told by colour alone.
+// One predicate's runs as a bar: the width grows with the logarithm of the runs in which it was true; the parts are
+// context, the
+// lower bound of increase, the rest of failure, and the runs that passed. Numbers are printed next to it: nothing
+// depends on colour alone.
 
 import {showShare} from '../text/units';
 

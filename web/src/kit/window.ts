@@ -1,4 +1,4 @@
-// Of many rows of one height, those in sight and a few more on either side.
+// Selects the visible rows of equal height, and a few more on either side.
 
 import type {RefObject} from 'preact';
 import {useLayoutEffect, useState} from 'preact/hooks';

@@ -1,5 +1,5 @@
-// What a page shows stands in the address behind #, so that Back works and a copied link shows the same again.
-// Values are text from outside: whoever reads one checks it.
+// The state of a page is in the URL fragment, so that Back and copied links work. Values are untrusted: readers must
+// validate them.
 
 import {createContext} from 'preact';
 import {useContext, useEffect, useState} from 'preact/hooks';
@@ -9,7 +9,7 @@ export type Changes = Record<string, string | number | null>;
 export interface Address {
   get(key: string): string;                       // '' if it is not there
   number(key: string, limit: number, otherwise: number): number;  // a whole number in [0, limit)
-  // Null takes a key away. `quietly` changes the present step of the history instead of making a new one.
+  // Null removes a key. `quietly` replaces the current history entry instead of adding one.
   go(changes: Changes, quietly?: boolean): void;
 }
 

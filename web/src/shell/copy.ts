@@ -1,9 +1,9 @@
-// Copies text, and says so for a moment.
+// Copies text and confirms it briefly.
 
 let say: (text: string) => void = () => {};
 export function onCopied(listener: (text: string) => void): void { say = listener; }
 
-// Where a page has no clipboard of its own (old browsers, plain http), a selection is copied.
+// Without a clipboard API (old browsers, plain http), copies a selection.
 function copySelection(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;

@@ -1,4 +1,4 @@
-// Keys of the page: those of the shell, and those of the tab that is shown. A component that has the focus comes first.
+// Keys of the page: those of the shell and of the visible tab. A focused component takes precedence.
 
 import {useEffect, useRef} from 'preact/hooks';
 
@@ -7,7 +7,7 @@ export type Keys = Record<string, () => void>;
 let ofShell: Keys = {};
 let ofTab: Keys = {};
 
-// Keys of the tab that is shown, as long as it is shown.
+// Registers keys of a tab while it is visible.
 export function useKeys(keys: Keys): void {
   const latest = useRef(keys);
   latest.current = keys;

@@ -1,4 +1,4 @@
-// The search field belongs to the shell; what a search does is up to the tab that is shown.
+// The search field belongs to the shell; the visible tab implements the search.
 
 import {createContext} from 'preact';
 import {useContext, useEffect} from 'preact/hooks';
@@ -11,7 +11,7 @@ export interface Search {
 export const SearchContext = createContext<Search>({text: '', pattern: null, found: () => {}});
 export const useSearch = (): Search => useContext(SearchContext);
 
-// A capital asks for exact case. Null if `text` is no regular expression.
+// A capital letter makes the search case-sensitive. Null if `text` is not a regular expression.
 export function patternOf(text: string): RegExp | null {
   try {
     return new RegExp(text, /[A-Z]/.test(text) ? 'u' : 'iu');

@@ -1,4 +1,4 @@
-// Light, dark, or what the system says. The choice is kept for other pages where the browser lets us.
+// Light, dark, or the system's theme. The choice is stored for other pages if the browser allows it.
 
 export type Theme = 'auto' | 'light' | 'dark';
 const kKey = 'telltale-theme';
@@ -29,7 +29,7 @@ export function nextTheme(): Theme {
   return current;
 }
 
-// Calls `listener` whenever colours change; returns what takes it off again.
+// Calls `listener` whenever colours change; returns a function that removes it.
 export function onThemeChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

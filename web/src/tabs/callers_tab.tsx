@@ -1,4 +1,4 @@
-// One function between what calls it (above, growing upwards) and what it calls (below).
+// One function with its callers (above, growing upwards) and its callees (below).
 
 import {useMemo} from 'preact/hooks';
 import {functionsOf} from '../calls/functions';

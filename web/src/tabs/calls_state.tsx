@@ -1,4 +1,4 @@
-// The choices that tabs about calls share: which tree, how wide boxes are, what colours mean. They stand in the address.
+// Settings shared by the tabs about calls: tree, width of boxes, meaning of colours. They are kept in the URL fragment.
 
 import {useMemo} from 'preact/hooks';
 import type {CallTree, Measure} from '../calls/call_tree';
@@ -19,7 +19,7 @@ export interface CallsState {
   matches: Uint8Array | null;  // a byte a function
 }
 
-// Keys of the address that mean something in one tree only.
+// Keys of the fragment that are specific to one tree.
 export const kPlaces = {at: null, box: null, view: null, 'callers-at': null, 'callers-box': null, 'callers-view': null, 'callees-at': null, 'callees-box': null, 'callees-view': null};
 
 const oneOf = <T extends string>(text: string, known: readonly T[]): T => (known.includes(text as T) ? text as T : known[0]);

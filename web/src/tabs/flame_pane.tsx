@@ -1,4 +1,4 @@
-// A flame graph of a tree with its place in the address, and the details of its selected box.
+// A flame graph whose position is kept in the URL fragment, with details of the selected box.
 
 import {useEffect, useMemo, useState} from 'preact/hooks';
 import {matchedBelow, type CallTree} from '../calls/call_tree';
@@ -11,7 +11,7 @@ import {isDark, onThemeChange} from '../shell/theme';
 import {showCount, showShare} from '../text/units';
 import type {CallsState} from './calls_state';
 
-// The keys of the address under which a pane keeps its place.
+// The fragment keys of a pane's position.
 export interface PlaceKeys {
   at: string;    // the box that is zoomed to
   box: string;   // the selected box
@@ -66,7 +66,7 @@ export function FlamePane({state, tree, keys, growsUp, name}: {state: CallsState
     onRange={range => address.go({[keys.at]: null, [keys.view]: textOf(range)}, true)} />;
 }
 
-// What the search found below the box that is zoomed to.
+// Search results below the zoomed box.
 export function searchTold(state: CallsState, tree: CallTree, zoomed: number): string {
   if (state.matches === null) return '';
   const width = tree.widths(state.measure, state.side);

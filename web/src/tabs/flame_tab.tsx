@@ -29,7 +29,7 @@ function Crumbs({state, tree, zoomed, onZoom}: {state: CallsState; tree: CallTre
   </nav>;
 }
 
-// The next or previous box that matches the search, inside of what is zoomed to.
+// The next or previous match of the search within the zoomed box.
 function nextMatch(state: CallsState, selected: number, zoomed: number, step: number): number {
   const {tree, matches} = state;
   if (matches === null) return selected;

@@ -50,7 +50,7 @@ export function FunctionTable({state, selected, onSelect, onOpen, columns}:
     onSort={sort => address.go({sort})} onSelect={onSelect} onOpen={onOpen} />;
 }
 
-// The functions next to the root of a tree that calleesOf or callersOf made.
+// The functions adjacent to the root of a tree from calleesOf or callersOf.
 function nearest(state: CallsState, tree: CallTree, pick: (fn: number) => void): Bar[] {
   const bars: Bar[] = [];
   for (let i = 1; i < tree.size; i = tree.end[i]) {

@@ -1,4 +1,4 @@
-// What a tab of a page can be. A new kind is a component here, and a section in docs/design/page-kit.md.
+// The kinds of tabs. A new kind needs a component here and a section in docs/design/page-kit.md.
 
 import type {ComponentType} from 'preact';
 import type {TabSpec} from '../payload';

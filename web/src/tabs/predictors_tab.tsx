@@ -14,7 +14,7 @@ import type {TabProps} from './kinds';
 const placeOf = ({file, line}: PredicatePlace): string => (file === '' ? '' : `${file}:${line}`);
 const share = (value: number): string => showShare(value, 1);
 
-// Numbers that follow one another as ranges: "1-3, 7".
+// Consecutive numbers as ranges: "1-3, 7".
 function ranges(numbers: number[]): string {
   const parts: string[] = [];
   for (let i = 0; i < numbers.length;) {

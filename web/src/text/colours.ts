@@ -1,4 +1,5 @@
-// Colours of boxes. The same name has the same colour in every page. Text on any of them has a contrast of at least 4.5 to 1.
+// Colours of boxes. The same name has the same colour in every page. Text on any of them has a contrast of at least
+// 4.5 to 1.
 
 import {isDark} from '../shell/theme';
 
@@ -24,7 +25,7 @@ export function hashOf(text: string): number {  // FNV-1a, 32 bit, over UTF-16 c
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-// One hue a group, a shade a name.
+// One hue per group, one shade per name.
 export function ofName(name: string, group: string): string {
   const hash = hashOf(group);
   const hue = hash % 360;
@@ -33,7 +34,7 @@ export function ofName(name: string, group: string): string {
   return isDark() ? `hsl(${hue},${saturation - 12}%,${25 + step}%)` : `hsl(${hue},${saturation}%,${72 + step}%)`;
 }
 
-// The more of the whole, the hotter; `share` from 0 to 1.
+// Heat colour of a share from 0 to 1.
 export function ofShare(share: number): string {
   const hot = Math.min(1, Math.sqrt(share) * 1.6);
   return isDark() ? `hsl(${40 - 36 * hot},${20 + 45 * hot}%,${24 + 8 * hot}%)` : `hsl(${48 - 36 * hot},${35 + 55 * hot}%,${88 - 16 * hot}%)`;

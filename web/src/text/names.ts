@@ -1,5 +1,5 @@
-// The useful part of a function's name: without return type and parameters, with long template arguments left out.
-// Names are C++, Rust, Mono, Go or any text; what is not understood is left as it is. Time is linear in the name.
+// The useful part of a function's name: without return type and parameters, with long template arguments elided.
+// Names are C++, Rust, Mono, Go or arbitrary text; unknown syntax is kept. Takes linear time.
 
 const kLongestParsed = 16384;
 const kKeptArguments = 14;  // characters of template arguments that stay
@@ -12,7 +12,7 @@ const kOperator = /^operator(?:\s*(?:\(\)|\[\]|<=>|<<=|>>=|->\*|->|<<|>>|<=|>=|=
 const kPrefix = /^(?:non-virtual thunk to |virtual thunk to |vtable for |typeinfo (?:name )?for |guard variable for )/;
 const kTypeWords = /^(?:auto|void|bool|char|char8_t|char16_t|char32_t|wchar_t|short|int|long|float|double|signed|unsigned|const|constexpr|static|virtual|inline|decltype.*|.*(?:::|[<*&]).*)$/;
 
-// The place behind the bracket that closes the one at `start`; -1 if there is none.
+// The position after the bracket that closes the one at `start`; -1 if there is none.
 function groupEnd(text: string, start: number): number {
   const open: string[] = [];
   for (let i = start; i < text.length; i++) {
@@ -132,7 +132,7 @@ class Shortener {
   }
 }
 
-// The names inside of a linker's name that nobody could demangle, as far as they are in front: telltale::play_calls<…>.
+// The leading names inside a mangled name that could not be demangled: telltale::play_calls<…>.
 function fromMangled(full: string): string | null {
   const start = /^_Z(Z?)N?[KVR]*(?:St)?/.exec(full);
   if (!start) return null;
@@ -157,7 +157,7 @@ export function shortName(full: string): string {
   return prefix.replace('non-', '') + short.replace(/(\{lambda#\d+\})::operator\(\)(?:<[^<>]*>)?/g, '$1');
 }
 
-// Labels for a list of names. Overloads, whose labels would be the same, keep their parameters if these are short.
+// Labels for a list of names. Overloads, whose labels would collide, keep short parameter lists.
 export function labelsOf(names: string[]): string[] {
   const labels = names.map(shortName);
   const owner = new Map<string, string>();
@@ -170,12 +170,12 @@ export function labelsOf(names: string[]): string[] {
   return labels.map((label, i) => (ambiguous.has(label) && names[i].length <= kKeptOverload ? names[i] : label));
 }
 
-// What may go from the front of a label, in this order: what kind of wrapper it is, a namespace or class of C++, a namespace of
-// Mono, a class of Mono (but constructors are called .ctor).
+// Prefixes that may be removed from a label, in this order: a kind of wrapper, a C++ namespace or class, a Mono
+// namespace, a Mono class (except before .ctor).
 const kCuts = [/^\(wrapper [\w-]+\) /, /^(?:[\w$~ ]+|\(anonymous namespace\))(?:<[^<>]*>)?::(?=[\w$~{<(])/, /^[\w$]+\.(?=[^:()]*:(?!:))/,
                /^[\w$`./]+(?:<[^<>]*>)?:(?=\w)/];
 
-// The label in at most `room` characters: namespaces go first, then the end.
+// The label in at most `room` characters: removes namespaces first, then truncates.
 export function fitLabel(label: string, room: number): string {
   if (label.length <= room) return label;
   if (room < 2) return '';

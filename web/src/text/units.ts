@@ -1,4 +1,4 @@
-// Numbers for people. `suffix` is the unit that keys of the payload end in: ns, bytes or count.
+// Formats numbers. `suffix` is the unit at the end of payload keys: ns, bytes or count.
 
 export interface Units {
   counted: string;   // what "calls" counts
