@@ -167,6 +167,14 @@ class Paths(SamplerCase):
                     self.assertEqual(text.count("<- here"), 1)
                     self.assertRegex(text, rf"\n +{numbers['wait_here();']} +wait_here\(\);    <- here\n")
 
+    def test_the_command_for_gdb(self):
+        program = self.walk(RELEASES[0], "-O0")
+        done = run("gdb", "-nx", "-q", "-batch", "-ex", f"source {SOURCE_DIR / 'debuggers/gdb/telltale_paths.py'}",
+                   "-ex", "telltale-paths", "-ex", "break irreducible", "-ex", "run",
+                   "-ex", "telltale-paths --function irreducible", "--args", program, self.path("trace"), "4", "100000")
+        self.assertIn("no program is running", done.stderr)
+        self.assertRegex(done.stdout, r"\n#0 +irreducible at recorded_walk.c:\d+\n +no path was completed since")
+
     def test_stripped_programs_and_separate_debug_files(self):
         program = self.walk(RELEASES[0], "-O2")
         expected_core = crash(self.path("expected"), program, self.path("trace"), 3, 200)

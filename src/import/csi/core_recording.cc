@@ -146,7 +146,8 @@ class FrameDecoder {
     const auto record = read_record(frame);
     if (!record || graphs.empty()) {
       paths.untraced = record ? "its path metadata are missing" : record.error();
-      if (graphs.empty() && !has_record(frame)) paths.untraced = why_not_traced(frame);
+      if (!has_record(frame) && (graphs.empty() || frame.inlined))
+        paths.untraced = why_not_traced(frame);
       return paths;
     }
     if (auto exact = decode_by_position(frame, *record)) {
@@ -176,6 +177,10 @@ class FrameDecoder {
   }
 
   [[nodiscard]] std::string why_not_traced(const StackFrame& frame) const {
+    if (frame.inlined && modules_.contains(frame.module)) {
+      return "it was inlined before path tracing: its lines are in the paths of the function "
+             "around it";
+    }
     if (const ModulePaths* module = module_of(frame)) {
       for (const std::string& name : {frame.symbol, frame.linkage_name}) {
         const auto found = module->skipped.find(name);
