@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/parallel.h"
@@ -66,10 +67,10 @@ class Isolator {
   Isolation run() {
     if (options_.eliminate) {
       eliminate();
+      find_same_runs();
     } else {
       rank_all();
     }
-    find_same_runs();
     if (options_.affinity != 0) find_affinity();
     return std::move(answer_);
   }
@@ -182,7 +183,6 @@ class Isolator {
       predictor.counts = predictor.effective_counts = ranked.counts;
       predictor.effective_runs = initial_.runs();
       predictor.score = predictor.effective_score = ranked.score;
-      predictor.explained = 0;
       answer_.predictors.push_back(std::move(predictor));
     }
     count_explained();
@@ -218,9 +218,9 @@ class Isolator {
   // Sets Predictor::same. Sets of runs are compared by the sum of a random number for each run,
   // where the numbers of runs agree; two different sets have equal sums once in 2^64.
   void find_same_runs() {
-    std::map<std::pair<uint32_t, uint32_t>, bool> wanted;  // by counts
+    std::set<std::pair<uint32_t, uint32_t>> wanted;  // counts
     for (const Predictor& predictor : answer_.predictors)
-      wanted[{predictor.counts.true_in.failing, predictor.counts.true_in.successful}] = true;
+      wanted.emplace(predictor.counts.true_in.failing, predictor.counts.true_in.successful);
     std::unordered_map<uint32_t, uint64_t> sums;        // by predicate
     std::vector<uint32_t> chosen(sites_.site_count());  // by site: bits of its predicates
     for (const Candidate& candidate : candidates_) {
@@ -238,7 +238,7 @@ class Isolator {
     }
     for (Predictor& predictor : answer_.predictors) {
       const auto sum = sums.find(predictor.predicate);
-      if (sum == sums.end() || by_sum.size() == 0) continue;
+      if (sum == sums.end()) continue;
       for (const uint32_t other : by_sum[sum->second]) {
         if (other != predictor.predicate && initial_.of(other).true_in == predictor.counts.true_in)
           predictor.same.push_back(other);

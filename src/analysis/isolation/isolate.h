@@ -72,7 +72,8 @@ struct Predictor {
   RunCounts effective_runs;
   double effective_score = 0;
   uint32_t explained = 0;          // failing runs that no earlier predictor had explained
-  std::vector<uint32_t> same;      // other predicates that were true in the same runs
+  std::vector<uint32_t> same;      // other predicates that were true in the same runs; with
+                                   // `eliminate` only
   std::vector<Affinity> affinity;  // the largest loss first
 };
 

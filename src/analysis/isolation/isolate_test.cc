@@ -145,6 +145,11 @@ TEST(Isolate, PredicatesOfTheSameRunsAreOneRow) {
   ASSERT_EQ(answer.predictors.size(), 1U);
   EXPECT_EQ(answer.predictors[0].predicate, is_true(0));
   EXPECT_THAT(answer.predictors[0].same, ElementsAre(is_true(1)));
+  // Without elimination every predicate is a row; lists would grow with the square.
+  IsolationOptions all;
+  all.eliminate = false;
+  for (const Predictor& predictor : program.isolate(all).predictors)
+    EXPECT_THAT(predictor.same, IsEmpty());
 }
 
 TEST(Isolate, AffinityListsWhatLosesImportance) {

@@ -66,7 +66,9 @@ constexpr std::array kPredictorColumns = {
            "null: infinite.")
         .or_null(),
     count("explained", "Failing runs in which it was true and no earlier predictor."),
-    rows("same", kPredicateColumns, "Other predicates that were true in the same runs."),
+    rows("same", kPredicateColumns,
+         "Other predicates that were true in the same runs; with --all they have rows of their "
+         "own."),
     rows("affinity", kAffinityColumns,
          "With --affinity: predicates that lose importance without its runs, the largest loss "
          "first."),
