@@ -1,6 +1,5 @@
 #include "cli/study/study_recorder.h"
 
-#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -13,7 +12,6 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <map>
@@ -25,6 +23,7 @@
 #include "cli/record/repeated_input.h"
 #include "cli/study/job_runner.h"
 #include "cli/study/label_command.h"
+#include "cli/study/run_outputs.h"
 #include "cli/study/study_folder.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
@@ -94,83 +93,6 @@ Result<double> parse_seconds(const std::string& text) {
     return usage_error("--timeout wants a time such as 10s, 500ms or 2m, not " + text);
   return number * known->second;
 }
-
-Result<bool> files_equal(const std::string& a, const std::string& b) {
-  const auto open_one = [](const std::string& path) {
-    return ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  };
-  const int first = open_one(a);
-  if (first < 0) return io_error(a, "cannot be read", errno);
-  const int second = open_one(b);
-  if (second < 0) {
-    const int failure = errno;
-    ::close(first);
-    return io_error(b, "cannot be read", failure);
-  }
-  constexpr size_t kBlock = size_t{64} * 1024;
-  std::vector<char> block_a(kBlock);
-  std::vector<char> block_b(kBlock);
-  const auto fill = [](int file, std::vector<char>& block) {
-    size_t filled = 0;
-    while (filled < block.size()) {
-      const ssize_t bytes = ::read(file, block.data() + filled, block.size() - filled);
-      if (bytes < 0 && errno == EINTR) continue;
-      if (bytes <= 0) break;
-      filled += static_cast<size_t>(bytes);
-    }
-    return filled;
-  };
-  bool equal = true;
-  for (size_t read = kBlock; equal && read == kBlock;) {
-    read = fill(first, block_a);
-    equal = fill(second, block_b) == read && std::memcmp(block_a.data(), block_b.data(), read) == 0;
-  }
-  ::close(first);
-  ::close(second);
-  return equal;
-}
-
-// Copies a file to a descriptor; whoever reads it may have gone.
-void pass_through(const std::string& path, int to) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return;
-  std::array<char, size_t{64} * 1024> block;
-  for (ssize_t bytes = 0; (bytes = ::read(file, block.data(), block.size())) > 0;) {
-    const char* at = block.data();
-    while (bytes > 0) {
-      const ssize_t written = ::write(to, at, static_cast<size_t>(bytes));
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) break;
-      at += written;
-      bytes -= written;
-    }
-  }
-  ::close(file);
-}
-
-// A folder for outputs of runs, which goes with this.
-class TemporaryFolder {
- public:
-  static Result<std::unique_ptr<TemporaryFolder>> make() {
-    std::error_code failure;
-    std::string name = (fs::temp_directory_path(failure) / "telltale-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) return io_error(name, "cannot be made", errno);
-    return std::make_unique<TemporaryFolder>(std::move(name));
-  }
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code failure;
-    fs::remove_all(path_, failure);
-  }
-  [[nodiscard]] std::string file(size_t item, std::string_view name) const {
-    return (fs::path(path_) / fmt::format("{}.{}", item, name)).string();
-  }
-
- private:
-  std::string path_;
-};
 
 // What has been done so far, on a terminal.
 class Progress {

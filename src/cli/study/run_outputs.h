@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace telltale::cli {
+
+// A folder below $TMPDIR for the outputs of runs; it is removed with this.
+class TemporaryFolder {
+ public:
+  // Errors: io.
+  static Result<std::unique_ptr<TemporaryFolder>> make();
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+
+  [[nodiscard]] std::string file(size_t item, std::string_view name) const;
+
+ private:
+  std::string path_;
+};
+
+// Whether two files have the same bytes. Errors: io, if one cannot be opened.
+Result<bool> files_equal(const std::string& a, const std::string& b);
+
+// Copies a file to a descriptor as far as that takes it: whoever reads it may have gone.
+void pass_through(const std::string& path, int to);
+
+}  // namespace telltale::cli
