@@ -27,7 +27,7 @@ INSTRUMENT_ALLOWED = {
     "analysis": [],
     "codegen": ["analysis"],
     "transform": ["analysis", "codegen"],
-    "path_tracing": [],
+    "path_tracing": ["codegen"],
     "driver": [],
 }
 # Headers outside instrument/ that it may include.

@@ -1,7 +1,8 @@
 #include "codegen/site_table_writer.h"
 
-#include <algorithm>
 #include <vector>
+
+#include "codegen/assembly_text.h"
 
 namespace telltale::instrument {
 
@@ -32,20 +33,7 @@ std::string write_site_tables(const TranslationUnit& unit,
 
 void append_section(llvm::Module& module, llvm::StringRef name, llvm::StringRef text) {
   std::string assembly = "\t.pushsection " + name.str() + ",\"\",@progbits\n";
-  constexpr std::size_t kBytesPerDirective = 4096;
-  for (; !text.empty(); text = text.drop_front(std::min(kBytesPerDirective, text.size()))) {
-    assembly += "\t.ascii \"";
-    for (const char c : text.take_front(kBytesPerDirective)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\' || byte < ' ' || byte > '~') {
-        assembly += '\\';
-        for (const int shift : {6, 3, 0}) assembly += static_cast<char>('0' + (byte >> shift & 7));
-      } else {
-        assembly += c;
-      }
-    }
-    assembly += "\"\n";
-  }
+  assembly += ascii_directives(text);
   module.appendModuleInlineAsm(assembly + "\t.popsection\n");
 }
 

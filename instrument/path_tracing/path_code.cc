@@ -2,9 +2,11 @@
 
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
@@ -102,24 +104,26 @@ class PathCode {
   // piece of assembly, since instructions could be scheduled between them, where the position would
   // not be what the variables say.
   llvm::Instruction* change(llvm::IRBuilder<>& builder, const char* instruction,
-                            llvm::Value* operand, llvm::Value* variable,
+                            const char* constraints, llvm::Value* operand, llvm::Value* variable,
                             const std::string& next_position) {
     llvm::CallInst* const call =
         insert_assembly(builder, std::string(instruction) + " $1, $0\n" + next_position,
-                        {variable, operand}, "=*m,er,~{flags}");
+                        {variable, operand}, constraints);
     call->addParamAttr(0, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
     return call;
   }
   llvm::Instruction* store(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::Value* variable,
                            std::uint32_t node, Phase phase) {
-    if (is_x86_64_) return change(builder, "movq", value, variable, position(node, phase));
+    if (is_x86_64_)
+      return change(builder, "movq", "=*m,er", value, variable, position(node, phase));
     llvm::Instruction* const result = builder.CreateStore(value, variable, true);
     insert_position(builder, node, phase);
     return result;
   }
   void increase_sum(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint32_t node) {
     if (is_x86_64_) {
-      change(builder, "addq", number(increment), sum_, position(node, Phase::kSettled));
+      change(builder, "addq", "=*m,er,~{flags}", number(increment), sum_,
+             position(node, Phase::kSettled));
       return;
     }
     builder.CreateStore(increased_sum(builder, increment), sum_, true);

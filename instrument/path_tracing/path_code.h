@@ -2,13 +2,11 @@
 #pragma once
 
 #include <llvm/ADT/DenseSet.h>
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
+#include <llvm/IR/Function.h>
 
 #include <cstdint>
 #include <vector>
 
-#include "formats/csi/wire.h"
 #include "model/ball_larus.h"
 #include "trace_options.h"
 

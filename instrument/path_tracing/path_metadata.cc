@@ -1,15 +1,14 @@
 #include "path_tracing/path_metadata.h"
 
 #include <llvm/ADT/DenseMap.h>
-#include <llvm/ADT/StringExtras.h>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/ADT/StringMap.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DebugProgramInstruction.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/Path.h>
 
-#include <algorithm>
-
+#include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
 
 namespace telltale::instrument {
@@ -82,30 +81,20 @@ class Scopes {
     // Callers come first.
     const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
     // Blocks of a subprogram's scope are one scope, unless they are in different files.
-    const std::string line =
-        path_of(location.getFile())
-            .append("\t")
-            .append(subprogram->getLinkageName().empty() ? subprogram->getName().str()
-                                                         : subprogram->getLinkageName().str());
-    const std::string key =
-        line + "\t" +
-        (call == nullptr ? "" : std::to_string(caller) + ":" + std::to_string(call->getLine()));
-    const auto [place, is_new] = by_text_.try_emplace(key, by_text_.size());
-    if (is_new) {
-      text += "scope\t" + std::to_string(place->second) + "\t" +
-              escaped(path_of(location.getFile())) + "\t" +
-              escaped(line.substr(line.find('\t') + 1));
-      if (call != nullptr)
-        text += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
-      text += "\n";
-    }
+    const llvm::StringRef name =
+        subprogram->getLinkageName().empty() ? subprogram->getName() : subprogram->getLinkageName();
+    std::string fields = "\t" + escaped(path_of(location.getFile())) + "\t" + escaped(name);
+    if (call != nullptr)
+      fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
+    const auto [place, is_new] = by_fields_.try_emplace(fields, by_fields_.size());
+    if (is_new) text += "scope\t" + std::to_string(place->second) + fields + "\n";
     numbers_[{location.getScope(), call}] = place->second;
     return place->second;
   }
 
  private:
   llvm::DenseMap<std::pair<const void*, const void*>, std::size_t> numbers_;
-  llvm::StringMap<std::size_t> by_text_;
+  llvm::StringMap<std::size_t> by_fields_;
 };
 
 std::string place_lines(const llvm::BasicBlock& block, std::uint64_t id, Scopes& scopes,
@@ -139,25 +128,6 @@ std::string push_section(const llvm::Function& function, const char* section) {
   const std::string name = std::string("\t.pushsection ") + section;
   if (!function.hasComdat()) return name + ",\"\",%progbits\n";
   return name + ",\"G\",%progbits,\"" + function.getComdat()->getName().str() + "\",comdat\n";
-}
-
-std::string ascii(llvm::StringRef text) {
-  std::string out;
-  constexpr std::size_t kBytesPerDirective = 4096;
-  for (; !text.empty(); text = text.drop_front(std::min(kBytesPerDirective, text.size()))) {
-    out += "\t.ascii \"";
-    for (const char c : text.take_front(kBytesPerDirective)) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\' || byte < ' ' || byte > '~') {
-        out += '\\';
-        for (const int shift : {6, 3, 0}) out += static_cast<char>('0' + (byte >> shift & 7));
-      } else {
-        out += c;
-      }
-    }
-    out += "\"\n";
-  }
-  return out;
 }
 
 std::string kind_directive(csi::RecordKind kind) {
@@ -250,12 +220,12 @@ std::string address_directive(const llvm::Module& module, const std::string& lab
 
 void append_path_entry(llvm::Function& function, const std::string& entry, std::uint64_t key,
                        const std::string& record_text) {
-  std::string assembly =
-      push_section(function, csi::kPathSection) + "77101:\n" + ascii(entry) + "\t.popsection\n";
+  std::string assembly = push_section(function, csi::kPathSection) + "77101:\n" +
+                         ascii_directives(entry) + "\t.popsection\n";
   assembly += push_section(function, csi::kRecordSection) + "\t.long " +
               std::to_string(record_text.size() + 17) + "\n" +
               kind_directive(csi::RecordKind::kFunction) + "\t.quad " + std::to_string(key) + "\n" +
-              address_directive(*function.getParent(), "77101b") + ascii(record_text) +
+              address_directive(*function.getParent(), "77101b") + ascii_directives(record_text) +
               "\t.popsection\n";
   function.getParent()->appendModuleInlineAsm(assembly);
 }
@@ -264,7 +234,7 @@ void append_skipped_record(llvm::Function& function, const std::string& record_t
   function.getParent()->appendModuleInlineAsm(push_section(function, csi::kRecordSection) +
                                               "\t.long " + std::to_string(record_text.size() + 1) +
                                               "\n" + kind_directive(csi::RecordKind::kSkipped) +
-                                              ascii(record_text) + "\t.popsection\n");
+                                              ascii_directives(record_text) + "\t.popsection\n");
 }
 
 }  // namespace telltale::instrument

@@ -40,12 +40,12 @@ int loop(int n) {
 // CHECK: %[[AT:[0-9]+]] = load volatile i64, ptr %__PT_arrIndex
 // CHECK: %[[NUMBER:[0-9]+]] = load volatile i64, ptr %__PT_curPath
 // CHECK-NEXT: %[[SLOT:[0-9]+]] = getelementptr inbounds [4 x i64], ptr %__PT_pathArr, i64 0, i64 %[[AT]]
-// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.byte 2,129\0A{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %[[SLOT]], i64
+// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.byte 2,129\0A{{.*}}", "=*m,er"(ptr elementtype(i64) %[[SLOT]], i64
 // CHECK-NEXT: %[[FULL:[0-9]+]] = icmp eq i64 %[[AT]], 3
 // CHECK-NEXT: %[[MORE:[0-9]+]] = add nuw nsw i64 %[[AT]], 1
 // CHECK-NEXT: %[[NEXT:[0-9]+]] = select i1 %[[FULL]], i64 0, i64 %[[MORE]]
-// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.byte 2,130\0A{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %__PT_arrIndex, i64 %[[NEXT]])
-// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.byte 2,128\0A{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %__PT_curPath, i64 {{[0-9]+}})
+// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.byte 2,130\0A{{.*}}", "=*m,er"(ptr elementtype(i64) %__PT_arrIndex, i64 %[[NEXT]])
+// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.byte 2,128\0A{{.*}}", "=*m,er"(ptr elementtype(i64) %__PT_curPath, i64 {{[0-9]+}})
 // The scope is the function.
 // CHECK-DAG: ![[RING]] = !DILocalVariable(name: "__PT_pathArr", scope: ![[FUNCTION:[0-9]+]],
 // CHECK-DAG: ![[INDEX]] = !DILocalVariable(name: "__PT_arrIndex", scope: ![[FUNCTION]],
