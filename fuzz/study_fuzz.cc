@@ -83,7 +83,7 @@ void check_run(const LabelledRun& run, const SamplerPredicates& predicates, std:
   if (!reports) return;  // the text of a report does not look like one
   uint64_t observed = 0;
   reports->for_each_site(false, [&](const CountedSite& site) {
-    if (!site.text.empty() && !site.scheme->bounds) observed += site.observed ? 1 : 0;
+    if (!site.program.empty() && !site.scheme->bounds) observed += site.observed ? 1 : 0;
   });
   uint64_t seen = 0;
   run.evidence.for_each([&](uint32_t site, uint32_t) {

@@ -18,11 +18,9 @@ namespace telltale {
 namespace {
 
 using isolation::best_threshold;
-using isolation::LabelledRun;
 using isolation::LabelledValue;
 using isolation::ObservedSite;
 using isolation::RunEvidence;
-using isolation::SiteGroup;
 using isolation::SiteTable;
 
 // What a run did with a function.
