@@ -163,6 +163,11 @@ class RunStudyTest(Studies):
         done = telltale("run", "--times", 3, "--", self.failing)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--study", done.stderr)
+        for words in (["--xray"], ["--overhead", 2], ["-o", "x.xray"], ["--function", "f"]):
+            done = telltale("run", "--study", self.study("r"), *words, "--", self.failing, "status", 0)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("no meaning with it", done.stderr)
+            self.assertFalse(self.study("r").exists())
         done = telltale("run", "--study", self.study("a"), "--", "/bin/true")
         self.assertEqual(done.returncode, 3)
         self.assertIn("has no sites", done.stderr)

@@ -29,6 +29,8 @@ struct RecorderOptions {
   bool no_fork = false;
   std::vector<std::string> settings;  // KEY=VALUE of the recorder's own option list
   std::vector<std::string> command;
+
+  bool operator==(const RecorderOptions&) const = default;
 };
 
 // The environment that records a program, and where its recordings appear.

@@ -118,6 +118,14 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
 
 // Runs of a program that telltale-cc built, which records itself.
 int run_study(RunOptions& options) {
+  RecorderOptions standard;
+  standard.command = options.recorder.command;
+  if (options.recorder != standard || options.compare != 0) {
+    return report_error(usage_error("--study keeps reports of programs that telltale-cc built; "
+                                    "options of the XRay and StackTrack recorders and --overhead "
+                                    "have no meaning with it")
+                            .error());
+  }
   options.study.quiet = options.quiet;
   options.study.command = options.recorder.command;
   return record_study(options.study);
