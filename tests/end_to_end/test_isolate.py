@@ -186,6 +186,14 @@ class RunStudyTest(Studies):
         self.assertEqual([row["label"] for row in table(study)], ["failed", "passed"])
         self.assertEqual(json.loads(telltale("isolate", study, "--json").stdout)["runs"]["failing"], 1)
 
+    def test_a_report_of_an_interrupted_run_is_not_taken_for_a_later_one(self):
+        study = self.study("s")
+        self.record(study, "--times", 2)
+        shutil.copy(study / "reports/1.report", study / "reports/3.report")
+        done = telltale("run", "--study", study, "--program", self.failing, "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(telltale("isolate", study, "--json").stdout)["runs"]["without_report"], 1)
+
     def test_an_interrupt_ends_the_runs_and_keeps_those_that_are_done(self):
         study = self.study("s")
         process = subprocess.Popen([TELLTALE, "run", "--study", study, "--times", "1000000", "--", self.failing, "output", "0"],

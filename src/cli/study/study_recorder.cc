@@ -198,6 +198,9 @@ class StudyRecorder : public JobSource {
       run.command += (run.command.empty() ? "" : " ") + shell_word(job.words.back());
     }
     std::string file = report_of(run);
+    // Of a run that was interrupted, and has no row.
+    std::error_code failure;
+    fs::remove(file, failure);
     replace_all(file, "%", "%%");
     job.environment = {{"SAMPLER_FILE", file},
                        {"SAMPLER_SPARSITY", fmt::format("{}", run.sparsity)},
