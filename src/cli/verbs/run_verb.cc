@@ -186,7 +186,8 @@ void add_choice_options(Command verb, RecorderOptions& options) {
 }
 
 void add_study_options(Command verb, StudyOptions& options) {
-  const std::string kGroup = "Runs of a program built by telltale-cc, kept for `telltale isolate`";
+  constexpr const char* kGroup =
+      "Runs of a program built by telltale-cc, kept for `telltale isolate`";
   verb.add_option("--study", options.folder,
                   "add the report and the outcome of each run to this study, a folder that is made "
                   "if it is not there")
