@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@ namespace telltale {
 
 // A function on a stack and the paths that it ran. Text is never trusted; empty and 0 mean unknown.
 struct FramePaths {
+  size_t number = 0;     // in the stack; 0 is the innermost
   std::string function;  // demangled; "@0x4011d0" if its name is unknown
   std::string linkage_name;
   std::string file;

@@ -284,6 +284,7 @@ std::vector<FramePaths> decode_stack(const ThreadStack& stack, const FrameDecode
     if (!same_place || has_record(stack.frames[i - 1])) first_inner = i;
     decoded.push_back(
         decoder.decode_frame(frame, std::span(stack.frames).subspan(first_inner, i - first_inner)));
+    decoded.back().number = i;
   }
   return decoded;
 }

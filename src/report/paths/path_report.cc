@@ -59,8 +59,7 @@ class TextWriter {
     if (!why_stopped.empty()) print("stopped by {}\n", why_stopped);
     for (const ThreadPaths& thread : threads) {
       print("\nthread {}\n", thread.tid);
-      size_t number = 0;
-      for (const FramePaths& frame : thread.frames) write_frame(number++, frame);
+      for (const FramePaths& frame : thread.frames) write_frame(frame);
       if (!thread.cut.empty()) print("... no further frames: {}\n", visible(thread.cut));
     }
     return std::move(out_);
@@ -72,8 +71,8 @@ class TextWriter {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
   }
 
-  void write_frame(size_t number, const FramePaths& frame) {
-    print("#{:<3} {}", number, visible(frame.function));
+  void write_frame(const FramePaths& frame) {
+    print("#{:<3} {}", frame.number, visible(frame.function));
     if (frame.line != 0) {
       print(" at {}:{}", visible(std::filesystem::path(frame.file).filename().string()),
             frame.line);
