@@ -28,6 +28,10 @@ bool take_name(std::string_view& word, std::string_view name) {
   return true;
 }
 
+bool is_option(std::string_view word, std::string_view name) {
+  return take_name(word, name) && word.empty();
+}
+
 // A positive integer as C spells it: decimal, octal or hexadecimal.
 std::optional<std::uint64_t> positive_number(std::string_view text, std::uint64_t most) {
   const std::string digits(text);
@@ -127,9 +131,9 @@ bool parse_trace_option(std::string_view word, TraceOptions& options,
     take_number("-path-array-size=", value, kMostRing, options.ring_size, warning);
   } else if (take_name(value, "hash-size=")) {
     take_number("-hash-size=", value, TraceOptions().most_paths, options.most_paths, warning);
-  } else if (take_name(value, "silent") && value.empty()) {
+  } else if (is_option(word, "silent")) {
     options.is_silent = true;
-  } else if (take_name(value = word, "no-filter") && value.empty()) {
+  } else if (is_option(word, "no-filter")) {
     options.filters = false;
   } else if (word == "-ftrace-legacy-names" || word == "-fno-trace-legacy-names") {
     options.legacy_names = word.starts_with("-ft");

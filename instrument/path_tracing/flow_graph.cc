@@ -4,6 +4,7 @@
 #include <llvm/Analysis/BranchProbabilityInfo.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
@@ -21,7 +22,9 @@ void separate_landing_pad(llvm::BasicBlock& block) {
         llvm::BasicBlock::Create(block.getContext(), "telltale.pad", block.getParent(), &block);
     llvm::Instruction* const copy = pad->clone();
     copy->insertInto(own, own->end());
-    llvm::BranchInst::Create(&block, own)->setDebugLoc(pad->getDebugLoc());
+    llvm::IRBuilder<> builder(own);
+    builder.SetCurrentDebugLocation(pad->getDebugLoc());
+    builder.CreateBr(&block);
     llvm::cast<llvm::InvokeInst>(invoke->getTerminator())->setUnwindDest(own);
     block.replacePhiUsesWith(invoke, own);
     joined->addIncoming(copy, own);

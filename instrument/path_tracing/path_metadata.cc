@@ -63,10 +63,10 @@ void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
     if (variable != nullptr &&
         variable->getType() == llvm::DbgVariableRecord::LocationType::Declare &&
         variable->getDebugLoc())
-      visit(*variable->getDebugLoc().get());
+      visit(*variable->getDebugLoc());
   }
   if (instruction.getDebugLoc() && !is_unconditional_branch(instruction))
-    visit(*instruction.getDebugLoc().get());
+    visit(*instruction.getDebugLoc());
 }
 
 // Scopes of a function: the function itself, and callees that were inlined.
