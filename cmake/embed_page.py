@@ -36,7 +36,7 @@ def main():
     before, after = page.split("@DATA@")
     pathlib.Path(whole).write_text(page)
     pathlib.Path(source).write_text(
-        f"// Made by cmake/embed_page.py.\n#include \"output/embedded_page.h\"\n\nnamespace telltale {{\nnamespace {{\n\n"
+        f"// Made by cmake/embed_page.py.\n#include \"output/flame/embedded_page.h\"\n\nnamespace telltale {{\nnamespace {{\n\n"
         f"{array('kBefore', before)}{array('kAfter', after)}\n}}  // namespace\n\n"
         f"EmbeddedPage embedded_page() {{\n  return {{{{kBefore, sizeof kBefore}}, {{kAfter, sizeof kAfter}}}};\n}}\n\n"
         f"}}  // namespace telltale\n")

@@ -12,7 +12,7 @@
 #include "formats/mono/reader.h"
 #include "formats/mono/verifier.h"
 #include "formats/mono/writer.h"
-#include "output/mono_dump.h"
+#include "output/dump/mono_dump.h"
 
 namespace {
 

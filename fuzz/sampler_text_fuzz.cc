@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/line_counts.h"
-#include "analysis/site_sums.h"
+#include "analysis/sites/line_counts.h"
+#include "analysis/sites/site_sums.h"
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/decimate.h"
 #include "formats/sampler/recognise.h"
@@ -18,9 +18,9 @@
 #include "fuzz_checks.h"
 #include "import/sampler/sampler_report_writer.h"
 #include "import/sampler/sampler_reports.h"
-#include "output/cfg_text.h"
-#include "output/sampler_dump.h"
-#include "output/section.h"
+#include "output/dump/cfg_text.h"
+#include "output/dump/sampler_dump.h"
+#include "output/table/section.h"
 #include "report/reports.h"
 #include "report/sites/resolved_sites.h"
 #include "report/sites/site_reports.h"

@@ -12,8 +12,8 @@
 #include "formats/stacktrack/writer.h"
 #include "fuzz_checks.h"
 #include "import/stacktrack/stacktrack_recording.h"
-#include "output/stacktrack_dump.h"
-#include "output/stacktrack_xml.h"
+#include "output/dump/stacktrack_dump.h"
+#include "output/dump/stacktrack_xml.h"
 
 namespace {
 

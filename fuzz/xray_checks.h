@@ -15,7 +15,7 @@
 #include "formats/xray/verifier.h"
 #include "formats/xray/writer.h"
 #include "fuzz_checks.h"
-#include "output/xray_dump.h"
+#include "output/dump/xray_dump.h"
 
 namespace telltale::fuzz {
 

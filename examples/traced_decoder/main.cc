@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/call_tree.h"
-#include "analysis/profile.h"
+#include "analysis/calls/call_tree.h"
+#include "analysis/calls/profile.h"
 #include "bytes/input_file.h"
 #include "import/id_names.h"
 #include "import/xray/xray_recording.h"

@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/call_tree.h"
-#include "analysis/profile.h"
+#include "analysis/calls/call_tree.h"
+#include "analysis/calls/profile.h"
 #include "import/recording.h"
 #include "import/timed_calls.h"
 #include "model/event_source.h"
 #include "model/record_filter.h"
 #include "model/recording_info.h"
-#include "output/export_calls.h"
-#include "output/measure_paths.h"
+#include "output/timeline/export_calls.h"
+#include "output/tree/measure_paths.h"
 
 namespace telltale {
 

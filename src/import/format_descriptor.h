@@ -16,7 +16,7 @@
 #include "import/open_options.h"
 #include "import/recording.h"
 #include "model/record_filter.h"
-#include "output/dump_line.h"
+#include "output/dump/dump_line.h"
 
 namespace telltale {
 

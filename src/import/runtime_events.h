@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/event_stacks.h"
-#include "analysis/heap_graph.h"
-#include "analysis/heap_shot_roots.h"
-#include "analysis/mprof_calls.h"
-#include "analysis/object_tracking.h"
-#include "analysis/runtime_facts.h"
-#include "analysis/runtime_timeline.h"
-#include "analysis/weighted_stacks.h"
+#include "analysis/heap/heap_graph.h"
+#include "analysis/heap/heap_shot_roots.h"
+#include "analysis/heap/object_tracking.h"
+#include "analysis/runtime/event_stacks.h"
+#include "analysis/runtime/mprof_calls.h"
+#include "analysis/runtime/runtime_facts.h"
+#include "analysis/runtime/runtime_timeline.h"
+#include "analysis/runtime/weighted_stacks.h"
 #include "base/problem.h"
 #include "model/call_filter.h"
 #include "model/clock.h"

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "analysis/call_tree.h"
-#include "analysis/profile.h"
+#include "analysis/calls/call_tree.h"
+#include "analysis/calls/profile.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "model/call_filter.h"
@@ -16,8 +16,8 @@
 #include "model/function_names.h"
 #include "output/export_format.h"
 #include "output/export_options.h"
-#include "output/measured_tree.h"
 #include "output/output_file.h"
+#include "output/tree/measured_tree.h"
 
 namespace telltale {
 
@@ -47,21 +47,21 @@ class TimedCalls {
     play_to(stream, unit, receiver, problems);
   }
 
-  // compute_profile (analysis/profile.h).
+  // compute_profile (analysis/calls/profile.h).
   [[nodiscard]] virtual Profile profile(const ProfileOptions& options,
                                         ProblemLog& problems) const = 0;
-  // collect_call_tree (analysis/call_tree.h), with its errors.
+  // collect_call_tree (analysis/calls/call_tree.h), with its errors.
   [[nodiscard]] virtual Result<CallTreePartial> call_tree(const CallFilter& filter, size_t workers,
                                                           const CallTreeOptions& options,
                                                           ProblemLog& problems) const = 0;
-  // measure_paths (output/measure_paths.h), with its errors.
+  // measure_paths (output/tree/measure_paths.h), with its errors.
   [[nodiscard]] virtual Result<MeasuredTree> measured_tree(Measure measure,
                                                            const CallFilter& filter, size_t workers,
                                                            size_t max_depth,
                                                            ProblemLog& problems) const = 0;
-  // measures_with_data (output/measure_paths.h).
+  // measures_with_data (output/tree/measure_paths.h).
   [[nodiscard]] virtual std::vector<Measure> measures_with_data(size_t workers) const = 0;
-  // export_calls (output/export_calls.h), with its errors.
+  // export_calls (output/timeline/export_calls.h), with its errors.
   virtual Result<ExportRemarks> export_calls(const ExportOptions& options, ExportFormat format,
                                              OutputFile& out, ProblemLog& problems) const = 0;
 

@@ -5,13 +5,13 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/play_calls.h"
+#include "analysis/calls/play_calls.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "model/clock.h"
 #include "model/event_source.h"
 #include "model/function_names.h"
-#include "output/tree_units.h"
+#include "output/tree/tree_units.h"
 
 namespace telltale {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/heap_shot_roots.h"
+#include "analysis/heap/heap_shot_roots.h"
 #include "model/call_filter.h"
-#include "output/measured_tree.h"
+#include "output/tree/measured_tree.h"
 
 namespace telltale {
 

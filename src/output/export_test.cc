@@ -12,9 +12,9 @@
 
 #include "output/export_format.h"
 #include "output/output_file.h"
-#include "output/perfetto_export.h"
-#include "output/text_calls.h"
-#include "output/tree_export.h"
+#include "output/timeline/perfetto_export.h"
+#include "output/timeline/text_calls.h"
+#include "output/tree/tree_export.h"
 #include "support/scripted_source.h"
 
 namespace telltale {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "analysis/line_counts.h"
+#include "analysis/sites/line_counts.h"
 #include "base/error.h"
 #include "bytes/block_writer.h"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "import/capability.h"
-#include "output/section.h"
 #include "output/table/field.h"
+#include "output/table/section.h"
 
 namespace telltale {
 

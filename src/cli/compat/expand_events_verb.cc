@@ -7,7 +7,7 @@
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/stacktrack/stacktrack_layout.h"
-#include "output/stacktrack_xml.h"
+#include "output/dump/stacktrack_xml.h"
 
 namespace telltale::cli {
 namespace {

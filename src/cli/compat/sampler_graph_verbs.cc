@@ -17,7 +17,7 @@
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/recognise.h"
 #include "formats/sampler/site_info.h"
-#include "output/cfg_text.h"
+#include "output/dump/cfg_text.h"
 #include "output/escape.h"
 #include "output/output_file.h"
 #include "program/elf_image.h"

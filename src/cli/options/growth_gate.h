@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/heap_growth.h"
+#include "analysis/heap/heap_growth.h"
 #include "base/error.h"
 
 namespace telltale::cli {

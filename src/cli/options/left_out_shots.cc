@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "output/table.h"
+#include "output/table/table.h"
 
 namespace telltale::cli {
 

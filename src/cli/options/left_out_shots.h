@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "analysis/heap_shot_roots.h"
+#include "analysis/heap/heap_shot_roots.h"
 #include "model/clock.h"
 
 namespace telltale::cli {

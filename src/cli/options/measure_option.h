@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/options/command.h"
-#include "output/measured_tree.h"
+#include "output/tree/measured_tree.h"
 
 namespace telltale::cli {
 

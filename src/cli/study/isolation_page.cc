@@ -10,8 +10,8 @@
 
 #include "bytes/input_file.h"
 #include "output/escape.h"
+#include "output/flame/page.h"
 #include "output/json_writer.h"
-#include "output/page.h"
 
 namespace telltale::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "output/json_writer.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
+#include "output/table/table.h"
 #include "report/schemas/isolation_schemas.h"
 #include "report/schemas/schemas.h"
 

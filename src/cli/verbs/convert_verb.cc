@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/call_tree.h"
+#include "analysis/calls/call_tree.h"
 #include "bytes/input_file.h"
 #include "cli/options/counts_options.h"
 #include "cli/options/left_out_shots.h"

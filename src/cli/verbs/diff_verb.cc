@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/recording_diff.h"
+#include "analysis/calls/recording_diff.h"
 #include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
+#include "output/table/table.h"
 #include "report/calls/diff_tables.h"
 #include "report/schemas/schemas.h"
 

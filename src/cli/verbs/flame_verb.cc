@@ -5,17 +5,17 @@
 #include <string>
 #include <utility>
 
-#include "analysis/flame_comparison.h"
-#include "analysis/flame_tree.h"
+#include "analysis/calls/flame_comparison.h"
+#include "analysis/calls/flame_tree.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
-#include "output/flame_graph.h"
+#include "output/flame/flame_graph.h"
 #include "output/output_file.h"
-#include "output/table.h"
+#include "output/table/table.h"
 
 namespace telltale::cli {
 namespace {

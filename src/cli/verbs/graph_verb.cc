@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/call_graph.h"
+#include "analysis/calls/call_graph.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -12,9 +12,9 @@
 #include "import/timed_calls.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
-#include "output/tree_export.h"
+#include "output/table/table.h"
+#include "output/tree/tree_export.h"
 #include "report/calls/graph_tables.h"
 #include "report/schemas/schemas.h"
 

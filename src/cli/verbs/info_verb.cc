@@ -7,8 +7,8 @@
 #include "import/format_descriptor.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
+#include "output/table/table.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {

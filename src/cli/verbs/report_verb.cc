@@ -16,7 +16,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "output/escape.h"
-#include "output/section.h"
+#include "output/table/section.h"
 #include "report/calls/call_summary.h"
 #include "report/reports.h"
 #include "report/runtime/runtime_readings.h"

@@ -13,7 +13,7 @@
 #include "cli/study/study_recorder.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
-#include "output/table.h"
+#include "output/table/table.h"
 
 namespace telltale::cli {
 namespace {

@@ -12,9 +12,9 @@
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/output_file.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
-#include "output/tree_export.h"
+#include "output/table/table.h"
+#include "output/tree/tree_export.h"
 #include "report/calls/path_table.h"
 #include "report/schemas/schemas.h"
 

@@ -15,8 +15,8 @@
 #include "cli/study/label_command.h"
 #include "cli/study/study_folder.h"
 #include "cli/verbs/verbs.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
+#include "output/table/table.h"
 #include "report/schemas/isolation_schemas.h"
 #include "report/schemas/schemas.h"
 

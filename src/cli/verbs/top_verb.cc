@@ -5,15 +5,15 @@
 #include <memory>
 #include <string>
 
-#include "analysis/profile.h"
+#include "analysis/calls/profile.h"
 #include "cli/options/counts_options.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
+#include "output/table/table.h"
 #include "report/calls/function_table.h"
 #include "report/schemas/schemas.h"
 #include "report/sites/top_sites.h"

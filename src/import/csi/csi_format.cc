@@ -14,7 +14,7 @@
 #include "import/format_descriptor.h"
 #include "import/stack_paths.h"
 #include "model/recording_info.h"
-#include "output/csi_dump.h"
+#include "output/dump/csi_dump.h"
 #include "program/demangle.h"
 
 namespace telltale {

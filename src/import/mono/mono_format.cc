@@ -17,7 +17,7 @@
 #include "import/mono/mono_record_selector.h"
 #include "import/mono/mono_recording.h"
 #include "import/mono/mono_runtime_events.h"
-#include "output/mono_dump.h"
+#include "output/dump/mono_dump.h"
 
 namespace telltale {
 namespace {

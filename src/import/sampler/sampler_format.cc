@@ -14,7 +14,7 @@
 #include "import/format_descriptor.h"
 #include "import/sampler/sampler_report_writer.h"
 #include "import/sampler/sampler_reports.h"
-#include "output/sampler_dump.h"
+#include "output/dump/sampler_dump.h"
 
 namespace telltale {
 namespace {

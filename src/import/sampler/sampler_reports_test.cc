@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/line_counts.h"
-#include "analysis/site_sums.h"
+#include "analysis/sites/line_counts.h"
+#include "analysis/sites/site_sums.h"
 #include "bytes/as_bytes.h"
 #include "support/golden.h"
 

@@ -17,7 +17,7 @@
 #include "import/stacktrack/stacktrack_layout.h"
 #include "import/stacktrack/stacktrack_record_chooser.h"
 #include "import/stacktrack/stacktrack_recording.h"
-#include "output/stacktrack_dump.h"
+#include "output/dump/stacktrack_dump.h"
 
 namespace telltale {
 namespace {

@@ -10,7 +10,7 @@
 #include "formats/xray/records.h"
 #include "import/recording.h"
 #include "import/timed_calls.h"
-#include "output/xray_dump.h"
+#include "output/dump/xray_dump.h"
 
 namespace telltale {
 

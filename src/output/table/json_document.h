@@ -7,8 +7,8 @@
 #include "base/problem.h"
 #include "bytes/block_writer.h"
 #include "output/json_writer.h"
-#include "output/table.h"
 #include "output/table/field.h"
+#include "output/table/table.h"
 #include "output/table/write_rows.h"
 
 namespace telltale {

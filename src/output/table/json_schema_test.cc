@@ -7,8 +7,8 @@
 #include <string>
 
 #include "output/json_writer.h"
-#include "output/table.h"
 #include "output/table/json_document.h"
+#include "output/table/table.h"
 
 namespace telltale {
 namespace {

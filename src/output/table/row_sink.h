@@ -3,7 +3,7 @@
 #include <functional>
 #include <span>
 
-#include "output/packed_rows.h"
+#include "output/table/packed_rows.h"
 
 namespace telltale {
 

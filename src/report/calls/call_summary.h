@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "analysis/call_tree.h"
-#include "analysis/profile.h"
+#include "analysis/calls/call_tree.h"
+#include "analysis/calls/profile.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "import/recording.h"

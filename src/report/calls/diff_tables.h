@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/recording_diff.h"
-#include "output/table.h"
+#include "analysis/calls/recording_diff.h"
+#include "output/table/table.h"
 
 namespace telltale {
 

@@ -2,11 +2,11 @@
 
 #include <vector>
 
-#include "analysis/profile.h"
+#include "analysis/calls/profile.h"
 #include "model/clock.h"
 #include "model/events.h"
 #include "model/function_names.h"
-#include "output/table.h"
+#include "output/table/table.h"
 
 namespace telltale {
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "analysis/call_graph.h"
-#include "output/table.h"
-#include "output/tree_export.h"
+#include "analysis/calls/call_graph.h"
+#include "output/table/table.h"
+#include "output/tree/tree_export.h"
 
 namespace telltale {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/counter_values_in_order.h"
-#include "output/counter_cell.h"
+#include "analysis/runtime/counter_values_in_order.h"
+#include "output/table/counter_cell.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/calling_method.h"
-#include "analysis/weighted_stacks.h"
+#include "analysis/runtime/calling_method.h"
+#include "analysis/runtime/weighted_stacks.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/percentile.h"
+#include "analysis/calls/percentile.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"

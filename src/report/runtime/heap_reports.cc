@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/heap_graph.h"
-#include "analysis/heap_retention.h"
-#include "analysis/weighted_tree.h"
+#include "analysis/heap/heap_graph.h"
+#include "analysis/heap/heap_retention.h"
+#include "analysis/runtime/weighted_tree.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/heap_class_changes.h"
+#include "analysis/heap/heap_class_changes.h"
 #include "base/keep_first.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/calling_method.h"
-#include "analysis/percentile.h"
-#include "analysis/wait_sums.h"
+#include "analysis/calls/percentile.h"
+#include "analysis/runtime/calling_method.h"
+#include "analysis/runtime/wait_sums.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/percentile.h"
+#include "analysis/calls/percentile.h"
 
 namespace telltale {
 

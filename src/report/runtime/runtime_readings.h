@@ -10,19 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/event_stacks.h"
-#include "analysis/heap_growth.h"
-#include "analysis/mprof_calls.h"
-#include "analysis/profile.h"
-#include "analysis/runtime_facts.h"
-#include "analysis/runtime_timeline.h"
+#include "analysis/calls/profile.h"
+#include "analysis/heap/heap_growth.h"
+#include "analysis/runtime/event_stacks.h"
+#include "analysis/runtime/mprof_calls.h"
+#include "analysis/runtime/runtime_facts.h"
+#include "analysis/runtime/runtime_timeline.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "import/runtime_events.h"
 #include "import/timed_calls.h"
 #include "model/call_filter.h"
-#include "output/section.h"
-#include "output/table.h"
+#include "output/table/section.h"
+#include "output/table/table.h"
 #include "report/runtime/runtime_report_options.h"
 
 namespace telltale {

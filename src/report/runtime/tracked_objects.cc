@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/object_tracking.h"
+#include "analysis/heap/object_tracking.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/schemas/schemas.h"

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "import/runtime_events.h"
-#include "output/section.h"
+#include "output/table/section.h"
 #include "report/runtime/runtime_report_options.h"
 
 namespace telltale {

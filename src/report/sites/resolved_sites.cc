@@ -5,10 +5,10 @@
 #include <array>
 #include <string>
 
-#include "analysis/line_counts.h"
+#include "analysis/sites/line_counts.h"
 #include "output/lcov.h"
-#include "output/site_rows.h"
 #include "output/table/json_document.h"
+#include "output/table/site_rows.h"
 #include "output/table/write_rows.h"
 #include "report/schemas/schemas.h"
 #include "report/sites/site_fields.h"

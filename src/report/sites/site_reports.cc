@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "import/sampler/sampler_backtrace.h"
-#include "output/site_rows.h"
+#include "output/table/site_rows.h"
 #include "program/demangle.h"
 #include "report/sites/site_fields.h"
 

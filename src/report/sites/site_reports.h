@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/site_sums.h"
+#include "analysis/sites/site_sums.h"
 #include "import/sampler/sampler_reports.h"
 #include "model/call_filter.h"
 #include "report/report.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/site_sums.h"
-#include "output/site_rows.h"
+#include "analysis/sites/site_sums.h"
 #include "output/table/json_document.h"
+#include "output/table/site_rows.h"
 #include "output/table/write_rows.h"
 #include "report/schemas/schemas.h"
 #include "report/sites/site_fields.h"

@@ -1,0 +1,42 @@
+#include "analysis/heap/heap_growth.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace telltale {
+
+std::vector<TypeGrowth> heap_growth(std::span<const HeapShots::Shot> shots,
+                                    const LoadedTypes& types) {
+  std::map<std::string, TypeGrowth> by_name;
+  for (size_t i = 0; i < shots.size(); ++i) {
+    for (const auto& [id, sum] : shots[i].by_type) {
+      const LoadedTypes::Type type = types.describe(id);
+      std::string name = type.name.empty() ? fmt::format("#0x{:x}", type.type == 0 ? id : type.type)
+                                           : std::string(type.name);
+      TypeGrowth& growth = by_name[name];
+      growth.type = std::move(name);
+      growth.by_shot.resize(shots.size());
+      growth.by_shot[i].objects += sum.objects;
+      growth.by_shot[i].bytes += sum.bytes;
+    }
+  }
+  std::vector<TypeGrowth> all;
+  for (auto& [name, growth] : by_name) {
+    for (size_t i = 1; i < shots.size(); ++i) {
+      const uint64_t before = growth.by_shot[i - 1].bytes;
+      const uint64_t after = growth.by_shot[i].bytes;
+      growth.steps_up += static_cast<size_t>(after > before);
+      growth.steps_down += static_cast<size_t>(after < before);
+    }
+    all.push_back(std::move(growth));
+  }
+  std::ranges::stable_sort(all, std::greater(), [](const TypeGrowth& type) {
+    return std::pair(type.grows_steadily(), type.bytes());
+  });
+  return all;
+}
+
+}  // namespace telltale

@@ -1,0 +1,152 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/calls/play_pieces.h"
+#include "analysis/runtime/address_map.h"
+#include "base/problem.h"
+#include "model/event_source.h"
+#include "model/runtime_events.h"
+
+namespace telltale {
+
+// A place in the file: a piece, and the number of its heap shot and root events up to there.
+struct HeapPlace {
+  uint64_t piece = 0;
+  uint64_t event = 0;
+  auto operator<=>(const HeapPlace&) const = default;
+};
+
+// A heap shot that is left out of an answer.
+struct HeapShotLeftOut {
+  enum class Why : uint8_t {
+    unfinished,  // its end is missing; it is unknown how much of it is recorded
+    at_exit,     // taken when its program ended, after it had released its data
+  };
+  size_t number = 0;  // HeapShots::Shot::number
+  Ticks begin = 0;
+  Why why{};
+};
+constexpr std::string_view name_of(HeapShotLeftOut::Why why) {
+  return why == HeapShotLeftOut::Why::unfinished ? "unfinished" : "at exit";
+}
+
+// Assigns roots to heap shots. docs/analysis/mono.md, "heapshot". Memory depends on the number of
+// heap shots and of distinct objects that are roots of each.
+class HeapShotRoots {
+ public:
+  struct Sum {
+    uint64_t all = 0;
+    uint64_t pinning = 0;
+    void add(const Sum& other) {
+      all += other.all;
+      pinning += other.pinning;
+    }
+  };
+  struct OfShot {
+    uint64_t count = 0;         // roots, to any object
+    AddressMap<Sum> by_object;  // by ObjectId
+  };
+  // Which roots belong to a shot: those recorded between its begin and its end (if there are none,
+  // as up to profiler 1.1, those since the previous shot), or always all since the previous shot.
+  enum class Since : uint8_t { its_begin, shot_before };
+
+  // Shots, in file order. A shot without an end extends to the beginning of the next one.
+  struct Extent {
+    HeapPlace begin;
+    HeapPlace end;
+    size_t stream = 0;
+    Ticks time = 0;      // of its begin
+    bool ended = false;  // its end is recorded
+  };
+  HeapShotRoots(std::vector<Extent> shots, Since since);
+
+  void add(const HeapPlace& place, const HeapRootsEvent& event);
+  void append(const HeapShotRoots& next);
+  // Drops roots that are not requested; call after all events.
+  void settle();
+
+  [[nodiscard]] const std::vector<Extent>& shots() const { return shots_; }
+  // Roots of the shot that begins there. REQUIRES: settled.
+  [[nodiscard]] const OfShot* find(const HeapPlace& begin) const;
+
+ private:
+  struct Parts {
+    OfShot before;  // up to its begin, since the previous shot
+    OfShot inside;
+  };
+  std::vector<Extent> shots_;
+  Since since_;
+  std::map<size_t, Parts> roots_;  // by shot; only those with roots
+};
+
+// Finds the begins and ends of heap shots. A part: append() in the order of each thread's pieces.
+class HeapShotExtents : public IgnoreEvents {
+ public:
+  void on(const PieceEvent& event) {
+    stream_ = event.stream;
+    place_ = {event.offset, 0};
+  }
+  void on(const HeapShotEvent& event) {
+    ++place_.event;
+    marks_.push_back({stream_, event.begin, place_, event.time});
+  }
+  void on(const HeapRootsEvent&) { ++place_.event; }
+  void append(const HeapShotExtents& next) {
+    marks_.insert(marks_.end(), next.marks_.begin(), next.marks_.end());
+  }
+  [[nodiscard]] std::vector<HeapShotRoots::Extent> shots() const;
+
+ private:
+  struct Mark {
+    size_t stream = 0;
+    bool begin = false;
+    HeapPlace place;
+    Ticks time = 0;
+  };
+  size_t stream_ = 0;
+  HeapPlace place_;
+  std::vector<Mark> marks_;
+};
+
+class HeapShotRootsSink : public IgnoreEvents {
+ public:
+  explicit HeapShotRootsSink(HeapShotRoots roots) : roots_(std::move(roots)) {}
+  void on(const PieceEvent& event) { place_ = {event.offset, 0}; }
+  void on(const HeapShotEvent&) { ++place_.event; }
+  void on(const HeapRootsEvent& event) {
+    ++place_.event;
+    roots_.add(place_, event);
+  }
+  HeapShotRoots take() { return std::move(roots_); }
+
+ private:
+  HeapPlace place_;
+  HeapShotRoots roots_;
+};
+
+// Reads the recording once, and once more if it has heap shots.
+template <EventSource Source>
+HeapShotRoots collect_heap_shot_roots(const Source& source, HeapShotRoots::Since since,
+                                      size_t workers) {
+  ProblemLog same_again;  // other passes find the same
+  HeapShotExtents extents;
+  play_pieces(
+      source, workers, [] { return HeapShotExtents(); },
+      [&](HeapShotExtents&& part) { extents.append(part); }, same_again);
+  const HeapShotRoots none(extents.shots(), since);
+  HeapShotRoots roots = none;
+  if (none.shots().empty()) return roots;
+  play_pieces(
+      source, workers, [&] { return HeapShotRootsSink(none); },
+      [&](HeapShotRootsSink&& part) { roots.append(part.take()); }, same_again);
+  roots.settle();
+  return roots;
+}
+
+}  // namespace telltale

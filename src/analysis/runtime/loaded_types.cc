@@ -1,0 +1,31 @@
+#include "analysis/runtime/loaded_types.h"
+
+namespace telltale {
+
+void LoadedTypes::on(const LoadEvent& event) {
+  if (event.action != LoadEvent::Action::loaded || event.failed) return;
+  if (event.kind == LoadEvent::Kind::type) {
+    learn(classes_[event.id], Class{true, place_, std::string(event.name)});
+  } else if (event.kind == LoadEvent::Kind::type_in_domain) {
+    learn(vtables_[event.id], Vtable{true, place_, event.type, event.domain});
+  }
+}
+
+void LoadedTypes::append(const LoadedTypes& next) {
+  for (const auto& [id, theirs] : next.classes_) learn(classes_[id], theirs);
+  for (const auto& [id, theirs] : next.vtables_) learn(vtables_[id], theirs);
+}
+
+LoadedTypes::Type LoadedTypes::describe(uint64_t id) const {
+  Type type;
+  if (const Vtable* vtable = vtables_.find(id)) {
+    type.type = vtable->type;
+    type.domain = vtable->domain;
+  } else if (classes_.find(id) != nullptr) {
+    type.type = id;
+  }
+  type.name = class_name(type.type);
+  return type;
+}
+
+}  // namespace telltale
