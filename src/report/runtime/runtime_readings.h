@@ -86,7 +86,8 @@ class RuntimeReadings {
   // Heap shots without an end that some report leaves out, by number.
   std::map<size_t, HeapShotLeftOut> unfinished;
 
-  // Rows of a table. `of_mprof`: of the reports that mprof-report has, which are whole by default.
+  // The most rows of a table: in reports that mprof-report has, too, and in all others, which show
+  // people fewer.
   [[nodiscard]] size_t all_rows() const { return options_.rows.value_or(~size_t{0}); }
   [[nodiscard]] size_t shown_rows() const {
     constexpr size_t kShownRows = 30;
