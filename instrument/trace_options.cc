@@ -184,7 +184,8 @@ std::optional<std::string> read_schema(TraceOptions& options) {
     if (schema.name == options.schema_file)
       return parse_schema(schema.text, options.schema_file, options);
   }
-  return "cannot read " + options.schema_file;
+  return "--trace: cannot read the schema file " + options.schema_file +
+         "; without a file of that name, pt.schema traces all functions";
 }
 
 }  // namespace telltale::instrument

@@ -110,7 +110,9 @@ TEST(TraceSchema, AnErrorHasItsLine) {
 TEST(TraceSchema, AFileThatCannotBeReadIsAnError) {
   TraceOptions options;
   options.schema_file = "/nowhere/x.schema";
-  EXPECT_EQ(read_schema(options), "cannot read /nowhere/x.schema");
+  EXPECT_EQ(read_schema(options),
+            "--trace: cannot read the schema file /nowhere/x.schema; without a file of that name, "
+            "pt.schema traces all functions");
   options.schema_file = "pt.schema";
   EXPECT_EQ(read_schema(options), std::nullopt);
   EXPECT_TRUE(options.rule_for("anything")->traces_paths);

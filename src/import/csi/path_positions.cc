@@ -9,13 +9,22 @@ namespace telltale {
 PathPositions::PathPositions(std::vector<csi::PathPosition> positions,
                              std::vector<uint64_t> machine_blocks)
     : positions_(std::move(positions)), machine_blocks_(std::move(machine_blocks)) {
-  // At the beginning of a machine block such a position belongs to the end of the block before.
-  std::erase_if(positions_, [this](const csi::PathPosition& position) {
-    return position.after_instruction &&
-           std::ranges::binary_search(machine_blocks_, position.address);
-  });
   // Of positions at one address the last holds; the others have no instructions.
   std::ranges::stable_sort(positions_, {}, &csi::PathPosition::address);
+  uint64_t address = 0;
+  size_t empty_blocks = 0;  // machine blocks without code at `address`, of those not seen yet
+  std::erase_if(positions_, [&](const csi::PathPosition& position) {
+    const auto begins = std::ranges::equal_range(machine_blocks_, position.address);
+    // At the start of a machine block, such a position belongs to the end of the block before.
+    if (position.after_instruction) return !begins.empty();
+    if (position.address != address) {
+      address = position.address;
+      empty_blocks = begins.size() < 2 ? 0 : begins.size() - 1;
+    }
+    if (empty_blocks == 0) return false;
+    --empty_blocks;
+    return true;
+  });
 }
 
 PathPositions::Found PathPositions::find(uint64_t address, uint64_t function_begin,

@@ -52,5 +52,15 @@ TEST(PathPositions, TheBeginningOfAMachineBlockBelongsToItsFirstPosition) {
 
 TEST(PathPositions, OfSeveralAtOneAddressTheLastHolds) { expect(330, 300, Place::known, 7); }
 
+// Three machine blocks begin at 150. The first two have no code, so that as many positions there
+// are void; the third block has no position.
+TEST(PathPositions, PositionsOfMachineBlocksWithoutCodeAreVoid) {
+  const PathPositions positions({at(120, 1), at(150, 2), at(150, 3)}, {100, 150, 150, 150, 200});
+  EXPECT_EQ(positions.find(120, 100, 300).position.block, 1U);
+  EXPECT_EQ(positions.find(150, 100, 300).place, Place::unknown);
+  const PathPositions all({at(150, 2), at(150, 3), at(150, 4)}, {100, 150, 150, 150, 200});
+  EXPECT_EQ(all.find(150, 100, 300).position.block, 4U);
+}
+
 }  // namespace
 }  // namespace telltale
