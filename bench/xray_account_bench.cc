@@ -104,7 +104,7 @@ int sum_words(const std::string& path) {
   const auto bytes = static_cast<size_t>(status.st_size);
   const void* mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
   if (mapped == MAP_FAILED) return 1;
-  constexpr size_t kPieceBytes = size_t{4} << 20;  // as top's units
+  constexpr size_t kPieceBytes = size_t{4} << 20;  // as top's shards
   const size_t words = bytes / sizeof(uint64_t);
   constexpr size_t kPieceWords = kPieceBytes / sizeof(uint64_t);
   std::atomic<uint64_t> sum = 0;

@@ -52,7 +52,7 @@ void check_events(Bytes file, const StreamFormat& format) {
   struct Order : IgnoreEvents {
     Ticks last = 0;
     void check(Ticks time) {
-      fuzz::require(time >= last, "times never go back within a unit");
+      fuzz::require(time >= last, "times never go back within a shard");
       last = time;
     }
     void enter(Ticks time, FunctionId) { check(time); }
@@ -60,7 +60,7 @@ void check_events(Bytes file, const StreamFormat& format) {
     void instant(const InstantEvent& event) { check(event.time); }
   };
   for (size_t s = 0; s < recording->streams().size(); ++s) {
-    for (size_t u = 0; u < recording->streams()[s].units; ++u) {
+    for (size_t u = 0; u < recording->streams()[s].shards; ++u) {
       Order order;
       ProblemLog problems;
       recording->play(s, u, order, problems);

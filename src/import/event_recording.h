@@ -43,8 +43,8 @@ class TimedCallsOf final : public TimedCalls {
   [[nodiscard]] Ticks first_time() const override { return source_.first_time(); }
   [[nodiscard]] std::span<const EventStream> streams() const override { return source_.streams(); }
   [[nodiscard]] const FunctionNames& functions() const override { return source_.functions(); }
-  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const override {
-    return source_.unit_bytes(stream, unit);
+  [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const override {
+    return source_.shard_bytes(stream, shard);
   }
   [[nodiscard]] Profile profile(const ProfileOptions& options,
                                 ProblemLog& problems) const override {
@@ -69,9 +69,9 @@ class TimedCallsOf final : public TimedCalls {
   }
 
  private:
-  void play_to(size_t stream, size_t unit, EventReceiver& sink,
+  void play_to(size_t stream, size_t shard, EventReceiver& sink,
                ProblemLog& problems) const override {
-    source_.play(stream, unit, sink, problems);
+    source_.play(stream, shard, sink, problems);
   }
 
   const Source& source_;

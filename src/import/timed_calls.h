@@ -40,11 +40,11 @@ class TimedCalls {
   [[nodiscard]] virtual Ticks first_time() const = 0;
   [[nodiscard]] virtual std::span<const EventStream> streams() const = 0;
   [[nodiscard]] virtual const FunctionNames& functions() const = 0;
-  [[nodiscard]] virtual uint64_t unit_bytes(size_t stream, size_t unit) const = 0;
+  [[nodiscard]] virtual uint64_t shard_bytes(size_t stream, size_t shard) const = 0;
   template <typename Sink>
-  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const {
+  void play(size_t stream, size_t shard, Sink& sink, ProblemLog& problems) const {
     ReceiverOf<Sink> receiver(sink);
-    play_to(stream, unit, receiver, problems);
+    play_to(stream, shard, receiver, problems);
   }
 
   // compute_profile (analysis/calls/profile.h).
@@ -66,7 +66,7 @@ class TimedCalls {
                                              OutputFile& out, ProblemLog& problems) const = 0;
 
  private:
-  virtual void play_to(size_t stream, size_t unit, EventReceiver& sink,
+  virtual void play_to(size_t stream, size_t shard, EventReceiver& sink,
                        ProblemLog& problems) const = 0;
 };
 static_assert(EventSource<TimedCalls>);

@@ -26,8 +26,8 @@ struct OpenCall {
 
 // A sink for nested calls: every open() is followed by exactly one close() of the same function,
 // innermost first; times never go back. Exporters and call-tree analyses are such sinks. An
-// optional member end_unit() is called by the same worker after the unit's events; for estimated()
-// see model/estimated.h.
+// optional member end_shard() is called by the same worker after the shard's events; for
+// estimated() see model/estimated.h.
 template <typename S>
 concept CallSink = requires(S& sink, Ticks time, FunctionId function, CloseKind how, uint64_t value,
                             uint32_t cpu, const InstantEvent& instant, const LossEvent& loss) {
@@ -51,14 +51,14 @@ struct IgnoreCalls {
 };
 static_assert(CallSink<IgnoreCalls>);
 
-// The place of a sink's unit in the recording.
-struct UnitContext {
+// The place of a sink's shard in the recording.
+struct ShardContext {
   size_t stream = 0;  // index into EventSource::streams()
-  size_t unit = 0;
-  bool first_unit = false;  // of its stream
-  bool last_unit = false;
+  size_t shard = 0;
+  bool first_shard = false;  // of its stream
+  bool last_shard = false;
   size_t worker = 0;  // sinks of one worker never run at the same time
-  // Calls that are open when the unit begins, outermost first: earlier units' sinks have opened
+  // Calls that are open when the shard begins, outermost first: earlier shards' sinks have opened
   // them. Valid as long as the sink.
   std::span<const OpenCall> open_calls;
 };

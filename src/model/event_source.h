@@ -13,18 +13,18 @@
 
 namespace telltale {
 
-// The events of one thread in order of time, divided into units. A unit can be decoded without its
-// predecessors; only the open calls at its start depend on them.
+// The events of one thread in order of time, divided into shards. A shard can be decoded without
+// its predecessors; only the open calls at its start depend on them.
 struct EventStream {
   ThreadKey thread;
   std::string thread_name;  // empty: unknown
-  size_t units = 0;
+  size_t shards = 0;
 };
 
-// The interface of every importer. play() passes the events of one unit to a sink and adds skipped
-// input to the log. Times never go back within a unit. It is const, and may run for different units
-// at the same time. A source of large files may also have read_ahead(stream, unit), which is called
-// before a unit that will be played soon.
+// The interface of every importer. play() passes the events of one shard to a sink and adds skipped
+// input to the log. Times never go back within a shard. It is const, and may run for different
+// shards at the same time. A source of large files may also have read_ahead(stream, shard), which
+// is called before a shard that will be played soon.
 template <typename S>
 concept EventSource =
     requires(const S& source, size_t index, IgnoreEvents& sink, ProblemLog& problems) {
@@ -33,9 +33,9 @@ concept EventSource =
       { source.streams() } -> std::same_as<std::span<const EventStream>>;  // by (pid, tid)
       { source.functions() } -> std::same_as<const FunctionNames&>;
       {
-        source.unit_bytes(/*stream=*/index, /*unit=*/index)
-      } -> std::same_as<uint64_t>;  // estimated cost of the unit
-      source.play(/*stream=*/index, /*unit=*/index, sink, problems);
+        source.shard_bytes(/*stream=*/index, /*shard=*/index)
+      } -> std::same_as<uint64_t>;  // estimated cost of the shard
+      source.play(/*stream=*/index, /*shard=*/index, sink, problems);
     };
 
 }  // namespace telltale

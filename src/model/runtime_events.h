@@ -334,7 +334,7 @@ struct CoverageEvent {
 // --- Order
 // ---------------------------------------------------------------------------------------
 
-// The following events of the unit, until the next of these, are from one piece of the input (for
+// The following events of the shard, until the next of these, are from one piece of the input (for
 // Mono: a buffer) that one thread wrote. The first event of each piece.
 struct PieceEvent {
   Ticks time = 0;       // beginning of the piece

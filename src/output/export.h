@@ -30,13 +30,13 @@ ExportContext export_context(const Source& source) {
   return {source.clock(), source.first_time(), source.streams(), source.functions(), {}};
 }
 
-// An export that writes call by call. Its sinks encode units concurrently; their output is written
+// An export that writes call by call. Its sinks encode shards concurrently; their output is written
 // in order.
 template <typename E>
-concept CallExport = requires(E& exporter, const UnitContext& unit, typename E::Sink& sink) {
+concept CallExport = requires(E& exporter, const ShardContext& shard, typename E::Sink& sink) {
   { exporter.begin() } -> std::same_as<Result<void>>;
-  { exporter.make(unit) } -> std::same_as<typename E::Sink>;      // safe from several threads
-  { exporter.finish(unit, sink) } -> std::same_as<Result<void>>;  // in order
+  { exporter.make(shard) } -> std::same_as<typename E::Sink>;      // safe from several threads
+  { exporter.finish(shard, sink) } -> std::same_as<Result<void>>;  // in order
   { exporter.end() } -> std::same_as<Result<void>>;
 };
 
@@ -47,9 +47,10 @@ Result<void> run_export(const Source& source, const CallFilter& filter, size_t w
                         Export& exporter, ProblemLog& problems) {
   if (const Result<void> begun = exporter.begin(); !begun) return begun;
   const Result<void> played = play_calls(
-      source, filter, workers, [&exporter](const UnitContext& unit) { return exporter.make(unit); },
-      [&exporter](const UnitContext& unit, typename Export::Sink& sink) {
-        return exporter.finish(unit, sink);
+      source, filter, workers,
+      [&exporter](const ShardContext& shard) { return exporter.make(shard); },
+      [&exporter](const ShardContext& shard, typename Export::Sink& sink) {
+        return exporter.finish(shard, sink);
       },
       problems);
   if (!played) return played;

@@ -69,11 +69,11 @@ class Exports : public ::testing::Test {
   std::string path_;
 };
 
-// The same events, in one unit or cut after each.
+// The same events, in one shard or cut after each.
 ScriptedSource sample(bool cut) {
   ScriptedSource source;
   source.starts_at(100);
-  const auto next = [&]() -> ScriptedSource& { return cut ? source.unit() : source; };
+  const auto next = [&]() -> ScriptedSource& { return cut ? source.shard() : source; };
   source.thread({1, 7}, "main").enter(100, 1).argument(5).argument(uint64_t{1} << 60);
   next().enter(110, 2).argument(9);
   next().instant(115, "custom", "hi");
@@ -86,7 +86,7 @@ ScriptedSource sample(bool cut) {
   return source;
 }
 
-TEST_F(Exports, ArgumentsFollowTheirCallOverUnits) {
+TEST_F(Exports, ArgumentsFollowTheirCallOverShards) {
   const std::string whole = rows(sample(false), RowsSink::Form::json);
   EXPECT_EQ(rows(sample(true), RowsSink::Form::json), whole);
   EXPECT_EQ(rows(sample(true), RowsSink::Form::json, 8), whole);
@@ -100,7 +100,7 @@ TEST_F(Exports, ArgumentsFollowTheirCallOverUnits) {
   EXPECT_EQ(parsed[6]["ended"], "unfinished");
 }
 
-TEST_F(Exports, ChromeDoesNotDependOnUnits) {
+TEST_F(Exports, ChromeDoesNotDependOnShards) {
   const std::string whole = chrome(sample(false));
   EXPECT_EQ(chrome(sample(true), 8), whole);
   EXPECT_EQ(nlohmann::json::parse(whole)["traceEvents"].size(), 12u);

@@ -42,8 +42,8 @@ inline std::optional<CallCounts> count_calls(const std::string& path) {
   Counter counter;
   ProblemLog problems;
   for (size_t stream = 0; stream < calls->streams().size(); ++stream) {
-    for (size_t unit = 0; unit < calls->streams()[stream].units; ++unit)
-      calls->play(stream, unit, counter, problems);
+    for (size_t shard = 0; shard < calls->streams()[stream].shards; ++shard)
+      calls->play(stream, shard, counter, problems);
   }
   return counter.counts;
 }

@@ -4,9 +4,9 @@
 //
 //   ScriptedSource source;
 //   source.thread({.pid = 1, .tid = 7}, "main").enter(0, 1).enter(10, 2)
-//       .unit().leave(30, 2).leave(40, 1);
+//       .shard().leave(30, 2).leave(40, 1);
 //
-// Times are ticks of a 1 GHz clock by default; unit() begins the thread's next unit.
+// Times are ticks of a 1 GHz clock by default; shard() begins the thread's next shard.
 
 #include <cstddef>
 #include <cstdint>
@@ -70,13 +70,13 @@ class ScriptedSource {
   }
   // Threads must come in order of (pid, tid).
   ScriptedSource& thread(ThreadKey key, std::string thread_name = {}) {
-    streams_.push_back({.thread = key, .thread_name = std::move(thread_name), .units = 1});
+    streams_.push_back({.thread = key, .thread_name = std::move(thread_name), .shards = 1});
     events_.emplace_back(1);
     return *this;
   }
-  ScriptedSource& unit() {
+  ScriptedSource& shard() {
     events_.back().emplace_back();
-    streams_.back().units = events_.back().size();
+    streams_.back().shards = events_.back().size();
     return *this;
   }
   ScriptedSource& enter(Ticks time, uint32_t id) { return add(Enter{time, FunctionId{id}}); }
@@ -119,12 +119,12 @@ class ScriptedSource {
   [[nodiscard]] Ticks first_time() const { return first_time_; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return *names_; }
-  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const {
-    return 8 * events_[stream][unit].size();
+  [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const {
+    return 8 * events_[stream][shard].size();
   }
   template <typename Sink>
-  void play(size_t stream, size_t unit, Sink& sink, ProblemLog&) const {
-    for (const Event& event : events_[stream][unit]) {
+  void play(size_t stream, size_t shard, Sink& sink, ProblemLog&) const {
+    for (const Event& event : events_[stream][shard]) {
       std::visit([&sink](const auto& e) { e.emit(sink); }, event);
     }
   }
@@ -183,7 +183,7 @@ class ScriptedSource {
   Ticks first_time_ = 0;
   std::shared_ptr<ScriptedNames> names_ = std::make_shared<ScriptedNames>();
   std::vector<EventStream> streams_;
-  std::vector<std::vector<std::vector<Event>>> events_;  // by stream and unit
+  std::vector<std::vector<std::vector<Event>>> events_;  // by stream and shard
 };
 static_assert(EventSource<ScriptedSource>);
 

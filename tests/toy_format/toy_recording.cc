@@ -80,7 +80,7 @@ ToyRecording::ToyRecording(InputFile file) : file_(std::move(file)) {
   info_.records = events_.size();
   info_.records_by_kind = {{"line", events_.size()}};
   names_ = std::move(names);
-  streams_ = {{.thread = {0, 1}, .thread_name = {}, .units = 1}};
+  streams_ = {{.thread = {0, 1}, .thread_name = {}, .shards = 1}};
 }
 
 Result<ToyRecording> ToyRecording::open(std::vector<InputFile> files) {

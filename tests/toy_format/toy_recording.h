@@ -41,7 +41,7 @@ class ToyRecording {
   [[nodiscard]] Ticks first_time() const { return info_.first_time; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return *names_; }
-  [[nodiscard]] uint64_t unit_bytes(size_t, size_t) const { return info_.bytes; }
+  [[nodiscard]] uint64_t shard_bytes(size_t, size_t) const { return info_.bytes; }
   [[nodiscard]] const ProblemLog& problems() const { return info_.problems; }
   [[nodiscard]] RecordingInfo info(size_t, const CallFilter&) const { return info_; }
   [[nodiscard]] size_t file_count() const { return 1; }

@@ -131,11 +131,11 @@ class CallTreePartial {
   uint64_t estimated_ = 0;
 };
 
-// Adds the calls of one unit to a partial. A CallSink.
+// Adds the calls of one shard to a partial. A CallSink.
 class CallTreeSink : public IgnoreCalls {
  public:
   // `partial` and the context's open_calls outlive the sink.
-  CallTreeSink(CallTreePartial& partial, const UnitContext& context)
+  CallTreeSink(CallTreePartial& partial, const ShardContext& context)
       : partial_(&partial), before_(context.open_calls), root_(partial.root(context.stream)) {}
 
   void open(Ticks time, FunctionId function) {
@@ -188,10 +188,10 @@ class CallTreeSink : public IgnoreCalls {
   void add_flattened(size_t outside, Ticks total);
 
   CallTreePartial* partial_;
-  std::span<const OpenCall> before_;   // still open of those from earlier units
+  std::span<const OpenCall> before_;   // still open of those from earlier shards
   std::vector<uint32_t> path_before_;  // nodes of the outermost of them, as far as requested
   uint32_t root_;
-  std::vector<Frame> frames_;  // open, of this unit
+  std::vector<Frame> frames_;  // open, of this shard
   bool estimated_ = false;
 };
 static_assert(CallSink<CallTreeSink>);
@@ -206,10 +206,10 @@ Result<CallTreePartial> collect_call_tree(const Source& source, const CallFilter
   std::vector<CallTreePartial> partials(workers, CallTreePartial(options));
   const Result<void> played = play_calls(
       source, filter, workers,
-      [&partials](const UnitContext& context) {
+      [&partials](const ShardContext& context) {
         return CallTreeSink(partials[context.worker], context);
       },
-      [](const UnitContext&, CallTreeSink&) { return Result<void>(); }, problems);
+      [](const ShardContext&, CallTreeSink&) { return Result<void>(); }, problems);
   if (!played) return std::unexpected(played.error());
   for (size_t worker = 1; worker < workers; ++worker) partials[0].merge(partials[worker]);
   return std::move(partials[0]);

@@ -86,17 +86,17 @@ TEST(CallTree, ThreadsHaveRootsOfTheirOwnWhenAsked) {
   EXPECT_EQ(describe(build(source)), "root total 15 self 0\n  1 x2 total 15 self 15\n");
 }
 
-TEST(CallTree, CallsCrossUnits) {
+TEST(CallTree, CallsCrossShards) {
   ScriptedSource source;
   source.thread({1, 7})
       .enter(0, 1)
       .enter(1, 2)
-      .unit()
+      .shard()
       .enter(2, 3)
-      .unit()
+      .shard()
       .leave(5, 3)
       .leave(7, 2)
-      .unit()
+      .shard()
       .leave(20, 1);
   EXPECT_EQ(describe(build(source)),
             "root total 20 self 0\n"
@@ -127,9 +127,9 @@ TEST(CallTree, BelowTheDepthLimitCallsAndSelfTimesStayExact) {
   for (const bool cut : {false, true}) {
     ScriptedSource source;
     source.thread({1, 7}).enter(0, 1).enter(1, 2).enter(3, 3);
-    if (cut) source.unit();
+    if (cut) source.shard();
     source.enter(6, 2).enter(10, 4);
-    if (cut) source.unit();
+    if (cut) source.shard();
     source.leave(15, 4).leave(21, 2).leave(28, 3).enter(30, 4).leave(31, 4).leave(36, 2).leave(45,
                                                                                                1);
     const CallTree tree = build(source, {.by_thread = false, .max_depth = 2});
@@ -144,7 +144,7 @@ TEST(CallTree, BelowTheDepthLimitCallsAndSelfTimesStayExact) {
   }
 }
 
-// A random recording with exceptions, orphans and unfinished calls, divided into many units.
+// A random recording with exceptions, orphans and unfinished calls, divided into many shards.
 ScriptedSource random_recording(unsigned seed) {
   std::mt19937 random(seed);
   ScriptedSource source;
@@ -154,7 +154,7 @@ ScriptedSource random_recording(unsigned seed) {
     std::vector<uint32_t> open;
     for (int i = 0; i < 400; ++i) {
       now += random() % 20;
-      if (random() % 23 == 0) source.unit();
+      if (random() % 23 == 0) source.shard();
       const auto function = static_cast<uint32_t>(1 + random() % 5);
       if (random() % 2 == 0) {
         source.enter(now, function);
@@ -176,7 +176,7 @@ struct PlainSink : IgnoreCalls {
   std::map<std::string, std::pair<uint64_t, Ticks>>* sums;
   std::vector<std::pair<std::string, Ticks>> open_calls;
   explicit PlainSink(std::map<std::string, std::pair<uint64_t, Ticks>>& out,
-                     const UnitContext& context)
+                     const ShardContext& context)
       : sums(&out) {
     for (const OpenCall& call : context.open_calls) open(call.entered, call.function);
   }
@@ -200,8 +200,8 @@ TEST(CallTree, EqualsASlowComputationForAnyNumberOfWorkers) {
     ProblemLog problems;
     ASSERT_TRUE(play_calls(
                     source, CallFilter(), 1,
-                    [&](const UnitContext& context) { return PlainSink(expected, context); },
-                    [](const UnitContext&, PlainSink&) { return Result<void>(); }, problems)
+                    [&](const ShardContext& context) { return PlainSink(expected, context); },
+                    [](const ShardContext&, PlainSink&) { return Result<void>(); }, problems)
                     .has_value());
     std::map<std::string, std::pair<uint64_t, Ticks>> got;
     const CallTree tree = build(source);
@@ -224,7 +224,7 @@ TEST(CallTree, TenMillionNestedCallsNeedNoStack) {
   uint64_t calls = 0;
   const auto work = [&] {
     CallTreePartial partial;
-    CallTreeSink sink(partial, UnitContext{});
+    CallTreeSink sink(partial, ShardContext{});
     for (uint32_t i = 0; i < kDepth; ++i) sink.open(i, FunctionId{i % 3});
     for (uint32_t i = kDepth; i > 0; --i)
       sink.close(kDepth, FunctionId{(i - 1) % 3}, CloseKind::returned);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/calls/play_units.h"
+#include "analysis/calls/play_shards.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/problem.h"
@@ -39,7 +39,7 @@ struct CallChooser {
   }
 };
 
-// Turns the events of one unit into nested calls for `Sink`, given the calls that are open at its
+// Turns the events of one shard into nested calls for `Sink`, given the calls that are open at its
 // start.
 template <CallSink Sink>
 class CallPlayer : public IgnoreEvents {
@@ -94,7 +94,7 @@ class CallPlayer : public IgnoreEvents {
   }
 
  private:
-  // Times never go back within a stream, even if the clock did between units.
+  // Times never go back within a stream, even if the clock did between shards.
   Ticks advance(Ticks time) {
     floor_ = std::max(floor_, time);
     return floor_;
@@ -111,17 +111,17 @@ class CallPlayer : public IgnoreEvents {
 
 // Plays a recording as nested calls, on `workers` threads (0: all cores); the result does not
 // depend on their number.
-//   make(const UnitContext&) -> Sink   called once per unit, by any worker, several at a time
-//   finish(const UnitContext&, Sink&) -> Result<void>
-//                                      called once per unit, in order of stream and unit, one at a
-//                                      time; an error ends everything
-// Units in progress are bounded (some 8 MiB of records per worker), so that the sinks' data
-// (encoded bytes, say) does not grow with the recording. A stream's last unit closes all open calls
-// as CloseKind::unfinished.
+//   make(const ShardContext&) -> Sink   called once per shard, by any worker, several at a time
+//   finish(const ShardContext&, Sink&) -> Result<void>
+//                                      called once per shard, in order of stream and shard, one at
+//                                      a time; an error ends everything
+// Shards in progress are bounded (some 8 MiB of records per worker), so that the sinks' data
+// (encoded bytes, say) does not grow with the recording. A stream's last shard closes all open
+// calls as CloseKind::unfinished.
 template <EventSource Source, typename Make, typename Finish>
 Result<void> play_calls(const Source& source, const CallFilter& filter, size_t workers, Make make,
                         Finish finish, ProblemLog& problems) {
-  using Sink = decltype(make(UnitContext{}));
+  using Sink = decltype(make(ShardContext{}));
   using Player = detail::CallPlayer<Sink>;
   workers = worker_count(workers);
   const Ticks from = source.first_time() + source.clock().from_ns(filter.from_ns);
@@ -131,37 +131,37 @@ Result<void> play_calls(const Source& source, const CallFilter& filter, size_t w
   std::vector<ProblemLog> logs(workers);
 
   struct Played {
-    UnitContext context;
+    ShardContext context;
     std::vector<OpenCall> visible;  // the part that context.open_calls refers to
     std::optional<Sink> sink;
   };
-  std::vector<Played> played(kMaxBatchUnits);
-  const auto play = [&](const PlannedUnit& unit, size_t slot, size_t worker) {
+  std::vector<Played> played(kMaxBatchShards);
+  const auto play = [&](const PlannedShard& shard, size_t slot, size_t worker) {
     Played& out = played[slot];
-    out.context = {.stream = unit.stream,
-                   .unit = unit.unit,
-                   .first_unit = unit.unit == 0,
-                   .last_unit = unit.last_unit,
+    out.context = {.stream = shard.stream,
+                   .shard = shard.shard,
+                   .first_shard = shard.shard == 0,
+                   .last_shard = shard.last_shard,
                    .worker = worker,
                    .open_calls = {}};
     const detail::CallChooser chooser{filter, function_filters[worker], from, to};
     std::vector<typename Player::Frame> frames;
-    frames.reserve(unit.open_before.size());
-    for (const OpenCall& call : unit.open_before) {
+    frames.reserve(shard.open_before.size());
+    for (const OpenCall& call : shard.open_before) {
       const bool kept = chooser.keeps(call.function, call.entered, frames.size());
       frames.push_back({call.function, call.entered, kept});
       if (kept) out.visible.push_back(call);
     }
     out.context.open_calls = out.visible;
     out.sink.emplace(make(std::as_const(out.context)));
-    Player player(*out.sink, chooser, unit.floor);
+    Player player(*out.sink, chooser, shard.floor);
     player.start_with(std::move(frames));
-    source.play(unit.stream, unit.unit, player, logs[worker]);
-    if (unit.last_unit) player.finish_stream();
-    if constexpr (requires(Sink& sink) { sink.end_unit(); }) out.sink->end_unit();
+    source.play(shard.stream, shard.shard, player, logs[worker]);
+    if (shard.last_shard) player.finish_stream();
+    if constexpr (requires(Sink& sink) { sink.end_shard(); }) out.sink->end_shard();
   };
-  const Result<void> done = play_units(
-      source, filter, workers, play, [&](const PlannedUnit&, size_t slot) -> Result<void> {
+  const Result<void> done = play_shards(
+      source, filter, workers, play, [&](const PlannedShard&, size_t slot) -> Result<void> {
         const Result<void> finished =
             finish(std::as_const(played[slot].context), *played[slot].sink);
         played[slot] = {};

@@ -27,8 +27,8 @@ void play_threads(const Source& source, size_t workers, Make make, Put put, Prob
   std::vector<ProblemLog> logs(workers);
   parallel_for(streams.size(), workers, [&](size_t stream, size_t worker) {
     auto sink = make(stream);
-    for (size_t unit = 0; unit < streams[stream].units; ++unit)
-      source.play(stream, unit, sink, logs[worker]);
+    for (size_t shard = 0; shard < streams[stream].shards; ++shard)
+      source.play(stream, shard, sink, logs[worker]);
     in_order.put(stream, sink.take());
   });
   for (const ProblemLog& log : logs) problems.merge(log);

@@ -121,7 +121,7 @@ ProfileSink::Frame* ProfileSink::leave_other(Frame* top, Ticks time, FunctionId 
                    how == LeaveKind::exception ? CloseKind::unwound : CloseKind::returned);
 }
 
-void ProfileSink::end_unit() {
+void ProfileSink::end_shard() {
   Frame* const bottom = frames_.data();
   const Frame* const top = stopped_at_ != nullptr ? stopped_at_ : top_;
   end_stretch(*bottom);
@@ -148,7 +148,7 @@ void ProfileStream::settle(const ProfileCarry& rest) {
 }
 
 Ticks ProfileStream::hand_on(const ProfiledCall& call, Ticks time, size_t depth) {
-  // The clock may have gone back between units.
+  // The clock may have gone back between shards.
   const Ticks duration = time > call.entered ? time - call.entered : 0;
   if (!calls_.is_open(call.function)) table_[call.function].total += duration;
   if (depth != 0) calls_.frames()[depth - 1].child_ticks += duration;

@@ -144,9 +144,9 @@ struct ProfiledCall {
   Ticks child_ticks = 0;
 };
 
-// The part of a unit's account that depends on the calls that were open before it.
+// The part of a shard's account that depends on the calls that were open before it.
 struct ProfileCarry {
-  // Exits that match no call of the unit divide it into stretches, each on top of fewer earlier
+  // Exits that match no call of the shard divide it into stretches, each on top of fewer earlier
   // calls than the one before.
   struct Stretch {
     Ticks child_ticks = 0;  // of calls whose caller is the innermost earlier call
@@ -159,14 +159,14 @@ struct ProfileCarry {
     LeaveKind how = LeaveKind::normal;
   };
   std::vector<Stretch> stretches;    // at least one
-  std::vector<ProfiledCall> opened;  // calls of the unit that are open at its end
-  Ticks latest = 0;                  // time of the unit's last event
-  // The event after which the unit cannot be followed without the earlier calls: the exit's
-  // function has no open call in the unit, but other calls are open.
+  std::vector<ProfiledCall> opened;  // calls of the shard that are open at its end
+  Ticks latest = 0;                  // time of the shard's last event
+  // The event after which the shard cannot be followed without the earlier calls: the exit's
+  // function has no open call in the shard, but other calls are open.
   std::optional<uint64_t> stopped_at;
 };
 
-// Plays one unit into a worker's table without knowing the calls that were open before it. An
+// Plays one shard into a worker's table without knowing the calls that were open before it. An
 // EventSink (fast: no filter), and a CallSink after a filter.
 class ProfileSink {
   using Entry = ProfileTable::Entry;
@@ -291,9 +291,9 @@ class ProfileSink {
   void cpu(Ticks time, uint32_t) { note_time(time); }
   void loss(const LossEvent&) {}
 
-  // Ends the unit; no call is open in the table afterwards.
-  void end_unit();
-  [[nodiscard]] const ProfileCarry& carry() const { return carry_; }  // after end_unit()
+  // Ends the shard; no call is open in the table afterwards.
+  void end_shard();
+  [[nodiscard]] const ProfileCarry& carry() const { return carry_; }  // after end_shard()
 
  private:
   static constexpr size_t kFirstFrames = 256;
@@ -337,7 +337,7 @@ class ProfileSink {
   Frame* leave_other(Frame* top, Ticks time, FunctionId function, LeaveKind how);
 
   ProfileTable* table_;
-  // The stack of open calls: frames_[0] represents the calls before the unit.
+  // The stack of open calls: frames_[0] represents the calls before the shard.
   std::vector<Frame> frames_;
   Frame* top_;
   Frame* limit_;                 // the last frame with space
@@ -351,13 +351,13 @@ class ProfileSink {
   ProfileCarry carry_;
 };
 
-// Follows a stream from unit to unit and resolves what the units left open.
+// Follows a stream from shard to shard and resolves what the shards left open.
 class ProfileStream {
  public:
   explicit ProfileStream(ProfileTable& table) : table_(table) {}
 
-  // Resolves `rest`, which must be of the next unit. If the unit was stopped early, the caller then
-  // plays its events from rest.stopped_at on to this object (resume).
+  // Resolves `rest`, which must be of the next shard. If the shard was stopped early, the caller
+  // then plays its events from rest.stopped_at on to this object (resume).
   void settle(const ProfileCarry& rest);
   void enter(Ticks time, FunctionId function) { calls_.enter({function, time, 0}); }
   void leave(Ticks time, FunctionId function, LeaveKind how);
@@ -411,36 +411,36 @@ Profile compute_profile(const Source& source, const ProfileOptions& options, Pro
 
   if (options.filter.keeps_every_call()) {
     std::vector<ProblemLog> logs(workers);
-    const auto units = list_units(source, options.filter);
-    std::vector<ProfileCarry> carries(units.size());
-    parallel_for(units.size(), workers, [&](size_t item, size_t worker) {
+    const auto shards = list_shards(source, options.filter);
+    std::vector<ProfileCarry> carries(shards.size());
+    parallel_for(shards.size(), workers, [&](size_t item, size_t worker) {
       if constexpr (requires { source.read_ahead(size_t{}, size_t{}); }) {
-        // The unit that this or another worker plays next.
-        if (const size_t next = item + workers; next < units.size())
-          source.read_ahead(units[next].first, units[next].second);
+        // The shard that this or another worker plays next.
+        if (const size_t next = item + workers; next < shards.size())
+          source.read_ahead(shards[next].first, shards[next].second);
       }
       ProfileSink sink(tables[worker]);
-      source.play(units[item].first, units[item].second, sink, logs[worker]);
-      sink.end_unit();
+      source.play(shards[item].first, shards[item].second, sink, logs[worker]);
+      sink.end_shard();
       carries[item] = sink.carry();
     });
-    for (size_t i = 0; i < units.size(); ++i) {
+    for (size_t i = 0; i < shards.size(); ++i) {
       stream.settle(carries[i]);
       if (carries[i].stopped_at) {
         detail::ResumeProfile resume(stream, *carries[i].stopped_at);
         ProblemLog unused(1);
-        source.play(units[i].first, units[i].second, resume, unused);
+        source.play(shards[i].first, shards[i].second, resume, unused);
       }
-      if (i + 1 == units.size() || units[i + 1].first != units[i].first) stream.end_stream();
+      if (i + 1 == shards.size() || shards[i + 1].first != shards[i].first) stream.end_stream();
     }
     for (const ProblemLog& log : logs) problems.merge(log);
   } else {
-    const auto make = [&](const UnitContext& context) {
+    const auto make = [&](const ShardContext& context) {
       return ProfileSink(tables[context.worker]);
     };
-    const auto finish = [&](const UnitContext& context, ProfileSink& sink) -> Result<void> {
+    const auto finish = [&](const ShardContext& context, ProfileSink& sink) -> Result<void> {
       stream.settle(sink.carry());
-      if (context.last_unit) stream.end_stream();
+      if (context.last_shard) stream.end_stream();
       return {};
     };
     (void)play_calls(source, options.filter, workers, make, finish,

@@ -30,28 +30,28 @@ struct Event {
   uint32_t function;
 };
 
-// Events of one or more threads in memory, in units of a given number of events, which are told in
+// Events of one or more threads in memory, in shards of a given number of events, which are told in
 // rows of a given number; 0: one by one, to the sink itself.
 class FakeSource {
  public:
-  FakeSource(std::vector<std::vector<Event>> threads, size_t unit_events, size_t row_events = 0)
-      : threads_(std::move(threads)), unit_events_(unit_events), row_events_(row_events) {
+  FakeSource(std::vector<std::vector<Event>> threads, size_t shard_events, size_t row_events = 0)
+      : threads_(std::move(threads)), shard_events_(shard_events), row_events_(row_events) {
     for (size_t i = 0; i < threads_.size(); ++i) {
       streams_.push_back({{1, static_cast<int64_t>(i + 1)},
                           {},
-                          (threads_[i].size() + unit_events - 1) / unit_events});
+                          (threads_[i].size() + shard_events - 1) / shard_events});
     }
   }
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Ticks first_time() const { return 0; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return names_; }
-  [[nodiscard]] uint64_t unit_bytes(size_t, size_t) const { return uint64_t{3} << 20; }
+  [[nodiscard]] uint64_t shard_bytes(size_t, size_t) const { return uint64_t{3} << 20; }
   template <typename Sink>
-  void play(size_t stream, size_t unit, Sink& sink, ProblemLog&) const {
+  void play(size_t stream, size_t shard, Sink& sink, ProblemLog&) const {
     const std::vector<Event>& events = threads_[stream];
-    const size_t end = std::min(events.size(), (unit + 1) * unit_events_);
-    size_t at = unit * unit_events_;
+    const size_t end = std::min(events.size(), (shard + 1) * shard_events_);
+    size_t at = shard * shard_events_;
     if (row_events_ == 0) {
       for (; at < end; ++at) emit(sink, events[at]);
       return;
@@ -86,7 +86,7 @@ class FakeSource {
   }
 
   std::vector<std::vector<Event>> threads_;
-  size_t unit_events_;
+  size_t shard_events_;
   size_t row_events_;
   std::vector<EventStream> streams_;
   Clock clock_{"ticks", 1'000'000'000};
@@ -218,17 +218,17 @@ void expect_equal(const Profile& profile, const std::map<uint32_t, FunctionProfi
   }
 }
 
-TEST(Profile, EqualsTheSlowDefinitionForAnyUnitsAndWorkers) {
+TEST(Profile, EqualsTheSlowDefinitionForAnyShardsAndWorkers) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     const std::vector<std::vector<Event>> threads = {random_events(seed, 3000),
                                                      random_events(seed + 100, 500)};
     const auto expected = slow_profile(threads);
-    for (const size_t unit_events : {7U, 100U, 5000U}) {
-      const FakeSource source(threads, unit_events);
+    for (const size_t shard_events : {7U, 100U, 5000U}) {
+      const FakeSource source(threads, shard_events);
       for (const size_t workers : {1U, 2U, 8U}) {
         for (const bool exact : {false, true}) {
           SCOPED_TRACE(testing::Message()
-                       << "seed " << seed << " unit " << unit_events << " workers " << workers);
+                       << "seed " << seed << " shard " << shard_events << " workers " << workers);
           ProblemLog problems;
           expect_equal(compute_profile(source, {{}, workers, exact}, problems), expected, exact);
           // A filter that keeps everything takes the other route, through play_calls.
@@ -246,11 +246,11 @@ TEST(Profile, RowsOfEventsSayWhatTheEventsSay) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     const std::vector<std::vector<Event>> threads = {random_events(seed, 2000)};
     const auto expected = slow_profile(threads);
-    for (const size_t unit_events : {50U, 700U, 5000U}) {
+    for (const size_t shard_events : {50U, 700U, 5000U}) {
       for (const size_t row_events : {1U, 7U, 300U}) {
         SCOPED_TRACE(testing::Message()
-                     << "seed " << seed << " unit " << unit_events << " row " << row_events);
-        const FakeSource source(threads, unit_events, row_events);
+                     << "seed " << seed << " shard " << shard_events << " row " << row_events);
+        const FakeSource source(threads, shard_events, row_events);
         ProblemLog problems;
         expect_equal(compute_profile(source, {{}, 1, true}, problems), expected, true);
       }
@@ -270,11 +270,11 @@ TEST(Profile, StacksOfAnyDepth) {
     for (uint32_t level = depth; level-- > 0;)
       events.push_back({')', time += level % 3, 1 + level % 5});
     const auto expected = slow_profile({events});
-    for (const size_t unit_events : {300U, 100'000U}) {
+    for (const size_t shard_events : {300U, 100'000U}) {
       for (const size_t row_events : {0U, 64U, 100'000U}) {
         SCOPED_TRACE(testing::Message()
-                     << depth << " unit " << unit_events << " row " << row_events);
-        const FakeSource source({events}, unit_events, row_events);
+                     << depth << " shard " << shard_events << " row " << row_events);
+        const FakeSource source({events}, shard_events, row_events);
         ProblemLog problems;
         expect_equal(compute_profile(source, {{}, 1, true}, problems), expected, true);
       }

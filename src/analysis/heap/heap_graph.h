@@ -93,7 +93,7 @@ class HeapShotSurvey : public IgnoreEvents {
   ProgramEnd end_;
 };
 
-// Handles all units of one thread; keeps the heap shot that begins at a given place.
+// Handles all shards of one thread; keeps the heap shot that begins at a given place.
 class HeapGraphSink : public IgnoreEvents {
  public:
   struct Area {  // a registered location of roots

@@ -225,7 +225,7 @@ TEST(HeapGraph, IsOfTheLastWholeShotOfTheRunningProgram) {
   add_shot(source, 10, 1);
   add_shot(source, 20, 2);
   add_shot(source, 30, 3, /*ends=*/false);
-  source.unit();  // an unfinished one, and then one at exit, in another unit
+  source.shard();  // an unfinished one, and then one at exit, in another shard
   add_shot(source, 40, 4);
   source.thread({1, 2}).on(PieceEvent{.offset = 90, .stream = 1, .thread = 2});
   source.on(profiler_thread(1, LoadEvent::Action::named, "Profiler Sampler"));

@@ -75,7 +75,7 @@ struct EventStacksOptions {
   bool like_mprof = false;  // which exits match calls, what --thread and --time apply to
 };
 
-// Handles all units of one thread.
+// Handles all shards of one thread.
 class EventStacksSink : public IgnoreEvents {
  public:
   EventStacksSink(const EventStacksOptions& options, const FunctionNames& names, bool kept);
@@ -183,8 +183,8 @@ EventStacks collect_event_stacks(const Source& source, const EventStacksOptions&
   parallel_for(streams.size(), workers, [&](size_t stream, size_t worker) {
     EventStacksSink sink(options, source.functions(),
                          options.filter.keeps_thread(streams[stream].thread));
-    for (size_t unit = 0; unit < streams[stream].units; ++unit)
-      source.play(stream, unit, sink, logs[worker]);
+    for (size_t shard = 0; shard < streams[stream].shards; ++shard)
+      source.play(stream, shard, sink, logs[worker]);
     in_order.put(stream, sink.take());
   });
   for (const ProblemLog& log : logs) problems.merge(log);

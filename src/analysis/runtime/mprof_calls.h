@@ -38,7 +38,7 @@ struct MprofCalls {
   void append(const MprofCalls& next);
 };
 
-// Handles all units of one thread.
+// Handles all shards of one thread.
 class MprofCallsSink : public IgnoreEvents {
  public:
   // Only events within the window count.
@@ -83,8 +83,8 @@ MprofCalls compute_mprof_calls(const Source& source, const CallFilter& filter, T
   parallel_for(streams.size(), workers, [&](size_t stream, size_t worker) {
     MprofCallsSink sink(window);
     if (filter.keeps_thread(streams[stream].thread)) {
-      for (size_t unit = 0; unit < streams[stream].units; ++unit)
-        source.play(stream, unit, sink, logs[worker]);
+      for (size_t shard = 0; shard < streams[stream].shards; ++shard)
+        source.play(stream, shard, sink, logs[worker]);
     }
     in_order.put(stream, sink.finish());
   });

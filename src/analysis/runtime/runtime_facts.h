@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "analysis/calls/in_order.h"
-#include "analysis/calls/play_units.h"
+#include "analysis/calls/play_shards.h"
 #include "analysis/calls/profile.h"
+#include "analysis/calls/shard_stacks.h"
 #include "analysis/calls/time_window.h"
-#include "analysis/calls/unit_stacks.h"
 #include "analysis/heap/allocation_sums.h"
 #include "analysis/heap/gc_handles.h"
 #include "analysis/heap/heap_shots.h"
@@ -197,7 +197,7 @@ class TracedRuntimeFactsSink : public RuntimeFactsAndCallsSink {
   struct Run {
     using Function = ProfileTable::Entry*;
     ProfileSink::RunOf<false> calls;
-    UnitStacksSink::Run stacks;
+    ShardStacksSink::Run stacks;
     explicit Run(TracedRuntimeFactsSink& sink) : calls(sink.calls()), stacks(sink.stacks_) {}
     Function find(FunctionId function) { return calls.find(function); }
     [[gnu::always_inline]] void enter(Ticks time, Function function) {
@@ -244,10 +244,10 @@ class TracedRuntimeFactsSink : public RuntimeFactsAndCallsSink {
     RuntimeFactsAndCallsSink::on(event);
     stacks_.count(event);
   }
-  UnitStacks take_stacks() { return stacks_.take(); }
+  ShardStacks take_stacks() { return stacks_.take(); }
 
  private:
-  UnitStacksSink stacks_;
+  ShardStacksSink stacks_;
 };
 
 // What is emitted about calls in addition to the facts.
@@ -265,25 +265,25 @@ struct RuntimeAnswer {
 
 namespace detail {
 
-// Merges the results of a recording's units, in order of stream and unit.
+// Merges the results of a recording's shards, in order of stream and shard.
 template <EventSource Source>
 class RuntimeAnswerParts {
  public:
   struct Part {
     RuntimeFacts facts;
     std::optional<ProfileCarry> carry;
-    std::optional<UnitStacks> stacks;
+    std::optional<ShardStacks> stacks;
   };
   RuntimeAnswerParts(const Source& source, const RuntimeFactsOptions& options)
       : source_(source),
         stack_options_{.filter = options.filter, .zero = options.zero},
         all_(options) {}
 
-  void add(size_t stream, size_t unit, bool last_unit, Part&& part) {
+  void add(size_t stream, size_t shard, bool last_shard, Part&& part) {
     all_.append(std::move(part.facts));
-    if (part.carry) settle(stream, unit, *part.carry);
-    if (part.stacks) settle(stream, unit, *part.stacks);
-    if (!last_unit) return;
+    if (part.carry) settle(stream, shard, *part.carry);
+    if (part.stacks) settle(stream, shard, *part.stacks);
+    if (!last_shard) return;
     calls_.end_stream();
     stacks_.end_stream();
   }
@@ -297,21 +297,21 @@ class RuntimeAnswerParts {
   }
 
  private:
-  void settle(size_t stream, size_t unit, const ProfileCarry& carry) {
+  void settle(size_t stream, size_t shard, const ProfileCarry& carry) {
     calls_.settle(carry);
     if (!carry.stopped_at) return;
     ResumeProfile resume(calls_, *carry.stopped_at);
     ProblemLog unused(1);
-    source_.play(stream, unit, resume, unused);
+    source_.play(stream, shard, resume, unused);
   }
-  void settle(size_t stream, size_t unit, const UnitStacks& part) {
+  void settle(size_t stream, size_t shard, const ShardStacks& part) {
     stacks_.settle(part);
     if (!part.stopped_at) return;
     EventStacksSink rest(stack_options_, source_.functions(), /*kept=*/true);
     rest.assume_open(stacks_.open_functions());
     ResumeStacks resume(rest, *part.stopped_at);
     ProblemLog unused(1);
-    source_.play(stream, unit, resume, unused);
+    source_.play(stream, shard, resume, unused);
     stacks_.resume(rest);
   }
 
@@ -332,7 +332,7 @@ template <EventSource Source>
 RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOptions& options,
                                     CallsWanted wanted, ProblemLog& problems) {
   const size_t workers = worker_count(options.workers);
-  const auto units = list_units(source, CallFilter());
+  const auto shards = list_shards(source, CallFilter());
   const auto streams = source.streams();
   std::vector<ProblemLog> logs(workers);
   std::deque<ProfileTable> tables;
@@ -341,19 +341,19 @@ RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOpti
   detail::RuntimeAnswerParts<Source> parts(source, options);
   using Part = typename detail::RuntimeAnswerParts<Source>::Part;
   const auto take = [&](size_t item, Part&& part) {
-    const auto& [stream, unit] = units[item];
-    const bool last_unit = item + 1 == units.size() || units[item + 1].first != stream;
-    parts.add(stream, unit, last_unit, std::move(part));
+    const auto& [stream, shard] = shards[item];
+    const bool last_shard = item + 1 == shards.size() || shards[item + 1].first != stream;
+    parts.add(stream, shard, last_shard, std::move(part));
   };
-  InOrder<Part, decltype(take)> in_order(units.size(), take);
-  parallel_for(units.size(), workers, [&](size_t item, size_t worker) {
-    const auto& [stream, unit] = units[item];
+  InOrder<Part, decltype(take)> in_order(shards.size(), take);
+  parallel_for(shards.size(), workers, [&](size_t item, size_t worker) {
+    const auto& [stream, shard] = shards[item];
     const bool kept = options.filter.keeps_thread(streams[stream].thread);
     const auto play = [&](auto sink) {
-      source.play(stream, unit, sink, logs[worker]);
+      source.play(stream, shard, sink, logs[worker]);
       Part part{sink.take(), {}, {}};
       if constexpr (requires { sink.calls(); }) {
-        sink.calls().end_unit();
+        sink.calls().end_shard();
         part.carry = sink.calls().carry();
       }
       if constexpr (requires { sink.take_stacks(); }) part.stacks = sink.take_stacks();

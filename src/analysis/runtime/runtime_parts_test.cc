@@ -47,7 +47,7 @@ TEST(RuntimeParts, CollectionsStretchOverPieces) {
       step(28, CollectionStep::end, 0),   step(50, CollectionStep::end, 1)};
   for (size_t cut = 0; cut <= events.size(); ++cut) {
     const GcCollections gc = told_in_two(events, cut);
-    const std::vector<EventStream> streams = {{.thread = {1, 1}, .thread_name = {}, .units = 2}};
+    const std::vector<EventStream> streams = {{.thread = {1, 1}, .thread_name = {}, .shards = 2}};
     for (const EndsTold ends : {EndsTold::by_any_thread, EndsTold::by_its_thread}) {
       const auto generations = gc.generations(streams, ends);
       EXPECT_EQ(generations[0].collections, 2U) << cut;
@@ -65,9 +65,9 @@ TEST(RuntimeParts, AConcurrentCollectionEndsInAnyThreadOfItsProcess) {
     };
   };
   using Step = CollectionStep;
-  const std::vector<EventStream> streams = {{.thread = {1, 1}, .thread_name = {}, .units = 1},
-                                            {.thread = {1, 2}, .thread_name = {}, .units = 1},
-                                            {.thread = {2, 1}, .thread_name = {}, .units = 1}};
+  const std::vector<EventStream> streams = {{.thread = {1, 1}, .thread_name = {}, .shards = 1},
+                                            {.thread = {1, 2}, .thread_name = {}, .shards = 1},
+                                            {.thread = {2, 1}, .thread_name = {}, .shards = 1}};
   // By thread, not in order of time; another process collects at the same time.
   const std::vector<std::function<void(GcCollections&)>> events = {
       step(0, 10, Step::start, 1), step(0, 90, Step::end, 1),   step(0, 100, Step::start, 1),
@@ -220,9 +220,9 @@ TEST(RuntimeParts, TheEndOfAProgramIsWhenTheFirstThreadOfItsProfilerEnds) {
     };
   };
   using Action = LoadEvent::Action;
-  const std::vector<EventStream> streams = {{.thread = {1, 10}, .thread_name = {}, .units = 1},
-                                            {.thread = {1, 11}, .thread_name = {}, .units = 1},
-                                            {.thread = {2, 10}, .thread_name = {}, .units = 1}};
+  const std::vector<EventStream> streams = {{.thread = {1, 10}, .thread_name = {}, .shards = 1},
+                                            {.thread = {1, 11}, .thread_name = {}, .shards = 1},
+                                            {.thread = {2, 10}, .thread_name = {}, .shards = 1}};
   const std::vector<std::function<void(ProgramEnd&)>> events = {
       thread(0, 1, Action::loaded),
       thread(0, 2, Action::named, "Profiler of my own"),

@@ -97,7 +97,7 @@ struct RuntimeTimeline {
   void finish(std::span<const EventStream> streams);
 };
 
-// Handles all units of one thread.
+// Handles all shards of one thread.
 class RuntimeTimelineSink : public IgnoreEvents {
  public:
   RuntimeTimelineSink(const CallFilter& filter, size_t stream, const FunctionNames& names)

@@ -36,10 +36,10 @@ TEST(RuntimeTimeline, APauseIsFromTheAskingToTheLastThreadThatRuns) {
            {28, Step::started_world},
            {29, Step::started_world_unlocked}},
           1);
-  source.unit();
+  source.shard();
   source.enter(40, 1);
   collect(source, {{50, Step::stopping_world}, {1050, Step::stopped_world}}, 0);
-  source.unit();
+  source.shard();
   collect(source, {{1060, Step::starting_world}, {1070, Step::started_world}}, 0);
   const RuntimeTimeline timeline = timeline_of(source);
   ASSERT_EQ(timeline.pauses.size(), 2u);
@@ -155,7 +155,7 @@ TEST(RuntimeTimeline, WaitsEndWithTheThreadsNextOutcome) {
   using Kind = MonitorEvent::Kind;
   ScriptedSource source;
   source.thread({1, 1}).enter(1, 5).on(MonitorEvent{10, Kind::contended, ObjectId{8}, {}});
-  source.unit().on(MonitorEvent{30, Kind::acquired, ObjectId{8}, {}});
+  source.shard().on(MonitorEvent{30, Kind::acquired, ObjectId{8}, {}});
   source.on(MonitorEvent{31, Kind::acquired, ObjectId{8}, {}});  // of nothing
   source.thread({1, 2}).on(MonitorEvent{5, Kind::contended, ObjectId{16}, source.stack({2, 3})});
   source.on(MonitorEvent{9, Kind::failed, ObjectId{16}, {}});

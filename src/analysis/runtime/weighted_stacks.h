@@ -52,7 +52,7 @@ struct WeightedStacks {
   void append(WeightedStacks&& next);
 };
 
-// Handles all units of one thread.
+// Handles all shards of one thread.
 class WeightedStacksSink : public IgnoreEvents {
  public:
   // `kept`: the filter keeps the thread (samples name their thread). References outlive this.

@@ -134,7 +134,7 @@ struct Random {
           if (waiting_since != 0) count(waits, waiting_stack, "", now - waiting_since);
           waiting_since = 0;
       }
-      if (random() % 40 == 0) source.unit();
+      if (random() % 40 == 0) source.shard();
     }
   }
 };

@@ -47,7 +47,7 @@ concept IgnoresCalls = std::same_as<decltype(&Sink::enter), decltype(&IgnoreEven
                        std::same_as<decltype(&Sink::leave), decltype(&IgnoreEvents::leave)>;
 static_assert(IgnoresCalls<IgnoreEvents>);
 
-// A visitor that emits the events of one thread's buffers as model events. Lives for one unit at
+// A visitor that emits the events of one thread's buffers as model events. Lives for one shard at
 // most. `address_tag` distinguishes addresses of several files (processes).
 template <typename Sink>
 class MonoToEvents {

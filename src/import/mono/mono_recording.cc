@@ -15,9 +15,9 @@
 namespace telltale {
 namespace {
 
-// The setup cost of a unit is small compared with this many bytes of events, and recordings of a
-// few MB still have enough units for all cores.
-constexpr uint64_t kUnitBytes = uint64_t{1} << 20;
+// The setup cost of a shard is small compared with this many bytes of events, and recordings of a
+// few MB still have enough shards for all cores.
+constexpr uint64_t kShardBytes = uint64_t{1} << 20;
 // A thread with this many calls in a buffer runs the program's code.
 constexpr uint64_t kManyCalls = 64;
 // Buffers per work item of a worker that looks for names.
@@ -142,12 +142,12 @@ class MonoRecording::Builder {
       uint64_t bytes = 0;
       for (size_t i = 0; i < stream.buffers.size(); ++i) {
         bytes += frame_of(stream.buffers[i]).end - frame_of(stream.buffers[i]).begin;
-        if (bytes >= kUnitBytes || i + 1 == stream.buffers.size()) {
-          stream.unit_starts.push_back(i + 1);
+        if (bytes >= kShardBytes || i + 1 == stream.buffers.size()) {
+          stream.shard_starts.push_back(i + 1);
           bytes = 0;
         }
       }
-      recording_.streams_.push_back({thread, std::move(own.name), stream.unit_starts.size() - 1});
+      recording_.streams_.push_back({thread, std::move(own.name), stream.shard_starts.size() - 1});
       recording_.buffers_.push_back(std::move(stream));
     }
   }
@@ -262,10 +262,10 @@ const TypeNames& MonoRecording::types() const {
   return types_->types;
 }
 
-uint64_t MonoRecording::unit_bytes(size_t stream, size_t unit) const {
+uint64_t MonoRecording::shard_bytes(size_t stream, size_t shard) const {
   const Stream& own = buffers_[stream];
   uint64_t bytes = 0;
-  for (size_t i = own.unit_starts[unit]; i < own.unit_starts[unit + 1]; ++i) {
+  for (size_t i = own.shard_starts[shard]; i < own.shard_starts[shard + 1]; ++i) {
     const mono::BufferFrame& frame =
         files_[own.buffers[i].file]->frames.buffers[own.buffers[i].buffer];
     bytes += frame.end - frame.begin;

@@ -29,7 +29,7 @@ namespace telltale {
 enum class MonoThreadNames : uint8_t { first, all };
 
 // One or several Mono log-profiler recordings (.mlpd) as one: an EventSource that also emits the
-// events of runtime_events.h. A stream is a thread, a unit a run of its buffers. Immutable after
+// events of runtime_events.h. A stream is a thread, a shard a run of its buffers. Immutable after
 // opening; results do not depend on the number of workers.
 class MonoRecording {
  public:
@@ -46,8 +46,8 @@ class MonoRecording {
   // The meaning of TypeIds. The first call reads the whole recording; sinks that handle LoadEvent
   // do not need it.
   [[nodiscard]] const TypeNames& types() const;
-  // Size of a unit's events in the files in bytes: an estimate of its cost.
-  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
+  // Size of a shard's events in the files in bytes: an estimate of its cost.
+  [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const;
   // Problems found while indexing the files; play() reports the others.
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
   void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
@@ -84,7 +84,7 @@ class MonoRecording {
   }
 
   template <typename Sink>
-  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
+  void play(size_t stream, size_t shard, Sink& sink, ProblemLog& problems) const;
 
   // Reads every event once, on `workers` threads. Threads, records and span cover only events that
   // the filter selects.
@@ -119,15 +119,15 @@ class MonoRecording {
                                  visitor);
     }
   };
-  // A thread's buffers in order; unit u is buffers[unit_starts[u]] up to
-  // buffers[unit_starts[u + 1]].
+  // A thread's buffers in order; shard u is buffers[shard_starts[u]] up to
+  // buffers[shard_starts[u + 1]].
   struct Stream {
     struct Place {
       uint32_t file = 0;
       uint32_t buffer = 0;
     };
     std::vector<Place> buffers;
-    std::vector<size_t> unit_starts;
+    std::vector<size_t> shard_starts;
   };
   class Builder;
   friend class Builder;
@@ -140,7 +140,7 @@ class MonoRecording {
   [[nodiscard]] EventCount count_events(size_t workers, ProblemLog& problems) const;
   [[nodiscard]] EventCount count_chosen(size_t workers, const CallFilter& filter) const;
 
-  std::vector<std::unique_ptr<File>> files_;  // units refer to them
+  std::vector<std::unique_ptr<File>> files_;  // shards refer to them
   std::shared_ptr<MonoFunctionNames> names_;
   std::shared_ptr<LazyTypes> types_;
   Clock clock_{.name = "ns", .ticks_per_second = 1'000'000'000};
@@ -151,14 +151,14 @@ class MonoRecording {
 };
 
 template <typename Sink>
-void MonoRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const {
+void MonoRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& problems) const {
   const Stream& own = buffers_[stream];
   Ticks floor = first_time_;
-  for (size_t i = own.unit_starts[unit]; i < own.unit_starts[unit + 1];) {
+  for (size_t i = own.shard_starts[shard]; i < own.shard_starts[shard + 1];) {
     const File& file = *files_[own.buffers[i].file];
     MonoToEvents<Sink> visitor(sink, *file.methods, file.layout, file.address_tag, first_time_,
                                floor);
-    for (; i < own.unit_starts[unit + 1] && files_[own.buffers[i].file].get() == &file; ++i) {
+    for (; i < own.shard_starts[shard + 1] && files_[own.buffers[i].file].get() == &file; ++i) {
       const mono::BufferFrame& frame = file.frames.buffers[own.buffers[i].buffer];
       // Positions of successive files; no file approaches 2^44 bytes.
       const uint64_t offset = (uint64_t{own.buffers[i].file} << 44) + frame.offset;

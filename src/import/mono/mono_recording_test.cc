@@ -68,7 +68,7 @@ struct EventLog : IgnoreEvents {
 std::vector<std::string> play_all(const MonoRecording& recording, ProblemLog& problems) {
   EventLog log(recording.functions());
   for (size_t s = 0; s < recording.streams().size(); ++s)
-    for (size_t u = 0; u < recording.streams()[s].units; ++u) recording.play(s, u, log, problems);
+    for (size_t u = 0; u < recording.streams()[s].shards; ++u) recording.play(s, u, log, problems);
   return log.events;
 }
 

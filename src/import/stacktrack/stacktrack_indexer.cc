@@ -18,7 +18,7 @@ using stacktrack::Role;
 
 namespace {
 
-// Maximum length of a run, so that runs combine to units of a useful size.
+// Maximum length of a run, so that runs combine to shards of a useful size.
 constexpr uint64_t kRunBytes = uint64_t{256} << 10;
 // Maximum number of other threads' records between two of a run: skipping them is cheaper than an
 // index entry.
@@ -281,8 +281,8 @@ void StacktrackRecording::Indexer::finish() {
   recording_.checkpoints_->finish();
   recording_.choose_clock();
   for (auto& [key, thread] : threads_) {
-    recording_.make_units(thread);
-    recording_.streams_.push_back({key, {}, thread.units.size()});
+    recording_.make_shards(thread);
+    recording_.streams_.push_back({key, {}, thread.shards.size()});
     recording_.threads_.push_back(std::move(thread));
   }
   for (size_t i = 0; i < kinds_.size(); ++i) {

@@ -22,7 +22,7 @@ using stacktrack::TimeForm;
 
 namespace {
 
-constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
+constexpr uint64_t kShardBytes = uint64_t{4} << 20;
 constexpr uint64_t kNs = 1'000'000'000;
 
 // Nanoseconds as a tick; clamps what is out of range (negative, not a number, too large).
@@ -169,52 +169,52 @@ Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, int64_t pid) co
 
 // --- order
 
-void StacktrackRecording::make_units(Thread& thread) const {
+void StacktrackRecording::make_shards(Thread& thread) const {
   std::ranges::stable_sort(thread.runs, [this](const Run& a, const Run& b) {
     if (a.file != b.file) return a.file < b.file;
     return files_[a.file].sorted_by_sequence ? a.low_sequence < b.low_sequence : a.begin < b.begin;
   });
-  Unit unit;
+  Shard shard;
   uint64_t bytes = 0;
   uint64_t high = 0;
   for (size_t i = 0; i < thread.runs.size(); ++i) {
     const Run& run = thread.runs[i];
     const bool sorted = files_[run.file].sorted_by_sequence;
     const bool new_file = i != 0 && thread.runs[i - 1].file != run.file;
-    const bool overlaps = !new_file && sorted && i != unit.first_run && run.low_sequence <= high;
-    // A unit begins with a reading of the clock, and all of its events precede the next unit's.
-    if (bytes >= kUnitBytes && !overlaps && !run.low_time_held) {
-      unit.last_run = i;
-      unit.next_time = new_file ? std::nullopt : std::optional(run.low_time);
-      thread.units.push_back(unit);
-      unit = {.first_run = i, .last_run = i, .in_order = true, .next_time = {}};
+    const bool overlaps = !new_file && sorted && i != shard.first_run && run.low_sequence <= high;
+    // A shard begins with a reading of the clock, and all of its events precede the next shard's.
+    if (bytes >= kShardBytes && !overlaps && !run.low_time_held) {
+      shard.last_run = i;
+      shard.next_time = new_file ? std::nullopt : std::optional(run.low_time);
+      thread.shards.push_back(shard);
+      shard = {.first_run = i, .last_run = i, .in_order = true, .next_time = {}};
       bytes = 0;
       high = 0;
     }
-    unit.in_order = unit.in_order && !overlaps && (run.in_order || !sorted);
+    shard.in_order = shard.in_order && !overlaps && (run.in_order || !sorted);
     bytes += run.end - run.begin;
     high = new_file ? run.high_sequence : std::max(high, run.high_sequence);
   }
   if (thread.runs.empty()) return;
-  unit.last_run = thread.runs.size();
-  thread.units.push_back(unit);
+  shard.last_run = thread.runs.size();
+  thread.shards.push_back(shard);
 }
 
-uint64_t StacktrackRecording::unit_bytes(size_t stream, size_t unit_index) const {
+uint64_t StacktrackRecording::shard_bytes(size_t stream, size_t shard_index) const {
   const Thread& thread = threads_[stream];
-  const Unit& unit = thread.units[unit_index];
+  const Shard& shard = thread.shards[shard_index];
   uint64_t bytes = 0;
-  for (size_t i = unit.first_run; i < unit.last_run; ++i)
+  for (size_t i = shard.first_run; i < shard.last_run; ++i)
     bytes += thread.runs[i].end - thread.runs[i].begin;
   return bytes;
 }
 
 std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t stream,
-                                                                       const Unit& unit) const {
+                                                                       const Shard& shard) const {
   const Thread& thread = threads_[stream];
   const ThreadKey& key = streams_[stream].thread;
   std::vector<Place> places;
-  for (size_t i = unit.first_run; i < unit.last_run; ++i) {
+  for (size_t i = shard.first_run; i < shard.last_run; ++i) {
     const Run& run = thread.runs[i];
     const uint64_t entry = files_[run.file].format.description.entry_size;
     for (uint64_t at = run.begin; at < run.end; at += entry) {
@@ -225,7 +225,7 @@ std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t st
       places.push_back({record.sequence(), at, run.file});
     }
   }
-  if (!unit.in_order) {
+  if (!shard.in_order) {
     std::ranges::stable_sort(places, [](const Place& a, const Place& b) {
       return a.file != b.file ? a.file < b.file : a.sequence < b.sequence;
     });
@@ -233,8 +233,8 @@ std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t st
   return places;
 }
 
-std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& places, const Unit& unit,
-                                                 int64_t pid) const {
+std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& places,
+                                                 const Shard& shard, int64_t pid) const {
   std::vector<Ticks> times(places.size());
   size_t held_from = 0;  // events since the last reading
   const auto spread = [&](size_t end, std::optional<Ticks> next) {
@@ -256,7 +256,7 @@ std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& place
     spread(i, times[i]);
     held_from = i + 1;
   }
-  if (unit.next_time && raw_ticks_) spread(places.size(), *unit.next_time);
+  if (shard.next_time && raw_ticks_) spread(places.size(), *shard.next_time);
   return times;
 }
 
@@ -271,9 +271,9 @@ StacktrackRecording::Chosen StacktrackRecording::choose(RecordFilter& filter) co
     RecordFilter::Thread& thread = filter.thread(key);
     if (!thread.kept()) continue;
     Ticks latest = 0;
-    for (const Unit& unit : threads_[s].units) {
-      const std::vector<Place> places = places_of(s, unit);
-      const std::vector<Ticks> times = times_of(places, unit, key.pid);
+    for (const Shard& shard : threads_[s].shards) {
+      const std::vector<Place> places = places_of(s, shard);
+      const std::vector<Ticks> times = times_of(places, shard, key.pid);
       for (size_t i = 0; i < places.size(); ++i) {
         const Record hit = record_at(places[i].file, places[i].offset);
         latest = std::max(latest, times[i]);

@@ -42,12 +42,12 @@ class StacktrackRecording {
   [[nodiscard]] Ticks first_time() const { return first_time_; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return *checkpoints_; }
-  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
+  [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const;
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
   void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
 
   template <typename Sink>
-  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
+  void play(size_t stream, size_t shard, Sink& sink, ProblemLog& problems) const;
 
   // Properties, size and problems cover the whole recording; the rest covers what the filter
   // selects.
@@ -78,15 +78,15 @@ class StacktrackRecording {
     bool in_order = true;        // sequence numbers never fall
     uint32_t file = 0;
   };
-  struct Unit {
+  struct Shard {
     size_t first_run = 0;
     size_t last_run = 0;  // one past
     bool in_order = true;
-    std::optional<uint64_t> next_time;  // reading at the start of the next unit
+    std::optional<uint64_t> next_time;  // reading at the start of the next shard
   };
   struct Thread {
     std::vector<Run> runs;
-    std::vector<Unit> units;
+    std::vector<Shard> shards;
     // The last HIT in file order with a reading of the clock.
     uint64_t last_reading = 0;  // raw ticks
     uint64_t last_sequence = 0;
@@ -123,15 +123,15 @@ class StacktrackRecording {
                            RecordFilter::Thread& thread) const;
   [[nodiscard]] FunctionId checkpoint_of(const stacktrack::Record& hit, const Place& place) const;
   [[nodiscard]] stacktrack::Record record_at(uint32_t file, uint64_t offset) const;
-  [[nodiscard]] std::vector<Place> places_of(size_t stream, const Unit& unit) const;
-  [[nodiscard]] std::vector<Ticks> times_of(const std::vector<Place>& places, const Unit& unit,
+  [[nodiscard]] std::vector<Place> places_of(size_t stream, const Shard& shard) const;
+  [[nodiscard]] std::vector<Ticks> times_of(const std::vector<Place>& places, const Shard& shard,
                                             int64_t pid) const;
   [[nodiscard]] bool is_exit(const stacktrack::Record& record, uint32_t file) const;
   // The text in the HIT's INFO records.
   [[nodiscard]] std::string text_of(const stacktrack::Record& hit, uint32_t file) const;
   [[nodiscard]] Ticks to_ticks(stacktrack::RawTime time, uint32_t file, int64_t pid) const;
   void choose_clock();
-  void make_units(Thread& thread) const;
+  void make_shards(Thread& thread) const;
 
   std::vector<File> files_;
   std::shared_ptr<StacktrackCheckpoints> checkpoints_;
@@ -153,12 +153,12 @@ class StacktrackRecording {
 };
 
 template <typename Sink>
-void StacktrackRecording::play(size_t stream, size_t unit_index, Sink& sink,
+void StacktrackRecording::play(size_t stream, size_t shard_index, Sink& sink,
                                ProblemLog& problems) const {
-  const Unit& unit = threads_[stream].units[unit_index];
+  const Shard& shard = threads_[stream].shards[shard_index];
   const int64_t pid = streams_[stream].thread.pid;
-  const std::vector<Place> places = places_of(stream, unit);
-  const std::vector<Ticks> times = times_of(places, unit, pid);
+  const std::vector<Place> places = places_of(stream, shard);
+  const std::vector<Ticks> times = times_of(places, shard, pid);
   Ticks latest = 0;
   bool estimated = false;
   for (size_t i = 0; i < places.size(); ++i) {

@@ -50,7 +50,7 @@ std::vector<std::string> lines_of(const StacktrackRecording& recording) {
   for (size_t s = 0; s < recording.streams().size(); ++s) {
     const EventStream& stream = recording.streams()[s];
     all.thread = fmt::format("{}:{}", stream.thread.pid, stream.thread.tid);
-    for (size_t u = 0; u < stream.units; ++u) recording.play(s, u, all, problems);
+    for (size_t u = 0; u < stream.shards; ++u) recording.play(s, u, all, problems);
   }
   EXPECT_EQ(problems.count(), 0U);
   return all.lines;
@@ -144,8 +144,8 @@ TEST(StacktrackRecording, LossesToldAsVariables) {
   EXPECT_EQ(recording.problems().kept()[0].message, "the recorder lost 7 (no_space)");
 }
 
-// Alternating threads with more than one unit of records: nothing is lost between runs and units.
-TEST(StacktrackRecording, ManyUnits) {
+// Alternating threads with more than one shard of records: nothing is lost between runs and shards.
+TEST(StacktrackRecording, ManyShards) {
   StacktrackBuilder b(true);
   b.chunk(0, 0, 4096).prologue().time_type(1'000'000'000);
   uint64_t sequence = 10;
@@ -175,10 +175,10 @@ TEST(StacktrackRecording, ManyUnits) {
   for (size_t s = 0; s < recording.streams().size(); ++s) {
     Count count;
     uint64_t bytes = 0;
-    EXPECT_EQ(recording.streams()[s].units, 3U);
-    for (size_t u = 0; u < recording.streams()[s].units; ++u) {
+    EXPECT_EQ(recording.streams()[s].shards, 3U);
+    for (size_t u = 0; u < recording.streams()[s].shards; ++u) {
       recording.play(s, u, count, problems);
-      bytes += recording.unit_bytes(s, u);
+      bytes += recording.shard_bytes(s, u);
     }
     EXPECT_TRUE(count.in_order);
     EXPECT_EQ(count.enters, count.leaves);

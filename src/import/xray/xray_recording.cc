@@ -18,13 +18,13 @@
 namespace telltale {
 namespace {
 
-// Large enough that the setup of a unit (names, stacks) is small compared with its records.
-constexpr uint64_t kUnitBytes = uint64_t{4} << 20;
-// Larger buffers are cut into pieces of unit size, so that the cost of a unit does not grow with
+// Large enough that the setup of a shard (names, stacks) is small compared with its records.
+constexpr uint64_t kShardBytes = uint64_t{4} << 20;
+// Larger buffers are cut into pieces of shard size, so that the cost of a shard does not grow with
 // the recording. Smaller ones are not worth reading twice.
 constexpr uint64_t kHugeBufferBytes = uint64_t{32} << 20;
-// Cuts lie a few records after the wanted positions; every piece is still one unit.
-constexpr uint64_t kPieceBytes = kUnitBytes + kUnitBytes / 64;
+// Cuts lie a few records after the wanted positions; every piece is still one shard.
+constexpr uint64_t kPieceBytes = kShardBytes + kShardBytes / 64;
 
 }  // namespace
 
@@ -87,12 +87,12 @@ class XrayRecording::Builder {
       uint64_t bytes = 0;
       for (size_t i = 0; i < stream.chunks.size(); ++i) {
         bytes += stream.chunks[i].end - stream.chunks[i].begin;
-        if (bytes >= kUnitBytes || i + 1 == stream.chunks.size()) {
-          stream.unit_starts.push_back(i + 1);
+        if (bytes >= kShardBytes || i + 1 == stream.chunks.size()) {
+          stream.shard_starts.push_back(i + 1);
           bytes = 0;
         }
       }
-      recording_.streams_.push_back({thread, {}, stream.unit_starts.size() - 1});
+      recording_.streams_.push_back({thread, {}, stream.shard_starts.size() - 1});
       recording_.chunks_.push_back(std::move(stream));
     }
     recording_.first_time_ = first_ == std::numeric_limits<Ticks>::max() ? 0 : first_;
@@ -162,14 +162,14 @@ void XrayRecording::set_contexts(std::vector<FileContext> contexts) {
   }
 }
 
-void XrayRecording::read_ahead(size_t stream, size_t unit) const {
+void XrayRecording::read_ahead(size_t stream, size_t shard) const {
   // Merges ranges across small gaps (buffers of other threads), to make fewer requests.
   constexpr uint64_t kWideGapBytes = uint64_t{128} << 10;
   const Stream& chunks = chunks_[stream];
-  for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1];) {
+  for (size_t i = chunks.shard_starts[shard]; i < chunks.shard_starts[shard + 1];) {
     const Chunk& first = chunks.chunks[i];
     uint64_t end = first.end;
-    for (++i; i < chunks.unit_starts[unit + 1]; ++i) {
+    for (++i; i < chunks.shard_starts[shard + 1]; ++i) {
       const Chunk& next = chunks.chunks[i];
       if (next.file != first.file || next.begin < end || next.begin - end > kWideGapBytes) break;
       end = next.end;
@@ -179,10 +179,10 @@ void XrayRecording::read_ahead(size_t stream, size_t unit) const {
   }
 }
 
-uint64_t XrayRecording::unit_bytes(size_t stream, size_t unit) const {
+uint64_t XrayRecording::shard_bytes(size_t stream, size_t shard) const {
   const Stream& chunks = chunks_[stream];
   uint64_t bytes = 0;
-  for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1]; ++i) {
+  for (size_t i = chunks.shard_starts[shard]; i < chunks.shard_starts[shard + 1]; ++i) {
     bytes += chunks.chunks[i].end - chunks.chunks[i].begin;
   }
   return bytes;

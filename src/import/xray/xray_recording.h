@@ -40,17 +40,17 @@ class XrayRecording {
   [[nodiscard]] Ticks first_time() const { return first_time_; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return *names_; }
-  // Size of a unit's records in the files in bytes: an estimate of its cost.
-  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
+  // Size of a shard's records in the files in bytes: an estimate of its cost.
+  [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const;
   // Problems found while indexing the files; play() reports the others.
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
   // Adds problems of files that belong to the recording.
   void add_problems(const ProblemLog& problems) { problems_.merge(problems); }
 
   template <typename Sink>
-  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
-  // Prefetches a unit that will be played soon.
-  void read_ahead(size_t stream, size_t unit) const;
+  void play(size_t stream, size_t shard, Sink& sink, ProblemLog& problems) const;
+  // Prefetches a shard that will be played soon.
+  void read_ahead(size_t stream, size_t shard) const;
 
   // Reads every record once, on `workers` threads. Threads, records and span cover only records
   // that the filter selects.
@@ -92,15 +92,15 @@ class XrayRecording {
     bool inside_buffer = false;
     bool torn = false;
   };
-  // Chunks of one thread, in true order; unit u is chunks[unit_starts[u]] up to
-  // chunks[unit_starts[u + 1]].
+  // Chunks of one thread, in true order; shard u is chunks[shard_starts[u]] up to
+  // chunks[shard_starts[u + 1]].
   struct Stream {
     std::vector<Chunk> chunks;
-    std::vector<size_t> unit_starts;
+    std::vector<size_t> shard_starts;
   };
   class Builder;
 
-  // State carried between the chunks of a unit.
+  // State carried between the chunks of a shard.
   struct Progress {
     uint64_t latest_tsc =
         0;           // latest emitted time on the file's clock: a lower bound for later events
@@ -137,12 +137,12 @@ class XrayRecording {
 };
 
 template <typename Sink>
-void XrayRecording::play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const {
+void XrayRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& problems) const {
   const Stream& chunks = chunks_[stream];
   Progress progress;
-  for (size_t i = chunks.unit_starts[unit]; i < chunks.unit_starts[unit + 1]; ++i) {
+  for (size_t i = chunks.shard_starts[shard]; i < chunks.shard_starts[shard + 1]; ++i) {
     const Chunk& chunk = chunks.chunks[i];
-    if (i != chunks.unit_starts[unit] && chunks.chunks[i - 1].file != chunk.file) {
+    if (i != chunks.shard_starts[shard] && chunks.chunks[i - 1].file != chunk.file) {
       progress.pace = 0;
       if (!same_frequency_) progress.latest_tsc = 0;
     }

@@ -148,12 +148,12 @@ void XrayRecording::walk(const Chunk& chunk, Visitor& visitor) const {
   }
 }
 
-// Reads every record, unit by unit; reports the problems of all.
+// Reads every record, shard by shard; reports the problems of all.
 XrayRecording::RecordCount XrayRecording::count_records(size_t workers,
                                                         ProblemLog& problems) const {
-  std::vector<std::pair<size_t, size_t>> units;
+  std::vector<std::pair<size_t, size_t>> shards;
   for (size_t s = 0; s < streams_.size(); ++s) {
-    for (size_t u = 0; u < streams_[s].units; ++u) units.emplace_back(s, u);
+    for (size_t u = 0; u < streams_[s].shards; ++u) shards.emplace_back(s, u);
   }
   struct Partial {
     RecordCount count;
@@ -161,12 +161,12 @@ XrayRecording::RecordCount XrayRecording::count_records(size_t workers,
     ProblemLog problems;
   };
   std::vector<Partial> partials(worker_count(workers));
-  parallel_for(units.size(), partials.size(), [&](size_t item, size_t worker) {
+  parallel_for(shards.size(), partials.size(), [&](size_t item, size_t worker) {
     Partial& partial = partials[worker];
-    const auto [s, u] = units[item];
+    const auto [s, u] = shards[item];
     play(s, u, partial.span, partial.problems);
     const Stream& stream = chunks_[s];
-    for (size_t i = stream.unit_starts[u]; i < stream.unit_starts[u + 1]; ++i) {
+    for (size_t i = stream.shard_starts[u]; i < stream.shard_starts[u + 1]; ++i) {
       walk(stream.chunks[i], partial.count.counter);
       if (has_extents(stream.chunks[i])) partial.count.add_extents();
     }

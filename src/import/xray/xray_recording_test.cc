@@ -36,8 +36,8 @@ Digest play_all(const XrayRecording& recording) {
   Digest digest;
   ProblemLog problems;
   for (size_t stream = 0; stream < recording.streams().size(); ++stream) {
-    for (size_t unit = 0; unit < recording.streams()[stream].units; ++unit) {
-      recording.play(stream, unit, digest, problems);
+    for (size_t shard = 0; shard < recording.streams()[stream].shards; ++shard) {
+      recording.play(stream, shard, digest, problems);
     }
   }
   EXPECT_EQ(problems.count(), 0U);
@@ -101,8 +101,8 @@ TEST(XrayRecording, CutsHugeBuffersWithoutChangingWhatTheySay) {
   const XrayRecording in_one = open(one_buffer);
   const XrayRecording in_sixteen = open(small_buffers);
   ASSERT_EQ(in_one.streams().size(), 1U);
-  EXPECT_GT(in_one.streams()[0].units, 8U);
-  EXPECT_LT(in_one.unit_bytes(0, 0), uint64_t{5} << 20);
+  EXPECT_GT(in_one.streams()[0].shards, 8U);
+  EXPECT_LT(in_one.shard_bytes(0, 0), uint64_t{5} << 20);
   const Digest one = play_all(in_one);
   const Digest sixteen = play_all(in_sixteen);
   EXPECT_EQ(one.events, shape.records);
@@ -264,12 +264,12 @@ TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
   EXPECT_EQ(none.count(), 0U);
 }
 
-// A thread has one record more than a unit holds.
-TEST(XrayYamlRecording, TheLastUnitEndsWithTheRecords) {
+// A thread has one record more than a shard holds.
+TEST(XrayYamlRecording, TheLastShardEndsWithTheRecords) {
   std::string text =
       "---\nheader: { version: 1, type: 0, constant-tsc: true, nonstop-tsc: true, "
       "cycle-frequency: 1000000000 }\nrecords:\n";
-  for (size_t i = 0; i <= XrayYamlRecording::kUnitRecords; ++i) {
+  for (size_t i = 0; i <= XrayYamlRecording::kShardRecords; ++i) {
     text += fmt::format(
         "  - {{ type: 0, func-id: 1, function: '1', cpu: 1, thread: 7, kind: function-{}, tsc: {} "
         "}}\n",
@@ -279,16 +279,16 @@ TEST(XrayYamlRecording, TheLastUnitEndsWithTheRecords) {
                                                  std::make_shared<IdNames>());
   ASSERT_TRUE(recording) << to_string(recording.error());
   ASSERT_EQ(recording->streams().size(), 1U);
-  ASSERT_EQ(recording->streams()[0].units, 2U);
-  EXPECT_EQ(recording->unit_bytes(0, 1) * XrayYamlRecording::kUnitRecords,
-            recording->unit_bytes(0, 0));
+  ASSERT_EQ(recording->streams()[0].shards, 2U);
+  EXPECT_EQ(recording->shard_bytes(0, 1) * XrayYamlRecording::kShardRecords,
+            recording->shard_bytes(0, 0));
   EveryTime log;
   ProblemLog problems;
   recording->play(0, 0, log, problems);
-  EXPECT_EQ(log.calls.size(), XrayYamlRecording::kUnitRecords);
+  EXPECT_EQ(log.calls.size(), XrayYamlRecording::kShardRecords);
   recording->play(0, 1, log, problems);
-  ASSERT_EQ(log.calls.size(), XrayYamlRecording::kUnitRecords + 1);
-  EXPECT_EQ(log.calls.back(), XrayYamlRecording::kUnitRecords + 1);
+  ASSERT_EQ(log.calls.size(), XrayYamlRecording::kShardRecords + 1);
+  EXPECT_EQ(log.calls.back(), XrayYamlRecording::kShardRecords + 1);
   EXPECT_EQ(problems.count(), 0U);
 }
 

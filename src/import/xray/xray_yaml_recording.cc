@@ -71,20 +71,21 @@ Result<XrayYamlRecording> XrayYamlRecording::open(InputFile input,
   }
   recording.first_time_ = records.empty() ? 0 : first;
   for (auto& [thread, indexes] : threads) {
-    recording.streams_.push_back({thread, {}, (indexes.size() + kUnitRecords - 1) / kUnitRecords});
+    recording.streams_.push_back(
+        {thread, {}, (indexes.size() + kShardRecords - 1) / kShardRecords});
     recording.records_.push_back(std::move(indexes));
   }
   return recording;
 }
 
-std::span<const uint32_t> XrayYamlRecording::unit(size_t stream, size_t unit) const {
+std::span<const uint32_t> XrayYamlRecording::shard(size_t stream, size_t shard) const {
   const std::span<const uint32_t> all = records_[stream];
-  const size_t begin = unit * kUnitRecords;
-  return all.subspan(begin, std::min(kUnitRecords, all.size() - begin));
+  const size_t begin = shard * kShardRecords;
+  return all.subspan(begin, std::min(kShardRecords, all.size() - begin));
 }
 
-uint64_t XrayYamlRecording::unit_bytes(size_t stream, size_t unit_index) const {
-  return unit(stream, unit_index).size() * sizeof(xray::YamlRecord);
+uint64_t XrayYamlRecording::shard_bytes(size_t stream, size_t shard_index) const {
+  return shard(stream, shard_index).size() * sizeof(xray::YamlRecord);
 }
 
 RecordingInfo XrayYamlRecording::info(size_t /*workers*/, const CallFilter& filter) const {

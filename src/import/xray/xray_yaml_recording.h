@@ -24,8 +24,8 @@ namespace telltale {
 // size. Names in the text are used for functions without a name from a program.
 class XrayYamlRecording {
  public:
-  static constexpr size_t kUnitRecords =
-      50'000;  // records per unit of a thread; the last unit may have fewer
+  static constexpr size_t kShardRecords =
+      50'000;  // records per shard of a thread; the last shard may have fewer
 
   // Errors: a text without a valid header.
   static Result<XrayYamlRecording> open(InputFile input,
@@ -35,12 +35,12 @@ class XrayYamlRecording {
   [[nodiscard]] Ticks first_time() const { return first_time_; }
   [[nodiscard]] std::span<const EventStream> streams() const { return streams_; }
   [[nodiscard]] const FunctionNames& functions() const { return *names_; }
-  [[nodiscard]] uint64_t unit_bytes(size_t stream, size_t unit) const;
+  [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const;
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
   void add_problems(const ProblemLog& problems) { problems_.merge(problems); }  // of the programs
 
   template <typename Sink>
-  void play(size_t stream, size_t unit, Sink& sink, ProblemLog& problems) const;
+  void play(size_t stream, size_t shard, Sink& sink, ProblemLog& problems) const;
 
   // Threads, records and span cover only what the filter selects.
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
@@ -51,7 +51,7 @@ class XrayYamlRecording {
 
  private:
   // Indexes into trace_->records of one thread's records, in file order.
-  [[nodiscard]] std::span<const uint32_t> unit(size_t stream, size_t unit) const;
+  [[nodiscard]] std::span<const uint32_t> shard(size_t stream, size_t shard) const;
 
   std::shared_ptr<const InputFile> input_;
   std::shared_ptr<const xray::YamlTrace> trace_;
@@ -64,12 +64,12 @@ class XrayYamlRecording {
 };
 
 template <typename Sink>
-void XrayYamlRecording::play(size_t stream, size_t unit_index, Sink& sink,
+void XrayYamlRecording::play(size_t stream, size_t shard_index, Sink& sink,
                              ProblemLog& problems) const {
   Ticks time = 0;
   bool cpu_known = false;
   uint16_t cpu = 0;
-  for (const uint32_t index : unit(stream, unit_index)) {
+  for (const uint32_t index : shard(stream, shard_index)) {
     const xray::YamlRecord& record = trace_->records[index];
     if (record.tsc < time) {
       problems.add({Problem::Kind::oddity, record.offset, input_->name(), "record",

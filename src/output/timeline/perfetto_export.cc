@@ -52,16 +52,16 @@ ProtoMessage instant_event(std::string_view category, std::string_view name) {
 }  // namespace
 
 PerfettoSink::PerfettoSink(const ExportContext& context, const NsConverter& to_ns,
-                           const UnitContext& unit, AppendBuffer buffer, Begins& begins,
+                           const ShardContext& shard, AppendBuffer buffer, Begins& begins,
                            const PerfettoOptions& options)
     : context_(&context),
       to_ns_(to_ns),
       first_time_(context.first_time),
-      sequence_(static_cast<uint32_t>(unit.stream) + 1),
+      sequence_(static_cast<uint32_t>(shard.stream) + 1),
       piece_bytes_(options.compress ? kPieceBytes : std::numeric_limits<size_t>::max()),
       buffer_(std::move(buffer)),
       begins_(&begins),
-      unit_number_((uint64_t{sequence_} << 32) | unit.unit) {
+      shard_number_((uint64_t{sequence_} << 32) | shard.shard) {
   if (options.compress) {
     compressor_ = {libdeflate_alloc_compressor(kCompressionLevel), libdeflate_free_compressor};
     if (!compressor_) throw std::bad_alloc();
@@ -73,7 +73,7 @@ PerfettoSink::PerfettoSink(const ExportContext& context, const NsConverter& to_n
 }
 
 void PerfettoSink::use(FunctionId function, Begin& begin) {
-  begin.used_in = unit_number_;
+  begin.used_in = shard_number_;
   used_.push_back(function);
   if (begin.size != 0) return;
   const uint64_t iid = uint64_t{to_number(function)} + 1;
@@ -249,7 +249,7 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
           .message(packet::kClockSnapshot, snapshot));
 }
 
-// The packet before those of a unit: advances the clock to the unit's first event and defines new
+// The packet before those of a shard: advances the clock to the shard's first event and defines new
 // names.
 void PerfettoExport::define(Sink& sink, std::string& out) {
   ProtoMessage data;
@@ -277,14 +277,14 @@ void PerfettoExport::define(Sink& sink, std::string& out) {
   stream_ns_ = sink.last_ns_;
 }
 
-Result<void> PerfettoExport::finish(const UnitContext& unit, Sink& sink) {
+Result<void> PerfettoExport::finish(const ShardContext& shard, Sink& sink) {
   std::string front;
-  if (!any_stream_ || unit.stream != stream_) {
+  if (!any_stream_ || shard.stream != stream_) {
     any_stream_ = true;
-    stream_ = unit.stream;
+    stream_ = shard.stream;
     stream_ns_ = 0;
     defined_.clear();
-    begin_stream(unit.stream, front);
+    begin_stream(shard.stream, front);
   }
   if (sink.begun_) define(sink, front);
   sink.finish_pieces();

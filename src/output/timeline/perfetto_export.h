@@ -26,26 +26,26 @@ struct PerfettoOptions {
   bool compress = false;  // wrap packets in compressed_packets (zlib)
 };
 
-// Encodes the calls of one unit as Perfetto TracePackets: BEGIN and END slices and INSTANT events
+// Encodes the calls of one shard as Perfetto TracePackets: BEGIN and END slices and INSTANT events
 // on the thread's track.
 //
 // To keep packets small, each thread is a separate packet sequence whose clock counts nanoseconds
 // since the previous packet and whose default track is the thread's; names are interned under the
-// function's id + 1. A sink need not know what earlier units defined: PerfettoExport::finish()
+// function's id + 1. A sink need not know what earlier shards defined: PerfettoExport::finish()
 // inserts definitions and the clock delta before its packets.
 class PerfettoSink : public IgnoreCalls {
  public:
   // The bytes after the sequence number in a BEGIN packet of one function.
   struct Begin {
     static constexpr size_t kMaxBytes = 24;
-    uint64_t used_in = 0;  // last unit that used it
+    uint64_t used_in = 0;  // last shard that used it
     size_t size = 0;       // 0: not made yet
     std::array<char, kMaxBytes> bytes{};
   };
   using Begins = FunctionMap<Begin>;
 
   // `begins` belongs to the worker. References must outlive the sink.
-  PerfettoSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+  PerfettoSink(const ExportContext& context, const NsConverter& to_ns, const ShardContext& shard,
                AppendBuffer buffer, Begins& begins, const PerfettoOptions& options);
 
   void open(Ticks time, FunctionId function) {
@@ -89,7 +89,7 @@ class PerfettoSink : public IgnoreCalls {
 
   const Begin& begin_of(FunctionId function) {
     Begin& begin = (*begins_)[function];
-    if (begin.used_in != unit_number_) [[unlikely]]
+    if (begin.used_in != shard_number_) [[unlikely]]
       use(function, begin);
     return begin;
   }
@@ -133,7 +133,7 @@ class PerfettoSink : public IgnoreCalls {
   AppendBuffer compressed_;
   std::shared_ptr<libdeflate_compressor> compressor_;
   Begins* begins_;
-  uint64_t unit_number_;  // never 0
+  uint64_t shard_number_;  // never 0
   std::array<char, kMaxSequence> sequence_bytes_{};
   size_t sequence_size_ = 0;
   bool begun_ = false;
@@ -157,10 +157,10 @@ class PerfettoExport {
       : context_(context), to_ns_(context.clock), out_(out), options_(options) {}
 
   Result<void> begin() { return {}; }
-  Sink make(const UnitContext& unit) {
-    return {context_, to_ns_, unit, pool_.take(), begins_.of(unit.worker), options_};
+  Sink make(const ShardContext& shard) {
+    return {context_, to_ns_, shard, pool_.take(), begins_.of(shard.worker), options_};
   }
-  Result<void> finish(const UnitContext& unit, Sink& sink);
+  Result<void> finish(const ShardContext& shard, Sink& sink);
   Result<void> end() { return {}; }
 
  private:

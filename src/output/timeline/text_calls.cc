@@ -78,8 +78,8 @@ void TextExport::take_text_back(TextSink& sink) {
 }
 
 ChromeSink::ChromeSink(const ExportContext& context, const NsConverter& to_ns,
-                       const UnitContext& unit, Names& names)
-    : TextSink(context, to_ns, unit, names) {
+                       const ShardContext& shard, Names& names)
+    : TextSink(context, to_ns, shard, names) {
   thread_ = ",\"pid\":";
   append_number(thread_, stream_->thread.pid);
   thread_ += ",\"tid\":";
@@ -158,9 +158,9 @@ void ChromeSink::loss(const LossEvent& loss) {
   text_ += "}}";
 }
 
-Result<void> ChromeExport::finish(const UnitContext& unit, Sink& sink) {
-  const EventStream& stream = context_.streams[unit.stream];
-  if (unit.first_unit && !stream.thread_name.empty()) {
+Result<void> ChromeExport::finish(const ShardContext& shard, Sink& sink) {
+  const EventStream& stream = context_.streams[shard.stream];
+  if (shard.first_shard && !stream.thread_name.empty()) {
     std::string text = ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" + sink.thread_ + "0";
     text += ",\"args\":{\"name\":\"";
     append_json(text, stream.thread_name);
@@ -172,9 +172,9 @@ Result<void> ChromeExport::finish(const UnitContext& unit, Sink& sink) {
   return written;
 }
 
-RowsSink::RowsSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
-                   Names& names, Form form)
-    : TextSink(context, to_ns, unit, names), form_(form), before_(unit.open_calls) {
+RowsSink::RowsSink(const ExportContext& context, const NsConverter& to_ns,
+                   const ShardContext& shard, Names& names, Form form)
+    : TextSink(context, to_ns, shard, names), form_(form), before_(shard.open_calls) {
   if (form == Form::json) thread_ = ",\"pid\":";
   append_number(thread_, stream_->thread.pid);
   thread_ += form == Form::json ? ",\"tid\":" : ",";
@@ -293,8 +293,8 @@ Result<void> RowsExport::begin() {
   return out_.write("pid,tid,depth,function,start_ns,duration_ns,ended,estimated,arguments\n");
 }
 
-Result<void> RowsExport::finish(const UnitContext& unit, Sink& sink) {
-  if (unit.first_unit) open_arguments_.clear();
+Result<void> RowsExport::finish(const ShardContext& shard, Sink& sink) {
+  if (shard.first_shard) open_arguments_.clear();
   const auto write = [this](std::string_view text) {
     return form_ == RowsSink::Form::json ? write_entries(text) : out_.write(text);
   };

@@ -30,9 +30,12 @@ class TextSink : public IgnoreCalls {
 
  protected:
   friend class TextExport;
-  TextSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+  TextSink(const ExportContext& context, const NsConverter& to_ns, const ShardContext& shard,
            Names& names)
-      : context_(&context), stream_(&context.streams[unit.stream]), to_ns_(to_ns), names_(&names) {}
+      : context_(&context),
+        stream_(&context.streams[shard.stream]),
+        to_ns_(to_ns),
+        names_(&names) {}
   [[nodiscard]] uint64_t ns(Ticks time) const { return to_ns_(time - context_->first_time); }
   // The function's name escaped by `append`; computed on first use.
   const std::string& name(FunctionId function, void (*append)(std::string&, std::string_view)) {
@@ -51,7 +54,7 @@ class TextSink : public IgnoreCalls {
 
 class ChromeSink : public TextSink {
  public:
-  ChromeSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+  ChromeSink(const ExportContext& context, const NsConverter& to_ns, const ShardContext& shard,
              Names& names);
   void open(Ticks time, FunctionId function);
   void argument(uint64_t value);
@@ -71,11 +74,11 @@ class ChromeSink : public TextSink {
 };
 
 // One row per call, written at its end; JSON also has rows for events, losses and exits without
-// entry. RowsExport carries arguments of calls that cross units.
+// entry. RowsExport carries arguments of calls that cross shards.
 class RowsSink : public TextSink {
  public:
   enum class Form : uint8_t { json, csv };
-  RowsSink(const ExportContext& context, const NsConverter& to_ns, const UnitContext& unit,
+  RowsSink(const ExportContext& context, const NsConverter& to_ns, const ShardContext& shard,
            Names& names, Form form);
   void open(Ticks time, FunctionId function);
   void argument(uint64_t value);
@@ -91,7 +94,7 @@ class RowsSink : public TextSink {
     std::string arguments;
     bool estimated = false;
   };
-  // A row of a call from an earlier unit: the position of its arguments in text_.
+  // A row of a call from an earlier shard: the position of its arguments in text_.
   struct Gap {
     size_t at = 0;
     size_t depth = 0;
@@ -136,12 +139,12 @@ class ChromeExport : public TextExport {
   using Sink = ChromeSink;
   using TextExport::TextExport;
   Result<void> begin() { return out_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["); }
-  Sink make(const UnitContext& unit) {
-    Sink sink(context_, to_ns_, unit, names_.of(unit.worker));
+  Sink make(const ShardContext& shard) {
+    Sink sink(context_, to_ns_, shard, names_.of(shard.worker));
     lend_text(sink);
     return sink;
   }
-  Result<void> finish(const UnitContext& unit, Sink& sink);
+  Result<void> finish(const ShardContext& shard, Sink& sink);
   // Entries after those of the calls, each preceded by a comma.
   void add_entries(std::string entries) { entries_ += entries; }
   Result<void> end() {
@@ -159,19 +162,19 @@ class RowsExport : public TextExport {
   RowsExport(const ExportContext& context, OutputFile& out, RowsSink::Form form)
       : TextExport(context, out), form_(form) {}
   Result<void> begin();
-  Sink make(const UnitContext& unit) {
-    Sink sink(context_, to_ns_, unit, names_.of(unit.worker), form_);
+  Sink make(const ShardContext& shard) {
+    Sink sink(context_, to_ns_, shard, names_.of(shard.worker), form_);
     lend_text(sink);
     return sink;
   }
-  Result<void> finish(const UnitContext& unit, Sink& sink);
+  Result<void> finish(const ShardContext& shard, Sink& sink);
   Result<void> end() {
     return form_ == RowsSink::Form::json ? out_.write("\n]\n") : Result<void>();
   }
 
  private:
   RowsSink::Form form_;
-  std::map<size_t, std::string> open_arguments_;  // of calls open between units, by depth
+  std::map<size_t, std::string> open_arguments_;  // of calls open between shards, by depth
 };
 static_assert(CallExport<ChromeExport> && CallExport<RowsExport>);
 

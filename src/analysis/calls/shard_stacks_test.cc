@@ -1,4 +1,4 @@
-#include "analysis/calls/unit_stacks.h"
+#include "analysis/calls/shard_stacks.h"
 
 #include <gtest/gtest.h>
 
@@ -43,22 +43,22 @@ void emit_step(Sink& sink, const Step& step) {
   }
 }
 
-// A unit's sink as emit_step() wants it.
-struct UnitSink {
-  UnitStacksSink sink;
+// A shard's sink as emit_step() wants it.
+struct ShardSink {
+  ShardStacksSink sink;
   void enter(Ticks, FunctionId function) {
-    UnitStacksSink::Run run(sink);
+    ShardStacksSink::Run run(sink);
     run.enter(function);
     run.end();
   }
   void leave(Ticks, FunctionId function, LeaveKind how) {
-    UnitStacksSink::Run run(sink);
+    ShardStacksSink::Run run(sink);
     run.leave(function, how);
     run.end();
   }
   void emit(const Step& step) {
     if (step.kind != Step::Kind::leaf) return emit_step(*this, step);
-    UnitStacksSink::Run run(sink);
+    ShardStacksSink::Run run(sink);
     run.leaf(FunctionId{step.function});
     run.end();
   }
@@ -112,23 +112,24 @@ EventStacks at_once(const std::vector<std::vector<Step>>& threads) {
   return all;
 }
 
-// The same in units of `steps` steps; counts those that had to be resumed.
-EventStacks in_units(const std::vector<std::vector<Step>>& threads, size_t steps, size_t& resumed) {
+// The same in shards of `steps` steps; counts those that had to be resumed.
+EventStacks in_shards(const std::vector<std::vector<Step>>& threads, size_t steps,
+                      size_t& resumed) {
   const EventStacksOptions options;
   EventStacksStream stream;
   for (const std::vector<Step>& thread : threads) {
     for (size_t at = 0; at < thread.size(); at += steps) {
-      const auto unit = std::span(thread).subspan(at, std::min(steps, thread.size() - at));
-      UnitSink sink;
-      for (const Step& step : unit) sink.emit(step);
-      const UnitStacks stacks = sink.sink.take();
+      const auto shard = std::span(thread).subspan(at, std::min(steps, thread.size() - at));
+      ShardSink sink;
+      for (const Step& step : shard) sink.emit(step);
+      const ShardStacks stacks = sink.sink.take();
       stream.settle(stacks);
       if (!stacks.stopped_at) continue;
       ++resumed;
       EventStacksSink rest(options, no_names(), /*kept=*/true);
       rest.assume_open(stream.open_functions());
       ResumeStacks resume(rest, *stacks.stopped_at);
-      for (const Step& step : unit) emit_step(resume, step);
+      for (const Step& step : shard) emit_step(resume, step);
       stream.resume(rest);
     }
     stream.end_stream();
@@ -136,7 +137,7 @@ EventStacks in_units(const std::vector<std::vector<Step>>& threads, size_t steps
   return stream.take();
 }
 
-TEST(UnitStacks, UnitsTellWhatWholeThreadsTell) {
+TEST(ShardStacks, ShardsTellWhatWholeThreadsTell) {
   std::mt19937 generator(3);
   const auto random = [&] { return static_cast<uint32_t>(generator()); };
   size_t resumed = 0;
@@ -161,13 +162,13 @@ TEST(UnitStacks, UnitsTellWhatWholeThreadsTell) {
     const EventStacks whole = at_once(threads);
     for (const size_t steps : {1, 7, 50, 399, 1000}) {
       SCOPED_TRACE(steps);
-      expect_equal(in_units(threads, steps, resumed), whole);
+      expect_equal(in_shards(threads, steps, resumed), whole);
     }
   }
   EXPECT_GT(resumed, 20U);
 }
 
-TEST(UnitStacks, DeeperThanTheFirstFrames) {
+TEST(ShardStacks, DeeperThanTheFirstFrames) {
   std::vector<Step> thread;
   for (uint32_t i = 0; i < 1000; ++i) thread.push_back({Step::Kind::enter, i});
   for (uint32_t i = 1000; i-- > 0;) {
@@ -176,7 +177,7 @@ TEST(UnitStacks, DeeperThanTheFirstFrames) {
   }
   size_t resumed = 0;
   for (const size_t steps : {10, 1500, 5000})
-    expect_equal(in_units({thread}, steps, resumed), at_once({thread}));
+    expect_equal(in_shards({thread}, steps, resumed), at_once({thread}));
   EXPECT_EQ(resumed, 0U);
 }
 

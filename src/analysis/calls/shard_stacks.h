@@ -14,12 +14,12 @@
 
 namespace telltale {
 
-// The positions of events in one unit of a thread, without the calls that were open before it:
+// The positions of events in one shard of a thread, without the calls that were open before it:
 // EventStacksStream knows them, and settles the rest. It is what ProfileCarry is to times, and only
 // for answers about every call.
-struct UnitStacks {
-  // Exits that no call of the unit accounts for cut it into stretches, each on top of fewer earlier
-  // calls than the one before. Stacks of stretch i stand on StackTable::base(i).
+struct ShardStacks {
+  // Exits that no call of the shard accounts for cut it into stretches, each on top of fewer
+  // earlier calls than the one before. Stacks of stretch i stand on StackTable::base(i).
   struct Exit {
     FunctionId function{};
     LeaveKind how = LeaveKind::normal;
@@ -31,34 +31,34 @@ struct UnitStacks {
   EventStacks sums;                  // without calls
   std::vector<uint64_t> calls_made;  // by stack: how often its innermost call was made
   std::vector<Exit> exits;           // each ends a stretch
-  std::vector<Open> opened;          // calls of the unit that are open where it was left
-  // Event (ResumeStacks) at which the unit cannot be followed without knowing the earlier calls:
-  // the exit's function has no open call in the unit, but other calls are open.
+  std::vector<Open> opened;          // calls of the shard that are open where it was left
+  // Event (ResumeStacks) at which the shard cannot be followed without knowing the earlier calls:
+  // the exit's function has no open call in the shard, but other calls are open.
   std::optional<uint64_t> stopped_at;
 };
 
-// Hears one unit.
-class UnitStacksSink {
-  // The stack of open calls: frames_[0] stands for the calls before the unit. What changes with
+// Hears one shard.
+class ShardStacksSink {
+  // The stack of open calls: frames_[0] stands for the calls before the shard. What changes with
   // every event is here, in a value that a Run keeps in registers.
   struct Position {
-    UnitStacks::Open* top = nullptr;
+    ShardStacks::Open* top = nullptr;
     uint64_t events = 0;
     bool stopped = false;
   };
 
  public:
-  UnitStacksSink() : frames_(kFirstFrames) {
+  ShardStacksSink() : frames_(kFirstFrames) {
     position_.top = frames_.data();
     begin_stretch();
   }
-  UnitStacksSink(UnitStacksSink&&) = default;  // the frames stay where they are
-  UnitStacksSink& operator=(UnitStacksSink&&) = default;
+  ShardStacksSink(ShardStacksSink&&) = default;  // the frames stay where they are
+  ShardStacksSink& operator=(ShardStacksSink&&) = default;
 
   // Many calls in a row. The sink must not be used in another way before end().
   class Run {
    public:
-    explicit Run(UnitStacksSink& sink)
+    explicit Run(ShardStacksSink& sink)
         : sink_(sink), at_(sink.position_), limit_(sink.frames_.data() + sink.frames_.size() - 1) {}
     void end() { sink_.position_ = at_; }
 
@@ -91,9 +91,9 @@ class UnitStacksSink {
 
    private:
     void grow();
-    UnitStacksSink& sink_;
+    ShardStacksSink& sink_;
     Position at_;
-    UnitStacks::Open* limit_;  // the last frame that there is room for
+    ShardStacks::Open* limit_;  // the last frame that there is room for
   };
 
   // An event that EventStacks counts.
@@ -102,32 +102,32 @@ class UnitStacksSink {
     if (position_.stopped) [[unlikely]]
       return;
     ++position_.events;
-    unit_.sums.count(event, position_.top->stack);
+    shard_.sums.count(event, position_.top->stack);
   }
 
-  UnitStacks take();
+  ShardStacks take();
 
  private:
   static constexpr size_t kFirstFrames = 256;
 
   [[gnu::always_inline]] StackTable::Id count_call(StackTable::Id caller, FunctionId function) {
-    const StackTable::Id stack = unit_.sums.stacks.push(caller, function);
+    const StackTable::Id stack = shard_.sums.stacks.push(caller, function);
     const auto number = static_cast<uint32_t>(stack);
-    if (number >= unit_.calls_made.size()) [[unlikely]]
-      unit_.calls_made.resize(2 * unit_.sums.stacks.size());
-    ++unit_.calls_made[number];
+    if (number >= shard_.calls_made.size()) [[unlikely]]
+      shard_.calls_made.resize(2 * shard_.sums.stacks.size());
+    ++shard_.calls_made[number];
     return stack;
   }
   void begin_stretch();
   // An exit that is not the innermost call's.
   [[gnu::noinline]] Position leave_other(Position at, FunctionId function, LeaveKind how);
 
-  std::vector<UnitStacks::Open> frames_;
+  std::vector<ShardStacks::Open> frames_;
   Position position_;
-  UnitStacks unit_;
+  ShardStacks shard_;
 };
 
-// Forwards a unit's events from the n-th one that a UnitStacksSink handles: calls, and what
+// Forwards a shard's events from the n-th one that a ShardStacksSink handles: calls, and what
 // EventStacks counts.
 class ResumeStacks : public IgnoreEvents {
  public:
@@ -155,13 +155,13 @@ class ResumeStacks : public IgnoreEvents {
   uint64_t skip_;
 };
 
-// Follows streams from unit to unit and merges the results of units.
+// Follows streams from shard to shard and merges the results of shards.
 class EventStacksStream {
  public:
-  // Settles `unit`, which must be the next one. If it was stopped early, the caller then plays its
+  // Settles `shard`, which must be the next one. If it was stopped early, the caller then plays its
   // events from stopped_at on (ResumeStacks) to a sink that assumes open_functions() open, and
   // hands that to resume().
-  void settle(const UnitStacks& unit);
+  void settle(const ShardStacks& shard);
   [[nodiscard]] std::vector<FunctionId> open_functions() const;
   void resume(EventStacksSink& rest);
   // Is ready for another stream.
@@ -179,7 +179,7 @@ class EventStacksStream {
     return open_.frames().empty() ? StackTable::Id::empty : open_.frames().back().stack;
   }
   EventStacks all_;
-  std::vector<uint64_t> calls_made_;  // as UnitStacks'
+  std::vector<uint64_t> calls_made_;  // as ShardStacks'
   OpenCalls<Frame> open_;
 };
 

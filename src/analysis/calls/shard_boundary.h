@@ -13,19 +13,19 @@
 
 namespace telltale {
 
-// The effect of a unit on the calls that are open around it, computed without knowing them, so that
-// units can be scanned in parallel and chained afterwards.
-struct UnitBoundary {
-  std::vector<FunctionId> exits;  // that match no call of the unit: they end calls of
-                                  // earlier units, or are orphans
-  std::vector<OpenCall> opened;   // calls of the unit that are open at its end
+// The effect of a shard on the calls that are open around it, computed without knowing them, so
+// that shards can be scanned in parallel and chained afterwards.
+struct ShardBoundary {
+  std::vector<FunctionId> exits;  // that match no call of the shard: they end calls of
+                                  // earlier shards, or are orphans
+  std::vector<OpenCall> opened;   // calls of the shard that are open at its end
   Ticks last_time = 0;            // of its last event
-  // An exit may belong to an earlier unit while calls of this unit are open: its effect depends on
-  // the calls open before, and the unit must be scanned again with them.
+  // An exit may belong to an earlier shard while calls of this shard are open: its effect depends
+  // on the calls open before, and the shard must be scanned again with them.
   bool ambiguous = false;
 };
 
-class UnitBoundarySink : public IgnoreEvents {
+class ShardBoundarySink : public IgnoreEvents {
  public:
   void enter(Ticks time, FunctionId function) {
     boundary_.last_time = std::max(boundary_.last_time, time);
@@ -46,31 +46,31 @@ class UnitBoundarySink : public IgnoreEvents {
   void cpu(Ticks time, uint32_t) { boundary_.last_time = std::max(boundary_.last_time, time); }
   void estimated(bool now) { estimated_ = now; }
 
-  UnitBoundary take() {
+  ShardBoundary take() {
     boundary_.opened = std::move(calls_.frames());
     return std::move(boundary_);
   }
 
  private:
   OpenCalls<> calls_;
-  UnitBoundary boundary_;
+  ShardBoundary boundary_;
   bool estimated_ = false;
 };
 
-// Follows the open calls of a stream from unit to unit.
+// Follows the open calls of a stream from shard to shard.
 class StreamPosition {
  public:
   [[nodiscard]] const std::vector<OpenCall>& open_calls() const { return calls_.frames(); }
-  [[nodiscard]] Ticks last_time() const { return last_time_; }  // of all units passed
+  [[nodiscard]] Ticks last_time() const { return last_time_; }  // of all shards passed
 
-  // Advances past a unit by its effect; plays it again if that is not enough.
+  // Advances past a shard by its effect; plays it again if that is not enough.
   template <EventSource Source>
-  void pass(const Source& source, size_t stream, size_t unit, UnitBoundary& boundary) {
+  void pass(const Source& source, size_t stream, size_t shard, ShardBoundary& boundary) {
     const auto ignore = [](OpenCall&, CloseKind, size_t) {};
     if (boundary.ambiguous) {
       Follow follow(calls_);
       ProblemLog unused(1);
-      source.play(stream, unit, follow, unused);
+      source.play(stream, shard, follow, unused);
     } else {
       for (const FunctionId function : boundary.exits)
         calls_.leave(function, LeaveKind::normal, ignore);
