@@ -51,7 +51,7 @@ void take_number(std::string_view name, std::string_view value, std::uint64_t mo
   if (given.has_value()) {
     number = static_cast<Number>(*given);
   } else {
-    warning = std::string(name) + " takes a number from 1 to " + std::to_string(most) + ", not '" +
+    warning = std::string(name) + " needs a number from 1 to " + std::to_string(most) + ", not '" +
               std::string(value) + "'; ignored";
   }
 }
@@ -68,7 +68,7 @@ std::optional<std::string> parse_mechanisms(std::string_view text, TraceRule& ru
     const std::size_t comma = text.find(',');
     const std::string name = upper(text.substr(0, comma));
     if (std::find(kMechanisms.begin(), kMechanisms.end(), name) == kMechanisms.end())
-      return "there is no mechanism '" + std::string(text.substr(0, comma)) +
+      return "unknown mechanism '" + std::string(text.substr(0, comma)) +
              "'; mechanisms are PT, FC, CC and BBC";
     if (name != "PT") return "mechanism " + name + " is not supported; PT is";
     rule.traces_paths = true;
@@ -83,14 +83,14 @@ std::optional<std::string> parse_mechanisms(std::string_view text, TraceRule& ru
 std::optional<std::string> parse_rule(std::string_view line, TraceRule& rule) {
   const std::size_t semicolon = line.find(';');
   if (semicolon == std::string_view::npos || semicolon == 0)
-    return "a rule is FUNCTION;{MECHANISM,...}";
+    return "a rule must have the form FUNCTION;{MECHANISM,...}";
   rule.function = line.substr(0, semicolon);
   line.remove_prefix(semicolon + 1);
   // A semicolon may end the last variant.
   if (line.ends_with(';')) line.remove_suffix(1);
   const std::size_t end = line.find('}');
   if (!line.starts_with('{') || end == std::string_view::npos)
-    return "a variant is {MECHANISM,...}";
+    return "a variant must have the form {MECHANISM,...}";
   if (end + 1 != line.size())
     return "several variants of a function are not supported: give one {MECHANISM,...}";
   return parse_mechanisms(line.substr(1, end - 1), rule);
@@ -108,14 +108,15 @@ const TraceRule* TraceOptions::rule_for(std::string_view function) const {
 std::vector<TraceOptionHelp> trace_option_help() {
   return {
       {"--trace=SCHEMA",
-       "Instruments functions as the schema file says: lines FUNCTION;{PT}. pt.schema traces the "
-       "paths of all functions, without such a file."},
+       "Instruments functions according to a schema file with lines FUNCTION;{PT}. pt.schema is "
+       "built in and traces the paths of all functions."},
       {"-path-array-size=N", "Keeps the last N paths of each activation; 10 by default."},
-      {"-hash-size=N", "Leaves out functions with more than N paths; by default none."},
+      {"-hash-size=N", "Excludes functions with more than N paths; by default none."},
       {"-silent", "Prints no warnings about functions that are not instrumented."},
       {"-no-filter", "Instruments functions without branches, too."},
       {"-f[no-]trace-legacy-names",
-       "Names the variables as csi-cc did in DWARF, not as its manual did."},
+       "Uses the names of csi-cc's debug information for the variables, instead of those of its "
+       "manual."},
   };
 }
 

@@ -95,13 +95,13 @@ TEST(TraceSchema, TheFirstRuleThatMatchesDecides) {
 }
 
 TEST(TraceSchema, AnErrorHasItsLine) {
-  EXPECT_EQ(schema_error("*;{PT}\n\nf"), "s:3: a rule is FUNCTION;{MECHANISM,...}");
-  EXPECT_EQ(schema_error(";{PT}"), "s:1: a rule is FUNCTION;{MECHANISM,...}");
-  EXPECT_EQ(schema_error("*;PT"), "s:1: a variant is {MECHANISM,...}");
-  EXPECT_EQ(schema_error("*;{PT"), "s:1: a variant is {MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;{PT}\n\nf"), "s:3: a rule must have the form FUNCTION;{MECHANISM,...}");
+  EXPECT_EQ(schema_error(";{PT}"), "s:1: a rule must have the form FUNCTION;{MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;PT"), "s:1: a variant must have the form {MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;{PT"), "s:1: a variant must have the form {MECHANISM,...}");
   EXPECT_EQ(schema_error("*;{PT,}"), "s:1: a mechanism is missing after ','");
   EXPECT_EQ(schema_error("*;{PX}"),
-            "s:1: there is no mechanism 'PX'; mechanisms are PT, FC, CC and BBC");
+            "s:1: unknown mechanism 'PX'; mechanisms are PT, FC, CC and BBC");
   EXPECT_EQ(schema_error("*;{CC}"), "s:1: mechanism CC is not supported; PT is");
   EXPECT_EQ(schema_error("*;{};{PT}"),
             "s:1: several variants of a function are not supported: give one {MECHANISM,...}");

@@ -90,9 +90,10 @@ std::string split_edges(const FlowGraph& graph, const NumberedGraph& numbered,
                                                                  : graph.blocks[node.block]);
   for (const SplitEdge& edge : numbered.splits) {
     llvm::Instruction* const terminator = graph.blocks[edge.block]->getTerminator();
-    if (llvm::isa<llvm::IndirectBrInst>(terminator)) return "indirect branches that share a target";
+    if (llvm::isa<llvm::IndirectBrInst>(terminator))
+      return "several indirect branches share a target";
     llvm::BasicBlock* const middle = llvm::SplitKnownCriticalEdge(terminator, edge.successor);
-    if (middle == nullptr) return "an edge that cannot be split";
+    if (middle == nullptr) return "an edge cannot be split";
     block_of_node[edge.node] = middle;
   }
   return "";

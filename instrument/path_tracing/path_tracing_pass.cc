@@ -17,7 +17,7 @@ namespace {
 // Why a function cannot be traced whatever its paths; empty if it can.
 std::string unsupported_reason(const llvm::Function& function) {
   if (function.hasFnAttribute(llvm::Attribute::Naked)) return "naked function";
-  if (function.isPresplitCoroutine()) return "coroutine before it is split";
+  if (function.isPresplitCoroutine()) return "it is a coroutine that has not been split yet";
   for (const llvm::BasicBlock& block : function) {
     const llvm::Instruction& first = *block.getFirstNonPHIIt();
     if (llvm::isa<llvm::FuncletPadInst>(first) || llvm::isa<llvm::CatchSwitchInst>(first))
@@ -63,7 +63,7 @@ class PathTracing {
       warn(function, "no rule of the schema matches");
       skip(function, "no rule of the schema matches");
     } else if (!rule->traces_paths) {
-      skip(function, "the schema leaves it out");
+      skip(function, "the schema excludes it");
     } else if (unit_.options.filters && llvm::succ_empty(&function.getEntryBlock())) {
       // Its only path is known without tracing.
       skip(function, "one block");
@@ -108,7 +108,7 @@ class PathTracing {
                       key, record);
     // Abort rather than emit invalid IR.
     if (llvm::verifyFunction(function, &llvm::errs()))
-      llvm::report_fatal_error(llvm::Twine("telltale: path tracing made invalid code of ") +
+      llvm::report_fatal_error(llvm::Twine("telltale: path tracing generated invalid code in ") +
                                function.getName());
   }
 

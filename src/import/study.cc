@@ -112,8 +112,8 @@ Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& nam
     if (std::optional<StudyRun> run = parse_run(text.substr(at, end - at))) {
       runs.push_back(*std::move(run));
     } else {
-      problems.add(
-          {Problem::Kind::corruption, at, name, "Run", "the row is not a run", end + 1 - at});
+      problems.add({Problem::Kind::corruption, at, name, "Run", "the row does not describe a run",
+                    end + 1 - at});
     }
     at = end + 1;
   }
@@ -123,7 +123,7 @@ Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& nam
   const auto doubles = std::ranges::unique(runs, {}, &StudyRun::number);
   if (!doubles.empty()) {
     problems.add({Problem::Kind::oddity, 0, name, "Run",
-                  fmt::format("{} rows have the number of a later row", doubles.size()), 0});
+                  fmt::format("{} rows have the run number of a later row", doubles.size()), 0});
   }
   runs.erase(doubles.begin(), doubles.end());
   return runs;

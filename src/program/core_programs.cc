@@ -127,11 +127,10 @@ class Search {
     if (!program.path.empty() && fits(core_, mapped, program)) {
       found_.programs.push_back(std::move(program));
     } else if (!mapped.build_id.empty() || mapped.is_main) {
-      problems_.add(
-          {Problem::Kind::oddity, 0, core_name_, "mapped file",
-           fmt::format("{} (build-id {}) is not here; give it with --program", mapped.first.path,
-                       mapped.build_id.empty() ? "unknown" : mapped.build_id),
-           0});
+      problems_.add({Problem::Kind::oddity, 0, core_name_, "mapped file",
+                     fmt::format("{} (build-id {}) was not found; use --program", mapped.first.path,
+                                 mapped.build_id.empty() ? "unknown" : mapped.build_id),
+                     0});
     }
   }
 

@@ -121,7 +121,7 @@ class CoreStacks::State {
   [[nodiscard]] std::string cannot_unwind() const {
     if (core_.machine() != EM_X86_64 && core_.machine() != EM_AARCH64)
       return "stacks of this machine cannot be unwound";
-    if (modules_.empty()) return "none of the programs is here; give them with --program";
+    if (modules_.empty()) return "none of the programs was found; use --program";
     return why_not_attached_.empty() ? "its registers are missing" : why_not_attached_;
   }
 

@@ -253,13 +253,13 @@ StackVariable FrameReader::read_variable(const Place& place, std::string name, D
     return variable;
   };
   const std::optional<VariableType> type = type_of(die);
-  if (!type) return fail("its type is no number and no array of numbers");
+  if (!type) return fail("its type is neither a number nor an array of numbers");
   Dwarf_Attribute attribute;
   Dwarf_Op* operations = nullptr;
   size_t count = 0;
   if (dwarf_getlocation_addr(dwarf_attr_integrate(&die, DW_AT_location, &attribute),
                              place.pc - place.bias, &operations, &count, 1) <= 0)
-    return fail("it has no location here");
+    return fail("it has no location at this address");
   const auto pieces = evaluate_location(std::span(operations, count), context);
   if (!pieces) return fail("its location cannot be computed");
   for (const LocationPiece& piece : *pieces) {

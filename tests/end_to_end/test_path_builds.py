@@ -133,7 +133,7 @@ class Builds(SamplerCase):
         names, records = self.look_at(self.path("program"))
         self.assertEqual(names, {"jumps": 1})
         self.assertEqual({row["symbol"][0]: row["reason"][0] for row in records.skipped},
-                         {"deep": "the schema leaves it out", "main": "one block",
+                         {"deep": "the schema excludes it", "main": "one block",
                           "three_ifs": "no rule of the schema matches"})
         schema.write_text("*;{PT}\n*;{CC}\n")
         done = compile_with(RELEASES[0], f"--trace={schema}", source, "-o", self.path("program"))

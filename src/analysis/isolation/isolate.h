@@ -10,7 +10,7 @@
 
 namespace telltale::isolation {
 
-// What predicates are ordered by.
+// The score that orders the predicates.
 enum class Score : uint8_t {
   importance,
   lower_bound,  // of the confidence interval of Increase

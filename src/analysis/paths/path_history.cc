@@ -39,10 +39,10 @@ class HistoryReader {
     }
     if (history_.readings.empty()) read_unset(candidates);
     if (history_.readings.empty()) {
-      contradict(gave_up_ ? "too many ways lead to the place where the function was stopped"
-                          : fmt::format("with path sum {} the function cannot have been stopped "
-                                        "where it was",
-                                        record_.sum));
+      contradict(
+          gave_up_ ? "too many paths lead to the point where the function stopped"
+                   : fmt::format("with path sum {}, the function cannot have stopped where it did",
+                                 record_.sum));
     }
     return std::move(history_);
   }
@@ -54,13 +54,13 @@ class HistoryReader {
     if (size == 0) return contradict("the ring of path numbers is empty");
     if (record_.next >= size) {
       return contradict(
-          fmt::format("the ring's index is {}, and it has {} places", record_.next, size));
+          fmt::format("the ring's index is {}, but it has {} slots", record_.next, size));
     }
     const bool full = record_.ring.back() != -1;
     size_t count = full ? size : static_cast<size_t>(record_.next);
     size_t first = full ? static_cast<size_t>(record_.next) : 0;
     if (const size_t most = kMostBlocks / graph_.blocks.size() + 1; count > most) {
-      contradict(fmt::format("the oldest {} paths are left out", count - most));
+      contradict(fmt::format("the oldest {} paths are omitted", count - most));
       first += count - most;
       count = most;
     }

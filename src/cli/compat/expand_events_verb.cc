@@ -59,7 +59,8 @@ int run(const ExpandVerbOptions& options) {
 }  // namespace
 
 void add_expand_events_verb(Command app, int& status) {
-  Command verb = app.add_verb("expand_events", "StackTrack records as XML, one element a record");
+  Command verb =
+      app.add_verb("expand_events", "print StackTrack records as XML, one element per record");
   const auto options = std::make_shared<ExpandVerbOptions>();
   verb.add_option("FILE", options->reading.files, "StackTrack streams; - is standard input");
   verb.add_flag("--show_format", options->show_format,

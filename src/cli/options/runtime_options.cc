@@ -35,10 +35,10 @@ bool RuntimeOptions::needs_thread_names() const {
 
 void add_runtime_options(Command verb, RuntimeOptions& options) {
   const std::string group = "Recordings with runtime events";
-  verb.add_option("--reports", options.reports,
-                  fmt::format("only these, separated by commas: {}; and on request {}; with --csv, "
-                              "REPORT.TABLE",
-                              report_names(true), report_names(false)))
+  verb.add_option(
+          "--reports", options.reports,
+          fmt::format("comma-separated list: {}; on request also {}; with --csv, REPORT.TABLE",
+                      report_names(true), report_names(false)))
       .type_name("LIST")
       .group(group);
   verb.add_flag("--traces", options.made.traces,

@@ -107,7 +107,7 @@ Result<void> add_input(const std::string& path, const IsolationSources& sources,
   if (is_study(path)) return add_study(path, sources, input);
   return usage_error(
       path +
-      " is not a study (it has no runs.tsv); give folders of reports by --failed and --passed");
+      " is not a study (it has no runs.tsv); use --failed and --passed for folders of reports");
 }
 
 }  // namespace
@@ -115,8 +115,7 @@ Result<void> add_input(const std::string& path, const IsolationSources& sources,
 Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
   if (sources.inputs.empty() && sources.failed.empty() && sources.passed.empty()) {
     return usage_error(
-        "isolate reads a study, a list of runs, or reports that are given by --failed and "
-        "--passed");
+        "isolate reads a study, a list of runs, or the reports of --failed and --passed");
   }
   IsolationInput input;
   for (const std::string& program : sources.programs) {

@@ -149,7 +149,7 @@ void write_head(const IsolationAnswer& answer, BlockWriter& out) {
 // For people.
 constexpr std::array kShownColumns = {
     field::number_id("rank", "From 1."),
-    field::number("score", Unit::none, "What predicates are ordered by."),
+    field::number("score", Unit::none, "The score that orders the predicates."),
     field::fraction("importance", "Harmonic mean of Increase and log(F) / log(failing runs)."),
     field::fraction("increase", "failure - context."),
     field::fraction("increase_low", "Lower end of its confidence interval.").titled("AT LEAST"),
@@ -159,7 +159,7 @@ constexpr std::array kShownColumns = {
     field::count("explained", "Failing runs in which it was true and no earlier predictor.")
         .titled("EXPLAINS"),
     field::count("same", "Other predicates that were true in the same runs."),
-    field::text("predicate", "What was true, in words."),
+    field::text("predicate", "The predicate as text."),
     field::text("function", "Function around the site."),
     field::text("place", "FILE:LINE."),
 };

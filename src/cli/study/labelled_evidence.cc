@@ -77,8 +77,7 @@ Result<LabelledEvidence> read_labelled_evidence(const IsolationSources& sources,
   const bool has_sites = !evidence.input->sites.sections().empty();
   if (has_sites || has_reports(*evidence.input, sources.limits)) {
     if (!has_sites) {
-      return usage_error(
-          "no site information: give the programs that left the reports by --program");
+      return usage_error("no site information: use --program for the programs of the reports");
     }
     use_reports(sources, workers, evidence);
   } else if (auto used = use_recordings(sources, workers, evidence); !used) {

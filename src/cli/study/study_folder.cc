@@ -54,7 +54,7 @@ Result<StudyFolder> StudyFolder::open(const std::string& folder) {
   if (fs::exists(path, failure) && !is_study(path)) {
     if (!fs::is_directory(path, failure)) return usage_error(folder + " is not a folder");
     if (!fs::is_empty(path, failure))
-      return usage_error(folder + " has files, and is not a study (it has no runs.tsv)");
+      return usage_error(folder + " contains files but is not a study (it has no runs.tsv)");
   }
   const std::string list = study_runs_path(path);
   fs::create_directories(path, failure);
@@ -82,7 +82,7 @@ Result<StudyFolder> StudyFolder::open(const std::string& folder) {
   if (const size_t whole = text.rfind('\n') + 1; whole != text.size()) {
     // The run that it was of is not known; the next run takes its number.
     if (::ftruncate(file, static_cast<off_t>(whole)) != 0)
-      return io_error(list, "cannot be cut after its last whole row", errno);
+      return io_error(list, "cannot be truncated after its last complete row", errno);
     fmt::print(stderr, "telltale: {}: removed the torn last row\n", visible(list));
   }
   return study;
@@ -114,12 +114,12 @@ Result<std::string> StudyFolder::add_sites(const std::string& program, ProblemLo
   const Result<bool> added = sites.add(program, {}, problems);
   if (!added) return std::unexpected(added.error());
   if (!*added) {
-    return std::unexpected(
-        Error{Error::Cause::bad_field,
-              program,
-              {},
-              "has no sites: it was not built by telltale-cc with -fsampler-scheme, or is stripped",
-              {}});
+    return std::unexpected(Error{
+        Error::Cause::bad_field,
+        program,
+        {},
+        "has no sites: it was not built by telltale-cc with -fsampler-scheme, or it is stripped",
+        {}});
   }
   std::string text;
   for (const SamplerSites::Section& section : sites.sections()) {

@@ -90,7 +90,7 @@ Result<double> parse_seconds(const std::string& text) {
   const auto* const known =
       std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
   if (error != std::errc() || known == kUnits.end() || !(number > 0) || number > 1e9)
-    return usage_error("--timeout wants a time such as 10s, 500ms or 2m, not " + text);
+    return usage_error("--timeout needs a time such as 10s, 500ms or 2m, but got " + text);
   return number * known->second;
 }
 
@@ -334,7 +334,7 @@ Result<std::string> store_sites(const StudyOptions& options, StudyFolder& study)
     Result<std::string> name = study.add_sites(program, problems);
     if (!name) {
       if (options.programs.empty())
-        name.error().detail += "; if it starts such a program, name that one by --program";
+        name.error().detail += "; if it starts such a program, use --program for that one";
       return name;
     }
     if (build.empty()) build = *std::move(name);

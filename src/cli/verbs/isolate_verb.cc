@@ -109,7 +109,7 @@ void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
   } else if (!evidence.note.empty()) {
     say(evidence.note);
   } else if (runs.failing == 0) {
-    say("no run failed, so nothing is to be explained");
+    say("no run failed, so there is nothing to explain");
   } else if (runs.successful == 0) {
     say("every run failed: without a run that passed, no predicate predicts failure");
   }
@@ -172,7 +172,7 @@ Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
       read_labelled_evidence(sources, options.isolation.workers);
   if (!evidence) return std::unexpected(evidence.error());
   if (evidence->input->reports.empty())
-    return usage_error("--gate wants a study, or a build of the studies, not " + options.gate);
+    return usage_error("--gate needs a study, or a build of the studies, but got " + options.gate);
   isolation::IsolationOptions all = options.isolation;
   all.eliminate = false;
   all.affinity = 0;
@@ -226,49 +226,46 @@ int run(IsolateOptions& options) {
 
 void add_source_options(Command verb, IsolationSources& sources) {
   verb.add_option("STUDY", sources.inputs,
-                  "a study, as `telltale run --study` makes it; or a list of runs: lines of a "
-                  "label (failed, passed, skipped), a tab and a report's path; - is standard input")
+                  "a study made by `telltale run --study`; or a list of runs, one per line: label "
+                  "(failed, passed, skipped), tab, path of the report; - means standard input")
       .type_name("STUDY");
   verb.add_option("--program", sources.programs,
-                  "a program or library that left reports, its debug file, or its .sites file; "
-                  "studies have their own. Of recordings: what says what their ids mean")
+                  "program or library that wrote the reports, its debug file, or its .sites file; "
+                  "a study contains its sites. For recordings: program that names their functions")
       .type_name("BIN")
       .one_value_each();
-  verb.add_option("--build", sources.build,
-                  "of studies, only the runs of builds whose id begins so")
+  verb.add_option("--build", sources.build, "only runs of builds whose id begins with this")
       .type_name("ID");
   verb.add_option("--failed", sources.failed,
-                  "reports of failed runs, or recordings of calls: a file, or all of a folder")
+                  "reports or recordings of failed runs: a file, or all files of a folder")
       .type_name("PATH")
       .one_value_each();
-  verb.add_option("--passed", sources.passed, "reports of runs that passed")
+  verb.add_option("--passed", sources.passed, "reports or recordings of runs that passed")
       .type_name("PATH")
       .one_value_each();
 }
 
 void add_method_options(Command verb, IsolateOptions& options) {
-  verb.add_option("--score", options.score, "what predicates are ordered by")
+  verb.add_option("--score", options.score, "score that orders the predicates")
       .one_of(names_of(kScores))
       .show_default();
   verb.add_option("--discard", options.discard,
-                  "what becomes of the runs in which a chosen predicate was true, before the next "
-                  "is chosen: all are discarded; only the failing ones; or those pass from then on")
+                  "runs in which a chosen predicate was true, before the next one is chosen: "
+                  "discard all; discard the failing ones; or relabel the failing ones as passed")
       .one_of(names_of(kDiscards))
       .show_default();
   verb.add_flag("--all", options.all, "rank all predicates; discard no runs");
-  verb.add_option("--filter", options.filters,
-                  "leave these predicates out; without --filter: lower-bound")
+  verb.add_option("--filter", options.filters, "drop these predicates; default: lower-bound")
       .one_of({"lower-bound", "universal-falsehood", "lack-of-failing-coverage",
                "lack-of-failing-example", "successful-counterexample", "none"})
       .one_value_each();
-  verb.add_option("--min-runs", options.least_runs,
-                  "leave out predicates that were true in fewer runs")
+  verb.add_option("--min-runs", options.least_runs, "drop predicates that were true in fewer runs")
       .type_name("N");
   verb.add_option("--interval", options.interval,
                   "how the confidence interval of Increase is computed; normal: as published")
       .one_of(names_of(kIntervals))
       .show_default();
-  verb.add_option("--confidence", options.isolation.confidence, "of that interval")
+  verb.add_option("--confidence", options.isolation.confidence, "confidence level of the interval")
       .in_range(0.0, 0.999999)
       .type_name("P")
       .show_default();
@@ -278,23 +275,23 @@ void add_method_options(Command verb, IsolateOptions& options) {
 
 void add_isolate_verb(Command app, int& status) {
   Command verb = app.add_verb(
-      "isolate", "many runs that failed or passed: the predicates that predict failure");
+      "isolate",
+      "compare many runs that failed or passed: rank the predicates that predict failure");
   const auto options = std::make_shared<IsolateOptions>();
   add_source_options(verb, options->sources);
   add_method_options(verb, *options);
-  verb.add_flag(
-      "--same", options->same,
-      "in the table: below each predictor the predicates that were true in the same runs");
+  verb.add_flag("--same", options->same,
+                "list below each predictor the predicates that were true in the same runs");
   verb.add_option("--affinity", options->affinity,
-                  "for each predictor the N predicates that lose most importance without its runs; "
-                  "in --json, --dot and --html")
+                  "list for each predictor the N predicates that lose most importance without its "
+                  "runs (--json, --dot, --html)")
       .type_name("N");
   verb.add_option("--limit", options->limit, "rows of the table; 0: all")
       .type_name("N")
       .show_default();
-  verb.add_option("--jobs", options->jobs, "threads; 0: one for each core").type_name("N");
+  verb.add_option("--jobs", options->jobs, "threads to work with; 0: one per core").type_name("N");
   verb.add_option("--max-decompressed-bytes", options->max_decompressed_bytes,
-                  "limit for a compressed report")
+                  "read compressed reports up to this size")
       .type_name("N");
   verb.add_flag("--strict", options->strict, "exit status 4 if a report is damaged or missing");
   verb.add_flag("--json", options->json, "print JSON");
@@ -308,19 +305,18 @@ void add_isolate_verb(Command app, int& status) {
       .excludes("--csv")
       .excludes("--sarif");
   verb.add_flag("--html", options->html,
-                "write a page: predictors, the source around them, their runs")
+                "write a page with the predictors, their source and their runs")
       .excludes("--json")
       .excludes("--csv")
       .excludes("--sarif")
       .excludes("--dot");
   verb.add_option("--source", options->source,
-                  "with --html: the folder with the source that the page shows; files outside of "
-                  "it are not read")
+                  "folder of the source shown by --html; files outside it are not read")
       .type_name("DIR")
       .needs("--html");
   verb.add_option("--gate", options->gate,
-                  "exit status 1 if there is a predictor that predicted no failure in this study, "
-                  "or in the runs of this build; answers are about other builds then")
+                  "exit status 1 if a predictor is new compared with this study, or with the runs "
+                  "of this build; then the answer covers the other builds")
       .type_name("STUDY|BUILD");
   verb.add_option("-o,--output", options->output, "file to write; - is standard output")
       .type_name("FILE")

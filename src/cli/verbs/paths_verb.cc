@@ -35,8 +35,8 @@ int run(const ReadingOptions& options) {
 }  // namespace
 
 void add_paths_verb(Command app, int& status) {
-  Command verb = app.add_verb(
-      "paths", "a core file and its program: the lines that the functions on the stack ran");
+  Command verb =
+      app.add_verb("paths", "show which lines the functions on the stack of a core file executed");
   const auto options = std::make_shared<ReadingOptions>();
   add_reading_options(verb, *options);
   verb.callback([options, &status] { status = run(*options); });

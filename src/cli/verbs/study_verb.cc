@@ -52,7 +52,7 @@ Result<std::vector<StudyRun>> runs_of(const std::string& study, ProblemLog& prob
 }
 
 int show_info(const StudyVerbOptions& options) {
-  if (options.studies.size() != 1) return report_error(usage_error("info wants one study").error());
+  if (options.studies.size() != 1) return report_error(usage_error("info needs one study").error());
   const std::string& study = options.studies.front();
   ProblemLog problems;
   const auto runs = runs_of(study, problems);
@@ -108,7 +108,7 @@ Result<void> merge_one(const std::string& from, StudyFolder& into, uint64_t& nex
 
 int merge(const StudyVerbOptions& options) {
   if (options.output.empty())
-    return report_error(usage_error("merge writes a study: name it by -o").error());
+    return report_error(usage_error("merge writes a study: use -o").error());
   for (const std::string& study : options.studies) {
     if (!is_study(study)) return report_error(usage_error(study + " is not a study").error());
     std::error_code failure;
@@ -148,7 +148,7 @@ Result<void> label_by_command(StudyRun& run, const std::string& command,
 
 int relabel(const StudyVerbOptions& options) {
   if (options.studies.size() != 1)
-    return report_error(usage_error("relabel wants one study").error());
+    return report_error(usage_error("relabel needs one study").error());
   if (!is_study(options.studies.front()))
     return report_error(usage_error(options.studies.front() + " is not a study").error());
   Result<StudyFolder> study = StudyFolder::open(options.studies.front());
@@ -179,8 +179,8 @@ int run(const StudyVerbOptions& options) {
 }  // namespace
 
 void add_study_verb(Command app, int& status) {
-  Command verb = app.add_verb(
-      "study", "the runs that `telltale run --study` has kept: count, merge and label them");
+  Command verb =
+      app.add_verb("study", "count, merge or relabel the runs kept by `telltale run --study`");
   const auto options = std::make_shared<StudyVerbOptions>();
   verb.add_option("ACTION", options->action,
                   "info: runs by build and label; merge: the runs of all studies in a new one; "
@@ -191,10 +191,10 @@ void add_study_verb(Command app, int& status) {
   verb.add_option("-o,--output", options->output, "merge: the study to write or to add to")
       .type_name("DIR");
   verb.add_option("--label", options->label_command,
-                  "relabel: a command for sh that labels a run by its exit status: 0 passed, 125 "
-                  "skipped, others failed. TELLTALE_RUN, TELLTALE_STATUS, TELLTALE_SIGNAL, "
+                  "relabel: shell command whose exit status labels a run: 0 passed, 125 skipped, "
+                  "others failed. TELLTALE_RUN, TELLTALE_STATUS, TELLTALE_SIGNAL, "
                   "TELLTALE_SECONDS, TELLTALE_COMMAND and TELLTALE_REPORT describe the run. "
-                  "Without it: by exit status, signal and timeout")
+                  "Default: by exit status, signal and timeout")
       .type_name("CMD");
   verb.add_flag("--json", options->json, "info: print JSON");
   verb.callback([options, &status] { status = run(*options); });

@@ -169,7 +169,7 @@ class PathMetadata::Reader {
     block.id = *id;
     block.first_token = static_cast<uint32_t>(metadata_.tokens_.size());
     if (!index_of_.try_emplace(*id, static_cast<uint32_t>(index_of_.size())).second)
-      return reject(fmt::format("there are two blocks {}", *id));
+      return reject(fmt::format("block {} occurs twice", *id));
     if (has_more && text == "EXIT") {
       block.kind = BlockKind::exit;
     } else {

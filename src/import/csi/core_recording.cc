@@ -184,7 +184,7 @@ class FrameDecoder {
     if (const ModulePaths* module = module_of(frame)) {
       for (const std::string& name : {frame.symbol, frame.linkage_name}) {
         const auto found = module->skipped.find(name);
-        if (found != module->skipped.end()) return "path tracing left it out: " + found->second;
+        if (found != module->skipped.end()) return "path tracing excluded it: " + found->second;
       }
     }
     return "it was built without path tracing";

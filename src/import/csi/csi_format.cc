@@ -73,9 +73,9 @@ class MetadataRecording final : public Recording, public StackPaths {
 
   [[nodiscard]] std::string why_stopped() const override { return {}; }
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog&) const override {
-    return usage_error(files_.front().name() +
-                       " says what paths mean, not what ran: give a core file, and this with "
-                       "--program");
+    return usage_error(
+        files_.front().name() +
+        " is static information about paths: open a core file, and use --program for this");
   }
 
  private:

@@ -51,7 +51,7 @@ std::string_view name_of(Decoded::FoundBy found_by) {
 
 constexpr size_t kTabColumns = 8;
 constexpr std::string_view kUnreliable =
-    "the function calls setjmp: after longjmp its paths are those of the later time";
+    "the function calls setjmp: after a longjmp, its paths may be wrong";
 
 class TextWriter {
  public:
@@ -100,12 +100,12 @@ class TextWriter {
     }
     write_completed(frame, decoded, shown);
     if (readings.size() > 1) {
-      print("     {} readings fit the place where it was stopped\n", readings.size());
+      print("     {} readings are consistent with the point where it stopped\n", readings.size());
     }
     for (const Reading& reading : readings) {
       for (size_t i = shown; i < reading.completed; ++i) write_path(frame, decoded, i, i + 1);
       print("   > then{}\n",
-            reading.between_updates ? " (stopped while the record was updated)" : "");
+            reading.between_updates ? " (stopped while the record was being updated)" : "");
       write_lines(frame, *decoded.graph, reading.partial, true);
     }
   }

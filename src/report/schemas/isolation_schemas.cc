@@ -28,7 +28,7 @@ constexpr Field kFile = text("file", "Source file.");
 constexpr Field kLine = number_id("line", "Line in that file.");
 constexpr Field kFunction = text("function", "Function around the site.");
 constexpr Field kScheme = text("scheme", "Instrumentation scheme.");
-constexpr Field kPredicate = text("predicate", "What was true, in words.");
+constexpr Field kPredicate = text("predicate", "The predicate as text.");
 
 constexpr std::array kPredicateColumns = {kFile, kLine, kFunction, kScheme, kPredicate};
 constexpr std::array kAffinityColumns = {
@@ -78,7 +78,7 @@ constexpr std::array kIsolateMembers = {
     count("predicates", "Predicates of all sites."),
     count("predicates_true", "Predicates that were true in a run."),
     count("candidates", "Predicates that the filters left."),
-    text("score", "What predicates are ordered by."),
+    text("score", "The score that orders the predicates."),
     text("discard", "What became of the runs of a chosen predicate; none with --all."),
     text("interval", "How the interval of increase was computed."),
     fraction("confidence", "Of that interval."),
