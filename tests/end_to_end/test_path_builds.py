@@ -141,7 +141,7 @@ class Builds(SamplerCase):
         self.assertIn(f"{schema}:2: mechanism CC is not supported; PT is", done.stderr)
         done = compile_with(RELEASES[0], "--trace=nowhere.schema", source, "-o", self.path("program"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn("cannot read nowhere.schema", done.stderr)
+        self.assertIn("cannot read the schema file nowhere.schema", done.stderr)
 
     def test_the_environment_stands_for_options_and_options_win(self):
         source = PROGRAMS / "returns_twice.c"

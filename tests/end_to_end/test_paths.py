@@ -131,7 +131,7 @@ class Paths(SamplerCase):
         self.assertIn("NT_PRSTATUS", run(TELLTALE, "dump", core).stdout)
         metadata = self.path("walk.pt")
         pathlib.Path(metadata).write_bytes(section(self.path("walk"), ".debug_PT"))
-        self.assertIn("give a core file", run(TELLTALE, "paths", metadata).stderr)
+        self.assertIn("open a core file", run(TELLTALE, "paths", metadata).stderr)
         self.assertIn("valid CSI path metadata", run(TELLTALE, "check", metadata).stdout)
 
     def test_threads_exceptions_and_setjmp(self):
