@@ -12,7 +12,7 @@ import recorder_programs as programs
 import stacktrack_file
 
 THREADS = 2
-SAID = {"the clock goes backwards", "the clock goes backwards; time is held until it has caught up", "the clock went back N times"}
+SAID = {"the clock goes backwards", "the clock goes backwards; time is held until it has caught up", "the clock went backwards N times"}
 
 
 def measured_frequency():

@@ -181,7 +181,7 @@ class SamplerReliability(SamplerToolCase):
         self.sh("objcopy", "--add-section", ".debug_site_info=zeros", "bare.o", "large.o")
         self.sh("objcopy", "--compress-debug-sections=zlib", "large.o", "packed.o")
         self.assertEqual(self.telltale("extract-section", ".debug_site_info", "packed.o"), "")
-        self.assertIn("bytes would come of", self.stderr)
+        self.assertIn("bytes would be decompressed from", self.stderr)
 
     def test_no_file_but_those_given(self):
         """D10: names in sites, reports and backtraces are not opened: opening a pipe without a writer would block

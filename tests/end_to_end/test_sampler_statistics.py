@@ -248,7 +248,7 @@ class Countdown(SamplerCase):
             scales.write_text("two\t1\t1\n" + line + "\n")
             done = compile_with(NEWEST, f"-fsampler-scales={scales}", "-fsampler-scheme=returns", "-c", source, "-o", self.path("o"))
             self.assertEqual(done.returncode, 1)
-            self.assertIn("scales:2: a scale is", done.stderr)
+            self.assertIn("scales:2: a line must have", done.stderr)
         done = compile_with(NEWEST, "-fsampler-scales=/nowhere", "-fsampler-scheme=returns", "-c", source, "-o", self.path("o"))
         self.assertIn("cannot read /nowhere", done.stderr)
 

@@ -24,8 +24,14 @@ RELATED = {
                             "script:test_sampler_tools", "script:test_sampler_answers"],
     "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import",
                                "script:test_stacktrack"],
+    "src/formats/csi": ["unit:formats_csi", "replay:csi_path_metadata", "unit:import", "script:test_paths"],
+    "src/import/csi": ["unit:import", "replay:core_file", "script:test_paths"],
+    "src/analysis/isolation": ["unit:analysis", "script:test_isolate"],
+    "src/analysis/paths": ["unit:analysis", "script:test_paths"],
+    "src/cli/study": ["script:test_isolate", "unit:cli"],
+    "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths"],
     "src/program": ["unit:program", "replay:instrumentation_map", "unit:import", "tour", "script:test_sites",
-                    "script:test_reliability_names", "script:test_sampler_tools"],
+                    "script:test_reliability_names", "script:test_sampler_tools", "script:test_paths"],
     "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "script:test_record_filters",
                   *VIEWS],
     "src/import": ["unit:import", "unit:analysis", "script:test_record_filters", *VIEWS,
@@ -57,7 +63,7 @@ SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "tes
                   "test_views": ["make_trace"], "test_stacktrack": RECORDERS, "test_live": RECORDERS,
                   "test_run": RECORDERS, "test_install": ["all"]}
 # Scripts whose programs map more memory than a mutant may have, or set limits of their own.
-SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)")
+SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)|path|isolate")
 FORMATS = sorted(path.parent.name for path in pathlib.Path(__file__).parents[2].glob("src/formats/*/CMakeLists.txt"))
 # Too slow for each mutant: every verb on every prefix of every recording.
 SLOW_UNIT_TESTS = "*VerbsOnPrefixes*"
@@ -93,7 +99,7 @@ class Tests:
             return ["telltale", *SCRIPT_TARGETS[name]]
         if re.search(r"recorder|stacktrack_", name):
             return ["telltale", *RECORDERS, "forbidden_calls", "stacktrack_programs"]
-        if re.search(r"sampler_(?!tools|answers)", name):
+        if re.search(r"sampler_(?!tools|answers)|path|isolate", name):
             return ["telltale", "telltale_cc", "forbidden_calls"]
         return ["telltale"]
 

@@ -85,7 +85,7 @@ TEST(PathHistory, OfARingThatIsJustFullIsComplete) {
 
 TEST(PathHistory, SaysWhatDoesNotFit) {
   PathHistory history = read({.ring = {1, 3, -1}, .next = 3, .sum = 4}, {kBlock9});
-  EXPECT_EQ(history.contradiction, "the ring's index is 3, and it has 3 places");
+  EXPECT_EQ(history.contradiction, "the ring's index is 3, but it has 3 slots");
   EXPECT_TRUE(history.readings.empty());
   history = read({.ring = {1, 9, 3, -1}, .next = 3, .sum = 4}, {kBlock9});
   EXPECT_EQ(history.contradiction, "there is no path 9");

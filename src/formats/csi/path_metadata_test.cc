@@ -102,7 +102,7 @@ TEST(PathMetadata, AFunctionThatBreaksTheGrammarIsLeftOutWithItsPlace) {
       {"#\n\n", 2, "has a name"},
       {"#\nf\nEXIT\n", 4, "begins with its number"},
       {"#\nf\n1|\n", 4, "numbers, -1 or the word NULL"},
-      {"#\nf\n1|EXIT\n1|ENTRY|4\n$\n", 11, "two blocks 1"},
+      {"#\nf\n1|EXIT\n1|ENTRY|4\n$\n", 11, "block 1 occurs twice"},
       {"#\nf\n1|EXIT\n$\n", 11, "no entry"},
       {"#\nf\n1|ENTRY|NULL\n$\n", 17, "no exit"},
       {"#\nf\n1|EXIT\n2|EXIT\n", 11, "one entry and one exit"},
