@@ -1,5 +1,5 @@
-// The control flow graph of a function, as input of Ball-Larus numbering; the edges that numbering
-// wants split.
+// The control flow graph of a function as input of Ball-Larus numbering, and the splitting of edges
+// that numbering requires.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -11,8 +11,8 @@
 
 namespace telltale::instrument {
 
-// Gives every unwind edge a landing pad of its own, and every target of an indirect branch a block
-// that nothing else branches to: such edges cannot be split.
+// Gives every unwind edge a separate landing pad, and every target of an indirect branch a block
+// without other predecessors, because such edges cannot be split.
 void separate_unsplittable_edges(llvm::Function& function);
 
 struct FlowGraph {
@@ -22,9 +22,9 @@ struct FlowGraph {
 // `finds_likely`: fills FlowBlock::likely from clang's estimates.
 FlowGraph flow_graph(llvm::Function& function, bool finds_likely);
 
-// Splits the edges that `numbered` names. `block_of_node` gets the block of each node; of the exit
-// it is null. Returns why that is impossible, or an empty text; edges may have been split all the
-// same, which changes nothing that the program does.
+// Splits the edges in `numbered`. Sets `block_of_node` to the block of each node; null for the
+// exit. Returns the reason if that is impossible, otherwise an empty text. Edges may have been
+// split even then, which does not change the program's behaviour.
 std::string split_edges(const FlowGraph& graph, const NumberedGraph& numbered,
                         std::vector<llvm::BasicBlock*>& block_of_node);
 

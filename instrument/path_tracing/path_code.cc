@@ -20,8 +20,8 @@ namespace {
 
 using csi::Phase;
 
-// Local labels of assembly can be defined any number of times, so that an optimiser may copy the
-// code that they are in. Programs do not use numbers like these.
+// Local labels of assembly can be defined repeatedly, so that optimisers may duplicate the code.
+// The numbers are unlikely to occur in programs.
 constexpr const char* kPushSection = "\t.pushsection .debug_telltale_paths,\"?\",%progbits\n";
 
 class PathCode {
@@ -36,7 +36,7 @@ class PathCode {
                    llvm::Triple::x86_64) {}
 
   llvm::DenseSet<const llvm::Instruction*> run() {
-    // Found before code is inserted, which is at these places.
+    // Insertion points, determined before any code is inserted.
     if (traced_.marks_after_calls) mark_after_calls();
     insert_variables();
     for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
@@ -81,7 +81,7 @@ class PathCode {
     return call;
   }
 
-  // Assembly: from here on, the program is in this node.
+  // Emits assembly that marks the start of this node.
   [[nodiscard]] std::string position(std::uint32_t node, Phase phase,
                                      bool is_after_instruction = true) const {
     constexpr unsigned kSize = 22;
@@ -100,9 +100,9 @@ class PathCode {
     insert_assembly(builder, position(node, phase), {}, "");
   }
 
-  // Stores, or adds, and then is at a position. Returns the instruction. On x86-64 both are one
-  // piece of assembly, since instructions could be scheduled between them, where the position would
-  // not be what the variables say.
+  // Emits a store or an addition followed by a position; returns the instruction. On x86-64 both
+  // are one piece of assembly: the scheduler could otherwise place instructions between them, where
+  // position and variables would disagree.
   llvm::Instruction* change(llvm::IRBuilder<>& builder, const char* instruction,
                             const char* constraints, llvm::Value* operand, llvm::Value* variable,
                             const std::string& next_position) {
@@ -130,7 +130,7 @@ class PathCode {
     insert_position(builder, node, Phase::kSettled);
   }
 
-  // Where the variables are, for readers without DWARF: operands as the assembler sees them.
+  // The location of the variables for readers without DWARF, as operands of the assembler.
   void insert_frame_record(llvm::IRBuilder<>& builder) {
     llvm::CallInst* const call = insert_assembly(
         builder,
@@ -208,8 +208,8 @@ class PathCode {
     insert_position(builder, kEntryNode, Phase::kSettled);
   }
 
-  // The next iteration need not wait until the index has been stored. Not where registers can have
-  // old values after longjmp.
+  // Keeps the index in a register, so that the next iteration does not wait for the store. Not in
+  // functions where registers may have stale values after longjmp.
   [[nodiscard]] bool keeps_index_in_register() const {
     return traced_.is_optimised && !traced_.function.callsFunctionThatReturnsTwice();
   }
@@ -240,7 +240,7 @@ class PathCode {
   }
 
   void insert_edge(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
-    // A block that leaves is still where the program is.
+    // A block that ends the activation is still a position of the program.
     const std::uint32_t next = edge.to == kExitNode ? edge.from : edge.to;
     if (edge.is_back) {
       store_number(builder, edge.exit_increment, edge.increment, next);
@@ -251,8 +251,8 @@ class PathCode {
     }
   }
 
-  // Code of an edge at the start of its target: until it has run, the variables are those of the
-  // source.
+  // Code of an edge at the start of its target: before it, the variables are still in the state of
+  // the source block.
   void insert_block_start(std::uint32_t node) {
     llvm::BasicBlock* const block = traced_.block_of_node[node];
     llvm::IRBuilder<> builder(block, block->getFirstInsertionPt());
@@ -275,8 +275,8 @@ class PathCode {
     insert_edge(builder, edge);
   }
 
-  // Blocks end differently, so that the code generator does not merge the same calls at their ends.
-  // Nothing may be between a call and its return if it is to become a jump.
+  // Makes the ends of blocks distinct, so that the code generator does not merge identical calls.
+  // Inserts nothing between a call and its return, so that it can become a jump.
   void insert_block_end(std::uint32_t node) {
     llvm::BasicBlock* const block = traced_.block_of_node[node];
     llvm::Instruction* place = block->getTerminator();
@@ -289,7 +289,7 @@ class PathCode {
     insert_assembly(builder, "# end of " + std::to_string(traced_.first_id + node), {}, "");
   }
 
-  // A callee that is inlined later leaves its own positions behind.
+  // A callee inlined later brings its own positions.
   void mark_after_calls() {
     for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
       if (traced_.block_of_node[node] == nullptr) continue;
@@ -328,7 +328,7 @@ class PathCode {
   llvm::AllocaInst* array_ = nullptr;
   llvm::AllocaInst* index_ = nullptr;
   llvm::AllocaInst* sum_ = nullptr;
-  llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser, which cannot look into index_
+  llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser: a register copy of index_
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
 };

@@ -1,4 +1,4 @@
-// The code of path tracing: an activation's variables, and what happens on edges.
+// The code of path tracing: variables of an activation, and code on edges.
 #pragma once
 
 #include <llvm/ADT/DenseSet.h>
@@ -12,7 +12,7 @@
 
 namespace telltale::instrument {
 
-// What the code of one function is made from.
+// Inputs for the code of one function.
 struct TracedFunction {
   llvm::Function& function;
   const NumberedGraph& numbered;
@@ -24,7 +24,7 @@ struct TracedFunction {
 };
 
 // Inserts variables, code and positions. Returns the instructions that .debug_PT prints as -1: one
-// for each place where a path's number is stored.
+// for each store of a path number.
 llvm::DenseSet<const llvm::Instruction*> insert_path_code(const TracedFunction& traced,
                                                           const TraceOptions& options);
 

@@ -72,7 +72,7 @@ void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
 // Scopes of a function: the function itself, and callees that were inlined.
 class Scopes {
  public:
-  // Of the scope that `location` is in; new scopes are appended to `text`.
+  // The number of the scope of `location`; appends new scopes to `text`.
   std::size_t number_of(const llvm::DILocation& location, std::string& text) {
     const llvm::DISubprogram* const subprogram = location.getScope()->getSubprogram();
     const llvm::DILocation* const call = location.getInlinedAt();
@@ -122,8 +122,8 @@ std::string place_of_function(const llvm::Function& function) {
          std::to_string(subprogram->getLine()) + "\n";
 }
 
-// The directive that begins a section's part: in the function's comdat, so that the linker drops
-// the text of copies that it drops.
+// The directive that begins a part of a section, in the function's comdat, so that the linker drops
+// the text together with the function.
 std::string push_section(const llvm::Function& function, const char* section) {
   const std::string name = std::string("\t.pushsection ") + section;
   if (!function.hasComdat()) return name + ",\"\",%progbits\n";

@@ -14,7 +14,7 @@
 namespace telltale::instrument {
 namespace {
 
-// Why a function cannot be traced whatever its paths; empty if it can.
+// The reason why a function cannot be traced regardless of its paths; empty if it can.
 std::string unsupported_reason(const llvm::Function& function) {
   if (function.hasFnAttribute(llvm::Attribute::Naked)) return "naked function";
   if (function.isPresplitCoroutine()) return "it is a coroutine that has not been split yet";
@@ -78,8 +78,8 @@ class PathTracing {
   void trace(llvm::Function& function) {
     separate_unsplittable_edges(function);
     const FlowGraph graph = flow_graph(function, is_optimised_);
-    // A limit that was asked for leaves functions out; without one, paths are cut. Without
-    // optimisation the metadata is csi-cc's.
+    // An explicit limit excludes functions; otherwise long paths are cut. Without optimisation, the
+    // metadata equals csi-cc's.
     NumberingOptions options{.most_paths = unit_.options.most_paths,
                              .stores_at_exit = !is_optimised_};
     constexpr std::uint64_t kCutAbove = std::uint64_t{1} << 48U;

@@ -7,7 +7,7 @@
 
 namespace telltale::instrument {
 
-// Of the unit that this process compiles; plugin.cc fills it.
+// Options for the translation unit of this process; plugin.cc sets them.
 struct TracedUnit {
   TraceOptions options;
   bool is_active = false;        // the pass has still to run

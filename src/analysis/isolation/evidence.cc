@@ -97,8 +97,8 @@ void PredicateTally::change_all(std::span<const LabelledRun* const> runs, size_t
     change(runs_, run->failed);
     for (const uint32_t group : run->evidence.groups()) change(reported_in_[group], run->failed);
   }
-  // A block's sites have counts of their own: workers share nothing, and the order in which they
-  // work does not matter.
+  // Each block of sites has separate counts: workers share nothing, and their order does not
+  // matter.
   const size_t blocks = sites_->site_count() / RunEvidence::kBlockSites + 1;
   parallel_for(blocks, worker_count(workers), [&](size_t block, size_t) {
     for (const LabelledRun* run : runs) {

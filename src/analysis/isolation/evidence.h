@@ -10,12 +10,10 @@
 
 namespace telltale::isolation {
 
-// What many runs observed, one bit of truth a predicate and run: how often something was counted in
-// one run does not matter, because observations within a run depend on each other (a sampled call
-// counts all of its sites).
+// The observations of many runs, one bit per predicate and run. The number of observations within a
+// run does not matter, because they depend on each other (a sampled call counts all of its sites).
 
-// Sites that were counted in the same way, numbered one after the other: a unit's sites of one
-// scheme.
+// Consecutively numbered sites with the same kind of counters: the sites of one unit and scheme.
 struct SiteGroup {
   static constexpr unsigned kMaxCounters = 16;
 
@@ -24,7 +22,7 @@ struct SiteGroup {
   // Predicate 2i is "counter i counted", 2i + 1 "another counter counted". Otherwise predicate i is
   // "counter i counted".
   bool complements = false;
-  // A run observes the site if it tells of the group at all. Otherwise: if a counter counted.
+  // A run observes the site if its report contains the group. Otherwise: if a counter is not 0.
   bool observed_by_report = false;
 
   [[nodiscard]] unsigned predicates() const { return complements ? 2 * counters : counters; }
@@ -73,10 +71,10 @@ struct ObservedSite {
   uint32_t counted = 0;  // a bit for each counter that is not 0; never 0
 };
 
-// What one run observed, packed: about a byte a site. Immutable.
+// The observations of one run, packed: about one byte per site. Immutable.
 class RunEvidence {
  public:
-  // `observed` ascends by site. `groups`: those that the run tells of, ascending.
+  // `observed` ascends by site. `groups`: the groups in the run's report, ascending.
   RunEvidence(std::span<const ObservedSite> observed, std::vector<uint32_t> groups);
 
   // Calls use(site, counted) for each observed site of a block, ascending.
@@ -99,7 +97,7 @@ class RunEvidence {
   void for_each(Use use) const {
     for (size_t block = 0; block < block_ends_.size(); ++block) for_each_in_block(block, use);
   }
-  // What was counted at the site; 0: nothing.
+  // The counters of the site that are not 0; 0: none.
   [[nodiscard]] uint32_t counted_at(uint32_t site) const;
   [[nodiscard]] const std::vector<uint32_t>& groups() const { return groups_; }
   [[nodiscard]] size_t memory_bytes() const;
@@ -108,12 +106,12 @@ class RunEvidence {
   static size_t block_of(uint32_t site) { return site / kBlockSites; }
 
  private:
-  // An entry is a number: the distance from the preceding site, and in the low bits the counters.
-  // Counters that do not fit there are a number of their own.
+  // An entry is a number: the distance from the preceding site, and the counters in the low bits.
+  // Counters that do not fit are a separate number.
   static constexpr unsigned kCountedBits = 3;
   static constexpr uint32_t kCountedMask = (1U << kCountedBits) - 1;
 
-  // Seven bits a byte, the lowest first.
+  // Seven bits per byte, the lowest first.
   static uint32_t read(const uint8_t*& at) {
     uint32_t number = *at & 0x7FU;
     for (unsigned shift = 7; (*at++ & 0x80U) != 0; shift += 7) number |= (*at & 0x7FU) << shift;
@@ -122,7 +120,7 @@ class RunEvidence {
   void append(uint32_t number);
 
   std::vector<uint8_t> bytes_;
-  std::vector<uint32_t> block_ends_;  // in bytes_; blocks behind the last observed site are absent
+  std::vector<uint32_t> block_ends_;  // in bytes_; blocks after the last observed site are absent
   std::vector<uint32_t> groups_;
 };
 
@@ -132,16 +130,16 @@ struct LabelledRun {
   bool failed = false;
 };
 
-// Runs that a predicate was true in, and runs that observed its site, for all predicates.
+// For all predicates: number of runs in which it was true, and of runs that observed its site.
 class PredicateTally {
  public:
   explicit PredicateTally(const SiteTable& sites);
 
   // Each works on `workers` threads (0: all cores); the counts are the same for any number.
   void add(std::span<const LabelledRun* const> runs, size_t workers);
-  // Takes runs back that were added.
+  // Removes runs that were added.
   void remove(std::span<const LabelledRun* const> runs, size_t workers);
-  // Counts failing runs that were added as successful ones.
+  // Relabels added failing runs as successful.
   void relabel(std::span<const LabelledRun* const> runs, size_t workers);
 
   [[nodiscard]] const RunCounts& runs() const { return runs_; }

@@ -22,7 +22,7 @@ struct Ranked {
   Candidate candidate;
   PredicateCounts counts;
   double score = 0;
-  double first_true = 0;  // infinite: not known
+  double first_true = 0;  // infinite: unknown
 };
 
 bool passes(const PredicateCounts& counts, const IsolationOptions& options, double z) {
@@ -133,8 +133,8 @@ class Isolator {
     return truth;
   }
 
-  // Takes the failing runs, and with Discard::all_runs the successful ones, of the candidate out of
-  // left_, and changes current_ as the options say.
+  // Removes the candidate's failing runs from left_, and with Discard::all_runs also its successful
+  // ones; updates current_ according to the options.
   void discard_runs_of(const Candidate& candidate) {
     const std::vector<char> truth = true_in(left_, candidate);
     std::vector<const LabelledRun*> discarded;
@@ -192,7 +192,7 @@ class Isolator {
     return options_.limit != 0 && answer_.predictors.size() >= options_.limit;
   }
 
-  // Which failing runs the ranking explains, predictor by predictor.
+  // Determines the failing runs that each predictor of the ranking explains.
   void count_explained() {
     std::vector<const LabelledRun*> open;
     for (const LabelledRun* run : all_) {
@@ -305,7 +305,7 @@ class Isolator {
   const IsolationOptions& options_;
   double z_;
   PredicateTally initial_;
-  PredicateTally current_;  // of the runs that are left, with their labels now
+  PredicateTally current_;  // of the remaining runs, with their current labels
   std::vector<const LabelledRun*> all_;
   std::vector<const LabelledRun*> left_;  // not discarded, and not relabelled
   std::vector<Candidate> candidates_;     // ascending

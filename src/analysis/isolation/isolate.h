@@ -30,7 +30,7 @@ enum class Discard : uint8_t {
   relabel,       // the failing ones become successful
 };
 
-// Predicates that are left out. The last four are those of the paper of 2003.
+// Predicates that are dropped. The last four filters are from the paper of 2003.
 struct Filters {
   bool lower_bound = true;                 // the lower bound of Increase is not above 0
   bool universal_falsehood = false;        // never true
@@ -50,13 +50,13 @@ struct IsolationOptions {
   size_t limit = 0;         // predicates in the answer; 0: no limit
   size_t affinity = 0;      // length of each predictor's affinity list
   size_t workers = 0;       // 0: all cores
-  // By predicate: when it became true in failing runs, from 0, their beginning, to 1. Equal scores
-  // are ordered by it, because causes precede consequences. Not a number: not known. Empty: not
-  // known of any predicate.
+  // By predicate: when it became true in failing runs, from 0 (start of the run) to 1. Orders equal
+  // scores, because causes precede consequences. Not a number: unknown. Empty: unknown for all
+  // predicates.
   std::span<const double> first_true = {};
 };
 
-// Another predicate, and what its importance loses if the runs of a predictor are taken away.
+// Another predicate, and the loss of its importance if the runs of a predictor are removed.
 struct Affinity {
   uint32_t predicate = 0;
   double before = 0;
@@ -80,7 +80,7 @@ struct Predictor {
 struct Isolation {
   RunCounts runs;
   uint32_t predicates_true = 0;  // predicates that were true in a run
-  uint32_t candidates = 0;       // of which the filters left so many
+  uint32_t candidates = 0;       // of these, the number that pass the filters
   uint32_t unexplained = 0;      // failing runs in which no predictor was true
   std::vector<Predictor> predictors;
 };

@@ -36,7 +36,7 @@ Interval score_interval(const PredicateCounts& counts, double z) {
   const Interval of_g = wilson_interval(failing_others, others, z);
   const Interval of_share = wilson_interval(others, all, z);
   const double difference = f - g;
-  // A negative difference is nearest to 0 where the share is smallest.
+  // A negative difference is closest to 0 where the share is smallest.
   const double less = difference >= 0 ? share - of_share.low : of_share.high - share;
   const double more = difference >= 0 ? of_share.high - share : share - of_share.low;
   const double below = share * share * (square(f - of_f.low) + square(of_g.high - g));
@@ -48,7 +48,7 @@ Interval score_interval(const PredicateCounts& counts, double z) {
 }  // namespace
 
 double standard_deviations(double confidence) {
-  // erf grows, so halving finds the argument to the last bit.
+  // erf is monotone, so bisection finds the argument to the last bit.
   double low = 0;
   double high = 40;
   for (int i = 0; i < 100; ++i) {

@@ -6,7 +6,7 @@
 
 namespace telltale::isolation {
 
-// A number that a run has, for instance how often it called a function.
+// A number per run, for instance how often it called a function.
 struct LabelledValue {
   uint64_t value = 0;
   bool failed = false;

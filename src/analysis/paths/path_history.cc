@@ -8,8 +8,8 @@
 namespace telltale {
 namespace {
 
-// Limits of what a damaged or hostile input can cost: blocks of completed paths, and edges that are
-// looked at on the way to candidates.
+// Bounds on the cost of damaged or hostile input: blocks of completed paths, and edges visited on
+// the way to candidates.
 constexpr size_t kMostBlocks = size_t{1} << 22;
 constexpr size_t kMostEdges = size_t{1} << 26;
 
@@ -48,7 +48,7 @@ class HistoryReader {
   }
 
  private:
-  // Sets completed and complete. False: nothing in the record can be used.
+  // Sets completed and complete. Returns false if nothing in the record is usable.
   bool read_ring() {
     const size_t size = record_.ring.size();
     if (size == 0) return contradict("the ring of path numbers is empty");
@@ -65,7 +65,7 @@ class HistoryReader {
       count = most;
     }
     for (size_t i = 0; i < count; ++i) append(record_.ring[(first + i) % size]);
-    // No other path than the first begins at the entry.
+    // Only the first path begins at the entry.
     history_.complete =
         history_.completed.empty() ? !full && count == 0 : !history_.completed.front().start;
     if (!full && !history_.complete)
@@ -117,7 +117,7 @@ class HistoryReader {
       history_.readings.push_back(*std::move(reading));
   }
 
-  // How the path that is not complete begins.
+  // Determines the start of the incomplete path.
   [[nodiscard]] PathStart start_of_partial() const {
     if (history_.completed.empty()) return kFromEntry;
     return history_.completed.back().ended_with.value_or(kFromEntry);
@@ -130,12 +130,12 @@ class HistoryReader {
     return Reading{.partial = {path.blocks.begin(), at + 1}, .completed = completed};
   }
 
-  // The newest path as the one that was stopped in `block`: its number is stored already.
+  // Treats the newest path as the current one, stopped in `block` after its number was stored.
   [[nodiscard]] std::optional<Reading> reading_of_newest(uint32_t block) const {
     const Path& newest = history_.completed.back();
     auto reading = prefix_until(newest, block, history_.completed.size() - 1);
     if (!reading) return std::nullopt;
-    // It cannot have been stored before it came to a block that stores it.
+    // Its number cannot have been stored before a block that stores it.
     const auto stores = [&](uint32_t b) { return graph_.blocks[b].stores_path; };
     const bool later =
         std::any_of(newest.blocks.begin() + static_cast<ptrdiff_t>(reading->partial.size()),
@@ -174,7 +174,8 @@ class HistoryReader {
   // function between two of them.
   void add_readings_between_updates(uint32_t block) {
     if (!history_.completed.empty()) {
-      // The index has moved on, and the path sum is the stored number, or 0, or the next path's.
+      // The index is updated, and the path sum is the stored number, 0, or the start of the next
+      // path.
       const auto sum = static_cast<uint64_t>(record_.sum);
       const PathStart start = start_of_partial();
       if (sum == history_.completed.back().number || sum == 0 ||
@@ -182,14 +183,14 @@ class HistoryReader {
         add(reading_of_newest(block), true);
     }
     if (at_exit()) return;
-    // The path sum is whole; the ring may have it already, the index does not.
+    // The path sum is complete; the ring may contain it already, but the index is not updated.
     const std::optional<Path> path = path_of(record_.sum);
     if (path && path->start.value_or(kFromEntry) == start_of_partial())
       add(prefix_until(*path, block, history_.completed.size()), true);
     add_readings_beside_increments(block);
   }
 
-  // The increment of an edge is added before its source is left, or after its target was entered.
+  // The increment of an edge is added at the end of its source or at the start of its target.
   void add_readings_beside_increments(uint32_t block) {
     const auto sum = static_cast<uint64_t>(record_.sum);
     for (const PathEdge& edge : numbers_.edges()) {
@@ -207,7 +208,7 @@ class HistoryReader {
     }
   }
 
-  // In the entry block the record may not be set yet. Nothing but the entry came before it.
+  // In the entry block the record may not be initialized yet; no other block precedes it.
   void read_unset(std::span<const uint32_t> candidates) {
     if (std::ranges::find(candidates, kEntryNode) == candidates.end()) return;
     history_ = {};

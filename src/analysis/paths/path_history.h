@@ -21,7 +21,7 @@ struct PathGraph {
     uint64_t id = 0;              // in the metadata
     std::vector<uint32_t> lines;  // in the order of instructions, without repetitions in sequence
     bool stores_path = false;     // the number of a completed path is stored in it
-    // The same with functions and files, if the metadata tell them; otherwise empty.
+    // The same with functions and files, if the metadata contain them; otherwise empty.
     std::vector<Place> places = {};
   };
   // The function itself, or one that was inlined into it before it was instrumented.
@@ -34,10 +34,10 @@ struct PathGraph {
   PathNumbers numbers;
   std::string symbol = {};
   std::vector<Scope> scopes = {};
-  bool calls_setjmp = false;  // its record cannot be trusted after longjmp
+  bool calls_setjmp = false;  // its record is unreliable after longjmp
 };
 
-// What path tracing keeps in a function's frame.
+// The record of path tracing in a function's frame.
 struct PathRecord {
   std::vector<int64_t> ring;  // numbers of completed paths; the last is -1 until the ring is full
   uint64_t next = 0;          // index in the ring of the number that is stored next
@@ -52,7 +52,7 @@ struct PathHistory {
     std::optional<uint32_t> start;       // index of the back edge before it; empty: the entry
     std::optional<uint32_t> ended_with;  // index of the back edge after it; empty: the exit
   };
-  // One way in which the record fits a block that the function may have been stopped in.
+  // One reading: how the record is consistent with a block in which the function may have stopped.
   struct Reading {
     std::vector<uint32_t> partial;  // from the beginning of the path to the block, inclusive
     size_t completed = 0;           // how many of PathHistory::completed came before it
@@ -63,16 +63,16 @@ struct PathHistory {
   std::vector<Path> completed;
   // True if `completed` begins where the function was entered; false if older paths are lost.
   bool complete = false;
-  // None if the record contradicts every block that the function may have been stopped in.
+  // Empty if the record contradicts every block in which the function may have stopped.
   std::vector<Reading> readings;
-  // What does not fit, one sentence without a full stop; empty if everything does.
+  // The contradiction, one sentence without a full stop; empty if there is none.
   std::string contradiction;
 };
 
-// Decodes the record of a function that was stopped in one of `candidates`. Given the block there
-// is one reading; several remain if several blocks fit. Never fails: what contradicts the graph is
-// left out and said. Time is bounded whatever the input (docs/analysis/paths.md). REQUIRES:
-// candidates are nodes.
+// Decodes the record of a function that was stopped in one of `candidates`. Given the block, there
+// is one reading; several blocks may give several. Never fails: reports and omits what contradicts
+// the graph. Time is bounded for any input (docs/analysis/paths.md). REQUIRES: candidates are
+// nodes.
 PathHistory read_path_history(const PathGraph& graph, const PathRecord& record,
                               std::span<const uint32_t> candidates);
 

@@ -12,7 +12,8 @@ namespace telltale::cli {
 // predictor that was true in fewer than ten runs is for review, not a failure.
 void write_isolation_sarif(const IsolationAnswer& answer, size_t limit, BlockWriter& out);
 
-// A Graphviz graph: predictors, and the predicates of their affinity lists with what these lose.
+// A Graphviz graph: predictors, and the predicates of their affinity lists with their loss of
+// importance.
 void write_isolation_dot(const IsolationAnswer& answer, size_t limit, BlockWriter& out);
 
 }  // namespace telltale::cli

@@ -51,7 +51,7 @@ Result<void> add_study(const std::string& folder, const IsolationSources& source
   return {};
 }
 
-// A label, a tab and the path of a report in each line.
+// Each line: label, tab, path of a report.
 Result<void> add_list(const std::string& path, const IsolationSources& sources,
                       IsolationInput& input) {
   const Result<InputFile> file = InputFile::open(path, sources.limits);

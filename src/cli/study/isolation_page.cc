@@ -23,8 +23,8 @@ using isolation::Predictor;
 constexpr size_t kRunsShown = 1000;
 constexpr uint64_t kSourceBytes = uint64_t{4} << 20;  // of a file that is shown
 
-// JSON text for a script element: the three characters and the two line separators that mean
-// something there occur inside of strings only.
+// JSON text for a script element: its three special characters and two line separators occur only
+// inside strings.
 std::string for_script(const std::string& json) {
   std::string text;
   for (size_t i = 0; i < json.size(); ++i) {
@@ -41,7 +41,7 @@ std::string for_script(const std::string& json) {
   return text;
 }
 
-// A line of source. Its own backslashes stay as they are, as people expect of code.
+// A line of source. Keeps its backslashes, as expected in code.
 std::string visible_source(std::string_view line) {
   std::string text;
   for (const char c : line) {

@@ -146,7 +146,7 @@ void write_head(const IsolationAnswer& answer, BlockWriter& out) {
                         answer.isolation.predicates_true, answer.isolation.candidates));
 }
 
-// For people.
+// Text output.
 constexpr std::array kShownColumns = {
     field::number_id("rank", "From 1."),
     field::number("score", Unit::none, "The score that orders the predicates."),

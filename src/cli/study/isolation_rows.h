@@ -11,7 +11,7 @@
 
 namespace telltale::cli {
 
-// The runs that were given, and what became of them.
+// The given runs, by how they were used.
 struct IsolationRuns {
   uint64_t failing = 0;
   uint64_t successful = 0;
@@ -20,7 +20,7 @@ struct IsolationRuns {
   uint64_t unresolved = 0;
 };
 
-// An answer of isolation, to be written.
+// A result of isolation to write.
 struct IsolationAnswer {
   const PredicateSet& predicates;
   const isolation::Isolation& isolation;

@@ -21,7 +21,7 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr std::array kEndings = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr Seconds kGrace(5);     // from SIGTERM to SIGKILL
-constexpr Seconds kLongest(60);  // that is slept at once
+constexpr Seconds kLongest(60);  // longest sleep
 constexpr mode_t kFileMode = 0666;
 
 struct Running {
@@ -143,7 +143,7 @@ class JobRunner {
     siginfo_t info{};
     const int signal = sigtimedwait(&waited_, &info, &limit);
     if (signal <= 0 || signal == SIGCHLD) return;
-    // The second time there is no waiting.
+    // Does not wait the second time.
     const int sent = interrupted_ ? SIGKILL : SIGTERM;
     interrupted_ = true;
     for (const Running& job : running_) send(job, sent);
@@ -170,7 +170,7 @@ class JobRunner {
       return true;
     });
     for (const auto& [job, outcome] : ended) {
-      // What it started and left behind.
+      // Processes that it started and left running.
       if (outcome.timed_out && options_.own_groups) kill(-job.pid, SIGKILL);
       if (interrupted_) continue;
       if (auto next = go_on(job.item, &outcome, start_failure); !next) return next;

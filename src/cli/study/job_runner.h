@@ -26,7 +26,7 @@ struct JobOutcome {
   bool timed_out = false;  // and was ended for that
 };
 
-// Work in numbered items, each of which is one job after the other.
+// Numbered items of work; each is a sequence of jobs.
 class JobSource {
  public:
   JobSource() = default;
@@ -41,8 +41,8 @@ class JobSource {
 
 struct JobOptions {
   size_t parallel = 1;
-  // Each job in a process group of its own, which is ended as a whole. Otherwise what a terminal
-  // sends reaches the jobs too.
+  // Runs each job in a separate process group, which is ended as a whole. Otherwise signals of a
+  // terminal reach the jobs too.
   bool own_groups = true;
 };
 

@@ -9,10 +9,10 @@
 
 namespace telltale::cli {
 
-// A command that labels runs, as `git bisect run` asks for one: its exit status is 0 for a run that
-// passed, 125 for one to be skipped, and another one below 126 for a run that failed.
+// A command that labels runs by the rules of `git bisect run`: exit status 0 means passed, 125
+// skipped, any other below 126 failed.
 
-// What it finds in its environment about the run.
+// The description of the run in its environment.
 std::vector<std::pair<std::string, std::string>> label_environment(const StudyRun& run,
                                                                    const std::string& report);
 // `wait_status`: as of waitpid(2). Errors: bad_field, if the command could not be run or was

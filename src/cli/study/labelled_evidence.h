@@ -14,7 +14,7 @@
 
 namespace telltale::cli {
 
-// What labelled runs observed, whatever left it: feedback reports with the sites of programs, or
+// The observations of labelled runs: from feedback reports with the sites of programs, or from
 // recordings of calls.
 struct LabelledEvidence {
   std::unique_ptr<const IsolationInput> input;  // what the predicates are of

@@ -29,7 +29,7 @@ class TemporaryFolder {
 // Whether two files have the same bytes. Errors: io, if one cannot be opened.
 Result<bool> files_equal(const std::string& a, const std::string& b);
 
-// Copies a file to a descriptor as far as that takes it: whoever reads it may have gone.
+// Copies a file to a descriptor; stops if the reader has closed it.
 void pass_through(const std::string& path, int to);
 
 }  // namespace telltale::cli

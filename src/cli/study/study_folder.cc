@@ -80,7 +80,7 @@ Result<StudyFolder> StudyFolder::open(const std::string& folder) {
   const Bytes bytes = input->bytes();
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (const size_t whole = text.rfind('\n') + 1; whole != text.size()) {
-    // The run that it was of is not known; the next run takes its number.
+    // Its run is unknown; the next run takes its number.
     if (::ftruncate(file, static_cast<off_t>(whole)) != 0)
       return io_error(list, "cannot be truncated after its last complete row", errno);
     fmt::print(stderr, "telltale: {}: removed the torn last row\n", visible(list));

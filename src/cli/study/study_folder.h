@@ -12,12 +12,12 @@
 
 namespace telltale::cli {
 
-// A study that is written to. While this exists, no other telltale process can write to it.
+// A study open for writing. While this exists, no other telltale process can write to it.
 // Move-only.
 class StudyFolder {
  public:
-  // Makes the folder, or opens a study that is there. Errors: usage, if the folder has other files
-  // and is no study, or another process writes to it; io; those of read_study_runs.
+  // Creates the folder or opens an existing study. Errors: usage, if the folder contains other
+  // files and is not a study, or another process writes to it; io; those of read_study_runs.
   static Result<StudyFolder> open(const std::string& folder);
   StudyFolder(StudyFolder&& other) noexcept;
   StudyFolder& operator=(StudyFolder&&) = delete;
@@ -29,9 +29,8 @@ class StudyFolder {
   [[nodiscard]] const std::vector<StudyRun>& runs() const { return runs_; }  // when it was opened
   [[nodiscard]] uint64_t next_run() const;                                   // unused number
 
-  // Stores the site tables of a program under its build-id, unless they are there. Returns the name
-  // that they are stored under. Errors: io; those of SamplerSites::add; bad_field, if the program
-  // has no sites.
+  // Stores the site tables of a program under its build-id, unless they exist. Returns their name.
+  // Errors: io; those of SamplerSites::add; bad_field, if the program has no sites.
   Result<std::string> add_sites(const std::string& program, ProblemLog& problems);
   // Errors: io.
   Result<void> append(const StudyRun& run);

@@ -47,7 +47,7 @@ std::string with_number(std::string text, uint64_t run) {
   return text;
 }
 
-// A word as sh reads it, on one line.
+// Quotes a word for sh, on one line.
 std::string shell_word(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
@@ -94,7 +94,7 @@ Result<double> parse_seconds(const std::string& text) {
   return number * known->second;
 }
 
-// What has been done so far, on a terminal.
+// Prints progress on a terminal.
 class Progress {
  public:
   Progress(uint64_t times, bool quiet)
@@ -179,7 +179,7 @@ class StudyRecorder : public JobSource {
     return study_report_path(study_.path(), run.number);
   }
 
-  // Standard input of one more job that reads the same as the others.
+  // Opens standard input for another job that reads the same bytes.
   Result<int> input_of_job() const {
     if (options_.times == 1 && reference_program_.empty()) return -1;
     return input_.open_again();
@@ -198,7 +198,7 @@ class StudyRecorder : public JobSource {
       run.command += (run.command.empty() ? "" : " ") + shell_word(job.words.back());
     }
     std::string file = report_of(run);
-    // Of a run that was interrupted, and has no row.
+    // Removes the report of an interrupted run, which has no row.
     std::error_code failure;
     fs::remove(file, failure);
     replace_all(file, "%", "%%");
@@ -251,7 +251,7 @@ class StudyRecorder : public JobSource {
     return job;
   }
 
-  // `outcome` of the reference program; null: there is none.
+  // `outcome` of the reference program; null: none.
   Result<void> compare(size_t item, const JobOutcome* outcome) {
     StudyRun& run = states_[item].run;
     if (options_.reference.empty() || run.rule == kTimeout) return {};
@@ -320,7 +320,7 @@ class StudyRecorder : public JobSource {
   Progress progress_;
 };
 
-// Stores the sites of all programs; the build that runs are said to be of is the first one's.
+// Stores the sites of all programs; the first program's build-id names the build of the runs.
 Result<std::string> store_sites(const StudyOptions& options, StudyFolder& study) {
   std::vector<std::string> programs = options.programs;
   if (programs.empty()) {
@@ -348,7 +348,7 @@ int report_failure(const Error& error, int start_failure) {
   return start_failure == ENOENT ? kNotFound : kNotRunnable;
 }
 
-// Hundreds of crashes would fill the disk.
+// Disables core files: those of hundreds of crashes would fill the disk.
 void leave_no_cores() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;

@@ -7,7 +7,7 @@
 
 namespace telltale::cli {
 
-// What `telltale run --study` was asked to do.
+// The options of `telltale run --study`.
 struct StudyOptions {
   std::string folder;
   uint64_t times = 1;
@@ -17,13 +17,13 @@ struct StudyOptions {
   std::string timeout;                // duration; empty: none
   std::string label_command;          // for sh; empty: none
   std::string reference;              // a program, or a file of expected output; empty: none
-  std::vector<std::string> programs;  // that have the sites, if the command's has not
+  std::vector<std::string> programs;  // programs with the sites, if the command's has none
   bool quiet = false;
   std::vector<std::string> command;
 };
 
-// Runs the command so often, and adds the runs to the study. Returns an exit status: of one run the
-// program's own; of several kDone, or 130 if a signal ended the work.
+// Runs the command this often and adds the runs to the study. Returns an exit status: for one run
+// the program's; for several kDone, or 130 if a signal ended the work.
 int record_study(const StudyOptions& options);
 
 }  // namespace telltale::cli

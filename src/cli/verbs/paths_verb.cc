@@ -1,4 +1,4 @@
-// `telltale paths`: what the functions on the stacks of a core file ran.
+// `telltale paths`: what the functions on the stacks of a core file executed.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// `telltale study`: what is in a study, several studies in one, other labels.
+// `telltale study`: describes, merges and relabels studies.
 #include <fmt/format.h>
 #include <sys/wait.h>
 
@@ -126,7 +126,7 @@ int merge(const StudyVerbOptions& options) {
   return report_problems({}, problems);
 }
 
-// What a signal or status alone says, as when the run was recorded.
+// The label by signal and exit status alone, as at recording time.
 void label_by_outcome(StudyRun& run) {
   if (run.rule == "timeout") return;
   run.rule = run.status ? "status" : "signal";

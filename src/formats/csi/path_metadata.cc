@@ -30,7 +30,7 @@ std::optional<std::string_view> take_line(Cursor& in) {
   return rest.substr(0, end);
 }
 
-// Numbers have one spelling, so that the writer restores the text.
+// Accepts only one spelling of numbers, so that the writer restores the text.
 template <typename T>
 std::optional<T> parse_number(std::string_view text) {
   T number = 0;
@@ -41,7 +41,7 @@ std::optional<T> parse_number(std::string_view text) {
   return number;
 }
 
-// Takes what is before the separator off the front of `text`; empty if it is not there.
+// Removes and returns the text before the separator; empty if there is no separator.
 std::optional<std::string_view> take_until(std::string_view& text, std::string_view separator) {
   const size_t end = text.find(separator);
   if (end == std::string_view::npos) return std::nullopt;
@@ -212,7 +212,7 @@ class PathMetadata::Reader {
     PathEdge edge;
     const size_t comment = text.find('#');
     if (comment != std::string_view::npos) {
-      // npos + 1 is 0: nothing but blanks.
+      // npos + 1 is 0: only blanks.
       const size_t end = text.substr(0, comment).find_last_not_of(" \t") + 1;
       edge.comment = text.substr(end);
       text = text.substr(0, end);

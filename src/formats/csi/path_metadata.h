@@ -15,7 +15,7 @@ namespace telltale::csi {
 // The text of a section .debug_PT: the control flow graph of each function with path tracing
 // (docs/formats/csi.md). Texts are views of the input and are never trusted.
 
-// The token of a block's line that stands for the store of a completed path.
+// The token of a block's line that represents the store of a completed path.
 inline constexpr int64_t kPathStore = -1;
 
 enum class BlockKind : uint8_t { plain, entry, exit };
@@ -27,7 +27,7 @@ struct PathBlock {
   // kPathStore.
   uint32_t first_token = 0;
   uint32_t token_count = 0;
-  bool says_null = false;  // how the text says that there is none; otherwise the line just ends
+  bool says_null = false;  // spelled NULL in the text; otherwise the line ends after ENTRY
 };
 
 struct PathEdge {
@@ -40,7 +40,7 @@ struct PathEdge {
 };
 
 struct PathFunction {
-  uint64_t offset = 0;    // of its `#` in the file
+  uint64_t offset = 0;    // offset of its `#` in the file
   std::string_view name;  // linkage name
   uint32_t first_block = 0;
   uint32_t block_count = 0;
@@ -53,8 +53,8 @@ struct PathFunction {
 // checked here.
 class PathMetadata {
  public:
-  // Damage goes to `problems`, with offset: a function that does not follow the grammar is left
-  // out, and reading resumes at the next line that is a `#`. `file_offset`: of bytes[0].
+  // Adds damage to `problems`, with offset: a function that violates the grammar is skipped, and
+  // reading resumes at the next line that is a `#`. `file_offset`: of bytes[0].
   static PathMetadata read(Bytes bytes, const std::string& file, uint64_t file_offset,
                            ProblemLog& problems);
 

@@ -40,7 +40,7 @@ std::optional<uint32_t> parse_number(std::string_view text) {
   return number;
 }
 
-// Lines that are not understood are left out: later versions may have others.
+// Skips unknown lines: later versions may add some.
 void read_function_line(const std::vector<std::string>& fields, PathFunctionRecord& function) {
   const auto rest = std::span(fields).subspan(1);
   if (fields[0] == "flag" && !rest.empty() && rest[0] == "setjmp") function.calls_setjmp = true;

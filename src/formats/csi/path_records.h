@@ -55,8 +55,8 @@ struct PathRecords {
   std::vector<PathPosition> positions;  // without those of functions that the linker dropped
   std::vector<SkippedFunction> skipped;
 
-  // Damage goes to `problems`: a record that is cut ends reading, others are left out. Unknown
-  // kinds are skipped. `file_offset`: of bytes[0].
+  // Adds damage to `problems`: a truncated record ends reading, other damaged records are skipped,
+  // as are unknown kinds. `file_offset`: of bytes[0].
   static PathRecords read(Bytes bytes, std::endian order, const std::string& file,
                           uint64_t file_offset, ProblemLog& problems);
 };

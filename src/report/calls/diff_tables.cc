@@ -67,7 +67,7 @@ constexpr std::array kMembers = {
     rows("exceeded", kExceeded, "What grew by more than --gate allows."),
 };
 
-// For people.
+// Text output.
 constexpr Field kShownChange = text("change", "Relative change of the time.");
 constexpr Field kShownFate = kFate.titled("");
 constexpr Field kCallsA = kCallsBefore.titled("CALLS A");
