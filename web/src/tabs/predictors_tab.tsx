@@ -12,6 +12,8 @@ import {showCount, showShare} from '../text/units';
 import type {TabProps} from './kinds';
 
 const placeOf = ({file, line}: PredicatePlace): string => (file === '' ? '' : `${file}:${line}`);
+// Without folders, so that a narrow column shows the line; the title and the details have the whole name.
+const shortPlaceOf = (row: PredicatePlace): string => placeOf(row).slice(placeOf(row).lastIndexOf('/') + 1);
 const share = (value: number): string => showShare(value, 1);
 
 // Consecutive numbers as ranges: "1-3, 7".
@@ -38,7 +40,7 @@ function columnsOf(rows: Predictor[]): Column<Predictor>[] {
     {key: 'explained', width: '6em', title: 'Explains', about: 'Failed runs that no earlier predictor explains', minor: true, value: row => row.explained, show: row => showCount(row.explained)},
     {key: 'predicate', title: 'Predicate', isText: true, width: 'minmax(12em, 2fr)', value: row => row.predicate, show: row => <span class="name" title={row.predicate}>{row.predicate}</span>},
     {key: 'function', title: 'Function', isText: true, minor: true, value: row => row.function, show: row => <span class="name" title={row.function}>{row.function}</span>},
-    {key: 'place', title: 'Place', isText: true, minor: true, value: placeOf, show: row => <span class="name" title={placeOf(row)}>{placeOf(row)}</span>},
+    {key: 'place', title: 'Place', isText: true, minor: true, value: placeOf, show: row => <span class="name" title={placeOf(row)}>{shortPlaceOf(row)}</span>},
   ];
 }
 
