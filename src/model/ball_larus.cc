@@ -111,7 +111,7 @@ class Numbering {
   // Depth first; a node gets its id when an edge to it is first seen, and the last successor is
   // visited first. The order decides which edges are back edges in an irreducible loop.
   void discover() {
-    // The exit stands for "unknown" here: no block is the exit.
+    // The exit represents "unknown" here: it is never a block.
     node_of_.assign(blocks_.size(), kExitNode);
     add_node(0);
     add_node(NumberedNode::kNoBlock);

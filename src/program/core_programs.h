@@ -24,7 +24,7 @@ struct CorePrograms {
 
 // Finds the files of what the process had mapped: a given file with the build-id of the mapped one,
 // otherwise the file at its path, if it has that build-id. If the core file does not have a
-// build-id, the file's name decides. What is not found goes to `problems` as an oddity. Errors: a
+// build-id, the file's name decides. Adds what is not found to `problems` as an oddity. Errors: a
 // given file that was not mapped (bad_field) or cannot be read.
 Result<CorePrograms> find_core_programs(const CoreFile& core, const std::string& core_name,
                                         const std::vector<std::string>& given,

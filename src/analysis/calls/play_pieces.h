@@ -12,7 +12,7 @@
 
 namespace telltale {
 
-// Plays every shard of every stream to a sink of its own, on `workers` threads (0: all cores).
+// Plays every shard of every stream to a separate sink, on `workers` threads (0: all cores).
 //   make() -> a sink     by any worker
 //   put(Sink&&)          one at a time, in order of stream and shard
 // Adds unreadable input to `problems`.

@@ -30,8 +30,8 @@ struct Event {
   uint32_t function;
 };
 
-// Events of one or more threads in memory, in shards of a given number of events, which are told in
-// rows of a given number; 0: one by one, to the sink itself.
+// Events of one or more threads in memory, in shards of a given number of events, which are emitted
+// in rows of a given number; 0: one by one, to the sink itself.
 class FakeSource {
  public:
   FakeSource(std::vector<std::vector<Event>> threads, size_t shard_events, size_t row_events = 0)

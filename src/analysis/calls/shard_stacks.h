@@ -39,7 +39,7 @@ struct ShardStacks {
 
 // Hears one shard.
 class ShardStacksSink {
-  // The stack of open calls: frames_[0] stands for the calls before the shard. What changes with
+  // The stack of open calls: frames_[0] represents the calls before the shard. What changes with
   // every event is here, in a value that a Run keeps in registers.
   struct Position {
     ShardStacks::Open* top = nullptr;

@@ -16,8 +16,8 @@ class RepeatedInput {
 
   // Before each run. Errors: io.
   [[nodiscard]] Result<void> rewind() const;
-  // A descriptor of its own for a run beside others, which the caller closes: of the same bytes
-  // from where we found them, or of /dev/null if they cannot be read twice. Errors: io.
+  // Opens a separate descriptor for a concurrent run, which the caller closes: of the same bytes
+  // from the initial position, or of /dev/null if they cannot be read twice. Errors: io.
   [[nodiscard]] Result<int> open_again() const;
   // Standard input is a terminal: each run reads what is typed meanwhile.
   [[nodiscard]] bool is_terminal() const { return is_terminal_; }

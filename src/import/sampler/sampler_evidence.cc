@@ -160,7 +160,7 @@ class EvidenceReader {
     times_.clear();
   }
 
-  // What the report told, which is forgotten for the next one.
+  // State of the current report, cleared for the next one.
   RunEvidence pack() {
     std::ranges::sort(groups_);
     groups_.erase(std::ranges::unique(groups_).begin(), groups_.end());

@@ -3,7 +3,7 @@
 void may_throw(int);
 int handle();
 
-// Each call gets a landing pad of its own, which leads to the one that they shared.
+// Each call gets a separate landing pad, which branches to the shared one.
 int shared_pad(int n) {
   try {
     may_throw(n);
