@@ -138,17 +138,27 @@ Error limit_error(const std::string& name, std::string detail) {
   return Error{Error::Cause::limit, name, {}, std::move(detail), {}};
 }
 
+std::unique_ptr<StreamDecoder> make_decoder(std::string_view compression,
+                                            const InputLimits& limits) {
+  if (compression == "gzip") return std::make_unique<GzipDecoder>();
+  return std::make_unique<ZstdDecoder>(limits.max_window_bytes);
+}
+
+bool is_bomb(uint64_t produced, uint64_t consumed, const InputLimits& limits) {
+  return limits.max_ratio != 0 && produced > kRatioFreeBytes &&
+         produced / std::max<uint64_t>(1, consumed) >= limits.max_ratio;
+}
+
 class Decompression {
  public:
   Decompression(std::string_view compression, ByteSource& in, const InputLimits& limits, Spool& out,
                 ProblemLog& problems)
-      : compression_(compression), in_(in), limits_(limits), out_(out), problems_(problems) {
-    if (compression == "gzip") {
-      decoder_ = std::make_unique<GzipDecoder>();
-    } else {
-      decoder_ = std::make_unique<ZstdDecoder>(limits.max_window_bytes);
-    }
-  }
+      : compression_(compression),
+        in_(in),
+        limits_(limits),
+        out_(out),
+        problems_(problems),
+        decoder_(make_decoder(compression, limits)) {}
 
   Result<void> run() {
     for (;;) {
@@ -187,9 +197,8 @@ class Decompression {
   Result<void> keep(size_t produced) {
     if (Result<void> appended = out_.append(Bytes(buffer_).first(produced)); !appended)
       return appended;
-    const uint64_t consumed = std::max<uint64_t>(1, in_.consumed());
-    if (limits_.max_ratio != 0 && out_.size() > kRatioFreeBytes &&
-        out_.size() / consumed >= limits_.max_ratio) {
+    const uint64_t consumed = in_.consumed();
+    if (is_bomb(out_.size(), consumed, limits_)) {
       return std::unexpected(limit_error(
           in_.name(),
           fmt::format(
@@ -244,6 +253,36 @@ std::string_view compression_of(Bytes beginning) {
 Result<void> decompress(std::string_view compression, ByteSource& in, const InputLimits& limits,
                         Spool& out, ProblemLog& problems) {
   return Decompression(compression, in, limits, out, problems).run();
+}
+
+Result<std::string> decompress_whole(std::string_view compression, Bytes in,
+                                     const InputLimits& limits) {
+  const std::unique_ptr<StreamDecoder> decoder = make_decoder(compression, limits);
+  const auto fail = [&](Error::Cause cause, std::string detail) {
+    return std::unexpected(Error{cause, {}, std::string(compression), std::move(detail), {}});
+  };
+  std::string out;
+  std::vector<std::byte> buffer(kOutputBytes);
+  size_t at = 0;
+  for (int idle = 0;;) {
+    const Step step = decoder->step(in.subspan(at), buffer);
+    at += step.consumed;
+    if (out.size() + step.produced > limits.max_decompressed_bytes)
+      return fail(Error::Cause::limit,
+                  fmt::format("decompresses to more than {} bytes", limits.max_decompressed_bytes));
+    out.append(reinterpret_cast<const char*>(buffer.data()), step.produced);
+    if (is_bomb(out.size(), at, limits))
+      return fail(Error::Cause::limit, "expands like a decompression bomb");
+    if (step.state == Step::State::refused) return fail(Error::Cause::limit, step.message);
+    if (step.state == Step::State::damaged) return fail(Error::Cause::bad_field, step.message);
+    if (step.state == Step::State::end_of_member) {
+      if (at == in.size()) return out;
+      if (!decoder->begins_member(in.subspan(at)))
+        return fail(Error::Cause::bad_field, "is followed by other bytes");
+    }
+    idle = step.consumed == 0 && step.produced == 0 ? idle + 1 : 0;
+    if (idle > 2) return fail(Error::Cause::bad_field, "the stream is not whole");
+  }
 }
 
 }  // namespace telltale

@@ -22,4 +22,9 @@ std::string_view compression_of(Bytes beginning);
 Result<void> decompress(std::string_view compression, ByteSource& in, const InputLimits& limits,
                         Spool& out, ProblemLog& problems);
 
+// The same for a stream in memory that must be whole and sound, as in the body of a request.
+// Errors: limit; corruption, truncation or other bytes after it as bad_field.
+Result<std::string> decompress_whole(std::string_view compression, Bytes in,
+                                     const InputLimits& limits);
+
 }  // namespace telltale

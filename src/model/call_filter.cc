@@ -3,6 +3,9 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "model/short_name.h"
 
 namespace telltale {
 
@@ -13,6 +16,14 @@ bool CallFilter::keeps_thread(const ThreadKey& thread) const {
   });
 }
 
+void CallFilter::settle(uint64_t span_ns) {
+  const auto before_end = [span_ns](uint64_t& ns, bool& is_before_end) {
+    if (std::exchange(is_before_end, false)) ns = span_ns - std::min(ns, span_ns);
+  };
+  before_end(from_ns, from_is_before_end);
+  before_end(to_ns, to_is_before_end);
+}
+
 bool CallFilter::keeps_every_call() const {
   return keeps_every_time() && functions.empty() && max_depth == std::numeric_limits<size_t>::max();
 }
@@ -20,9 +31,12 @@ bool CallFilter::keeps_every_call() const {
 bool CallFilter::matches(const FunctionInfo& function) const {
   if (functions.empty()) return true;
   return std::ranges::any_of(functions, [&](const std::string& pattern) {
-    return ::fnmatch(pattern.c_str(), function.name.c_str(), 0) == 0 ||
+    const auto fits = [&](const std::string& name) {
+      return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+    };
+    return fits(function.name) ||
            (!function.linkage_name.empty() &&
-            ::fnmatch(pattern.c_str(), function.linkage_name.c_str(), 0) == 0);
+            (fits(function.linkage_name) || fits(short_name(function.name))));
   });
 }
 

@@ -25,7 +25,10 @@ struct CallFilter {
   // Calls that begin within [from_ns, to_ns), nanoseconds since the recording's first event.
   uint64_t from_ns = 0;
   uint64_t to_ns = std::numeric_limits<uint64_t>::max();
-  // Shell patterns (* ? [...]) on the demangled or the linkage name; empty: all functions.
+  // Until settle() these count backwards from the recording's last event.
+  bool from_is_before_end = false;
+  bool to_is_before_end = false;
+  // Shell patterns (* ? [...]) on the full, the short or the linkage name; empty: all functions.
   std::vector<std::string> functions;
   // Maximum depth: 1 is a thread's outermost calls. Depth is counted before other filters.
   size_t max_depth = std::numeric_limits<size_t>::max();
@@ -33,8 +36,12 @@ struct CallFilter {
   [[nodiscard]] bool keeps_thread(const ThreadKey& thread) const;
   [[nodiscard]] bool matches(const FunctionInfo& function) const;
   [[nodiscard]] bool keeps_every_time() const {
-    return from_ns == 0 && to_ns == std::numeric_limits<uint64_t>::max();
+    return from_ns == 0 && to_ns == std::numeric_limits<uint64_t>::max() && !counts_from_end();
   }
+  [[nodiscard]] bool counts_from_end() const { return from_is_before_end || to_is_before_end; }
+  // `span_ns`: from the recording's first event to its last. The last event is in a window that
+  // begins before the end.
+  void settle(uint64_t span_ns);
   [[nodiscard]] bool keeps_every_call() const;  // at most whole threads are removed
   [[nodiscard]] bool keeps_everything() const { return threads.empty() && keeps_every_call(); }
 };

@@ -51,6 +51,11 @@ constexpr uint64_t to_number(TypeId id) { return static_cast<uint64_t>(id); }
 // An object's address in memory at that time; ObjectsMoved changes it.
 enum class ObjectId : uint64_t {};
 constexpr uint64_t to_number(ObjectId id) { return static_cast<uint64_t>(id); }
+// The address of a type or object in its process: the lowest `address_bits` of the id's number. The
+// bits above distinguish the processes of a recording (PieceEvent::address_bits).
+constexpr uint64_t address_in(uint64_t id, unsigned address_bits) {
+  return address_bits >= 64 ? id : id & ((uint64_t{1} << address_bits) - 1);
+}
 
 // Open calls, outermost first. `known` is false if the event has no stack: the stack is then
 // derived from the thread's own enter and leave events, if there are any.
@@ -149,7 +154,7 @@ struct HeapRootsEvent {
   enum class Kind : uint8_t { unknown, stack, finalizer, handle, other, misc };
   struct Root {
     ObjectId object{};
-    uint64_t address = 0;  // of the place; 0: not recorded
+    uint64_t address = 0;  // of the place, an id as in ObjectId; 0: not recorded
     Kind kind = Kind::unknown;
     bool pinning = false;
     bool weak = false;
@@ -225,8 +230,9 @@ struct SampleEvent {
   int64_t thread = 0;       // the sampled thread: often not the one that wrote the event
   std::span<const uint64_t> addresses;  // of native code, innermost first
   RecordedStack stack;                  // managed calls, outermost first
-  uint64_t kind = 0;  // old recordings: 1 cycles, 2 instructions, 3 and 4 cache misses and
-                      // references, 5 and 6 branches and misses
+  bool has_kind = false;                // otherwise the recording does not say what was sampled
+  uint64_t kind = 0;  // 1 cycles, 2 instructions, 3 and 4 cache misses and references, 5 and 6
+                      // branches and misses
 };
 
 struct CounterDescribed {
@@ -342,6 +348,7 @@ struct PieceEvent {
                         // the order of the input across threads
   size_t stream = 0;    // index into EventSource::streams()
   int64_t thread = 0;   // as in ThreadKey::tid
+  unsigned address_bits = 64;  // of ids: address_in(); the same in all pieces
 };
 
 // All events that precede it in the files, of any thread, happened before all that follow it.

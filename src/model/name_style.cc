@@ -1,0 +1,22 @@
+#include "model/name_style.h"
+
+#include "model/short_name.h"
+
+namespace telltale {
+
+std::string styled_name(const FunctionInfo& function, NameStyle style) {
+  if (function.linkage_name.empty() || style == NameStyle::full) return function.name;
+  return style == NameStyle::mangled ? function.linkage_name : short_name(function.name);
+}
+
+const FunctionInfo& StyledNames::describe(FunctionId id) const {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = styled_.try_emplace(id);
+  if (is_new) {
+    place->second = names_.describe(id);
+    place->second.name = styled_name(place->second, style_);
+  }
+  return place->second;
+}
+
+}  // namespace telltale

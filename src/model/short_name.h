@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace telltale {
+
+// A demangled name of C++ or Rust as people say it (docs/analysis/names.md): without return type,
+// inline namespaces of the standard library, ABI tags and default template arguments; std::string
+// for std::basic_string<char>; template arguments and parameters that are longer than a few words
+// become `…`. A name that cannot be parsed stays as it is. Linear in the length of the name, except
+// for its nesting, which is limited.
+std::string short_name(std::string_view demangled);
+// The short name without parameters and what follows them: "ns::twice<int>".
+std::string bare_name(std::string_view demangled);
+
+}  // namespace telltale

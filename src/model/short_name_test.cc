@@ -1,0 +1,88 @@
+#include "model/short_name.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace telltale {
+namespace {
+
+TEST(ShortName, StandardTypesHaveTheNamesThatPeopleUse) {
+  EXPECT_EQ(short_name("parse(std::__cxx11::basic_string<char, std::char_traits<char>, "
+                       "std::allocator<char> > const&)"),
+            "parse(std::string const&)");
+  EXPECT_EQ(short_name("f(std::__1::basic_string<char, std::__1::char_traits<char>, "
+                       "std::__1::allocator<char>>)"),
+            "f(std::string)");
+  EXPECT_EQ(short_name("serve(std::vector<Order, std::allocator<Order> > const&, unsigned long)"),
+            "serve(std::vector<Order> const&, unsigned long)");
+  EXPECT_EQ(short_name("std::map<int, char, std::less<int>, std::allocator<std::pair<int const, "
+                       "char> > >::at(int const&)"),
+            "std::map<int, char>::at(int const&)");
+  EXPECT_EQ(short_name("server::read_line[abi:cxx11](int)"), "server::read_line(int)");
+}
+
+TEST(ShortName, LongArgumentsAndParametersFold) {
+  EXPECT_EQ(short_name("sort<some::very::long::iterator_type, other>(int)"), "sort<…>(int)");
+  EXPECT_EQ(short_name("twice<int>(int)"), "twice<int>(int)");
+  EXPECT_EQ(short_name("f(" + std::string(60, 'T') + ")"), "f(" + std::string(60, 'T') + ")");
+  EXPECT_EQ(short_name("f(" + std::string(61, 'T') + ") const"), "f(…) const");
+  EXPECT_EQ(short_name("a<" + std::string(24, 'T') + ">::b()"),
+            "a<" + std::string(24, 'T') + ">::b()");
+  EXPECT_EQ(short_name("a<" + std::string(25, 'T') + ">::b()"), "a<…>::b()");
+}
+
+TEST(ShortName, ReturnTypesGo) {
+  EXPECT_EQ(short_name("int ns::twice<int>(int)"), "ns::twice<int>(int)");
+  EXPECT_EQ(short_name("std::enable_if<true, int>::type f<int>(int)"), "f<int>(int)");
+  EXPECT_EQ(short_name("decltype ((g)({parm#1})) f<int>(int)"), "f<int>(int)");
+  EXPECT_EQ(short_name("unsigned long const& max<unsigned long>(unsigned long const&)"),
+            "max<unsigned long>(unsigned long const&)");
+  EXPECT_EQ(short_name("int (anonymous namespace)::f<int>(int)"),
+            "(anonymous namespace)::f<int>(int)");
+  EXPECT_EQ(short_name("auto f<int>(int)::{lambda(int)#1}::operator()(int) const"),
+            "f<int>(int)::{lambda(int)#1}::operator()(int) const");
+  EXPECT_EQ(short_name("f(int)::'lambda'(int)::operator()(int) const"),
+            "f(int)::'lambda'(int)::operator()(int) const");
+  EXPECT_EQ(short_name("non-virtual thunk to A::f(int)"), "non-virtual thunk to A::f(int)");
+}
+
+TEST(ShortName, Operators) {
+  EXPECT_EQ(short_name("bool operator< <int>(int, int)"), "operator< <int>(int, int)");
+  EXPECT_EQ(short_name("std::ostream& operator<< <char>(std::ostream&, char)"),
+            "operator<< <char>(std::ostream&, char)");
+  EXPECT_EQ(short_name("S::operator->() const"), "S::operator->() const");
+  EXPECT_EQ(short_name("S::operator()(int) const"), "S::operator()(int) const");
+  EXPECT_EQ(short_name("S::operator bool() const"), "S::operator bool() const");
+  EXPECT_EQ(short_name("operator new(unsigned long)"), "operator new(unsigned long)");
+  EXPECT_EQ(short_name("S::operator std::vector<int, std::allocator<int> >() const"),
+            "S::operator std::vector<int>() const");
+  EXPECT_EQ(short_name("operator,(S, S)"), "operator,(S, S)");
+}
+
+TEST(ShortName, OtherNamesStay) {
+  for (const char* name :
+       {"main", "", "#17", "<mycrate::Foo>::bar", "<mycrate::Foo as core::fmt::Display>::fmt",
+        "core::fmt::Write::write_fmt", "a<b", "a>b", "f(", "f)", "<", "f<(1)>(int)", "vtable for S",
+        "void (*f<int>(int))(char)", "Program:Main (string[])", "operator", "operator<", "lua_call",
+        "foo(int) [clone .part.0]"}) {
+    EXPECT_EQ(short_name(name), name);
+  }
+}
+
+TEST(BareName, HasNoParameters) {
+  EXPECT_EQ(bare_name("validate(Order const&)"), "validate");
+  EXPECT_EQ(bare_name("int ns::twice<int>(int) const"), "ns::twice<int>");
+  EXPECT_EQ(bare_name("lua_call"), "lua_call");
+  EXPECT_EQ(bare_name("f("), "f(");
+}
+
+TEST(ShortName, DeepNestingStaysAsItIs) {
+  const std::string deep = std::string(100000, '<') + std::string(100000, '>');
+  EXPECT_TRUE(short_name(deep) == deep);
+  const std::string open = std::string(100000, '(');
+  EXPECT_TRUE(short_name(open) == open);
+}
+
+}  // namespace
+}  // namespace telltale
