@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
+
+#include "program/core_registers.h"
 
 namespace telltale {
 namespace {
@@ -17,14 +18,6 @@ constexpr size_t kStatusRegisters = 112;
 constexpr size_t kProcessId = 24;
 constexpr size_t kProcessArguments = 56;
 constexpr size_t kProcessArgumentsSize = 80;
-
-// The place in NT_PRSTATUS of each register that DWARF numbers (asm/ptrace.h of the machine; System
-// V ABI, AMD64 supplement, figure 3.36; DWARF for the Arm 64-bit Architecture, table 1).
-constexpr auto kX86 =
-    std::to_array<uint8_t>({10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16});
-constexpr size_t kX86Pc = 16;
-constexpr size_t kArmRegisters = 32;  // x0 to x30 and sp, in order
-constexpr size_t kArmPc = 32;
 
 }  // namespace
 
@@ -55,12 +48,36 @@ Result<CoreFile> CoreFile::read(Bytes bytes, const std::string& name, ProblemLog
     problems.add({Problem::Kind::torn_tail, bytes.size(), name, "memory",
                   "the file ends before the memory that its headers announce", missing});
   }
-  for (const ElfSegment& segment : core.elf_.segments) {
-    if (segment.type == PT_LOAD && segment.file_size != 0 && segment.offset < bytes.size())
-      core.memory_.push_back(&segment);
-  }
-  std::ranges::stable_sort(core.memory_, {}, &ElfSegment::address);
+  core.index_memory();
   return core;
+}
+
+CoreFile CoreFile::from_parts(CoreParts parts, Bytes bytes, const std::string& name) {
+  CoreFile core;
+  core.bytes_ = bytes;
+  core.name_ = name;
+  core.elf_.type = ET_CORE;
+  core.elf_.machine = parts.machine;
+  core.elf_.segments = std::move(parts.memory);
+  core.threads_ = std::move(parts.threads);
+  core.mappings_ = std::move(parts.mappings);
+  core.command_ = std::move(parts.command);
+  core.pid_ = parts.pid;
+  core.signal_ = parts.signal;
+  core.program_headers_address_ = parts.program_headers_address;
+  core.index_memory();
+  return core;
+}
+
+void CoreFile::index_memory() {
+  for (const ElfSegment& segment : elf_.segments) {
+    if (segment.type == PT_LOAD && segment.file_size != 0 && segment.offset < bytes_.size())
+      memory_.push_back(&segment);
+  }
+  // Of several at one address, the largest is found.
+  std::ranges::stable_sort(memory_, {}, [](const ElfSegment* segment) {
+    return std::pair(segment->address, segment->file_size);
+  });
 }
 
 void CoreFile::read_notes(const ElfSegment& segment, ProblemLog& problems) {
@@ -109,13 +126,7 @@ void CoreFile::read_thread(Cursor in) {
     stored.push_back(in.read<uint64_t>("pr_reg"));
   if (in.error()) return;
   if (threads_.empty()) signal_ = signal;
-  if (elf_.machine == EM_X86_64 && stored.size() > *std::ranges::max_element(kX86)) {
-    for (const uint8_t place : kX86) thread.registers.push_back(stored[place]);
-    thread.pc = stored[kX86Pc];
-  } else if (elf_.machine == EM_AARCH64 && stored.size() > kArmPc) {
-    thread.registers.assign(stored.begin(), stored.begin() + kArmRegisters);
-    thread.pc = stored[kArmPc];
-  }
+  set_core_registers(elf_.machine, stored, thread);
   threads_.push_back(std::move(thread));
 }
 

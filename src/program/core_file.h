@@ -29,12 +29,31 @@ struct CoreMapping {
   uint64_t end = 0;
   uint64_t file_offset = 0;  // bytes
   std::string path;          // never trusted
+  // As hex digits, if the source of the mapping names it apart from memory; a minidump may have
+  // only the first 16 bytes.
+  std::string build_id;
+};
+
+// What a core file contains, as other sources have it: a minidump, or a process that was stopped
+// for a moment.
+struct CoreParts {
+  uint16_t machine = 0;  // EM_*
+  int64_t pid = 0;       // 0: unknown
+  int signal = 0;        // 0: none
+  std::string command;
+  std::vector<CoreThread> threads;  // the one that received the signal first
+  std::vector<CoreMapping> mappings;
+  uint64_t program_headers_address = 0;  // 0: unknown
+  // PT_LOAD segments; `offset` is in the bytes that go with the parts.
+  std::vector<ElfSegment> memory;
 };
 
 // A core file of Linux: what the kernel, gcore and coredumpctl write. Holds views: the bytes must
 // outlive it. Safe on untrusted input; a file that is cut yields what is left.
 class CoreFile {
  public:
+  // Of little-endian 64-bit machines. Segments beyond the end of `bytes` are cut.
+  static CoreFile from_parts(CoreParts parts, Bytes bytes, const std::string& name);
   // Damage goes to `problems`. Errors: those of read_elf_segments; bad_field for an ELF file that
   // is no core file.
   static Result<CoreFile> read(Bytes bytes, const std::string& name, ProblemLog& problems);
@@ -62,6 +81,7 @@ class CoreFile {
 
  private:
   CoreFile() = default;
+  void index_memory();
   void read_notes(const ElfSegment& segment, ProblemLog& problems);
   void read_note(const ElfNote& note);
   void read_thread(Cursor in);

@@ -65,6 +65,14 @@ std::string mapped_build_id(const CoreFile& core, const CoreMapping& mapping) {
   return {};
 }
 
+// Whether a file's build-id is the one that is known of a mapped file. Minidumps of older writers
+// have 16 bytes of it.
+bool same_build_id(const std::string& file, const std::string& mapped) {
+  constexpr size_t kShortDigits = 32;
+  if (mapped.size() == kShortDigits) return file.starts_with(mapped);
+  return file == mapped;
+}
+
 std::vector<MappedFile> mapped_files(const CoreFile& core) {
   std::vector<MappedFile> files;
   for (const CoreMapping& mapping : core.mappings()) {
@@ -74,7 +82,10 @@ std::vector<MappedFile> mapped_files(const CoreFile& core) {
     files.back().is_main =
         files.back().is_main || (headers >= mapping.begin && headers < mapping.end);
   }
-  for (MappedFile& file : files) file.build_id = mapped_build_id(core, file.first);
+  for (MappedFile& file : files) {
+    file.build_id = mapped_build_id(core, file.first);
+    if (file.build_id.empty()) file.build_id = file.first.build_id;
+  }
   return files;
 }
 
@@ -121,7 +132,7 @@ class Search {
     }
     if (program.path.empty() && may_open_recorded_path(mapped.first.path)) {
       const Result<std::string> id = read_build_id(mapped.first.path);
-      if (id && (mapped.build_id.empty() || *id == mapped.build_id))
+      if (id && (mapped.build_id.empty() || same_build_id(*id, mapped.build_id)))
         program.path = mapped.first.path;
     }
     if (!program.path.empty() && fits(core_, mapped, program)) {
@@ -135,7 +146,8 @@ class Search {
   }
 
   static bool is_of(const GivenFile& given, const MappedFile& mapped) {
-    if (!mapped.build_id.empty() || given.is_debug_file) return given.build_id == mapped.build_id;
+    if (!mapped.build_id.empty() || given.is_debug_file)
+      return same_build_id(given.build_id, mapped.build_id);
     return name_of(given.path) == name_of(mapped.first.path);
   }
 

@@ -7,6 +7,7 @@
 #include <libelf.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -40,6 +41,7 @@ class CoreStacks::State {
       if (module != nullptr) {
         search_.attach(module);
         modules_.emplace_back(program.path, module);
+        biases_.emplace(program.path, program.bias);
       } else {
         problems.add({Problem::Kind::oddity, 0, core_name, "mapped file",
                       fmt::format("{} cannot be used: {}", program.path, dwfl_errmsg(-1)), 0});
@@ -81,6 +83,11 @@ class CoreStacks::State {
       stacks.back().frames.push_back(frame);
     }
     return stacks;
+  }
+
+  [[nodiscard]] std::optional<uint64_t> load_bias(const std::string& module) const {
+    const auto found = biases_.find(module);
+    return found == biases_.end() ? std::nullopt : std::optional(found->second);
   }
 
   std::vector<Section> sections(std::string_view name, ProblemLog& problems) {
@@ -190,6 +197,7 @@ class CoreStacks::State {
   bool attached_ = false;
   std::string why_not_attached_;
   std::vector<std::pair<std::string, Dwfl_Module*>> modules_;  // with their paths
+  std::map<std::string, uint64_t> biases_;                     // by path
   std::optional<FrameReader> frames_;
   std::vector<ThreadStack>* stacks_ = nullptr;
   std::optional<uint64_t> missing_address_;  // that the thread's unwinding wanted to read
@@ -219,6 +227,10 @@ std::vector<ThreadStack> CoreStacks::threads() const { return state_->threads();
 std::vector<CoreStacks::Section> CoreStacks::sections(std::string_view name,
                                                       ProblemLog& problems) const {
   return state_->sections(name, problems);
+}
+
+std::optional<uint64_t> CoreStacks::load_bias(const std::string& module) const {
+  return state_->load_bias(module);
 }
 
 }  // namespace telltale

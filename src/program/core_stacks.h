@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,8 @@ class CoreStacks {
     std::string bytes;
   };
   [[nodiscard]] std::vector<Section> sections(std::string_view name, ProblemLog& problems) const;
+  // Of a module, address less link-time address; empty if there is no such module.
+  [[nodiscard]] std::optional<uint64_t> load_bias(const std::string& module) const;
 
  private:
   class State;

@@ -6,6 +6,10 @@
 #include <csetjmp>
 #include <cstddef>
 #include <memory>
+#include <optional>
+#include <utility>
+
+#include "program/llvm_demangler.h"
 
 namespace telltale {
 
@@ -50,11 +54,16 @@ struct Task {
   std::string linkage_name;
   int options = DMGL_PARAMS | DMGL_ANSI;
   Output output;
-  bool done = false;
+  std::optional<std::string> readable;
 
+  // libiberty first: it reads Rust, too, and its style of C++ names is that of gdb and perf.
   void run() {
-    done = print(Scheme::rust, linkage_name.c_str(), options, &output) ||
-           print(Scheme::cpp, linkage_name.c_str(), options, &output);
+    if (print(Scheme::rust, linkage_name.c_str(), options, &output) ||
+        print(Scheme::cpp, linkage_name.c_str(), options, &output)) {
+      readable.emplace(output.text, output.size);
+    } else {
+      readable = llvm_demangle(linkage_name.c_str(), kMaxOutput);
+    }
   }
 };
 
@@ -92,8 +101,8 @@ std::string demangle(std::string_view linkage_name) {
   } else {
     run_with_large_stack(*task);
   }
-  if (!task->done || task->output.size == 0) return std::string(linkage_name);
-  return {task->output.text, task->output.size};
+  if (!task->readable || task->readable->empty()) return std::string(linkage_name);
+  return *std::move(task->readable);
 }
 
 }  // namespace telltale

@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "program/function_scopes.h"
+
 namespace telltale {
 namespace {
 
@@ -23,48 +25,6 @@ std::string text_or_empty(const char* text) {
 template <typename T>
 std::unique_ptr<T, decltype(&std::free)> owned(T* allocated) {
   return {allocated, &std::free};
-}
-
-std::string linkage_name_of(Dwarf_Die& function) {
-  Dwarf_Attribute attribute;
-  const char* name =
-      dwarf_formstring(dwarf_attr_integrate(&function, DW_AT_linkage_name, &attribute));
-  return text_or_empty(name != nullptr ? name : dwarf_diename(&function));
-}
-
-uint64_t number_of(Dwarf_Die& die, unsigned attribute_name) {
-  Dwarf_Attribute attribute;
-  Dwarf_Word number = 0;
-  if (dwarf_formudata(dwarf_attr(&die, attribute_name, &attribute), &number) != 0) return 0;
-  return number;
-}
-
-struct SourcePlace {
-  std::string file;
-  uint32_t line = 0;
-};
-
-// Of the call that was inlined.
-SourcePlace call_of(Dwarf_Die& unit, Dwarf_Die& inlined) {
-  SourcePlace place;
-  place.line = static_cast<uint32_t>(number_of(inlined, DW_AT_call_line));
-  Dwarf_Files* files = nullptr;
-  size_t count = 0;
-  if (dwarf_getsrcfiles(&unit, &files, &count) != 0) return place;
-  const uint64_t file = number_of(inlined, DW_AT_call_file);
-  if (file < count)
-    place.file = text_or_empty(dwarf_filesrc(files, static_cast<size_t>(file), nullptr, nullptr));
-  return place;
-}
-
-SourcePlace line_at(Dwarf_Die& unit, uint64_t address) {
-  SourcePlace place;
-  Dwarf_Line* row = dwarf_getsrc_die(&unit, address);
-  int line = 0;
-  if (row == nullptr || dwarf_lineno(row, &line) != 0 || line <= 0) return place;
-  place.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
-  place.line = static_cast<uint32_t>(line);
-  return place;
 }
 
 struct VariableType {
@@ -182,21 +142,7 @@ void FrameReader::read_functions(const Place& place, LocationContext& context, S
   SourcePlace source = line_at(*unit, address);
   Dwarf_Attribute attribute;
   frame.directory = text_or_empty(dwarf_formstring(dwarf_attr(&*unit, DW_AT_comp_dir, &attribute)));
-  // dwarf_getscopes() continues at the place where an inlined function is declared, not where it
-  // was called: only its innermost scope is used.
-  Dwarf_Die* found = nullptr;
-  const int found_count = dwarf_getscopes(&*unit, address, &found);
-  const auto free_found = owned(found);
-  Dwarf_Die* scopes = nullptr;
-  const int count = found_count > 0 ? dwarf_getscopes_die(&found[0], &scopes) : 0;
-  const auto free_scopes = owned(scopes);
-  std::vector<Dwarf_Die> functions;
-  for (int i = 0; i < count; ++i) {
-    const int tag = dwarf_tag(&scopes[i]);
-    if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-    functions.push_back(scopes[i]);
-    if (tag == DW_TAG_subprogram) break;
-  }
+  std::vector<Dwarf_Die> functions = functions_[place.module].find(place.dwarf, *unit, address);
   if (functions.empty()) {
     frame.file = source.file;
     frame.line = source.line;
@@ -213,7 +159,7 @@ void FrameReader::read_functions(const Place& place, LocationContext& context, S
   }
   for (Dwarf_Die& function : functions) {
     StackFrame each = frame;
-    each.inlined = dwarf_tag(&function) == DW_TAG_inlined_subroutine;
+    each.inlined = is_inlined(function);
     if (each.inlined) each.symbol.clear();
     each.linkage_name = linkage_name_of(function);
     each.file = source.file;

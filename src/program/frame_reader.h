@@ -9,6 +9,7 @@
 
 #include "program/core_file.h"
 #include "program/core_stacks.h"
+#include "program/dwarf_functions.h"
 #include "program/dwarf_location.h"
 #include "program/dwarf_units.h"
 
@@ -42,6 +43,7 @@ class FrameReader {
   const CoreFile& core_;
   std::vector<std::string> variables_;
   std::unordered_map<Dwfl_Module*, DwarfUnits> units_;
+  std::unordered_map<Dwfl_Module*, DwarfFunctions> functions_;
 };
 
 }  // namespace telltale

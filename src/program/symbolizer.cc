@@ -12,7 +12,9 @@
 #include <utility>
 
 #include "program/debug_file_search.h"
+#include "program/dwarf_functions.h"
 #include "program/dwarf_units.h"
+#include "program/function_scopes.h"
 
 namespace telltale {
 
@@ -104,6 +106,26 @@ class Symbolizer::State {
     if (symbol != nullptr) name.linkage_name = symbol_name(symbol->index);
     add_line(*in_module, name);
     return name;
+  }
+
+  std::vector<CodeName> find_frames(uint64_t address) {
+    CodeName outermost = find_instruction(address);
+    const std::lock_guard lock(mutex_);
+    std::vector<CodeName> frames;
+    const std::optional<uint64_t> in_module = module_address(address, 0);
+    Dwarf_Addr bias = 0;
+    Dwarf* dwarf = in_module ? dwfl_module_getdwarf(module_, &bias) : nullptr;
+    std::optional<Dwarf_Die> unit;
+    if (dwarf != nullptr) unit = units_.find(dwarf, *in_module);
+    if (unit) {
+      SourcePlace place{outermost.file, outermost.line};
+      for (Dwarf_Die& function : scopes_.find(dwarf, *unit, *in_module - bias)) {
+        frames.push_back({linkage_name_of(function), place.file, place.line, outermost.directory});
+        if (is_inlined(function)) place = call_of(*unit, function);
+      }
+    }
+    if (frames.empty()) frames.push_back(std::move(outermost));
+    return frames;
   }
 
   std::optional<uint64_t> address_of(const std::string& linkage_name) {
@@ -360,6 +382,7 @@ class Symbolizer::State {
   Dwfl_Module* module_ = nullptr;
   std::vector<Symbol> symbols_;  // by address, one each
   DwarfUnits units_;
+  DwarfFunctions scopes_;
   std::unordered_map<Dwarf_Off, std::vector<FunctionEntry>> functions_;  // of queried units
 };
 
@@ -371,6 +394,9 @@ CodeName Symbolizer::find(uint64_t address, uint32_t section) {
 }
 CodeName Symbolizer::find_instruction(uint64_t address) {
   return state_->find_instruction(address);
+}
+std::vector<CodeName> Symbolizer::find_frames(uint64_t address) {
+  return state_->find_frames(address);
 }
 std::optional<uint64_t> Symbolizer::address_of(const std::string& linkage_name) {
   return state_->address_of(linkage_name);

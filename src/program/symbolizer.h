@@ -42,6 +42,10 @@ class Symbolizer {
   // The same, but file and line are those of the instruction at `address`, anywhere in the
   // function; empty and 0 if no line is known.
   CodeName find_instruction(uint64_t address);
+  // The functions that were inlined at `address`, the innermost first, and the one that contains
+  // them: each with the place of the call of the one before it. Without debug information, what
+  // find_instruction() knows; never empty.
+  std::vector<CodeName> find_frames(uint64_t address);
   // Link-time address of the first function with that linkage name; empty if there is none.
   std::optional<uint64_t> address_of(const std::string& linkage_name);
   // True for a program that is not position-independent.

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <elfutils/libdw.h>
+
+#include <cstdint>
+#include <string>
+
+namespace telltale {
+
+// Text as in the program, never trusted. Empty and 0: unknown.
+struct SourcePlace {
+  std::string file;
+  uint32_t line = 0;
+};
+
+bool is_inlined(Dwarf_Die& function);
+std::string linkage_name_of(Dwarf_Die& function);  // without one, the name
+SourcePlace line_at(Dwarf_Die& unit, uint64_t address);
+// Of the call that was inlined. REQUIRES: is_inlined(function).
+SourcePlace call_of(Dwarf_Die& unit, Dwarf_Die& function);
+
+}  // namespace telltale
