@@ -42,8 +42,8 @@ Recording::Recording(const OpenOptions& options) {
   auto recording = value_or_throw(open_recording(open));
   const TimedCalls* calls = recording->timed_calls();
   if (calls == nullptr) {
-    throw Error(std::string(recording->format().noun) + " has " +
-                recording->describe_capabilities() + ", no timed calls");
+    throw Error(std::string(recording->noun()) + " has " + recording->describe_capabilities() +
+                ", no timed calls");
   }
   impl_ = std::make_unique<Impl>(Impl{std::move(recording), calls});
 }

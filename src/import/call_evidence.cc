@@ -53,7 +53,7 @@ ReadRun read_run(const RunRecording& run, const OpenRecording& open) {
   const TimedCalls* calls = (*recording)->timed_calls();
   if (calls == nullptr) {
     read.error = usage_error(fmt::format("{} is {}, which has no timed calls", run.path,
-                                         (*recording)->format().noun))
+                                         (*recording)->noun()))
                      .error();
     return read;
   }

@@ -1,6 +1,10 @@
 #include "import/formats.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "program/static_sections.h"
 
@@ -15,6 +19,34 @@ std::vector<const FormatDescriptor*>& registered() {
 #undef FORMAT
   };
   return all;
+}
+
+// Files of other tools that are often taken for a recording.
+std::string describe_other_file(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return "the file is empty";
+  struct Other {
+    std::string_view begin;
+    std::string_view what;
+  };
+  static constexpr Other kOthers[] = {
+      {"PERFILE2", "a perf.data file, which perf reads"},
+      {"Ftrace!", "a uftrace recording, which uftrace reads"},
+      {"\xC1\x1F\xFC\xC1", "an LTTng (CTF) trace, which babeltrace2 reads"},
+      {"\x7F"
+       "ELF",
+       "an ELF file without anything that telltale reads"},
+      {"PK\x03\x04", "a zip archive"},
+      {"\x0A",
+       "not a recording in any format that telltale knows; a Perfetto trace is for "
+       "ui.perfetto.dev"},
+      {"{", "JSON, which telltale writes but does not read"},
+      {"[", "JSON, which telltale writes but does not read"},
+      {"<", "HTML or XML, which telltale writes but does not read"},
+  };
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (const Other& other : kOthers)
+    if (text.starts_with(other.begin)) return std::string(other.what);
+  return "not a recording in any format that telltale knows";
 }
 
 }  // namespace
@@ -37,12 +69,12 @@ Result<const FormatDescriptor*> find_format(const InputFile& file, const OpenOpt
     confidence = own;
   }
   if (best != nullptr) return best;
-  std::string_view why = "not a recording in any format that telltale knows";
-  if (file.bytes().empty()) why = "the file is empty";
-  if (may_have_static_sections(file.bytes())) {
+  std::string why = describe_other_file(file.bytes());
+  if (may_have_static_sections(file.bytes()))
     why = "a program, not a recording: name it with --program";
-  }
-  return std::unexpected(Error{Error::Cause::bad_magic, file.name(), {}, std::string(why), 0});
+  // A compressed recording of which too little is left.
+  if (file.problems().damaged()) why += "; " + file.problems().kept().front().message;
+  return std::unexpected(Error{Error::Cause::bad_magic, file.name(), {}, why, 0});
 }
 
 std::vector<OutputFormat> output_formats() {

@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "import/formats.h"
+#include "import/recording_folder.h"
 
 namespace telltale {
 
 Result<std::vector<InputFile>> open_inputs(const OpenOptions& options) {
   std::vector<InputFile> inputs;
-  for (const std::string& path : options.files) {
+  const Result<std::vector<std::string>> files = files_of(options);
+  if (!files) return std::unexpected(files.error());
+  for (const std::string& path : *files) {
     Result<InputFile> input = InputFile::open(path, options.limits);
     if (!input) return std::unexpected(input.error());
     inputs.push_back(*std::move(input));

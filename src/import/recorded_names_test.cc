@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <link.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <string>
 
 #include "import/merged_names.h"
 #include "program/recorded_program.h"
@@ -108,7 +110,7 @@ TEST(RecordedNames, AProgramThatIsGivenStandsInByBuildId) {
 }
 
 TEST(RecordedNames, PathsThatNoProgramHasAreNotOpened) {
-  const std::string folder = ::testing::TempDir() + "recorded_names";
+  const std::string folder = ::testing::TempDir() + "recorded_names." + std::to_string(::getpid());
   std::filesystem::create_directories(folder);
   const std::string fifo = folder + "/fifo";
   ::mkfifo(fifo.c_str(), 0600);

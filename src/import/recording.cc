@@ -1,6 +1,12 @@
 #include "import/recording.h"
 
+#include <fmt/format.h>
+
+#include "import/format_descriptor.h"
+
 namespace telltale {
+
+std::string_view Recording::noun() const { return format_->noun; }
 
 bool Recording::has(Capability capability) const {
   switch (capability) {
@@ -12,6 +18,8 @@ bool Recording::has(Capability capability) const {
       return counts_at_sites() != nullptr;
     case Capability::paths_in_frames:
       return paths_in_frames() != nullptr;
+    case Capability::static_information:
+      return static_information() != nullptr;
   }
   return false;
 }
@@ -23,10 +31,10 @@ std::string Recording::describe_capabilities() const {
   return join_words(names);
 }
 
-std::string join_words(const std::vector<std::string>& words) {
+std::string join_words(const std::vector<std::string>& words, std::string_view last) {
   std::string text;
   for (size_t i = 0; i < words.size(); ++i) {
-    if (i != 0) text += i + 1 == words.size() ? " and " : ", ";
+    if (i != 0) text += i + 1 == words.size() ? fmt::format(" {} ", last) : ", ";
     text += words[i];
   }
   return text;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/problem.h"
@@ -18,6 +19,7 @@ struct FormatDescriptor;
 class RuntimeEvents;
 class SamplerReports;
 class StackPaths;
+class StaticInformation;
 class TimedCalls;
 
 // A recording of one or several files in any format. Its capabilities are interfaces that may be
@@ -31,6 +33,8 @@ class Recording {
 
   // For messages, and for work file by file (dump, check, convert).
   [[nodiscard]] const FormatDescriptor& format() const { return *format_; }
+  // "an XRay trace": how messages call it; the format's noun unless its files are of another kind.
+  [[nodiscard]] virtual std::string_view noun() const;
 
   // Reads all records on `workers` threads (0: all cores) and counts those that the filter selects.
   [[nodiscard]] virtual RecordingInfo info(size_t workers, const CallFilter& filter = {}) const = 0;
@@ -49,6 +53,7 @@ class Recording {
   [[nodiscard]] virtual const RuntimeEvents* runtime_events() const { return nullptr; }
   [[nodiscard]] virtual const SamplerReports* counts_at_sites() const { return nullptr; }
   [[nodiscard]] virtual const StackPaths* paths_in_frames() const { return nullptr; }
+  [[nodiscard]] virtual const StaticInformation* static_information() const { return nullptr; }
   [[nodiscard]] bool has(Capability capability) const;
   // "timed calls and runtime events".
   [[nodiscard]] std::string describe_capabilities() const;
@@ -58,6 +63,6 @@ class Recording {
 };
 
 // "a, b and c".
-std::string join_words(const std::vector<std::string>& words);
+std::string join_words(const std::vector<std::string>& words, std::string_view last = "and");
 
 }  // namespace telltale

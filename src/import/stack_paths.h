@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/paths/function_coverage.h"
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
 #include "base/problem.h"
@@ -62,6 +63,10 @@ class StackPaths {
   // What is missing or damaged goes to `problems`. Errors: programs that were given and do not fit
   // or cannot be read.
   [[nodiscard]] virtual Result<std::vector<ThreadPaths>> thread_paths(
+      ProblemLog& problems) const = 0;
+  // What of the functions with coverage ran in the process; empty if none has any. Errors: as
+  // above.
+  [[nodiscard]] virtual Result<std::vector<FunctionCoverage>> coverage(
       ProblemLog& problems) const = 0;
 };
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <span>
 
 namespace telltale {
@@ -127,6 +129,31 @@ Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& nam
   }
   runs.erase(doubles.begin(), doubles.end());
   return runs;
+}
+
+void label_slow(std::vector<StudyRun>& runs, double quantile) {
+  const auto counts = [](const StudyRun& run) {
+    return run.signal.empty() || run.rule == "timeout";
+  };
+  std::map<std::string, std::vector<double>> times;  // by build
+  for (const StudyRun& run : runs) {
+    if (counts(run)) times[run.build].push_back(run.seconds);
+  }
+  std::map<std::string, double> limits;
+  for (auto& [build, seconds] : times) {
+    std::ranges::sort(seconds);
+    // The nearest rank.
+    const double rank = std::ceil(quantile * static_cast<double>(seconds.size()));
+    limits[build] = seconds[static_cast<size_t>(std::max(rank, 1.0)) - 1];
+  }
+  for (StudyRun& run : runs) {
+    if (!counts(run)) {
+      run.label = RunLabel::skipped;
+    } else {
+      run.label = run.seconds > limits[run.build] ? RunLabel::failed : RunLabel::passed;
+    }
+    run.rule = "slow";
+  }
 }
 
 std::string study_runs_path(const std::string& folder) {

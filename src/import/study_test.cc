@@ -87,5 +87,52 @@ TEST(StudyRuns, OfAnotherFile) {
   }
 }
 
+std::vector<StudyRun> timed(const std::vector<double>& times) {
+  std::vector<StudyRun> runs;
+  for (const double seconds : times) {
+    runs.push_back(sample(runs.size() + 1));
+    runs.back().signal = "";
+    runs.back().status = 0;
+    runs.back().seconds = seconds;
+  }
+  return runs;
+}
+
+std::vector<RunLabel> labels(const std::vector<StudyRun>& runs) {
+  std::vector<RunLabel> all;
+  for (const StudyRun& run : runs) all.push_back(run.label);
+  return all;
+}
+
+TEST(SlowRuns, FailAboveTheQuantile) {
+  using enum RunLabel;
+  std::vector<StudyRun> runs = timed({1, 5, 2, 9, 3});
+  label_slow(runs, 0.8);  // the fourth of five times is 5
+  EXPECT_EQ(labels(runs), (std::vector{passed, passed, passed, failed, passed}));
+  EXPECT_EQ(runs[3].rule, "slow");
+  label_slow(runs, 0.99);
+  EXPECT_EQ(labels(runs), (std::vector(5, passed)));
+  label_slow(runs, 0.01);
+  EXPECT_EQ(labels(runs), (std::vector{passed, failed, failed, failed, failed}));
+}
+
+TEST(SlowRuns, AreComparedWithRunsOfTheirBuild) {
+  std::vector<StudyRun> runs = timed({1, 2, 30, 40});
+  runs[2].build = runs[3].build = "other";
+  label_slow(runs, 0.5);
+  using enum RunLabel;
+  EXPECT_EQ(labels(runs), (std::vector{passed, failed, passed, failed}));
+}
+
+TEST(SlowRuns, CrashesSayNothingButTimeoutsDo) {
+  std::vector<StudyRun> runs = timed({1, 1, 9, 9});
+  runs[2].signal = "SIGSEGV";
+  runs[3].signal = "SIGTERM";
+  runs[3].rule = "timeout";
+  label_slow(runs, 0.5);
+  using enum RunLabel;
+  EXPECT_EQ(labels(runs), (std::vector{passed, passed, skipped, failed}));
+}
+
 }  // namespace
 }  // namespace telltale

@@ -20,9 +20,10 @@ void add(Measures& to, uint64_t calls, uint64_t total_ns, uint64_t self_ns) {
 
 // Adds one recording's functions to rows by name; functions with the same name are merged.
 void add_functions(std::map<std::string, RecordingDiff::Row>& rows, const DiffSide& side,
-                   Measures RecordingDiff::Row::* which) {
+                   const FunctionNames& shown, Measures RecordingDiff::Row::* which) {
   for (const FunctionProfile& function : side.profile.functions) {
     RecordingDiff::Row& row = rows[side.names.describe(function.function).name];
+    row.name = shown.describe(function.function).name;
     add(row.*which, function.calls, side.clock.to_ns(function.total),
         side.clock.to_ns(function.self));
   }
@@ -33,11 +34,11 @@ class PathIndex {
  public:
   explicit PathIndex(std::vector<PathRow>& rows) : rows_(rows) {}
 
-  size_t row(size_t caller, const std::string& name) {
+  size_t row(size_t caller, const std::string& name, const std::string& shown) {
     const auto [found, is_new] = index_.try_emplace({caller, name}, rows_.size());
     if (is_new) {
       PathRow row;
-      row.name = name;
+      row.name = shown;
       row.caller = caller;
       row.depth = caller == PathRow::kNoRow ? 1 : rows_[caller].depth + 1;
       rows_.push_back(std::move(row));
@@ -51,7 +52,7 @@ class PathIndex {
 };
 
 void add_paths(PathIndex& index, std::vector<PathRow>& rows, const DiffSide& side,
-               Measures RecordingDiff::Row::* which, Measures& whole) {
+               const FunctionNames& shown, Measures RecordingDiff::Row::* which, Measures& whole) {
   std::vector<size_t> row_of_node(side.tree.nodes.size(), PathRow::kNoRow);
   for (size_t i = 0; i < side.tree.nodes.size(); ++i) {  // callers precede their callees
     const CallTree::Node& node = side.tree.nodes[i];
@@ -59,7 +60,8 @@ void add_paths(PathIndex& index, std::vector<PathRow>& rows, const DiffSide& sid
       whole.total_ns += side.clock.to_ns(node.total);
       continue;
     }
-    const size_t row = index.row(row_of_node[node.parent], side.names.describe(node.function).name);
+    const size_t row = index.row(row_of_node[node.parent], side.names.describe(node.function).name,
+                                 shown.describe(node.function).name);
     row_of_node[i] = row;
     add(rows[row].*which, node.calls, side.clock.to_ns(node.total), side.clock.to_ns(node.self));
     whole.calls += node.calls;
@@ -69,18 +71,17 @@ void add_paths(PathIndex& index, std::vector<PathRow>& rows, const DiffSide& sid
 
 }  // namespace
 
-RecordingDiff make_recording_diff(const DiffSide& before, const DiffSide& after) {
+RecordingDiff make_recording_diff(const DiffSide& before, const DiffSide& after, NameStyle style) {
+  const StyledNames names_before(before.names, style);
+  const StyledNames names_after(after.names, style);
   RecordingDiff diff;
   std::map<std::string, RecordingDiff::Row> functions;
-  add_functions(functions, before, &RecordingDiff::Row::before);
-  add_functions(functions, after, &RecordingDiff::Row::after);
-  for (auto& [name, row] : functions) {
-    row.name = name;
-    diff.functions.push_back(std::move(row));
-  }
+  add_functions(functions, before, names_before, &RecordingDiff::Row::before);
+  add_functions(functions, after, names_after, &RecordingDiff::Row::after);
+  for (auto& [name, row] : functions) diff.functions.push_back(std::move(row));
   PathIndex index(diff.paths);
-  add_paths(index, diff.paths, before, &RecordingDiff::Row::before, diff.before);
-  add_paths(index, diff.paths, after, &RecordingDiff::Row::after, diff.after);
+  add_paths(index, diff.paths, before, names_before, &RecordingDiff::Row::before, diff.before);
+  add_paths(index, diff.paths, after, names_after, &RecordingDiff::Row::after, diff.after);
   return diff;
 }
 

@@ -10,6 +10,7 @@
 #include "analysis/calls/profile.h"
 #include "model/clock.h"
 #include "model/function_names.h"
+#include "model/name_style.h"
 
 namespace telltale {
 
@@ -25,7 +26,7 @@ struct RecordingDiff {
     [[nodiscard]] bool seen() const { return calls != 0 || total_ns != 0 || self_ns != 0; }
   };
   struct Row {
-    std::string name;  // a function's name
+    std::string name;  // a function's, in the requested style
     Measures before;
     Measures after;
   };
@@ -48,8 +49,10 @@ struct DiffSide {
   const FunctionNames& names;
 };
 
-// Memory and time O(paths of both), up to a logarithm. Not recursive.
-RecordingDiff make_recording_diff(const DiffSide& before, const DiffSide& after);
+// Aligned by full names, whatever the style of the names in it. Memory and time O(paths of both),
+// up to a logarithm. Not recursive.
+RecordingDiff make_recording_diff(const DiffSide& before, const DiffSide& after,
+                                  NameStyle style = NameStyle::full);
 
 // "main > work > insert"; at most `max_frames` innermost frames.
 std::string path_text(const RecordingDiff& diff, size_t path, size_t max_frames);

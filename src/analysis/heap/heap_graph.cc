@@ -79,12 +79,6 @@ class RootNames {
 
 }  // namespace
 
-std::string HeapGraph::type_name(uint64_t type) const {
-  const LoadedTypes::Type known = types.describe(type);
-  if (!known.name.empty()) return std::string(known.name);
-  return fmt::format("#0x{:x}", known.type == 0 ? type : known.type);
-}
-
 HeapShotSurvey::Choice HeapShotSurvey::last(PlayedWindow window,
                                             std::span<const EventStream> streams) const {
   const std::map<int64_t, Ticks> ends = end_.by_process(streams);

@@ -51,8 +51,6 @@ struct HeapGraph {
     return {objects[object].first_reference,
             object + 1 < objects.size() ? objects[object + 1].first_reference : references.size()};
   }
-  // "#0x..." for types without a recorded name.
-  [[nodiscard]] std::string type_name(uint64_t type) const;
 };
 
 // A shot while it is read.

@@ -1,7 +1,5 @@
 #include "analysis/heap/heap_growth.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -13,9 +11,7 @@ std::vector<TypeGrowth> heap_growth(std::span<const HeapShots::Shot> shots,
   std::map<std::string, TypeGrowth> by_name;
   for (size_t i = 0; i < shots.size(); ++i) {
     for (const auto& [id, sum] : shots[i].by_type) {
-      const LoadedTypes::Type type = types.describe(id);
-      std::string name = type.name.empty() ? fmt::format("#0x{:x}", type.type == 0 ? id : type.type)
-                                           : std::string(type.name);
+      std::string name = types.name_or_address(id);
       TypeGrowth& growth = by_name[name];
       growth.type = std::move(name);
       growth.by_shot.resize(shots.size());

@@ -16,7 +16,8 @@ class TypeFrames {
     AddressMap<bool> seen;
     for (const HeapGraph::Object& object : graph.objects) seen[object.type] = true;
     std::map<std::string, std::vector<uint64_t>> by_name;
-    for (const auto& [type, unused] : seen) by_name[graph.type_name(type)].push_back(type);
+    for (const auto& [type, unused] : seen)
+      by_name[graph.types.name_or_address(type)].push_back(type);
     for (const auto& [name, types] : by_name) {
       const FunctionId frame = names.add(name);
       for (const uint64_t type : types) frames_[type] = frame;

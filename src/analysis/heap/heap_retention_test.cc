@@ -194,7 +194,7 @@ TEST(HeapGraph, NamesRootsByWhereTheyLie) {
             (std::vector<std::string>{"stack of thread Worker", "unregistered place",
                                       "unregistered place", "static fields of Cache",
                                       "finalizer queue (Finalizer Queue)", "roots of kind 200"}));
-  EXPECT_EQ(graph->type_name(90), "Cache");
+  EXPECT_EQ(graph->types.name_or_address(90), "Cache");
   CallFilter before;
   before.to_ns = 5;
   EXPECT_FALSE(graph_of(source, before));

@@ -336,6 +336,8 @@ double score_of(Score score, const PredicateCounts& counts, const RunCounts& all
       return dstar(counts, all);
     case Score::op2:
       return op2(counts, all);
+    case Score::balanced_accuracy:
+      return balanced_accuracy(counts, all);
   }
   return 0;
 }

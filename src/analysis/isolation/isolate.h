@@ -21,6 +21,7 @@ enum class Score : uint8_t {
   tarantula,
   dstar,
   op2,
+  balanced_accuracy,
 };
 
 // How the runs that a chosen predicate explains are discarded.

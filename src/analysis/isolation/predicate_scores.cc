@@ -117,4 +117,11 @@ double op2(const PredicateCounts& counts, const RunCounts& all) {
   return counts.true_in.failing - counts.true_in.successful / (all.successful + 1.0);
 }
 
+double balanced_accuracy(const PredicateCounts& counts, const RunCounts& all) {
+  if (all.failing == 0 || all.successful == 0) return 0.5;
+  const double hits = static_cast<double>(counts.true_in.failing) / all.failing;
+  const double misses = static_cast<double>(counts.true_in.successful) / all.successful;
+  return (hits + 1 - misses) / 2;
+}
+
 }  // namespace telltale::isolation

@@ -58,5 +58,7 @@ double ochiai(const PredicateCounts& counts, const RunCounts& all);
 double tarantula(const PredicateCounts& counts, const RunCounts& all);
 double dstar(const PredicateCounts& counts, const RunCounts& all);  // exponent 2; may be infinite
 double op2(const PredicateCounts& counts, const RunCounts& all);
+// 0.5 if there are no failing or no successful runs.
+double balanced_accuracy(const PredicateCounts& counts, const RunCounts& all);
 
 }  // namespace telltale::isolation

@@ -103,6 +103,7 @@ TEST(PredicateScores, CoefficientsOfFaultLocalisation) {
   EXPECT_NEAR(tarantula(kCounts, kRuns), 0.6 / (0.6 + 10.0 / 150), 1e-12);
   EXPECT_NEAR(dstar(kCounts, kRuns), 900.0 / 30, 1e-12);
   EXPECT_NEAR(op2(kCounts, kRuns), 30 - 10.0 / 151, 1e-12);
+  EXPECT_NEAR(balanced_accuracy(kCounts, kRuns), (30.0 / 50 + 140.0 / 150) / 2, 1e-12);
 }
 
 TEST(PredicateScores, CoefficientsAtTheEdges) {
@@ -110,11 +111,14 @@ TEST(PredicateScores, CoefficientsAtTheEdges) {
   EXPECT_EQ(tarantula({}, kRuns), 0);
   EXPECT_EQ(dstar({}, kRuns), 0);
   EXPECT_EQ(op2({}, kRuns), 0);
+  EXPECT_EQ(balanced_accuracy({}, kRuns), 0.5);
+  EXPECT_EQ(balanced_accuracy({}, {5, 0}), 0.5);
   const PredicateCounts perfect{{50, 0}, {50, 150}};
   EXPECT_EQ(ochiai(perfect, kRuns), 1);
   EXPECT_EQ(tarantula(perfect, kRuns), 1);
   EXPECT_EQ(dstar(perfect, kRuns), std::numeric_limits<double>::infinity());
   EXPECT_EQ(op2(perfect, kRuns), 50);
+  EXPECT_EQ(balanced_accuracy(perfect, kRuns), 1);
 }
 
 }  // namespace

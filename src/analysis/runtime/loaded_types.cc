@@ -1,5 +1,9 @@
 #include "analysis/runtime/loaded_types.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace telltale {
 
 void LoadedTypes::on(const LoadEvent& event) {
@@ -12,6 +16,7 @@ void LoadedTypes::on(const LoadEvent& event) {
 }
 
 void LoadedTypes::append(const LoadedTypes& next) {
+  address_bits_ = std::min(address_bits_, next.address_bits_);
   for (const auto& [id, theirs] : next.classes_) learn(classes_[id], theirs);
   for (const auto& [id, theirs] : next.vtables_) learn(vtables_[id], theirs);
 }
@@ -26,6 +31,12 @@ LoadedTypes::Type LoadedTypes::describe(uint64_t id) const {
   }
   type.name = class_name(type.type);
   return type;
+}
+
+std::string LoadedTypes::name_or_address(uint64_t id) const {
+  const Type type = describe(id);
+  if (!type.name.empty()) return std::string(type.name);
+  return fmt::format("#0x{:x}", address_in(type.type == 0 ? id : type.type, address_bits_));
 }
 
 }  // namespace telltale

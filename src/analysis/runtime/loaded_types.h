@@ -23,12 +23,17 @@ class LoadedTypes {
 
   explicit LoadedTypes(bool first_wins = false) : first_wins_(first_wins) {}
 
-  void on(const PieceEvent& event) { place_ = event.offset; }
+  void on(const PieceEvent& event) {
+    place_ = event.offset;
+    address_bits_ = event.address_bits;
+  }
   void on(const LoadEvent& event);
   void append(const LoadedTypes& next);
 
   // Of several meanings the last one in the file counts, or with `first_wins` the first.
   [[nodiscard]] Type describe(uint64_t id) const;
+  // Its name; "#0x..." with its address in the process if that is not recorded.
+  [[nodiscard]] std::string name_or_address(uint64_t id) const;
   // Name of a class by its own id; empty if not recorded. An address may have been a class and then
   // a vtable, or the other way round.
   [[nodiscard]] std::string_view class_name(uint64_t type) const {
@@ -57,6 +62,7 @@ class LoadedTypes {
 
   bool first_wins_;
   uint64_t place_ = 0;
+  unsigned address_bits_ = 64;  // as in PieceEvent
   AddressMap<Class> classes_;
   AddressMap<Vtable> vtables_;
 };

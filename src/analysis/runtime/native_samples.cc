@@ -6,9 +6,6 @@
 namespace telltale {
 namespace {
 
-// A symbol has no size: addresses further away do not count as part of it.
-constexpr uint64_t kSymbolReach = 4096;
-
 // The last item at or below `address`; null if there is none.
 template <typename Map>
 const typename Map::value_type* below(const Map& map, uint64_t address) {
@@ -22,7 +19,7 @@ void NativeSamples::on(const SampleEvent& event) {
   if (!any_) {
     any_ = true;
     first_place_ = place_;
-    first_kind_ = event.kind;
+    if (event.has_kind) first_kind_ = event.kind;
   }
   for (const uint64_t address : event.addresses) ++hits_[address];
 }

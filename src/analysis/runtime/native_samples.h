@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "model/runtime_events.h"
 
 namespace telltale {
+
+// A symbol has no size: it names the addresses from its own up to this distance, exclusive.
+inline constexpr uint64_t kSymbolReach = 4096;
 
 // Processor locations of samples: by compiled method, native symbol or binary.
 // docs/analysis/mono.md, "sample". A part: append() merges pieces in any order.
@@ -41,8 +45,8 @@ class NativeSamples {
   void append(const NativeSamples& next);
 
   [[nodiscard]] bool empty() const { return hits_.empty(); }
-  // Kind of the first sample in the file (SampleEvent::kind).
-  [[nodiscard]] uint64_t first_kind() const { return first_kind_; }
+  // Kind of the first sample in the file (SampleEvent::kind); none: not recorded.
+  [[nodiscard]] std::optional<uint64_t> first_kind() const { return first_kind_; }
   // `methods`: those with code.
   [[nodiscard]] Resolved resolve(const std::vector<CompiledCode::Method>& methods) const;
 
@@ -57,7 +61,7 @@ class NativeSamples {
   uint64_t place_ = 0;
   bool any_ = false;
   uint64_t first_place_ = 0;
-  uint64_t first_kind_ = 0;
+  std::optional<uint64_t> first_kind_;
   AddressMap<uint64_t> hits_;          // by address
   std::map<uint64_t, Named> symbols_;  // by address
   std::map<uint64_t, Named> binaries_;

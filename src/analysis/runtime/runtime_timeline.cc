@@ -27,6 +27,7 @@ void RuntimeTimeline::append(RuntimeTimeline&& next) {
   counters.append(next.counters);
   program_end.append(next.program_end);
   last_activity = std::max(last_activity, next.last_activity);
+  address_bits = std::min(address_bits, next.address_bits);
 }
 
 void RuntimeTimeline::finish(std::span<const EventStream> streams) {

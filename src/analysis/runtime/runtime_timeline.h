@@ -91,7 +91,8 @@ struct RuntimeTimeline {
   CounterValues counters;
   ProgramEnd program_end;
   std::vector<CollectionMark> collection_marks;  // from which `collections` is computed
-  Ticks last_activity = 0;  // of the program: calls, allocations, exceptions, contentions
+  Ticks last_activity = 0;     // of the program: calls, allocations, exceptions, contentions
+  unsigned address_bits = 64;  // of the waits' objects, as in PieceEvent
 
   void append(RuntimeTimeline&& next);
   void finish(std::span<const EventStream> streams);
@@ -115,6 +116,7 @@ class RuntimeTimelineSink : public IgnoreEvents {
     program_event(time);
   }
   void on(const PieceEvent& event) {
+    all_.address_bits = event.address_bits;
     all_.counters.on(event);
     all_.program_end.on(event);
   }

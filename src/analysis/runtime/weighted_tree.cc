@@ -1,17 +1,14 @@
 #include "analysis/runtime/weighted_tree.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "analysis/runtime/native_samples.h"
+
 namespace telltale {
 namespace {
-
-// Maximum distance from a symbol's address to an address that it names.
-constexpr uint64_t kSymbolReach = 4096;
 
 // Maps owners to names, and decides whether they have a frame at all.
 class OwnerNames {
@@ -25,10 +22,10 @@ class OwnerNames {
   [[nodiscard]] std::optional<std::string> name(uint64_t owner) const {
     switch (metric_) {
       case StackMetric::allocations:
-        return type_name(owner);
+        return stacks_.types.name_or_address(owner);
       case StackMetric::throws:
         if (owner == 0) return std::nullopt;
-        return type_name(owner);
+        return stacks_.types.name_or_address(owner);
       case StackMetric::samples:
         return owner == 0 || is_managed(owner) ? std::nullopt : std::optional(symbol_name(owner));
       case StackMetric::waits:
@@ -38,18 +35,13 @@ class OwnerNames {
   }
 
  private:
-  [[nodiscard]] std::string type_name(uint64_t id) const {
-    const LoadedTypes::Type type = stacks_.types.describe(id);
-    return type.name.empty() ? fmt::format("#0x{:x}", type.type == 0 ? id : type.type)
-                             : std::string(type.name);
-  }
   [[nodiscard]] bool is_managed(uint64_t address) const {
     auto after = std::ranges::upper_bound(code_, address, {}, &CompiledCode::Method::address);
     return after != code_.begin() && std::prev(after)->holds(address);
   }
   [[nodiscard]] std::string symbol_name(uint64_t address) const {
     const auto after = stacks_.symbols.upper_bound(address);
-    if (after == stacks_.symbols.begin() || address - std::prev(after)->first > kSymbolReach)
+    if (after == stacks_.symbols.begin() || address - std::prev(after)->first >= kSymbolReach)
       return "[native code]";
     return std::prev(after)->second.name;
   }

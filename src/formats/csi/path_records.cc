@@ -40,6 +40,17 @@ std::optional<uint32_t> parse_number(std::string_view text) {
   return number;
 }
 
+void read_lines(const std::vector<std::string>& fields, uint32_t block,
+                std::vector<PathFunctionRecord::BlockLine>& lines) {
+  for (const std::string& place : std::span(fields).subspan(2)) {
+    const size_t colon = place.find(':');
+    if (colon == std::string::npos) continue;
+    const auto scope = parse_number(std::string_view(place).substr(0, colon));
+    const auto line = parse_number(std::string_view(place).substr(colon + 1));
+    if (scope && line) lines.push_back({.block = block, .scope = *scope, .line = *line});
+  }
+}
+
 // Skips unknown lines: later versions may add some.
 void read_function_line(const std::vector<std::string>& fields, PathFunctionRecord& function) {
   const auto rest = std::span(fields).subspan(1);
@@ -48,14 +59,71 @@ void read_function_line(const std::vector<std::string>& fields, PathFunctionReco
   if (!number) return;
   if (fields[0] == "scope" && rest.size() >= 3)
     function.scopes.push_back({.number = *number, .file = rest[1], .function = rest[2]});
-  if (fields[0] != "lines") return;
-  for (const std::string& place : rest.subspan(1)) {
-    const size_t colon = place.find(':');
-    if (colon == std::string::npos) continue;
-    const auto scope = parse_number(std::string_view(place).substr(0, colon));
-    const auto line = parse_number(std::string_view(place).substr(colon + 1));
-    if (scope && line) function.lines.push_back({.block = *number, .scope = *scope, .line = *line});
+  if (fields[0] == "lines") read_lines(fields, *number, function.lines);
+}
+
+std::optional<uint32_t> parse_probe(std::string_view text) {
+  return text == "-" ? CoverageRecord::kNoProbe : parse_number(text);
+}
+
+// False if the line says something that cannot be.
+bool read_block(const std::vector<std::string>& fields, CoverageRecord& coverage) {
+  const auto number = parse_number(fields[1]);
+  const auto probe = fields.size() > 2 ? parse_probe(fields[2]) : std::nullopt;
+  if (number != coverage.blocks.size() || !probe || fields.size() < 4) return false;
+  CoverageRecord::Block block{.probe = *probe, .returns = false, .successors = {}};
+  std::string_view rest = fields[3];
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto successor = parse_number(word);
+    if (word == "r") block.returns = true;
+    if (successor) block.successors.push_back(*successor);
   }
+  coverage.blocks.push_back(std::move(block));
+  return true;
+}
+
+bool read_call(const std::vector<std::string>& fields, CoverageRecord& coverage) {
+  const auto block = parse_number(fields[1]);
+  const auto probe = fields.size() > 2 ? parse_probe(fields[2]) : std::nullopt;
+  const auto line = fields.size() > 3 ? parse_number(fields[3]) : std::nullopt;
+  if (!block || !probe || !line || fields.size() < 5) return false;
+  coverage.calls.push_back({.block = *block, .probe = *probe, .line = *line, .callee = fields[4]});
+  return true;
+}
+
+bool read_coverage_line(const std::vector<std::string>& fields, CoverageRecord& coverage) {
+  if (fields.size() < 2) return true;
+  const auto number = parse_number(fields[1]);
+  if (fields[0] == "mechanism") coverage.mechanism = fields[1];
+  if (fields[0] == "symbol") coverage.symbol = fields[1];
+  if (fields[0] == "file") coverage.file = fields[1];
+  if (fields[0] == "line") coverage.line = number.value_or(0);
+  if (fields[0] == "block") return read_block(fields, coverage);
+  if (fields[0] == "call") return read_call(fields, coverage);
+  if (fields[0] == "probes" && number) coverage.probes = *number;
+  if (fields[0] == "scope" && number && fields.size() >= 4)
+    coverage.scopes.push_back({.number = *number, .file = fields[2], .function = fields[3]});
+  if (fields[0] == "lines" && number) read_lines(fields, *number, coverage.lines);
+  return true;
+}
+
+bool is_consistent(const CoverageRecord& coverage) {
+  const auto is_probe = [&](uint32_t probe) {
+    return probe == CoverageRecord::kNoProbe || probe < coverage.probes;
+  };
+  const size_t count = coverage.blocks.size();
+  // A flag belongs to the function, a block or a call.
+  if (coverage.probes > 1 + count + coverage.calls.size()) return false;
+  const bool blocks = std::ranges::all_of(coverage.blocks, [&](const auto& block) {
+    return is_probe(block.probe) &&
+           std::ranges::all_of(block.successors, [&](uint32_t next) { return next < count; });
+  });
+  return blocks && std::ranges::all_of(coverage.calls, [&](const auto& call) {
+           return is_probe(call.probe) && call.block < count;
+         });
 }
 
 std::string_view text_of(Cursor& in) {
@@ -75,6 +143,10 @@ class Reader {
         return read_position(in);
       case RecordKind::kSkipped:
         return read_skipped(in);
+      case RecordKind::kCoverage:
+        return read_coverage(in);
+      case RecordKind::kCoverageArray:
+        return read_array(in);
       default:
         return;
     }
@@ -111,6 +183,28 @@ class Reader {
       if (fields[0] == "reason") skipped.reason = fields[1];
     });
     records_.skipped.push_back(std::move(skipped));
+  }
+
+  void read_coverage(Cursor& in) {
+    CoverageRecord coverage;
+    coverage.key = in.read<uint64_t>("key");
+    bool is_valid = true;
+    for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
+      is_valid = read_coverage_line(fields, coverage) && is_valid;
+    });
+    if (in.error()) return;
+    if (is_valid && is_consistent(coverage)) {
+      records_.coverage.push_back(std::move(coverage));
+    } else {
+      in.fail(Error::Cause::bad_field, "its blocks contradict one another");
+    }
+  }
+
+  void read_array(Cursor& in) {
+    CoverageArray array;
+    array.key = in.read<uint64_t>("key");
+    array.address = in.read<uint64_t>("address");
+    if (!in.error() && array.address != 0) records_.arrays.push_back(array);
   }
 
   PathRecords& records_;

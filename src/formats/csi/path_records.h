@@ -50,10 +50,44 @@ struct SkippedFunction {
   std::string reason;
 };
 
+// What the flags of one mechanism of coverage stand for in a function.
+struct CoverageRecord {
+  static constexpr uint32_t kNoProbe = 0xFFFFFFFF;
+  struct Block {
+    uint32_t probe = kNoProbe;         // number of its flag
+    bool returns = false;              // the activation ends in it
+    std::vector<uint32_t> successors;  // indices of blocks
+  };
+  struct Call {
+    uint32_t block = 0;  // index
+    uint32_t probe = kNoProbe;
+    uint32_t line = 0;   // 0: unknown
+    std::string callee;  // "?": unknown
+  };
+  uint64_t key = 0;
+  std::string mechanism;  // FC, CC or BBC
+  std::string symbol;
+  std::string file;
+  uint32_t line = 0;    // of the declaration; 0: unknown
+  uint32_t probes = 0;  // flags in the array
+  std::vector<Block> blocks;
+  std::vector<Call> calls;
+  std::vector<PathScope> scopes;
+  std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
+};
+
+// Where the program has the flags of a record.
+struct CoverageArray {
+  uint64_t key = 0;
+  uint64_t address = 0;  // link-time
+};
+
 struct PathRecords {
   std::vector<PathFunctionRecord> functions;
   std::vector<PathPosition> positions;  // without those of functions that the linker dropped
   std::vector<SkippedFunction> skipped;
+  std::vector<CoverageRecord> coverage;  // flags and blocks that it names exist
+  std::vector<CoverageArray> arrays;     // without those of functions that the linker dropped
 
   // Adds damage to `problems`: a truncated record ends reading, other damaged records are skipped,
   // as are unknown kinds. `file_offset`: of bytes[0].

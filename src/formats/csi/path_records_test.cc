@@ -79,5 +79,53 @@ TEST(PathRecords, ThatAreDamagedAreLeftOutWithTheirPlace) {
   }
 }
 
+std::string coverage(const std::string& text) { return record(5, number(uint64_t{0xC0FE}) + text); }
+
+TEST(PathRecords, OfCoverageAreRead) {
+  const std::string bytes =
+      coverage(
+          "mechanism\tCC\nprobes\t1\nblock\t0\t-\t 1 1\nblock\t1\t-\tr\n"
+          "call\t1\t0\t12\tputs\ncall\t1\t-\t0\t?\nsymbol\tf\nfile\ta.c\nline\t3\n"
+          "scope\t0\t/src/a.c\tf\nlines\t1\t0:12\n") +
+      record(6, number(uint64_t{0xC0FE}) + number(uint64_t{0x4000})) +
+      record(6, number(uint64_t{0xC0FE}) + number(uint64_t{0}));
+  ProblemLog problems;
+  const PathRecords records =
+      PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems);
+  EXPECT_EQ(problems.count(), 0U);
+  ASSERT_EQ(records.coverage.size(), 1U);
+  const CoverageRecord& read = records.coverage[0];
+  EXPECT_EQ(read.key, 0xC0FEU);
+  EXPECT_EQ(read.mechanism, "CC");
+  EXPECT_EQ(read.symbol, "f");
+  EXPECT_EQ(read.file, "a.c");
+  EXPECT_EQ(read.line, 3U);
+  ASSERT_EQ(read.blocks.size(), 2U);
+  EXPECT_EQ(read.blocks[0].successors, (std::vector<uint32_t>{1, 1}));
+  EXPECT_FALSE(read.blocks[0].returns);
+  EXPECT_TRUE(read.blocks[1].returns);
+  ASSERT_EQ(read.calls.size(), 2U);
+  EXPECT_EQ(read.calls[0].probe, 0U);
+  EXPECT_EQ(read.calls[0].callee, "puts");
+  EXPECT_EQ(read.calls[1].probe, CoverageRecord::kNoProbe);
+  ASSERT_EQ(read.lines.size(), 1U);
+  EXPECT_EQ(read.lines[0].line, 12U);
+  ASSERT_EQ(records.arrays.size(), 1U);
+  EXPECT_EQ(records.arrays[0].address, 0x4000U);
+}
+
+TEST(PathRecords, OfCoverageThatContradictThemselvesAreLeftOut) {
+  for (const char* const text :
+       {"block\t1\t-\t\n", "block\t0\t-\t 1\n", "block\t0\t0\t\n", "block\t0\t-\n",
+        "call\t0\t-\t1\tf\n", "probes\t2\n", "block\t0\tx\t\n"}) {
+    ProblemLog problems;
+    const std::string bytes = coverage(text);
+    const PathRecords records =
+        PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems);
+    EXPECT_TRUE(records.coverage.empty()) << text;
+    EXPECT_EQ(problems.count(), 1U) << text;
+  }
+}
+
 }  // namespace
 }  // namespace telltale::csi

@@ -21,6 +21,11 @@ enum class RecordKind : std::uint8_t {
   kFrame = 3,
   // Text lines up to the end: a function that is not instrumented.
   kSkipped = 4,
+  // u64 key; text lines up to the end: what the flags of a mechanism of coverage stand for in a
+  // function. The key is that of its array.
+  kCoverage = 5,
+  // u64 key; u64 address of the program's array of flags, each a byte.
+  kCoverageArray = 6,
 };
 
 // What an activation's variables hold while a path's number is being stored.

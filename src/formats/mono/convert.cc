@@ -15,7 +15,8 @@ using Reason = ConversionLoss::Reason;
 
 constexpr auto kLossTexts = std::to_array<std::string_view>({
     "names of the program, its machine and its command port cannot be represented; dropped",
-    "loads other than classes and images, and module ids, cannot be represented; dropped",
+    "loads other than classes, images and threads' names, and module ids, cannot be represented; "
+    "dropped",
     "handles and finalizations cannot be represented; dropped",
     "heap roots cannot be represented; dropped",
     "samples and native symbols cannot be represented; dropped",
@@ -89,9 +90,14 @@ class EventConverter {
       return Reason::marks;
     if constexpr (std::is_same_v<Record, GcEvent>)
       if (record.event > 9) return Reason::marks;
-    if constexpr (std::is_same_v<Record, Metadata>)
-      if (record.kind > MetadataKind::image || record.action != Metadata::Action::end_load)
-        return Reason::loads;
+    if constexpr (std::is_same_v<Record, Metadata>) {
+      // Profilers since 0.2 name threads, also in version 1.
+      const bool names_thread =
+          record.kind == MetadataKind::thread && record.action == Metadata::Action::name;
+      const bool loads =
+          record.kind <= MetadataKind::image && record.action == Metadata::Action::end_load;
+      if (!names_thread && !loads) return Reason::loads;
+    }
     return std::nullopt;
   }
 

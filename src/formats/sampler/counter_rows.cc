@@ -51,14 +51,14 @@ constexpr std::array<char, 2 * kMaxUnknownCounters> kBlankRow = [] {
   return row;
 }();
 
-// "0<TAB>0<TAB>0<LF>": most sites of most runs. `Arity` 0: any.
-template <size_t Arity>
+// "0<TAB>0<TAB>0<LF>": most sites of most runs. `kArity` 0: any.
+template <size_t kArity>
 bool is_blank_row(const char* at, const char* end) {
-  if constexpr (Arity == 0) {
+  if constexpr (kArity == 0) {
     return false;
   } else {
-    return static_cast<size_t>(end - at) >= 2 * Arity &&
-           std::memcmp(at, kBlankRow.data(), 2 * Arity - 1) == 0 && at[2 * Arity - 1] == '\n';
+    return static_cast<size_t>(end - at) >= 2 * kArity &&
+           std::memcmp(at, kBlankRow.data(), 2 * kArity - 1) == 0 && at[2 * kArity - 1] == '\n';
   }
 }
 
@@ -77,16 +77,16 @@ uint64_t count_lines(std::string_view body) {
 }
 
 // REQUIRES: sums has space for `rows` rows, and the body has at least as many.
-template <size_t Arity>
+template <size_t kArity>
 void add_rows(std::string_view body, size_t arity, uint64_t rows, uint64_t* sums, RowTally& tally) {
-  const size_t width = Arity == 0 ? arity : Arity;
-  std::array<uint64_t, Arity == 0 ? kMaxUnknownCounters : Arity> values{};
+  const size_t width = kArity == 0 ? arity : kArity;
+  std::array<uint64_t, kArity == 0 ? kMaxUnknownCounters : kArity> values{};
   const char* at = body.data();
   const char* const end = at + body.size();
   for (uint64_t row = 0; row < rows; ++row, sums += width) {
     const char* const begin = at;
-    if (is_blank_row<Arity>(at, end)) {
-      at += 2 * Arity;
+    if (is_blank_row<kArity>(at, end)) {
+      at += 2 * kArity;
       continue;
     }
     if (!read_row(at, width, values.data())) [[unlikely]] {
@@ -103,16 +103,16 @@ void add_rows(std::string_view body, size_t arity, uint64_t rows, uint64_t* sums
   }
 }
 
-template <size_t Arity>
+template <size_t kArity>
 void observe_rows(std::string_view body, size_t arity, std::span<uint16_t> counted,
                   RowTally& tally) {
-  const size_t width = Arity == 0 ? arity : Arity;
-  std::array<uint64_t, Arity == 0 ? kMaxUnknownCounters : Arity> values{};
+  const size_t width = kArity == 0 ? arity : kArity;
+  std::array<uint64_t, kArity == 0 ? kMaxUnknownCounters : kArity> values{};
   const char* at = body.data();
   const char* const end = at + body.size();
   for (; at != end; ++tally.rows) {
-    if (is_blank_row<Arity>(at, end)) {
-      at += 2 * Arity;
+    if (is_blank_row<kArity>(at, end)) {
+      at += 2 * kArity;
       continue;
     }
     const char* const begin = at;

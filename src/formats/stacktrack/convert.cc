@@ -1,5 +1,7 @@
 #include "formats/stacktrack/convert.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -206,6 +208,34 @@ class Road {
   Converter converter_;
 };
 
+// True for a target in which ExitRule recognises exits by their numbers.
+bool tells_exits_by_sequence(const FormatDescription& to) {
+  return to.compiled.exit == 0 && !to.has(RecordKind::stream);
+}
+
+// Sequence numbers for a target without a mark for exits: an exit has the number of its entry.
+class EntryNumbers {
+ public:
+  // Sets the sequence number of a HIT. False for an exit without an entry.
+  bool place(const Record& record, bool exit, Placing& placing) {
+    placing.exit = false;
+    std::vector<uint64_t>& open =
+        open_[{record.pid(), record.number(RecordKind::hit, Role::thread_id),
+               record.number(RecordKind::hit, Role::scope_index)}];
+    if (!exit) {
+      open.push_back(placing.sequence);
+      return true;
+    }
+    if (open.empty()) return false;
+    placing.sequence = open.back();
+    open.pop_back();
+    return true;
+  }
+
+ private:
+  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, std::vector<uint64_t>> open_;
+};
+
 // Record by record, in their order.
 class StraightRoad : public Road {
  public:
@@ -227,7 +257,8 @@ class StraightRoad : public Road {
     }
     if (record.is(RecordKind::hit)) {
       if (chunks_) placing.stream = thread_number(record);
-      if (to_.compiled.exit == 0 && !tell_by_sequence(record, exit, placing)) return;
+      if (tells_exits_by_sequence(to_) && !entries_.place(record, exit, placing))
+        return loss_.add(Reason::exit);
     }
     std::string encoded;
     converter_.convert(record, placing, encoded);
@@ -253,24 +284,6 @@ class StraightRoad : public Road {
     const auto thread = std::pair(record.pid(), record.number(RecordKind::hit, Role::thread_id));
     return threads_.try_emplace(thread, threads_.size() + 1).first->second;
   }
-  // The target has no mark for exits: an exit gets the sequence number of its entry.
-  bool tell_by_sequence(const Record& record, bool exit, Placing& placing) {
-    placing.exit = false;
-    std::vector<uint64_t>& open =
-        open_[{record.pid(), record.number(RecordKind::hit, Role::thread_id),
-               record.number(RecordKind::hit, Role::scope_index)}];
-    if (!exit) {
-      open.push_back(record.sequence());
-      return true;
-    }
-    if (open.empty()) {
-      loss_.add(Reason::exit);
-      return false;
-    }
-    placing.sequence = open.back();
-    open.pop_back();
-    return true;
-  }
 
   bool renumber_;
   BlockWriter& out_;
@@ -279,7 +292,7 @@ class StraightRoad : public Road {
   uint64_t latest_ = 0;
   uint64_t exits_since_ = 0;
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> threads_;
-  std::map<std::tuple<uint64_t, uint64_t, uint64_t>, std::vector<uint64_t>> open_;
+  EntryNumbers entries_;
 };
 
 // From layouts with STREAM: first records that belong to no checkpoint, then context, then HITs by
@@ -310,13 +323,20 @@ class SortingRoad : public Road {
     });
     std::optional<ChunkWriter> chunks;
     if (to_.has(RecordKind::stream)) chunks.emplace(to_);
+    EntryNumbers entries;
     for (const Entry& entry : order_) {
       const Record record(
           from_.description,
           file.subspan(static_cast<size_t>(entry.offset), from_.description.entry_size),
           entry.offset);
       std::string encoded;
-      converter_.convert(record, {number_of(entry), 0, record.is_exit()}, encoded);
+      Placing placing{number_of(entry), 0, record.is_exit()};
+      if (record.is(RecordKind::hit) && tells_exits_by_sequence(to_) &&
+          !entries.place(record, record.is_exit(), placing)) {
+        loss_.add(Reason::exit);
+        continue;
+      }
+      converter_.convert(record, placing, encoded);
       write(encoded, record.pid(), chunks, out);
     }
     if (chunks) chunks->finish(out);
@@ -382,15 +402,19 @@ std::string_view loss_text(Reason reason) {
       "records with a number too large for the target; dropped",
       "records of a kind that the target does not have; dropped",
       "records with a number that the target cannot represent; the number is dropped",
-      "exits without an entry, which the target cannot represent; dropped",
-      "bytes could not be read; dropped"};
+      "exits that the target cannot represent; dropped", "bytes could not be read; dropped"};
   return kTexts[static_cast<size_t>(reason)];
 }
 
 Result<ConversionLoss> convert_stream(Bytes file, const std::string& file_name,
                                       const StreamFormat& from, const FormatDescription& to,
                                       const ByteSink& sink, ProblemLog& problems) {
-  BlockWriter out(sink);
+  uint64_t written = 0;
+  const ByteSink counted = [&](std::string_view block) {
+    written += block.size();
+    return sink(block);
+  };
+  BlockWriter out(counted);
   ConversionLoss loss;
   const bool wide = from.description.has(RecordKind::stream);
   if (same_meaning(from.description, to)) {
@@ -413,6 +437,16 @@ Result<ConversionLoss> convert_stream(Bytes file, const std::string& file_name,
     road.finish();
   }
   if (const Result<void> done = out.finish(); !done) return std::unexpected(done.error());
+  if (written == 0 && loss.dropped_records() > 0) {
+    return std::unexpected(Error{
+        Error::Cause::usage,
+        file_name,
+        {},
+        fmt::format("none of the {} records fits the layout of the target ({}: {}; {}: {})",
+                    loss.dropped_records(), loss_text(Reason::number), loss.count(Reason::number),
+                    loss_text(Reason::kind), loss.count(Reason::kind)),
+        {}});
+  }
   return loss;
 }
 

@@ -20,13 +20,16 @@ struct ConversionLoss {
     number,         // a record with a number (process, thread, line ...) too large for the target
     kind,           // a record of a kind that the target does not have
     field,          // a number other than 0 that the target cannot store
-    exit,           // an exit without entry, where the target cannot mark exits: dropped
+    exit,           // an exit that the target can neither mark nor number like its entry: dropped
     damaged_bytes,  // bytes, not records: unreadable input
   };
   static constexpr size_t kReasons = 5;
   std::array<uint64_t, kReasons> counts{};
   void add(Reason reason, uint64_t n = 1) { counts[static_cast<size_t>(reason)] += n; }
   [[nodiscard]] uint64_t count(Reason reason) const { return counts[static_cast<size_t>(reason)]; }
+  [[nodiscard]] uint64_t dropped_records() const {
+    return count(Reason::number) + count(Reason::kind) + count(Reason::exit);
+  }
 };
 std::string_view loss_text(ConversionLoss::Reason reason);
 
@@ -35,7 +38,8 @@ std::string_view loss_text(ConversionLoss::Reason reason);
 // whole, damage included. From the wide layout records are sorted, context first, and their
 // sequence numbers counted anew; in conversions to it they are in chunks of all threads. Memory: 24
 // bytes a record if they have to be sorted; otherwise it only grows with checkpoints and threads.
-// Damage in the input goes to `problems`. Errors: the sink's.
+// Damage in the input goes to `problems`. Errors: the sink's; no
+// record fits the target.
 Result<ConversionLoss> convert_stream(Bytes file, const std::string& file_name,
                                       const StreamFormat& from, const FormatDescription& to,
                                       const ByteSink& sink, ProblemLog& problems);

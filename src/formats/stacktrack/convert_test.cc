@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bytes/as_bytes.h"
+#include "formats/stacktrack/exit_rule.h"
 #include "formats/stacktrack/info_assembler.h"
 #include "formats/stacktrack/reader.h"
 #include "formats/stacktrack/ring_filter.h"
@@ -25,6 +26,7 @@ struct Converted {
   std::string bytes;
   ConversionLoss loss;
   ProblemLog problems;
+  std::string error;  // of the conversion; empty: none
 };
 
 Converted converted(std::string_view file, const FormatDescription& to) {
@@ -35,8 +37,11 @@ Converted converted(std::string_view file, const FormatDescription& to) {
   };
   const Result<ConversionLoss> loss =
       convert_stream(as_bytes(file), "f", *recognise(as_bytes(file)), to, sink, made.problems);
-  EXPECT_TRUE(loss);
-  made.loss = *loss;
+  if (loss) {
+    made.loss = *loss;
+  } else {
+    made.error = loss.error().detail;
+  }
   return made;
 }
 
@@ -64,8 +69,12 @@ TEST(Convert, EveryResultIsValid) {
     if (!sample.valid) continue;
     for (const Layout layout : {Layout::classic, Layout::wide}) {
       const Converted made = converted(sample.bytes, known_layout(layout));
+      if (made.bytes.empty()) {
+        EXPECT_TRUE(made.error.starts_with("none of the ")) << sample.name << ": " << made.error;
+        continue;
+      }
+      EXPECT_EQ(made.error, "") << sample.name;
       const Result<StreamFormat> format = recognise(as_bytes(made.bytes));
-      if (made.bytes.empty()) continue;  // nothing fits
       ASSERT_TRUE(format) << sample.name;
       const Verdict verdict = verify_stream(as_bytes(made.bytes), *format);
       EXPECT_TRUE(verdict.valid()) << sample.name << " to " << layout_name(format->description)
@@ -116,6 +125,36 @@ TEST(Convert, ExitsBySequence) {
   EXPECT_TRUE(
       converted(testing::samples::classic_stream(std::endian::little).bytes(), plain).bytes ==
       expected);
+}
+
+// The same from the wide layout, whose records are sorted.
+TEST(Convert, MarkedExitsGetTheNumbersOfTheirEntries) {
+  FormatDescription plain = known_layout(Layout::classic);
+  std::erase_if(plain.flags, [](const Flag& flag) { return flag.name == "IS_EXIT"; });
+  ASSERT_TRUE(plain.compile());
+  StacktrackBuilder wide(true);
+  wide.process(7).chunk(0, 0, 4096).prologue().process_info(1);
+  wide.at(1)
+      .scope(1, Style::function, 1, 0, 0, "outer")
+      .at(2)
+      .scope(2, Style::function, 1, 0, 0, "inner");
+  wide.at(3).hit(1, 1, 5).at(4).hit(2, 2, 5).at(5).exit(3, 2, 5).at(6).exit(4, 1, 5);
+  wide.at(7).exit(5, 2, 5);  // without an entry
+  const Converted made = converted(wide.bytes(), plain);
+  EXPECT_EQ(made.loss.count(Reason::exit), 1U);
+  struct Hits {
+    ExitRule rule;
+    std::vector<std::pair<uint64_t, bool>> found;  // scope, is an exit
+    void record(const Record& record) {
+      const bool exit = rule.is_exit(record);
+      if (record.is(RecordKind::hit))
+        found.emplace_back(record.number(RecordKind::hit, Role::scope_index), exit);
+    }
+    void skipped(const SkippedBytes& skipped) { EXPECT_FALSE(is_damage(skipped.reason)); }
+  } hits;
+  walk_stream(as_bytes(made.bytes), {plain, 0, false}, hits);
+  EXPECT_EQ(hits.found,
+            (std::vector<std::pair<uint64_t, bool>>{{1, false}, {2, false}, {2, true}, {1, true}}));
 }
 
 // The contents of a stream for a reader.

@@ -2,41 +2,55 @@
 
 #include <fmt/format.h>
 
+#include <concepts>
+#include <string_view>
+
+#include "formats/xray/record_fields.h"
+
 namespace telltale::xray {
+namespace {
+
+// The codec that reads the fields of a basic record (record_fields.h).
+class FieldReader {
+ public:
+  FieldReader(Bytes record, std::endian order, uint16_t version)
+      : record_(record), order_(order), version_(version) {}
+
+  [[nodiscard]] uint16_t version() const { return version_; }
+  template <std::integral T>
+  void number_at(size_t place, std::string_view name, T& value) {
+    value = Cursor(record_.subspan(place, sizeof(T)), order_).read<T>(name);
+  }
+  void kind_at(size_t place, BasicKind& kind) {
+    kind = static_cast<BasicKind>(std::to_integer<uint8_t>(record_[place]));
+  }
+
+ private:
+  Bytes record_;
+  std::endian order_;
+  uint16_t version_;
+};
+
+}  // namespace
 
 Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version) {
-  const BasicLayout layout = basic_layout(version);
   BasicRecord record;
   record.offset = in.offset();
   in.begin_record("BasicRecord");
-  Cursor body = in.split(kBasicRecordBytes, "record");
-  const auto type = body.read<uint16_t>("type");
-  const auto cpu = body.read<uint8_t>("cpu");
-  const auto kind = body.read<uint8_t>("kind");
-  record.function_id = body.read<int32_t>("function_id");
-  const auto word = body.read<uint64_t>("tsc_or_tid_pid");
-  if (type == static_cast<uint16_t>(BasicRecordType::argument)) {
+  const Bytes raw = in.take(kBasicRecordBytes, "record");
+  if (in.error()) return std::unexpected(*in.error());
+  const auto type = Cursor(raw, in.order()).read<uint16_t>("type");
+  if (type == static_cast<uint16_t>(BasicRecordType::argument))
     record.type = BasicRecordType::argument;
-    // The eight bytes at offset 8 are two words here: thread and process.
-    const bool little = body.order() == std::endian::little;
-    record.tid = static_cast<uint32_t>(little ? word : word >> 32);
-    if (layout.has_pid) record.pid = static_cast<uint32_t>(little ? word >> 32 : word);
-    record.argument = body.read<uint64_t>("argument");
-  } else {
-    record.cpu = cpu;
-    record.kind = static_cast<BasicKind>(kind);
-    record.tsc = word;
-    record.tid = body.read<uint32_t>("tid");
-    if (layout.has_pid) record.pid = body.read<uint32_t>("pid");
-    if (type != static_cast<uint16_t>(BasicRecordType::normal)) {
-      in.fail_at(record.offset, Error::Cause::bad_field,
-                 fmt::format("unknown record type {}", type));
-    } else if (kind > static_cast<uint8_t>(BasicKind::enter_args)) {
-      in.fail_at(record.offset, Error::Cause::bad_field,
-                 fmt::format("unknown record kind {}", kind));
-    }
+  FieldReader reader(raw, in.order(), version);
+  fields(reader, record);
+  if (record.type == BasicRecordType::argument) return record;
+  if (type != static_cast<uint16_t>(BasicRecordType::normal)) {
+    in.fail_at(record.offset, Error::Cause::bad_field, fmt::format("unknown record type {}", type));
+  } else if (record.kind > BasicKind::enter_args) {
+    in.fail_at(record.offset, Error::Cause::bad_field,
+               fmt::format("unknown record kind {}", static_cast<unsigned>(record.kind)));
   }
-  if (body.error()) return std::unexpected(*body.error());
   if (in.error()) return std::unexpected(*in.error());
   return record;
 }

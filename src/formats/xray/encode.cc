@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <concepts>
 #include <cstring>
+#include <string_view>
 #include <utility>
 #include <variant>
+
+#include "formats/xray/record_fields.h"
 
 namespace telltale::xray {
 namespace {
@@ -45,71 +48,89 @@ RecordBytes metadata_record(MetadataKind kind, const Encoding& encoding, std::st
   return record;
 }
 
-void append(Bytes payload, std::string& out) {
-  out.append(reinterpret_cast<const char*>(payload.data()), payload.size());
-}
+// The codec that writes the fields of records (record_fields.h) to the end of a string.
+class FieldWriter {
+ public:
+  // `first`: place of an FDR record's first field.
+  FieldWriter(RecordBytes bytes, size_t first, const Encoding& encoding, std::string& out)
+      : bytes_(bytes), at_(first), encoding_(encoding), out_(out) {}
+
+  [[nodiscard]] uint16_t version() const { return encoding_.version; }
+  template <std::integral T>
+  void number(std::string_view, T value) {
+    bytes_.put(std::exchange(at_, at_ + sizeof(T)), value);
+  }
+  template <std::integral T>
+  void since_last(std::string_view name, T value) {
+    number(name, value);
+  }
+  void call(FunctionAction action, uint32_t function_id) {
+    const uint32_t id = function_id & kMaxFdrFunctionId;
+    const uint32_t kind = static_cast<uint32_t>(action) & 7;
+    number("function",
+           encoding_.order == std::endian::little ? (id << 4 | kind << 1) : (kind << 28 | id));
+  }
+  void payload(Bytes bytes) {
+    out_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  template <std::integral T>
+  void number_at(size_t place, std::string_view, T value) {
+    bytes_.put(place, value);
+  }
+  void kind_at(size_t place, BasicKind kind) { bytes_.put(place, static_cast<uint8_t>(kind)); }
+
+ private:
+  RecordBytes bytes_;
+  size_t at_;
+  const Encoding& encoding_;
+  std::string& out_;
+};
+
+template <typename Record>
+constexpr MetadataKind kKindOf{};
+template <>
+constexpr MetadataKind kKindOf<NewBuffer> = MetadataKind::new_buffer;
+template <>
+constexpr MetadataKind kKindOf<EndOfBuffer> = MetadataKind::end_of_buffer;
+template <>
+constexpr MetadataKind kKindOf<NewCpuId> = MetadataKind::new_cpu_id;
+template <>
+constexpr MetadataKind kKindOf<TscWrap> = MetadataKind::tsc_wrap;
+template <>
+constexpr MetadataKind kKindOf<WalltimeMarker> = MetadataKind::walltime_marker;
+template <>
+constexpr MetadataKind kKindOf<CustomEvent> = MetadataKind::custom_event_marker;
+template <>
+constexpr MetadataKind kKindOf<CallArgument> = MetadataKind::call_argument;
+template <>
+constexpr MetadataKind kKindOf<BufferExtents> = MetadataKind::buffer_extents;
+template <>
+constexpr MetadataKind kKindOf<TypedEvent> = MetadataKind::typed_event_marker;
+template <>
+constexpr MetadataKind kKindOf<Pid> = MetadataKind::pid;
 
 struct Encode {
   const Encoding& encoding;
   std::string& out;
   Bytes base;
 
-  RecordBytes metadata(MetadataKind kind) const {
-    return metadata_record(kind, encoding, out, base);
+  void operator()(FunctionRecord record) const {
+    FieldWriter writer(RecordBytes(out, kFunctionRecordBytes, encoding, base), 0, encoding, out);
+    fields(writer, record);
   }
-
-  void operator()(const FunctionRecord& function) const {
-    RecordBytes record(out, kFunctionRecordBytes, encoding, base);
-    const uint32_t id = function.function_id & kMaxFdrFunctionId;
-    const uint32_t action = static_cast<uint32_t>(function.action) & 7;
-    record.put(
-        0, encoding.order == std::endian::little ? (id << 4 | action << 1) : (action << 28 | id));
-    record.put(4, function.tsc_delta);
+  template <typename Record>
+  void operator()(Record record) const {
+    FieldWriter writer(metadata_record(kKindOf<Record>, encoding, out, base), 1, encoding, out);
+    fields(writer, record);
   }
-  void operator()(const NewBuffer& record) const {
-    metadata(MetadataKind::new_buffer).put(1, record.tid);
-  }
-  void operator()(const EndOfBuffer&) const { metadata(MetadataKind::end_of_buffer); }
-  void operator()(const NewCpuId& record) const {
-    RecordBytes bytes = metadata(MetadataKind::new_cpu_id);
-    bytes.put(1, record.cpu);
-    bytes.put(3, record.tsc);
-  }
-  void operator()(const TscWrap& record) const {
-    metadata(MetadataKind::tsc_wrap).put(1, record.tsc);
-  }
-  void operator()(const WalltimeMarker& record) const {
-    RecordBytes bytes = metadata(MetadataKind::walltime_marker);
-    bytes.put(1, record.seconds);
-    bytes.put(9, record.microseconds);
-  }
-  void operator()(const CustomEvent& event) const {
-    const FdrLayout layout = fdr_layout(encoding.version);
-    RecordBytes bytes = metadata(MetadataKind::custom_event_marker);
-    bytes.put(1, event.payload_bytes);
-    if (layout.event_time_is_delta) {
-      bytes.put(5, event.tsc_delta);
-    } else {
-      bytes.put(5, event.tsc);
-    }
-    if (layout.custom_event_has_cpu) bytes.put(13, event.cpu);
-    append(event.payload, out);
-  }
-  void operator()(const CallArgument& record) const {
-    metadata(MetadataKind::call_argument).put(1, record.value);
-  }
-  void operator()(const BufferExtents& record) const {
-    metadata(MetadataKind::buffer_extents).put(1, record.bytes);
-  }
-  void operator()(const TypedEvent& event) const {
-    RecordBytes bytes = metadata(MetadataKind::typed_event_marker);
-    bytes.put(1, event.payload_bytes);
-    bytes.put(5, event.tsc_delta);
-    bytes.put(9, event.event_type);
-    append(event.payload, out);
-  }
-  void operator()(const Pid& record) const { metadata(MetadataKind::pid).put(1, record.pid); }
 };
+
+void encode_basic(BasicRecord record, const Encoding& encoding, std::string& out, Bytes base) {
+  RecordBytes bytes(out, kBasicRecordBytes, encoding, base);
+  bytes.put(0, static_cast<uint16_t>(record.type));
+  FieldWriter writer(bytes, 0, encoding, out);
+  fields(writer, record);
+}
 
 }  // namespace
 
@@ -137,24 +158,25 @@ void encode_fdr_record(const FdrPayload& payload, const Encoding& encoding, std:
 
 void encode_basic_call(const BasicCall& call, const Encoding& encoding, std::string& out,
                        Bytes base) {
-  RecordBytes record(out, kBasicRecordBytes, encoding, base);
-  record.put(0, static_cast<uint16_t>(BasicRecordType::normal));
-  record.put(2, call.cpu);
-  record.put(3, static_cast<uint8_t>(call.kind));
-  record.put(4, call.function_id);
-  record.put(8, call.tsc);
-  record.put(16, call.tid);
-  if (basic_layout(encoding.version).has_pid) record.put(20, call.pid);
+  BasicRecord record;
+  record.kind = call.kind;
+  record.cpu = call.cpu;
+  record.function_id = call.function_id;
+  record.tsc = call.tsc;
+  record.tid = call.tid;
+  record.pid = call.pid;
+  encode_basic(record, encoding, out, base);
 }
 
 void encode_basic_argument(const BasicArgument& argument, const Encoding& encoding,
                            std::string& out, Bytes base) {
-  RecordBytes record(out, kBasicRecordBytes, encoding, base);
-  record.put(0, static_cast<uint16_t>(BasicRecordType::argument));
-  record.put(4, argument.function_id);
-  record.put(8, argument.tid);
-  if (basic_layout(encoding.version).has_pid) record.put(12, argument.pid);
-  record.put(16, argument.value);
+  BasicRecord record;
+  record.type = BasicRecordType::argument;
+  record.function_id = argument.function_id;
+  record.tid = argument.tid;
+  record.pid = argument.pid;
+  record.argument = argument.value;
+  encode_basic(record, encoding, out, base);
 }
 
 }  // namespace telltale::xray

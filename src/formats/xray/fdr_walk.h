@@ -21,7 +21,7 @@ struct WalkEnd {
 
 // Consecutive function records, from `begin` to at most `end`: up to the first record of another
 // kind, or an unreadable one.
-template <std::endian Order>
+template <std::endian kOrder>
 class FunctionRun {
  public:
   FunctionRun(const std::byte* file, uint64_t begin, uint64_t end)
@@ -40,17 +40,17 @@ class FunctionRun {
     while (at != end) {
       uint64_t both;
       std::memcpy(&both, at, sizeof both);
-      if constexpr (Order != std::endian::native) both = __builtin_bswap64(both);
+      if constexpr (kOrder != std::endian::native) both = __builtin_bswap64(both);
       // The record's first four bytes are the lower half in little-endian order, the upper in big.
       const auto lower = static_cast<uint32_t>(both);
       const auto upper = static_cast<uint32_t>(both >> 32);
-      const uint32_t word = Order == std::endian::little ? lower : upper;
-      const uint32_t delta = Order == std::endian::little ? upper : lower;
-      if (!is_known_function<Order>(word)) break;  // read_fdr_record makes the error
-      const FunctionRecord record = decode_function<Order>(word, delta);
+      const uint32_t word = kOrder == std::endian::little ? lower : upper;
+      const uint32_t delta = kOrder == std::endian::little ? upper : lower;
+      if (!is_known_function<kOrder>(word)) break;  // read_fdr_record makes the error
+      const FunctionRecord record = decode_function<kOrder>(word, delta);
       const auto offset = static_cast<uint64_t>(at - file);
       at += kFunctionRecordBytes;
-      const bool exits = is_exit<Order>(word);
+      const bool exits = is_exit<kOrder>(word);
       if constexpr (std::is_same_v<decltype(use(offset, record, exits)), bool>) {
         if (!use(offset, record, exits)) break;
       } else {
@@ -87,14 +87,14 @@ inline bool begins_buffer(const FdrPayload& payload) {
 }
 Error misplaced_opening(uint64_t offset, const FdrPayload& payload);
 
-template <std::endian Order, typename Visitor>
+template <std::endian kOrder, typename Visitor>
 WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version,
                       Visitor& visitor) {
   const std::byte* const base = file.data();
   uint64_t at = begin;
   while (true) {
     // Fast path: function records, eight bytes each.
-    const FunctionRun<Order> run(base, at, end);
+    const FunctionRun<kOrder> run(base, at, end);
     if constexpr (requires { visitor.functions(run); }) {
       at = visitor.functions(run);
     } else {
@@ -103,7 +103,7 @@ WalkEnd walk_in_order(Bytes file, uint64_t begin, uint64_t end, uint16_t version
       });
     }
     if (at == end) return {at, false, {}};
-    Cursor in(file.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)), Order, at);
+    Cursor in(file.subspan(static_cast<size_t>(at), static_cast<size_t>(end - at)), kOrder, at);
     const Result<FdrRecord> record = read_fdr_record(in, version);
     if (!record) return {at, false, record.error()};
     if (begins_buffer(record->payload) && at != begin)

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
+
+#include "formats/xray/record_fields.h"
 
 namespace telltale::xray {
 namespace {
@@ -16,46 +19,65 @@ bool known_version(uint16_t version, uint16_t type) {
   return false;
 }
 
-FdrPayload read_metadata_body(Cursor& in, MetadataKind kind, const FdrLayout& layout) {
+// The codec that reads the fields of FDR records (record_fields.h).
+class FieldReader {
+ public:
+  FieldReader(Cursor& in, uint16_t version) : in_(in), version_(version) {}
+
+  [[nodiscard]] uint16_t version() const { return version_; }
+  template <std::integral T>
+  void number(std::string_view name, T& value) {
+    value = in_.read<T>(name);
+  }
+  template <std::integral T>
+  void since_last(std::string_view name, T& value) {
+    number(name, value);
+  }
+  void call(FunctionAction& action, uint32_t& function_id) {
+    const auto word = in_.read<uint32_t>("function");
+    const FunctionRecord record = in_.order() == std::endian::little
+                                      ? decode_function<std::endian::little>(word, 0)
+                                      : decode_function<std::endian::big>(word, 0);
+    action = record.action;
+    function_id = record.function_id;
+  }
+  void payload(Bytes&) {}  // read_fdr_record reads it, behind the record
+
+ private:
+  Cursor& in_;
+  uint16_t version_;
+};
+
+template <typename Record>
+FdrPayload read_fields(FieldReader& reader) {
+  Record record;
+  fields(reader, record);
+  return record;
+}
+
+FdrPayload read_metadata_body(Cursor& in, MetadataKind kind, uint16_t version) {
+  FieldReader reader(in, version);
   switch (kind) {
     case MetadataKind::new_buffer:
-      return NewBuffer{in.read<int32_t>("tid")};
+      return read_fields<NewBuffer>(reader);
     case MetadataKind::end_of_buffer:
       return EndOfBuffer{};
-    case MetadataKind::new_cpu_id: {
-      const auto cpu = in.read<uint16_t>("cpu");
-      return NewCpuId{cpu, in.read<uint64_t>("tsc")};
-    }
+    case MetadataKind::new_cpu_id:
+      return read_fields<NewCpuId>(reader);
     case MetadataKind::tsc_wrap:
-      return TscWrap{in.read<uint64_t>("tsc")};
-    case MetadataKind::walltime_marker: {
-      const auto seconds = in.read<int64_t>("seconds");
-      return WalltimeMarker{seconds, in.read<int32_t>("microseconds")};
-    }
-    case MetadataKind::custom_event_marker: {
-      CustomEvent event;
-      event.payload_bytes = in.read<int32_t>("event_size");
-      if (layout.event_time_is_delta) {
-        event.tsc_delta = in.read<int32_t>("tsc_delta");
-      } else {
-        event.tsc = in.read<uint64_t>("tsc");
-      }
-      if (layout.custom_event_has_cpu) event.cpu = in.read<uint16_t>("cpu");
-      return event;
-    }
+      return read_fields<TscWrap>(reader);
+    case MetadataKind::walltime_marker:
+      return read_fields<WalltimeMarker>(reader);
+    case MetadataKind::custom_event_marker:
+      return read_fields<CustomEvent>(reader);
     case MetadataKind::call_argument:
-      return CallArgument{in.read<uint64_t>("argument")};
+      return read_fields<CallArgument>(reader);
     case MetadataKind::buffer_extents:
-      return BufferExtents{in.read<uint64_t>("extents")};
-    case MetadataKind::typed_event_marker: {
-      TypedEvent event;
-      event.payload_bytes = in.read<int32_t>("event_size");
-      event.tsc_delta = in.read<int32_t>("tsc_delta");
-      event.event_type = in.read<uint16_t>("event_type");
-      return event;
-    }
+      return read_fields<BufferExtents>(reader);
+    case MetadataKind::typed_event_marker:
+      return read_fields<TypedEvent>(reader);
     case MetadataKind::pid:
-      return Pid{in.read<int32_t>("pid")};
+      return read_fields<Pid>(reader);
   }
   return EndOfBuffer{};  // unreachable: the caller has checked the kind
 }
@@ -65,13 +87,6 @@ int32_t payload_bytes(const FdrPayload& payload) {
   if (const auto* custom = std::get_if<CustomEvent>(&payload)) return custom->payload_bytes;
   if (const auto* typed = std::get_if<TypedEvent>(&payload)) return typed->payload_bytes;
   return 0;
-}
-
-FunctionRecord read_function(Cursor& in) {
-  const auto word = in.read<uint32_t>("function");
-  const auto delta = in.read<uint32_t>("tsc_delta");
-  return in.order() == std::endian::little ? decode_function<std::endian::little>(word, delta)
-                                           : decode_function<std::endian::big>(word, delta);
 }
 
 }  // namespace
@@ -165,7 +180,9 @@ Result<FdrRecord> read_fdr_record(Cursor& in, uint16_t version) {
   if (!is_metadata) {
     in.begin_record("Function");
     Cursor body = in.split(kFunctionRecordBytes, "record");
-    const FunctionRecord function = read_function(body);
+    FunctionRecord function;
+    FieldReader reader(body, version);
+    fields(reader, function);
     if (!in.error() && function.action > FunctionAction::enter_args) {
       in.fail_at(start, Error::Cause::bad_field,
                  fmt::format("unknown function action {}", static_cast<unsigned>(function.action)));
@@ -180,7 +197,7 @@ Result<FdrRecord> read_fdr_record(Cursor& in, uint16_t version) {
     }
     Cursor body = in.split(kMetadataRecordBytes, "record");
     body.read<uint8_t>("kind");
-    record.payload = read_metadata_body(body, static_cast<MetadataKind>(kind), fdr_layout(version));
+    record.payload = read_metadata_body(body, static_cast<MetadataKind>(kind), version);
     in.begin_record(record_name(record.payload));
     const int32_t size = payload_bytes(record.payload);
     if (size < 0) in.fail_at(start, Error::Cause::bad_field, fmt::format("event_size is {}", size));

@@ -111,25 +111,25 @@ std::string_view record_name(const FdrPayload& payload);
 // byte order, and `delta`, the second four. Bit fields run from the least significant bit on
 // little-endian machines and from the most significant on big-endian ones. REQUIRES:
 // is_function_word.
-template <std::endian Order>
+template <std::endian kOrder>
 constexpr bool is_function_word(uint32_t word) {
-  return Order == std::endian::little ? (word & 1) == 0 : (word >> 31) == 0;
+  return kOrder == std::endian::little ? (word & 1) == 0 : (word >> 31) == 0;
 }
 // True if, in addition, the action is valid.
-template <std::endian Order>
+template <std::endian kOrder>
 constexpr bool is_known_function(uint32_t word) {
-  return Order == std::endian::little ? (word & 0b1001) == 0 : (word >> 30) == 0;
+  return kOrder == std::endian::little ? (word & 0b1001) == 0 : (word >> 30) == 0;
 }
 // Of a known function record: whether it is an exit or a tail exit, whose actions are 1 and 2 of 0
 // to 3: one more is 2 or 3.
-template <std::endian Order>
+template <std::endian kOrder>
 constexpr bool is_exit(uint32_t word) {
-  constexpr unsigned kActionShift = Order == std::endian::little ? 1 : 28;
+  constexpr unsigned kActionShift = kOrder == std::endian::little ? 1 : 28;
   return ((word + (1U << kActionShift)) & (2U << kActionShift)) != 0;
 }
-template <std::endian Order>
+template <std::endian kOrder>
 constexpr FunctionRecord decode_function(uint32_t word, uint32_t delta) {
-  if constexpr (Order == std::endian::little) {
+  if constexpr (kOrder == std::endian::little) {
     return {static_cast<FunctionAction>((word >> 1) & 7), word >> 4, delta};
   } else {
     return {static_cast<FunctionAction>((word >> 28) & 7), word & kMaxFdrFunctionId, delta};

@@ -84,6 +84,7 @@ class SideReader {
           &record_.clock_anomalies, &record_.unnamed}) {
       *counter = in.read<uint64_t>("counter");
     }
+    read_end(in);
     in.take(header_bytes - (in.offset()), "header");
     return header_bytes;
   }
@@ -101,6 +102,20 @@ class SideReader {
     record_.uncertainty_ppb = in.read<uint32_t>("uncertainty");
     record_.sparse_interval = in.read<uint32_t>("sparse_interval");
     in.read<uint32_t>("cell_bytes");
+  }
+
+  void read_end(Cursor& in) {
+    record_.fault_signal = in.read<uint32_t>("fault_signal");
+    record_.fault_thread = in.read<uint32_t>("fault_thread");
+    record_.fault_time = in.read<uint64_t>("fault_time");
+    record_.fault_address = in.read<uint64_t>("fault_address");
+    const auto end = in.read<uint32_t>("end");
+    if (end <= static_cast<uint32_t>(SideRecord::End::signal))
+      record_.end = static_cast<SideRecord::End>(end);
+    record_.end_status = in.read<uint32_t>("end_status");
+    record_.end_monotonic_ns = in.read<uint64_t>("end_monotonic");
+    record_.user_ns = in.read<uint64_t>("user");
+    record_.system_ns = in.read<uint64_t>("system");
   }
 
   // False if no further record can follow.

@@ -18,6 +18,9 @@ namespace telltale::xray {
 // The first id of functions without an object's map.
 constexpr uint32_t kFirstAssignedId = uint32_t{1} << 27;
 
+// Where the fields about the end begin that `telltale run` writes: SideRecord::end to system_ns.
+constexpr uint64_t kSideEndOffset = 168;
+
 // A program or shared object that was loaded.
 struct SideObject {
   uint32_t number = 0;
@@ -69,6 +72,18 @@ struct SideRecord {
   uint64_t left_out = 0;  // by filters; not lost
   uint64_t clock_anomalies = 0;
   uint64_t unnamed = 0;
+  // A fatal signal that the recorder saw; the process may have survived it (`ended`, `end`).
+  uint32_t fault_signal = 0;  // 0: none
+  uint32_t fault_thread = 0;
+  uint64_t fault_time = 0;
+  uint64_t fault_address = 0;  // 0: none
+  // What `telltale run` saw of the end.
+  enum class End : uint8_t { unknown = 0, exit = 1, signal = 2 };
+  End end = End::unknown;
+  uint32_t end_status = 0;  // exit status, or number of the signal
+  uint64_t end_monotonic_ns = 0;
+  uint64_t user_ns = 0;  // processor time, with that of the children that it waited for
+  uint64_t system_ns = 0;
   std::vector<SideObject> objects;                        // in file order
   std::vector<SideFunction> functions;                    // by id
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name; the last record counts

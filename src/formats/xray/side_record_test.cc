@@ -40,6 +40,38 @@ Result<SideRecord> read(const std::string& file, ProblemLog& problems) {
   return read_side_record(as_bytes(file), "side", problems);
 }
 
+TEST(SideRecord, HowTheProcessEnded) {
+  SideBuilder side;
+  side.fault_signal = 11;
+  side.fault_thread = 12;
+  side.fault_time = 13;
+  side.fault_address = 14;
+  side.end = 2;
+  side.end_status = 15;
+  side.end_monotonic_ns = 16;
+  side.user_ns = 17;
+  side.system_ns = 18;
+  ProblemLog problems;
+  const std::string file = side.bytes();
+  EXPECT_EQ(file.substr(kSideEndOffset, 4), std::string("\2\0\0\0", 4));
+  const Result<SideRecord> record = read(file, problems);
+  ASSERT_TRUE(record) << to_string(record.error());
+  EXPECT_EQ(record->fault_signal, 11U);
+  EXPECT_EQ(record->fault_thread, 12U);
+  EXPECT_EQ(record->fault_time, 13U);
+  EXPECT_EQ(record->fault_address, 14U);
+  EXPECT_EQ(record->end, SideRecord::End::signal);
+  EXPECT_EQ(record->end_status, 15U);
+  EXPECT_EQ(record->end_monotonic_ns, 16U);
+  EXPECT_EQ(record->user_ns, 17U);
+  EXPECT_EQ(record->system_ns, 18U);
+  side.end = 3;  // of a later version
+  const Result<SideRecord> later = read(side.bytes(), problems);
+  ASSERT_TRUE(later) << to_string(later.error());
+  EXPECT_EQ(later->end, SideRecord::End::unknown);
+  EXPECT_EQ(problems.count(), 0U);
+}
+
 TEST(SideRecord, EveryFieldIsRead) {
   ProblemLog problems;
   const std::string file = sample().bytes();

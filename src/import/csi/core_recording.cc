@@ -20,13 +20,16 @@
 #include "formats/csi/path_metadata.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
+#include "import/csi/core_coverage.h"
 #include "import/csi/path_graphs.h"
 #include "import/csi/path_positions.h"
 #include "import/format_descriptor.h"
+#include "import/open_process.h"
 #include "model/recording_info.h"
 #include "program/core_stacks.h"
 #include "program/demangle.h"
 #include "program/machine_blocks.h"
+#include "program/minidump.h"
 #include "program/program_names.h"
 
 namespace telltale {
@@ -291,11 +294,12 @@ std::vector<FramePaths> decode_stack(const ThreadStack& stack, const FrameDecode
 
 }  // namespace
 
-CoreRecording::CoreRecording(InputFile file, CoreFile core, OpenOptions options,
-                             ProblemLog problems)
-    : Recording(formats::core),
+CoreRecording::CoreRecording(const FormatDescriptor& format, InputFile file, CoreFile core,
+                             RecordCounts counts, OpenOptions options, ProblemLog problems)
+    : Recording(format),
       file_(std::move(file)),
       core_(std::move(core)),
+      record_counts_(std::move(counts)),
       options_(std::move(options)),
       problems_(std::move(problems)) {}
 
@@ -303,12 +307,53 @@ Result<std::unique_ptr<const Recording>> CoreRecording::open(std::vector<InputFi
                                                              const OpenOptions& options) {
   if (files.size() != 1)
     return usage_error("a core file is read alone, not together with other files");
+  InputFile& file = files.front();
   ProblemLog problems;
-  problems.merge(files.front().problems());
-  Result<CoreFile> core = CoreFile::read(files.front().bytes(), files.front().name(), problems);
+  problems.merge(file.problems());
+  Result<CoreFile> core = CoreFile::read(file.bytes(), file.name(), problems);
   if (!core) return std::unexpected(core.error());
-  return std::unique_ptr<const Recording>(
-      new CoreRecording(std::move(files.front()), *std::move(core), options, std::move(problems)));
+  RecordCounts counts;
+  for (const ElfNote& note : core->notes()) ++counts[core_note_name(note)];
+  if (!core->segments().empty()) counts["segment"] = core->segments().size();
+  return std::unique_ptr<const Recording>(new CoreRecording(formats::core, std::move(file),
+                                                            *std::move(core), std::move(counts),
+                                                            options, std::move(problems)));
+}
+
+Result<std::unique_ptr<const Recording>> CoreRecording::open_minidump(std::vector<InputFile> files,
+                                                                      const OpenOptions& options) {
+  if (files.size() != 1)
+    return usage_error("a minidump is read alone, not together with other files");
+  InputFile& file = files.front();
+  ProblemLog problems;
+  problems.merge(file.problems());
+  Result<Minidump> dump = read_minidump(file.bytes(), file.name(), problems);
+  if (!dump) return std::unexpected(dump.error());
+  RecordCounts counts;
+  for (const MinidumpStream& stream : dump->streams) ++counts[minidump_stream_name(stream.type)];
+  CoreFile core = CoreFile::from_parts(std::move(dump->parts), file.bytes(), file.name());
+  return std::unique_ptr<const Recording>(new CoreRecording(formats::minidump, std::move(file),
+                                                            std::move(core), std::move(counts),
+                                                            options, std::move(problems)));
+}
+
+std::unique_ptr<const Recording> CoreRecording::of_process(ProcessSnapshot snapshot,
+                                                           const OpenOptions& options) {
+  const std::string name = fmt::format("process {}", snapshot.parts.pid);
+  const Bytes memory = snapshot.memory;
+  std::unique_ptr<CoreRecording> recording(new CoreRecording(
+      formats::core, InputFile::from_memory(name, memory),
+      CoreFile::from_parts(std::move(snapshot.parts), memory, name), {}, options, ProblemLog()));
+  recording->process_memory_ = std::move(snapshot.memory);  // the same bytes
+  return recording;
+}
+
+Result<ProcessRecording> open_process(pid_t pid, const OpenOptions& options) {
+  Result<ProcessSnapshot> snapshot = take_process_snapshot(pid);
+  if (!snapshot) return std::unexpected(snapshot.error());
+  const std::chrono::nanoseconds stopped = snapshot->stopped;
+  return ProcessRecording{.recording = CoreRecording::of_process(*std::move(snapshot), options),
+                          .stopped = stopped};
 }
 
 std::string CoreRecording::why_stopped() const {
@@ -319,7 +364,7 @@ std::string CoreRecording::why_stopped() const {
 
 RecordingInfo CoreRecording::info(size_t /*workers*/, const CallFilter& filter) const {
   RecordingInfo info;
-  info.format = "core";
+  info.format = format().name;
   info.version = "1";
   info.timed = false;
   info.files = {file_.name()};
@@ -335,19 +380,14 @@ RecordingInfo CoreRecording::info(size_t /*workers*/, const CallFilter& filter) 
   }
   std::ranges::sort(info.threads);
   info.properties.emplace_back("threads", std::to_string(info.threads.size()));
-  std::map<std::string, uint64_t> kinds;
-  for (const ElfNote& note : core_.notes()) ++kinds[core_note_name(note)];
-  kinds["segment"] = core_.segments().size();
-  for (const auto& [kind, count] : kinds) {
-    if (count == 0) continue;
+  for (const auto& [kind, count] : record_counts_) {
     info.records_by_kind.emplace_back(kind, count);
     info.records += count;
   }
   return info;
 }
 
-Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problems) const {
-  PathGraphs graphs;
+Result<CoreStacks> CoreRecording::open_stacks(PathGraphs& graphs, ProblemLog& problems) const {
   CoreStackOptions options;
   options.variables = variable_names();
   for (const std::string& text : options_.programs) {
@@ -361,18 +401,36 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problem
       options.programs.push_back(object->path);
     }
   }
-  const Result<CoreStacks> stacks = CoreStacks::open(core_, file_.name(), options, problems);
-  if (!stacks) return std::unexpected(stacks.error());
-  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  return CoreStacks::open(core_, file_.name(), options, problems);
+}
+
+std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, PathGraphs& graphs,
+                                               ProblemLog& problems) const {
+  const auto modules = read_modules(stacks, core_.order(), graphs, problems);
   const FrameDecoder decoder(graphs, modules);
   std::vector<ThreadPaths> all;
-  for (const ThreadStack& stack : stacks->threads()) {
+  for (const ThreadStack& stack : stacks.threads()) {
     all.push_back({.pid = core_.pid(),
                    .tid = stack.tid,
                    .frames = decode_stack(stack, decoder),
                    .cut = stack.cut});
   }
   return all;
+}
+
+Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problems) const {
+  PathGraphs graphs;
+  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
+  if (!stacks) return std::unexpected(stacks.error());
+  return decode(*stacks, graphs, problems);
+}
+
+Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& problems) const {
+  PathGraphs graphs;
+  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
+  if (!stacks) return std::unexpected(stacks.error());
+  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, problems);
+  return read_core_coverage(core_, file_.name(), *stacks, threads, problems);
 }
 
 }  // namespace telltale

@@ -1,23 +1,37 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bytes/input_file.h"
+#include "import/csi/path_graphs.h"
 #include "import/open_options.h"
 #include "import/recording.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
+#include "program/core_stacks.h"
+#include "program/live_process.h"
 
 namespace telltale {
 
-// A core file, with the paths that functions kept in their frames.
+struct FormatDescriptor;
+
+// A core file, a minidump or the stacks of a running process, with the paths that functions kept in
+// their frames.
 class CoreRecording final : public Recording, public StackPaths {
  public:
   // Errors: usage for several files; those of CoreFile::read.
   static Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
                                                        const OpenOptions& options);
+  // Errors: usage for several files; those of read_minidump.
+  static Result<std::unique_ptr<const Recording>> open_minidump(std::vector<InputFile> files,
+                                                                const OpenOptions& options);
+  static std::unique_ptr<const Recording> of_process(ProcessSnapshot snapshot,
+                                                     const OpenOptions& options);
 
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter) const override;
   [[nodiscard]] const ProblemLog& problems() const override { return problems_; }
@@ -27,12 +41,23 @@ class CoreRecording final : public Recording, public StackPaths {
 
   [[nodiscard]] std::string why_stopped() const override;
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog& problems) const override;
+  [[nodiscard]] Result<std::vector<FunctionCoverage>> coverage(ProblemLog& problems) const override;
 
  private:
-  CoreRecording(InputFile file, CoreFile core, OpenOptions options, ProblemLog problems);
+  // How many records of each kind the file has.
+  using RecordCounts = std::map<std::string, uint64_t>;
+  CoreRecording(const FormatDescriptor& format, InputFile file, CoreFile core, RecordCounts counts,
+                OpenOptions options, ProblemLog problems);
 
+  // Opens the programs; the graphs of texts that were given as programs are added to `graphs`.
+  Result<CoreStacks> open_stacks(PathGraphs& graphs, ProblemLog& problems) const;
+  std::vector<ThreadPaths> decode(const CoreStacks& stacks, PathGraphs& graphs,
+                                  ProblemLog& problems) const;
+
+  std::vector<std::byte> process_memory_;  // of of_process(): the bytes of file_
   InputFile file_;
   CoreFile core_;
+  RecordCounts record_counts_;
   OpenOptions options_;
   ProblemLog problems_;
 };

@@ -5,17 +5,18 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "formats/csi/path_metadata.h"
+#include "import/csi/function_graphs.h"
 #include "import/csi/path_graphs.h"
 #include "import/format_descriptor.h"
-#include "import/stack_paths.h"
+#include "import/static_information.h"
 #include "model/recording_info.h"
 #include "output/dump/csi_dump.h"
-#include "program/demangle.h"
 
 namespace telltale {
 namespace {
@@ -24,7 +25,7 @@ Confidence sniff(Bytes file) {
   return csi::looks_like_path_metadata(file) ? Confidence::certain : Confidence::none;
 }
 
-class MetadataRecording final : public Recording, public StackPaths {
+class MetadataRecording final : public Recording, public StaticInformation {
  public:
   explicit MetadataRecording(std::vector<InputFile> files)
       : Recording(formats::csi), files_(std::move(files)) {
@@ -32,13 +33,9 @@ class MetadataRecording final : public Recording, public StackPaths {
       info_.files.push_back(file.name());
       info_.bytes += file.bytes().size();
       info_.problems.merge(file.problems());
-      const csi::PathMetadata metadata =
-          csi::PathMetadata::read(file.bytes(), file.name(), 0, info_.problems);
-      for (const csi::PathFunction& function : metadata.functions()) {
-        functions_.emplace_back(function.name);
-        blocks_.push_back(function.block_count);
-        edges_.push_back(function.edge_count);
-      }
+      for (FunctionGraph& graph :
+           read_function_graphs(file.bytes(), file.name(), 0, info_.problems))
+        graphs_.push_back(std::move(graph));
     }
     info_.format = "csi";
     info_.version = "1";
@@ -50,14 +47,14 @@ class MetadataRecording final : public Recording, public StackPaths {
     uint64_t functions = 0;
     uint64_t blocks = 0;
     uint64_t edges = 0;
-    for (size_t i = 0; i < functions_.size(); ++i) {
+    for (const FunctionGraph& graph : graphs_) {
       FunctionInfo function;
-      function.name = demangle(functions_[i]);
-      function.linkage_name = functions_[i];
+      function.name = graph.name;
+      function.linkage_name = graph.linkage_name;
       if (!filter.matches(function)) continue;
       ++functions;
-      blocks += blocks_[i];
-      edges += edges_[i];
+      blocks += graph.blocks;
+      edges += graph.edges;
     }
     info.records = functions + blocks + edges;
     for (const auto& [kind, count] : std::initializer_list<std::pair<const char*, uint64_t>>{
@@ -69,20 +66,13 @@ class MetadataRecording final : public Recording, public StackPaths {
   [[nodiscard]] const ProblemLog& problems() const override { return info_.problems; }
   [[nodiscard]] size_t file_count() const override { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const override { return files_[file]; }
-  [[nodiscard]] const StackPaths* paths_in_frames() const override { return this; }
+  [[nodiscard]] const StaticInformation* static_information() const override { return this; }
 
-  [[nodiscard]] std::string why_stopped() const override { return {}; }
-  [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog&) const override {
-    return usage_error(
-        files_.front().name() +
-        " is static information about paths: open a core file, and use --program for this");
-  }
+  [[nodiscard]] std::span<const FunctionGraph> graphs() const override { return graphs_; }
 
  private:
   std::vector<InputFile> files_;
-  std::vector<std::string> functions_;
-  std::vector<uint64_t> blocks_;  // parallel to functions_
-  std::vector<uint64_t> edges_;
+  std::vector<FunctionGraph> graphs_;
   RecordingInfo info_;
 };
 

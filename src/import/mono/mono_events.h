@@ -201,7 +201,7 @@ class MonoToEvents {
     roots_.clear();
     for (const mono::HeapRoot& root : r.roots) {
       roots_.push_back({.object = object(root.object),
-                        .address = root.slot,
+                        .address = root.slot == 0 ? 0 : root.slot ^ tag_,
                         .kind = root_kind(root.type),
                         .pinning = (root.type & mono::kRootPinning) != 0,
                         .weak = (root.type & mono::kRootWeak) != 0,
@@ -213,8 +213,11 @@ class MonoToEvents {
   void event(const mono::EventHead& head, const mono::HeapRootArea& r)
     requires handles<Sink, HeapRootAreaEvent>
   {
-    sink_.on(HeapRootAreaEvent{advance(head), r.registered, r.start, r.size,
-                               static_cast<HeapRootAreaEvent::Source>(r.source), r.key, r.name});
+    using Source = HeapRootAreaEvent::Source;
+    const auto source = static_cast<Source>(r.source);
+    const bool key_is_type = source == Source::statics || source == Source::context_statics;
+    sink_.on(HeapRootAreaEvent{advance(head), r.registered, r.start ^ tag_, r.size, source,
+                               key_is_type ? to_number(type(r.key)) : r.key, r.name});
   }
 
   void event(const mono::EventHead& head, const mono::SampleHit& r)
@@ -235,6 +238,7 @@ class MonoToEvents {
                          static_cast<int64_t>(r.thread),
                          r.addresses,
                          {!r.frames.empty(), stack_},
+                         layout_.hit_has_type,
                          r.type});
   }
   void event(const mono::EventHead& head, const mono::NativeSymbol& r)
@@ -262,8 +266,9 @@ class MonoToEvents {
     requires handles<Sink, CounterEvent>
   {
     using Form = CounterEvent::Form;
-    const Ticks time = layout_.every_event_has_time ? advance(head)
-                                                    : own_time(first_ + r.timestamp_ms * 1'000'000);
+    // Values are taken before the runtime describes new counters, and written after that.
+    const Ticks time =
+        own_time(layout_.every_event_has_time ? head.time : first_ + r.timestamp_ms * 1'000'000);
     for (const mono::CounterValue& value : r.values) {
       Form form = Form::signed_number;
       switch (static_cast<mono::CounterType>(value.type)) {

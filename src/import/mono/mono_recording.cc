@@ -254,6 +254,7 @@ std::vector<MonoMethods::Found> MonoRecording::find_all_methods(const File& file
 
 const TypeNames& MonoRecording::types() const {
   std::call_once(types_->once, [&] {
+    types_->types.set_address_bits(address_bits());
     for (const auto& file : files_) {
       TypeCollector collector{types_->types, file->address_tag};
       for (const mono::BufferFrame& frame : file->frames.buffers) file->decode(frame, collector);

@@ -61,9 +61,7 @@ class MonoRecording {
 
   // The address that an id of a type or object denotes. With several files, ids have the file's
   // number in the bits above the address.
-  [[nodiscard]] uint64_t address_of(uint64_t id) const {
-    return files_.size() < 2 ? id : id & ((uint64_t{1} << kAddressBits) - 1);
-  }
+  [[nodiscard]] uint64_t address_of(uint64_t id) const { return address_in(id, address_bits()); }
   // The ids of an address: one per file.
   [[nodiscard]] std::vector<uint64_t> ids_of(uint64_t address) const {
     std::vector<uint64_t> ids;
@@ -103,7 +101,8 @@ class MonoRecording {
   }
 
  private:
-  static constexpr unsigned kAddressBits = 48;  // of a program's memory
+  static constexpr unsigned kAddressBits = 48;  // of a program's memory, beside other programs
+  [[nodiscard]] unsigned address_bits() const { return files_.size() < 2 ? 64 : kAddressBits; }
   struct File {
     InputFile input;
     mono::FileHeader header;
@@ -162,7 +161,8 @@ void MonoRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
       const mono::BufferFrame& frame = file.frames.buffers[own.buffers[i].buffer];
       // Positions of successive files; no file approaches 2^44 bytes.
       const uint64_t offset = (uint64_t{own.buffers[i].file} << 44) + frame.offset;
-      emit(sink, PieceEvent{frame.header.time_base, offset, stream, streams_[stream].thread.tid});
+      emit(sink, PieceEvent{frame.header.time_base, offset, stream, streams_[stream].thread.tid,
+                            address_bits()});
       const mono::DecodeEnd end = file.decode(frame, visitor);
       if (visitor.take_went_back()) {
         problems.add(

@@ -37,7 +37,7 @@ TypeInfo MonoTypes::describe(TypeId id) const {
   }
   const auto found = classes_.find(to_number(info.type));
   if (found == classes_.end()) {
-    info.name = fmt::format("#0x{:x}", to_number(info.type));
+    info.name = fmt::format("#0x{:x}", address_in(to_number(info.type), address_bits_));
     return info;
   }
   info.known = true;

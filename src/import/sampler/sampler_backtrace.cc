@@ -25,6 +25,15 @@ std::optional<uint64_t> link_address(const sampler::BacktraceFrame& frame, Symbo
   return frame.negative_offset ? *symbol - *frame.offset : *symbol + *frame.offset;
 }
 
+ResolvedFrame named(const sampler::BacktraceFrame& frame, const CodeName& name) {
+  return {.address = fmt::format("{:#x}", frame.address),
+          .module = std::string(frame.module),
+          .function = demangle(name.linkage_name),
+          .file = name.file,
+          .line = name.line,
+          .directory = name.directory};
+}
+
 }  // namespace
 
 BacktraceResolver::BacktraceResolver(std::vector<std::string> modules) {
@@ -49,28 +58,37 @@ BacktraceResolver::Module* BacktraceResolver::find(std::string_view module) {
   return same_name;
 }
 
-ResolvedFrame BacktraceResolver::resolve(const sampler::BacktraceFrame& frame) {
-  ResolvedFrame resolved;
-  resolved.address = fmt::format("{:#x}", frame.address);
-  resolved.module = frame.module;
+template <typename LookUp>
+auto BacktraceResolver::look_up(const sampler::BacktraceFrame& frame, LookUp look_up) {
+  using Found = decltype(look_up(std::declval<Symbolizer&>(), uint64_t{}));
   Module* module = frame.module.empty() ? nullptr : find(frame.module);
-  std::optional<uint64_t> address;
   if (module == nullptr) {
     if (std::ranges::find(strangers_, frame.module) == strangers_.end())
       strangers_.emplace_back(frame.module);
-  } else {
-    met_ = true;
-    if (module->symbolizer == nullptr) open(*module);
-    address = link_address(frame, *module->symbolizer);
+    return Found();
   }
-  if (address && *address != 0) {
-    const bool returns = !module->image || call_before(*module->image, *address).value_or(true);
-    const CodeName name = module->symbolizer->find_instruction(*address - (returns ? 1 : 0));
-    resolved.function = demangle(name.linkage_name);
-    resolved.file = name.file;
-    resolved.line = name.line;
-    resolved.directory = name.directory;
-  }
+  met_ = true;
+  if (module->symbolizer == nullptr) open(*module);
+  const std::optional<uint64_t> address = link_address(frame, *module->symbolizer);
+  if (!address || *address == 0) return Found();
+  const bool returns = !module->image || call_before(*module->image, *address).value_or(true);
+  return look_up(*module->symbolizer, *address - (returns ? 1 : 0));
+}
+
+ResolvedFrame BacktraceResolver::resolve(const sampler::BacktraceFrame& frame) {
+  return named(frame, look_up(frame, [](Symbolizer& symbolizer, uint64_t address) {
+                 return symbolizer.find_instruction(address);
+               }));
+}
+
+std::vector<ResolvedFrame> BacktraceResolver::resolve_inlined(
+    const sampler::BacktraceFrame& frame) {
+  std::vector<CodeName> names = look_up(frame, [](Symbolizer& symbolizer, uint64_t address) {
+    return symbolizer.find_frames(address);
+  });
+  if (names.empty()) names.emplace_back();
+  std::vector<ResolvedFrame> resolved;
+  for (const CodeName& name : names) resolved.push_back(named(frame, name));
   return resolved;
 }
 

@@ -34,6 +34,9 @@ class BacktraceResolver {
   // Looks up the call before a return address; if no call precedes the address, the program was
   // interrupted there, and the instruction at the address is looked up.
   ResolvedFrame resolve(const sampler::BacktraceFrame& frame);
+  // The same, with a frame for each function that was inlined there: the innermost first, never
+  // empty.
+  std::vector<ResolvedFrame> resolve_inlined(const sampler::BacktraceFrame& frame);
   // If no frame belongs to a given file, a text that names the frames' modules; otherwise empty.
   [[nodiscard]] std::string mismatch() const;
 
@@ -46,6 +49,10 @@ class BacktraceResolver {
   };
   static void open(Module& module);
   Module* find(std::string_view module);
+  // What is at a frame's call, by `look_up(symbolizer, address)`; the default value of its type if
+  // the address is unknown.
+  template <typename LookUp>
+  auto look_up(const sampler::BacktraceFrame& frame, LookUp look_up);
 
   std::vector<Module> modules_;
   std::vector<std::string> strangers_;  // modules of frames that were not given, in order

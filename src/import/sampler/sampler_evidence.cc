@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "base/parallel.h"
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/report_reader.h"
+#include "import/sampler/first_truth.h"
 
 namespace telltale {
 namespace {
@@ -29,29 +28,14 @@ struct ReadRun {
   uint64_t observations = 0;
 };
 
-// When predicates became true. In whole numbers, so that sums do not depend on their order.
-struct FirstTimes {
-  static constexpr uint64_t kLast = uint64_t{1} << 30;
-  std::vector<uint64_t> sums;  // by predicate: of times from 0 to kLast
-  std::vector<uint32_t> runs;  // by predicate: that have one
-};
-
-// The predicates that were true at every observation of a site, as bits.
-uint32_t always_true(const isolation::SiteGroup& group, uint32_t counted) {
-  uint32_t always = 0;
-  for (unsigned i = 0; i < group.counters; ++i) {
-    const uint32_t own = 1U << i;
-    if (counted == own) always |= 1U << (group.complements ? 2 * i : i);
-    if (group.complements && counted != 0 && (counted & own) == 0) always |= 1U << (2 * i + 1);
-  }
-  return always;
-}
-
 // Reads one report after the other. Not thread-safe; one for each worker.
 class EvidenceReader {
  public:
   EvidenceReader(const SamplerSites& sites, const SamplerPredicates& predicates)
-      : sites_(sites), predicates_(predicates), counted_(predicates.table().site_count()) {}
+      : sites_(sites),
+        predicates_(predicates),
+        counted_(predicates.table().site_count()),
+        first_truth_(predicates.table()) {}
 
   ReadRun read(const RunReport& report, const OpenReport& open) {
     ReadRun read;
@@ -96,7 +80,7 @@ class EvidenceReader {
   }
 
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
-  [[nodiscard]] const FirstTimes& first_times() const { return first_times_; }
+  [[nodiscard]] const FirstTruth& first_truth() const { return first_truth_; }
 
  private:
   void note(const ReportItem& item, const std::string& file, Problem::Kind kind,
@@ -138,25 +122,10 @@ class EvidenceReader {
     }
   }
 
-  // A report's clock ticks at observations: only the order of its times means something, and their
-  // share of the last one.
   void count_times() {
-    if (times_.empty()) return;
-    const isolation::SiteTable& table = predicates_.table();
-    first_times_.sums.resize(table.predicate_count());
-    first_times_.runs.resize(table.predicate_count());
-    const uint64_t last =
-        std::ranges::max(times_, {}, &std::pair<uint32_t, uint64_t>::second).second;
-    for (const auto& [site, time] : times_) {
-      const double share = static_cast<double>(time) / static_cast<double>(last);
-      uint32_t always = always_true(table.groups()[table.group_of(site)], counted_[site]);
-      for (; always != 0; always &= always - 1) {
-        const uint32_t predicate =
-            table.first_predicate(site) + static_cast<uint32_t>(std::countr_zero(always));
-        first_times_.sums[predicate] += static_cast<uint64_t>(share * FirstTimes::kLast);
-        ++first_times_.runs[predicate];
-      }
-    }
+    std::vector<FirstTruth::Observation> seen;
+    for (const auto& [site, time] : times_) seen.push_back({site, counted_[site], time});
+    first_truth_.add_run(seen);
     times_.clear();
   }
 
@@ -181,29 +150,9 @@ class EvidenceReader {
   std::vector<uint32_t> groups_;   // that occur in the report
   std::vector<ObservedSite> observed_;
   std::vector<std::pair<uint32_t, uint64_t>> times_;  // of the report: site, first time
-  FirstTimes first_times_;
+  FirstTruth first_truth_;
   ProblemLog problems_;
 };
-
-std::vector<double> average(const std::vector<EvidenceReader>& readers) {
-  FirstTimes all;
-  for (const EvidenceReader& reader : readers) {
-    const FirstTimes& times = reader.first_times();
-    all.sums.resize(std::max(all.sums.size(), times.sums.size()));
-    all.runs.resize(all.sums.size());
-    for (size_t i = 0; i < times.sums.size(); ++i) {
-      all.sums[i] += times.sums[i];
-      all.runs[i] += times.runs[i];
-    }
-  }
-  std::vector<double> averages;
-  for (size_t i = 0; i < all.sums.size(); ++i) {
-    const double runs = all.runs[i];
-    averages.push_back(runs == 0 ? std::numeric_limits<double>::quiet_NaN()
-                                 : static_cast<double>(all.sums[i]) / runs / FirstTimes::kLast);
-  }
-  return averages;
-}
 
 }  // namespace
 
@@ -231,8 +180,12 @@ SamplerEvidence read_sampler_evidence(std::span<const RunReport> reports, const 
         break;
     }
   }
-  evidence.first_true = average(readers);
-  for (const EvidenceReader& reader : readers) evidence.problems.merge(reader.problems());
+  FirstTruth first_truth(predicates.table());
+  for (const EvidenceReader& reader : readers) {
+    first_truth.merge(reader.first_truth());
+    evidence.problems.merge(reader.problems());
+  }
+  evidence.first_true = first_truth.averages();
   return evidence;
 }
 

@@ -9,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "formats/sampler/cfg.h"
 #include "formats/sampler/recognise.h"
 #include "formats/sampler/verifier.h"
 #include "import/format_descriptor.h"
 #include "import/sampler/sampler_report_writer.h"
 #include "import/sampler/sampler_reports.h"
+#include "import/static_information.h"
 #include "output/dump/sampler_dump.h"
+#include "program/demangle.h"
 
 namespace telltale {
 namespace {
@@ -23,10 +26,24 @@ constexpr auto kTargets = std::to_array<ConvertTarget>({
     {{"sampler", ".report", "one feedback report of all that were given"}, /*takes_several=*/true},
 });
 
-class SamplerRecording final : public Recording {
+using sampler::TextKind;
+
+// Feedback reports have counts; texts of programs, static information.
+class SamplerRecording final : public Recording, public StaticInformation {
  public:
   SamplerRecording(std::vector<InputFile> files, SamplerReports reports)
-      : Recording(formats::sampler), files_(std::move(files)), reports_(std::move(reports)) {}
+      : Recording(formats::sampler), files_(std::move(files)), reports_(std::move(reports)) {
+    for (const InputFile& file : files_) {
+      const TextKind kind = sampler::kind_of(file.bytes());
+      has_sites_ = has_sites_ || kind == TextKind::sites;
+      if (kind == TextKind::graphs) add_graphs(file);
+    }
+  }
+
+  [[nodiscard]] std::string_view noun() const override {
+    if (reports_.report_count() != 0) return Recording::noun();
+    return has_sites_ ? "a site table" : "a file of control flow graphs";
+  }
 
   // Sites of the functions that the filter selects.
   [[nodiscard]] RecordingInfo info(size_t, const CallFilter& filter) const override {
@@ -44,11 +61,40 @@ class SamplerRecording final : public Recording {
   [[nodiscard]] const ProblemLog& problems() const override { return reports_.problems(); }
   [[nodiscard]] size_t file_count() const override { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const override { return files_[file]; }
-  [[nodiscard]] const SamplerReports* counts_at_sites() const override { return &reports_; }
+  [[nodiscard]] const SamplerReports* counts_at_sites() const override {
+    return reports_.report_count() == 0 ? nullptr : &reports_;
+  }
+  [[nodiscard]] const StaticInformation* static_information() const override {
+    return has_sites_ || !graphs_.empty() || reports_.report_count() == 0 ? this : nullptr;
+  }
+
+  [[nodiscard]] std::shared_ptr<const SamplerSites> sites() const override {
+    return has_sites_ ? reports_.shared_sites() : nullptr;
+  }
+  [[nodiscard]] std::span<const FunctionGraph> graphs() const override { return graphs_; }
 
  private:
+  // Damage is among the problems of reports_, which has read the file as well.
+  void add_graphs(const InputFile& file) {
+    ProblemLog known;
+    const sampler::CfgInfo info = sampler::CfgInfo::read(file.bytes(), file.name(), 0, known);
+    for (const sampler::CfgUnit& unit : info.units()) {
+      for (const sampler::CfgFunction& function : info.functions(unit)) {
+        FunctionGraph& graph = graphs_.emplace_back();
+        graph.name = demangle(function.name);
+        graph.linkage_name = function.name;
+        for (const sampler::CfgNode& node : info.nodes(function)) {
+          ++graph.blocks;
+          graph.edges += node.successor_count;
+        }
+      }
+    }
+  }
+
   std::vector<InputFile> files_;
   SamplerReports reports_;
+  std::vector<FunctionGraph> graphs_;
+  bool has_sites_ = false;
 };
 
 Confidence sniff(Bytes file) {
@@ -64,8 +110,6 @@ Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
   if (!reports) return std::unexpected(reports.error());
   return std::make_unique<SamplerRecording>(std::move(shared), *std::move(reports));
 }
-
-using sampler::TextKind;
 
 Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
                   ProblemLog& problems, RecordFilter*) {
@@ -111,6 +155,8 @@ Result<RecordLosses> convert(std::span<const InputFile> files, const OpenOptions
   const Result<SamplerReports> reports =
       SamplerReports::open(std::move(shared), {options.programs, options.limits});
   if (!reports) return std::unexpected(reports.error());
+  if (reports->report_count() == 0)
+    return usage_error(files.front().name() + " has no feedback report to convert");
   problems.merge(reports->problems());
   BlockWriter out(sink);
   write_as_one_report(*reports, out);

@@ -44,7 +44,7 @@ Result<SamplerReports> SamplerReports::open(std::vector<InputFile> files,
   reports.info_.timed = false;
   ProblemLog& problems = reports.info_.problems;
   for (const std::string& path : options.programs) {
-    const Result<bool> added = reports.sites_.add(path, options.limits, problems, options.section);
+    const Result<bool> added = reports.sites_->add(path, options.limits, problems, options.section);
     if (!added) return std::unexpected(added.error());
     if (*added) continue;
     reports.program_without_sites_ = true;
@@ -56,7 +56,7 @@ Result<SamplerReports> SamplerReports::open(std::vector<InputFile> files,
     reports.info_.bytes += file.bytes().size();
     switch (options.any_text ? sampler::TextKind::report : sampler::kind_of(file.bytes())) {
       case sampler::TextKind::sites:
-        if (const auto added = reports.sites_.add(std::move(file), problems); !added)
+        if (const auto added = reports.sites_->add(std::move(file), problems); !added)
           return std::unexpected(added.error());
         break;
       case sampler::TextKind::report:
@@ -79,7 +79,7 @@ Result<SamplerReports> SamplerReports::open(std::vector<InputFile> files,
   }
   for (const InputFile& file : reports.files_) reports.read(file);
   // Without programs, no join is intended.
-  if (!options.programs.empty() || !reports.sites_.sections().empty()) reports.note_unresolved();
+  if (!options.programs.empty() || !reports.sites_->sections().empty()) reports.note_unresolved();
   reports.add_unreported();
   return reports;
 }
@@ -145,7 +145,7 @@ size_t SamplerReports::find_or_add(std::string_view unit, std::string_view schem
   Section& section = sections_.emplace_back();
   section.unit = unit;
   section.scheme = scheme_of(scheme, unknown_counters);
-  section.sites = sites_.find(unit, scheme);
+  section.sites = sites_->find(unit, scheme);
   if (section.sites != nullptr) section.rows = section.sites->sites->size();
   by_key_.emplace(std::pair<std::string_view, std::string_view>(section.unit, section.scheme->name),
                   sections_.size() - 1);
@@ -269,7 +269,7 @@ void SamplerReports::note_unresolved() {
 
 // Units of programs without a report.
 void SamplerReports::add_unreported() {
-  for (const SamplerSites::Section& section : sites_.sections())
+  for (const SamplerSites::Section& section : sites_->sections())
     find_or_add(section.sites->unit, section.sites->scheme, 1);
   for (Section& section : sections_) {
     // Only timestamps: the same number of sites, if their scheme is known.
@@ -377,7 +377,7 @@ RecordingInfo SamplerReports::info(const std::function<bool(const CountedSite&)>
   property("units", units.size());
   property("sites", sites);
   property("observed sites", observed);
-  if (!sites_.sections().empty()) {
+  if (!sites_->sections().empty()) {
     property("unresolved", unresolved_sections());
     if (report_count_ != 0) property("unreported units", unreported_units());
   }

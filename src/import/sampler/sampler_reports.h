@@ -66,7 +66,8 @@ class SamplerReports {
 
   [[nodiscard]] const std::deque<Section>& sections() const { return sections_; }
   [[nodiscard]] const std::vector<Subreport>& subreports() const { return subreports_; }
-  [[nodiscard]] const SamplerSites& sites() const { return sites_; }
+  [[nodiscard]] const SamplerSites& sites() const { return *sites_; }
+  [[nodiscard]] std::shared_ptr<const SamplerSites> shared_sites() const { return sites_; }
   [[nodiscard]] const ProblemLog& problems() const { return info_.problems; }
   // `keeps`: selects sites; empty: all.
   [[nodiscard]] RecordingInfo info(const std::function<bool(const CountedSite&)>& keeps = {}) const;
@@ -135,7 +136,7 @@ class SamplerReports {
                    std::string& maximum) const;
 
   std::vector<InputFile> files_;
-  SamplerSites sites_;
+  std::shared_ptr<SamplerSites> sites_ = std::make_shared<SamplerSites>();
   RecordingInfo info_;
   std::deque<Section> sections_;  // stable addresses: by_key_ holds views of them
   std::map<std::pair<std::string_view, std::string_view>, size_t> by_key_;

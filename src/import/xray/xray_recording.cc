@@ -156,9 +156,23 @@ void XrayRecording::set_contexts(std::vector<FileContext> contexts) {
   for (size_t i = 0; i < files_.size(); ++i) {
     files_[i].context = std::move(contexts[i]);
     const uint32_t lost = files_[i].header.recorder.lost_events;
+    name_threads(files_[i].context);
     if (lost == 0 || files_[i].context.has_side_record) continue;
     problems_.add({Problem::Kind::loss, xray::kRecorderMarkOffset, files_[i].input.name(), "header",
                    fmt::format("the recorder lost {} event{}", lost, lost == 1 ? "" : "s"), 0});
+  }
+}
+
+// A file of one process without process ids (version 1) has 0 for them.
+void XrayRecording::name_threads(const FileContext& context) {
+  std::map<ThreadKey, const std::string*> names;
+  for (const auto& [tid, name] : context.thread_names) {
+    names[{context.pid, tid}] = &name;
+    if (files_.size() == 1) names[{0, tid}] = &name;
+  }
+  for (EventStream& stream : streams_) {
+    const auto found = names.find(stream.thread);
+    if (found != names.end()) stream.thread_name = *found->second;
   }
 }
 

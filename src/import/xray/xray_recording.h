@@ -65,11 +65,15 @@ class XrayRecording {
     IdMap ids;
     std::vector<std::pair<std::string, std::string>> properties;
     bool has_side_record = false;
+    uint32_t pid = 0;                                            // 0: unknown
+    std::vector<std::pair<uint32_t, std::string>> thread_names;  // by thread id; the last counts
   };
   // Call before the first play(). REQUIRES: one per file.
   void set_contexts(std::vector<FileContext> contexts);
 
  private:
+  void name_threads(const FileContext& context);
+
   struct File {
     InputFile input;
     xray::FileHeader header;

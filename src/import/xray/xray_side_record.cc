@@ -2,11 +2,14 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
 
 #include <array>
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -16,6 +19,7 @@
 #include "formats/xray/side_record.h"
 #include "import/merged_names.h"
 #include "import/recorded_names.h"
+#include "output/table/show_units.h"
 
 namespace telltale {
 namespace {
@@ -120,6 +124,44 @@ std::string start_words(const xray::SideRecord& record) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
 }
 
+std::string signal_words(uint32_t number) {
+  const char* const name = ::sigabbrev_np(static_cast<int>(number));
+  return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
+}
+
+// What ended the process, and where; empty if that is unknown.
+std::string end_words(const xray::SideRecord& record) {
+  using End = xray::SideRecord::End;
+  // A process that exits has survived its faults, if there were any.
+  const bool exited = record.ended || record.end == End::exit;
+  const bool faulted = record.fault_thread != 0 && !exited &&
+                       (record.end == End::unknown || record.end_status == record.fault_signal);
+  if (record.end == End::unknown && !faulted) return {};
+  std::string words;
+  if (exited) {
+    words = fmt::format("by exit, status {}", record.end_status);
+  } else {
+    words = "by " + signal_words(faulted ? record.fault_signal : record.end_status);
+  }
+  if (faulted) {
+    words += fmt::format(" in thread {}", record.fault_thread);
+    for (const auto& [tid, name] : record.threads | std::views::reverse) {
+      if (tid != record.fault_thread) continue;
+      words += fmt::format(" ({})", name);
+      break;
+    }
+    if (record.fault_signal == SIGSEGV || record.fault_signal == SIGBUS)
+      words += fmt::format(", at address {:#x}", record.fault_address);
+  }
+  if (record.end == End::unknown || record.end_monotonic_ns < record.start_monotonic_ns)
+    return words;
+  return words + fmt::format(", after {}; {} user and {} system time",
+                             show_duration(static_cast<double>(record.end_monotonic_ns -
+                                                               record.start_monotonic_ns)),
+                             show_duration(static_cast<double>(record.user_ns)),
+                             show_duration(static_cast<double>(record.system_ns)));
+}
+
 std::optional<FoundSideRecord> find_side_record(const std::string& trace_path,
                                                 const InputLimits& limits, ProblemLog& problems) {
   const std::optional<std::string> path = find_path(trace_path);
@@ -150,6 +192,8 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
                               record.ended ? "the process ended by exit"
                                            : "the process had not ended, or did not end by exit"));
   properties.emplace_back("started", start_words(record));
+  if (std::string ended = end_words(record); !ended.empty())
+    properties.emplace_back("ended", std::move(ended));
   if (record.parent_pid != 0)
     properties.emplace_back("forked by", fmt::format("process {}", record.parent_pid));
   properties.emplace_back("clock", clock_words(record));
@@ -191,6 +235,8 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     any = true;
     context.has_side_record = true;
     context.properties = side_properties(found->record);
+    context.pid = found->record.pid;
+    context.thread_names = found->record.threads;
     auto opened = RecordedNames::open(std::move(found->record), programs, problems);
     if (!opened) return std::unexpected(opened.error());
     own = *std::move(opened);

@@ -1,0 +1,231 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/calls/walk_calls.h"
+#include "model/call_sink.h"
+#include "model/function_map.h"
+
+namespace telltale {
+
+// One call of a recording.
+struct RecordedCall {
+  FunctionId function{};
+  size_t stream = 0;
+  uint64_t call = 0;  // number in the thread, from 1
+  Ticks entered = 0;
+  Ticks duration = 0;
+  CloseKind ended = CloseKind::returned;
+};
+
+// The calls of some functions: those that ended, and how many did not.
+struct CallDurations {
+  std::vector<RecordedCall> ended;  // thread by thread, in the order in which they ended
+  std::vector<RecordedCall> open;   // at the end of the recording; `duration` is up to there
+};
+
+// wanted(FunctionId) is asked once for each function and thread. The filter's window selects calls
+// that begin in it. Memory: 48 bytes a call.
+template <EventSource Source, typename Wanted>
+CallDurations collect_durations(const Source& source, const CallFilter& filter, Wanted wanted,
+                                ProblemLog& problems) {
+  struct Sink : IgnoreCalls {
+    struct Frame {
+      Ticks entered = 0;
+      uint64_t number = 0;
+    };
+    void open(Ticks time, FunctionId) { frames.push_back({time, call}); }
+    void close(Ticks time, FunctionId function, CloseKind how) {
+      const Frame frame = frames.back();
+      frames.pop_back();
+      int8_t& known = matches[function];
+      if (known == 0) known = wanted(function) ? 1 : -1;
+      if (known < 0 || !window.holds(frame.entered)) return;
+      (how == CloseKind::unfinished ? found.open : found.ended)
+          .push_back({function, stream, frame.number, frame.entered, time - frame.entered, how});
+    }
+    Sink(Wanted& which, PlayedWindow kept, CallDurations& out, size_t of)
+        : wanted(which), window(kept), found(out), stream(of) {}
+    uint64_t call = 0;
+    Wanted& wanted;
+    PlayedWindow window;
+    CallDurations& found;
+    size_t stream;
+    std::vector<Frame> frames;
+    FunctionMap<int8_t> matches;  // 0: not asked yet
+  };
+  CallDurations found;
+  const auto streams = source.streams();
+  for (size_t i = 0; i < streams.size(); ++i) {
+    if (!filter.keeps_thread(streams[i].thread)) continue;
+    Sink sink(wanted, window_of(source, filter), found, i);
+    CallWalk walk(source, i, filter, sink);
+    while (walk.next(problems)) {
+    }
+  }
+  return found;
+}
+
+// What happened in one call.
+struct CallDetails {
+  struct Callee {
+    uint64_t calls = 0;
+    Ticks total = 0;
+  };
+  struct Event {
+    Ticks time = 0;
+    std::string_view category;
+    uint32_t type = 0;
+    std::string payload;
+  };
+  struct OtherThread {
+    size_t stream = 0;
+    std::map<FunctionId, Ticks> self;  // time in the functions' own code meanwhile
+    Ticks outside = 0;                 // meanwhile, in no call
+  };
+  static constexpr size_t kMostEvents = 100;
+
+  RecordedCall which;
+  std::vector<uint64_t> arguments;
+  std::map<FunctionId, Callee> callees;  // called directly
+  std::vector<Event> events;             // the first kMostEvents, of the call and its callees
+  uint64_t event_count = 0;
+  std::vector<OtherThread> meanwhile;  // threads that had any event until then
+};
+
+namespace detail {
+
+class DetailsSink : public IgnoreCalls {
+ public:
+  // `all` must outlive the sink. The sink adds the calls inside to the details of its own thread's
+  // calls, and what its thread did meanwhile to the details of other threads' calls.
+  DetailsSink(std::vector<CallDetails>& all, size_t stream) : stream_(stream) {
+    for (CallDetails& one : all) (one.which.stream == stream ? own_ : others_).push_back(&one);
+    std::ranges::sort(others_, {}, [](const CallDetails* one) { return one->which.entered; });
+    for (const CallDetails* one : others_)
+      last_other_ = std::max(last_other_, one->which.entered + one->which.duration);
+    shares_.resize(others_.size());
+  }
+
+  uint64_t call = 0;
+
+  void open(Ticks time, FunctionId function) {
+    pass(time);
+    Frame frame{function, time, nullptr};
+    const auto chosen =
+        std::ranges::find(own_, call, [](const CallDetails* one) { return one->which.call; });
+    if (chosen != own_.end()) {
+      frame.details = *chosen;
+      ++chosen_open_;
+    }
+    frames_.push_back(frame);
+  }
+  void argument(uint64_t value) {
+    if (CallDetails* details = frames_.back().details) details->arguments.push_back(value);
+  }
+  void close(Ticks time, FunctionId function, CloseKind) {
+    pass(time);
+    const Frame frame = frames_.back();
+    frames_.pop_back();
+    if (frame.details != nullptr) --chosen_open_;
+    if (frames_.empty() || frames_.back().details == nullptr) return;
+    CallDetails::Callee& callee = frames_.back().details->callees[function];
+    ++callee.calls;
+    callee.total += time - frame.entered;
+  }
+  void instant(const InstantEvent& event) {
+    pass(event.time);
+    if (chosen_open_ == 0) return;
+    for (const Frame& frame : frames_) {
+      if (frame.details == nullptr) continue;
+      if (++frame.details->event_count > CallDetails::kMostEvents) continue;
+      frame.details->events.push_back(
+          {event.time, event.category, event.type,
+           std::string(reinterpret_cast<const char*>(event.payload.data()), event.payload.size())});
+    }
+  }
+  // After the last event.
+  void finish() {
+    for (size_t i = 0; i < others_.size(); ++i) {
+      CallDetails::OtherThread& share = shares_[i];
+      if (share.self.empty() && share.outside == 0) continue;
+      share.stream = stream_;
+      others_[i]->meanwhile.push_back(std::move(share));
+    }
+  }
+
+ private:
+  struct Frame {
+    FunctionId function{};
+    Ticks entered = 0;
+    CallDetails* details = nullptr;
+  };
+
+  // From the event before up to `time` the innermost call was running.
+  void pass(Ticks time) {
+    const Ticks from = std::exchange(now_, time);
+    if (!std::exchange(any_, true) || from >= last_other_) return;
+    for (size_t i = 0; i < others_.size(); ++i) {
+      const RecordedCall& other = others_[i]->which;
+      if (other.entered >= time) break;
+      const Ticks begin = std::max(from, other.entered);
+      const Ticks end = std::min(time, other.entered + other.duration);
+      if (begin >= end) continue;
+      (frames_.empty() ? shares_[i].outside : shares_[i].self[frames_.back().function]) +=
+          end - begin;
+    }
+  }
+
+  size_t stream_;
+  std::vector<CallDetails*> own_;
+  std::vector<CallDetails*> others_;  // by time
+  std::vector<CallDetails::OtherThread> shares_;
+  std::vector<Frame> frames_;
+  size_t chosen_open_ = 0;
+  Ticks last_other_ = 0;
+  Ticks now_ = 0;
+  bool any_ = false;
+};
+
+}  // namespace detail
+
+// Details of the given calls, in their order. The filter selects what is seen inside a call, as for
+// collect_durations(); all threads count for what happened meanwhile.
+template <EventSource Source>
+std::vector<CallDetails> collect_details(const Source& source, const CallFilter& filter,
+                                         const std::vector<RecordedCall>& calls,
+                                         ProblemLog& problems) {
+  std::vector<CallDetails> details;
+  for (const RecordedCall& call : calls) details.emplace_back().which = call;
+  for (size_t i = 0; i < source.streams().size(); ++i) {
+    detail::DetailsSink sink(details, i);
+    CallWalk walk(source, i, filter, sink);
+    while (walk.next(problems)) {
+    }
+    sink.finish();
+  }
+  return details;
+}
+
+// The call of median duration; of several, the earliest in the list. REQUIRES: not empty.
+RecordedCall typical_call(std::vector<RecordedCall> calls);
+
+// Counts of durations between powers of two.
+struct DurationBucket {
+  uint64_t from_ns = 0;
+  uint64_t to_ns = 0;  // exclusive
+  uint64_t calls = 0;
+  uint64_t total_ns = 0;
+};
+// From the shortest duration's bucket to the longest's, without gaps: 0..1, 1..2, 2..4 ...
+std::vector<DurationBucket> duration_buckets(const std::vector<uint64_t>& durations_ns);
+
+}  // namespace telltale

@@ -1,0 +1,117 @@
+#include "analysis/isolation/crash_cluster.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/fnv.h"
+
+namespace telltale::isolation {
+namespace {
+
+// Enough to distinguish two callers of one helper; with more, one bug that is reached by several
+// ways becomes several clusters. ClusterFuzz uses the same number.
+constexpr size_t kFrames = 3;
+
+// Beginnings of the file names of libraries, without the folder.
+constexpr std::array<std::string_view, 12> kSystemLibraries = {
+    "libc.so",     "libc-2",    "libm.so",   "libpthread", "ld-linux", "libstdc++.so",
+    "libgcc_s.so", "libc++.so", "libc++abi", "libasan.so", "libubsan", "linux-vdso"};
+
+// Functions that report a fault, and what calls main; the program may contain them, if it is linked
+// statically or by a sanitizer.
+constexpr std::array<std::string_view, 25> kReporters = {"_start",
+                                                         "abort",
+                                                         "raise",
+                                                         "gsignal",
+                                                         "kill",
+                                                         "pthread_kill",
+                                                         "__pthread_kill_implementation",
+                                                         "__pthread_kill_internal",
+                                                         "__assert_fail",
+                                                         "__assert_fail_base",
+                                                         "__libc_message",
+                                                         "__fortify_fail",
+                                                         "__stack_chk_fail",
+                                                         "__chk_fail",
+                                                         "malloc_printerr",
+                                                         "malloc",
+                                                         "calloc",
+                                                         "realloc",
+                                                         "free",
+                                                         "_int_free",
+                                                         "_int_malloc",
+                                                         "std::terminate()",
+                                                         "__cxa_throw",
+                                                         "__cxa_rethrow",
+                                                         "__cxa_pure_virtual"};
+constexpr std::array<std::string_view, 10> kReporterPrefixes = {
+    "__sanitizer::",   "__asan", "__ubsan", "__interceptor_", "__interception::",
+    "___interceptor_", "__GI_",  "__lsan",  "__msan",         "operator delete"};
+
+bool is_outside(const StackFrame& frame) {
+  const std::string_view module = std::string_view(frame.module);
+  const std::string_view name = module.substr(module.rfind('/') + 1);
+  const auto begins = [](std::string_view text) {
+    return [text](std::string_view prefix) { return text.starts_with(prefix); };
+  };
+  return std::ranges::any_of(kSystemLibraries, begins(name)) ||
+         std::ranges::find(kReporters, frame.function) != kReporters.end() ||
+         std::ranges::any_of(kReporterPrefixes, begins(frame.function));
+}
+
+// Compilers name copies of a function f.part.0, f.cold, f.slow (telltale-cc's); symbol tables have
+// these names, debug information does not. Names of C++ have no dot of their own but "...".
+std::string_view without_copy(std::string_view name) {
+  const size_t dot = name.find('.', 1);
+  const bool is_copy = dot != std::string_view::npos && !name.contains("...") &&
+                       !name.contains('(') && !name.contains('+');
+  return is_copy ? name.substr(0, dot) : name;
+}
+
+}  // namespace
+
+std::string normalise_stack(std::span<const StackFrame> stack) {
+  // Below main and the first function of a thread are frames of libraries, too.
+  size_t begin = 0;
+  size_t end = stack.size();
+  while (end != 0 && is_outside(stack[end - 1])) --end;
+  while (begin < end && is_outside(stack[begin])) ++begin;
+  if (begin == end) {
+    begin = 0;
+    end = stack.size();
+  }
+  std::vector<std::string_view> names;
+  for (size_t i = begin; i < end && names.size() < kFrames; ++i) {
+    const std::string& function = stack[i].function;
+    const std::string_view name = function.empty() ? "?" : without_copy(function);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, " < "));
+}
+
+std::vector<CrashCluster> cluster_crashes(std::span<const Crash> crashes) {
+  std::map<std::pair<std::string_view, std::string>, size_t> known;
+  std::vector<CrashCluster> clusters;
+  for (size_t i = 0; i < crashes.size(); ++i) {
+    std::string stack = normalise_stack(crashes[i].stack);
+    const auto [at, is_new] = known.try_emplace({crashes[i].ending, stack}, clusters.size());
+    if (is_new) {
+      const uint64_t hash = fnv1a(crashes[i].ending + "\n" + stack);
+      clusters.push_back({fmt::format("{:08x}", static_cast<uint32_t>(hash ^ (hash >> 32))),
+                          crashes[i].ending,
+                          std::move(stack),
+                          {}});
+    }
+    clusters[at->second].members.push_back(i);
+  }
+  std::ranges::stable_sort(clusters, std::greater{},
+                           [](const CrashCluster& one) { return one.members.size(); });
+  return clusters;
+}
+
+}  // namespace telltale::isolation

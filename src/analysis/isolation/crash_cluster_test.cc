@@ -1,0 +1,94 @@
+#include "analysis/isolation/crash_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace telltale::isolation {
+namespace {
+
+StackFrame frame(std::string function, std::string module = "/opt/prog") {
+  return {std::move(function), "prog.c", 7, std::move(module)};
+}
+
+std::vector<StackFrame> frames(const std::vector<std::string>& functions) {
+  std::vector<StackFrame> stack;
+  for (const std::string& name : functions) stack.push_back(frame(name));
+  return stack;
+}
+
+TEST(NormalisedStack, HasTheThreeInnermostFunctionsOfTheProgram) {
+  EXPECT_EQ(normalise_stack(frames({"a", "b", "c", "main"})), "a < b < c");
+  EXPECT_EQ(normalise_stack(frames({"main"})), "main");
+  EXPECT_EQ(normalise_stack({}), "");
+}
+
+TEST(NormalisedStack, LeavesOutTheSystemsLibraries) {
+  const std::vector<StackFrame> stack = {
+      frame("", "/lib/x86_64-linux-gnu/libc.so.6"),
+      frame("raise", "/lib/x86_64-linux-gnu/libc.so.6"),
+      frame("merge"),
+      frame("main"),
+      frame("__libc_start_main", "/lib/x86_64-linux-gnu/libc.so.6"),
+      frame("_start")};
+  EXPECT_EQ(normalise_stack(stack), "merge < main");
+}
+
+TEST(NormalisedStack, BeginsBelowWhatReportsTheFault) {
+  EXPECT_EQ(
+      normalise_stack(frames({"__sanitizer::Abort()", "__asan_report_load8", "read", "main"})),
+      "read < main");
+  EXPECT_EQ(normalise_stack(frames({"abort", "__assert_fail", "check"})), "check");
+  // A function of the program between two frames of a library stays.
+  const std::vector<StackFrame> sorting = {frame("compare"), frame("qsort", "/lib/libc.so.6"),
+                                           frame("main")};
+  EXPECT_EQ(normalise_stack(sorting), "compare < qsort < main");
+}
+
+TEST(NormalisedStack, OfLibrariesAloneIsTheInnermostFrames) {
+  const std::vector<StackFrame> stack = {frame("raise", "/lib/libc.so.6"),
+                                         frame("abort", "/lib/libc.so.6")};
+  EXPECT_EQ(normalise_stack(stack), "raise < abort");
+}
+
+TEST(NormalisedStack, CountsARecursiveFunctionOnce) {
+  EXPECT_EQ(normalise_stack(frames({"f", "f", "f", "g", "main"})), "f < g < main");
+  EXPECT_EQ(normalise_stack(frames({"f", "g", "f", "g", "main"})), "f < g < main");
+}
+
+TEST(NormalisedStack, NamesCopiesOfAFunctionLikeTheFunction) {
+  EXPECT_EQ(normalise_stack(frames({"f.cold", "g.slow", "h.part.0.isra.1"})), "f < g < h");
+  EXPECT_EQ(normalise_stack(frames({"f(int, ...)", "lib.so.6+0x17"})),
+            "f(int, ...) < lib.so.6+0x17");
+}
+
+TEST(CrashClusters, TheLargestIsFirst) {
+  const std::vector<Crash> crashes = {{"SIGSEGV", frames({"a"})},
+                                      {"SIGABRT", frames({"a"})},
+                                      {"SIGSEGV", frames({"b"})},
+                                      {"SIGABRT", frames({"abort", "a"})},
+                                      {"status 3", {}}};
+  const auto clusters = cluster_crashes(crashes);
+  ASSERT_EQ(clusters.size(), 4U);
+  EXPECT_EQ(clusters[0].ending, "SIGABRT");
+  EXPECT_EQ(clusters[0].stack, "a");
+  EXPECT_EQ(clusters[0].members, (std::vector<size_t>{1, 3}));
+  EXPECT_EQ(clusters[1].members, std::vector<size_t>{0});
+  EXPECT_EQ(clusters[2].members, std::vector<size_t>{2});
+  EXPECT_EQ(clusters[3].ending, "status 3");
+  EXPECT_EQ(clusters[3].stack, "");
+}
+
+TEST(CrashClusters, IdsDependOnEndingAndStackAlone) {
+  const std::vector<Crash> one = {{"SIGSEGV", frames({"a", "b"})}};
+  const std::vector<Crash> more = {{"SIGABRT", frames({"a", "b"})},
+                                   {"SIGSEGV", frames({"a", "b"})}};
+  const auto id = cluster_crashes(one)[0].id;
+  EXPECT_EQ(id.size(), 8U);
+  EXPECT_EQ(cluster_crashes(more)[1].id, id);
+  EXPECT_NE(cluster_crashes(more)[0].id, id);
+}
+
+}  // namespace
+}  // namespace telltale::isolation

@@ -1,0 +1,257 @@
+#include "import/csi/core_coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "formats/csi/path_records.h"
+#include "formats/csi/wire.h"
+#include "program/demangle.h"
+
+namespace telltale {
+namespace {
+
+using csi::CoverageRecord;
+
+std::string_view without_variant(std::string_view symbol) {
+  return symbol.substr(0, symbol.find('$'));
+}
+
+// A function of one source file, with all of its variants and copies.
+using FunctionKey = std::pair<std::string, std::string>;  // symbol and file
+using Lines = std::map<std::pair<std::string, uint32_t>, Ran>;
+
+// What one mechanism says of a function.
+struct Told {
+  bool is_known = false;
+  Ran ran = Ran::no;
+  Lines lines;
+  std::vector<FunctionCoverage::Call> calls;
+};
+
+class CoverageReader {
+ public:
+  CoverageReader(const CoreFile& core, const std::string& core_name, ProblemLog& problems)
+      : core_(core), core_name_(core_name), problems_(problems) {}
+
+  // Joins the records of a module with the flags in memory. `bias`: address less link-time address.
+  void add_module(const csi::PathRecords& records, std::optional<uint64_t> bias) {
+    std::unordered_map<uint64_t, std::vector<uint64_t>> arrays;
+    for (const csi::CoverageArray& array : records.arrays) {
+      auto& of_key = arrays[array.key];
+      if (std::ranges::find(of_key, array.address) == of_key.end()) of_key.push_back(array.address);
+    }
+    std::unordered_set<uint64_t> seen;
+    for (const CoverageRecord& record : records.coverage) {
+      // Linking leaves copies of records.
+      if (!seen.insert(record.key).second) continue;
+      const auto found = arrays.find(record.key);
+      if (found == arrays.end() || !bias) {
+        // Without an array the linker dropped the function, unless it has no flags.
+        if (record.probes == 0 || !bias) add(record, {});
+        continue;
+      }
+      for (const uint64_t address : found->second) add(record, flags_at(record, address + *bias));
+    }
+  }
+
+  std::vector<FunctionCoverage> take(const std::string& module) {
+    std::vector<FunctionCoverage> all;
+    for (auto& [key, by_mechanism] : functions_) {
+      FunctionCoverage function = std::move(declared_[key]);
+      function.module = module;
+      for (auto& [mechanism, told] : by_mechanism) merge(mechanism, told, function);
+      all.push_back(std::move(function));
+    }
+    functions_.clear();
+    declared_.clear();
+    return all;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::optional<bool>> flags_at(const CoverageRecord& record,
+                                                          uint64_t address) {
+    const Bytes bytes = core_.memory(address, record.probes);
+    std::vector<std::optional<bool>> flags;
+    for (const std::byte flag : bytes) flags.emplace_back(flag != std::byte{0});
+    if (bytes.size() < record.probes) {
+      problems_.add(
+          {Problem::Kind::oddity, 0, core_name_, "coverage",
+           fmt::format("the flags of {} at {:#x} are not in the core file", record.symbol, address),
+           0});
+    }
+    return flags;
+  }
+
+  static std::optional<bool> flag_of(std::span<const std::optional<bool>> flags, uint32_t probe) {
+    return probe < flags.size() ? flags[probe] : std::nullopt;
+  }
+
+  void add(const CoverageRecord& record, std::span<const std::optional<bool>> flags) {
+    const FunctionKey key{without_variant(record.symbol), record.file};
+    FunctionCoverage& declared = declared_[key];
+    declared.linkage_name = key.first;
+    declared.function = demangle(key.first);
+    declared.file = record.file;
+    declared.line = record.line;
+    Told& told = functions_[key][record.mechanism];
+    Told more = record.mechanism == "FC" ? told_of_function(flags) : told_of_blocks(record, flags);
+    if (!told.is_known) {
+      told = std::move(more);
+    } else {
+      add_copy(more, told);
+    }
+    told.is_known = true;
+  }
+
+  static Told told_of_function(std::span<const std::optional<bool>> flags) {
+    Told told;
+    const std::optional<bool> flag = flag_of(flags, 0);
+    told.ran = !flag ? Ran::maybe : *flag ? Ran::yes : Ran::no;
+    return told;
+  }
+
+  static Told told_of_blocks(const CoverageRecord& record,
+                             std::span<const std::optional<bool>> flags) {
+    FlaggedGraph graph;
+    graph.flags_follow_calls = record.mechanism == "CC";
+    for (const CoverageRecord::Block& block : record.blocks)
+      graph.blocks.push_back({block.successors, flag_of(flags, block.probe)});
+    // From level 1 on, a block's first call has its flag.
+    for (const CoverageRecord::Call& call : record.calls) {
+      auto& flag = graph.blocks[call.block].flag;
+      if (!flag) flag = flag_of(flags, call.probe);
+    }
+    Told told;
+    const std::vector<Ran> ran = blocks_that_ran(graph);
+    const std::vector<Ran> ended = blocks_that_ended(graph);
+    told.ran = ran.empty() ? Ran::maybe : ran.front();
+    std::map<uint32_t, std::string> files;
+    for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, scope.file);
+    for (const auto& [block, scope, line] : record.lines) {
+      const auto file = files.find(scope);
+      if (block >= ran.size() || file == files.end() || line == 0) continue;
+      const auto [known, is_new] = told.lines.try_emplace({file->second, line}, ran[block]);
+      if (!is_new) known->second = any_of(known->second, ran[block]);
+    }
+    for (const CoverageRecord::Call& call : record.calls) {
+      const std::optional<bool> flag = flag_of(flags, call.probe);
+      const Ran returned = flag ? (*flag ? Ran::yes : Ran::no)
+                           : ended[call.block] == Ran::yes && graph.blocks[call.block].flag == true
+                               ? Ran::maybe
+                               : ended[call.block];
+      told.calls.push_back({.line = call.line, .callee = call.callee, .returned = returned});
+    }
+    return told;
+  }
+
+  // Another copy of the same function.
+  static void add_copy(const Told& copy, Told& told) {
+    told.ran = any_of(told.ran, copy.ran);
+    for (const auto& [place, ran] : copy.lines) {
+      const auto [known, is_new] = told.lines.try_emplace(place, ran);
+      if (!is_new) known->second = any_of(known->second, ran);
+    }
+    for (size_t i = 0; i < told.calls.size() && i < copy.calls.size(); ++i)
+      told.calls[i].returned = any_of(told.calls[i].returned, copy.calls[i].returned);
+  }
+
+  // The mechanisms of a function are sources of the same facts.
+  static void merge(const std::string& mechanism, const Told& told, FunctionCoverage& function) {
+    function.mechanisms += (function.mechanisms.empty() ? "" : ",") + mechanism;
+    function.ran = agree(function.ran, told.ran);
+    for (const auto& [place, ran] : told.lines) {
+      const auto [known, is_new] = function.lines.try_emplace(place, ran);
+      if (!is_new) known->second = agree(known->second, ran);
+    }
+    function.calls.insert(function.calls.end(), told.calls.begin(), told.calls.end());
+  }
+
+  const CoreFile& core_;
+  const std::string& core_name_;
+  ProblemLog& problems_;
+  std::map<FunctionKey, std::map<std::string, Told>> functions_;
+  std::map<FunctionKey, FunctionCoverage> declared_;
+};
+
+// What is on the stack has been called, and its paths have run.
+void add_frame(const FramePaths& frame, FunctionCoverage& function) {
+  function.ran = Ran::yes;
+  const auto mark = [&](const std::string& file, uint32_t line) {
+    const auto found = function.lines.find({file, line});
+    if (found != function.lines.end()) found->second = Ran::yes;
+  };
+  // The instruction or the call that it was stopped in.
+  if (function.file.ends_with(frame.file) && !frame.file.empty()) mark(function.file, frame.line);
+  if (frame.decoded.size() != 1) return;
+  const FramePaths::Decoded& decoded = frame.decoded.front();
+  const PathGraph& graph = *decoded.graph;
+  if (graph.calls_setjmp || !decoded.history.contradiction.empty() ||
+      decoded.history.readings.size() != 1)
+    return;
+  const auto mark_block = [&](uint32_t block) {
+    for (const PathGraph::Place& place : graph.blocks[block].places) {
+      if (place.scope < graph.scopes.size()) mark(graph.scopes[place.scope].file, place.line);
+    }
+  };
+  const PathHistory::Reading& reading = decoded.history.readings.front();
+  for (const PathHistory::Path& path :
+       std::span(decoded.history.completed).first(reading.completed)) {
+    for (const uint32_t block : path.blocks) mark_block(block);
+  }
+  // In the last block it was stopped.
+  const std::vector<uint32_t>& partial = reading.partial;
+  for (const uint32_t block : std::span(partial).first(partial.size() - 1)) mark_block(block);
+}
+
+void finish(FunctionCoverage& function) {
+  for (auto& [place, ran] : function.lines) {
+    if (function.ran == Ran::no) ran = Ran::no;
+    if (ran == Ran::yes) function.ran = Ran::yes;
+  }
+  for (FunctionCoverage::Call& call : function.calls) {
+    if (function.ran == Ran::no) call.returned = Ran::no;
+  }
+}
+
+}  // namespace
+
+std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
+                                                 const CoreStacks& stacks,
+                                                 const std::vector<ThreadPaths>& threads,
+                                                 ProblemLog& problems) {
+  std::vector<FunctionCoverage> all;
+  CoverageReader reader(core, core_name, problems);
+  for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
+    // What is damaged is reported where paths are read.
+    ProblemLog known;
+    const csi::PathRecords records = csi::PathRecords::read(
+        std::as_bytes(std::span(section.bytes)), core.order(), section.file, section.offset, known);
+    reader.add_module(records, stacks.load_bias(section.module));
+    std::vector<FunctionCoverage> of_module = reader.take(section.module);
+    std::ranges::move(of_module, std::back_inserter(all));
+  }
+  for (const ThreadPaths& thread : threads) {
+    for (const FramePaths& frame : thread.frames) {
+      const std::string_view symbol = without_variant(frame.linkage_name);
+      std::vector<FunctionCoverage*> fitting;
+      for (FunctionCoverage& function : all) {
+        if (function.linkage_name == symbol && function.module == frame.module)
+          fitting.push_back(&function);
+      }
+      // Functions of one name in several files are not told apart.
+      if (fitting.size() == 1) add_frame(frame, *fitting.front());
+    }
+  }
+  std::ranges::for_each(all, finish);
+  std::ranges::stable_sort(all, {}, &FunctionCoverage::function);
+  return all;
+}
+
+}  // namespace telltale

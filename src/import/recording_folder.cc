@@ -1,0 +1,56 @@
+#include "import/recording_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "bytes/input_file.h"
+#include "import/formats.h"
+
+namespace telltale {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_recording(const fs::directory_entry& entry, const OpenOptions& options) {
+  std::error_code failure;
+  const std::string name = entry.path().filename().string();
+  if (!entry.is_regular_file(failure) || name.starts_with('.') || name.contains(".side"))
+    return false;
+  const Result<InputFile> file = InputFile::open(entry.path().string(), options.limits);
+  return file && find_format(*file, options).has_value();
+}
+
+Result<std::vector<std::string>> recordings_in(const std::string& folder,
+                                               const OpenOptions& options) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
+       at.increment(failure)) {
+    if (is_recording(*at, options)) files.push_back(at->path().string());
+  }
+  if (failure) return io_error(folder, "cannot be read", failure.value());
+  if (files.empty()) return usage_error(folder + " is a folder without recordings");
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> files_of(const OpenOptions& options) {
+  std::vector<std::string> files;
+  for (const std::string& path : options.files) {
+    std::error_code failure;
+    if (!fs::is_directory(path, failure)) {
+      files.push_back(path);
+      continue;
+    }
+    Result<std::vector<std::string>> found = recordings_in(path, options);
+    if (!found) return found;
+    std::ranges::move(*found, std::back_inserter(files));
+  }
+  return files;
+}
+
+}  // namespace telltale

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "import/open_options.h"
+
+namespace telltale {
+
+// `options.files` with each folder replaced by the recordings in it, by name: the regular files
+// whose content a format recognises. Subfolders, hidden files and side records are left out. One
+// run of a tree of processes leaves such a folder.
+// Errors: usage, for a folder without recordings; io.
+Result<std::vector<std::string>> files_of(const OpenOptions& options);
+
+}  // namespace telltale

@@ -1,0 +1,134 @@
+#include "import/study_stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "bytes/input_file.h"
+
+namespace telltale {
+namespace {
+
+namespace fs = std::filesystem;
+using isolation::StackFrame;
+
+constexpr std::string_view kHead =
+    "# telltale stacks 1\nrun\tframe\tfunction\tfile\tline\tmodule\n";
+constexpr size_t kColumns = 6;
+
+// A field holds no tab and no line end.
+std::string field(std::string_view text) {
+  std::string kept(text);
+  std::ranges::replace_if(kept, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  return kept;
+}
+
+std::optional<uint64_t> parse_number(std::string_view text) {
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+struct FrameRow {
+  uint64_t run = 0;
+  uint64_t frame = 0;
+  StackFrame place;
+};
+
+std::optional<FrameRow> parse_frame(std::string_view line) {
+  std::array<std::string_view, kColumns> fields;
+  for (size_t i = 0; i < kColumns; ++i) {
+    const size_t tab = line.find('\t');
+    if ((tab == std::string_view::npos) != (i + 1 == kColumns)) return std::nullopt;
+    fields[i] = line.substr(0, tab);
+    if (tab != std::string_view::npos) line.remove_prefix(tab + 1);
+  }
+  const auto run = parse_number(fields[0]);
+  const auto frame = parse_number(fields[1]);
+  const auto number = parse_number(fields[4]);
+  if (!run || !frame || !number) return std::nullopt;
+  return FrameRow{
+      *run,
+      *frame,
+      {std::string(fields[2]), std::string(fields[3]), *number, std::string(fields[5])}};
+}
+
+}  // namespace
+
+std::string study_stacks_path(const std::string& folder) {
+  return (fs::path(folder) / "stacks.tsv").string();
+}
+
+std::string study_stacks_head() { return std::string(kHead); }
+
+std::string to_lines(uint64_t run, const std::vector<StackFrame>& stack) {
+  std::string text;
+  for (size_t i = 0; i < stack.size(); ++i) {
+    const StackFrame& frame = stack[i];
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", run, i, field(frame.function),
+                        field(frame.file), frame.line, field(frame.module));
+  }
+  return text;
+}
+
+Result<StudyStacks> read_study_stacks(Bytes file, const std::string& name, ProblemLog& problems) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (!text.starts_with(kHead)) {
+    return std::unexpected(
+        Error{Error::Cause::bad_magic, name, {}, "is not the list of a study's stacks", 0});
+  }
+  StudyStacks stacks;
+  for (size_t at = kHead.size(); at < text.size();) {
+    const size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) {
+      problems.add({Problem::Kind::torn_tail, at, name, "Frame", "the file ends inside this row",
+                    text.size() - at});
+      break;
+    }
+    std::optional<FrameRow> row = parse_frame(text.substr(at, end - at));
+    // A second stack of a run takes the place of the first, which an interrupted run left.
+    if (row && row->frame == 0) stacks[row->run].clear();
+    const auto stack = row ? stacks.find(row->run) : stacks.end();
+    if (stack != stacks.end() && stack->second.size() == row->frame) {
+      stack->second.push_back(std::move(row->place));
+    } else {
+      problems.add({Problem::Kind::corruption, at, name, "Frame",
+                    "the row does not describe the next frame of a run", end + 1 - at});
+    }
+    at = end + 1;
+  }
+  return stacks;
+}
+
+Result<StudyStacks> read_study_stacks(const std::string& folder, ProblemLog& problems) {
+  const std::string path = study_stacks_path(folder);
+  std::error_code failure;
+  if (!fs::exists(path, failure)) return StudyStacks();
+  const Result<InputFile> file = InputFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  return read_study_stacks(file->bytes(), path, problems);
+}
+
+isolation::Crash crash_of(const StudyRun& run, const StudyStacks& stacks) {
+  if (run.rule == "timeout" || run.rule == "slow") return {run.rule, {}};
+  isolation::Crash crash;
+  if (!run.signal.empty()) {
+    crash.ending = run.signal;
+  } else if (run.status.value_or(0) != 0) {
+    crash.ending = fmt::format("status {}", *run.status);
+  } else {
+    crash.ending = run.rule;
+  }
+  const auto found = stacks.find(run.number);
+  if (found != stacks.end()) crash.stack = found->second;
+  return crash;
+}
+
+}  // namespace telltale
