@@ -25,6 +25,11 @@ struct ExportContext {
   TreeUnits units = {};  // of a tree's numbers
 };
 
+// The same with other names, which outlive it.
+inline ExportContext with_names(const ExportContext& context, const FunctionNames& names) {
+  return {context.clock, context.first_time, context.streams, names, context.units};
+}
+
 template <EventSource Source>
 ExportContext export_context(const Source& source) {
   return {source.clock(), source.first_time(), source.streams(), source.functions(), {}};

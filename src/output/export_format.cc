@@ -68,6 +68,18 @@ size_t fitting_extension(std::string_view extensions, std::string_view path) {
   return longest;
 }
 
+NameStyle usual_names(ExportFormat format) {
+  switch (format) {
+    case ExportFormat::pprof:
+    case ExportFormat::folded:
+    case ExportFormat::callgrind:
+    case ExportFormat::lcov:
+      return NameStyle::full;
+    default:
+      return NameStyle::short_names;
+  }
+}
+
 bool is_made_from_calls(ExportFormat format) {
   return describe(format).made_from != MadeFrom::counts;
 }

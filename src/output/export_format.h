@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "model/name_style.h"
+
 namespace telltale {
 
 // Formats that `convert` writes from the calls of a recording or its counts at sites. ConvertTarget
@@ -35,6 +37,10 @@ std::span<const ExportFormat> all_export_formats();
 std::optional<ExportFormat> export_format_of_name(std::string_view name);
 // Length of the longest extension that matches the file name; 0: none.
 size_t fitting_extension(std::string_view extensions, std::string_view path);
+
+// How an export names functions if nothing else is asked for: short names in what people look at,
+// full ones in what other tools shorten, join or sum by name.
+NameStyle usual_names(ExportFormat format);
 
 // The source of an export. json and csv accept either.
 bool is_made_from_calls(ExportFormat format);

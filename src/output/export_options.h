@@ -7,6 +7,7 @@
 
 #include "analysis/heap/heap_shot_roots.h"
 #include "model/call_filter.h"
+#include "model/name_style.h"
 #include "output/tree/measured_tree.h"
 
 namespace telltale {
@@ -16,7 +17,8 @@ struct ExportOptions {
   CallFilter filter;
   size_t jobs = 0;                  // 0: one per core
   Measure measure = Measure::time;  // of exports by path
-  bool compress = false;            // perfetto: compress packets inside the trace
+  NameStyle names = NameStyle::full;
+  bool compress = false;  // perfetto: compress packets inside the trace
 };
 
 // Deviations of an export from the expected result.

@@ -46,7 +46,8 @@ std::span<const Report* const> reports_on(Capability capability) {
       return kOnRuntimeEvents;
     case Capability::counts_at_sites:
       return kOnSites;
-    case Capability::paths_in_frames:  // the verb `paths` prints them
+    case Capability::paths_in_frames:     // the verb `paths` prints them
+    case Capability::static_information:  // the verb `sites` lists it
       return {};
   }
   return {};
@@ -96,6 +97,8 @@ const DocumentSchema& report_document(Capability capability) {
       return kSites;
     case Capability::paths_in_frames:
       return schemas::kPaths;
+    case Capability::static_information:
+      return schemas::kSites;
   }
   return kCalls;
 }

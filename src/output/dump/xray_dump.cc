@@ -1,10 +1,12 @@
 #include "output/dump/xray_dump.h"
 
 #include <array>
+#include <concepts>
 #include <string_view>
 #include <variant>
 
 #include "formats/xray/fdr_file_walk.h"
+#include "formats/xray/record_fields.h"
 #include "formats/xray/yaml_trace.h"
 
 namespace telltale::xray {
@@ -13,6 +15,41 @@ namespace {
 constexpr std::array<std::string_view, 4> kActionNames = {"enter", "exit", "tail_exit",
                                                           "enter_args"};
 constexpr std::array<std::string_view, 3> kSkipReasons = {"filler", "gap", "damage"};
+
+// The codec that prints the fields of records (record_fields.h). A time since the previous record
+// is followed by the time itself.
+class FieldPrinter {
+ public:
+  FieldPrinter(DumpLine& line, uint16_t version, uint64_t now)
+      : line_(line), version_(version), now_(now) {}
+
+  [[nodiscard]] uint16_t version() const { return version_; }
+  template <std::integral T>
+  void number(std::string_view name, T value) {
+    line_.number(name, value);
+  }
+  template <std::integral T>
+  void since_last(std::string_view name, T value) {
+    line_.number(name, value).number("tsc", now_);
+  }
+  void call(FunctionAction action, uint32_t function_id) {
+    line_.word("action", kActionNames[static_cast<size_t>(action)]);
+    line_.number("function_id", function_id);
+  }
+  void payload(Bytes bytes) { line_.bytes(bytes); }
+  template <std::integral T>
+  void number_at(size_t, std::string_view name, T value) {
+    line_.number(name, value);
+  }
+  void kind_at(size_t, BasicKind kind) {
+    line_.word("action", kActionNames[static_cast<size_t>(kind)]);
+  }
+
+ private:
+  DumpLine& line_;
+  uint16_t version_;
+  uint64_t now_;
+};
 
 class Dumper {
  public:
@@ -44,11 +81,10 @@ class Dumper {
   void function(uint64_t offset, const FunctionRecord& record) {
     now_ += record.tsc_delta;
     if (selector_ != nullptr && !selector_->function(record)) return;
-    DumpLine(style_, offset, "Function", out_.block())
-        .word("action", kActionNames[static_cast<size_t>(record.action)])
-        .number("function_id", record.function_id)
-        .number("tsc_delta", record.tsc_delta)
-        .number("tsc", now_);
+    {
+      DumpLine line(style_, offset, "Function", out_.block());
+      print(record, line);
+    }
     out_.flush_if_full();
   }
   void metadata(const FdrRecord& record) {
@@ -78,12 +114,7 @@ class Dumper {
     {
       const bool call = record.type == BasicRecordType::normal;
       DumpLine line(style_, record.offset, call ? "BasicCall" : "BasicArgument", out_.block());
-      if (call) line.word("action", kActionNames[static_cast<size_t>(record.kind)]);
-      line.number("function_id", record.function_id);
-      call ? line.number("tsc", record.tsc) : line.number("value", record.argument);
-      line.number("tid", record.tid);
-      if (basic_layout(header_.version).has_pid) line.number("pid", record.pid);
-      if (call) line.number("cpu", record.cpu);
+      print(record, line);
     }
     out_.flush_if_full();
   }
@@ -131,37 +162,11 @@ class Dumper {
     }
   }
 
-  void print(const FunctionRecord&, DumpLine&) {}  // printed by function()
-  void print(const NewBuffer& record, DumpLine& line) { line.number("tid", record.tid); }
-  void print(const EndOfBuffer&, DumpLine&) {}
-  void print(const NewCpuId& record, DumpLine& line) {
-    line.number("cpu", record.cpu).number("tsc", record.tsc);
+  template <typename Record>
+  void print(Record record, DumpLine& line) const {
+    FieldPrinter printer(line, header_.version, now_);
+    fields(printer, record);
   }
-  void print(const TscWrap& record, DumpLine& line) { line.number("tsc", record.tsc); }
-  void print(const WalltimeMarker& record, DumpLine& line) {
-    line.number("seconds", record.seconds).number("microseconds", record.microseconds);
-  }
-  void print(const CustomEvent& event, DumpLine& line) {
-    const FdrLayout layout = fdr_layout(header_.version);
-    line.number("size", event.payload_bytes);
-    if (layout.event_time_is_delta) {
-      line.number("tsc_delta", event.tsc_delta).number("tsc", now_);
-    } else {
-      line.number("tsc", event.tsc);
-    }
-    if (layout.custom_event_has_cpu) line.number("cpu", event.cpu);
-    line.bytes(event.payload);
-  }
-  void print(const CallArgument& record, DumpLine& line) { line.number("value", record.value); }
-  void print(const BufferExtents& record, DumpLine& line) { line.number("bytes", record.bytes); }
-  void print(const TypedEvent& event, DumpLine& line) {
-    line.number("size", event.payload_bytes)
-        .number("tsc_delta", event.tsc_delta)
-        .number("tsc", now_)
-        .number("event_type", event.event_type)
-        .bytes(event.payload);
-  }
-  void print(const Pid& record, DumpLine& line) { line.number("pid", record.pid); }
 
   Bytes file_;
   const FileHeader& header_;

@@ -7,6 +7,7 @@
 
 #include "analysis/sites/site_sums.h"
 #include "output/escape.h"
+#include "output/table/field.h"
 
 namespace telltale {
 namespace {
@@ -14,26 +15,15 @@ namespace {
 // Of any documented scheme.
 constexpr size_t kCsvValues = 9;
 
-void write_values(JsonWriter& json, const CountedSite& site) {
-  json.key("values").begin_object();
-  if (site.scheme->bounds) {
-    json.member("minimum", site.minimum).member("maximum", site.maximum);
-  } else {
-    for (size_t i = 0; i < site.counts.size(); ++i)
-      json.member(site.scheme->counters[i], site.counts[i]);
-  }
-  json.end_object();
-}
-
-void write_estimates(JsonWriter& json, const CountedSite& site, uint64_t sparsity) {
-  json.member("sampled_one_in", sparsity);
-  json.key("estimates").begin_object();
-  for (size_t i = 0; i < site.counts.size(); ++i) {
-    const Estimate guess = estimate(site.counts[i], static_cast<double>(sparsity));
-    json.key(site.scheme->counters[i]).begin_object();
-    json.member("count", guess.value).member("margin", guess.margin).end_object();
-  }
-  json.end_object();
+void write_estimates(ObjectWriter& row, const CountedSite& site, uint64_t sparsity) {
+  row.add("sampled_one_in", sparsity).map("estimates", [&](MapWriter& estimates) {
+    for (size_t i = 0; i < site.counts.size(); ++i) {
+      const Estimate guess = estimate(site.counts[i], static_cast<double>(sparsity));
+      estimates.object(site.scheme->counters[i], [&](ObjectWriter& object) {
+        object.add("count", guess.value).add("margin", guess.margin);
+      });
+    }
+  });
 }
 
 void append_field(std::string& out, std::string_view text) {
@@ -73,21 +63,25 @@ std::string site_values(const CountedSite& site) {
   return values;
 }
 
-void write_site_json(JsonWriter& json, const CountedSite& site, uint64_t sparsity) {
-  json.begin_object();
-  json.member("program", site.program).member("unit", site.unit);
-  json.member("scheme", site.scheme->name).member("site", site.index);
-  json.member("file", site.file).member("line", site.line).member("function", site.function);
-  json.member("cfg", site.graph_number);
-  json.key("columns").begin_object();
-  for (size_t i = 0; i < std::min(site.column_count, site.scheme->columns.size()); ++i)
-    json.member(site.scheme->columns[i], site.columns[i]);
-  json.end_object();
-  write_values(json, site);
-  json.member("reported", site.reported).member("observed", site.observed);
-  json.member("first", site.first_time).member("last", site.last_time);
-  if (sparsity > 1 && !site.scheme->bounds) write_estimates(json, site, sparsity);
-  json.end_object();
+void write_site(ObjectWriter& row, const CountedSite& site, uint64_t sparsity) {
+  const SiteScheme& scheme = *site.scheme;
+  row.add("program", site.program).add("unit", site.unit).add("scheme", scheme.name);
+  row.add("site", site.index).add("file", site.file).add("line", site.line);
+  row.add("function", site.function).add("cfg", site.graph_number);
+  row.map("columns", [&](MapWriter& columns) {
+    for (size_t i = 0; i < std::min(site.column_count, scheme.columns.size()); ++i)
+      columns.add(scheme.columns[i], site.columns[i]);
+  });
+  row.map("values", [&](MapWriter& values) {
+    if (scheme.bounds) {
+      values.add("minimum", site.minimum).add("maximum", site.maximum);
+      return;
+    }
+    for (size_t i = 0; i < site.counts.size(); ++i) values.add(scheme.counters[i], site.counts[i]);
+  });
+  row.add("reported", site.reported).add("observed", site.observed);
+  row.add("first", site.first_time).add("last", site.last_time);
+  if (sparsity > 1 && !scheme.bounds) write_estimates(row, site, sparsity);
 }
 
 std::string site_csv_header() {

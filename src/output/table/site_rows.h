@@ -4,7 +4,7 @@
 #include <string>
 
 #include "model/counted_sites.h"
-#include "output/json_writer.h"
+#include "output/table/object_writer.h"
 
 namespace telltale {
 
@@ -19,8 +19,8 @@ std::string site_words(const CountedSite& site);
 // "false 3, true 0", or "2 to 3" for bounds.
 std::string site_values(const CountedSite& site);
 
-// An object with the keys of docs/formats/sampler.md.
-void write_site_json(JsonWriter& json, const CountedSite& site, uint64_t sparsity);
+// The members of schemas::kResolve's rows.
+void write_site(ObjectWriter& row, const CountedSite& site, uint64_t sparsity);
 // Lines with line feeds.
 std::string site_csv_header();
 void append_site_csv(std::string& out, const CountedSite& site, uint64_t sparsity);

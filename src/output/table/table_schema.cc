@@ -19,6 +19,12 @@ size_t TableSchema::column(std::string_view key) const {
   return static_cast<size_t>(found - declared_.begin());
 }
 
+TableSchema& TableSchema::show(std::span<const std::string_view> keys) {
+  shown_.clear();
+  for (const std::string_view key : keys) shown_.push_back(column(key));
+  return *this;
+}
+
 TableSchema& TableSchema::leave_out(std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) std::erase(shown_, column(key));
   return *this;

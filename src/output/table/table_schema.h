@@ -18,8 +18,8 @@ class TableSchema {
  public:
   // Shows all columns. `declared` outlives this and all copies.
   explicit TableSchema(std::span<const Field> declared);
-  template <size_t N>
-  TableSchema(const std::array<Field, N>& declared)  // NOLINT(google-explicit-constructor)
+  template <size_t kCount>
+  TableSchema(const std::array<Field, kCount>& declared)  // NOLINT(google-explicit-constructor)
       : TableSchema(std::span<const Field>(declared)) {}
 
   // Shows these columns no longer. Throws std::logic_error if one is not declared, as column().
@@ -28,8 +28,11 @@ class TableSchema {
     return TableSchema(*this).leave_out(keys);
   }
 
+  // Shows exactly these columns, in this order. Throws as leave_out().
+  TableSchema& show(std::span<const std::string_view> keys);
+
   [[nodiscard]] std::span<const Field> declared() const { return declared_; }
-  // Numbers of the declared columns that are shown, in their order.
+  // Numbers of the declared columns that are shown, in the order in which they are shown.
   [[nodiscard]] std::span<const size_t> shown() const { return shown_; }
   // Number of the declared column.
   [[nodiscard]] size_t column(std::string_view key) const;

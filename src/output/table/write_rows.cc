@@ -1,6 +1,7 @@
 #include "output/table/write_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <variant>
 
 #include "output/escape.h"
+#include "output/table/screen.h"
 #include "output/table/show_units.h"
 
 namespace telltale {
@@ -37,28 +39,83 @@ double as_double(const TableCell& cell) {
   return 0;
 }
 
+// A cell as people see it on this screen.
+void append_on_screen(std::string& out, const TableCell& cell, const Field& field) {
+  const bool grouped =
+      screen().is_terminal() && field.unit == Unit::count &&
+      (std::holds_alternative<uint64_t>(cell) || std::holds_alternative<int64_t>(cell));
+  if (!grouped) return append_shown(out, cell, show_of(field));
+  std::string digits;
+  append_plain_number(digits, cell);
+  out += with_thousands(digits);
+}
+
 // The columns as people see them: how wide each is at least.
 class Widths final : public RowSink {
  public:
   explicit Widths(const TableSchema& schema) : schema_(schema) {
     for (const size_t column : schema.shown()) {
-      headings_.push_back(heading_of(schema.declared()[column]));
-      widths_.push_back(count_characters(visible(headings_.back())));
+      columns_.push_back(column);
+      headings_.push_back(visible(heading_of(schema.declared()[column])));
+      widths_.push_back(count_characters(headings_.back()));
     }
   }
   void add(std::span<const TableCell> row) override {
     for (size_t i = 0; i < widths_.size(); ++i) {
-      const size_t column = schema_.shown()[i];
       shown_.clear();
-      append_shown(shown_, row[column], show_of(schema_.declared()[column]));
+      append_on_screen(shown_, row[columns_[i]], field(i));
       widths_[i] = std::max(widths_[i], count_characters(shown_));
     }
   }
-  [[nodiscard]] std::span<const std::string> headings() const { return headings_; }
-  [[nodiscard]] std::span<const size_t> widths() const { return widths_; }
+
+  // Makes lines of at most `width` characters: texts are shortened; if names would become too short
+  // to be of use, columns of numbers are left out, the last first. Returns their headings.
+  std::vector<std::string> fit(size_t width) {
+    constexpr size_t kUsefulName = 20;
+    std::vector<std::string> left_out;
+    while (least_width(kUsefulName) > width) {
+      size_t last = widths_.size();
+      for (size_t i = 1; i < widths_.size(); ++i)
+        if (!is_text(i)) last = i;
+      if (last == widths_.size()) break;
+      left_out.insert(left_out.begin(), headings_[last]);
+      const auto at = static_cast<ptrdiff_t>(last);
+      columns_.erase(columns_.begin() + at);
+      headings_.erase(headings_.begin() + at);
+      widths_.erase(widths_.begin() + at);
+    }
+    while (total_width() > width) {
+      size_t widest = widths_.size();
+      for (size_t i = 0; i < widths_.size(); ++i)
+        if (is_text(i) && (widest == widths_.size() || widths_[i] > widths_[widest])) widest = i;
+      if (widest == widths_.size() || widths_[widest] <= 1) break;
+      // Down to the second widest text at once would be unfair to it: one character at a time.
+      --widths_[widest];
+    }
+    return left_out;
+  }
+
+  [[nodiscard]] size_t size() const { return columns_.size(); }
+  [[nodiscard]] size_t column(size_t i) const { return columns_[i]; }
+  [[nodiscard]] const Field& field(size_t i) const { return schema_.declared()[columns_[i]]; }
+  [[nodiscard]] bool is_text(size_t i) const { return show_of(field(i)) == Show::text; }
+  [[nodiscard]] const std::string& heading(size_t i) const { return headings_[i]; }
+  [[nodiscard]] size_t width(size_t i) const { return widths_[i]; }
 
  private:
+  static constexpr size_t kBetween = 2;
+
+  [[nodiscard]] size_t total_width() const { return least_width(~size_t{0}); }
+  // With texts of at most so many characters.
+  [[nodiscard]] size_t least_width(size_t of_text) const {
+    size_t total = widths_.empty() ? 0 : kBetween * (widths_.size() - 1);
+    for (size_t i = 0; i < widths_.size(); ++i)
+      total += is_text(i) ? std::min(widths_[i], of_text) : widths_[i];
+    return total;
+  }
+
   const TableSchema& schema_;
+  std::vector<size_t> columns_;
   std::vector<std::string> headings_;
   std::vector<size_t> widths_;
   std::string shown_;  // a cell; a member so that its memory is reused
@@ -66,43 +123,46 @@ class Widths final : public RowSink {
 
 class TextLines final : public RowSink {
  public:
-  TextLines(const TableSchema& schema, const Widths& widths, BlockWriter& out,
-            std::string_view indent)
-      : schema_(schema), widths_(widths), out_(out), indent_(indent) {}
+  TextLines(const Widths& widths, BlockWriter& out, std::string_view indent)
+      : widths_(widths), out_(out), indent_(indent) {}
   void write_head() {
-    write_line(
-        [this](std::string& line, size_t i) { append_visible(line, widths_.headings()[i]); });
+    if (screen().colour) out_.block() += "\x1b[1m";
+    write_line([this](std::string& line, size_t i) { line += widths_.heading(i); },
+               screen().colour ? "\x1b[0m" : "");
   }
   void add(std::span<const TableCell> row) override {
-    write_line([&](std::string& line, size_t i) {
-      const size_t column = schema_.shown()[i];
-      append_shown(line, row[column], show_of(schema_.declared()[column]));
-    });
+    write_line([&](std::string& line,
+                   size_t i) { append_on_screen(line, row[widths_.column(i)], widths_.field(i)); },
+               "");
   }
 
  private:
   // append_cell(line, i) appends the text of the i-th shown column's cell.
   template <typename AppendCell>
-  void write_line(AppendCell append_cell) {
+  void write_line(AppendCell append_cell, std::string_view end) {
     std::string& line = out_.block();
     line += indent_;
-    for (size_t i = 0; i < widths_.widths().size(); ++i) {
+    for (size_t i = 0; i < widths_.size(); ++i) {
       if (i > 0) line += "  ";
       const size_t begin = line.size();
       append_cell(line, i);
       const size_t length = count_characters(std::string_view(line).substr(begin));
-      const size_t width = widths_.widths()[i];
+      const size_t width = widths_.width(i);
+      if (length > width) {  // only texts can be
+        const std::string shorter = elided(std::string_view(line).substr(begin), width);
+        line.replace(begin, std::string::npos, shorter);
+      }
       const size_t padding = width > length ? width - length : 0;
-      if (show_of(schema_.declared()[schema_.shown()[i]]) != Show::text) {
+      if (!widths_.is_text(i)) {
         line.insert(begin, padding, ' ');
-      } else if (i + 1 != widths_.widths().size()) {
+      } else if (i + 1 != widths_.size()) {
         line.append(padding, ' ');
       }
     }
+    line += end;
     out_.write("\n");
   }
 
-  const TableSchema& schema_;
   const Widths& widths_;
   BlockWriter& out_;
   std::string_view indent_;
@@ -138,9 +198,14 @@ void write_text(const TableSchema& schema, const Rows& rows, BlockWriter& out,
                 std::string_view indent) {
   Widths widths(schema);
   rows(widths);
-  TextLines lines(schema, widths, out, indent);
+  std::vector<std::string> left_out;
+  if (screen().is_terminal())
+    left_out = widths.fit(screen().width - std::min(screen().width - 1, indent.size()));
+  TextLines lines(widths, out, indent);
   lines.write_head();
   rows(lines);
+  if (!left_out.empty())
+    out.write(fmt::format("{}left out for want of room: {}\n", indent, fmt::join(left_out, ", ")));
 }
 
 CsvSink::CsvSink(const TableSchema& schema, BlockWriter& out) : schema_(schema), out_(out) {

@@ -56,7 +56,8 @@ Result<ExportRemarks> export_perfetto(const Source& source, const ExportOptions&
 template <EventSource Source>
 Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& options,
                                    ExportFormat format, OutputFile& out, ProblemLog& problems) {
-  const ExportContext context = export_context(source);
+  const StyledNames names(source.functions(), options.names);
+  const ExportContext context = with_names(export_context(source), names);
   const auto play = [&](auto&& exporter) -> Result<ExportRemarks> {
     const Result<void> done = run_export(source, options.filter, options.jobs, exporter, problems);
     if (!done) return std::unexpected(done.error());
@@ -88,8 +89,10 @@ Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& op
   const bool by_thread = format != ExportFormat::callgrind && format != ExportFormat::dot;
   const CallTree tree = (by_thread ? measured->partial : measured->partial.without_threads())
                             .finish(source.streams());
+  const ExportContext measured_names = measured_context(source, *measured);
+  const StyledNames tree_names(measured_names.functions, options.names);
   const Result<void> written =
-      write_tree_export(tree, measured_context(source, *measured), measured->live, format, out);
+      write_tree_export(tree, with_names(measured_names, tree_names), measured->live, format, out);
   if (!written) return std::unexpected(written.error());
   return ExportRemarks{tree.flattened, tree.roots.empty(), measured->left_out,
                        format == ExportFormat::folded ? estimate_remark(tree) : ""};

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "output/escape.h"
+#include "output/timeline/event_title.h"
 #include "output/timeline/perfetto_fields.h"
 
 namespace telltale {
@@ -153,10 +154,7 @@ void PerfettoSink::instant(const InstantEvent& instant) {
                                  instant.payload.size());
   std::string category = "telltale.";
   category += instant.category;
-  std::string name(instant.category);
-  name += " event";
-  if (instant.type != 0) name += " " + std::to_string(instant.type);
-  ProtoMessage message = instant_event(category, name);
+  ProtoMessage message = instant_event(category, event_title(instant));
   if (is_printable_utf8(payload)) {
     message.message(event::kDebugAnnotations, text_annotation("payload", payload));
   } else {

@@ -167,10 +167,10 @@ ProtoMessage heap_object(const HeapGraph& graph, size_t index, Interned& types, 
   const HeapGraph::Object& object = graph.objects[index];
   const auto [type, new_type] = types(object.type);
   if (new_type)
-    definitions.message(heap_graph::kTypes,
-                        ProtoMessage()
-                            .varint(heap_graph::kTypeNumber, type)
-                            .text(heap_graph::kClassName, graph.type_name(object.type)));
+    definitions.message(heap_graph::kTypes, ProtoMessage()
+                                                .varint(heap_graph::kTypeNumber, type)
+                                                .text(heap_graph::kClassName,
+                                                      graph.types.name_or_address(object.type)));
   std::vector<uint64_t> names;
   std::vector<uint64_t> targets;
   const auto [first, end] = graph.references_of(index);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "output/escape.h"
+#include "output/timeline/event_title.h"
 
 namespace telltale {
 namespace {
@@ -143,7 +144,7 @@ void ChromeSink::orphan_exit(Ticks time, FunctionId function) {
 }
 
 void ChromeSink::instant(const InstantEvent& instant) {
-  begin_instant(instant.time, instant.category, std::string(instant.category) + " event");
+  begin_instant(instant.time, instant.category, event_title(instant));
   text_ += "\"type\":";
   append_number(text_, instant.type);
   append_payload(text_, instant.payload);

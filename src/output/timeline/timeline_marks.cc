@@ -94,7 +94,8 @@ class MarksMaker {
       track.stream = wait.stream;
       track.of_thread = true;
       TimelineMarks::Arguments arguments = {
-          {"lock", fmt::format("0x{:x}", to_number(wait.object))},
+          {"lock",
+           fmt::format("0x{:x}", address_in(to_number(wait.object), timeline_.address_bits))},
           {"outcome", std::string(wait.acquired ? "acquired" : "failed")}};
       add_site(arguments, wait.stack);
       slice(track, wait.begin, *wait.end, "wait", std::move(arguments));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -87,6 +88,24 @@ Result<void> write_folded(const CallTree& tree, const ExportContext& context, Ou
   return flush(text, out);
 }
 
+// A root's nodes, callers before their callees, of one caller's callees the widest first.
+std::vector<size_t> widest_first(const CallTree& tree, const CallTree::Root& root) {
+  std::vector<size_t> order;
+  std::vector<size_t> to_place = {root.node};  // the next on top
+  std::vector<size_t> callees;
+  while (!to_place.empty()) {
+    const size_t node = to_place.back();
+    to_place.pop_back();
+    order.push_back(node);
+    callees.clear();
+    for (size_t i = node + 1; i < tree.nodes[node].end; i = tree.nodes[i].end) callees.push_back(i);
+    std::ranges::reverse(callees);  // the last of equals ends up on top of the first
+    std::ranges::stable_sort(callees, {}, [&](size_t i) { return tree.nodes[i].total; });
+    to_place.insert(to_place.end(), callees.begin(), callees.end());
+  }
+  return order;
+}
+
 Result<void> write_speedscope(const CallTree& tree, const ExportContext& context, OutputFile& out) {
   std::string text;
   JsonWriter json(text);
@@ -97,15 +116,15 @@ Result<void> write_speedscope(const CallTree& tree, const ExportContext& context
   if (tree.estimated != 0) json.member("name", estimate_remark(tree));
   json.key("profiles").begin_array();
   for (const CallTree::Root& root : tree.roots) {
-    const size_t end = tree.nodes[root.node].end;
     json.begin_object().member("type", "sampled").member("name", thread_title(root));
     json.member("unit", context.units.unit == "count" ? "none" : context.units.unit);
     json.member("startValue", 0).key("samples").begin_array();
     std::vector<size_t> path;
     std::vector<uint64_t> weights;
     uint64_t total = 0;
-    for (size_t i = root.node + 1; i < end; ++i) {
+    for (const size_t i : widest_first(tree, root)) {
       const CallTree::Node& node = tree.nodes[i];
+      if (node.depth == 0) continue;
       path.resize(node.depth - 1);
       path.push_back(frames(node.function));
       const uint64_t ns = context.clock.to_ns(node.self);

@@ -30,7 +30,9 @@ Result<void> write_folded(const CallTree& tree, const ExportContext& context, Ou
 // inuse_space. REQUIRES: a tree by thread.
 Result<void> write_pprof(const CallTree& tree, const ExportContext& context, OutputFile& out,
                          std::span<const LiveType> live = {});
-// speedscope's JSON, one sampled profile per thread. REQUIRES: a tree by thread.
+// speedscope's JSON, one sampled profile per thread. Of one caller's callees the widest comes
+// first: speedscope opens with the samples in their order, and this one looks like its tab "Left
+// Heavy". REQUIRES: a tree by thread.
 Result<void> write_speedscope(const CallTree& tree, const ExportContext& context, OutputFile& out);
 // callgrind's profile format: self time per function, calls and inclusive time per edge.
 Result<void> write_callgrind(const CallTree& tree, const ExportContext& context, OutputFile& out);

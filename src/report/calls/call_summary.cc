@@ -20,6 +20,7 @@ Result<CallReadings> CallReadings::read(const Recording& recording, const CallFi
   CallReadings read;
   read.options = options;
   read.source = &calls;
+  read.names = std::make_shared<const StyledNames>(calls.functions(), options.names);
   read.profile = calls.profile({filter, options.workers, /*exact=*/false}, problems);
   ProblemLog same_again;  // the second pass would report the same problems again
   const Result<CallTreePartial> partial =
@@ -109,7 +110,7 @@ Table hottest_functions(const CallReadings& in) {
   for (const FunctionProfile& row : sorted) {
     table.add_row({share(row.self, in.busy), clock.to_ns(row.self), clock.to_ns(row.total),
                    row.calls, clock.to_ns(row.median), clock.to_ns(row.max),
-                   in.source->functions().describe(row.function).name});
+                   in.names->describe(row.function).name});
   }
   return table;
 }
@@ -124,7 +125,7 @@ std::string stack_text(const CallReadings& in, size_t leaf) {
       stack.insert(0, fmt::format("... {} more > ", tree.nodes[node].depth));
       break;
     }
-    const std::string& name = in.source->functions().describe(tree.nodes[node].function).name;
+    const std::string& name = in.names->describe(tree.nodes[node].function).name;
     stack.insert(0, frames == 1 ? name : name + " > ");
   }
   return stack;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 
 #include "analysis/calls/call_tree.h"
 #include "analysis/calls/profile.h"
@@ -9,6 +10,7 @@
 #include "import/recording.h"
 #include "import/timed_calls.h"
 #include "model/call_filter.h"
+#include "model/name_style.h"
 #include "model/recording_info.h"
 #include "report/report.h"
 
@@ -18,6 +20,7 @@ struct CallSummaryOptions {
   size_t rows = 10;         // of each table
   size_t most_frames = 12;  // of a deeper stack the innermost so many are shown
   size_t workers = 0;       // threads; 0: all cores
+  NameStyle names = NameStyle::short_names;
 };
 
 // What the summary of timed calls is made from.
@@ -30,6 +33,7 @@ class CallReadings {
 
   CallSummaryOptions options;
   const TimedCalls* source = nullptr;
+  std::shared_ptr<const StyledNames> names;
   RecordingInfo info;
   Profile profile;
   CallTree by_thread;

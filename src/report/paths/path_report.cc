@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <span>
 #include <utility>
 
+#include "analysis/paths/frame_coverage.h"
 #include "model/function_names.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "program/demangle.h"
 #include "report/paths/source_lines.h"
 #include "report/schemas/schemas.h"
@@ -108,6 +110,29 @@ class TextWriter {
             reading.between_updates ? " (stopped while the record was being updated)" : "");
       write_lines(frame, *decoded.graph, reading.partial, true);
     }
+    write_rest(decoded);
+  }
+
+  // The function's own lines that are not among those above.
+  void write_rest(const Decoded& decoded) {
+    const PathGraph& graph = *decoded.graph;
+    const std::vector<Ran> ran = blocks_of_frame(graph, decoded.history);
+    std::map<uint32_t, Ran> lines;
+    for (uint32_t node = 0; node < ran.size(); ++node) {
+      for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
+        if (place.scope != 0) continue;
+        const auto [known, is_new] = lines.try_emplace(place.line, ran[node]);
+        if (!is_new) known->second = any_of(known->second, ran[node]);
+      }
+    }
+    for (const auto& [answer, heading] :
+         {std::pair{Ran::no, "did not run in this call"}, {Ran::maybe, "may have run before"}}) {
+      std::string list;
+      for (const auto& [line, its] : lines) {
+        if (its == answer) list += fmt::format("{}{}", list.empty() ? "" : ", ", line);
+      }
+      if (!list.empty()) print("     {}: {}\n", heading, list);
+    }
   }
 
   // Readings that show the same lines are one.
@@ -177,105 +202,95 @@ class TextWriter {
   SourceLines sources_;
 };
 
-void write_blocks(JsonWriter& json, const PathGraph& graph, std::span<const uint32_t> blocks) {
-  json.key("blocks").begin_array();
-  for (const uint32_t index : blocks) {
-    const PathGraph::Block& block = graph.blocks[index];
-    json.begin_object().member("block", block.id);
-    json.key("lines").begin_array();
-    for (const uint32_t line : block.lines) json.value(line);
-    json.end_array();
-    // The function's own lines say the same as `lines`.
-    const auto is_inlined = [](const PathGraph::Place& place) { return place.scope != 0; };
-    if (std::ranges::any_of(block.places, is_inlined)) {
-      json.key("places").begin_array();
-      for (const PathGraph::Place& place : block.places) {
-        const PathGraph::Scope& scope = graph.scopes[place.scope];
-        json.begin_object().member("file", scope.file).member("function", scope.function);
-        json.member("line", place.line).end_object();
-      }
-      json.end_array();
+void write_blocks(ObjectWriter& object, const PathGraph& graph, std::span<const uint32_t> blocks) {
+  object.list("blocks", [&](ListWriter& list) {
+    for (const uint32_t index : blocks) {
+      const PathGraph::Block& block = graph.blocks[index];
+      list.row([&](ObjectWriter& row) {
+        row.add("block", block.id);
+        row.list("lines", [&](ListWriter& lines) {
+          for (const uint32_t line : block.lines) lines.value(line);
+        });
+        // The function's own lines say the same as `lines`.
+        const auto is_inlined = [](const PathGraph::Place& place) { return place.scope != 0; };
+        if (std::ranges::none_of(block.places, is_inlined)) return;
+        row.list("places", [&](ListWriter& places) {
+          for (const PathGraph::Place& place : block.places) {
+            const PathGraph::Scope& scope = graph.scopes[place.scope];
+            places.row([&](ObjectWriter& one) {
+              one.add("file", scope.file).add("function", scope.function).add("line", place.line);
+            });
+          }
+        });
+      });
     }
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
-void write_reading(JsonWriter& json, const PathGraph& graph, const Reading& reading) {
-  json.begin_object();
-  json.member("completed", reading.completed).member("between_updates", reading.between_updates);
-  write_blocks(json, graph, reading.partial);
-  json.end_object();
+void write_reading(ObjectWriter& object, const PathGraph& graph, const Reading& reading) {
+  object.add("completed", reading.completed).add("between_updates", reading.between_updates);
+  write_blocks(object, graph, reading.partial);
 }
 
-void write_history(JsonWriter& json, const Decoded& decoded) {
+void write_blocks_ran(ObjectWriter& object, const Decoded& decoded) {
+  const std::vector<Ran> ran = blocks_of_frame(*decoded.graph, decoded.history);
+  object.list("blocks_ran", [&](ListWriter& list) {
+    for (uint32_t node = 0; node < ran.size(); ++node) {
+      if (node == kExitNode) continue;
+      const PathGraph::Block& block = decoded.graph->blocks[node];
+      list.row([&](ObjectWriter& row) {
+        row.add("block", block.id);
+        row.list("lines", [&](ListWriter& lines) {
+          for (const uint32_t line : block.lines) lines.value(line);
+        });
+        row.add("ran", name_of(ran[node]));
+      });
+    }
+  });
+}
+
+void write_history(ObjectWriter& object, const Decoded& decoded) {
   const PathHistory& history = decoded.history;
-  json.member("complete_history", history.complete);
-  json.member("found_by", name_of(decoded.found_by));
-  json.key("unreliable");
-  if (decoded.graph->calls_setjmp) {
-    json.value(kUnreliable);
-  } else {
-    json.value(nullptr);
-  }
-  json.key("paths").begin_array();
-  for (const PathHistory::Path& path : history.completed) {
-    json.begin_object().member("number", path.number);
-    write_blocks(json, *decoded.graph, path.blocks);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("partial");
+  const PathGraph& graph = *decoded.graph;
+  object.add("complete_history", history.complete).add("found_by", name_of(decoded.found_by));
+  object.text_or_null("unreliable", graph.calls_setjmp ? kUnreliable : "");
+  object.list("paths", [&](ListWriter& paths) {
+    for (const PathHistory::Path& path : history.completed) {
+      paths.row([&](ObjectWriter& row) {
+        row.add("number", path.number);
+        write_blocks(row, graph, path.blocks);
+      });
+    }
+  });
   if (history.readings.empty()) {
-    json.value(nullptr);
+    object.add("partial", nullptr);
   } else {
-    write_reading(json, *decoded.graph, history.readings.front());
+    object.object("partial", [&](ObjectWriter& partial) {
+      write_reading(partial, graph, history.readings.front());
+    });
   }
-  json.key("other_readings").begin_array();
-  for (size_t i = 1; i < history.readings.size(); ++i)
-    write_reading(json, *decoded.graph, history.readings[i]);
-  json.end_array();
-  json.key("contradiction");
-  if (history.contradiction.empty()) {
-    json.value(nullptr);
-  } else {
-    json.value(history.contradiction);
-  }
+  object.list("other_readings", [&](ListWriter& others) {
+    for (size_t i = 1; i < history.readings.size(); ++i)
+      others.row([&](ObjectWriter& row) { write_reading(row, graph, history.readings[i]); });
+  });
+  object.text_or_null("contradiction", history.contradiction);
+  write_blocks_ran(object, decoded);
 }
 
-void write_frame(JsonWriter& json, const FramePaths& frame) {
-  const auto text_or_null = [&json](std::string_view key, const std::string& text) {
-    json.key(key);
-    if (text.empty()) {
-      json.value(nullptr);
-    } else {
-      json.value(text);
-    }
-  };
-  json.begin_object().member("function", frame.function);
-  text_or_null("linkage_name", frame.linkage_name);
-  text_or_null("file", frame.file);
-  json.key("line");
-  if (frame.line == 0) {
-    json.value(nullptr);
-  } else {
-    json.value(frame.line);
-  }
-  text_or_null("module", frame.module);
-  json.member("address", fmt::format("{:#x}", frame.pc));
-  json.member("interrupted", frame.interrupted).member("inlined", frame.inlined);
-  text_or_null("untraced", frame.untraced);
-  if (!frame.decoded.empty()) {
-    write_history(json, frame.decoded.front());
-    json.key("same_name").begin_array();
-    for (size_t i = 1; i < frame.decoded.size(); ++i) {
-      json.begin_object();
-      write_history(json, frame.decoded[i]);
-      json.end_object();
-    }
-    json.end_array();
-  }
-  json.end_object();
+void write_frame(ObjectWriter& row, const FramePaths& frame) {
+  row.add("function", frame.function);
+  row.text_or_null("linkage_name", frame.linkage_name).text_or_null("file", frame.file);
+  frame.line == 0 ? row.add("line", nullptr) : row.add("line", frame.line);
+  row.text_or_null("module", frame.module);
+  row.add("address", fmt::format("{:#x}", frame.pc));
+  row.add("interrupted", frame.interrupted).add("inlined", frame.inlined);
+  row.text_or_null("untraced", frame.untraced);
+  if (frame.decoded.empty()) return;
+  write_history(row, frame.decoded.front());
+  row.list("same_name", [&](ListWriter& others) {
+    for (size_t i = 1; i < frame.decoded.size(); ++i)
+      others.row([&](ObjectWriter& other) { write_history(other, frame.decoded[i]); });
+  });
 }
 
 }  // namespace
@@ -304,28 +319,20 @@ std::string paths_document(const std::vector<ThreadPaths>& threads, const std::s
                            std::string_view format, const ProblemLog& problems) {
   std::string out;
   JsonWriter json(out, 4);
-  begin_document(json, schemas::kPaths, format);
-  json.key("stopped_by");
-  if (why_stopped.empty()) {
-    json.value(nullptr);
-  } else {
-    json.value(why_stopped);
-  }
-  json.key("threads").begin_array();
-  for (const ThreadPaths& thread : threads) {
-    json.begin_object().member("pid", thread.pid).member("tid", thread.tid);
-    json.key("cut");
-    if (thread.cut.empty()) {
-      json.value(nullptr);
-    } else {
-      json.value(thread.cut);
+  DocumentWriter document(json, schemas::kPaths, format);
+  document.text_or_null("stopped_by", why_stopped);
+  document.list("threads", [&](ListWriter& list) {
+    for (const ThreadPaths& thread : threads) {
+      list.row([&](ObjectWriter& row) {
+        row.add("pid", thread.pid).add("tid", thread.tid).text_or_null("cut", thread.cut);
+        row.list("frames", [&](ListWriter& frames) {
+          for (const FramePaths& frame : thread.frames)
+            frames.row([&](ObjectWriter& one) { write_frame(one, frame); });
+        });
+      });
     }
-    json.key("frames").begin_array();
-    for (const FramePaths& frame : thread.frames) write_frame(json, frame);
-    json.end_array().end_object();
-  }
-  json.end_array();
-  end_document(json, problems);
+  });
+  document.finish(problems);
   return out;
 }
 

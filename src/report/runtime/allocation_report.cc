@@ -1,7 +1,7 @@
 // What was allocated, by class.
 #include <algorithm>
 #include <array>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,10 +62,10 @@ void make_alloc(const ReportInput& input, Section& section) {
     all += allocated.back().sum;
   }
   std::ranges::stable_sort(allocated, {}, &Allocated::type);
-  std::vector<std::pair<HeapShots::TypeSum, std::string>> classes;  // with names
+  std::vector<std::pair<HeapShots::TypeSum, std::string_view>> classes;  // with names
   for (const Allocated& one : allocated) {
     if (classes.empty() || classes.back().first.type != one.type)
-      classes.push_back({{one.type, {}}, in.type_name(one.type)});
+      classes.push_back({{one.type, {}}, in.recorded_type_name(one.type)});
     classes.back().first.sum += one.sum;
   }
   keep_first(classes, in.all_rows(), [&in](const auto& a, const auto& b) {
@@ -78,10 +78,11 @@ void make_alloc(const ReportInput& input, Section& section) {
   Table traces(kTraces);
   for (const auto& [total, name] : classes) {
     const auto& [type, sum] = total;
-    types.add_row({sum.bytes, sum.objects, sum.bytes / sum.objects, name, in.address(type)});
+    types.add(std::array<TableCell, kTypes.size()>{sum.bytes, sum.objects, sum.bytes / sum.objects,
+                                                   in.type_name(type), in.address(type)});
     if (in.stacks) {
-      in.add_lines(traces, {name, in.address(type)}, sums_by_stack(in, allocated, type),
-                   in.stacks->recorded);
+      in.add_lines(traces, {in.type_name(type), in.address(type)},
+                   sums_by_stack(in, allocated, type), in.stacks->recorded);
     }
   }
   section.add("types", std::move(types));

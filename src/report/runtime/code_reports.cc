@@ -72,7 +72,7 @@ constexpr std::array kSampleMembers = {
 
 void make_sample(const ReportInput& input, Section& section) {
   const RuntimeReadings& in = *input.runtime;
-  static constexpr std::array<const char*, 7> kTypes = {"cycles",
+  static constexpr std::array<const char*, 7> kTypes = {"unknown",
                                                         "cycles",
                                                         "instructions retired",
                                                         "cache misses",
@@ -81,7 +81,8 @@ void make_sample(const ReportInput& input, Section& section) {
                                                         "unpredicted branches"};
   const NativeSamples& samples = in.facts->samples;
   if (samples.empty()) return;
-  const uint64_t kind = samples.first_kind();
+  // What was sampled is not recorded since data version 14, and shown as mprof-report shows it.
+  const uint64_t kind = samples.first_kind().value_or(1);
   const NativeSamples::Resolved resolved = samples.resolve(in.facts->all_code.methods());
   section.add("type", kind < kTypes.size() ? kTypes[kind] : "unknown");
   section.add("samples", resolved.samples());

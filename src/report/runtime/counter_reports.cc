@@ -82,10 +82,11 @@ std::string shown(const CounterValues::Counter& counter, const CounterValues::Va
   return {};
 }
 
-template <size_t N>
-std::string bit_name(uint64_t number, const std::array<const char*, N>& names, unsigned shift) {
+template <size_t kCount>
+std::string bit_name(uint64_t number, const std::array<const char*, kCount>& names,
+                     unsigned shift) {
   const uint64_t index = number >> shift;
-  return index < N ? names[index] : fmt::format("{}", number);
+  return index < kCount ? names[index] : fmt::format("{}", number);
 }
 std::string type_text(uint64_t type) {
   static constexpr std::array<const char*, 8> kTypes = {"Int",   "UInt",   "Word",   "Long",

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,17 +75,18 @@ int64_t difference(uint64_t now, uint64_t before) {
   return static_cast<int64_t>(now) - static_cast<int64_t>(before);
 }
 
-std::vector<TableCell> class_row(const RuntimeReadings& in, const HeapShots::Shot& shot,
-                                 const HeapClassChange& of_class, std::string name) {
+std::array<TableCell, kClasses.size()> class_row(const RuntimeReadings& in,
+                                                 const HeapShots::Shot& shot,
+                                                 const HeapClassChange& of_class) {
   const auto& [type, sum] = of_class.now;
   const auto& before = of_class.before;
   return {uint64_t{shot.number},
           sum.bytes,
           sum.objects,
-          sum.objects == 0 ? 0 : sum.bytes / sum.objects,
+          sum.objects == 0 ? uint64_t{0} : sum.bytes / sum.objects,
           before ? TableCell(difference(sum.bytes, before->bytes)) : TableCell(),
           before ? TableCell(difference(sum.objects, before->objects)) : TableCell(),
-          std::move(name),
+          in.type_name(type),
           in.address(type)};
 }
 
@@ -97,18 +99,17 @@ Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot
   for (const HeapShots::Shot& shot : shots) {
     auto [alive, gone] = heap_class_changes(before, shot.by_type);
     before = shot.by_type;
-    std::vector<std::pair<HeapClassChange, std::string>> largest;
+    std::vector<std::pair<HeapClassChange, std::string_view>> largest;
     largest.reserve(alive.size());
     for (const HeapClassChange& each : alive)
-      largest.emplace_back(each, in.type_name(each.now.type));
+      largest.emplace_back(each, in.recorded_type_name(each.now.type));
     keep_first(largest, shown, [&in](const auto& a, const auto& b) {
       return in.comes_first(a.first.now, a.second, b.first.now, b.second);
     });
     if (options.like_mprof) gone.clear();  // mprof-report does not print them
     if (options.rows) gone.resize(std::min(gone.size(), shown - largest.size()));
-    for (auto& [each, name] : largest) table.add_row(class_row(in, shot, each, std::move(name)));
-    for (const HeapClassChange& each : gone)
-      table.add_row(class_row(in, shot, each, in.type_name(each.now.type)));
+    for (const auto& [each, name] : largest) table.add(class_row(in, shot, each));
+    for (const HeapClassChange& each : gone) table.add(class_row(in, shot, each));
   }
   return table;
 }

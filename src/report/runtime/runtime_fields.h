@@ -23,11 +23,12 @@ inline constexpr Field kAllNames =
     field::text("names", "All its names, separated by commas.").titled("ALL ITS NAMES");
 
 // `fields` and one more.
-template <size_t N>
-constexpr std::array<Field, N + 1> with_last(const std::array<Field, N>& fields, Field last) {
-  std::array<Field, N + 1> all{};
-  for (size_t i = 0; i < N; ++i) all[i] = fields[i];
-  all[N] = last;
+template <size_t kCount>
+constexpr std::array<Field, kCount + 1> with_last(const std::array<Field, kCount>& fields,
+                                                  Field last) {
+  std::array<Field, kCount + 1> all{};
+  for (size_t i = 0; i < kCount; ++i) all[i] = fields[i];
+  all[kCount] = last;
   return all;
 }
 

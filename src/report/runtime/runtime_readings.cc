@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 
 #include "analysis/calls/percentile.h"
 
 namespace telltale {
 
-std::string hex(uint64_t number) { return fmt::format("0x{:x}", number); }
+std::string hex(uint64_t number) {
+  std::array<char, 18> text = {'0', 'x'};
+  return {text.data(), std::to_chars(text.data() + 2, text.data() + text.size(), number, 16).ptr};
+}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -164,7 +169,8 @@ bool RuntimeReadings::comes_first(const HeapShots::TypeSum& a, std::string_view 
     return by_count ? std::pair(sum.objects, sum.bytes) : std::pair(sum.bytes, sum.objects);
   };
   if (sums(a.sum) != sums(b.sum)) return sums(a.sum) > sums(b.sum);
-  const auto names = name_a <=> name_b;
+  const auto names = name_a.empty() || name_b.empty() ? type_name(a.type) <=> type_name(b.type)
+                                                      : name_a <=> name_b;
   return names != 0 ? names < 0 : a.type < b.type;
 }
 

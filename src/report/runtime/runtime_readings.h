@@ -117,7 +117,12 @@ class RuntimeReadings {
   [[nodiscard]] uint64_t class_of(uint64_t type) const;
   // Name of a class_of(), or a text that says that it is unresolved.
   [[nodiscard]] std::string type_name(uint64_t type) const;
-  // Orders classes by bytes or, on request, by objects, largest first; ties by name.
+  // Its name as recorded, without a copy; empty: it is unresolved.
+  [[nodiscard]] std::string_view recorded_type_name(uint64_t type) const {
+    return facts->types.class_name(type);
+  }
+  // Orders classes by bytes or, on request, by objects, largest first; ties by type_name(). Names
+  // are those of recorded_type_name().
   [[nodiscard]] bool comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
                                  const HeapShots::TypeSum& b, std::string_view name_b) const;
 

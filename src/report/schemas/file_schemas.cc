@@ -84,6 +84,12 @@ constexpr std::array kSamplerSites = {
     text("cfg", "Node of the control flow graph."),
     map_of("columns", ValueType::text, Unit::none, "What the scheme tells of the site."),
 };
+constexpr std::array kGraphFields = {
+    text("function", "Name of the function."),
+    text("linkage_name", "Its name in the symbol table."),
+    count("blocks", "Blocks of its graph."),
+    count("edges", "Edges between them."),
+};
 constexpr std::array kProblems = {
     number_id("offset", "Where it is in the file."),
     text("record", "Kind of record."),
@@ -92,7 +98,7 @@ constexpr std::array kProblems = {
 };
 constexpr std::array kProgramFields = {
     text("file", "The program, as it was named."),
-    text("format", "elf, yaml or sites."),
+    text("format", "elf, yaml, sites, or the format of a text about programs."),
     text("machine", "Architecture of an ELF file."),
     text("build_id", "Build id, in hexadecimal digits; empty if it has none."),
     text("debug_file", "Separate debug file that names came from; empty if none."),
@@ -106,6 +112,8 @@ constexpr std::array kProgramFields = {
     count("site_count", "Sites of Sampler."),
     map_of("sites_by_scheme", ValueType::unsigned_integer, Unit::count, "Sites by scheme."),
     rows("sites", kSamplerSites, "Sites of Sampler."),
+    rows("graphs", kGraphFields,
+         "Control flow graphs of functions with path tracing, or of a .cfg file."),
 };
 constexpr std::array kSitesMembers = {rows("programs", kProgramFields, "The programs.")};
 

@@ -22,6 +22,7 @@ constexpr std::array kRuns = {
     count("skipped", "Runs that are labelled as neither."),
     count("without_report", "Runs whose report is missing or empty."),
     count("unresolved", "Reports of which no program has a unit."),
+    count("other_clusters", "Failed runs that --cluster left out."),
 };
 
 constexpr Field kFile = text("file", "Source file.");
@@ -61,6 +62,9 @@ constexpr std::array kPredictorColumns = {
     number("tarantula", Unit::none, "Tarantula's suspiciousness."),
     number("dstar", Unit::none, "D* with exponent 2; null: infinite.").or_null(),
     number("op2", Unit::none, "O^p, also called Op2."),
+    fraction("balanced_accuracy",
+             "Mean of the failing runs in which it was true and of the successful ones in which it "
+             "was not, as fractions."),
     number("effective_score", Unit::none,
            "The score when it was chosen, after the runs of earlier predictors were discarded; "
            "null: infinite.")
@@ -73,6 +77,34 @@ constexpr std::array kPredictorColumns = {
          "With --affinity: predicates that lose importance without its runs, the largest loss "
          "first."),
 };
+constexpr std::array kCombinationColumns = {
+    text("operation", "and, or."),
+    number("importance", Unit::none, "Of the combination."),
+    number("gain", Unit::none, "Above the importance of the better part."),
+    count("true_in_failing", "Failing runs in which it was true."),
+    count("true_in_successful", "Successful runs in which it was true."),
+    count("observed_in_failing", "Failing runs that decided it."),
+    count("observed_in_successful", "Successful runs that decided it."),
+    rows("parts", kPredicateColumns, "The two predicates."),
+};
+constexpr std::array kTruthColumns = {
+    number_id("rank", "Of the predictor."),
+    count("runs", "Runs of the cluster in which it was true."),
+};
+constexpr Field kCluster = text("cluster", "Its id; the same in all studies.");
+constexpr Field kEnding =
+    text("ending", "Signal, exit status, timeout, or the rule that labelled the runs.");
+constexpr Field kStack =
+    text("stack", "The innermost functions of the program, with < between two; empty: unknown.");
+constexpr Field kFirstRun = number_id("first_run", "The smallest number of its runs.");
+constexpr std::array kClusterColumns = {
+    kCluster,
+    kEnding,
+    kStack,
+    count("runs", "Failed runs."),
+    kFirstRun,
+    rows("predictors", kTruthColumns, "Predictors that were true in its runs, the most first."),
+};
 constexpr std::array kIsolateMembers = {
     object("runs", kRuns, "The runs that were given."),
     count("predicates", "Predicates of all sites."),
@@ -84,6 +116,10 @@ constexpr std::array kIsolateMembers = {
     fraction("confidence", "Of that interval."),
     count("unexplained", "Failing runs in which no predictor was true."),
     rows("rows", kPredictorColumns, "Predictors of failure, the best first."),
+    rows("combinations", kCombinationColumns,
+         "With --combine: conjunctions and disjunctions that predict better than both parts."),
+    rows("clusters", kClusterColumns,
+         "Failed runs of studies by how they ended: the crash clusters, the largest first."),
 };
 
 constexpr std::array kStudyColumns = {
@@ -94,12 +130,20 @@ constexpr std::array kStudyColumns = {
     count("skipped", "Runs that are labelled as neither."),
     count("without_report", "Runs whose report is missing or empty."),
 };
-constexpr std::array kStudyMembers = {rows("rows", kStudyColumns, "A row for each build.")};
+constexpr std::array kStudyClusterColumns = {
+    kCluster, count("runs", "Failed runs."), kEnding, kStack, kFirstRun,
+};
+constexpr std::array kStudyMembers = {
+    rows("rows", kStudyColumns, "A row for each build."),
+    rows("clusters", kStudyClusterColumns,
+         "Failed runs by how they ended: the crash clusters, the largest first."),
+};
 
 }  // namespace
 
 std::span<const Field> predictor_columns() { return kPredictorColumns; }
 std::span<const Field> study_columns() { return kStudyColumns; }
+std::span<const Field> study_cluster_columns() { return kStudyClusterColumns; }
 
 constinit const DocumentSchema kIsolate{"isolate", 1, "The predicates that predict failure.", false,
                                         kIsolateMembers};

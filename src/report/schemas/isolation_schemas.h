@@ -6,8 +6,9 @@
 
 namespace telltale::schemas {
 
-// The columns of the rows of kIsolate and of kStudy.
+// The columns of the rows of kIsolate and of kStudy, and of the clusters of the latter.
 std::span<const Field> predictor_columns();
 std::span<const Field> study_columns();
+std::span<const Field> study_cluster_columns();
 
 }  // namespace telltale::schemas

@@ -51,8 +51,14 @@ constexpr Field kOthers =
     rows("other_readings", kReadingFields, "Other unfinished paths that fit as well as `partial`.");
 constexpr Field kContradiction =
     text("contradiction", "What in the frame does not fit the metadata.").or_null();
-constexpr std::array kSameName = {kComplete, kFoundBy, kUnreliable,   kCompleted,
-                                  kPartial,  kOthers,  kContradiction};
+constexpr std::array kRanFields = {
+    number_id("block", "The block's number in the metadata."),
+    list_of("lines", ValueType::unsigned_integer, "Its lines, in the order of instructions."),
+    text("ran", "Whether this call executed it: yes, no or maybe."),
+};
+constexpr Field kRan = rows("blocks_ran", kRanFields, "All blocks of the function.");
+constexpr std::array kSameName = {kComplete, kFoundBy, kUnreliable,    kCompleted,
+                                  kPartial,  kOthers,  kContradiction, kRan};
 constexpr std::array kFrameFields = {
     text("function", "Name of the function; its address if it has none."),
     text("linkage_name", "The linker's name.").or_null(),
@@ -70,6 +76,7 @@ constexpr std::array kFrameFields = {
     kPartial.sometimes(),
     kOthers.sometimes(),
     kContradiction.sometimes(),
+    kRan.sometimes(),
     rows("same_name", kSameName, "What other functions of the same name would have run.")
         .sometimes(),
 };

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "report/calls/runs_diff_tables.h"
 #include "report/reports.h"
 
 namespace telltale::schemas {
@@ -12,6 +13,10 @@ std::span<const DocumentSchema* const> all() {
                                   &kStacks,
                                   &kGraph,
                                   &kDiff,
+                                  &kDiffRuns,
+                                  &kReplay,
+                                  &kSlow,
+                                  &kHistogram,
                                   &report_document(Capability::timed_calls),
                                   &report_document(Capability::runtime_events),
                                   &kReportObjects,
@@ -23,8 +28,10 @@ std::span<const DocumentSchema* const> all() {
                                   &kConvert,
                                   &kHeapshot,
                                   &kIsolate,
+                                  &kStore,
                                   &kStudy,
-                                  &kPaths};
+                                  &kPaths,
+                                  &kCoverage};
   return kAll;
 }
 

@@ -14,6 +14,9 @@ extern const DocumentSchema kTop;
 extern const DocumentSchema kStacks;
 extern const DocumentSchema kGraph;
 extern const DocumentSchema kDiff;
+extern const DocumentSchema kReplay;
+extern const DocumentSchema kSlow;
+extern const DocumentSchema kHistogram;
 extern const DocumentSchema kReportObjects;  // of --track and --find
 extern const DocumentSchema kTopSites;
 extern const DocumentSchema kResolve;
@@ -22,8 +25,10 @@ extern const DocumentSchema kCheck;
 extern const DocumentSchema kConvert;
 extern const DocumentSchema kHeapshot;
 extern const DocumentSchema kIsolate;
+extern const DocumentSchema kStore;
 extern const DocumentSchema kStudy;
 extern const DocumentSchema kPaths;
+extern const DocumentSchema kCoverage;
 
 // All of them.
 std::span<const DocumentSchema* const> all();

@@ -22,37 +22,48 @@ std::string words_of(const sampler::SiteRow& row) {
   return words;
 }
 
-}  // namespace
-
-Result<ProgramSites> ProgramSites::open(const std::string& path, ProblemLog& problems) {
-  ProgramSites program;
-  const Result<bool> added = program.sites_.add(path, {}, problems);
-  if (!added) return std::unexpected(added.error());
-  return program;
+void write_site_row(const sampler::SitesSection& section, size_t index, ObjectWriter& object) {
+  const sampler::SiteRow row = section.row(index);
+  const sampler::SchemeLayout* scheme = sampler::find_scheme(section.scheme);
+  object.add("unit", section.unit).add("scheme", section.scheme).add("site", index);
+  object.add("file", row.file());
+  object.add("line", sampler::parse_unsigned(row.line_number()).value_or(0));
+  object.add("function", row.function()).add("cfg", row.graph_number());
+  object.map("columns", [&](MapWriter& columns) {
+    for (size_t c = sampler::kCommonColumns; c < row.column_count; ++c) {
+      const size_t extra = c - sampler::kCommonColumns;
+      columns.add(scheme != nullptr && extra < scheme->columns
+                      ? std::string(scheme->column_names[extra])
+                      : fmt::format("column {}", extra + 1),
+                  row.columns[c]);
+    }
+  });
 }
 
-std::map<std::string, uint64_t> ProgramSites::by_scheme() const {
+}  // namespace
+
+std::map<std::string, uint64_t> count_by_scheme(const SamplerSites& sites) {
   std::map<std::string, uint64_t> schemes;
-  for (const SamplerSites::Section& section : sites_.sections())
+  for (const SamplerSites::Section& section : sites.sections())
     schemes[std::string(section.sites->scheme)] += section.sites->size();
   return schemes;
 }
 
-std::string ProgramSites::summary() const {
-  if (sites_.sections().empty()) return {};
+std::string describe_sites(const SamplerSites& sites) {
+  if (sites.sections().empty()) return {};
   std::set<std::string_view> units;
-  for (const SamplerSites::Section& section : sites_.sections()) units.insert(section.sites->unit);
-  std::string text =
-      fmt::format("{} sites in {} unit{}", count(), units.size(), units.size() == 1 ? "" : "s");
+  for (const SamplerSites::Section& section : sites.sections()) units.insert(section.sites->unit);
+  std::string text = fmt::format("{} sites in {} unit{}", sites.site_count(), units.size(),
+                                 units.size() == 1 ? "" : "s");
   const char* separator = " (";
-  for (const auto& [scheme, sites] : by_scheme()) {
-    text += fmt::format("{}{} {}", separator, visible(scheme), sites);
+  for (const auto& [scheme, count] : count_by_scheme(sites)) {
+    text += fmt::format("{}{} {}", separator, visible(scheme), count);
     separator = ", ";
   }
   return text + ")";
 }
 
-std::span<const Field> ProgramSites::columns() {
+std::span<const Field> site_columns() {
   static constexpr std::array kColumns = {
       field::text("program", "The program, as it was named.").titled("program"),
       field::text("unit", "Signature of the compilation unit.").titled("unit"),
@@ -66,14 +77,15 @@ std::span<const Field> ProgramSites::columns() {
   return kColumns;
 }
 
-void ProgramSites::add_rows(const std::string& program, size_t unit_digits, RowSink& rows) const {
-  for (const SamplerSites::Section& section : sites_.sections()) {
-    const sampler::SitesSection& sites = *section.sites;
-    for (size_t i = 0; i < sites.size(); ++i) {
-      const sampler::SiteRow row = sites.row(i);
+void add_site_rows(const SamplerSites& sites, const std::string& program, size_t unit_digits,
+                   RowSink& rows) {
+  for (const SamplerSites::Section& section : sites.sections()) {
+    const sampler::SitesSection& table = *section.sites;
+    for (size_t i = 0; i < table.size(); ++i) {
+      const sampler::SiteRow row = table.row(i);
       const std::array<TableCell, 8> cells = {program,
-                                              std::string(sites.unit.substr(0, unit_digits)),
-                                              std::string(sites.scheme),
+                                              std::string(table.unit.substr(0, unit_digits)),
+                                              std::string(table.scheme),
                                               uint64_t{i},
                                               fmt::format("{}:{}", row.file(), row.line_number()),
                                               std::string(row.function()),
@@ -84,23 +96,11 @@ void ProgramSites::add_rows(const std::string& program, size_t unit_digits, RowS
   }
 }
 
-void ProgramSites::write_row(JsonWriter& json, const sampler::SitesSection& section, size_t i) {
-  const sampler::SiteRow row = section.row(i);
-  const sampler::SchemeLayout* scheme = sampler::find_scheme(section.scheme);
-  json.begin_object();
-  json.member("unit", section.unit).member("scheme", section.scheme).member("site", i);
-  json.member("file", row.file());
-  json.member("line", sampler::parse_unsigned(row.line_number()).value_or(0));
-  json.member("function", row.function()).member("cfg", row.graph_number());
-  json.key("columns").begin_object();
-  for (size_t c = sampler::kCommonColumns; c < row.column_count; ++c) {
-    const size_t extra = c - sampler::kCommonColumns;
-    json.member(scheme != nullptr && extra < scheme->columns
-                    ? std::string(scheme->column_names[extra])
-                    : fmt::format("column {}", extra + 1),
-                row.columns[c]);
+void write_site_rows(const SamplerSites& sites, ListWriter& rows) {
+  for (const SamplerSites::Section& section : sites.sections()) {
+    for (size_t i = 0; i < section.sites->size(); ++i)
+      rows.row([&](ObjectWriter& object) { write_site_row(*section.sites, i, object); });
   }
-  json.end_object().end_object();
 }
 
 }  // namespace telltale

@@ -7,7 +7,7 @@
 
 #include "analysis/sites/line_counts.h"
 #include "output/lcov.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "output/table/site_rows.h"
 #include "output/table/write_rows.h"
 #include "report/schemas/schemas.h"
@@ -25,6 +25,14 @@ constexpr std::array kColumns = {
     field::number_id("first", "When it was seen first; 0 if not recorded."),
     field::number_id("last", "When it was seen last; 0 if not recorded."),
 };
+
+void add_rows(const SamplerReports& reports, SiteFilter& kept, const CountsOptions& options,
+              ListWriter& rows) {
+  reports.for_each_site(true, [&](const CountedSite& site) {
+    if (kept.keeps(site))
+      rows.row([&](ObjectWriter& row) { write_site(row, site, options.sparsity); });
+  });
+}
 
 }  // namespace
 
@@ -57,14 +65,9 @@ Result<void> write_sites_document(const SamplerReports& reports, const CallFilte
   SiteFilter kept(filter, options);
   BlockWriter out(sink);
   JsonWriter json(out.block(), 2);
-  begin_document(json, schemas::kResolve, format);
-  json.key("rows").begin_array();
-  reports.for_each_site(true, [&](const CountedSite& site) {
-    if (kept.keeps(site)) write_site_json(json, site, options.sparsity);
-    out.flush_if_full();
-  });
-  json.end_array();
-  end_document(json, reports.problems());
+  DocumentWriter document(json, schemas::kResolve, format, &out);
+  document.list("rows", [&](ListWriter& rows) { add_rows(reports, kept, options, rows); });
+  document.finish(reports.problems());
   return out.finish();
 }
 
@@ -76,12 +79,9 @@ Result<void> convert_reports(const SamplerReports& reports, const CallFilter& fi
   switch (format) {
     case ExportFormat::json: {
       JsonWriter json(out.block(), 1);
-      json.begin_array();
-      reports.for_each_site(true, [&](const CountedSite& site) {
-        if (kept.keeps(site)) write_site_json(json, site, options.sparsity);
-        out.flush_if_full();
-      });
-      json.end_array();
+      const Field& rows = schemas::kResolve.members.front();
+      ListWriter::write(json, rows, &out,
+                        [&](ListWriter& list) { add_rows(reports, kept, options, list); });
       return out.finish();
     }
     case ExportFormat::csv:

@@ -1,0 +1,414 @@
+#include "report/calls/slow_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "analysis/calls/percentile.h"
+#include "output/escape.h"
+#include "output/export.h"
+#include "output/table/show_units.h"
+#include "output/table/table.h"
+#include "report/calls/call_fields.h"
+#include "report/calls/replay_report.h"
+#include "report/schemas/schemas.h"
+
+namespace telltale {
+namespace {
+
+using field::count;
+using field::fraction;
+using field::ns;
+using field::number_id;
+using field::rows;
+using field::text;
+using reports::kFunction;
+using reports::kPid;
+using reports::kTid;
+
+constexpr std::array kFunctions = {
+    count("calls", "Calls that ended."),
+    count("unfinished", "Calls open at the end of the recording.").titled("OPEN"),
+    ns("min_ns", "Shortest of the calls that ended.").or_null(),
+    ns("median_ns", "Median of the calls that ended.").or_null(),
+    ns("p90_ns", "90 % of the calls that ended were not longer.").or_null(),
+    ns("p99_ns", "99 % of the calls that ended were not longer.").or_null(),
+    ns("max_ns", "Longest of the calls that ended.").or_null(),
+    kFunction,
+};
+constexpr Field kRank = number_id("rank", "Rank of the slow call, from 1.");
+constexpr std::array kCalls = {
+    kRank,
+    ns("duration_ns", "How long the call took."),
+    ns("self_ns", "Of that, time outside of its recorded callees."),
+    ns("typical_ns", "Duration of the typical call of this function: the median."),
+    ns("start_ns", "When it began, since the start of the recording."),
+    kPid,
+    kTid,
+    number_id("call", "The call's number in its thread, from 1: replay --call shows it."),
+    text("ended", "normal, tail or unwound."),
+    text("arguments", "Recorded arguments, separated by blanks.").or_null(),
+    kFunction,
+};
+constexpr std::array kCallees = {
+    kRank,
+    ns("total_ns", "Time in this callee during the slow call.").titled("TIME"),
+    count("calls", "Calls of it."),
+    ns("typical_ns", "Time in this callee during the typical call.").titled("TYPICAL"),
+    count("typical_calls", "Calls of it there.").titled("CALLS"),
+    text("callee", "Function that the call called directly; null: its own code.")
+        .titled("WHERE")
+        .or_null(),
+};
+constexpr std::array kEvents = {
+    kRank,
+    ns("at_ns", "Time since the call began."),
+    text("event", "What the program recorded during the call."),
+};
+constexpr std::array kMeanwhile = {
+    kRank,
+    kPid,
+    kTid,
+    ns("self_ns", "Time of the slow call during which the thread was in this function's own code."),
+    text("function", "Function; null: the thread was in no recorded call.").or_null(),
+};
+constexpr std::array kSlowMembers = {
+    rows("functions", kFunctions, "The functions, and how long their calls took."),
+    rows("calls", kCalls, "The slowest calls, the longest first."),
+    rows("callees", kCallees, "Where the time of each went, compared with a typical call."),
+    rows("events", kEvents, "Events during each."),
+    rows("meanwhile", kMeanwhile, "What other threads did during each."),
+};
+constexpr std::array kBuckets = {
+    ns("from_ns", "Shortest duration of the row."),
+    ns("to_ns", "All durations of the row are shorter."),
+    count("calls", "Calls that took so long."),
+    fraction("share", "Of all calls that ended.").titled("CALLS %"),
+    ns("total_ns", "Their time."),
+    fraction("total_share", "Of the time of all calls that ended.").titled("TIME %"),
+};
+constexpr Field kBar = text("bar", "Calls, as the length of a line.").titled("");
+constexpr std::array kShownBuckets = {kBuckets[0], kBuckets[1], kBuckets[2], kBuckets[3],
+                                      kBuckets[4], kBuckets[5], kBar};
+constexpr std::array kHistogramMembers = {
+    rows("functions", kFunctions, "The functions, and how long their calls took."),
+    rows("buckets", kBuckets, "Calls by their duration, in powers of two."),
+};
+constexpr size_t kShownCallees = 8;
+constexpr size_t kShownEvents = 10;
+constexpr size_t kShownThreads = 8;
+
+double share(double part, double whole) { return whole == 0 ? 0 : part / whole; }
+
+Table functions_table(const TimedCalls& calls, const FunctionNames& names,
+                      const CallDurations& durations) {
+  struct Sums {
+    std::vector<uint64_t> ended_ns;
+    uint64_t open = 0;
+  };
+  std::map<FunctionId, Sums> functions;
+  for (const RecordedCall& call : durations.ended)
+    functions[call.function].ended_ns.push_back(calls.clock().to_ns(call.duration));
+  for (const RecordedCall& call : durations.open) ++functions[call.function].open;
+  Table table(kFunctions);
+  for (auto& [function, sums] : functions) {
+    std::ranges::sort(sums.ended_ns);
+    const auto at = [&](unsigned percent) {
+      return sums.ended_ns.empty() ? TableCell() : TableCell(percentile(sums.ended_ns, percent));
+    };
+    table.add_row({uint64_t{sums.ended_ns.size()}, sums.open,
+                   sums.ended_ns.empty() ? TableCell() : TableCell(sums.ended_ns.front()), at(50),
+                   at(90), at(99), at(100), names.describe(function).name});
+  }
+  return table;
+}
+
+const CallDetails& typical_of(const SlowCalls& slow, const CallDetails& call) {
+  return *std::ranges::find(slow.typical, call.which.function,
+                            [](const CallDetails& one) { return one.which.function; });
+}
+
+Ticks self_of(const CallDetails& call) {
+  Ticks inside = 0;
+  for (const auto& [function, callee] : call.callees) inside += callee.total;
+  return call.which.duration - std::min(inside, call.which.duration);
+}
+
+// A callee in a slow call and in a typical one; the call's own code has no name.
+struct ComparedCallee {
+  const FunctionInfo* function = nullptr;
+  CallDetails::Callee here;
+  CallDetails::Callee typical;
+};
+
+// Those whose times differ most first.
+std::vector<ComparedCallee> compare_callees(const FunctionNames& names, const CallDetails& call,
+                                            const CallDetails& typical) {
+  std::map<FunctionId, ComparedCallee> by_function;
+  for (const auto& [function, callee] : call.callees) by_function[function].here = callee;
+  for (const auto& [function, callee] : typical.callees) by_function[function].typical = callee;
+  std::vector<ComparedCallee> compared = {{nullptr, {0, self_of(call)}, {0, self_of(typical)}}};
+  for (auto& [function, callee] : by_function) {
+    callee.function = &names.describe(function);
+    compared.push_back(callee);
+  }
+  std::ranges::stable_sort(compared, std::greater(), [](const ComparedCallee& one) {
+    return std::max(one.here.total, one.typical.total) -
+           std::min(one.here.total, one.typical.total);
+  });
+  return compared;
+}
+
+ReplayStep as_step(const CallDetails::Event& event) {
+  ReplayStep step;
+  step.kind = ReplayStep::Kind::event;
+  step.category = event.category;
+  step.type = event.type;
+  step.text = event.payload;
+  return step;
+}
+
+std::string thread_words(const EventStream& stream) {
+  std::string words = fmt::format("thread {}", stream.thread.tid);
+  if (!stream.thread_name.empty()) words += " (" + visible(stream.thread_name) + ")";
+  return words;
+}
+
+// "1,234" times; small factors with a decimal.
+std::string factor(double times) {
+  return times < 10 ? fmt::format("{:.1f}", times) : fmt::format("{:.0f}", times);
+}
+
+class SlowText {
+ public:
+  SlowText(const TimedCalls& calls, const FunctionNames& names, const SlowCalls& slow,
+           BlockWriter& out)
+      : calls_(calls), names_(names), slow_(slow), out_(out) {}
+
+  void write_call(size_t rank, const CallDetails& call, std::string_view command) {
+    const CallDetails& typical = typical_of(slow_, call);
+    const EventStream& stream = calls_.streams()[call.which.stream];
+    std::string line = fmt::format("\n{}. {}", rank, duration(call.which.duration));
+    if (typical.which.duration != 0 && call.which.duration > typical.which.duration) {
+      line += fmt::format(", {} times the typical call",
+                          factor(static_cast<double>(call.which.duration) /
+                                 static_cast<double>(typical.which.duration)));
+    }
+    line += ": " + visible(names_.describe(call.which.function).name);
+    for (const uint64_t value : call.arguments) line += fmt::format(" {:#x}", value);
+    if (call.which.ended == CloseKind::unwound) line += " (left by an exception or longjmp)";
+    out_.write(line + "\n");
+    out_.write(fmt::format(
+        "   in {} at {:.6f} ms; {} --thread {} --call {}\n", thread_words(stream),
+        static_cast<double>(calls_.clock().to_ns(call.which.entered - calls_.first_time())) / 1e6,
+        command, stream.thread.tid, call.which.call));
+    write_callees(call, typical);
+    write_events(call);
+    write_meanwhile(call);
+  }
+
+ private:
+  [[nodiscard]] std::string duration(Ticks ticks) const {
+    return show_duration(calls_.clock().to_ns_f(static_cast<double>(ticks)));
+  }
+
+  void write_callees(const CallDetails& call, const CallDetails& typical) {
+    static constexpr std::array kShown = {kCallees[1], kCallees[2], kCallees[3], kCallees[4],
+                                          kCallees[5]};
+    Table table(kShown);
+    std::vector<ComparedCallee> compared = compare_callees(names_, call, typical);
+    const size_t all = compared.size();
+    compared.resize(std::min(all, kShownCallees));
+    for (const ComparedCallee& one : compared) {
+      const auto number = [&](uint64_t of) {
+        return one.function == nullptr ? TableCell() : TableCell(of);
+      };
+      table.add_row({calls_.clock().to_ns(one.here.total), number(one.here.calls),
+                     calls_.clock().to_ns(one.typical.total), number(one.typical.calls),
+                     one.function == nullptr ? std::string("(its own code)") : one.function->name});
+    }
+    table.write_text(out_, "   ");
+    if (all > compared.size())
+      out_.write(fmt::format("   and {} more callees\n", all - compared.size()));
+  }
+
+  void write_events(const CallDetails& call) {
+    for (size_t i = 0; i < std::min(call.events.size(), kShownEvents); ++i) {
+      const CallDetails::Event& event = call.events[i];
+      out_.write(fmt::format("   event after {}: {}\n", duration(event.time - call.which.entered),
+                             visible(event_text(as_step(event)))));
+    }
+    if (call.event_count > kShownEvents)
+      out_.write(fmt::format("   and {} more events\n", call.event_count - kShownEvents));
+  }
+
+  void write_meanwhile(const CallDetails& call) {
+    size_t shown = 0;
+    for (const CallDetails::OtherThread& other : call.meanwhile) {
+      if (++shown > kShownThreads) break;
+      std::vector<std::pair<Ticks, std::string>> parts;
+      if (other.outside != 0) parts.emplace_back(other.outside, "in no recorded call");
+      for (const auto& [function, self] : other.self)
+        parts.emplace_back(self, visible(names_.describe(function).name));
+      std::ranges::stable_sort(parts, std::greater(), &std::pair<Ticks, std::string>::first);
+      std::string words;
+      constexpr size_t kParts = 3;
+      for (size_t i = 0; i < std::min(parts.size(), kParts); ++i) {
+        words += fmt::format("{}{:.0f} % {}", i == 0 ? "" : ", ",
+                             100 * share(static_cast<double>(parts[i].first),
+                                         static_cast<double>(call.which.duration)),
+                             parts[i].second);
+      }
+      out_.write(fmt::format("   meanwhile {}: {}\n", thread_words(calls_.streams()[other.stream]),
+                             words));
+    }
+    if (call.meanwhile.size() > kShownThreads)
+      out_.write(fmt::format("   and {} more threads\n", call.meanwhile.size() - kShownThreads));
+  }
+
+  const TimedCalls& calls_;
+  const FunctionNames& names_;
+  const SlowCalls& slow_;
+  BlockWriter& out_;
+};
+
+std::vector<DurationBucket> buckets_of(const TimedCalls& calls, const CallDurations& durations) {
+  std::vector<uint64_t> all_ns;
+  for (const RecordedCall& call : durations.ended)
+    all_ns.push_back(calls.clock().to_ns(call.duration));
+  return duration_buckets(all_ns);
+}
+
+// The cells of kBuckets.
+std::vector<TableCell> bucket_cells(const DurationBucket& bucket, uint64_t all_calls,
+                                    uint64_t all_ns) {
+  return {
+      bucket.from_ns,  bucket.to_ns,
+      bucket.calls,    share(static_cast<double>(bucket.calls), static_cast<double>(all_calls)),
+      bucket.total_ns, share(static_cast<double>(bucket.total_ns), static_cast<double>(all_ns))};
+}
+
+uint64_t total_of(const std::vector<DurationBucket>& buckets) {
+  uint64_t total = 0;
+  for (const DurationBucket& bucket : buckets) total += bucket.total_ns;
+  return total;
+}
+
+}  // namespace
+
+SlowCalls find_slow_calls(const TimedCalls& calls, const CallFilter& filter,
+                          CallDurations durations, size_t limit) {
+  std::vector<RecordedCall> chosen = durations.ended;
+  std::ranges::stable_sort(chosen, std::greater(), &RecordedCall::duration);
+  if (limit != 0 && chosen.size() > limit) chosen.resize(limit);
+  std::vector<RecordedCall> typical;
+  for (const RecordedCall& call : chosen) {
+    if (std::ranges::find(typical, call.function, &RecordedCall::function) != typical.end())
+      continue;
+    std::vector<RecordedCall> same;
+    std::ranges::copy_if(durations.ended, std::back_inserter(same),
+                         [&](const RecordedCall& one) { return one.function == call.function; });
+    typical.push_back(typical_call(std::move(same)));
+  }
+  SlowCalls slow;
+  slow.durations = std::move(durations);
+  ProblemLog same_again;  // collecting the durations has reported them
+  slow.slowest = collect_details(calls, filter, chosen, same_again);
+  slow.typical = collect_details(calls, filter, typical, same_again);
+  return slow;
+}
+
+Section slow_section(const TimedCalls& calls, const FunctionNames& names, const SlowCalls& slow) {
+  const Clock& clock = calls.clock();
+  Table slowest(kCalls);
+  Table callees(kCallees);
+  Table events(kEvents);
+  Table meanwhile(kMeanwhile);
+  uint64_t rank = 0;
+  for (const CallDetails& call : slow.slowest) {
+    ++rank;
+    const CallDetails& typical = typical_of(slow, call);
+    const EventStream& stream = calls.streams()[call.which.stream];
+    std::string arguments;
+    for (const uint64_t value : call.arguments)
+      arguments += fmt::format("{}{}", arguments.empty() ? "" : " ", value);
+    slowest.add_row({rank, clock.to_ns(call.which.duration), clock.to_ns(self_of(call)),
+                     clock.to_ns(typical.which.duration),
+                     clock.to_ns(call.which.entered - calls.first_time()), stream.thread.pid,
+                     stream.thread.tid, call.which.call, std::string(close_name(call.which.ended)),
+                     arguments.empty() ? TableCell() : TableCell(arguments),
+                     names.describe(call.which.function).name});
+    for (const ComparedCallee& one : compare_callees(names, call, typical)) {
+      callees.add_row({rank, clock.to_ns(one.here.total), one.here.calls,
+                       clock.to_ns(one.typical.total), one.typical.calls,
+                       one.function == nullptr ? TableCell() : TableCell(one.function->name)});
+    }
+    for (const CallDetails::Event& event : call.events)
+      events.add_row(
+          {rank, clock.to_ns(event.time - call.which.entered), event_text(as_step(event))});
+    for (const CallDetails::OtherThread& other : call.meanwhile) {
+      const ThreadKey& thread = calls.streams()[other.stream].thread;
+      if (other.outside != 0)
+        meanwhile.add_row({rank, thread.pid, thread.tid, clock.to_ns(other.outside), TableCell()});
+      for (const auto& [function, self] : other.self)
+        meanwhile.add_row(
+            {rank, thread.pid, thread.tid, clock.to_ns(self), names.describe(function).name});
+    }
+  }
+  Section section("slow", "Slowest calls", kSlowMembers);
+  section.add("functions", functions_table(calls, names, slow.durations));
+  section.add("calls", std::move(slowest));
+  section.add("callees", std::move(callees));
+  section.add("events", std::move(events));
+  section.add("meanwhile", std::move(meanwhile));
+  return section;
+}
+
+void write_slow_text(const TimedCalls& calls, const FunctionNames& names, const SlowCalls& slow,
+                     std::string_view command, BlockWriter& out) {
+  functions_table(calls, names, slow.durations).write_text(out);
+  SlowText text(calls, names, slow, out);
+  for (size_t i = 0; i < slow.slowest.size(); ++i) text.write_call(i + 1, slow.slowest[i], command);
+}
+
+Section histogram_section(const TimedCalls& calls, const FunctionNames& names,
+                          const CallDurations& durations) {
+  const std::vector<DurationBucket> buckets = buckets_of(calls, durations);
+  Table table(kBuckets);
+  for (const DurationBucket& bucket : buckets)
+    table.add_row(bucket_cells(bucket, durations.ended.size(), total_of(buckets)));
+  Section section("histogram", "Durations", kHistogramMembers);
+  section.add("functions", functions_table(calls, names, durations));
+  section.add("buckets", std::move(table));
+  return section;
+}
+
+void write_histogram_text(const TimedCalls& calls, const FunctionNames& names,
+                          const CallDurations& durations, BlockWriter& out) {
+  functions_table(calls, names, durations).write_text(out);
+  const std::vector<DurationBucket> buckets = buckets_of(calls, durations);
+  if (buckets.empty()) return;
+  uint64_t most = 1;
+  for (const DurationBucket& bucket : buckets) most = std::max(most, bucket.calls);
+  constexpr uint64_t kWidest = 24;
+  Table table(kShownBuckets);
+  for (const DurationBucket& bucket : buckets) {
+    std::vector<TableCell> cells = bucket_cells(bucket, durations.ended.size(), total_of(buckets));
+    const auto length = static_cast<size_t>((bucket.calls * kWidest + most - 1) / most);
+    cells.emplace_back(std::string(length, '#'));
+    table.add_row(cells);
+  }
+  out.write("\n");
+  table.write_text(out);
+}
+
+constinit const DocumentSchema schemas::kSlow{
+    "slow", 1, "The slowest calls of some functions, and a typical one.", true, kSlowMembers};
+constinit const DocumentSchema schemas::kHistogram{
+    "histogram", 1, "How long the calls of some functions took.", true, kHistogramMembers};
+
+}  // namespace telltale

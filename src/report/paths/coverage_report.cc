@@ -1,0 +1,286 @@
+#include "report/paths/coverage_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "model/function_names.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/table/object_writer.h"
+#include "output/table/table.h"
+#include "program/demangle.h"
+#include "report/paths/source_lines.h"
+#include "report/schemas/schemas.h"
+
+namespace telltale {
+namespace {
+
+using field::count;
+using field::number_id;
+using field::rows;
+using field::text;
+
+constexpr Field kFunction = text("function", "Name of the function.");
+constexpr Field kFile = text("file", "Source file.");
+constexpr Field kLine = number_id("line", "Line.");
+constexpr Field kRan = text("ran", "Whether it was executed: yes, no or maybe.");
+
+constexpr std::array kTextColumns = {
+    kRan,
+    count("lines", "Lines.").titled("LINES"),
+    count("yes", "Lines that ran.").titled("YES"),
+    count("no", "Lines that did not run.").titled("NO"),
+    count("maybe", "Lines of which nothing is known.").titled("MAYBE"),
+    text("mechanisms", "What it was built with."),
+    kFunction,
+};
+constexpr std::array kLineColumns = {kFile, kLine, kFunction, kRan};
+constexpr std::array kLineFields = {kFile, kLine, kRan};
+constexpr std::array kCallFields = {
+    number_id("line", "Line of the call; 0 if unknown."),
+    text("callee", "The linker's name of the called function; ? for a call through a pointer."),
+    text("returned", "Whether a call returned: yes, no or maybe."),
+};
+constexpr std::array kFunctionFields = {
+    kFunction,
+    text("linkage_name", "The linker's name."),
+    kFile,
+    number_id("line", "Line of its declaration.").or_null(),
+    text("module", "Program or shared object."),
+    text("mechanisms", "What it was built with: BBC, CC and FC, separated by commas."),
+    kRan,
+    rows("lines", kLineFields, "Its lines, also those of functions that were inlined into it."),
+    rows("calls", kCallFields, "Calls, if it was built with CC."),
+};
+constexpr std::array kMembers = {
+    rows("functions", kFunctionFields, "Functions with coverage, by name."),
+};
+
+char mark_of(Ran ran) { return ran == Ran::yes ? '+' : ran == Ran::no ? '-' : '?'; }
+
+// Lines of all functions, by file. A line of several functions ran if it did in any of them.
+using FileLines = std::map<std::string, std::map<uint32_t, Ran>>;
+
+FileLines lines_by_file(const std::vector<FunctionCoverage>& functions) {
+  FileLines files;
+  for (const FunctionCoverage& function : functions) {
+    for (const auto& [place, ran] : function.lines) {
+      const auto [known, is_new] = files[place.first].try_emplace(place.second, ran);
+      if (!is_new) known->second = any_of(known->second, ran);
+    }
+  }
+  return files;
+}
+
+Table text_table(const std::vector<FunctionCoverage>& functions) {
+  Table table{TableSchema(kTextColumns)};
+  for (const FunctionCoverage& function : functions) {
+    std::array<uint64_t, 3> counts{};
+    for (const auto& [place, ran] : function.lines) ++counts[static_cast<size_t>(ran)];
+    table.add_row({std::string(name_of(function.ran)), uint64_t{function.lines.size()},
+                   counts[static_cast<size_t>(Ran::yes)], counts[static_cast<size_t>(Ran::no)],
+                   counts[static_cast<size_t>(Ran::maybe)], function.mechanisms,
+                   function.function});
+  }
+  return table;
+}
+
+void write_source(const FileLines& files, BlockWriter& out) {
+  SourceLines sources;
+  for (const auto& [file, lines] : files) {
+    out.write(fmt::format("\n{}\n", visible(file)));
+    uint32_t expected = lines.begin()->first;
+    for (const auto& [number, ran] : lines) {
+      // Lines without code, such as comments, are left out.
+      if (number != expected) out.write("         ...\n");
+      expected = number + 1;
+      std::string line = fmt::format("{} {:>6}  {}", mark_of(ran), number,
+                                     visible(sources.line(file, "", number)));
+      line.resize(line.find_last_not_of(' ') + 1);
+      out.write(line + "\n");
+    }
+  }
+}
+
+// Functions by the file of their declaration, and lines that certainly ran or did not.
+struct KnownFile {
+  std::map<std::pair<uint32_t, std::string>, Ran> functions;  // by line and linker's name
+  std::map<uint32_t, Ran> lines;
+};
+
+std::map<std::string, KnownFile> known_files(const std::vector<FunctionCoverage>& functions) {
+  std::map<std::string, KnownFile> files;
+  for (const FunctionCoverage& function : functions) {
+    if (function.ran == Ran::maybe || function.file.empty() || function.line == 0) continue;
+    const auto [known, is_new] = files[function.file].functions.try_emplace(
+        {function.line, function.linkage_name}, function.ran);
+    if (!is_new) known->second = any_of(known->second, function.ran);
+  }
+  for (const auto& [file, lines] : lines_by_file(functions)) {
+    for (const auto& [line, ran] : lines) {
+      if (ran != Ran::maybe) files[file].lines.emplace(line, ran);
+    }
+  }
+  return files;
+}
+
+template <typename Map>
+size_t count_yes(const Map& of) {
+  return static_cast<size_t>(
+      std::ranges::count_if(of, [](const auto& each) { return each.second == Ran::yes; }));
+}
+
+double rate(size_t part, size_t whole) {
+  return whole == 0 ? 1.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string xml(std::string_view raw) {
+  std::string out;
+  append_xml(out, raw);
+  return out;
+}
+
+void write_function(ObjectWriter& row, const FunctionCoverage& function) {
+  row.add("function", function.function).add("linkage_name", function.linkage_name);
+  row.add("file", function.file);
+  function.line == 0 ? row.add("line", nullptr) : row.add("line", function.line);
+  row.add("module", function.module).add("mechanisms", function.mechanisms);
+  row.add("ran", name_of(function.ran));
+  row.list("lines", [&](ListWriter& lines) {
+    for (const auto& line : function.lines) {
+      lines.row([&](ObjectWriter& one) {
+        one.add("file", line.first.first).add("line", line.first.second);
+        one.add("ran", name_of(line.second));
+      });
+    }
+  });
+  row.list("calls", [&](ListWriter& calls) {
+    for (const FunctionCoverage::Call& call : function.calls) {
+      calls.row([&](ObjectWriter& one) {
+        one.add("line", call.line).add("callee", call.callee);
+        one.add("returned", name_of(call.returned));
+      });
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<FunctionCoverage> choose_coverage(std::vector<FunctionCoverage> functions,
+                                              const CallFilter& filter) {
+  std::erase_if(functions, [&](const FunctionCoverage& function) {
+    FunctionInfo info;
+    info.name = function.function;
+    info.linkage_name = function.linkage_name;
+    return !filter.matches(info);
+  });
+  return functions;
+}
+
+Result<void> write_coverage_text(const std::vector<FunctionCoverage>& functions, bool with_lines,
+                                 const ByteSink& sink) {
+  BlockWriter out(sink);
+  text_table(functions).write_text(out);
+  if (with_lines) write_source(lines_by_file(functions), out);
+  return out.finish();
+}
+
+Result<void> write_coverage_csv(const std::vector<FunctionCoverage>& functions,
+                                const ByteSink& sink) {
+  BlockWriter out(sink);
+  const TableSchema schema(kLineColumns);
+  CsvSink csv(schema, out);
+  for (const FunctionCoverage& function : functions) {
+    for (const auto& [place, ran] : function.lines) {
+      const std::array<TableCell, 4> row = {place.first, uint64_t{place.second}, function.function,
+                                            std::string(name_of(ran))};
+      csv.add(row);
+    }
+  }
+  return out.finish();
+}
+
+Result<void> write_coverage_document(const std::vector<FunctionCoverage>& functions,
+                                     std::string_view format, const ProblemLog& problems,
+                                     const ByteSink& sink) {
+  BlockWriter out(sink);
+  JsonWriter json(out.block(), 3);
+  DocumentWriter document(json, schemas::kCoverage, format, &out);
+  document.list("functions", [&](ListWriter& list) {
+    for (const FunctionCoverage& function : functions)
+      list.row([&](ObjectWriter& row) { write_function(row, function); });
+  });
+  document.finish(problems);
+  return out.finish();
+}
+
+Result<void> write_coverage_lcov(const std::vector<FunctionCoverage>& functions,
+                                 const ByteSink& sink) {
+  BlockWriter out(sink);
+  for (const auto& [file, known] : known_files(functions)) {
+    out.write(fmt::format("TN:telltale_coverage\nSF:{}\n", visible(file)));
+    for (const auto& [place, ran] : known.functions)
+      out.write(fmt::format("FN:{},{}\n", place.first, visible(place.second)));
+    for (const auto& [place, ran] : known.functions)
+      out.write(fmt::format("FNDA:{},{}\n", ran == Ran::yes ? 1 : 0, visible(place.second)));
+    out.write(fmt::format("FNF:{}\nFNH:{}\n", known.functions.size(), count_yes(known.functions)));
+    for (const auto& [line, ran] : known.lines)
+      out.write(fmt::format("DA:{},{}\n", line, ran == Ran::yes ? 1 : 0));
+    out.write(
+        fmt::format("LF:{}\nLH:{}\nend_of_record\n", known.lines.size(), count_yes(known.lines)));
+  }
+  return out.finish();
+}
+
+Result<void> write_coverage_cobertura(const std::vector<FunctionCoverage>& functions,
+                                      const ByteSink& sink) {
+  BlockWriter out(sink);
+  const auto files = known_files(functions);
+  size_t lines = 0;
+  size_t covered = 0;
+  for (const auto& [file, known] : files) {
+    lines += known.lines.size();
+    covered += count_yes(known.lines);
+  }
+  out.write(fmt::format(
+      "<?xml version=\"1.0\"?>\n<!DOCTYPE coverage SYSTEM "
+      "\"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n<coverage line-rate=\"{0:.4f}\" "
+      "branch-rate=\"0\" lines-covered=\"{1}\" lines-valid=\"{2}\" branches-covered=\"0\" "
+      "branches-valid=\"0\" complexity=\"0\" version=\"telltale\" timestamp=\"0\">\n"
+      "  <sources>\n    <source>/</source>\n  </sources>\n  <packages>\n"
+      "    <package name=\"\" line-rate=\"{0:.4f}\" branch-rate=\"0\" complexity=\"0\">\n"
+      "      <classes>\n",
+      rate(covered, lines), covered, lines));
+  for (const auto& [file, known] : files) {
+    out.write(fmt::format(
+        "        <class name=\"{0}\" filename=\"{0}\" line-rate=\"{1:.4f}\" branch-rate=\"0\" "
+        "complexity=\"0\">\n          <methods>\n",
+        xml(file), rate(count_yes(known.lines), known.lines.size())));
+    for (const auto& [place, ran] : known.functions) {
+      const int hits = ran == Ran::yes ? 1 : 0;
+      out.write(fmt::format(
+          "            <method name=\"{}\" signature=\"\" line-rate=\"{}\" branch-rate=\"0\" "
+          "complexity=\"0\"><lines><line number=\"{}\" hits=\"{}\"/></lines></method>\n",
+          xml(demangle(place.second)), hits, place.first, hits));
+    }
+    out.write("          </methods>\n          <lines>\n");
+    for (const auto& [line, ran] : known.lines) {
+      out.write(fmt::format("            <line number=\"{}\" hits=\"{}\"/>\n", line,
+                            ran == Ran::yes ? 1 : 0));
+    }
+    out.write("          </lines>\n        </class>\n");
+  }
+  out.write("      </classes>\n    </package>\n  </packages>\n</coverage>\n");
+  return out.finish();
+}
+
+constinit const DocumentSchema schemas::kCoverage{
+    "coverage", 1, "Which lines and calls of a stopped process ran.", true, kMembers};
+
+}  // namespace telltale
