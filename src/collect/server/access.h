@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "collect/server/http_message.h"
+
+namespace telltale::collect {
+
+// Who may send what. A file with a line for each token: application, blank, token or
+// `sha256:` and its hash in hexadecimal digits, and optionally a blank and `sites`. Empty lines and
+// lines that begin with # do not count.
+class Tokens {
+ public:
+  enum class Right : uint8_t { report, sites };
+
+  // Errors: io; bad_field with the line; usage, if others than the owner and its group can read the
+  // file.
+  static Result<Tokens> read(const std::string& path);
+  // Whether the Authorization field has a token of this application with this right. Takes the same
+  // time whatever the token is.
+  [[nodiscard]] bool permits(std::string_view application, std::string_view authorization,
+                             Right right) const;
+
+ private:
+  struct Token {
+    std::string application;
+    std::string hash;  // SHA-256
+    bool sites = false;
+  };
+  std::vector<Token> tokens_;
+};
+
+// Which sparsity runs should use from now on. A file with a line for each rule: application, blank,
+// beginning of a build or *, blank, sparsity. The first rule that fits counts.
+class SamplingRules {
+ public:
+  static Result<SamplingRules> read(const std::string& path);
+  [[nodiscard]] std::optional<uint64_t> find(std::string_view application,
+                                             std::string_view build) const;
+
+ private:
+  struct Rule {
+    std::string application;
+    std::string build;
+    uint64_t sparsity = 0;
+  };
+  std::vector<Rule> rules_;
+};
+
+// Limits of one application: tokens that refill at a constant rate and are enough for a burst of
+// this many seconds.
+class RateLimit {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr double kBurstSeconds = 10;
+
+  explicit RateLimit(uint64_t per_second)
+      : per_second_(static_cast<double>(per_second)) {}  // 0: none
+  // Takes `amount`, or returns after how many seconds there is enough of it (at least 1).
+  std::optional<unsigned> take(double amount, Clock::time_point now);
+
+ private:
+  double per_second_;
+  double left_ = per_second_ * kBurstSeconds;
+  Clock::time_point last_{};
+};
+
+}  // namespace telltale::collect

@@ -1,0 +1,144 @@
+#include "collect/server/multipart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "bytes/as_bytes.h"
+#include "bytes/decompress.h"
+#include "collect/log/stored_report.h"
+
+namespace telltale::collect {
+namespace {
+
+constexpr size_t kMaxParts = 64;
+constexpr size_t kMaxBoundary = 70;  // RFC 2046
+constexpr size_t kMaxPartHead = 4096;
+
+std::unexpected<HttpResponse> refuse(unsigned status, std::string line) {
+  return std::unexpected(HttpResponse::text(status, std::move(line)));
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// The parameter `name` of a header value: form-data; name="x". Empty: it has none.
+std::string_view parameter(std::string_view value, std::string_view name) {
+  for (size_t at = value.find(';'); at != std::string_view::npos;) {
+    value.remove_prefix(at + 1);
+    // A semicolon between quotation marks ends nothing.
+    const size_t open = value.find('"');
+    at = value.find(';');
+    if (open < at) {
+      const size_t close = value.find('"', open + 1);
+      if (close == std::string_view::npos) return {};
+      at = value.find(';', close);
+    }
+    const std::string_view item = value.substr(0, at);
+    const size_t equals = item.find('=');
+    if (equals == std::string_view::npos ||
+        !equal_ignoring_case(trim(item.substr(0, equals)), name))
+      continue;
+    std::string_view found = trim(item.substr(equals + 1));
+    if (found.size() >= 2 && found.front() == '"' && found.back() == '"')
+      found = found.substr(1, found.size() - 2);
+    return found;
+  }
+  return {};
+}
+
+HttpFields read_fields(std::string_view head) {
+  HttpFields fields;
+  while (!head.empty()) {
+    const size_t end = head.find("\r\n");
+    const std::string_view line = head.substr(0, end);
+    const size_t colon = line.find(':');
+    if (colon != std::string_view::npos)
+      fields.emplace_back(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
+    if (end == std::string_view::npos) break;
+    head.remove_prefix(end + 2);
+  }
+  return fields;
+}
+
+// Appends a part as an element of the report.
+std::optional<HttpResponse> append_part(std::string_view part, const InputLimits& limits,
+                                        std::string& report) {
+  const auto refuse_part = [](unsigned status, std::string line) {
+    return HttpResponse::text(status, std::move(line));
+  };
+  const size_t end = part.find("\r\n\r\n");
+  if (end > kMaxPartHead) return refuse_part(400, "a part has no headers");
+  const HttpFields fields = read_fields(part.substr(0, end));
+  part.remove_prefix(end + 4);
+  const std::string_view name = parameter(find_field(fields, "Content-Disposition"), "name");
+  if (!is_part_name(name))
+    return refuse_part(400, "a part has no name, or one that is not allowed");
+  report += fmt::format("<report id=\"{}\">\n", name);
+  const std::string_view encoding = find_field(fields, "Content-Encoding");
+  if (encoding.empty()) {
+    report += part;
+  } else if (equal_ignoring_case(encoding, "gzip")) {
+    if (compression_of(as_bytes(part)) != "gzip")
+      return refuse_part(400, fmt::format("part {} is not compressed with gzip", name));
+    InputLimits left = limits;
+    left.max_decompressed_bytes -= std::min<uint64_t>(report.size(), left.max_decompressed_bytes);
+    const Result<std::string> text = decompress_whole("gzip", as_bytes(part), left);
+    if (!text)
+      return refuse_part(text.error().cause == Error::Cause::limit ? 413 : 400,
+                         fmt::format("part {}: {}", name, text.error().detail));
+    report += *text;
+  } else {
+    return refuse_part(415, "a part has an unknown Content-Encoding");
+  }
+  if (report.back() != '\n') report += '\n';
+  report += "</report>\n";
+  if (report.size() > limits.max_decompressed_bytes)
+    return refuse_part(413, "the report is larger than allowed");
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_multipart(std::string_view content_type) {
+  return equal_ignoring_case(trim(content_type.substr(0, content_type.find(';'))),
+                             "multipart/form-data");
+}
+
+std::string_view multipart_boundary(std::string_view content_type) {
+  const std::string_view boundary = parameter(content_type, "boundary");
+  return boundary.size() <= kMaxBoundary ? boundary : std::string_view();
+}
+
+std::expected<std::string, HttpResponse> report_of_parts(std::string_view body,
+                                                         std::string_view boundary,
+                                                         const InputLimits& limits) {
+  if (boundary.empty()) return refuse(400, "the Content-Type has no boundary");
+  // The first boundary has no line end before it.
+  const std::string first = fmt::format("--{}", boundary);
+  const std::string next = "\r\n" + first;
+  size_t at = body.starts_with(first) ? 0 : body.find(next);
+  if (at == std::string_view::npos) return refuse(400, "the body has no boundary");
+  at += at == 0 ? first.size() : next.size();
+  std::string report;
+  for (size_t parts = 0;; ++parts) {
+    std::string_view rest = body.substr(at);
+    if (rest.starts_with("--")) return report;
+    if (parts == kMaxParts) return refuse(400, fmt::format("more than {} parts", kMaxParts));
+    rest = rest.substr(0, rest.find("\r\n"));
+    if (!trim(rest).empty() || body.size() - at < rest.size() + 2)
+      return refuse(400, "a boundary is not followed by a line end");
+    at += rest.size() + 2;
+    const size_t end = body.find(next, at);
+    if (end == std::string_view::npos) return refuse(400, "the last part has no end");
+    if (auto refused = append_part(body.substr(at, end - at), limits, report))
+      return std::unexpected(*std::move(refused));
+    at = end + next.size();
+  }
+}
+
+}  // namespace telltale::collect

@@ -1,0 +1,205 @@
+#include "collect/server/report_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "bytes/as_bytes.h"
+#include "bytes/decompress.h"
+#include "collect/log/stored_ids.h"
+#include "collect/server/multipart.h"
+#include "formats/sampler/recognise.h"
+
+namespace telltale::collect {
+namespace {
+
+constexpr size_t kMaxText = 64;
+constexpr int kMaxStatus = 255;
+
+// Reads fields; the first one that is not allowed is kept.
+class FieldReader {
+ public:
+  explicit FieldReader(const HttpRequest& request) : request_(request) {}
+
+  std::string name(std::string_view field, bool (*allowed)(std::string_view)) {
+    const std::string_view text = request_.field(field);
+    if (!allowed(text)) complain(field, text.empty() ? "is missing" : "is not allowed");
+    return std::string(text);
+  }
+  template <typename Number>
+  std::optional<Number> number(std::string_view field) {
+    const std::string_view text = request_.field(field);
+    if (text.empty()) return std::nullopt;
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      complain(field, "is not a number");
+      return std::nullopt;
+    }
+    return value;
+  }
+  // Visible ASCII.
+  std::string text(std::string_view field) {
+    const std::string_view text = request_.field(field);
+    const bool visible = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+    if (!visible || text.size() > kMaxText) complain(field, "is not allowed");
+    return std::string(text);
+  }
+  void complain(std::string_view field, std::string_view what) {
+    if (!complaint_) complaint_ = fmt::format("{} {}", field, what);
+  }
+  [[nodiscard]] const std::optional<std::string>& complaint() const { return complaint_; }
+
+ private:
+  const HttpRequest& request_;
+  std::optional<std::string> complaint_;
+};
+
+bool is_signal(std::string_view text) {
+  return text.size() <= 16 && std::ranges::all_of(text, [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
+         });
+}
+
+void read_label(const HttpRequest& request, FieldReader& in, StoredReport& report) {
+  if (report.status && (*report.status < 0 || *report.status > kMaxStatus))
+    in.complain("the exit status", "is not from 0 to 255");
+  if (!report.signal.empty() && report.status.value_or(0) != 0)
+    in.complain("the run", "has both a signal and an exit status");
+  if (!report.signal.empty()) report.status.reset();
+  report.rule = in.text("Telltale-Rule");
+  const std::string_view label = request.field("Telltale-Label");
+  if (label.empty()) {
+    const bool failed = !report.signal.empty() || report.status.value_or(0) != 0;
+    report.label = failed ? RunLabel::failed : RunLabel::passed;
+  } else if (const auto parsed = parse_run_label(label)) {
+    report.label = *parsed;
+  } else {
+    in.complain("Telltale-Label", "is not failed, passed or skipped");
+  }
+  if (report.rule.empty()) report.rule = report.signal.empty() ? "status" : "signal";
+}
+
+// The build of the multipart form: name and numbers of the version, in allowed characters.
+std::string build_of_version(const HttpRequest& request) {
+  std::string build;
+  for (const std::string_view field : {"sampler-application-version", "sampler-application-release",
+                                       "sampler-build-distribution"}) {
+    const std::string_view text = request.field(field);
+    if (text.empty()) continue;
+    if (!build.empty()) build += '-';
+    for (const char c : text)
+      build += is_build({&c, 1}) || std::string_view("._+-").contains(c) ? c : '_';
+  }
+  return build;
+}
+
+std::expected<StoredReport, HttpResponse> finish(const FieldReader& in, StoredReport report) {
+  if (in.complaint()) return std::unexpected(HttpResponse::text(400, *in.complaint()));
+  return report;
+}
+
+std::expected<StoredReport, HttpResponse> read_multipart_head(const HttpRequest& request) {
+  FieldReader in(request);
+  StoredReport report;
+  report.application = in.name("sampler-application-name", is_application);
+  if (!request.field("Telltale-Build").empty()) {
+    report.build = in.name("Telltale-Build", is_build);
+  } else {
+    report.build = build_of_version(request);
+    if (!is_build(report.build)) in.complain("sampler-application-version", "is missing");
+  }
+  if (!request.field("Telltale-Report-Id").empty())
+    report.id = in.name("Telltale-Report-Id", is_report_id);
+  report.version = in.text("sampler-application-version");
+  report.sparsity = in.number<uint64_t>("sampler-sparsity").value_or(0);
+  report.status = in.number<int>("sampler-exit-status");
+  const int signal = in.number<int>("sampler-exit-signal").value_or(0);
+  if (signal < 0) in.complain("sampler-exit-signal", "is negative");
+  if (signal > 0) report.signal = fmt::format("{}", signal);
+  read_label(request, in, report);
+  return finish(in, std::move(report));
+}
+
+}  // namespace
+
+std::expected<StoredReport, HttpResponse> read_report_head(const HttpRequest& request) {
+  if (is_multipart(request.field("Content-Type"))) return read_multipart_head(request);
+  FieldReader in(request);
+  StoredReport report;
+  report.application = in.name("Telltale-Application", is_application);
+  report.build = in.name("Telltale-Build", is_build);
+  report.id = in.name("Telltale-Report-Id", is_report_id);
+  report.status = in.number<int>("Telltale-Status");
+  report.signal = in.text("Telltale-Signal");
+  if (!is_signal(report.signal)) in.complain("Telltale-Signal", "is not a signal");
+  report.seconds = in.number<double>("Telltale-Seconds");
+  if (report.seconds && !(std::isfinite(*report.seconds) && *report.seconds >= 0))
+    in.complain("Telltale-Seconds", "is not a time");
+  report.started = in.text("Telltale-Started");
+  if (!report.started.empty() && !is_utc_time(report.started))
+    in.complain("Telltale-Started", "is not a time like 2026-11-22T22:44:17Z");
+  report.sparsity = in.number<uint64_t>("Telltale-Sparsity").value_or(0);
+  report.seed = in.number<uint64_t>("Telltale-Seed");
+  report.version = in.text("Telltale-Version");
+  read_label(request, in, report);
+  return finish(in, std::move(report));
+}
+
+std::expected<std::string, HttpResponse> decode_body(std::string body, std::string_view encoding,
+                                                     const InputLimits& limits) {
+  if (encoding.empty() || equal_ignoring_case(encoding, "identity")) {
+    if (body.size() > limits.max_decompressed_bytes)
+      return std::unexpected(HttpResponse::text(413, "the body is larger than allowed"));
+    return body;
+  }
+  const bool gzip = equal_ignoring_case(encoding, "gzip");
+  if (!gzip && !equal_ignoring_case(encoding, "zstd"))
+    return std::unexpected(
+        HttpResponse::text(415, "unknown Content-Encoding; gzip and zstd are known"));
+  const std::string_view name = gzip ? "gzip" : "zstd";
+  if (compression_of(as_bytes(body)) != name)
+    return std::unexpected(
+        HttpResponse::text(400, fmt::format("the body is not compressed with {}", name)));
+  Result<std::string> text = decompress_whole(name, as_bytes(body), limits);
+  if (text) return *std::move(text);
+  return std::unexpected(HttpResponse::text(text.error().cause == Error::Cause::limit ? 413 : 400,
+                                            to_string(text.error())));
+}
+
+std::expected<StoredReport, HttpResponse> read_report_body(StoredReport report,
+                                                           HttpRequest& request,
+                                                           const InputLimits& limits) {
+  const std::string_view type = request.field("Content-Type");
+  const std::string_view encoding = request.field("Content-Encoding");
+  std::string text;
+  if (is_multipart(type)) {
+    auto whole = decode_body(std::move(request.body), encoding, limits);
+    if (!whole) return std::unexpected(whole.error());
+    auto parts = report_of_parts(*whole, multipart_boundary(type), limits);
+    if (!parts) return std::unexpected(parts.error());
+    report.body = *std::move(parts);
+    report.content_hash = hash_of(report.body);
+  } else if (encoding.empty() || equal_ignoring_case(encoding, "identity")) {
+    auto whole = decode_body(std::move(request.body), {}, limits);
+    if (!whole) return std::unexpected(whole.error());
+    report.body = *std::move(whole);
+    report.content_hash = hash_of(report.body);
+  } else {
+    auto whole = decode_body(request.body, encoding, limits);
+    if (!whole) return std::unexpected(whole.error());
+    text = *std::move(whole);
+    report.content_hash = hash_of(text);
+    report.encoding = equal_ignoring_case(encoding, "gzip") ? "gzip" : "zstd";
+    report.body = std::move(request.body);
+  }
+  const std::string_view checked = report.encoding.empty() ? report.body : text;
+  if (!checked.empty() && !sampler::looks_like_report(as_bytes(checked)))
+    return std::unexpected(HttpResponse::text(400, "the body is not a feedback report"));
+  return report;
+}
+
+}  // namespace telltale::collect

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problem.h"
+#include "collect/log/stored_ids.h"
+
+namespace telltale::collect {
+
+// The places of a store (docs/formats/store.md).
+class StoreFolder {
+ public:
+  explicit StoreFolder(std::string path) : path_(std::move(path)) {}
+
+  // Creates what is missing. Errors: usage, if the folder has other files and is no store; io.
+  [[nodiscard]] Result<void> create() const;
+  // Whether the folder is a store.
+  [[nodiscard]] bool exists() const;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string marker() const { return path_ + "/store.txt"; }
+  [[nodiscard]] std::string log() const { return path_ + "/log"; }
+  [[nodiscard]] std::string damaged() const { return path_ + "/log/damaged"; }
+  [[nodiscard]] std::string plan() const { return path_ + "/log/folding"; }
+  [[nodiscard]] std::string ids() const { return path_ + "/ids"; }
+  [[nodiscard]] std::string runs() const { return path_ + "/runs"; }
+  [[nodiscard]] std::string sites() const { return path_ + "/sites"; }
+  [[nodiscard]] std::string sites_of(std::string_view application, std::string_view build) const;
+  [[nodiscard]] std::string temporary() const { return path_ + "/tmp"; }
+  [[nodiscard]] std::string deleted() const { return path_ + "/deleted"; }
+  [[nodiscard]] std::string page() const { return path_ + "/status.html"; }
+  [[nodiscard]] std::string server_lock() const { return path_ + "/collect.lock"; }
+  [[nodiscard]] std::string fold_lock() const { return path_ + "/fold.lock"; }
+
+  // Numbers of the log's segments, ascending. Errors: io.
+  [[nodiscard]] Result<std::vector<uint64_t>> segments() const;
+  // The reports that the store has or had: of all ids files and all segments. `problems` gets
+  // damage, which does not end the reading. `log_bytes`: sizes of the segments. Errors: io.
+  Result<StoredIds> read_ids(ProblemLog& problems, uint64_t& log_bytes) const;
+
+ private:
+  std::string path_;
+};
+
+// The files with this ending directly in a folder, by name; without one: none.
+std::vector<std::string> files_in(const std::string& folder, std::string_view ending);
+
+}  // namespace telltale::collect
