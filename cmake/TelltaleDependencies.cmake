@@ -1,10 +1,23 @@
 # Every library here has a line with its reason in docs/dependencies.md.
+if(TELLTALE_STATIC)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+  set(PKG_CONFIG_ARGN --static) # names what the libraries themselves need
+endif()
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
+set(TELLTALE_FMT fmt::fmt)
+if(TELLTALE_STATIC)
+  # FMT_SHARED as in other builds, so that they share ccache's objects.
+  add_library(telltale_fmt STATIC ${PROJECT_SOURCE_DIR}/src/cli/static/fmt_library.cc)
+  target_compile_definitions(telltale_fmt PUBLIC FMT_SHARED)
+  set(TELLTALE_FMT telltale_fmt)
+endif()
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(EXPAT REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(Boost 1.74 REQUIRED)  # headers only: Asio and Beast
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(elf REQUIRED IMPORTED_TARGET libelf)

@@ -1,4 +1,13 @@
-install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# What is installed, in three components, which are also the Debian packages (debian/control):
+# `telltale` (the command, and the libraries that programs load), `telltale-dev` (what programs are built with), and
+# `telltale-sampler` (the compiler).
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME telltale)
+install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT telltale)
+if(TELLTALE_DUCKDB)
+  install(PROGRAMS ${telltale_duckdb_library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/telltale COMPONENT telltale)
+endif()
+install(FILES ${PROJECT_SOURCE_DIR}/packages/systemd/telltale-collect.service
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/systemd COMPONENT telltale)
 # Programs with the names in published texts: each is telltale under another name.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/libexec/telltale)
 foreach(tool expand_events extract-section extract-report resolveSamples resolveTimestamps resolve-backtrace
@@ -8,19 +17,51 @@ foreach(tool expand_events extract-section extract-report resolveSamples resolve
 endforeach()
 include(CMakePackageConfigHelpers)
 install(TARGETS telltale_shared EXPORT telltale
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/telltale DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT telltale NAMELINK_COMPONENT telltale-dev)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/telltale DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT telltale-dev)
 set(telltale_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/telltale)
-install(EXPORT telltale NAMESPACE telltale:: DESTINATION ${telltale_config_dir} FILE telltaleConfig.cmake)
+install(EXPORT telltale NAMESPACE telltale:: DESTINATION ${telltale_config_dir} FILE telltaleConfig.cmake
+  COMPONENT telltale-dev)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/telltaleConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/telltaleConfigVersion.cmake DESTINATION ${telltale_config_dir})
+install(FILES ${PROJECT_BINARY_DIR}/telltaleConfigVersion.cmake DESTINATION ${telltale_config_dir} COMPONENT telltale-dev)
+
+# pkg-config files. They find their own prefix, so an installed tree can be moved.
+file(RELATIVE_PATH telltale_prefix_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+function(telltale_pkgconfig name description libs)
+  file(WRITE ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc
+"prefix=\${pcfiledir}/${telltale_prefix_from_pkgconfig}
+libdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}
+includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}
+
+Name: ${name}
+Description: ${description}
+Version: ${PROJECT_VERSION}
+Cflags: -I\${includedir}${ARGN}
+Libs: -L\${libdir} ${libs}
+")
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT telltale-dev)
+endfunction()
+telltale_pkgconfig(telltale "reads recordings from C++" -ltelltale)
+# Programs get the static recorder, which needs nothing when they run; as the targets of the CMake package do.
+telltale_pkgconfig(telltale-stacktrack "checkpoints that record what a program does" -l:libtelltale_stacktrack.a)
+telltale_pkgconfig(telltale-xray "the recorder of function calls, for programs that control it"
+                   "-Wl,-u,telltale_xray_start -l:libtelltale_xray.a")
 
 # The manual pages are generated from the command line's declarations.
+set(telltale_man ${PROJECT_BINARY_DIR}/man)
 add_custom_target(telltale_man_pages ALL
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
-  COMMAND telltale man --all ${PROJECT_BINARY_DIR}/man VERBATIM)
-install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${telltale_man}
+  COMMAND telltale man --all ${telltale_man} VERBATIM)
+set(telltale_cc_pages telltale-cc telltale-c++ sampler-cc csi-cc)
+list(TRANSFORM telltale_cc_pages APPEND .1)
+set(patterns "")
+foreach(page IN LISTS telltale_cc_pages)
+  list(APPEND patterns PATTERN ${page} EXCLUDE)
+  install(FILES ${telltale_man}/${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT telltale-sampler)
+endforeach()
+install(DIRECTORY ${telltale_man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 ${patterns})
 # The JSON Schemas of what --json prints come from the schemas in src/report/schemas/.
 set(telltale_schemas ${PROJECT_BINARY_DIR}/schemas)
 add_custom_target(telltale_json_schemas ALL COMMAND telltale_write_schemas ${telltale_schemas} VERBATIM)
@@ -36,3 +77,9 @@ add_custom_target(telltale_completion_scripts ALL
 install(FILES ${telltale_completions}/telltale DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES ${telltale_completions}/_telltale DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${telltale_completions}/telltale.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# Last: the list of what was installed, for `./dev uninstall`. Packages have lists of their own.
+install(CODE [[
+  set(list "${CMAKE_INSTALL_PREFIX}/share/telltale/installed-files.txt")
+  string(REPLACE ";" "\n" files "${CMAKE_INSTALL_MANIFEST_FILES};${list}\n")
+  file(WRITE "$ENV{DESTDIR}${list}" "${files}")]] COMPONENT list-of-files)

@@ -8,12 +8,18 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/closest_word.h"
 #include "cli/help/command_words.h"
 #include "cli/help/help_text.h"
 #include "cli/options/reading_options.h"
+#include "cli/options/terminal.h"
+#include "cli/verbs/diff_runs.h"
 #include "cli/verbs/verbs.h"
 #include "cli/version.h"
 #include "import/capability.h"
@@ -28,42 +34,63 @@ constexpr unsigned kCalls = use(Capability::timed_calls);
 constexpr unsigned kRuntime = use(Capability::runtime_events);
 constexpr unsigned kCounts = use(Capability::counts_at_sites);
 constexpr unsigned kPaths = use(Capability::paths_in_frames);
+constexpr unsigned kStatic = use(Capability::static_information);
 constexpr unsigned kAnything = ~0U;
+
+// Headings of help.
+constexpr std::string_view kLook = "See where time goes";
+constexpr std::string_view kAsk = "Ask what happened, and why";
+constexpr std::string_view kRecord = "Record";
+constexpr std::string_view kFail = "Explain failures";
+constexpr std::string_view kFiles = "Work with files";
+constexpr std::string_view kHelp = "Help";
+constexpr std::string_view kHidden;
 
 struct Verb {
   std::string_view name;
   void (*add)(Command app, int& status);
+  std::string_view group;
   unsigned uses = 0;  // capabilities that the verb can use, any of them; 0: it reads no recording
 };
 // In the order in which help lists them.
 constexpr auto kVerbs = std::to_array<Verb>({
-    {"info", add_info_verb, kAnything},
-    {"top", add_top_verb, kCalls | kCounts},
-    {"report", add_report_verb, kCalls | kRuntime | kCounts},
-    {"stacks", add_stacks_verb, kCalls},
-    {"flame", add_flame_verb, kCalls},
-    {"graph", add_graph_verb, kCalls},
-    {"diff", add_diff_verb, kCalls},
-    {"dump", add_dump_verb, kAnything},
-    {"check", add_check_verb, kAnything},
-    {"convert", add_convert_verb, kAnything},
-    {"expand_events", add_expand_events_verb},
-    {"sites", add_sites_verb},
-    {"resolve", add_resolve_verb, kCounts},
-    {"paths", add_paths_verb, kPaths},
-    {"run", add_run_verb},
-    {"study", add_study_verb},
-    {"isolate", add_isolate_verb},
-    {"heapshot", add_heapshot_verb, kRuntime},
-    {"extract-section", add_extract_section_verb},
-    {"extract-report", add_extract_report_verb},
-    {"resolveSamples", add_resolve_samples_verb},
-    {"resolveTimestamps", add_resolve_timestamps_verb},
-    {"resolve-backtrace", add_resolve_backtrace_verb},
-    {"resolve-cfg", add_resolve_cfg_verb},
-    {"decimate-samples", add_decimate_samples_verb},
-    {"precompute", add_precompute_verb},
-    {"find-sampler-info", add_find_sampler_info_verb},
+    {"info", add_info_verb, kLook, kAnything},
+    {"top", add_top_verb, kLook, kCalls | kCounts},
+    {"report", add_report_verb, kLook, kCalls | kRuntime | kCounts},
+    {"flame", add_flame_verb, kLook, kCalls},
+    {"stacks", add_stacks_verb, kLook, kCalls},
+    {"graph", add_graph_verb, kLook, kCalls},
+    {"replay", add_replay_verb, kAsk, kCalls},
+    {"slow", add_slow_verb, kAsk, kCalls},
+    {"histogram", add_histogram_verb, kAsk, kCalls},
+    {"diff", add_diff_verb, kAsk, kCalls},
+    {"bench", add_bench_verb, kAsk},
+    {"heapshot", add_heapshot_verb, kAsk, kRuntime},
+    {"run", add_run_verb, kRecord},
+    {"study", add_study_verb, kFail},
+    {"collect", add_collect_verb, kFail},
+    {"store", add_store_verb, kFail},
+    {"isolate", add_isolate_verb, kFail},
+    {"paths", add_paths_verb, kFail, kPaths},
+    {"coverage", add_coverage_verb, kFail, kPaths},
+    {"dump", add_dump_verb, kFiles, kAnything},
+    {"check", add_check_verb, kFiles, kAnything},
+    {"convert", add_convert_verb, kFiles, kCalls | kRuntime | kCounts},
+    {"sites", add_sites_verb, kFiles, kStatic},
+    {"resolve", add_resolve_verb, kFiles, kCounts},
+    {"extract-cfg", add_extract_cfg_verb, kFiles},
+    {"expand_events", add_expand_events_verb, kFiles},
+    {"sampler", add_sampler_verb, kFiles},
+    // Tools of `telltale sampler`.
+    {"extract-section", add_extract_section_verb, kHidden},
+    {"extract-report", add_extract_report_verb, kHidden},
+    {"resolveSamples", add_resolve_samples_verb, kHidden},
+    {"resolveTimestamps", add_resolve_timestamps_verb, kHidden},
+    {"resolve-backtrace", add_resolve_backtrace_verb, kHidden},
+    {"resolve-cfg", add_resolve_cfg_verb, kHidden},
+    {"decimate-samples", add_decimate_samples_verb, kHidden},
+    {"precompute", add_precompute_verb, kHidden},
+    {"find-sampler-info", add_find_sampler_info_verb, kHidden},
 });
 
 // Declares only the requested verb: declaring all takes half a millisecond. Declares all if the
@@ -75,18 +102,49 @@ void add_verbs(Command app, std::string_view asked, int& status) {
 }
 
 // The verbs that are also programs, in libexec/telltale/ (cmake/TelltaleInstall.cmake).
-constexpr auto kTools = std::to_array<std::string_view>(
-    {"expand_events", "extract-section", "extract-report", "resolveSamples", "resolveTimestamps",
-     "resolve-backtrace", "resolve-cfg", "decimate-samples", "precompute", "find-sampler-info"});
+bool is_program(std::string_view name) {
+  const std::span<const std::string> tools = sampler_tools();
+  return name == "expand_events" || std::ranges::find(tools, name) != tools.end();
+}
+
+// "; did you mean --limit?", or nothing.
+std::string suggestion(std::string_view typed, const std::vector<std::string>& words) {
+  const auto closest = closest_word(typed, words);
+  return closest ? fmt::format("; did you mean {}?", *closest) : std::string();
+}
+
+std::string unknown_verb(const CLI::App& app, const std::string& typed) {
+  std::vector<std::string> verbs;
+  for (const VerbWords& verb : words_of(app).listed_verbs()) verbs.push_back(verb.name);
+  return "no such verb: " + typed + suggestion(typed, verbs);
+}
+
+std::string unknown_option(const CLI::App& verb, const std::string& typed) {
+  std::vector<std::string> names;
+  for (const OptionWords& option : words_of(verb).options)
+    for (const std::string& name : option.names()) names.push_back(name);
+  const std::string name = typed.substr(0, typed.find('='));
+  return "no such option: " + name + suggestion(name, names);
+}
+
+// Other names of verbs, which other recorders of calls have taught users.
+constexpr auto kAliases =
+    std::to_array<std::pair<std::string_view, const char*>>({{"record", "run"}});
 
 // The error, and where to read about correct usage.
 int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   const auto chosen = app.get_subcommands();
   std::string message = error.what();
-  // CLI11 would only report a missing verb, not the unknown word.
-  const std::vector<std::string> rest = app.remaining();
-  if (chosen.empty() && !rest.empty()) {
-    message = (rest[0].starts_with('-') ? "no such option: " : "no such verb: ") + rest[0];
+  // CLI11 would only report a missing verb or argument, not the unknown word.
+  const CLI::App& asked = chosen.empty() ? app : *chosen.front();
+  std::vector<std::string> rest = asked.remaining();
+  rest.erase(std::ranges::find(rest, "--"), rest.end());  // the words after it are no options
+  const auto option =
+      std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with("-"); });
+  if (option != rest.end()) {
+    message = unknown_option(asked, *option);
+  } else if (chosen.empty() && !rest.empty()) {
+    message = unknown_verb(app, rest[0]);
   }
   fmt::print(stderr, "telltale: {}\nSee `telltale help{}`.\n", visible(message),
              chosen.empty() ? "" : " " + chosen.front()->get_name());
@@ -111,14 +169,19 @@ Result<void> check_use(std::string_view verb, const Recording& recording) {
         }))
       others.emplace_back(other.name);
   }
-  return usage_error(fmt::format("{} has {}, no {}: {} answer for it", recording.format().noun,
-                                 recording.describe_capabilities(), join_words(lacks),
+  return usage_error(fmt::format("{} has {}, no {}: {} answer for it", recording.noun(),
+                                 recording.describe_capabilities(), join_words(lacks, "or"),
                                  join_words(others)));
 }
 
 void add_all_verbs(Command app, int& status) {
-  for (const Verb& verb : kVerbs) verb.add(app, status);
+  for (const Verb& verb : kVerbs) {
+    verb.add(app, status);
+    app.verb(std::string(verb.name)).group(std::string(verb.group));
+  }
   add_help_verbs(app, status);  // last: they describe the verbs before them
+  for (const char* const name : {"help", "man", "completion"})
+    app.verb(name).group(std::string(kHelp));
 }
 
 int run_command_line(int argc, char** argv) {
@@ -126,10 +189,23 @@ int run_command_line(int argc, char** argv) {
   // one verb.
   std::vector<char*> words(argv, argv + argc);
   std::string tool = argc == 0 ? "" : std::filesystem::path(argv[0]).filename().string();
-  if (std::ranges::find(kTools, tool) != kTools.end()) {
-    words.insert(words.begin() + 1, tool.data());
-    argc = static_cast<int>(words.size());
+  if (is_program(tool)) words.insert(words.begin() + 1, tool.data());
+  // So does `telltale sampler TOOL`.
+  if (words.size() > 2 && std::string_view(words[1]) == "sampler" && is_program(words[2]))
+    words.erase(words.begin() + 1);
+  argc = static_cast<int>(words.size());
+  // A lone -- ends the options for CLI11; between two sides it separates.
+  std::string separator(kSideSeparator);
+  if (argc > 1 && (std::string_view(words[1]) == "diff" || std::string_view(words[1]) == "bench")) {
+    const auto lone = std::ranges::find_if(
+        words, [](const char* word) { return std::string_view(word) == "--"; });
+    if (lone != words.end()) *lone = separator.data();
   }
+  std::string verb = argc < 2 ? "" : words[1];
+  for (const auto& [alias, name] : kAliases) {
+    if (verb == alias) verb = name;
+  }
+  if (argc >= 2) words[1] = verb.data();
   CLI::App app("telltale: read, analyse and show what a program did", "telltale");
   app.formatter(std::make_shared<CLI::FormatterLambda>(
       [](const CLI::App* asked, const std::string&, CLI::AppFormatMode) {
@@ -143,6 +219,7 @@ int run_command_line(int argc, char** argv) {
   if (argc < 2) return print(app.help()) ? kUsage : kUnreadable;
   try {
     app.parse(argc, words.data());
+    end_terminal();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return report_usage(app, error);
     app.exit(error);  // --help, --version

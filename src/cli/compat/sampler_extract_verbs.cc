@@ -86,13 +86,13 @@ int run_report(const std::string& id) {
 }  // namespace
 
 void add_extract_section_verb(Command app, int& status) {
-  Command verb = app.add_verb(
-      "extract-section",
-      "extract a section with Sampler's static information from programs, without padding");
+  Command verb =
+      app.add_verb("extract-section",
+                   "extract a section with static information from programs, without padding");
   const auto options = std::make_shared<ExtractOptions>();
   verb.add_option("SECTION", options->section,
                   ".debug_site_info, .debug_sampler_cfg, .debug_sampler_implications or "
-                  ".debug_sampler_dataflow")
+                  ".debug_sampler_dataflow; .debug_PT, .debug_CC, .debug_BBC or .debug_FC")
       .required();
   verb.add_option("FILE", options->files, "programs, shared libraries, object files, archives")
       .required();

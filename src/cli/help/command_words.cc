@@ -68,9 +68,9 @@ const std::array<ExitStatusWords, 5> kExitStatusWords = {{
 }};
 
 bool OptionWords::takes_file() const {
-  static constexpr std::string_view kNoFiles[] = {"N",    "P",    "[PID:]TID", "FROM..TO", "GLOB",
-                                                  "UINT", "INT",  "FLOAT",     "VERB",     "SIZE",
-                                                  "NAME", "TIME", "KEY=VALUE"};
+  static constexpr std::string_view kNoFiles[] = {
+      "N",    "P",    "[PID:]TID", "FROM..TO", "GLOB", "UINT",     "INT",       "FLOAT",
+      "VERB", "SIZE", "NAME",      "TIME",     "TOOL", "DURATION", "KEY=VALUE", "COLUMN,..."};
   return !is_flag() && choices.empty() && std::ranges::find(kNoFiles, value) == std::end(kNoFiles);
 }
 
@@ -79,6 +79,13 @@ std::vector<std::string> OptionWords::names() const {
   for (const std::string& name : shorts) all.push_back("-" + name);
   for (const std::string& name : longs) all.push_back("--" + name);
   return all;
+}
+
+std::vector<VerbWords> VerbWords::listed_verbs() const {
+  std::vector<VerbWords> listed;
+  std::ranges::copy_if(verbs, std::back_inserter(listed),
+                       [](const VerbWords& verb) { return !verb.group.empty(); });
+  return listed;
 }
 
 std::string VerbWords::command() const { return name.empty() ? "telltale" : "telltale " + name; }
@@ -102,7 +109,9 @@ VerbWords words_of(const CLI::App& app) {
   VerbWords words;
   if (app.get_parent() != nullptr) words.name = app.get_name();
   words.description = app.get_description();
+  words.group = app.get_group();
   words.footer = app.get_footer();
+  words.examples = examples_of(words.name);
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
     (option->get_positional() ? words.positions : words.options).push_back(words_of(*option));

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cli/help/verb_examples.h"
 #include "cli/options/command.h"
 
 namespace telltale::cli {
@@ -34,11 +36,15 @@ struct OptionWords {
 struct VerbWords {
   std::string name;         // empty: telltale itself
   std::string description;  // one line
+  std::string group;        // heading in the list of verbs; empty: not listed
   std::vector<OptionWords> positions;
   std::vector<OptionWords> options;
-  std::string footer;            // preformatted lines
+  std::string footer;  // preformatted lines
+  std::span<const Example> examples;
   std::vector<VerbWords> verbs;  // of telltale itself
 
+  // Those that help and completion offer.
+  [[nodiscard]] std::vector<VerbWords> listed_verbs() const;
   // "telltale top"
   [[nodiscard]] std::string command() const;
   // "[OPTIONS] -o FILE FILE..."

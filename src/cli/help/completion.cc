@@ -40,11 +40,11 @@ std::string bash_script(const VerbWords& all) {
       "  COMPREPLY=()\n"
       "  if ((COMP_CWORD == 1)); then\n";
   std::vector<std::string> first = option_names(all);
-  for (const VerbWords& verb : all.verbs) first.push_back(verb.name);
+  for (const VerbWords& verb : all.listed_verbs()) first.push_back(verb.name);
   out += fmt::format("    COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n    return\n  fi\n",
                      fmt::join(first, " "));
   out += "  case $verb:$before in\n";
-  for (const VerbWords& verb : all.verbs) {
+  for (const VerbWords& verb : all.listed_verbs()) {
     for (const OptionWords& option : verb.options) {
       if (option.choices.empty()) continue;
       std::vector<std::string> patterns;
@@ -55,7 +55,7 @@ std::string bash_script(const VerbWords& all) {
     }
   }
   out += "  esac\n  case $verb in\n";
-  for (const VerbWords& verb : all.verbs) {
+  for (const VerbWords& verb : all.listed_verbs()) {
     std::vector<std::string> words = option_names(verb);
     for (const OptionWords& position : verb.positions) {
       words.insert(words.end(), position.choices.begin(), position.choices.end());
@@ -82,7 +82,7 @@ std::string fish_script(const VerbWords& all) {
     out += " -d " + single_quoted(option.description) + "\n";
   };
   for (const OptionWords& option : all.options) add("__fish_use_subcommand", option);
-  for (const VerbWords& verb : all.verbs) {
+  for (const VerbWords& verb : all.listed_verbs()) {
     out += fmt::format("complete -c telltale -f -n __fish_use_subcommand -a {} -d {}\n", verb.name,
                        single_quoted(verb.description));
     const std::string chosen = "__fish_seen_subcommand_from " + verb.name;
@@ -96,12 +96,74 @@ std::string fish_script(const VerbWords& all) {
   return out;
 }
 
+// A word in a specification of zsh's _arguments or _describe, inside single quotes.
+std::string zsh_word(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+      continue;
+    }
+    if (c == '[' || c == ']' || c == ':' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string zsh_values(const OptionWords& option) {
+  if (option.is_flag()) return "";
+  std::string values = ":" + zsh_word(option.value) + ":";
+  if (!option.choices.empty()) return values + fmt::format("({})", fmt::join(option.choices, " "));
+  return option.takes_file() ? values + "_files" : values + " ";
+}
+
+// For a file `_telltale` in a folder of $fpath, and for `source`.
+std::string zsh_script(const VerbWords& all) {
+  std::string out =
+      "#compdef telltale\n"
+      "_telltale() {\n"
+      "  if (( CURRENT == 2 )); then\n"
+      "    local -a verbs=(\n";
+  for (const VerbWords& verb : all.listed_verbs())
+    out += fmt::format("      '{}:{}'\n", verb.name, zsh_word(verb.description));
+  out +=
+      "    )\n"
+      "    _describe verb verbs\n"
+      "    return\n"
+      "  fi\n"
+      "  local verb=$words[2]\n"
+      "  shift words\n"
+      "  (( CURRENT-- ))\n"
+      "  case $verb in\n";
+  for (const VerbWords& verb : all.listed_verbs()) {
+    out += fmt::format("    {}) _arguments", verb.name);
+    for (const OptionWords& option : verb.options) {
+      for (const std::string& name : option.names()) {
+        out += fmt::format(" \\\n      '{}{}[{}]{}'", option.repeatable ? "*" : "", name,
+                           zsh_word(option.description), zsh_values(option));
+      }
+    }
+    bool any = false;
+    for (const OptionWords& position : verb.positions) {
+      out += fmt::format(" \\\n      '{}{}'", position.repeatable ? "*" : "", zsh_values(position));
+      any = any || position.repeatable;
+    }
+    if (!any) out += " \\\n      '*:file:_files'";
+    out += " ;;\n";
+  }
+  return out +
+         "  esac\n"
+         "}\n"
+         "if [[ $funcstack[1] == _telltale ]]; then _telltale \"$@\"; else compdef _telltale "
+         "telltale; "
+         "fi\n";
+}
+
 }  // namespace
 
 std::string completion_script(std::string_view shell, const VerbWords& all) {
   if (shell == "fish") return fish_script(all);
-  // zsh runs bash's completion functions.
-  if (shell == "zsh") return "autoload -U +X bashcompinit && bashcompinit\n" + bash_script(all);
+  if (shell == "zsh") return zsh_script(all);
   return bash_script(all);
 }
 

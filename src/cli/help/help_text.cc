@@ -6,6 +6,7 @@ namespace telltale::cli {
 namespace {
 
 constexpr size_t kWidth = 80;
+constexpr size_t kExampleIndent = 6;
 constexpr size_t kColumn = 24;  // where descriptions begin
 
 // "  NAMES   description"; the description starts on a new line if the names are too long.
@@ -63,8 +64,12 @@ std::string help_text(const VerbWords& words) {
   std::string text = wrapped(words.description, 0, 0, kWidth);
   text += usage + wrapped(words.arguments(), usage.size(), usage.size(), kWidth);
   if (!words.verbs.empty()) {
-    text += "\nVerbs:\n";
-    for (const VerbWords& verb : words.verbs) text += entry(verb.name, verb.description);
+    std::string group;
+    for (const VerbWords& verb : words.listed_verbs()) {
+      if (verb.group != group) text += "\n" + verb.group + ":\n";
+      group = verb.group;
+      text += entry(verb.name, verb.description);
+    }
   }
   if (!words.positions.empty()) {
     text += "\nArguments:\n";
@@ -76,6 +81,11 @@ std::string help_text(const VerbWords& words) {
   text += "\nOptions:\n";
   for (const OptionWords& option : words.options)
     text += entry(option_names(option), option_description(option));
+  if (!words.examples.empty()) text += "\nExamples:\n";
+  for (const Example& example : words.examples) {
+    text += "  " + std::string(example.command) + "\n" + std::string(kExampleIndent, ' ') +
+            wrapped(std::string(example.meaning), kExampleIndent, kExampleIndent, kWidth);
+  }
   if (!words.footer.empty()) {
     text += "\n" + words.footer;
     if (!text.ends_with('\n')) text += "\n";

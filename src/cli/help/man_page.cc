@@ -77,6 +77,13 @@ std::string description(const VerbWords& verb) {
   return text;
 }
 
+std::string examples(const VerbWords& verb) {
+  std::string text = verb.examples.empty() ? "" : ".SH EXAMPLES\n";
+  for (const Example& example : verb.examples)
+    text += entry(bold(example.command), sentence(std::string(example.meaning)));
+  return text;
+}
+
 std::string see_also(const VerbWords& all, const VerbWords& verb) {
   std::string text = ".SH \"SEE ALSO\"\n";
   std::vector<std::string> names;
@@ -151,7 +158,7 @@ std::string man_page(const VerbWords& all, const VerbWords& verb) {
   std::string summary = verb.description;
   if (summary.starts_with("telltale: ")) summary.erase(0, 10);
   text += ".SH NAME\n" + roff(name) + " \\- " + roff(summary) + "\n";
-  text += synopsis(verb) + description(verb) + options(verb);
+  text += synopsis(verb) + description(verb) + options(verb) + examples(verb);
   text += ".SH \"EXIT STATUS\"\n";
   for (const ExitStatusWords& each : kExitStatusWords)
     text += entry(bold(std::to_string(each.status)), each.text);

@@ -30,6 +30,11 @@ Option& Option::required() {
   return *this;
 }
 
+Option& Option::optional() {
+  option_->required(false);
+  return *this;
+}
+
 Option& Option::one_of(const std::vector<std::string>& values) {
   option_->check(CLI::IsMember(values));
   return *this;
@@ -81,6 +86,12 @@ Command Command::add_verb(const std::string& name, const std::string& descriptio
   return Command(*app_->add_subcommand(name, description));
 }
 
+Command Command::verb(const std::string& name) const {
+  return Command(*app_->get_subcommand(name));
+}
+
+void Command::group(const std::string& heading) { app_->group(heading); }
+
 Option Command::add_option(const std::string& names, std::string& value,
                            const std::string& description) {
   return Option(*app_->add_option(names, value, description));
@@ -124,6 +135,10 @@ Option Command::option(const std::string& name) const { return Option(*app_->get
 void Command::end_options_at_positionals() { app_->positionals_at_end(); }
 
 void Command::footer(const std::string& text) { app_->footer(text); }
+
+void Command::before_callback(std::function<void()> run) {
+  app_->parse_complete_callback(std::move(run));
+}
 
 void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
 

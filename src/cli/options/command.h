@@ -32,6 +32,7 @@ class Option {
   Option& show_default();
 
   Option& required();
+  Option& optional();  // undoes required()
   Option& one_of(const std::vector<std::string>& values);
   Option& one_of_numbers(const std::vector<int>& values);
   Option& in_range(uint64_t least, uint64_t most);
@@ -63,6 +64,11 @@ class Command {
 
   Command add_verb(const std::string& name, const std::string& description);
 
+  // REQUIRES: a verb of that name was added.
+  [[nodiscard]] Command verb(const std::string& name) const;
+  // Heading under which help lists this verb; empty: help does not list it.
+  void group(const std::string& heading);
+
   // `names` is "-o,--output", or a positional's name.
   Option add_option(const std::string& names, std::string& value, const std::string& description);
   Option add_option(const std::string& names, std::vector<std::string>& values,
@@ -81,6 +87,8 @@ class Command {
   void end_options_at_positionals();
   // Preformatted lines below the help text.
   void footer(const std::string& text);
+  // Runs before the callback, when the command's options are known.
+  void before_callback(std::function<void()> run);
   // Runs if the command line selects this command.
   void callback(std::function<void()> run);
 

@@ -8,6 +8,7 @@
 
 #include "import/formats.h"
 #include "import/open_recording.h"
+#include "import/recording_folder.h"
 #include "import/timed_calls.h"
 
 namespace telltale::cli {
@@ -27,7 +28,9 @@ Result<void> for_each_file(
   const Result<CallFilter> filter = options.filter();
   if (!filter) return std::unexpected(filter.error());
   if (filter->keeps_everything()) {
-    for (const std::string& path : options.files) {
+    const Result<std::vector<std::string>> files = files_of(open);
+    if (!files) return std::unexpected(files.error());
+    for (const std::string& path : *files) {
       const Result<InputFile> file = InputFile::open(path, open.limits);
       if (!file) return std::unexpected(file.error());
       if (const Result<void> done = use_one(*file, nullptr); !done) return done;
@@ -39,10 +42,11 @@ Result<void> for_each_file(
   const TimedCalls* calls = (*recording)->timed_calls();
   if (calls == nullptr) {
     return usage_error(fmt::format("filters select records by calls, but {} has {}",
-                                   (*recording)->format().noun,
-                                   (*recording)->describe_capabilities()));
+                                   (*recording)->noun(), (*recording)->describe_capabilities()));
   }
-  RecordFilter chosen(*filter, calls->clock(), calls->first_time(), calls->functions());
+  CallFilter settled = *filter;
+  settle_window(**recording, options, settled);
+  RecordFilter chosen(settled, calls->clock(), calls->first_time(), calls->functions());
   for (size_t i = 0; i < (*recording)->file_count(); ++i) {
     (*recording)->name_addresses(chosen, i);
     if (const Result<void> done = use_one((*recording)->input(i), &chosen); !done) return done;

@@ -24,11 +24,13 @@ Measure measure_of_option(const std::string& name) {
   return measure_of_name(name).value_or(Measure::time);
 }
 
-void remark_nothing_measured(const std::string& name, std::span<const Measure> has) {
-  if (std::ranges::find(has, measure_of_option(name)) != has.end()) {
-    fmt::print(stderr, "telltale: nothing that the filters select has the measure {}\n", name);
-    return;
-  }
+namespace {
+
+bool has_measure(const std::string& name, std::span<const Measure> has) {
+  return std::ranges::find(has, measure_of_option(name)) != has.end();
+}
+
+std::string no_data(const std::string& name, std::span<const Measure> has) {
   std::string others;
   for (const Measure measure : has) {
     if (measure == Measure::time)
@@ -38,8 +40,22 @@ void remark_nothing_measured(const std::string& name, std::span<const Measure> h
   const bool calls = std::ranges::find(has, Measure::time) != has.end();
   if (!others.empty()) others = fmt::format("use --measure {} with stacks or flame", others);
   if (calls) others = others.empty() ? "it has calls" : "it has calls, and " + others;
-  fmt::print(stderr, "telltale: the recording has no data for the measure {}{}{}\n", name,
-             others.empty() ? "" : "; ", others);
+  return fmt::format("the recording has no data for the measure {}{}{}", name,
+                     others.empty() ? "" : "; ", others);
+}
+
+}  // namespace
+
+Result<void> check_measured(const std::string& name, std::span<const Measure> has) {
+  if (has.empty() || has_measure(name, has)) return {};
+  return usage_error(no_data(name, has));
+}
+
+void remark_nothing_measured(const std::string& name, std::span<const Measure> has) {
+  fmt::print(stderr, "telltale: {}\n",
+             has_measure(name, has)
+                 ? fmt::format("nothing that the filters select has the measure {}", name)
+                 : no_data(name, has));
 }
 
 }  // namespace telltale::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/options/command.h"
 #include "output/tree/measured_tree.h"
 
@@ -15,8 +16,10 @@ void add_measure_option(Command verb, std::string& measure, std::vector<std::str
                         const std::string& text);
 // Measure::time for the verb's names of measures of calls.
 Measure measure_of_option(const std::string& name);
-// Prints on standard error that the recording has no data for the requested measure, and names the
-// measures that it has.
+// Errors: usage, if the recording has data, but none for the requested measure: what is made from
+// it would be empty. The message names the measures that it has.
+Result<void> check_measured(const std::string& name, std::span<const Measure> has);
+// Prints the same on standard error, or that the filters selected nothing.
 void remark_nothing_measured(const std::string& name, std::span<const Measure> has);
 
 }  // namespace telltale::cli

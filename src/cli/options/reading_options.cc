@@ -55,19 +55,31 @@ std::optional<uint64_t> parse_duration(std::string_view text, uint64_t default_u
 }
 
 // A window of time: FROM..TO or, equivalently, FROM-TO; either end may be omitted. An end without a
-// unit has the other's; without any unit both are seconds, as in mprof-report.
+// unit has the other's; without any unit both are seconds, as in mprof-report. In the form with
+// dots, an end with a minus counts from the end of the recording.
 struct Window {
   uint64_t from_ns = 0;
   uint64_t to_ns = CallFilter().to_ns;
+  bool from_is_before_end = false;
+  bool to_is_before_end = false;
 };
+bool take_minus(std::string_view& text) {
+  if (text.size() < 2 || !text.starts_with('-')) return false;
+  text.remove_prefix(1);
+  return true;
+}
 std::optional<Window> parse_window(std::string_view text) {
   const size_t dots = text.find("..");
   const size_t between = dots == std::string_view::npos ? text.find('-') : dots;
   if (between == std::string_view::npos) return std::nullopt;
-  const std::string_view from = text.substr(0, between);
-  const std::string_view to = text.substr(between + (between == dots ? 2 : 1));
+  std::string_view from = text.substr(0, between);
+  std::string_view to = text.substr(between + (between == dots ? 2 : 1));
   constexpr uint64_t kSecond = 1'000'000'000;
   Window window;
+  if (between == dots) {
+    window.from_is_before_end = take_minus(from);
+    window.to_is_before_end = take_minus(to);
+  }
   if (!from.empty()) {
     const auto parsed = parse_duration(from, unit_of(to).value_or(kSecond));
     if (!parsed) return std::nullopt;
@@ -78,7 +90,11 @@ std::optional<Window> parse_window(std::string_view text) {
     if (!parsed) return std::nullopt;
     window.to_ns = *parsed;
   }
-  if (window.from_ns > window.to_ns) return std::nullopt;
+  // Which is earlier is known if both count from the same end.
+  if (window.from_is_before_end && window.to_is_before_end)
+    return window.from_ns < window.to_ns ? std::nullopt : std::optional(window);
+  if (!window.from_is_before_end && !window.to_is_before_end && window.from_ns > window.to_ns)
+    return std::nullopt;
   return window;
 }
 
@@ -144,18 +160,40 @@ Result<CallFilter> ReadingOptions::filter() const {
   if (!time.empty()) {
     const std::optional<Window> window = parse_window(time);
     if (!window) {
-      return usage_error("--time needs FROM..TO, such as 1.5ms..2s or 0.2..1 (seconds), but got " +
-                         time);
+      return usage_error(
+          "--time needs FROM..TO, such as 1.5ms..2s, 0.2..1 (seconds) or -10ms.. (the last 10 "
+          "ms), but got " +
+          time);
     }
     filter.from_ns = window->from_ns;
     filter.to_ns = window->to_ns;
+    filter.from_is_before_end = window->from_is_before_end;
+    filter.to_is_before_end = window->to_is_before_end;
   }
   filter.functions = functions;
   if (depth != 0) filter.max_depth = depth;
   return filter;
 }
 
+std::optional<uint64_t> parse_duration_option(std::string_view text) {
+  return parse_duration(text, 1'000'000'000);
+}
+
+NameStyle ReadingOptions::name_style() const {
+  if (names.empty()) return json || csv ? NameStyle::full : NameStyle::short_names;
+  if (names == "mangled") return NameStyle::mangled;
+  return names == "full" ? NameStyle::full : NameStyle::short_names;
+}
+
 namespace {
+
+// Verbs whose answer is a text to read.
+bool prints_pages(std::string_view verb) {
+  static constexpr std::string_view kPrint[] = {"info",   "top",       "report", "stacks",
+                                                "replay", "slow",      "diff",   "dump",
+                                                "check",  "histogram", "paths",  "resolve"};
+  return std::ranges::find(kPrint, verb) != std::end(kPrint);
+}
 
 void add_filter_options(Command verb, ReadingOptions& options) {
   verb.add_option("--thread", options.threads, "only these threads")
@@ -164,10 +202,10 @@ void add_filter_options(Command verb, ReadingOptions& options) {
   verb.add_option("--time", options.time,
                   "only what begins in this window of time since the start of the recording: "
                   "FROM..TO or FROM-TO, FROM inclusive and TO exclusive; times have a unit (ns, "
-                  "us, ms, s) or are seconds; either may be omitted")
+                  "us, ms, s) or are seconds; either may be omitted; -10ms.. counts from the end")
       .type_name("FROM..TO");
   verb.add_option("--function", options.functions,
-                  "only functions whose name matches this shell pattern")
+                  "only functions whose short, full or linkage name matches this shell pattern")
       .type_name("GLOB")
       .one_value_each();
   verb.add_option("--depth", options.depth,
@@ -179,8 +217,10 @@ void add_filter_options(Command verb, ReadingOptions& options) {
 
 void add_reading_options(Command verb, ReadingOptions& options) {
   options.verb = verb.name();
-  verb.add_option("FILE", options.files,
-                  "recordings; several are read as one; - means standard input")
+  verb.add_option(
+          "FILE", options.files,
+          "recordings; several are read as one; a folder means all recordings in it; - means "
+          "standard input")
       .required();
   verb.add_option("--program", options.programs,
                   "program, shared object or separate debug file that maps ids to functions; "
@@ -199,6 +239,10 @@ void add_reading_options(Command verb, ReadingOptions& options) {
           "read compressed input up to this size, whatever its ratio (default: 4 GiB, ratio 200)")
       .type_name("N");
   add_filter_options(verb, options);
+  add_terminal_options(verb, options.terminal);
+  verb.before_callback([&options] {
+    begin_terminal(options.terminal, prints_pages(options.verb) && !options.follow);
+  });
 }
 
 void add_format_description_option(Command verb, ReadingOptions& options) {
@@ -213,6 +257,20 @@ void add_follow_option(Command verb, ReadingOptions& options) {
                 "the recording is still being written: print the answer again whenever it grows");
 }
 
+void add_names_option(Command verb, ReadingOptions& options) {
+  verb.add_option("--names", options.names,
+                  "names of functions; default: short in text and pages, full in --json and --csv")
+      .one_of({"short", "full", "mangled"});
+}
+
+Option add_limit_option(Command verb, size_t& rows, const std::string& description) {
+  return verb.add_option("-n,--limit,--rows", rows, description).type_name("N");
+}
+
+void settle_window(const Recording& recording, const ReadingOptions& options, CallFilter& filter) {
+  if (filter.counts_from_end()) filter.settle(recording.info(options.jobs).span_ns());
+}
+
 void add_csv_option(Command verb, ReadingOptions& options) {
   verb.add_flag("--csv", options.csv, "print CSV").excludes("--json");
 }
@@ -225,7 +283,7 @@ int report_error(const Error& error) {
 Result<void> check_options(const ReadingOptions& options, const CallFilter& filter,
                            const Recording& recording) {
   if (recording.timed_calls() != nullptr) return {};
-  const std::string_view noun = recording.format().noun;
+  const std::string_view noun = recording.noun();
   if (recording.paths_in_frames() != nullptr) {
     if (filter.keeps_every_time() && filter.max_depth == CallFilter().max_depth && !options.follow)
       return {};
@@ -259,7 +317,9 @@ int answer_recording(const ReadingOptions& options,
     if (usable) usable = check_options(options, *filter, opened);
     if (!usable) return report_error(usable.error());
     writers = opened.writers();
-    return answer(opened, *filter);
+    CallFilter settled = *filter;
+    settle_window(opened, options, settled);
+    return answer(opened, settled);
   });
 }
 

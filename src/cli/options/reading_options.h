@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +13,11 @@
 #include "base/problem.h"
 #include "cli/options/command.h"
 #include "cli/options/follow.h"
+#include "cli/options/terminal.h"
 #include "import/open_options.h"
 #include "import/recording.h"
 #include "model/call_filter.h"
+#include "model/name_style.h"
 
 namespace telltale::cli {
 
@@ -26,6 +29,7 @@ struct ReadingOptions {
   std::vector<std::string> threads;
   std::string time;
   std::vector<std::string> functions;
+  std::string names;                    // --names; empty: name_style() decides
   size_t depth = 0;                     // 0: no limit
   size_t jobs = 0;                      // 0: all cores
   std::string format_description;       // of a StackTrack platform
@@ -34,6 +38,7 @@ struct ReadingOptions {
   bool json = false;
   bool csv = false;
   bool follow = false;
+  TerminalOptions terminal;
   bool thread_names = true;                                           // OpenOptions::thread_names
   std::shared_ptr<Follower> follower = std::make_shared<Follower>();  // at work if `follow`
   // Keeps the input for --strict: standard input cannot be read again.
@@ -42,6 +47,8 @@ struct ReadingOptions {
   [[nodiscard]] OpenOptions open_options() const;
   // Errors: usage, for a malformed filter.
   [[nodiscard]] Result<CallFilter> filter() const;
+  // --names; without it short names for people, and full ones for programs (--json, --csv).
+  [[nodiscard]] NameStyle name_style() const;
 };
 
 // FILE..., --program, --strict, --json, --jobs, --max-decompressed-bytes, --thread, --time,
@@ -51,9 +58,15 @@ void add_reading_options(Command verb, ReadingOptions& options);
 void add_format_description_option(Command verb, ReadingOptions& options);
 // --follow, for verbs that answer through answer_recording or answer_and_follow.
 void add_follow_option(Command verb, ReadingOptions& options);
+// --names, for verbs that show names of functions.
+void add_names_option(Command verb, ReadingOptions& options);
+// -n, --limit and --rows: one option, how many rows of a table are shown.
+Option add_limit_option(Command verb, size_t& rows, const std::string& description);
 // --csv.
 void add_csv_option(Command verb, ReadingOptions& options);
 
+// "1.5ms" in nanoseconds; a number without a unit is in seconds. Nothing if it is no duration.
+std::optional<uint64_t> parse_duration_option(std::string_view text);
 // Prints "telltale: ..." to standard error and returns the exit status for the error.
 int report_error(const Error& error);
 // Opens the options' files. Errors: as the function of that name of import/open_recording.h.
@@ -66,6 +79,8 @@ int answer_and_follow(const ReadingOptions& options,
 // recording has nothing that the verb uses (verb_uses.h). Repeats with --follow.
 int answer_recording(const ReadingOptions& options,
                      const std::function<int(const Recording&, const CallFilter&)>& answer);
+// Makes a window of time that counts from the recording's end one that counts from its beginning.
+void settle_window(const Recording& recording, const ReadingOptions& options, CallFilter& filter);
 // Rejects filters and --follow that do not apply to a recording. Errors: usage.
 Result<void> check_options(const ReadingOptions& options, const CallFilter& filter,
                            const Recording& recording);

@@ -50,11 +50,31 @@ TEST(TimeOption, IsExactToTheNanosecond) {
   EXPECT_EQ(window_of("18446744073s.."), ns(18'446'744'073'000'000'000U, kEnd));
 }
 
+TEST(TimeOption, AMinusCountsFromTheEnd) {
+  const auto settled = [](const std::string& text) -> Window {
+    ReadingOptions options;
+    options.time = text;
+    Result<CallFilter> filter = options.filter();
+    if (!filter) return std::nullopt;
+    EXPECT_TRUE(filter->counts_from_end());
+    EXPECT_FALSE(filter->keeps_every_time());
+    filter->settle(/*span_ns=*/1000);
+    EXPECT_FALSE(filter->counts_from_end());
+    return std::pair(filter->from_ns, filter->to_ns);
+  };
+  EXPECT_EQ(settled("-10ns.."), ns(990, kEnd));
+  EXPECT_EQ(settled("-10..-3ns"), ns(990, 997));
+  EXPECT_EQ(settled("..-3ns"), ns(0, 997));
+  EXPECT_EQ(settled("20ns..-3ns"), ns(20, 997));
+  EXPECT_EQ(settled("-2us.."), ns(0, kEnd)) << "longer than the recording";
+  EXPECT_EQ(settled("-3..-10ns"), std::nullopt) << "ends before it begins";
+}
+
 TEST(TimeOption, RefusesWhatIsNoWindow) {
   for (const char* text :
-       {"1s", "nonsense", "1x..2", "1..2m", "-1s..2s", "1e3..2e3", "inf..", "nan..1", "1..2..3",
-        "1.2.3..4", "18446744074..", "18446744073709551616ns..", "99999999999999999999s..", "1 ..2",
-        "s..", "..ms"})
+       {"1s", "nonsense", "1x..2", "1..2m", "--1s..2s", "1e3..2e3", "-..", "..-", "-1s-2s", "inf..",
+        "nan..1", "1..2..3", "1.2.3..4", "18446744074..", "18446744073709551616ns..",
+        "99999999999999999999s..", "1 ..2", "s..", "..ms"})
     EXPECT_EQ(window_of(text), std::nullopt) << text;
 }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <string_view>
 
@@ -63,6 +64,18 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
+uint64_t nanoseconds(const timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(time.tv_usec) * 1000;
+}
+
+// The clock of the side record's start. (steady_clock is the same in libstdc++, by no promise.)
+uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+}
+
 }  // namespace
 
 Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) {
@@ -86,6 +99,9 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) 
     outcome.elapsed_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     outcome.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+    outcome.end_monotonic_ns = monotonic_ns();
+    outcome.user_ns = nanoseconds(usage.ru_utime);
+    outcome.system_ns = nanoseconds(usage.ru_stime);
   }
   sigaction(SIGCHLD, &children_before, nullptr);
   sigprocmask(SIG_SETMASK, &before, nullptr);

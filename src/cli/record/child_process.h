@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,10 @@ struct ChildOutcome {
   int pid = 0;
   int wait_status = 0;  // as of waitpid(2)
   double elapsed_seconds = 0;
-  double cpu_seconds = 0;  // user and system
+  double cpu_seconds = 0;         // user and system
+  uint64_t end_monotonic_ns = 0;  // CLOCK_MONOTONIC
+  uint64_t user_ns = 0;
+  uint64_t system_ns = 0;
 };
 
 // Runs the command and waits for it. The child inherits standard streams, working directory, signal

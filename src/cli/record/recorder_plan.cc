@@ -14,6 +14,8 @@
 
 #include "bytes/input_file.h"
 #include "cli/record/child_process.h"
+#include "cli/record/process_end.h"
+#include "cli/record/recorder_settings.h"
 #include "formats/xray/fdr_frames.h"
 #include "formats/xray/records.h"
 #include "formats/xray/side_record.h"
@@ -38,8 +40,11 @@ Result<std::string> find_library(std::string_view name) {
   const fs::path folder = self.parent_path();
   for (const std::string_view place :
        {"../runtime/xray", TELLTALE_LIBRARY_FOLDER, "../lib", "../lib64"}) {
-    const fs::path path = (folder / place / name).lexically_normal();
-    if (fs::exists(path, failure)) return path.string();
+    std::string path = (folder / place / name).lexically_normal();
+    if (fs::exists(path, failure)) return path;
+    // Without the development files there is only the name that programs load.
+    std::string versioned = path + "." TELLTALE_SOVERSION;
+    if (fs::exists(versioned, failure)) return versioned;
   }
   return io_error((folder / TELLTALE_LIBRARY_FOLDER / name).lexically_normal().string(),
                   "the recorder is not installed", ENOENT);
@@ -48,9 +53,11 @@ Result<std::string> find_library(std::string_view name) {
 // Settings of a recorder in the syntax of its environment variable.
 class Settings {
  public:
-  Result<void> add(std::string_view key, std::string_view value) {
-    if (value.contains(','))
-      return usage_error(fmt::format("{} cannot hold a comma: {}", key, value));
+  explicit Settings(RecorderKind recorder) : recorder_(recorder) {}
+
+  // `origin`: what the user wrote.
+  Result<void> add(std::string_view key, std::string_view value, std::string_view origin) {
+    if (auto accepted = check_setting(recorder_, key, value, origin); !accepted) return accepted;
     if (!text_.empty()) text_ += ',';
     text_ += fmt::format("{}={}", key, value);
     return {};
@@ -58,6 +65,7 @@ class Settings {
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
+  RecorderKind recorder_;
   std::string text_;
 };
 
@@ -84,19 +92,28 @@ Result<void> add_given_settings(const RecorderOptions& options, Settings& settin
     if (equals == std::string::npos || equals == 0)
       return usage_error("--set needs KEY=VALUE, but got " + setting);
     const std::string_view all = setting;
-    if (auto added = settings.add(all.substr(0, equals), all.substr(equals + 1)); !added)
+    if (auto added =
+            settings.add(all.substr(0, equals), all.substr(equals + 1), "--set " + setting);
+        !added)
       return added;
   }
   return {};
 }
 
-using Pairs = std::initializer_list<std::pair<std::string_view, std::string>>;
+// A setting that an option made. An empty value is not set.
+struct OptionSetting {
+  std::string_view option;
+  std::string_view key;
+  std::string value;
+};
 
-Result<std::string> all_settings(const RecorderOptions& options, Pairs pairs) {
-  Settings settings;
-  for (const auto& [key, value] : pairs) {
+Result<std::string> all_settings(RecorderKind recorder, const RecorderOptions& options,
+                                 std::initializer_list<OptionSetting> from_options) {
+  Settings settings(recorder);
+  for (const auto& [option, key, value] : from_options) {
     if (value.empty()) continue;
-    if (auto added = settings.add(key, value); !added) return std::unexpected(added.error());
+    if (auto added = settings.add(key, value, fmt::format("{} {}", option, value)); !added)
+      return std::unexpected(added.error());
   }
   if (auto added = add_given_settings(options, settings); !added)
     return std::unexpected(added.error());
@@ -105,23 +122,56 @@ Result<std::string> all_settings(const RecorderOptions& options, Pairs pairs) {
 
 std::string number_or_empty(size_t number) { return number == 0 ? "" : std::to_string(number); }
 
+constexpr uint64_t kDefaultFileBytes = uint64_t{4} << 30;
+constexpr uint64_t kDefaultRingBytes = uint64_t{64} << 20;
+
+// The size that the user gave the recording; empty if none.
+std::string given_size(const RecorderOptions& options) {
+  constexpr std::string_view kKey = "size=";
+  std::string size = options.size;
+  for (const std::string& setting : options.settings) {
+    if (setting.starts_with(kKey)) size = setting.substr(kKey.size());
+  }
+  return size;
+}
+
+// The size of each recording, so that none fills the disk: without --size, the recorder's default
+// but at most half of what is free. Errors: usage, for a --size that the disk cannot hold.
+Result<std::string> limited_size(const RecorderOptions& options, const fs::path& folder) {
+  if (options.mode == "snapshot") return options.size;
+  std::error_code failure;
+  const fs::space_info space = fs::space(folder, failure);
+  if (failure) return options.size;
+  const std::string given = given_size(options);
+  if (!given.empty()) {
+    if (size_in_bytes(given) <= space.available) return options.size;
+    return usage_error(fmt::format("a recording of {} does not fit: {} has {} bytes free", given,
+                                   folder.string(), space.available));
+  }
+  const uint64_t usual = options.mode == "ring" ? kDefaultRingBytes : kDefaultFileBytes;
+  return space.available / 2 >= usual ? std::string() : std::to_string(space.available / 2);
+}
+
 Result<std::string> xray_settings(const RecorderOptions& options, const fs::path& folder) {
   const fs::path name = options.output.empty()
                             ? fs::path("%p.%i.%n.xray")
                             : fs::path(with_doubled_percents(fs::path(options.output).filename()));
   const std::string pattern = (with_doubled_percents(folder.string()) / name).string();
+  const Result<std::string> size = limited_size(options, folder);
+  if (!size) return std::unexpected(size.error());
   return all_settings(
-      options, {{"file", pattern},
-                {"mode", options.mode},
-                {"size", options.size},
-                {"functions", function_list(options)},
-                {"depth", number_or_empty(options.depth)},
-                {"min", options.min},
-                {"threads", options.threads == 0 ? "" : fmt::format("1/{}", options.threads)},
-                {"clock", options.sparse == 0 ? "" : fmt::format("sparse:{}", options.sparse)},
-                {"version", options.version == 0 ? "" : std::to_string(options.version)},
-                {"signal", options.signal},
-                {"fork", options.no_fork ? "off" : ""}});
+      RecorderKind::xray, options,
+      {{"--output", "file", pattern},
+       {"--mode", "mode", options.mode},
+       {"--size", "size", *size},
+       {"--function and --without", "functions", function_list(options)},
+       {"--depth", "depth", number_or_empty(options.depth)},
+       {"--min", "min", options.min},
+       {"--threads", "threads", options.threads == 0 ? "" : fmt::format("1/{}", options.threads)},
+       {"--sparse", "clock", options.sparse == 0 ? "" : fmt::format("sparse:{}", options.sparse)},
+       {"--fdr-version", "version", options.version == 0 ? "" : std::to_string(options.version)},
+       {"--signal", "signal", options.signal},
+       {"--no-fork", "fork", options.no_fork ? "off" : ""}});
 }
 
 // Whether a KEY=VALUE of --set is for the StackTrack recorder. All others go to the XRay recorder,
@@ -154,10 +204,22 @@ Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs
   const std::string path =
       options.output.empty() ? "" : (folder / fs::path(options.output).filename()).string();
   return all_settings(
-      options, {{path.empty() ? "dir" : "path", path.empty() ? folder.string() : path},
-                {ring ? "ring" : "rotate", options.size.empty() && ring ? "64M" : options.size},
-                {"clock", number_or_empty(options.sparse)},
-                {"fork", options.no_fork ? "no" : ""}});
+      RecorderKind::stacktrack, options,
+      {{"--output", path.empty() ? "dir" : "path", path.empty() ? folder.string() : path},
+       {"--size", ring ? "ring" : "rotate", options.size.empty() && ring ? "64M" : options.size},
+       {"--sparse", "clock", number_or_empty(options.sparse)},
+       {"--no-fork", "fork", options.no_fork ? "no" : ""}});
+}
+
+// A file is made and removed, because permissions alone do not say whether the file system is
+// read-only or full.
+Result<void> check_folder(const std::string& folder) {
+  std::string name = folder + "/.telltale-XXXXXX";
+  const int file = ::mkstemp(name.data());
+  if (file < 0) return io_error(folder, "cannot record into this folder", errno);
+  ::close(file);
+  ::unlink(name.c_str());
+  return {};
 }
 
 bool is_recording(const RecorderPlan& plan, const fs::directory_entry& entry) {
@@ -219,8 +281,9 @@ std::vector<std::string> suffixes_of(const fs::path& output, Recorders recorders
   return suffixes;
 }
 
-std::string why_nothing(const RecordingHooks& hooks, const std::string& program,
-                        Recorders recorders) {
+// Why the recorder has nothing to record, judging by the program's file; empty if it has.
+std::string why_not_recorded(const RecordingHooks& hooks, const std::string& program,
+                             Recorders recorders) {
   if (!recorders.xray)
     return "neither " + program + " nor what it may have started reached a StackTrack checkpoint";
   const bool has_hooks = hooks.xray || hooks.function_calls;
@@ -228,8 +291,7 @@ std::string why_nothing(const RecordingHooks& hooks, const std::string& program,
     return program +
            " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
   }
-  if (has_hooks)
-    return "the recorder could not start, or none of the functions it watches was called";
+  if (has_hooks) return {};
   if (hooks.xray_runtime) {
     return program +
            " was built with -fxray-instrument, but clang leaves functions as small as its own out "
@@ -241,6 +303,22 @@ std::string why_nothing(const RecordingHooks& hooks, const std::string& program,
       "-finstrument-functions, and not statically linked (clang leaves small functions out: "
       "-fxray-instruction-threshold=1 instruments all)",
       program, recorders.stacktrack ? "reached a StackTrack checkpoint or " : "");
+}
+
+// Why a recorder that had functions to watch left no recording.
+std::string why_nothing_called(const RecorderOptions& options) {
+  if (options.mode == "snapshot") {
+    return fmt::format(
+        "no snapshot was asked for: it is written when the program gets SIG{} (`kill -{} PID`), "
+        "calls telltale_xray_snapshot() or crashes",
+        options.signal.empty() ? "USR2" : options.signal,
+        options.signal.empty() ? "USR2" : options.signal);
+  }
+  if (!options.functions.empty() || !options.without.empty()) {
+    return "none of the functions that --function and --without leave was called (they compare "
+           "plain and demangled names: 'work' or '*::work(*)')";
+  }
+  return "none of the functions that can be watched was called";
 }
 
 Result<std::pair<std::string, std::string>> preload_setting(std::string_view library) {
@@ -255,14 +333,18 @@ Result<std::pair<std::string, std::string>> preload_setting(std::string_view lib
   return std::pair("LD_PRELOAD", alone ? *path : *path + ":" + others);
 }
 
-// A process that is still running may still record.
-bool still_runs(const std::string& path) {
+// The side record of a recording; empty if there is none, or an unreadable one.
+xray::SideRecord side_record_of(const std::string& path) {
   ProblemLog problems;
   const std::string side = path + std::string(kSideSuffix);
   const Result<InputFile> input = InputFile::open(side);
-  if (!input) return false;
-  const Result<xray::SideRecord> record = xray::read_side_record(input->bytes(), side, problems);
-  return record && record->pid != 0 && ::kill(static_cast<pid_t>(record->pid), 0) == 0;
+  if (!input) return {};
+  return xray::read_side_record(input->bytes(), side, problems).value_or(xray::SideRecord{});
+}
+
+// A process that is still running may still record.
+bool still_runs(const xray::SideRecord& side) {
+  return side.pid != 0 && ::kill(static_cast<pid_t>(side.pid), 0) == 0;
 }
 
 bool has_events(const Result<InputFile>& input, const xray::FileHeader& header) {
@@ -281,14 +363,14 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
   const fs::path folder =
       fs::absolute(output.has_parent_path() ? output.parent_path() : fs::path("."), failure)
           .lexically_normal();
-  if (!fs::is_directory(folder, failure))
-    return io_error(folder.string(), "is not a directory to record to", ENOTDIR);
+  if (auto usable = check_folder(folder.string()); !usable) return std::unexpected(usable.error());
   if (!options.output.empty() && fs::exists(output, failure))
     return usage_error(options.output + " exists; a recording never overwrites a file");
   plan.folder = folder.string();
   plan.suffixes = suffixes_of(output, recorders);
   plan.before = recordings_in(plan);
-  plan.why_nothing = why_nothing(hooks, program, recorders);
+  plan.why_nothing = why_not_recorded(hooks, program, recorders);
+  if (plan.why_nothing.empty()) plan.why_nothing = why_nothing_called(options);
 
   if (recorders.stacktrack) {
     const Result<std::string> settings = stacktrack_settings(options, folder);
@@ -306,8 +388,8 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
   return plan;
 }
 
-std::vector<LeftFile> find_left_files(const RecorderPlan& plan) {
-  std::vector<LeftFile> files;
+LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome) {
+  LeftFiles left;
   for (const std::string& name : new_recordings(plan)) {
     const fs::path path = fs::path(plan.folder) / name;
     std::error_code failure;
@@ -316,17 +398,23 @@ std::vector<LeftFile> find_left_files(const RecorderPlan& plan) {
     const auto header = input ? xray::read_file_header(input->bytes())
                               : Result<xray::FileHeader>(std::unexpected(input.error()));
     if (header && header->type == xray::LogType::fdr && !has_events(input, *header)) {
-      if (!still_runs(path.string())) {
-        fs::remove(path, failure);
-        fs::remove(path.string() + std::string(kSideSuffix), failure);
-      }
+      const xray::SideRecord side = side_record_of(path.string());
+      if (still_runs(side)) continue;
+      left.left_out += side.left_out;
+      fs::remove(path, failure);
+      fs::remove(path.string() + std::string(kSideSuffix), failure);
       continue;
     }
+    write_process_end(path.string() + std::string(kSideSuffix), outcome);
     if (header && header->recorder.lost_events != 0)
-      file.note = fmt::format("{} events lost", header->recorder.lost_events);
-    files.push_back(std::move(file));
+      file.note = fmt::format("{} events lost{}", header->recorder.lost_events,
+                              side_record_of(path.string()).lost_no_space == 0
+                                  ? ""
+                                  : ": the file may not grow further, see --size, --min and "
+                                    "--mode ring");
+    left.files.push_back(std::move(file));
   }
-  return files;
+  return left;
 }
 
 Result<void> clear_left_files(const RecorderPlan& plan) {

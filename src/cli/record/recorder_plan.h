@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cli/record/child_process.h"
 
 namespace telltale::cli {
 
@@ -52,8 +53,14 @@ struct LeftFile {
 // Errors: usage, for options that exclude each other or do not apply to this recorder; io, if the
 // recorder's library is missing.
 Result<RecorderPlan> plan_recording(const RecorderOptions& options);
-// Recordings made since the plan, ordered by name. Removes files without events.
-std::vector<LeftFile> find_left_files(const RecorderPlan& plan);
+// What a run produced.
+struct LeftFiles {
+  std::vector<LeftFile> files;  // ordered by name
+  uint64_t left_out = 0;        // events that filters kept out of recordings without any event
+};
+// Recordings made since the plan. Removes those without events; the others of the child's process
+// get a note of how it ended.
+LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
 // Removes them and their side records, for runs that only measure the cost.
 Result<void> clear_left_files(const RecorderPlan& plan);
 

@@ -9,29 +9,16 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <span>
 #include <string>
 
 #include "bytes/spool.h"
+#include "bytes/write_all.h"
 
 namespace telltale::cli {
 namespace {
 
 const std::string kName = "standard input";
 constexpr int kPatienceMs = 1000;
-
-Result<void> write_all(int file, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      return io_error(kName, "cannot be copied to a temporary file for the runs",
-                      written < 0 ? errno : ENOSPC);
-    }
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return {};
-}
 
 Result<void> copy_input(int to) {
   std::array<std::byte, size_t{64} * 1024> buffer;
@@ -46,8 +33,10 @@ Result<void> copy_input(int to) {
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) return io_error(kName, "cannot be read", errno);
     if (bytes == 0) return {};
-    const std::span<const std::byte> all(buffer);
-    if (auto kept = write_all(to, all.first(static_cast<size_t>(bytes))); !kept) return kept;
+    const Bytes read = Bytes(buffer).first(static_cast<size_t>(bytes));
+    if (auto kept = write_all(to, read, kName, "cannot be copied to a temporary file for the runs");
+        !kept)
+      return kept;
   }
 }
 

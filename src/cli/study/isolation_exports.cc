@@ -98,6 +98,19 @@ size_t count_shown(const IsolationAnswer& answer, size_t limit) {
   return limit == 0 ? all : std::min(limit, all);
 }
 
+// Text in a workflow command of GitHub Actions; a property ends at commas and colons, too.
+std::string workflow_text(std::string_view text, bool is_property) {
+  std::string escaped;
+  for (const char c : visible(text)) {
+    if (c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ','))) {
+      escaped += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
 std::string node_label(const PredicateWords& words) {
   return fmt::format("{} ({}, {}:{})", words.text, words.function, words.file, words.line);
 }
@@ -138,6 +151,25 @@ void write_isolation_sarif(const IsolationAnswer& answer, size_t limit, BlockWri
   json.end_array();
   json.end_object().end_array().end_object();
   out.write("\n");
+}
+
+void write_isolation_annotations(const IsolationAnswer& answer, size_t limit, BlockWriter& out) {
+  for (size_t i = 0; i < count_shown(answer, limit); ++i) {
+    const Predictor& predictor = answer.isolation.predictors[i];
+    const PredicateWords words = answer.predicates.describe(predictor.predicate);
+    const auto& truth = predictor.counts.true_in;
+    const double importance = isolation::importance(predictor.counts, answer.isolation.runs);
+    std::string line = truth.all() < kFewRuns ? "::notice " : "::warning ";
+    line += fmt::format("file={}", workflow_text(words.file, true));
+    if (words.line != 0) line += fmt::format(",line={}", words.line);
+    line += fmt::format(",title=Predictor {} of failure::", i + 1);
+    line += workflow_text(
+        fmt::format("{} in {}: true in {} failed and {} passed runs, importance "
+                    "{:.1f} %",
+                    words.text, words.function, truth.failing, truth.successful, 100 * importance),
+        false);
+    out.write(line + "\n");
+  }
 }
 
 void write_isolation_dot(const IsolationAnswer& answer, size_t limit, BlockWriter& out) {

@@ -12,6 +12,10 @@ namespace telltale::cli {
 // predictor that was true in fewer than ten runs is for review, not a failure.
 void write_isolation_sarif(const IsolationAnswer& answer, size_t limit, BlockWriter& out);
 
+// Workflow commands of GitHub Actions: a warning for each predictor, at most `limit` (0: all); a
+// notice for one that was true in fewer than ten runs.
+void write_isolation_annotations(const IsolationAnswer& answer, size_t limit, BlockWriter& out);
+
 // A Graphviz graph: predictors, and the predicates of their affinity lists with their loss of
 // importance.
 void write_isolation_dot(const IsolationAnswer& answer, size_t limit, BlockWriter& out);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "import/study.h"
+#include "import/study_stacks.h"
 
 namespace telltale::cli {
 namespace {
@@ -31,16 +34,23 @@ void add_run(RunLabel label, std::string report, uint64_t number, IsolationInput
   }
 }
 
+// How runs ended, by their index in IsolationInput::reports.
+using Crashes = std::map<size_t, isolation::Crash>;
+
 Result<void> add_study(const std::string& folder, const IsolationSources& sources,
-                       IsolationInput& input) {
+                       IsolationInput& input, Crashes& crashes) {
   const std::string path = study_runs_path(folder);
   const Result<InputFile> file = InputFile::open(path, sources.limits);
   if (!file) return std::unexpected(file.error());
-  const auto runs = read_study_runs(file->bytes(), path, input.problems);
+  auto runs = read_study_runs(file->bytes(), path, input.problems);
   if (!runs) return std::unexpected(runs.error());
+  if (sources.slow != 0) label_slow(*runs, sources.slow);
+  const auto stacks = read_study_stacks(folder, input.problems);
+  if (!stacks) return std::unexpected(stacks.error());
   for (const StudyRun& run : *runs) {
     if (!run.build.starts_with(sources.build)) continue;
     if (!sources.other_than.empty() && run.build.starts_with(sources.other_than)) continue;
+    if (run.label == RunLabel::failed) crashes[input.reports.size()] = crash_of(run, *stacks);
     add_run(run.label, study_report_path(folder, run.number), run.number, input);
   }
   const Result<std::vector<std::string>> sites = study_sites(folder);
@@ -101,13 +111,57 @@ Result<void> add_reports(const std::string& path, bool failed, IsolationInput& i
 }
 
 Result<void> add_input(const std::string& path, const IsolationSources& sources,
-                       IsolationInput& input) {
+                       IsolationInput& input, Crashes& crashes) {
   std::error_code failure;
   if (path == "-" || !fs::is_directory(path, failure)) return add_list(path, sources, input);
-  if (is_study(path)) return add_study(path, sources, input);
+  if (is_study(path)) return add_study(path, sources, input, crashes);
   return usage_error(
       path +
       " is not a study (it has no runs.tsv); use --failed and --passed for folders of reports");
+}
+
+std::vector<isolation::CrashCluster> find_clusters(const Crashes& crashes) {
+  std::vector<size_t> reports;
+  std::vector<isolation::Crash> endings;
+  for (const auto& [report, crash] : crashes) {
+    reports.push_back(report);
+    endings.push_back(crash);
+  }
+  std::vector<isolation::CrashCluster> clusters = isolation::cluster_crashes(endings);
+  for (isolation::CrashCluster& cluster : clusters) {
+    for (size_t& member : cluster.members) member = reports[member];
+  }
+  return clusters;
+}
+
+// Leaves one cluster, and the failed runs that are in it.
+Result<void> keep_cluster(const std::string& id, IsolationInput& input) {
+  std::vector<isolation::CrashCluster> kept;
+  std::string known;
+  for (isolation::CrashCluster& cluster : input.clusters) {
+    known += (known.empty() ? "" : ", ") + cluster.id;
+    if (cluster.id.starts_with(id)) kept.push_back(std::move(cluster));
+  }
+  if (kept.size() != 1) {
+    return usage_error(fmt::format(
+        "--cluster {} is {}: {}", id, kept.empty() ? "no crash cluster" : "more than one cluster",
+        known.empty() ? "no failed run of a study is given" : "there are " + known));
+  }
+  std::vector<RunReport> reports;
+  std::vector<size_t> members;
+  for (size_t i = 0; i < input.reports.size(); ++i) {
+    const bool member = std::ranges::binary_search(kept.front().members, i);
+    if (input.reports[i].failed && !member) {
+      ++input.other_clusters;
+      continue;
+    }
+    if (member) members.push_back(reports.size());
+    reports.push_back(std::move(input.reports[i]));
+  }
+  input.reports = std::move(reports);
+  kept.front().members = std::move(members);
+  input.clusters = std::move(kept);
+  return {};
 }
 
 }  // namespace
@@ -122,14 +176,21 @@ Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
     if (auto added = add_sites(program, sources, input); !added)
       return std::unexpected(added.error());
   }
+  Crashes crashes;
   for (const std::string& path : sources.inputs) {
-    if (auto added = add_input(path, sources, input); !added) return std::unexpected(added.error());
+    if (auto added = add_input(path, sources, input, crashes); !added)
+      return std::unexpected(added.error());
   }
   for (const bool failed : {true, false}) {
     for (const std::string& path : failed ? sources.failed : sources.passed) {
       if (auto added = add_reports(path, failed, input); !added)
         return std::unexpected(added.error());
     }
+  }
+  input.clusters = find_clusters(crashes);
+  if (!sources.cluster.empty()) {
+    if (auto kept = keep_cluster(sources.cluster, input); !kept)
+      return std::unexpected(kept.error());
   }
   return input;
 }

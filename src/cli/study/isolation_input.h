@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/isolation/crash_cluster.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "import/sampler/sampler_evidence.h"
@@ -17,8 +18,14 @@ struct IsolationSources {
   std::vector<std::string> programs;  // any file that SamplerSites::add accepts
   std::vector<std::string> failed;    // reports, or folders of reports
   std::vector<std::string> passed;
-  std::string build;       // of studies: only runs of builds whose id begins with this; empty: all
-  std::string other_than;  // of studies: no runs of builds whose id begins with this; empty: all
+  std::string application;  // of a store: only its runs; empty: it has one application
+  // Of studies and stores: only runs of builds whose id begins with this; empty: all.
+  std::string build;
+  std::string other_than;  // likewise: no runs of such builds; empty: all
+  // Of studies: of the failed runs only those of the crash cluster whose id begins with this;
+  // empty: all.
+  std::string cluster;
+  double slow = 0;  // of studies: label_slow() with this quantile; 0: the labels that they have
   InputLimits limits;
 };
 
@@ -26,13 +33,17 @@ struct IsolationSources {
 struct IsolationInput {
   std::vector<RunReport> reports;
   SamplerSites sites;
-  uint64_t skipped = 0;  // runs that are labelled neither failed nor passed
+  // Of the failed runs of studies; the members are indices in `reports`. Reports without an outcome
+  // are in none.
+  std::vector<isolation::CrashCluster> clusters;
+  uint64_t skipped = 0;         // runs that are labelled neither failed nor passed
+  uint64_t other_clusters = 0;  // failed runs left out by IsolationSources::cluster
   ProblemLog problems;
   ProblemLog site_problems;  // of programs, as site information
 };
 
 // Programs without sites are not an error: they may name the functions of recordings. Errors:
-// usage, if there is nothing to read; io; bad_magic, for a file of another kind.
+// usage, if there is nothing to read or no such cluster; io; bad_magic, for a file of another kind.
 Result<IsolationInput> find_isolation_input(const IsolationSources& sources);
 
 }  // namespace telltale::cli

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "bytes/input_file.h"
@@ -221,14 +222,52 @@ PageHead head_of(const IsolationAnswer& answer) {
 
 }  // namespace
 
+std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvidence& evidence,
+                               const std::string& source_folder) {
+  return PageWriter(answer, evidence, source_folder).text();
+}
+
+std::string clusters_payload(const IsolationAnswer& answer) {
+  struct Column {
+    std::string_view key, title, type, about;
+  };
+  constexpr std::array<Column, 6> kColumns = {
+      {{"cluster", "Cluster", "text", "Id, for isolate --cluster"},
+       {"runs", "Runs", "unsigned", "Failed runs"},
+       {"ending", "Ending", "text", "Signal, exit status, timeout, or the rule of the label"},
+       {"stack", "Stack", "text", "The innermost functions of the program"},
+       {"predictors", "Predictors", "text", "By rank: the runs in which they were true"},
+       {"first", "First run", "unsigned", "The smallest number of its runs"}}};
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("columns").begin_array();
+  for (const Column& column : kColumns) {
+    json.begin_object().member("key", column.key).member("title", column.title);
+    json.member("type", column.type).member("about", column.about).end_object();
+  }
+  json.end_array().key("rows").begin_array();
+  for (const ClusterSummary& one : answer.clusters) {
+    json.begin_array().value(one.cluster->id).value(one.cluster->members.size());
+    json.value(visible(one.cluster->ending)).value(visible(one.cluster->stack));
+    json.value(show_predictors(one)).value(one.first_run).end_array();
+  }
+  json.end_array().end_object();
+  return for_script(text);
+}
+
 Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
                                   const std::string& source_folder, OutputFile& out) {
-  const std::array<PageData, 1> data = {{{"predictors", [&](OutputFile& file) {
-                                            return file.write(
-                                                PageWriter(answer, evidence, source_folder).text());
-                                          }}}};
-  const std::array<PageTab, 1> tabs = {{{"predictors", "predictors", "Predictors", "predictors"}}};
-  return write_page(head_of(answer), data, tabs, out);
+  const std::array<PageData, 2> data = {
+      {{"predictors",
+        [&](OutputFile& file) {
+          return file.write(predictors_payload(answer, evidence, source_folder));
+        }},
+       {"clusters", [&](OutputFile& file) { return file.write(clusters_payload(answer)); }}}};
+  const std::array<PageTab, 2> tabs = {{{"predictors", "predictors", "Predictors", "predictors"},
+                                        {"clusters", "table", "Crash clusters", "clusters"}}};
+  const size_t shown = answer.clusters.empty() ? 1 : 2;
+  return write_page(head_of(answer), std::span(data).first(shown), std::span(tabs).first(shown),
+                    out);
 }
 
 }  // namespace telltale::cli

@@ -16,4 +16,10 @@ namespace telltale::cli {
 Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
                                   const std::string& source_folder, OutputFile& out);
 
+// The parts of such a page, for pages that have others too: data of tabs of kind `predictors` and
+// `table`, safe inside a script element.
+std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvidence& evidence,
+                               const std::string& source_folder);
+std::string clusters_payload(const IsolationAnswer& answer);
+
 }  // namespace telltale::cli

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "output/json_writer.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "output/table/table.h"
 #include "report/schemas/isolation_schemas.h"
 #include "report/schemas/schemas.h"
@@ -32,6 +32,7 @@ struct Scores {
   double tarantula = 0;
   double dstar = 0;
   double op2 = 0;
+  double balanced_accuracy = 0;
 };
 
 Scores scores_of(const IsolationAnswer& answer, const Predictor& predictor) {
@@ -46,59 +47,16 @@ Scores scores_of(const IsolationAnswer& answer, const Predictor& predictor) {
           isolation::ochiai(counts, all),
           isolation::tarantula(counts, all),
           isolation::dstar(counts, all),
-          isolation::op2(counts, all)};
+          isolation::op2(counts, all),
+          isolation::balanced_accuracy(counts, all)};
 }
 
 std::string place_of(const PredicateWords& words) {
   return words.file.empty() ? "" : fmt::format("{}:{}", words.file, words.line);
 }
 
-void write_predicate(JsonWriter& json, const PredicateWords& words) {
-  json.member("file", words.file).member("line", words.line);
-  json.member("function", words.function).member("scheme", words.scheme);
-  json.member("predicate", words.text);
-}
-
-void write_others(JsonWriter& json, const IsolationAnswer& answer, const Predictor& predictor) {
-  json.key("same").begin_array();
-  for (const uint32_t other : predictor.same) {
-    json.begin_object();
-    write_predicate(json, answer.predicates.describe(other));
-    json.end_object();
-  }
-  json.end_array();
-  json.key("affinity").begin_array();
-  for (const Affinity& affinity : predictor.affinity) {
-    json.begin_object();
-    write_predicate(json, answer.predicates.describe(affinity.predicate));
-    json.member("importance_before", affinity.before).member("importance_after", affinity.after);
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_row(JsonWriter& json, const IsolationAnswer& answer, size_t index) {
-  const Predictor& predictor = answer.isolation.predictors[index];
-  const Scores scores = scores_of(answer, predictor);
-  json.begin_object();
-  json.member("rank", index + 1);
-  write_predicate(json, answer.predicates.describe(predictor.predicate));
-  json.member("importance", scores.importance).member("failure", scores.failure);
-  json.member("context", scores.context).member("increase", scores.increase);
-  json.member("increase_low", scores.interval.low).member("increase_high", scores.interval.high);
-  json.member("true_in_failing", predictor.counts.true_in.failing);
-  json.member("true_in_successful", predictor.counts.true_in.successful);
-  json.member("observed_in_failing", predictor.counts.observed_in.failing);
-  json.member("observed_in_successful", predictor.counts.observed_in.successful);
-  json.member("ochiai", scores.ochiai).member("tarantula", scores.tarantula);
-  json.member("dstar", scores.dstar).member("op2", scores.op2);
-  json.member("effective_score", predictor.effective_score);
-  json.member("explained", predictor.explained);
-  write_others(json, answer, predictor);
-  json.end_object();
-}
-
-std::vector<Table::Cell> csv_cells(const IsolationAnswer& answer, size_t index) {
+// Of schemas::predictor_columns(), up to the lists.
+std::vector<Table::Cell> row_cells(const IsolationAnswer& answer, size_t index) {
   const Predictor& predictor = answer.isolation.predictors[index];
   const PredicateWords words = answer.predicates.describe(predictor.predicate);
   const Scores scores = scores_of(answer, predictor);
@@ -123,10 +81,48 @@ std::vector<Table::Cell> csv_cells(const IsolationAnswer& answer, size_t index) 
           scores.tarantula,
           scores.dstar,
           scores.op2,
+          scores.balanced_accuracy,
           predictor.effective_score,
-          number(predictor.explained),
-          {},   // same
-          {}};  // affinity
+          number(predictor.explained)};
+}
+
+void write_predicate(ObjectWriter& object, const PredicateWords& words) {
+  object.add("file", words.file).add("line", words.line);
+  object.add("function", words.function).add("scheme", words.scheme);
+  object.add("predicate", words.text);
+}
+
+void write_row(ObjectWriter& row, const IsolationAnswer& answer, size_t index) {
+  const Predictor& predictor = answer.isolation.predictors[index];
+  row.cells(row_cells(answer, index));
+  row.list("same", [&](ListWriter& others) {
+    for (const uint32_t other : predictor.same) {
+      others.row([&](ObjectWriter& object) {
+        write_predicate(object, answer.predicates.describe(other));
+      });
+    }
+  });
+  row.list("affinity", [&](ListWriter& others) {
+    for (const Affinity& affinity : predictor.affinity) {
+      others.row([&](ObjectWriter& object) {
+        write_predicate(object, answer.predicates.describe(affinity.predicate));
+        object.add("importance_before", affinity.before);
+        object.add("importance_after", affinity.after);
+      });
+    }
+  });
+}
+
+void write_cluster(ObjectWriter& row, const ClusterSummary& summary) {
+  row.add("cluster", summary.cluster->id).add("ending", summary.cluster->ending);
+  row.add("stack", summary.cluster->stack).add("runs", summary.cluster->members.size());
+  row.add("first_run", summary.first_run);
+  row.list("predictors", [&](ListWriter& predictors) {
+    for (const ClusterSummary::Truth& truth : summary.predictors) {
+      predictors.row(
+          [&](ObjectWriter& object) { object.add("rank", truth.rank).add("runs", truth.runs); });
+    }
+  });
 }
 
 std::string plural(uint64_t count, std::string_view noun) {
@@ -139,11 +135,50 @@ void write_head(const IsolationAnswer& answer, BlockWriter& out) {
       fmt::format("{} failed, {} passed", plural(runs.failing, "run"), runs.successful);
   if (runs.skipped != 0) line += fmt::format(", {} skipped", runs.skipped);
   if (runs.without_report != 0) line += fmt::format(", {} without a report", runs.without_report);
+  if (runs.other_clusters != 0)
+    line += fmt::format(", {} of other crash clusters", runs.other_clusters);
   if (runs.unresolved != 0) line += fmt::format(", {} of another program", runs.unresolved);
   out.write(line + "\n");
   out.write(fmt::format("{}: true in a run {}, left by the filters {}\n",
                         plural(answer.predicates.table().predicate_count(), "predicate"),
                         answer.isolation.predicates_true, answer.isolation.candidates));
+}
+
+void write_compound(ObjectWriter& row, const IsolationAnswer& answer,
+                    const isolation::Compound& compound) {
+  row.add("operation", std::string_view(compound.conjunction ? "and" : "or"));
+  row.add("importance", compound.importance).add("gain", compound.gain);
+  row.add("true_in_failing", compound.counts.true_in.failing);
+  row.add("true_in_successful", compound.counts.true_in.successful);
+  row.add("observed_in_failing", compound.counts.observed_in.failing);
+  row.add("observed_in_successful", compound.counts.observed_in.successful);
+  row.list("parts", [&](ListWriter& parts) {
+    for (const uint32_t part : {compound.left, compound.right}) {
+      parts.row([&](ObjectWriter& one) { write_predicate(one, answer.predicates.describe(part)); });
+    }
+  });
+}
+
+Table compound_table(const IsolationAnswer& answer) {
+  static constexpr std::array kColumns = {
+      field::fraction("importance", "Of the combination."),
+      field::fraction("gain", "Above the importance of the better part."),
+      field::count("true_in_failing", "Failing runs in which it was true.").titled("FAILED"),
+      field::count("true_in_successful", "Successful runs in which it was true.").titled("PASSED"),
+      field::text("combination", "Two predicates, each with function and place."),
+  };
+  const auto part = [&](uint32_t predicate) {
+    const PredicateWords words = answer.predicates.describe(predicate);
+    return fmt::format("{} ({}, {})", words.text, words.function, place_of(words));
+  };
+  Table table{TableSchema(kColumns)};
+  for (const isolation::Compound& compound : answer.compounds) {
+    table.add_row({compound.importance, compound.gain, uint64_t{compound.counts.true_in.failing},
+                   uint64_t{compound.counts.true_in.successful},
+                   fmt::format("{} {} {}", part(compound.left), compound.conjunction ? "and" : "or",
+                               part(compound.right))});
+  }
+  return table;
 }
 
 // Text output.
@@ -213,6 +248,8 @@ std::string_view name_of(isolation::Score score) {
       return "dstar";
     case Score::op2:
       return "op2";
+    case Score::balanced_accuracy:
+      return "balanced-accuracy";
   }
   return "";
 }
@@ -255,40 +292,59 @@ void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same
     out.write(fmt::format("no predictor explains {} of {}\n", answer.isolation.unexplained,
                           plural(answer.isolation.runs.failing, "failed run")));
   }
+  if (!answer.compounds.empty()) {
+    out.write("\n");
+    compound_table(answer).write_text(out);
+  }
+  if (answer.clusters.empty()) return;
+  out.write("\n");
+  cluster_table(answer.clusters, limit).write_text(out);
+  if (limit != 0 && limit < answer.clusters.size())
+    out.write(fmt::format("{} of {} crash clusters\n", limit, answer.clusters.size()));
 }
 
 void write_isolation_csv(const IsolationAnswer& answer, BlockWriter& out) {
   Table table(TableSchema(schemas::predictor_columns()).without({"same", "affinity"}));
-  for (size_t i = 0; i < answer.isolation.predictors.size(); ++i)
-    table.add_row(csv_cells(answer, i));
+  for (size_t i = 0; i < answer.isolation.predictors.size(); ++i) {
+    std::vector<Table::Cell> cells = row_cells(answer, i);
+    cells.resize(schemas::predictor_columns().size());
+    table.add_row(cells);
+  }
   table.write_csv(out);
 }
 
 void write_isolation_json(const IsolationAnswer& answer, const ProblemLog& problems,
                           BlockWriter& out) {
   JsonWriter json(out.block(), 2);
-  begin_document(json, schemas::kIsolate, "");
-  const IsolationRuns& runs = answer.runs;
-  json.key("runs").begin_object();
-  json.member("failing", runs.failing).member("successful", runs.successful);
-  json.member("skipped", runs.skipped).member("without_report", runs.without_report);
-  json.member("unresolved", runs.unresolved).end_object();
-  json.member("predicates", answer.predicates.table().predicate_count());
-  json.member("predicates_true", answer.isolation.predicates_true);
-  json.member("candidates", answer.isolation.candidates);
-  json.member("score", name_of(answer.options.score));
-  json.member("discard", answer.options.eliminate ? name_of(answer.options.discard)
-                                                  : std::string_view("none"));
-  json.member("interval", name_of(answer.options.interval));
-  json.member("confidence", answer.options.confidence);
-  json.member("unexplained", answer.isolation.unexplained);
-  json.key("rows").begin_array();
-  for (size_t i = 0; i < answer.isolation.predictors.size(); ++i) {
-    write_row(json, answer, i);
-    out.flush_if_full();
-  }
-  json.end_array();
-  end_document(json, problems);
+  DocumentWriter document(json, schemas::kIsolate, "", &out);
+  document.object("runs", [&](ObjectWriter& object) {
+    const IsolationRuns& runs = answer.runs;
+    object.add("failing", runs.failing).add("successful", runs.successful);
+    object.add("skipped", runs.skipped).add("without_report", runs.without_report);
+    object.add("unresolved", runs.unresolved).add("other_clusters", runs.other_clusters);
+  });
+  document.add("predicates", answer.predicates.table().predicate_count());
+  document.add("predicates_true", answer.isolation.predicates_true);
+  document.add("candidates", answer.isolation.candidates);
+  document.add("score", name_of(answer.options.score));
+  document.add("discard", answer.options.eliminate ? name_of(answer.options.discard)
+                                                   : std::string_view("none"));
+  document.add("interval", name_of(answer.options.interval));
+  document.add("confidence", answer.options.confidence);
+  document.add("unexplained", answer.isolation.unexplained);
+  document.list("rows", [&](ListWriter& rows) {
+    for (size_t i = 0; i < answer.isolation.predictors.size(); ++i)
+      rows.row([&](ObjectWriter& row) { write_row(row, answer, i); });
+  });
+  document.list("combinations", [&](ListWriter& combinations) {
+    for (const isolation::Compound& compound : answer.compounds)
+      combinations.row([&](ObjectWriter& row) { write_compound(row, answer, compound); });
+  });
+  document.list("clusters", [&](ListWriter& clusters) {
+    for (const ClusterSummary& cluster : answer.clusters)
+      clusters.row([&](ObjectWriter& row) { write_cluster(row, cluster); });
+  });
+  document.finish(problems);
 }
 
 }  // namespace telltale::cli

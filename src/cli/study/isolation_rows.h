@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "analysis/isolation/compound.h"
 #include "analysis/isolation/isolate.h"
 #include "base/problem.h"
 #include "bytes/block_writer.h"
+#include "cli/study/cluster_summary.h"
 #include "import/predicate_set.h"
 
 namespace telltale::cli {
@@ -18,6 +21,7 @@ struct IsolationRuns {
   uint64_t skipped = 0;
   uint64_t without_report = 0;
   uint64_t unresolved = 0;
+  uint64_t other_clusters = 0;  // failed, but not of the chosen crash cluster
 };
 
 // A result of isolation to write.
@@ -26,6 +30,8 @@ struct IsolationAnswer {
   const isolation::Isolation& isolation;
   const isolation::IsolationOptions& options;
   IsolationRuns runs;
+  std::vector<isolation::Compound> compounds = {};  // with --combine
+  std::vector<ClusterSummary> clusters = {};        // of the failed runs whose outcome is known
 };
 
 // "importance"; as --score takes it.
@@ -33,7 +39,8 @@ std::string_view name_of(isolation::Score score);
 std::string_view name_of(isolation::Discard discard);
 std::string_view name_of(isolation::IntervalMethod method);
 
-// docs/analysis/isolation.md defines every figure. `limit`: predictors that are shown; 0: all.
+// docs/analysis/isolation.md defines every figure. `limit`: predictors and clusters that are shown;
+// 0: all.
 // `same`: below each one the predicates that were true in the same runs.
 void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same, BlockWriter& out);
 void write_isolation_csv(const IsolationAnswer& answer, BlockWriter& out);

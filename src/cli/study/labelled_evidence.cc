@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "formats/sampler/recognise.h"
+#include "cli/study/stored_evidence.h"
 #include "import/call_evidence.h"
 #include "import/open_recording.h"
 #include "import/sampler/sampler_evidence.h"
@@ -57,11 +57,14 @@ Result<void> use_recordings(const IsolationSources& sources, size_t workers,
   return {};
 }
 
-// Whether one of the runs left a feedback report.
-bool has_reports(const IsolationInput& input, const InputLimits& limits) {
+// Whether the first run that left a recording left counts at sites.
+bool has_counts(const IsolationInput& input, const InputLimits& limits) {
   for (const RunReport& report : input.reports) {
-    const Result<InputFile> file = InputFile::open(report.path, limits);
-    if (file && !file->bytes().empty()) return sampler::looks_like_report(file->bytes());
+    OpenOptions options;
+    options.files = {report.path};
+    options.limits = limits;
+    if (const auto recording = open_recording(options))
+      return (*recording)->has(Capability::counts_at_sites);
   }
   return false;
 }
@@ -69,13 +72,16 @@ bool has_reports(const IsolationInput& input, const InputLimits& limits) {
 }  // namespace
 
 Result<LabelledEvidence> read_labelled_evidence(const IsolationSources& sources, size_t workers) {
+  for (const std::string& path : sources.inputs) {
+    if (is_store(path)) return read_stored_evidence(path, sources, workers);
+  }
   Result<IsolationInput> input = find_isolation_input(sources);
   if (!input) return std::unexpected(input.error());
   LabelledEvidence evidence;
   evidence.input = std::make_unique<const IsolationInput>(*std::move(input));
   evidence.problems.merge(evidence.input->problems);
   const bool has_sites = !evidence.input->sites.sections().empty();
-  if (has_sites || has_reports(*evidence.input, sources.limits)) {
+  if (has_sites || has_counts(*evidence.input, sources.limits)) {
     if (!has_sites) {
       return usage_error("no site information: use --program for the programs of the reports");
     }

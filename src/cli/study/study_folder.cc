@@ -9,9 +9,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "bytes/as_bytes.h"
+#include "bytes/write_all.h"
+#include "cli/study/program_sites.h"
+#include "import/study_stacks.h"
 #include "output/escape.h"
 #include "output/output_file.h"
-#include "program/elf_image.h"
 
 namespace telltale::cli {
 namespace {
@@ -19,32 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t kFileMode = 0644;
-
-Result<void> write_all(int file, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return io_error(path, "cannot write", errno);
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return {};
-}
-
-// FNV-1a of 64 bits, for programs without a build-id.
-std::string hash_name(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("sites-{:016x}", hash);
-}
-
-Result<std::string> build_id_of(const std::string& program) {
-  const Result<InputFile> file = InputFile::open(program);
-  if (!file) return std::unexpected(file.error());
-  if (!ElfImage::recognises(file->bytes())) return std::string();  // a .sites file
-  const Result<ElfImage> image = ElfImage::read(file->bytes(), program);
-  if (!image) return std::unexpected(image.error());
-  return image->build_id();
-}
 
 }  // namespace
 
@@ -67,7 +44,7 @@ Result<StudyFolder> StudyFolder::open(const std::string& folder) {
   if (auto made = study.make_folders(); !made) return std::unexpected(made.error());
   const off_t size = ::lseek(file, 0, SEEK_END);
   if (size == 0) {
-    if (auto head = write_all(file, study_runs_head(), list); !head)
+    if (auto head = write_all(file, as_bytes(study_runs_head()), list); !head)
       return std::unexpected(head.error());
     return study;
   }
@@ -91,10 +68,12 @@ Result<StudyFolder> StudyFolder::open(const std::string& folder) {
 StudyFolder::StudyFolder(StudyFolder&& other) noexcept
     : path_(std::move(other.path_)),
       file_(std::exchange(other.file_, -1)),
+      stacks_(std::exchange(other.stacks_, -1)),
       runs_(std::move(other.runs_)) {}
 
 StudyFolder::~StudyFolder() {
   if (file_ >= 0) ::close(file_);
+  if (stacks_ >= 0) ::close(stacks_);
 }
 
 Result<void> StudyFolder::make_folders() const {
@@ -110,37 +89,43 @@ Result<void> StudyFolder::make_folders() const {
 uint64_t StudyFolder::next_run() const { return runs_.empty() ? 1 : runs_.back().number + 1; }
 
 Result<std::string> StudyFolder::add_sites(const std::string& program, ProblemLog& problems) {
-  SamplerSites sites;
-  const Result<bool> added = sites.add(program, {}, problems);
-  if (!added) return std::unexpected(added.error());
-  if (!*added) {
-    return std::unexpected(Error{
-        Error::Cause::bad_field,
-        program,
-        {},
-        "has no sites: it was not built by telltale-cc with -fsampler-scheme, or it is stripped",
-        {}});
-  }
-  std::string text;
-  for (const SamplerSites::Section& section : sites.sections()) {
-    text += fmt::format("<sites unit=\"{}\" scheme=\"{}\">\n{}</sites>\n", section.sites->unit,
-                        section.sites->scheme, section.sites->body);
-  }
-  Result<std::string> name = build_id_of(program);
-  if (!name) return name;
-  if (name->empty()) *name = hash_name(text);
-  const std::string path = (fs::path(study_sites_folder(path_)) / (*name + ".sites")).string();
+  const Result<ProgramSites> sites = read_program_sites(program, problems);
+  if (!sites) return std::unexpected(sites.error());
+  const std::string& name = sites->build;
+  const std::string path = (fs::path(study_sites_folder(path_)) / (name + ".sites")).string();
   std::error_code failure;
   if (fs::exists(path, failure)) return name;
   Result<OutputFile> file = OutputFile::open(path);
   if (!file) return std::unexpected(file.error());
-  if (auto written = file->write(text); !written) return std::unexpected(written.error());
+  if (auto written = file->write(sites->text); !written) return std::unexpected(written.error());
   if (auto finished = file->finish(); !finished) return std::unexpected(finished.error());
   return name;
 }
 
 Result<void> StudyFolder::append(const StudyRun& run) {
-  return write_all(file_, to_line(run), study_runs_path(path_));
+  return write_all(file_, as_bytes(to_line(run)), study_runs_path(path_));
+}
+
+Result<void> StudyFolder::open_stacks() {
+  const std::string path = study_stacks_path(path_);
+  // NOLINTNEXTLINE(*-signed-bitwise)
+  stacks_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, kFileMode);
+  if (stacks_ < 0) return io_error(path, "cannot be opened", errno);
+  const off_t size = ::lseek(stacks_, 0, SEEK_END);
+  if (size == 0) return write_all(stacks_, as_bytes(study_stacks_head()), path);
+  // Of a torn last row nothing more is known; a line end makes the next row whole.
+  char last = '\n';
+  if (::pread(stacks_, &last, 1, size - 1) != 1) return io_error(path, "cannot be read", errno);
+  return last == '\n' ? Result<void>() : write_all(stacks_, as_bytes("\n"), path);
+}
+
+Result<void> StudyFolder::append_stack(uint64_t run,
+                                       const std::vector<isolation::StackFrame>& stack) {
+  if (stack.empty()) return {};
+  if (stacks_ < 0) {
+    if (auto opened = open_stacks(); !opened) return opened;
+  }
+  return write_all(stacks_, as_bytes(to_lines(run, stack)), study_stacks_path(path_));
 }
 
 Result<void> StudyFolder::rewrite(const std::vector<StudyRun>& runs) {

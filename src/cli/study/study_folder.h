@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/isolation/crash_cluster.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "import/sampler/sampler_sites.h"
@@ -34,15 +35,20 @@ class StudyFolder {
   Result<std::string> add_sites(const std::string& program, ProblemLog& problems);
   // Errors: io.
   Result<void> append(const StudyRun& run);
+  // The stack with which a run ended; before the run's row, so that no row lacks its stack. Errors:
+  // io.
+  Result<void> append_stack(uint64_t run, const std::vector<isolation::StackFrame>& stack);
   // Replaces all rows at once. Errors: io.
   Result<void> rewrite(const std::vector<StudyRun>& runs);
 
  private:
   StudyFolder(std::string path, int file) : path_(std::move(path)), file_(file) {}
   Result<void> make_folders() const;
+  Result<void> open_stacks();
 
   std::string path_;
-  int file_ = -1;  // runs.tsv, locked
+  int file_ = -1;    // runs.tsv, locked
+  int stacks_ = -1;  // stacks.tsv, once a run had a stack
   std::vector<StudyRun> runs_;
 };
 

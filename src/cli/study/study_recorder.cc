@@ -1,18 +1,12 @@
 #include "cli/study/study_recorder.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
-#include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -24,8 +18,12 @@
 #include "cli/study/job_runner.h"
 #include "cli/study/label_command.h"
 #include "cli/study/run_outputs.h"
+#include "cli/study/run_progress.h"
+#include "cli/study/run_row.h"
 #include "cli/study/study_folder.h"
 #include "cli/verbs/verbs.h"
+#include "import/sampler/report_stack.h"
+#include "import/sampler/sampler_backtrace.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -47,93 +45,15 @@ std::string with_number(std::string text, uint64_t run) {
   return text;
 }
 
-// Quotes a word for sh, on one line.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  const bool controls = std::ranges::any_of(
-      word, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
-  std::string text = controls ? "$'" : "'";
-  for (const char c : word) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (controls && (byte < ' ' || byte == 0x7f)) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else if (controls && (c == '\'' || c == '\\')) {
-      text += fmt::format("\\{}", c);
-    } else if (c == '\'') {
-      text += "'\\''";
-    } else {
-      text += c;
-    }
-  }
-  return text + "'";
-}
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
-}
-
-// "10", "1.5s", "200ms", "2m": seconds. Errors: usage.
-Result<double> parse_seconds(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
-  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
-      {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}}};
-  const auto* const known =
-      std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
-  if (error != std::errc() || known == kUnits.end() || !(number > 0) || number > 1e9)
-    return usage_error("--timeout needs a time such as 10s, 500ms or 2m, but got " + text);
-  return number * known->second;
-}
-
-// Prints progress on a terminal.
-class Progress {
- public:
-  Progress(uint64_t times, bool quiet)
-      : times_(times), shown_(!quiet && times > 1 && ::isatty(STDERR_FILENO) != 0) {}
-  void add(RunLabel label) {
-    ++counts_[static_cast<size_t>(label)];
-    const auto now = std::chrono::steady_clock::now();
-    if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
-    last_ = now;
-    fmt::print(stderr, "\r{} of {}: {}\x1b[K", done(), times_, summary());
-  }
-  void finish() const {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-  [[nodiscard]] uint64_t done() const { return counts_[0] + counts_[1] + counts_[2]; }
-  [[nodiscard]] std::string summary() const {
-    const auto count = [this](RunLabel label) { return counts_[static_cast<size_t>(label)]; };
-    std::string text =
-        fmt::format("{} failed, {} passed", count(RunLabel::failed), count(RunLabel::passed));
-    if (count(RunLabel::skipped) != 0)
-      text += fmt::format(", {} skipped", count(RunLabel::skipped));
-    return text;
-  }
-
- private:
-  uint64_t times_;
-  bool shown_;
-  std::array<uint64_t, 3> counts_{};  // by label
-  std::chrono::steady_clock::time_point last_;
-};
-
 class StudyRecorder : public JobSource {
  public:
   StudyRecorder(const StudyOptions& options, StudyFolder& study, std::string build,
-                const TemporaryFolder& outputs, const RepeatedInput& input, double timeout,
-                uint64_t seed)
+                std::vector<std::string> programs, const TemporaryFolder& outputs,
+                const RepeatedInput& input, double timeout, uint64_t seed)
       : options_(options),
         study_(study),
         build_(std::move(build)),
+        resolver_(std::move(programs)),
         outputs_(outputs),
         input_(input),
         timeout_(timeout),
@@ -154,7 +74,8 @@ class StudyRecorder : public JobSource {
       case Step::reference:
         note_program(item, *before);
         state.step = Step::label;
-        if (!reference_program_.empty() && state.run.rule != kTimeout) return make_reference(item);
+        if (!reference_program_.empty() && state.run.rule != kTimeoutRule)
+          return make_reference(item);
         return after_reference(item, nullptr);
       case Step::label:
         return after_reference(item, before);
@@ -165,10 +86,9 @@ class StudyRecorder : public JobSource {
   }
 
   [[nodiscard]] const JobOutcome& last_outcome() const { return last_outcome_; }
-  [[nodiscard]] const Progress& progress() const { return progress_; }
+  [[nodiscard]] const RunProgress& progress() const { return progress_; }
 
  private:
-  static constexpr std::string_view kTimeout = "timeout";
   enum class Step : uint8_t { program, reference, label, store };
   struct State {
     Step step = Step::program;
@@ -193,10 +113,9 @@ class StudyRecorder : public JobSource {
     run.build = build_;
     run.started = utc_now();
     Job job;
-    for (const std::string& word : options_.command) {
+    for (const std::string& word : options_.command)
       job.words.push_back(with_number(word, run.number));
-      run.command += (run.command.empty() ? "" : " ") + shell_word(job.words.back());
-    }
+    run.command = shell_command(job.words);
     std::string file = report_of(run);
     // Removes the report of an interrupted run, which has no row.
     std::error_code failure;
@@ -218,19 +137,7 @@ class StudyRecorder : public JobSource {
   void note_program(size_t item, const JobOutcome& outcome) {
     StudyRun& run = states_[item].run;
     last_outcome_ = outcome;
-    run.seconds = outcome.elapsed_seconds;
-    const bool exited = WIFEXITED(outcome.wait_status);
-    if (exited) {
-      run.status = WEXITSTATUS(outcome.wait_status);
-    } else {
-      run.signal = signal_name(WTERMSIG(outcome.wait_status));
-    }
-    run.rule = exited ? "status" : "signal";
-    run.label = exited && *run.status == 0 ? RunLabel::passed : RunLabel::failed;
-    if (outcome.timed_out) {
-      run.rule = kTimeout;
-      run.label = RunLabel::failed;
-    }
+    note_ending(run, outcome);
     if (keeps_output_) pass_through(outputs_.file(item, "output"), STDOUT_FILENO);
     if (options_.parallel > 1) pass_through(outputs_.file(item, "errors"), STDERR_FILENO);
   }
@@ -254,7 +161,7 @@ class StudyRecorder : public JobSource {
   // `outcome` of the reference program; null: none.
   Result<void> compare(size_t item, const JobOutcome* outcome) {
     StudyRun& run = states_[item].run;
-    if (options_.reference.empty() || run.rule == kTimeout) return {};
+    if (options_.reference.empty() || run.rule == kTimeoutRule) return {};
     std::string expected = outputs_.file(item, "reference");
     if (outcome == nullptr) {
       expected = with_number(options_.reference, run.number);
@@ -275,7 +182,7 @@ class StudyRecorder : public JobSource {
   Result<std::optional<Job>> after_reference(size_t item, const JobOutcome* outcome) {
     State& state = states_[item];
     if (auto compared = compare(item, outcome); !compared) return std::unexpected(compared.error());
-    if (options_.label_command.empty() || state.run.rule == kTimeout) return store(item);
+    if (options_.label_command.empty() || state.run.rule == kTimeoutRule) return store(item);
     state.step = Step::store;
     Job job;
     job.words = {"sh", "-c", options_.label_command};
@@ -294,8 +201,17 @@ class StudyRecorder : public JobSource {
     return store(item);
   }
 
+  // While the program is at hand, which the study does not contain.
+  Result<void> store_stack(const StudyRun& run) {
+    if (run.label != RunLabel::failed && run.signal.empty()) return {};
+    const Result<InputFile> report = InputFile::open(report_of(run));
+    if (!report) return {};  // the run left none
+    return study_.append_stack(run.number, read_report_stack(*report, resolver_));
+  }
+
   Result<std::optional<Job>> store(size_t item) {
     const StudyRun& run = states_[item].run;
+    if (auto stored = store_stack(run); !stored) return std::unexpected(stored.error());
     if (auto appended = study_.append(run); !appended) return std::unexpected(appended.error());
     progress_.add(run.label);
     std::error_code failure;
@@ -308,6 +224,7 @@ class StudyRecorder : public JobSource {
   const StudyOptions& options_;
   StudyFolder& study_;
   std::string build_;
+  BacktraceResolver resolver_;
   const TemporaryFolder& outputs_;
   const RepeatedInput& input_;
   double timeout_;
@@ -317,30 +234,8 @@ class StudyRecorder : public JobSource {
   bool keeps_output_ = false;
   std::map<size_t, State> states_;  // of items that were begun and are not stored
   JobOutcome last_outcome_;
-  Progress progress_;
+  RunProgress progress_;
 };
-
-// Stores the sites of all programs; the first program's build-id names the build of the runs.
-Result<std::string> store_sites(const StudyOptions& options, StudyFolder& study) {
-  std::vector<std::string> programs = options.programs;
-  if (programs.empty()) {
-    const std::string found = find_in_path(options.command.front());
-    if (found.empty()) return io_error(options.command.front(), "cannot be run", ENOENT);
-    programs.push_back(found);
-  }
-  std::string build;
-  ProblemLog problems;
-  for (const std::string& program : programs) {
-    Result<std::string> name = study.add_sites(program, problems);
-    if (!name) {
-      if (options.programs.empty())
-        name.error().detail += "; if it starts such a program, use --program for that one";
-      return name;
-    }
-    if (build.empty()) build = *std::move(name);
-  }
-  return build;
-}
 
 int report_failure(const Error& error, int start_failure) {
   report_error(error);
@@ -348,33 +243,19 @@ int report_failure(const Error& error, int start_failure) {
   return start_failure == ENOENT ? kNotFound : kNotRunnable;
 }
 
-// Disables core files: those of hundreds of crashes would fill the disk.
-void leave_no_cores() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
-  limit.rlim_cur = 0;
-  ::setrlimit(RLIMIT_CORE, &limit);
-}
-
-Result<uint64_t> first_seed(const StudyOptions& options) {
-  if (options.seed) return *options.seed;
-  uint32_t seed = 0;
-  if (::getrandom(&seed, sizeof seed, 0) != sizeof seed)
-    return io_error("getrandom", "gives no seed", errno);
-  return seed;
-}
-
 }  // namespace
 
 int record_study(const StudyOptions& options) {
   const Result<double> timeout =
-      options.timeout.empty() ? Result<double>(0.0) : parse_seconds(options.timeout);
+      options.timeout.empty() ? Result<double>(0.0) : parse_timeout(options.timeout);
   if (!timeout) return report_error(timeout.error());
-  const Result<uint64_t> seed = first_seed(options);
+  const Result<uint64_t> seed = seed_or_random(options.seed);
   if (!seed) return report_error(seed.error());
   Result<StudyFolder> study = StudyFolder::open(options.folder);
   if (!study) return report_error(study.error());
-  Result<std::string> build = store_sites(options, *study);
+  Result<std::vector<std::string>> programs = find_programs(options.command, options.programs);
+  if (!programs) return report_error(programs.error());
+  Result<std::string> build = add_all_sites(*study, *programs, options.programs.empty());
   if (!build) return report_error(build.error());
   const auto outputs = TemporaryFolder::make();
   if (!outputs) return report_error(outputs.error());
@@ -383,7 +264,8 @@ int record_study(const StudyOptions& options) {
   if (!input) return report_error(input.error());
   if (options.times > 1) leave_no_cores();
 
-  StudyRecorder recorder(options, *study, *std::move(build), **outputs, *input, *timeout, *seed);
+  StudyRecorder recorder(options, *study, *std::move(build), *std::move(programs), **outputs,
+                         *input, *timeout, *seed);
   int start_failure = 0;
   const Result<JobsEnd> end =
       run_jobs(recorder, static_cast<size_t>(options.times),

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bytes/input_file.h"
 #include "cli/options/for_each_file.h"
@@ -9,7 +13,7 @@
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "report/schemas/schemas.h"
 #include "report/soundness.h"
 
@@ -37,64 +41,65 @@ std::string to_text(const FileCheck& checked) {
 }
 
 // Versions of all formats so far are numbers; others are printed as strings.
-void write_version(const std::string& version, JsonWriter& json) {
+void write_version(const std::string& version, ObjectWriter& row) {
   const bool number = !version.empty() && version.size() < 10 &&
                       version.find_first_not_of("0123456789") == std::string::npos;
-  number ? json.member("version", std::stoull(version)) : json.member("version", version);
+  number ? row.add("version", std::stoull(version)) : row.add("version", version);
 }
 
-void write_json(const FileCheck& checked, JsonWriter& json) {
+void write_row(const FileCheck& checked, ObjectWriter& row) {
   uint64_t violations = 0;
   for (const auto& [kind, count] : checked.violations) violations += count;
-  json.begin_object().member("file", checked.file).member("valid", checked.valid);
-  json.member("format", checked.format);
-  write_version(checked.version, json);
-  json.member("records", checked.records).member("violations", violations);
-  json.member("damaged_places", checked.damage.damage_count());
-  json.key("violations_by_kind").begin_object();
-  for (const auto& [kind, count] : checked.violations) json.member(kind, count);
-  json.end_object();
-  json.key("first");
-  if (checked.first) {
-    json.begin_object().member("offset", checked.first->offset);
-    json.member("kind", checked.first->kind).member("record", checked.first->record);
-    json.member("message", checked.first->message).end_object();
-  } else {
-    json.value(nullptr);
+  row.add("file", checked.file).add("valid", checked.valid).add("format", checked.format);
+  write_version(checked.version, row);
+  row.add("records", checked.records).add("violations", violations);
+  row.add("damaged_places", checked.damage.damage_count());
+  row.map("violations_by_kind", [&](MapWriter& kinds) {
+    for (const auto& [kind, count] : checked.violations) kinds.add(kind, count);
+  });
+  if (!checked.first) {
+    row.add("first", nullptr);
+    return;
   }
-  json.end_object();
+  row.object("first", [&](ObjectWriter& first) {
+    first.add("offset", checked.first->offset).add("kind", checked.first->kind);
+    first.add("record", checked.first->record).add("message", checked.first->message);
+  });
+}
+
+std::string to_json(const std::vector<FileCheck>& files, const ProblemLog& problems) {
+  std::string out;
+  JsonWriter json(out, 2);
+  DocumentWriter document(json, schemas::kCheck, {});
+  document.list("rows", [&](ListWriter& rows) {
+    for (const FileCheck& checked : files)
+      rows.row([&](ObjectWriter& row) { write_row(checked, row); });
+  });
+  document.finish(problems);
+  return out;
 }
 
 int run(const ReadingOptions& options) {
-  std::string out;
-  JsonWriter json(out, 2);
-  if (options.json) {
-    begin_document(json, schemas::kCheck, {});
-    json.key("rows").begin_array();
-  }
+  std::vector<FileCheck> files;
   ProblemLog problems;
-  bool all_valid = true;
   const auto check_one = [&](const InputFile& file, const FormatDescriptor&,
                              RecordFilter* chosen) -> Result<void> {
-    const Result<FileCheck> checked = check_file(file, options.open_options(), chosen);
+    Result<FileCheck> checked = check_file(file, options.open_options(), chosen);
     if (!checked) return std::unexpected(checked.error());
-    all_valid = all_valid && checked->valid;
     problems.merge(checked->damage);
-    if (options.json) {
-      write_json(*checked, json);
-    } else {
-      out += to_text(*checked);
-    }
+    files.push_back(*std::move(checked));
     return {};
   };
   if (const Result<void> done = for_each_file(options, check_one); !done)
     return report_error(done.error());
+  std::string out;
   if (options.json) {
-    json.end_array();
-    end_document(json, problems);
+    out = to_json(files, problems);
+  } else {
+    for (const FileCheck& checked : files) out += to_text(checked);
   }
   if (!print(out)) return report_error(io_error("standard output", "cannot write", errno).error());
-  return all_valid ? kDone : kFinding;
+  return std::ranges::all_of(files, &FileCheck::valid) ? kDone : kFinding;
 }
 
 }  // namespace

@@ -8,16 +8,22 @@
 #include "analysis/calls/call_tree.h"
 #include "bytes/input_file.h"
 #include "cli/options/counts_options.h"
+#include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/output_check.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/formats.h"
 #include "import/open_recording.h"
 #include "import/timed_calls.h"
+#include "output/escape.h"
+#include "output/export.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
+#include "output/table/show_units.h"
+#include "output/timeline/speedscope_events.h"
 #include "report/schemas/schemas.h"
 #include "report/sites/resolved_sites.h"
 
@@ -30,6 +36,7 @@ struct ConvertOptions {
   std::string to;
   std::string output_description;
   bool compress = false;
+  bool evented = false;
   std::string measure;
   CountsOptions counts;
 };
@@ -44,16 +51,15 @@ std::string to_json(const ConvertOptions& options, const OutputFormat& format,
                     const Outcome& outcome) {
   std::string out;
   JsonWriter json(out, 2);
-  begin_document(json, schemas::kConvert, {});
-  json.member("output", options.output);
-  json.member("format", format.name.name);
-  json.key("losses").begin_array();
-  for (const auto& [loss, count] : outcome.losses)
-    json.begin_object().member("count", count).member("what", loss).end_object();
-  json.end_array();
-  json.member("damaged_places", outcome.problems.damage_count())
-      .member("lost_bytes", outcome.problems.lost_bytes());
-  end_document(json, outcome.problems);
+  DocumentWriter document(json, schemas::kConvert, {});
+  document.add("output", options.output).add("format", format.name.name);
+  document.list("losses", [&](ListWriter& losses) {
+    for (const auto& [loss, count] : outcome.losses)
+      losses.row([&](ObjectWriter& row) { row.add("count", count).add("what", loss); });
+  });
+  document.add("damaged_places", outcome.problems.damage_count());
+  document.add("lost_bytes", outcome.problems.lost_bytes());
+  document.finish(outcome.problems);
   return out;
 }
 
@@ -65,7 +71,8 @@ int report_outcome(const ConvertOptions& options, const OutputFormat& format,
     for (const auto& [loss, count] : outcome.losses)
       fmt::print(stderr, "telltale: {}: {}\n", count, loss);
   }
-  return report_problems(options.reading, outcome.problems);
+  const int status = report_problems(options.reading, outcome.problems);
+  return status == kDone && options.reading.strict && !outcome.losses.empty() ? kDamaged : status;
 }
 
 // Exports the counts at sites, of all files together.
@@ -86,17 +93,81 @@ int run_counts(const ConvertOptions& options, const OutputFormat& format, const 
   return report_outcome(options, format, {.losses = {}, .problems = reports.problems()});
 }
 
-int run_calls(const ConvertOptions& options, const OutputFormat& format, const CallFilter& filter,
+// speedscope's calls in order of time.
+Result<void> write_evented(const TimedCalls& calls, const ConvertOptions& options,
+                           const CallFilter& filter, OutputFile& out, ProblemLog& problems) {
+  ProblemLog same_again;
+  std::vector<FunctionId> functions;
+  for (const FunctionProfile& row :
+       calls.profile({filter, options.reading.jobs, false}, same_again).functions)
+    functions.push_back(row.function);
+  const StyledNames names(calls.functions(), options.reading.name_style());
+  const ExportContext context = with_names(export_context(calls), names);
+  const SpeedscopeFrames frames(functions);
+  SpeedscopeEvents events(context, frames, out);
+  return run_export(calls, filter, options.reading.jobs, events, problems);
+}
+
+// On standard error, before the work: how large a text with a line for each call is going to be.
+void remark_size(const TimedCalls& calls, const ConvertOptions& options, ExportFormat format,
+                 const CallFilter& filter) {
+  // What a call takes beside its name, measured with process and thread numbers of seven digits.
+  double fixed = 0;
+  double names_written = 1;
+  switch (format) {
+    case ExportFormat::chrome:
+      fixed = 140;
+      names_written = 2;
+      break;
+    case ExportFormat::json:
+      fixed = 165;
+      break;
+    case ExportFormat::csv:
+      fixed = 50;
+      break;
+    default:
+      return;
+  }
+  ProblemLog same_again;
+  const Profile profile = calls.profile({filter, options.reading.jobs, false}, same_again);
+  const NameStyle style =
+      options.reading.names.empty() ? usual_names(format) : options.reading.name_style();
+  double bytes = 0;
+  for (const FunctionProfile& row : profile.functions) {
+    const auto count = static_cast<double>(row.calls + row.unfinished);
+    const std::string name = styled_name(calls.functions().describe(row.function), style);
+    bytes += count * (fixed + names_written * static_cast<double>(name.size()));
+  }
+  constexpr double kWorthSaying = 64e6;
+  if (bytes < kWorthSaying) return;
+  fmt::print(stderr, "telltale: {} is going to have about {}{}\n", visible(options.output),
+             show_bytes(bytes),
+             format == ExportFormat::chrome ? "; --to perfetto is many times smaller" : "");
+}
+
+int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFilter filter,
               const Recording& recording) {
+  settle_window(recording, options.reading, filter);
   if (options.counts.any()) return report_error(counts_only().error());
   const TimedCalls& calls = *recording.timed_calls();
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
   Outcome outcome{.losses = {}, .problems = recording.problems()};
+  if (options.evented) {
+    if (*format.made_as != ExportFormat::speedscope ||
+        measure_of_option(options.measure) != Measure::time)
+      return report_error(usage_error("--evented is for speedscope, with times of calls").error());
+    Result<void> written = write_evented(calls, options, filter, *out, outcome.problems);
+    if (written) written = out->finish();
+    return written ? report_outcome(options, format, outcome) : report_error(written.error());
+  }
+  remark_size(calls, options, *format.made_as, filter);
   const Result<ExportRemarks> remarks =
       calls.export_calls({.filter = filter,
                           .jobs = options.reading.jobs,
                           .measure = measure_of_option(options.measure),
+                          .names = options.reading.names.empty() ? usual_names(*format.made_as)
+                                                                 : options.reading.name_style(),
                           .compress = options.compress},
                          *format.made_as, *out, outcome.problems);
   if (!remarks) return report_error(remarks.error());
@@ -106,8 +177,13 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, const C
         remarks->flattened);
   }
   remark_unfinished(remarks->left_out, calls.first_time());
-  if (remarks->nothing)
-    remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
+  if (remarks->nothing) {
+    const std::vector<Measure> has = calls.measures_with_data(options.reading.jobs);
+    const Result<void> answers = check_measured(options.measure, has);
+    if (!answers) return report_error(answers.error());
+    if (!remark_no_match(calls, filter, options.reading.jobs))
+      remark_nothing_measured(options.measure, has);
+  }
   if (!remarks->estimated.empty()) fmt::print(stderr, "telltale: {}\n", remarks->estimated);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_outcome(options, format, outcome);
@@ -125,11 +201,15 @@ int run_export(const ConvertOptions& options, const OutputFormat& format, const 
     return run_calls(options, format, filter, opened);
   if (opened.counts_at_sites() != nullptr && is_made_from_counts(*format.made_as))
     return run_counts(options, format, filter, opened);
+  std::vector<std::string> needs;
+  for (const auto& [made, capability] :
+       {std::pair(is_made_from_calls(*format.made_as), Capability::timed_calls),
+        std::pair(is_made_from_counts(*format.made_as), Capability::counts_at_sites)}) {
+    if (made) needs.emplace_back(name_of(capability));
+  }
   return report_error(usage_error(fmt::format("{} is made from {}, but {} has {}", format.name.name,
-                                              name_of(is_made_from_calls(*format.made_as)
-                                                          ? Capability::timed_calls
-                                                          : Capability::counts_at_sites),
-                                              opened.format().noun, opened.describe_capabilities()))
+                                              join_words(needs, "or"), opened.noun(),
+                                              opened.describe_capabilities()))
                           .error());
 }
 
@@ -179,6 +259,8 @@ int run(const ConvertOptions& options) {
                                     options.output + "; use --to FORMAT")
                             .error());
   }
+  if (const auto free = check_output(options.output, options.reading.files); !free)
+    return report_error(free.error());
   Result<std::vector<InputFile>> inputs = open_inputs(options.reading);
   if (!inputs) return report_error(inputs.error());
   const Result<CallFilter> filter = options.reading.filter();
@@ -208,6 +290,9 @@ void add_convert_verb(Command app, int& status) {
   Command verb = app.add_verb("convert", "write a recording in another format");
   const auto options = std::make_shared<ConvertOptions>();
   add_reading_options(verb, options->reading);
+  add_names_option(verb, options->reading);
+  verb.option("--names").description(
+      "names of functions; default: short, but full in pprof, folded and callgrind");
   verb.option("--json").description("describe as JSON what was written and what was lost");
   verb.add_option("-o,--output", options->output, "file to write; - is standard output")
       .type_name("FILE")
@@ -223,6 +308,8 @@ void add_convert_verb(Command app, int& status) {
       "what the exports by path (speedscope, pprof, folded, callgrind, dot) measure: "
       "time of calls");
   add_counts_options(verb, options->counts);
+  verb.add_flag("--evented", options->evented,
+                "speedscope: every call, in order of time, instead of sums by path");
   verb.add_flag("--compress", options->compress, "perfetto: compress packets inside the trace");
   verb.footer(describe_formats());
   verb.callback([options, &status] { status = run(*options); });

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,13 +9,15 @@
 #include <vector>
 
 #include "analysis/calls/recording_diff.h"
+#include "cli/options/diff_gate.h"
 #include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"
+#include "cli/verbs/diff_runs.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "output/table/table.h"
 #include "report/calls/diff_tables.h"
 #include "report/schemas/schemas.h"
@@ -31,55 +31,27 @@ struct DiffOptions {
   ReadingOptions reading;
   std::vector<std::string> programs_before;
   std::vector<std::string> programs_after;
-  std::string gate;
+  DiffGateOptions gate;
   std::string gate_by = "function";
-  uint64_t gate_floor_ns = 0;
+  uint64_t gate_floor_ns = 0;   // from `gate`
   std::string table = "paths";  // printed by --csv
   size_t rows = 20;
 };
 
-constexpr std::pair<std::string_view, uint64_t Measures::*> kMeasures[] = {
-    {"calls", &Measures::calls}, {"total", &Measures::total_ns}, {"self", &Measures::self_ns}};
-
-// One condition of --gate: the maximum growth of a measure.
-struct Gate {
-  std::string_view name;
-  uint64_t Measures::* measure;
-  double limit = 0;  // 0.1: by 10 %
-};
-
-// "calls=0%,total=10%".
-Result<std::vector<Gate>> parse_gates(std::string_view text) {
-  std::vector<Gate> gates;
-  while (!text.empty()) {
-    const std::string_view one = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), one.size() + 1));
-    const size_t equals = one.find('=');
-    const auto known = std::ranges::find(kMeasures, one.substr(0, equals),
-                                         &std::pair<std::string_view, uint64_t Measures::*>::first);
-    double percent = 0;
-    const std::string_view number =
-        equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
-    const auto [end, error] =
-        std::from_chars(number.data(), number.data() + number.size(), percent);
-    if (known == std::end(kMeasures) || error != std::errc() || !(percent >= 0) ||
-        std::string_view(end, number.data() + number.size()) != "%") {
-      return usage_error("--gate needs MEASURE=N%,... with calls, total or self, but got " +
-                         std::string(one));
-    }
-    gates.push_back({known->first, known->second, percent / 100});
-  }
-  return gates;
+uint64_t value_of(const Measures& measures, GatedMeasure measure) {
+  if (measure == GatedMeasure::calls) return measures.calls;
+  return measure == GatedMeasure::total ? measures.total_ns : measures.self_ns;
 }
 
 // What grew by more than its gate allows. Growth from 0 is unlimited.
-void check_gates(const std::vector<Gate>& gates, const std::string& name, const Measures& before,
-                 const Measures& after, uint64_t floor_ns, std::vector<DiffExcess>& exceeded) {
-  for (const Gate& gate : gates) {
-    const uint64_t old_value = before.*gate.measure;
-    const uint64_t new_value = after.*gate.measure;
+void check_gates(const std::vector<DiffGate>& gates, const std::string& name,
+                 const Measures& before, const Measures& after, uint64_t floor_ns,
+                 std::vector<DiffExcess>& exceeded) {
+  for (const DiffGate& gate : gates) {
+    const uint64_t old_value = value_of(before, gate.measure);
+    const uint64_t new_value = value_of(after, gate.measure);
     if (new_value <= old_value) continue;
-    const bool is_time = gate.measure != &Measures::calls;
+    const bool is_time = gate.measure != GatedMeasure::calls;
     if (is_time && new_value - old_value <= floor_ns) continue;
     const double allowed = static_cast<double>(old_value) * (1 + gate.limit);
     if (static_cast<double>(new_value) > allowed) {
@@ -88,7 +60,7 @@ void check_gates(const std::vector<Gate>& gates, const std::string& name, const 
   }
 }
 
-std::vector<DiffExcess> find_exceeded(const RecordingDiff& diff, const std::vector<Gate>& gates,
+std::vector<DiffExcess> find_exceeded(const RecordingDiff& diff, const std::vector<DiffGate>& gates,
                                       const DiffOptions& options) {
   std::vector<DiffExcess> exceeded;
   const auto check = [&](const std::string& name, const Measures& before, const Measures& after) {
@@ -110,20 +82,18 @@ std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
                     const std::vector<DiffExcess>& exceeded, const ProblemLog& problems) {
   std::string out;
   JsonWriter json(out, 2);
+  DocumentWriter document(json, schemas::kDiff, {});
   const auto side = [&](const char* key, const std::string& file, const Measures& whole) {
-    json.key(key).begin_object().member("file", file).member("calls", whole.calls);
-    json.member("total_ns", whole.total_ns).end_object();
+    document.object(key, [&](ObjectWriter& object) {
+      object.add("file", file).add("calls", whole.calls).add("total_ns", whole.total_ns);
+    });
   };
-  begin_document(json, schemas::kDiff, {});
   side("before", options.reading.files[0], diff.before);
   side("after", options.reading.files[1], diff.after);
-  json.key("functions");
-  diff_function_table(diff).write_json_rows(json);
-  json.key("paths");
-  diff_path_table(diff).write_json_rows(json);
-  json.key("exceeded");
-  exceeded_table(exceeded).write_json_rows(json);
-  end_document(json, problems);
+  document.table("functions", diff_function_table(diff));
+  document.table("paths", diff_path_table(diff));
+  document.table("exceeded", exceeded_table(exceeded));
+  document.finish(problems);
   return out;
 }
 
@@ -140,8 +110,8 @@ std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
   return out;
 }
 
-int finish(const RecordingDiff& diff, const DiffOptions& options, const std::vector<Gate>& gates,
-           const ProblemLog& problems) {
+int finish(const RecordingDiff& diff, const DiffOptions& options,
+           const std::vector<DiffGate>& gates, const ProblemLog& problems) {
   const std::vector<DiffExcess> exceeded = find_exceeded(diff, gates, options);
   if (options.reading.json) {
     print(to_json(diff, options, exceeded, problems));
@@ -171,9 +141,10 @@ struct Side {
   CallTree tree;
   Profile profile;
 };
-Result<Side> analyse(const Recording& recording, const DiffOptions& options,
-                     const CallFilter& filter, ProblemLog& problems) {
+Result<Side> analyse(const Recording& recording, const DiffOptions& options, CallFilter filter,
+                     ProblemLog& problems) {
   const TimedCalls& calls = *recording.timed_calls();
+  settle_window(recording, options.reading, filter);
   Side side;
   problems.merge(recording.problems());
   side.profile = calls.profile({filter, options.reading.jobs, false}, problems);
@@ -185,10 +156,38 @@ Result<Side> analyse(const Recording& recording, const DiffOptions& options,
   return side;
 }
 
-int run(const DiffOptions& options) {
+// Several recordings a side: A1 A2 -- B1 B2.
+int run_several(const DiffOptions& options) {
+  const std::vector<std::string>& files = options.reading.files;
+  const auto separator = std::ranges::find(files, kSideSeparator);
+  DiffRunsOptions several{.before = {files.begin(), separator},
+                          .after = {separator + 1, files.end()},
+                          .programs_before = options.programs_before,
+                          .programs_after = options.programs_after,
+                          .gate = options.gate,
+                          .gate_all = options.gate_by == "all",
+                          .rows = options.rows};
+  if (several.before.empty() || several.after.empty())
+    return report_error(usage_error("diff needs recordings on both sides of --").error());
+  if (options.gate_by == "path")
+    return report_error(usage_error("--gate-by path compares one recording a side").error());
+  return diff_runs(options.reading, several);
+}
+
+int run(DiffOptions& options) {
+  if (std::ranges::find(options.reading.files, kSideSeparator) != options.reading.files.end())
+    return run_several(options);
+  if (options.reading.files.size() != 2) {
+    return report_error(usage_error("diff compares two recordings, or several on each side: diff "
+                                    "A1 A2 -- B1 B2")
+                            .error());
+  }
+  const Result<uint64_t> floor_ns = gate_floor_ns(options.gate);
+  if (!floor_ns) return report_error(floor_ns.error());
+  options.gate_floor_ns = *floor_ns;
   const Result<CallFilter> filter = options.reading.filter();
   if (!filter) return report_error(filter.error());
-  const Result<std::vector<Gate>> gates = parse_gates(options.gate);
+  const Result<std::vector<DiffGate>> gates = parse_gates(options.gate.gate);
   if (!gates) return report_error(gates.error());
   const auto before = open_one(options.reading, 0, options.programs_before);
   if (!before) return report_error(before.error());
@@ -201,9 +200,9 @@ int run(const DiffOptions& options) {
   if (!right) return report_error(right.error());
   const TimedCalls& a = *(*before)->timed_calls();
   const TimedCalls& b = *(*after)->timed_calls();
-  const RecordingDiff diff =
-      make_recording_diff({left->tree, left->profile, a.clock(), a.functions()},
-                          {right->tree, right->profile, b.clock(), b.functions()});
+  const RecordingDiff diff = make_recording_diff(
+      {left->tree, left->profile, a.clock(), a.functions()},
+      {right->tree, right->profile, b.clock(), b.functions()}, options.reading.name_style());
   return finish(diff, options, *gates, problems);
 }
 
@@ -215,7 +214,9 @@ void add_diff_verb(Command app, int& status) {
   const auto options = std::make_shared<DiffOptions>();
   add_reading_options(verb, options->reading);
   add_csv_option(verb, options->reading);
-  verb.option("FILE").expected(2).description("the recording before and the one after");
+  add_names_option(verb, options->reading);
+  verb.option("FILE").description(
+      "the recording before and the one after; several runs of each: A1 A2 -- B1 B2");
   verb.add_option("--program-a", options->programs_before,
                   "program that names the first recording's ids")
       .type_name("BIN")
@@ -224,20 +225,14 @@ void add_diff_verb(Command app, int& status) {
                   "program that names the second recording's ids")
       .type_name("BIN")
       .one_value_each();
-  verb.add_option(
-          "--gate", options->gate,
-          "exit status 1 if calls, total or self time grow by more than this: calls=0%,total=10%")
-      .type_name("MEASURE=N%,...");
+  add_diff_gate_options(verb, options->gate);
   verb.add_option("--gate-by", options->gate_by, "what the gate compares")
       .one_of({"function", "path", "all"})
       .show_default();
-  verb.add_option("--gate-floor-ns", options->gate_floor_ns,
-                  "the gate ignores growth of a time up to this")
-      .type_name("NS");
   verb.add_option("--table", options->table, "what --csv prints")
       .one_of({"paths", "functions"})
       .show_default();
-  verb.add_option("--rows", options->rows, "rows of each text table; 0: all").show_default();
+  add_limit_option(verb, options->rows, "rows of each text table; 0: all").show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

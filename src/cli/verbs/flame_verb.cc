@@ -7,9 +7,11 @@
 
 #include "analysis/calls/flame_comparison.h"
 #include "analysis/calls/flame_tree.h"
+#include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/open_one.h"
+#include "cli/options/output_check.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
@@ -109,8 +111,17 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
   if (!filters.empty()) fact("filter", filters);
 }
 
+bool writes_data(const FlameOptions& options) {
+  return options.reading.json || options.output.ends_with(".json");
+}
+
+NameStyle names_of(const FlameOptions& options) {
+  if (options.reading.names.empty() && writes_data(options)) return NameStyle::full;
+  return options.reading.name_style();
+}
+
 auto writer_of(const FlameOptions& options) {
-  if (options.reading.json || options.output.ends_with(".json")) return write_flame_json;
+  if (writes_data(options)) return write_flame_json;
   return options.output.ends_with(".svg") ? write_flame_svg : write_flame_html;
 }
 
@@ -146,14 +157,22 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   add_facts(graph, options.reading, info, by_thread);
   add_trees(graph, partial.without_threads().finish(calls.streams()), by_thread, options);
 
+  if (by_thread.roots.empty() && !options.reading.follow) {
+    const Result<void> answers =
+        check_measured(options.measure, calls.measures_with_data(options.reading.jobs));
+    if (!answers) return report_error(answers.error());
+  }
+
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done = writer_of(options)(graph, context.clock, context.functions, *out);
+  const StyledNames names(context.functions, names_of(options));
+  Result<void> done = writer_of(options)(graph, context.clock, names, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   remark_pruned(graph);
   if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
-  if (by_thread.roots.empty()) {
+  remark_unnamed(names, functions_of(by_thread), !options.reading.programs.empty());
+  if (by_thread.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   }
   return report_problems(options.reading, problems);
@@ -168,12 +187,12 @@ struct ComparedSide {
   const FunctionNames* names = nullptr;
 };
 
-Result<ComparedSide> measure_side(const FlameOptions& options, size_t index,
-                                  const CallFilter& filter,
+Result<ComparedSide> measure_side(const FlameOptions& options, size_t index, CallFilter filter,
                                   const std::vector<std::string>& own_programs,
                                   ProblemLog& problems) {
   auto recording = open_one(options.reading, index, own_programs);
   if (!recording) return std::unexpected(recording.error());
+  settle_window(**recording, options.reading, filter);
   ComparedSide side;
   side.recording = *std::move(recording);
   const TimedCalls& calls = *side.recording->timed_calls();
@@ -188,7 +207,7 @@ Result<ComparedSide> measure_side(const FlameOptions& options, size_t index,
   side.clock = context.clock;
   side.names = &context.functions;
   remark_unfinished(side.measured->left_out, calls.first_time());
-  if (side.tree.roots.empty())
+  if (side.tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs))
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   return side;
 }
@@ -227,7 +246,8 @@ int compare(const FlameOptions& options) {
 
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done = writer_of(options)(graph, Clock(), comparison.names, *out);
+  const StyledNames names(comparison.names, names_of(options));
+  Result<void> done = writer_of(options)(graph, Clock(), names, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   remark_pruned(graph);
@@ -235,6 +255,8 @@ int compare(const FlameOptions& options) {
 }
 
 int run(const FlameOptions& options) {
+  if (const auto free = check_output(options.output, options.reading.files); !free)
+    return report_error(free.error());
   const bool is_drawing = !options.reading.json && options.output.ends_with(".svg");
   if (options.reading.files.size() == 2 && !options.together) {
     if (options.reading.follow) {
@@ -264,6 +286,7 @@ void add_flame_verb(Command app, int& status) {
   const auto options = std::make_shared<FlameOptions>();
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
+  add_names_option(verb, options->reading);
   verb.option("FILE").description(
       "one recording, or two to compare; more files are read as one recording");
   verb.add_flag("--together", options->together,

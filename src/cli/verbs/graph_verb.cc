@@ -5,14 +5,16 @@
 #include <utility>
 
 #include "analysis/calls/call_graph.h"
+#include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/output_check.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/json_writer.h"
 #include "output/output_file.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "output/table/table.h"
 #include "output/tree/tree_export.h"
 #include "report/calls/graph_tables.h"
@@ -37,14 +39,12 @@ Result<void> write(const CallTree& tree, const ExportContext& context, const Gra
   if (options.reading.csv) return out.write(graph_edge_table(graph, context).to_csv());
   std::string text;
   JsonWriter json(text, 2);
-  begin_document(json, schemas::kGraph, format);
-  json.key("functions");
-  graph_function_table(graph, context).write_json_rows(json);
-  json.key("edges");
-  graph_edge_table(graph, context).write_json_rows(json);
-  json.member("total_ns", context.clock.to_ns(graph.total));
-  json.member("pruned_functions", pruned.functions).member("pruned_edges", pruned.edges);
-  end_document(json, problems);
+  DocumentWriter document(json, schemas::kGraph, format);
+  document.table("functions", graph_function_table(graph, context));
+  document.table("edges", graph_edge_table(graph, context));
+  document.add("total_ns", context.clock.to_ns(graph.total));
+  document.add("pruned_functions", pruned.functions).add("pruned_edges", pruned.edges);
+  document.finish(problems);
   return out.write(text);
 }
 
@@ -57,11 +57,13 @@ int answer(const Recording& recording, const GraphOptions& options, const CallFi
   const CallTree tree = partial->finish(calls.streams());
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done =
-      write(tree, export_context(calls), options, recording.format().name, problems, *out);
+  const StyledNames names(calls.functions(), options.reading.name_style());
+  Result<void> done = write(tree, with_names(export_context(calls), names), options,
+                            recording.format().name, problems, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
-  if (tree.roots.empty())
+  remark_unnamed(names, functions_of(tree), !options.reading.programs.empty());
+  if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs))
     remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   if (tree.flattened != 0)
     fmt::print(stderr, "telltale: the callers of {} very deep calls are approximate\n",
@@ -70,6 +72,8 @@ int answer(const Recording& recording, const GraphOptions& options, const CallFi
 }
 
 int run(const GraphOptions& options) {
+  if (const auto free = check_output(options.output, options.reading.files); !free)
+    return report_error(free.error());
   return answer_recording(options.reading,
                           [&](const Recording& recording, const CallFilter& filter) {
                             return answer(recording, options, filter);
@@ -85,6 +89,7 @@ void add_graph_verb(Command app, int& status) {
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
+  add_names_option(verb, options->reading);
   verb.add_option("-o,--output", options->output, "file to write; - is standard output")
       .show_default()
       .type_name("FILE");

@@ -17,7 +17,7 @@
 #include "import/open_recording.h"
 #include "import/runtime_events.h"
 #include "output/json_writer.h"
-#include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
@@ -131,9 +131,9 @@ int run(const HeapshotOptions& options) {
   std::string out;
   if (options.json) {
     JsonWriter json(out, 2);
-    begin_document(json, schemas::kHeapshot, {});
-    json.member("heap_shots", after->shots());
-    end_document(json, ProblemLog());
+    DocumentWriter document(json, schemas::kHeapshot, {});
+    document.add("heap_shots", after->shots());
+    document.finish(ProblemLog());
   } else {
     out =
         fmt::format("heap shot {} is in the file; `telltale report --reports=heapshot` shows it\n",

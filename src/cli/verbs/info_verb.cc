@@ -1,45 +1,64 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
+#include "import/timed_calls.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/json_document.h"
+#include "output/table/object_writer.h"
 #include "output/table/table.h"
 #include "report/schemas/schemas.h"
 
 namespace telltale::cli {
 namespace {
 
-std::string to_json(const RecordingInfo& info, std::string_view format) {
+// Names of threads; those without a name are missing.
+using ThreadNames = std::map<ThreadKey, std::string>;
+
+ThreadNames thread_names(const Recording& recording) {
+  ThreadNames names;
+  if (recording.timed_calls() == nullptr) return names;
+  for (const EventStream& stream : recording.timed_calls()->streams()) {
+    if (!stream.thread_name.empty()) names[stream.thread] = stream.thread_name;
+  }
+  return names;
+}
+
+std::string to_json(const RecordingInfo& info, const ThreadNames& names, std::string_view format) {
   std::string out;
   JsonWriter json(out, 2);
-  begin_document(json, schemas::kInfo, format);
-  json.member("format", info.format).member("version", info.version);
-  json.key("files").begin_array();
-  for (const std::string& file : info.files) json.value(file);
-  json.end_array();
-  json.member("bytes", info.bytes).member("records", info.records);
-  json.key("records_by_kind").begin_object();
-  for (const auto& [kind, count] : info.records_by_kind) json.member(kind, count);
-  json.end_object();
-  json.key("properties").begin_object();
-  for (const auto& [name, value] : info.properties) json.member(name, value);
-  json.end_object();
-  json.key("threads").begin_array();
-  for (const ThreadKey& thread : info.threads) {
-    json.begin_object().member("pid", thread.pid).member("tid", thread.tid).end_object();
-  }
-  json.end_array();
+  DocumentWriter document(json, schemas::kInfo, format);
+  document.add("format", info.format).add("version", info.version);
+  document.list("files", [&](ListWriter& files) {
+    for (const std::string& file : info.files) files.value(file);
+  });
+  document.add("bytes", info.bytes).add("records", info.records);
+  document.map("records_by_kind", [&](MapWriter& kinds) {
+    for (const auto& [kind, count] : info.records_by_kind) kinds.add(kind, count);
+  });
+  document.map("properties", [&](MapWriter& properties) {
+    for (const auto& [name, value] : info.properties) properties.add(name, value);
+  });
+  document.list("threads", [&](ListWriter& threads) {
+    for (const ThreadKey& thread : info.threads) {
+      threads.row([&](ObjectWriter& row) {
+        row.add("pid", thread.pid).add("tid", thread.tid);
+        if (const auto name = names.find(thread); name != names.end())
+          row.add("name", name->second);
+      });
+    }
+  });
   if (info.timed)
-    json.member("clock_hz", info.clock.ticks_per_second).member("span_ns", info.span_ns());
-  write_problems(json, info.problems);
-  json.member("problem_count", info.problems.count())
-      .member("lost_bytes", info.problems.lost_bytes());
-  json.end_object();
+    document.add("clock_hz", info.clock.ticks_per_second).add("span_ns", info.span_ns());
+  document.problems(info.problems);
+  document.add("problem_count", info.problems.count());
+  document.add("lost_bytes", info.problems.lost_bytes()).end();
   return out;
 }
 
@@ -47,7 +66,7 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out += fmt::format("{:<16} {}\n", name, value);
 }
 
-void append_times(std::string& out, const RecordingInfo& info) {
+void append_times(std::string& out, const RecordingInfo& info, const ThreadNames& names) {
   append_line(
       out, "span",
       show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time))));
@@ -58,13 +77,15 @@ void append_times(std::string& out, const RecordingInfo& info) {
     threads += i == 0 ? " (" : ", ";
     threads += thread.pid != 0 ? fmt::format("{}:{}", thread.pid, thread.tid)
                                : fmt::format("{}", thread.tid);
+    if (const auto name = names.find(thread); name != names.end())
+      threads += " " + visible(name->second);
   }
   if (info.threads.size() > kShownThreads) threads += ", ...";
   append_line(out, "threads",
               fmt::format("{}{}{}", info.threads.size(), threads, threads.empty() ? "" : ")"));
 }
 
-std::string to_text(const RecordingInfo& info) {
+std::string to_text(const RecordingInfo& info, const ThreadNames& names) {
   std::string out;
   const auto line = [&out](std::string_view name, std::string_view value) {
     append_line(out, name, value);
@@ -73,7 +94,7 @@ std::string to_text(const RecordingInfo& info) {
   line("format", fmt::format("{} version {}", info.format, info.version));
   line("size", fmt::format("{} bytes", info.bytes));
   for (const auto& [name, value] : info.properties) line(name, visible(value));
-  if (info.timed) append_times(out, info);
+  if (info.timed) append_times(out, info, names);
   line("records", fmt::format("{}", info.records));
   for (const auto& [kind, count] : info.records_by_kind)
     out += fmt::format("  {:<20} {:>14}\n", kind, count);
@@ -99,7 +120,8 @@ std::string to_text(const RecordingInfo& info) {
 int run(const ReadingOptions& options) {
   return answer_recording(options, [&](const Recording& recording, const CallFilter& filter) {
     const RecordingInfo info = recording.info(options.jobs, filter);
-    print(options.json ? to_json(info, recording.format().name) : to_text(info));
+    const ThreadNames names = thread_names(recording);
+    print(options.json ? to_json(info, names, recording.format().name) : to_text(info, names));
     return strict_status(options, info.problems);
   });
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <memory>
 #include <set>
 #include <string>
@@ -26,9 +27,10 @@ namespace {
 
 constexpr size_t kDefaultLimit = 20;
 constexpr std::array kScores = {
-    isolation::Score::importance, isolation::Score::lower_bound,  isolation::Score::increase,
-    isolation::Score::failure,    isolation::Score::failing_runs, isolation::Score::ochiai,
-    isolation::Score::tarantula,  isolation::Score::dstar,        isolation::Score::op2};
+    isolation::Score::importance,       isolation::Score::lower_bound,  isolation::Score::increase,
+    isolation::Score::failure,          isolation::Score::failing_runs, isolation::Score::ochiai,
+    isolation::Score::tarantula,        isolation::Score::dstar,        isolation::Score::op2,
+    isolation::Score::balanced_accuracy};
 constexpr std::array kDiscards = {isolation::Discard::all_runs, isolation::Discard::failing_runs,
                                   isolation::Discard::relabel};
 constexpr std::array kIntervals = {isolation::IntervalMethod::score,
@@ -44,6 +46,7 @@ struct IsolateOptions {
   uint64_t least_runs = 0;
   uint64_t limit = kDefaultLimit;
   uint64_t affinity = 0;
+  uint64_t combine = 0;  // combinations to list
   uint64_t jobs = 0;
   uint64_t max_decompressed_bytes = 0;
   bool all = false;
@@ -51,8 +54,10 @@ struct IsolateOptions {
   bool json = false;
   bool csv = false;
   bool sarif = false;
+  bool annotations = false;
   bool dot = false;
   bool html = false;
+  std::string slow;    // "p99"; empty: labels by outcome
   std::string source;  // folder of the source that the page shows; empty: none
   std::string gate;    // a study, or the beginning of a build-id; empty: no gate
   bool strict = false;
@@ -132,6 +137,8 @@ Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& 
     write_isolation_csv(answer, out);
   } else if (options.sarif) {
     write_isolation_sarif(answer, static_cast<size_t>(options.limit), out);
+  } else if (options.annotations) {
+    write_isolation_annotations(answer, static_cast<size_t>(options.limit), out);
   } else if (options.dot) {
     write_isolation_dot(answer, static_cast<size_t>(options.limit), out);
   } else {
@@ -164,6 +171,7 @@ Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
     sources.passed = {};
     sources.build = {};
     sources.other_than = {};
+    sources.cluster = {};
   } else {
     sources.build = options.gate;
     sources.other_than = {};
@@ -201,8 +209,43 @@ Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& pred
   return count;
 }
 
+// "p99" or "99.5" as a quantile. Errors: usage.
+Result<double> parse_percentile(std::string_view text) {
+  const std::string_view number = text.starts_with('p') ? text.substr(1) : text;
+  double percent = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (error != std::errc() || end != number.data() + number.size() ||
+      !(percent > 0 && percent < 100))
+    return usage_error(fmt::format("--slow needs a percentile such as p99, but got {}", text));
+  return percent / 100;
+}
+
+// Combinations of the best predicates; pairs of all would be too many.
+std::vector<isolation::Compound> combine(const IsolateOptions& options,
+                                         const PredicateSet& predicates,
+                                         const LabelledEvidence& evidence) {
+  constexpr size_t kMostParts = 200;
+  if (options.combine == 0) return {};
+  isolation::IsolationOptions all = options.isolation;
+  all.eliminate = false;
+  all.affinity = 0;
+  all.limit = kMostParts;
+  std::vector<uint32_t> parts;
+  for (const isolation::Predictor& predictor :
+       isolation::isolate(predicates.table(), evidence.runs, all).predictors)
+    parts.push_back(predictor.predicate);
+  return isolation::find_compounds(predicates.table(), evidence.runs, parts,
+                                   isolation::standard_deviations(all.confidence),
+                                   static_cast<size_t>(options.combine));
+}
+
 int run(IsolateOptions& options) {
   settle(options);
+  if (!options.slow.empty()) {
+    const Result<double> quantile = parse_percentile(options.slow);
+    if (!quantile) return report_error(quantile.error());
+    options.sources.slow = *quantile;
+  }
   if (!options.gate.empty() && !is_study(options.gate)) options.sources.other_than = options.gate;
   const Result<LabelledEvidence> evidence =
       read_labelled_evidence(options.sources, options.isolation.workers);
@@ -211,10 +254,14 @@ int run(IsolateOptions& options) {
   options.isolation.first_true = evidence->first_true;
   const isolation::Isolation found =
       isolation::isolate(predicates.table(), evidence->runs, options.isolation);
-  const IsolationRuns runs{found.runs.failing, found.runs.successful, evidence->input->skipped,
-                           evidence->without_report, evidence->unresolved};
+  const IsolationRuns runs{found.runs.failing,       found.runs.successful,
+                           evidence->input->skipped, evidence->without_report,
+                           evidence->unresolved,     evidence->input->other_clusters};
   const Result<void> written =
-      write_answer(options, {predicates, found, options.isolation, runs}, *evidence);
+      write_answer(options,
+                   {predicates, found, options.isolation, runs,
+                    combine(options, predicates, *evidence), summarise_clusters(*evidence, found)},
+                   *evidence);
   if (!written) return report_error(written.error());
   remark(*evidence, runs);
   const int status = report_losses(evidence->problems, options.strict);
@@ -224,18 +271,32 @@ int run(IsolateOptions& options) {
   return *news != 0 && status == kDone ? kFinding : status;
 }
 
-void add_source_options(Command verb, IsolationSources& sources) {
-  verb.add_option("STUDY", sources.inputs,
-                  "a study made by `telltale run --study`; or a list of runs, one per line: label "
-                  "(failed, passed, skipped), tab, path of the report; - means standard input")
+void add_source_options(Command verb, IsolateOptions& options) {
+  IsolationSources& sources = options.sources;
+  verb.add_option(
+          "STUDY", sources.inputs,
+          "a study made by `telltale run --study`; a store made by `telltale collect`; or a "
+          "list of runs, one per line: label (failed, passed, skipped), tab, path of the "
+          "report; - means standard input")
       .type_name("STUDY");
   verb.add_option("--program", sources.programs,
                   "program or library that wrote the reports, its debug file, or its .sites file; "
                   "a study contains its sites. For recordings: program that names their functions")
       .type_name("BIN")
       .one_value_each();
+  verb.add_option("--application", sources.application,
+                  "of a store: only reports of this application")
+      .type_name("NAME");
   verb.add_option("--build", sources.build, "only runs of builds whose id begins with this")
       .type_name("ID");
+  verb.add_option("--cluster", sources.cluster,
+                  "of the failed runs of studies, only those of the crash cluster whose id begins "
+                  "with this")
+      .type_name("ID");
+  verb.add_option("--slow", options.slow,
+                  "of studies: runs of which the time is above this percentile fail, such as p99; "
+                  "the others pass, and crashes are skipped")
+      .type_name("P");
   verb.add_option("--failed", sources.failed,
                   "reports or recordings of failed runs: a file, or all files of a folder")
       .type_name("PATH")
@@ -278,7 +339,7 @@ void add_isolate_verb(Command app, int& status) {
       "isolate",
       "compare many runs that failed or passed: rank the predicates that predict failure");
   const auto options = std::make_shared<IsolateOptions>();
-  add_source_options(verb, options->sources);
+  add_source_options(verb, *options);
   add_method_options(verb, *options);
   verb.add_flag("--same", options->same,
                 "list below each predictor the predicates that were true in the same runs");
@@ -286,9 +347,10 @@ void add_isolate_verb(Command app, int& status) {
                   "list for each predictor the N predicates that lose most importance without its "
                   "runs (--json, --dot, --html)")
       .type_name("N");
-  verb.add_option("--limit", options->limit, "rows of the table; 0: all")
-      .type_name("N")
-      .show_default();
+  verb.add_option("--combine", options->combine,
+                  "list the N best conjunctions and disjunctions of two predicates (table, --json)")
+      .type_name("N");
+  add_limit_option(verb, options->limit, "rows of the table; 0: all").show_default();
   verb.add_option("--jobs", options->jobs, "threads to work with; 0: one per core").type_name("N");
   verb.add_option("--max-decompressed-bytes", options->max_decompressed_bytes,
                   "read compressed reports up to this size")
@@ -299,16 +361,24 @@ void add_isolate_verb(Command app, int& status) {
   verb.add_flag("--sarif", options->sarif, "print SARIF 2.1.0, for code review tools")
       .excludes("--json")
       .excludes("--csv");
+  verb.add_flag(
+          "--annotations", options->annotations,
+          "print workflow commands of GitHub Actions, which show predictors beside the source")
+      .excludes("--json")
+      .excludes("--csv")
+      .excludes("--sarif");
   verb.add_flag("--dot", options->dot,
                 "print a graph of the predictors and their affinity lists for Graphviz")
       .excludes("--json")
       .excludes("--csv")
-      .excludes("--sarif");
+      .excludes("--sarif")
+      .excludes("--annotations");
   verb.add_flag("--html", options->html,
                 "write a page with the predictors, their source and their runs")
       .excludes("--json")
       .excludes("--csv")
       .excludes("--sarif")
+      .excludes("--annotations")
       .excludes("--dot");
   verb.add_option("--source", options->source,
                   "folder of the source shown by --html; files outside it are not read")

@@ -1,11 +1,19 @@
-// `telltale paths`: what the functions on the stacks of a core file executed.
+// `telltale paths`: what the functions on the stacks of a crashed or running program executed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
+#include "import/open_process.h"
 #include "import/stack_paths.h"
 #include "report/paths/path_report.h"
 
@@ -18,27 +26,70 @@ int answer(const Recording& recording, const CallFilter& filter, const ReadingOp
   problems.merge(recording.problems());
   Result<std::vector<ThreadPaths>> threads = stacks.thread_paths(problems);
   if (!threads) return report_error(threads.error());
+  const bool has_threads = !threads->empty();
   const std::vector<ThreadPaths> chosen = choose_paths(*std::move(threads), filter);
   const bool printed = print(
       options.json ? paths_document(chosen, stacks.why_stopped(), recording.format().name, problems)
                    : paths_text(chosen, stacks.why_stopped()));
   if (!printed) return kUnreadable;
+  if (std::ranges::all_of(chosen, [](const ThreadPaths& thread) {
+        return thread.frames.empty() && thread.cut.empty();
+      })) {
+    fmt::print(stderr, "telltale: {}\n",
+               has_threads ? "no function on the stacks is in what the options select"
+                           : "no thread is in what was left of the program");
+  }
   return report_problems(options, problems);
 }
 
-int run(const ReadingOptions& options) {
-  return answer_recording(options, [&](const Recording& recording, const CallFilter& filter) {
-    return answer(recording, filter, options);
-  });
+struct PathsOptions {
+  ReadingOptions reading;
+  std::optional<uint64_t> pid;
+};
+
+// Stops the process for as long as its stacks are copied.
+int answer_process(const PathsOptions& options) {
+  constexpr uint64_t kMostPid = 1U << 22;  // PID_MAX_LIMIT of Linux
+  if (*options.pid == 0 || *options.pid > kMostPid)
+    return report_error(usage_error(fmt::format("--pid {} is no process", *options.pid)).error());
+  const Result<CallFilter> filter = options.reading.filter();
+  if (!filter) return report_error(filter.error());
+  const Result<ProcessRecording> process =
+      open_process(static_cast<pid_t>(*options.pid), options.reading.open_options());
+  if (!process) return report_error(process.error());
+  const Recording& recording = *process->recording;
+  if (const Result<void> checked = check_options(options.reading, *filter, recording); !checked)
+    return report_error(checked.error());
+  fmt::print(stderr, "telltale: process {} was stopped for {:.1f} ms\n", *options.pid,
+             std::chrono::duration<double, std::milli>(process->stopped).count());
+  return answer(recording, *filter, options.reading);
+}
+
+int run(const PathsOptions& options) {
+  if (options.pid) return answer_process(options);
+  if (options.reading.files.empty())
+    return report_error(usage_error("give a core file, or a process with --pid").error());
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            return answer(recording, filter, options.reading);
+                          });
 }
 
 }  // namespace
 
 void add_paths_verb(Command app, int& status) {
-  Command verb =
-      app.add_verb("paths", "show which lines the functions on the stack of a core file executed");
-  const auto options = std::make_shared<ReadingOptions>();
-  add_reading_options(verb, *options);
+  Command verb = app.add_verb(
+      "paths",
+      "show which lines the functions on the stacks of a crashed or running program executed");
+  const auto options = std::make_shared<PathsOptions>();
+  add_reading_options(verb, options->reading);
+  verb.option("FILE").optional().description(
+      "core file or minidump; compressed ones and \"-\", standard input, too");
+  verb.add_option(
+          "--pid", options->pid,
+          "read the stacks of this running process, which is stopped for a few milliseconds")
+      .type_name("PID")
+      .excludes("FILE");
   verb.callback([options, &status] { status = run(*options); });
 }
 

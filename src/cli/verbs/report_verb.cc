@@ -52,7 +52,8 @@ int report_calls(const Recording& recording, const ReportOptions& options,
                  const CallFilter& filter) {
   ProblemLog problems = recording.problems();
   // Stacks in JSON and CSV are not truncated, so that they can be joined with other verbs' output.
-  CallSummaryOptions wanted{.rows = options.rows, .workers = options.reading.jobs};
+  CallSummaryOptions wanted{
+      .rows = options.rows, .workers = options.reading.jobs, .names = options.reading.name_style()};
   if (options.for_programs()) wanted.most_frames = std::numeric_limits<size_t>::max();
   Result<CallReadings> readings = CallReadings::read(recording, filter, wanted, problems);
   if (!readings) return report_error(readings.error());
@@ -225,9 +226,9 @@ void add_report_verb(Command app, int& status) {
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
-  Option rows =
-      verb.add_option("--rows", options->rows, "rows of each table; of runtime reports: all")
-          .show_default();
+  add_names_option(verb, options->reading);
+  Option rows = add_limit_option(verb, options->rows, "rows of each table; of runtime reports: all")
+                    .show_default();
   add_runtime_options(verb, options->runtime);
   add_counts_options(verb, options->counts);
   verb.callback([options, rows, &status] {

@@ -10,6 +10,7 @@
 #include "cli/record/child_process.h"
 #include "cli/record/recorder_plan.h"
 #include "cli/record/repeated_input.h"
+#include "cli/record/volume_hint.h"
 #include "cli/study/study_recorder.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
@@ -50,13 +51,23 @@ void say(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible
 std::string show_seconds(double seconds) { return show_duration(seconds * 1e9); }
 
 // Names the recordings, or says why there are none.
-void report_files(const RecorderPlan& plan) {
-  const std::vector<LeftFile> files = find_left_files(plan);
-  for (const LeftFile& file : files) {
+void report_files(const LeftFiles& left, const RecorderPlan& plan) {
+  for (const LeftFile& file : left.files) {
     say(fmt::format("recorded {} ({} bytes{}{})", file.path, file.bytes,
                     file.note.empty() ? "" : "; ", file.note));
   }
-  if (files.empty()) say("nothing was recorded: " + plan.why_nothing);
+  if (!left.files.empty()) {
+    std::vector<std::string> paths;
+    for (const LeftFile& file : left.files) paths.push_back(file.path);
+    for (const std::string& hint : volume_hints(paths)) say(hint);
+    return;
+  }
+  if (left.left_out != 0) {
+    say(fmt::format("nothing was recorded: --min, --depth or --threads left out all {} events",
+                    left.left_out));
+  } else {
+    say("nothing was recorded: " + plan.why_nothing);
+  }
 }
 
 void report_comparison(const Times& bare, const Times& recorded) {
@@ -83,7 +94,8 @@ int run_once(const RecorderPlan& plan, const RunOptions& options) {
   const Result<ChildOutcome> outcome =
       run_child({options.recorder.command, plan.environment}, start_failure);
   if (!outcome) return report_start_failure(outcome.error(), start_failure);
-  if (!options.quiet) report_files(plan);
+  const LeftFiles left = find_left_files(plan, *outcome);
+  if (!options.quiet) report_files(left, plan);
   return pass_on(*outcome);
 }
 
@@ -109,8 +121,9 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
     (records ? recorded : bare).add(*outcome);
     last = *outcome;
   }
+  const LeftFiles left = find_left_files(plan, last);
   if (!options.quiet) {
-    report_files(plan);
+    report_files(left, plan);
     report_comparison(bare, recorded);
   }
   return pass_on(last);
@@ -166,10 +179,14 @@ void add_choice_options(Command verb, RecorderOptions& options) {
   verb.add_option("--without", options.without, "skip functions that match this pattern")
       .type_name("GLOB")
       .one_value_each();
-  verb.add_option("--depth", options.depth, "skip calls nested deeper than this").type_name("N");
+  verb.add_option("--depth", options.depth, "skip calls nested deeper than this")
+      .in_range(uint64_t{1}, uint64_t{UINT32_MAX})
+      .type_name("N");
   verb.add_option("--min", options.min, "skip calls shorter than this, such as 5us")
       .type_name("TIME");
-  verb.add_option("--threads", options.threads, "record only every Nth thread").type_name("N");
+  verb.add_option("--threads", options.threads, "record only every Nth thread")
+      .in_range(uint64_t{1}, uint64_t{1'000'000})
+      .type_name("N");
   verb.add_option(
           "--sparse", options.sparse,
           "read the clock only on every Nth event and after gaps; times in between are estimated")
@@ -232,7 +249,7 @@ void add_study_options(Command verb, StudyOptions& options) {
 }  // namespace
 
 void add_run_verb(Command app, int& status) {
-  Command verb = app.add_verb("run", "run a program and record it");
+  Command verb = app.add_verb("run", "run a program and record it; also: telltale record");
   const auto options = std::make_shared<RunOptions>();
   add_what_options(verb, options->recorder);
   add_choice_options(verb, options->recorder);

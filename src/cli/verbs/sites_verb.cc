@@ -2,11 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,20 +10,17 @@
 
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
+#include "cli/command_line.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
-#include "formats/sampler/recognise.h"
+#include "import/format_descriptor.h"
+#include "import/formats.h"
 #include "output/escape.h"
-#include "output/json_writer.h"
 #include "output/output_file.h"
-#include "output/table/json_document.h"
 #include "output/table/table.h"
-#include "program/archive.h"
-#include "program/elf_image.h"
-#include "program/instrumentation_map.h"
-#include "program/program_names.h"
-#include "report/schemas/schemas.h"
+#include "report/sites/instrumented_program.h"
 #include "report/sites/program_sites.h"
+#include "report/sites/sites_document.h"
 
 namespace telltale::cli {
 
@@ -45,56 +38,21 @@ struct SitesOptions {
   bool strict = false;
 };
 
-// One given file.
-struct Program {
-  std::string path;
-  std::string format;   // "elf", "yaml", "sites"
-  std::string machine;  // of an ELF file
-  std::string build_id;
-  InstrumentationMap map;
-  ProgramSites sites;  // Sampler's
-  ProblemLog problems;
-  std::unique_ptr<Symbolizer> symbolizer;  // null for a YAML map
-
-  [[nodiscard]] ProgramFunction describe(const InstrumentedFunction& function) const {
-    return describe_function(map, function, symbolizer.get(), path);
-  }
-};
+using Program = InstrumentedProgram;
 
 Result<Program> load(const std::string& path, const SitesOptions& options) {
-  const Result<InputFile> input = InputFile::open(path);
+  Result<InputFile> input = InputFile::open(path);
   if (!input) return std::unexpected(input.error());
-  Program program;
-  program.path = path;
-  program.problems.merge(input->problems());
-  const bool only_sites =
-      sampler::kind_of(input->bytes()) == sampler::TextKind::sites || is_archive(input->bytes());
-  if (only_sites || ElfImage::recognises(input->bytes())) {
-    Result<ProgramSites> sites = ProgramSites::open(path, program.problems);
-    if (!sites) return std::unexpected(sites.error());
-    program.sites = *std::move(sites);
-    program.format = "sites";
-    if (only_sites) return program;
-  }
-  if (!ElfImage::recognises(input->bytes())) {
-    Result<InstrumentationMap> map =
-        InstrumentationMap::read_yaml(input->bytes(), path, program.problems);
-    if (!map) return std::unexpected(map.error());
-    program.map = *std::move(map);
-    program.format = "yaml";
-    return program;
-  }
-  const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
-  if (!image) return std::unexpected(image.error());
-  Result<InstrumentationMap> map = InstrumentationMap::read_elf(*image, program.problems);
-  if (!map) return std::unexpected(map.error());
-  program.map = *std::move(map);
-  program.format = "elf";
-  program.machine = image->machine_name();
-  program.build_id = image->build_id();
-  program.symbolizer = std::make_unique<Symbolizer>(
-      path, SymbolizerOptions{options.debug_directories, options.debug_files});
-  return program;
+  const Result<const FormatDescriptor*> format = find_format(*input, {});
+  if (!format)
+    return Program::read(*std::move(input), {options.debug_directories, options.debug_files});
+  std::vector<InputFile> files;
+  files.push_back(*std::move(input));
+  const auto recording = (*format)->open(std::move(files), {});
+  if (!recording) return std::unexpected(recording.error());
+  if (const Result<void> usable = check_use("sites", **recording); !usable)
+    return std::unexpected(usable.error());
+  return Program::of(**recording);
 }
 
 std::string hex(uint64_t address) { return fmt::format("{:#x}", address); }
@@ -102,51 +60,6 @@ std::string hex(uint64_t address) { return fmt::format("{:#x}", address); }
 std::string place_of(const ProgramFunction& function) {
   return function.line == 0 ? function.file : fmt::format("{}:{}", function.file, function.line);
 }
-
-std::map<SledKind, size_t> count_kinds(const InstrumentationMap& map) {
-  std::map<SledKind, size_t> counts;
-  for (const Sled& sled : map.sleds()) ++counts[sled.kind];
-  return counts;
-}
-
-std::set<unsigned> versions_of(const InstrumentationMap& map) {
-  std::set<unsigned> versions;
-  for (const Sled& sled : map.sleds()) versions.insert(sled.version);
-  return versions;
-}
-
-// The destination: standard output, or the file of -o. close() returns write errors.
-class Answer {
- public:
-  explicit Answer(const std::string& path) : path_(path) {
-    if (!path_.empty() && path_ != "-") file_ = std::fopen(path_.c_str(), "wb");
-    if (file_ == nullptr) error_ = errno;
-  }
-  Answer(const Answer&) = delete;
-  Answer& operator=(const Answer&) = delete;
-  ~Answer() { static_cast<void>(close()); }
-
-  void write(std::string_view text) {
-    if (file_ == nullptr || error_ != 0) return;
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
-  }
-  // Errors: io, for any write so far.
-  Result<void> close() {
-    if (file_ != nullptr) {
-      const bool failed = file_ == stdout ? std::fflush(file_) != 0 : std::fclose(file_) != 0;
-      if (failed && error_ == 0) error_ = errno;
-      file_ = nullptr;
-    }
-    if (error_ != 0)
-      return io_error(path_.empty() ? "standard output" : path_, "cannot write", error_);
-    return {};
-  }
-
- private:
-  std::string path_;
-  std::FILE* file_ = stdout;
-  int error_ = 0;
-};
 
 // For people and CSV; JSON has more (schemas::kSites).
 constexpr Field kProgram =
@@ -169,6 +82,14 @@ constexpr std::array kSledColumns = {
     field::text("always", "yes, if it is patched whatever the threshold.").titled("always"),
     field::number_id("version", "Version of the sled's entry in the map.").titled("version"),
     kFunction,
+};
+
+constexpr std::array kGraphColumns = {
+    kProgram,
+    kFunction,
+    field::text("linkage_name", "Its name in the symbol table.").titled("linkage name"),
+    field::count("blocks", "Blocks of its control flow graph.").titled("blocks"),
+    field::count("edges", "Edges between them.").titled("edges"),
 };
 
 TableSchema columns_of(std::span<const Field> declared, bool with_program) {
@@ -203,10 +124,34 @@ Table sleds_table(const std::vector<Program>& programs, bool with_program) {
   return table;
 }
 
+Table graphs_table(const std::vector<Program>& programs, bool with_program) {
+  Table table(columns_of(kGraphColumns, with_program));
+  for (const Program& program : programs) {
+    for (const FunctionGraph& graph : program.graphs)
+      table.add_row({program.path, graph.name, graph.linkage_name, graph.blocks, graph.edges});
+  }
+  return table;
+}
+
 Table make_table(const std::vector<Program>& programs, const SitesOptions& options,
                  bool with_program) {
   return options.sleds ? sleds_table(programs, with_program)
                        : functions_table(programs, with_program);
+}
+
+// What it has besides an instrumentation map.
+std::string describe_others(const Program& program) {
+  std::string text = describe_sites(*program.sites);
+  if (program.graphs.empty()) return text;
+  uint64_t blocks = 0;
+  uint64_t edges = 0;
+  for (const FunctionGraph& graph : program.graphs) {
+    blocks += graph.blocks;
+    edges += graph.edges;
+  }
+  const size_t count = program.graphs.size();
+  return text + fmt::format("{}graphs of {} function{} ({} blocks, {} edges)",
+                            text.empty() ? "" : "; ", count, count == 1 ? "" : "s", blocks, edges);
 }
 
 std::string summary(const Program& program) {
@@ -214,101 +159,20 @@ std::string summary(const Program& program) {
   if (program.format == "yaml") text += " a YAML map,";
   if (!program.machine.empty()) text += fmt::format(" {},", program.machine);
   if (!program.build_id.empty()) text += fmt::format(" build-id {},", program.build_id);
-  if (program.sites.count() != 0 && program.map.functions().empty())
-    return text + " " + program.sites.summary() + "\n";
+  const std::string others = describe_others(program);
+  if (!others.empty() && program.map.functions().empty()) return text + " " + others + "\n";
   text += fmt::format(" {} functions, {} sleds", program.map.functions().size(),
                       program.map.sleds().size());
   const char* separator = " (";
-  for (const auto& [kind, count] : count_kinds(program.map)) {
+  for (const auto& [kind, count] : program.sleds_by_kind()) {
     text += fmt::format("{}{} {}", separator, count, to_string(kind));
     separator = ", ";
   }
   if (!program.map.sleds().empty()) text += ")";
-  for (const unsigned version : versions_of(program.map))
+  for (const unsigned version : program.map_versions())
     text += fmt::format(", map version {}", version);
-  if (program.sites.count() != 0) text += "; " + program.sites.summary();
+  if (!others.empty()) text += "; " + others;
   return text + "\n";
-}
-
-void write_sleds(JsonWriter& json, const Program& program, const InstrumentedFunction& function) {
-  json.key("sleds").begin_array();
-  for (const Sled& sled : program.map.sleds(function)) {
-    json.begin_object();
-    json.member("address", hex(sled.address)).member("kind", to_string(sled.kind));
-    json.member("always_instrument", sled.always_instrument)
-        .member("version", unsigned{sled.version});
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_function(JsonWriter& json, const Program& program, const InstrumentedFunction& function,
-                    bool sleds) {
-  const ProgramFunction named = program.describe(function);
-  json.begin_object();
-  json.member("id", function.id).member("address", hex(function.address));
-  if (function.section != 0) json.member("section", function.section);
-  json.member("function", named.name).member("linkage_name", named.linkage_name);
-  json.member("file", named.file)
-      .member("line", named.line)
-      .member("sled_count", function.sled_count);
-  if (sleds) write_sleds(json, program, function);
-  json.end_object();
-}
-
-void write_program(JsonWriter& json, const Program& program, bool sleds, const auto& flush) {
-  json.begin_object();
-  json.member("file", program.path).member("format", program.format);
-  json.member("machine", program.machine).member("build_id", program.build_id);
-  json.member("debug_file",
-              program.symbolizer == nullptr ? std::string() : program.symbolizer->debug_file());
-  json.key("map_versions").begin_array();
-  for (const unsigned version : versions_of(program.map)) json.value(version);
-  json.end_array();
-  json.member("function_count", program.map.functions().size())
-      .member("sled_count", program.map.sleds().size());
-  json.key("sleds_by_kind").begin_object();
-  for (const auto& [kind, count] : count_kinds(program.map)) json.member(to_string(kind), count);
-  json.end_object();
-  json.key("problems").begin_array();
-  for (const Problem& problem : program.problems.kept()) {
-    json.begin_object();
-    json.member("offset", problem.offset).member("record", problem.record);
-    json.member("message", problem.message).member("lost_bytes", problem.lost_bytes);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("functions").begin_array();
-  for (const InstrumentedFunction& function : program.map.functions()) {
-    write_function(json, program, function, sleds);
-    flush();
-  }
-  json.end_array();
-  json.member("site_count", program.sites.count());
-  json.key("sites_by_scheme").begin_object();
-  for (const auto& [scheme, count] : program.sites.by_scheme()) json.member(scheme, count);
-  json.end_object();
-  json.key("sites");
-  program.sites.write_rows(json, flush);
-  json.end_object();
-}
-
-void write_json(const std::vector<Program>& programs, const SitesOptions& options,
-                OutputFile& file) {
-  std::string text;
-  JsonWriter json(text, 4);
-  const auto flush = [&] {
-    (void)file.write(text);
-    text.clear();
-  };
-  begin_document(json, schemas::kSites, {});
-  json.key("programs").begin_array();
-  for (const Program& program : programs) write_program(json, program, options.sleds, flush);
-  json.end_array();
-  ProblemLog problems;
-  for (const Program& program : programs) problems.merge(program.problems);
-  end_document(json, problems);
-  flush();
 }
 
 void write_yaml(const Program& program, OutputFile& file) {
@@ -327,43 +191,43 @@ void write_yaml(const Program& program, OutputFile& file) {
 }
 
 void write_answer(const std::vector<Program>& programs, const SitesOptions& options,
-                  OutputFile& file) {
-  if (!options.target.empty()) return write_yaml(programs.front(), file);
-  if (options.json) return write_json(programs, options, file);
+                  BlockWriter& out) {
+  if (options.json) return write_sites_document(programs, options.sleds, out);
   const bool with_program = options.csv || programs.size() > 1;
   const Table table = make_table(programs, options, with_program);
-  TableSchema site_columns(ProgramSites::columns());
-  if (!with_program) site_columns.leave_out({"program"});
+  const Table graphs = graphs_table(programs, with_program);
+  TableSchema columns(site_columns());
+  if (!with_program) columns.leave_out({"program"});
   uint64_t site_count = 0;
-  for (const Program& program : programs) site_count += program.sites.count();
+  for (const Program& program : programs) site_count += program.sites->site_count();
   // Machine-readable output can be joined with `resolve`.
-  const size_t unit_digits =
-      options.csv ? ProgramSites::kAllUnitDigits : ProgramSites::kShownUnitDigits;
+  const size_t unit_digits = options.csv ? kAllUnitDigits : kShownUnitDigits;
   const Rows sites = [&](RowSink& rows) {
-    for (const Program& program : programs) program.sites.add_rows(program.path, unit_digits, rows);
+    for (const Program& program : programs)
+      add_site_rows(*program.sites, program.path, unit_digits, rows);
   };
-  const ByteSink sink = [&file](std::string_view block) { return file.write(block); };
-  BlockWriter out(sink);
   if (options.csv) {
     // A CSV file is one table.
     if (table.rows() == 0 && site_count != 0) {
-      CsvSink sink_of_sites(site_columns, out);
+      CsvSink sink_of_sites(columns, out);
       sites(sink_of_sites);
+    } else if (table.rows() == 0 && graphs.rows() != 0) {
+      graphs.write_csv(out);
     } else {
       table.write_csv(out);
     }
-  } else {
-    for (const Program& program : programs) out.write(summary(program));
-    if (table.rows() != 0) {
-      out.write("\n");
-      table.write_text(out);
-    }
-    if (site_count != 0) {
-      out.write("\n");
-      telltale::write_text(site_columns, sites, out);
-    }
+    return;
   }
-  (void)out.finish();  // file.finish() returns the error
+  for (const Program& program : programs) out.write(summary(program));
+  for (const Table* const shown : {&table, &graphs}) {
+    if (shown->rows() == 0) continue;
+    out.write("\n");
+    shown->write_text(out);
+  }
+  if (site_count != 0) {
+    out.write("\n");
+    telltale::write_text(columns, sites, out);
+  }
 }
 
 int run_sites(const SitesOptions& options) {
@@ -381,7 +245,7 @@ int run_sites(const SitesOptions& options) {
     for (const Problem& problem : program->problems.kept()) {
       fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
     }
-    if (program->map.functions().empty() && program->sites.count() == 0) {
+    if (program->empty()) {
       fmt::print(stderr, "telltale: {}: has no XRay instrumentation map and no site information\n",
                  visible(file));
     }
@@ -391,7 +255,14 @@ int run_sites(const SitesOptions& options) {
   if (programs.empty()) return status;
   Result<OutputFile> file = OutputFile::open(options.output);
   if (!file) return report_error(file.error());
-  write_answer(programs, options, *file);
+  if (options.target.empty()) {
+    const ByteSink sink = [&file](std::string_view block) { return file->write(block); };
+    BlockWriter out(sink);
+    write_answer(programs, options, out);
+    (void)out.finish();  // file->finish() returns the error
+  } else {
+    write_yaml(programs.front(), *file);
+  }
   // Returns any write error so far.
   if (auto done = file->finish(); !done) return report_error(done.error());
   return status;
@@ -405,7 +276,8 @@ void add_sites_verb(Command app, int& status) {
       app.add_verb("sites", "list the instrumentation of a program: functions, sleds, sites");
   verb.add_option(
           "BIN", options->files,
-          "programs, shared objects, object files, archives, .sites files or llvm-xray YAML maps")
+          "programs, shared objects, object files, archives, .sites and .cfg files, path metadata "
+          "or llvm-xray YAML maps")
       .required();
   verb.add_flag("--sleds", options->sleds, "one row per sled instead of one per function");
   const Option json = verb.add_flag("--json", options->json, "one JSON document");

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
@@ -42,7 +43,9 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
   const CallTree tree =
       (options.by_thread ? measured->partial : measured->partial.without_threads())
           .finish(calls.streams());
-  const ExportContext context = measured_context(calls, *measured);
+  const ExportContext recorded = measured_context(calls, *measured);
+  const StyledNames names(recorded.functions, options.reading.name_style());
+  const ExportContext context = with_names(recorded, names);
   if (options.reading.json || options.reading.csv) {
     const Table table = path_table(tree, context, options.by_thread);
     print(options.reading.json
@@ -61,9 +64,10 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
                "telltale: {} {} lie below the maximum depth and are counted with their ancestors\n",
                tree.flattened, context.units.counted);
   if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
-  if (tree.roots.empty()) {
+  if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   }
+  remark_unnamed(names, functions_of(tree), !options.reading.programs.empty());
   return report_problems(options.reading, problems);
 }
 
@@ -83,6 +87,7 @@ void add_stacks_verb(Command app, int& status) {
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
+  add_names_option(verb, options->reading);
   add_measure_option(verb, options->measure, {"self", "total", "calls"},
                      "the number of each line: self time or total time in nanoseconds, or calls");
   verb.add_flag("--by-thread", options->by_thread,

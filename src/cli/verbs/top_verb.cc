@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -7,6 +8,7 @@
 
 #include "analysis/calls/profile.h"
 #include "cli/options/counts_options.h"
+#include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -24,7 +26,8 @@ namespace {
 struct TopOptions {
   ReadingOptions reading;
   std::string sort = "self";
-  size_t limit = 0;  // 0: all
+  std::string fields;  // empty: the usual columns
+  size_t limit = 0;    // 0: all
   bool exact = false;
   bool by_thread = false;
   bool all_columns = false;
@@ -38,10 +41,16 @@ const std::vector<std::pair<std::string, uint64_t FunctionProfile::*>> kSortKeys
     {"sum", &FunctionProfile::sum},       {"calls", &FunctionProfile::calls},
     {"min", &FunctionProfile::min},       {"max", &FunctionProfile::max},
     {"median", &FunctionProfile::median}, {"p90", &FunctionProfile::p90},
-    {"p99", &FunctionProfile::p99},
+    {"p99", &FunctionProfile::p99},       {"open", &FunctionProfile::unfinished},
 };
 
-void sort_rows(std::vector<FunctionRow>& rows, const std::string& key) {
+void sort_rows(std::vector<FunctionRow>& rows, const std::string& key, const FunctionNames& names) {
+  if (key == "name") {
+    std::ranges::stable_sort(rows, {}, [&](const FunctionRow& row) -> const std::string& {
+      return names.describe(row.profile.function).name;
+    });
+    return;
+  }
   const auto found =
       std::ranges::find(kSortKeys, key, [](const auto& entry) { return entry.first; });
   std::ranges::stable_sort(rows, [&](const FunctionRow& a, const FunctionRow& b) {
@@ -52,6 +61,8 @@ void sort_rows(std::vector<FunctionRow>& rows, const std::string& key) {
 
 int answer(const Recording& recording, const TimedCalls& calls, const TopOptions& options,
            CallFilter filter) {
+  const Result<std::vector<std::string_view>> columns = parse_function_columns(options.fields);
+  if (!columns) return report_error(columns.error());
   ProblemLog problems = recording.problems();
   // Filters rows by name afterwards, so that they show a function's true self time.
   CallFilter name_filter;
@@ -59,9 +70,11 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   filter.functions.clear();
 
   std::vector<FunctionRow> rows;
+  Ticks whole = 0;
   const auto add_rows = [&](ThreadKey thread, const CallFilter& which) {
     const Profile profile = calls.profile({which, options.reading.jobs, options.exact}, problems);
     for (const FunctionProfile& row : profile.functions) {
+      whole += row.self;
       if (name_filter.matches(calls.functions().describe(row.function)))
         rows.push_back({thread, row});
     }
@@ -76,13 +89,19 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   } else {
     add_rows({}, filter);
   }
-  sort_rows(rows, options.sort);
+  const StyledNames names(calls.functions(), options.reading.name_style());
+  sort_rows(rows, options.sort, names);
   const size_t found = rows.size();
   if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
 
-  const bool all_columns = options.all_columns || options.reading.json || options.reading.csv;
-  const Table table =
-      function_table(rows, {options.by_thread, all_columns}, calls.clock(), calls.functions());
+  const bool for_people = !options.reading.json && !options.reading.csv;
+  const Table table = function_table(rows,
+                                     {.by_thread = options.by_thread,
+                                      .all_columns = options.all_columns || !for_people,
+                                      .for_people = for_people,
+                                      .columns = *columns,
+                                      .whole = whole},
+                                     calls.clock(), names);
   if (options.reading.json) {
     print(rows_document(schemas::kTop, recording.format().name, table, problems));
   } else if (options.reading.csv) {
@@ -93,16 +112,22 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
       text += fmt::format("{} of {} rows; --limit 0 shows all\n", rows.size(), found);
     print(text);
   }
-  if (found == 0) remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
+  std::vector<FunctionId> shown;
+  for (const FunctionRow& row : rows) shown.push_back(row.profile.function);
+  remark_unnamed(names, shown, !options.reading.programs.empty());
+  if (found == 0 && !remark_no_match(calls, name_filter, options.reading.jobs))
+    remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   return report_problems(options.reading, problems);
 }
 
 int answer_counts(const SamplerReports& reports, const TopOptions& options,
                   const CallFilter& filter, std::string_view format) {
-  if (options.sort != "self" || options.exact || options.by_thread || options.all_columns) {
-    return report_error(usage_error("--sort, --exact, --by-thread and --all-columns are for "
-                                    "recordings of calls, not for feedback reports")
-                            .error());
+  if (options.sort != "self" || options.exact || options.by_thread || options.all_columns ||
+      !options.fields.empty()) {
+    return report_error(
+        usage_error("--sort, --fields, --exact, --by-thread and --all-columns are for "
+                    "recordings of calls, not for feedback reports")
+            .error());
   }
   const ByteSink sink = print_block;
   BlockWriter out(sink);
@@ -134,12 +159,18 @@ void add_top_verb(Command app, int& status) {
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
-  std::vector<std::string> keys = {"id"};
+  add_names_option(verb, options->reading);
+  std::vector<std::string> keys = {"id", "name"};
   for (const auto& [key, member] : kSortKeys) keys.push_back(key);
-  verb.add_option("--sort", options->sort, "order of the rows, largest first (id: smallest first)")
+  verb.add_option("--sort", options->sort,
+                  "order of the rows, largest first (id, name: smallest first)")
       .one_of(keys)
       .show_default();
-  verb.add_option("--limit", options->limit, "at most this many rows; 0: all").type_name("N");
+  verb.add_option("--fields", options->fields,
+                  "columns to show, in this order: " +
+                      fmt::format("{}", fmt::join(function_columns(), ", ")))
+      .type_name("COLUMN,...");
+  add_limit_option(verb, options->limit, "at most this many rows; 0: all");
   verb.add_flag("--exact", options->exact,
                 "exact quantiles instead of quantiles within 1 %; needs memory for every call");
   verb.add_flag("--by-thread", options->by_thread, "one row per function and thread");

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "cli/options/command.h"
 
 namespace telltale::cli {
@@ -15,6 +18,7 @@ enum ExitStatus : int {
 
 // Each adds its verb to the command line; the verb's callback does the work and sets `status`. The
 // list of verbs is in command_line.cc.
+void add_collect_verb(Command app, int& status);
 void add_convert_verb(Command app, int& status);
 void add_flame_verb(Command app, int& status);
 void add_graph_verb(Command app, int& status);
@@ -25,8 +29,13 @@ void add_check_verb(Command app, int& status);
 void add_expand_events_verb(Command app, int& status);
 void add_heapshot_verb(Command app, int& status);
 void add_isolate_verb(Command app, int& status);
+void add_replay_verb(Command app, int& status);
+void add_slow_verb(Command app, int& status);
+void add_histogram_verb(Command app, int& status);
 void add_report_verb(Command app, int& status);
-// The tools that Sampler's published text names.
+// The tools that Sampler's published text names, and the verb that lists them.
+void add_sampler_verb(Command app, int& status);
+std::span<const std::string> sampler_tools();
 void add_decimate_samples_verb(Command app, int& status);
 void add_extract_report_verb(Command app, int& status);
 void add_extract_section_verb(Command app, int& status);
@@ -37,10 +46,13 @@ void add_resolve_cfg_verb(Command app, int& status);
 void add_resolve_samples_verb(Command app, int& status);
 void add_resolve_timestamps_verb(Command app, int& status);
 void add_paths_verb(Command app, int& status);
+void add_coverage_verb(Command app, int& status);
+void add_extract_cfg_verb(Command app, int& status);
 void add_resolve_verb(Command app, int& status);
 void add_run_verb(Command app, int& status);
 void add_sites_verb(Command app, int& status);
 void add_stacks_verb(Command app, int& status);
+void add_store_verb(Command app, int& status);
 void add_study_verb(Command app, int& status);
 void add_top_verb(Command app, int& status);
 // help and man. They describe the verbs added before, and themselves.

@@ -1,0 +1,233 @@
+#include "cli/collect/collect_service.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "cli/options/reading_options.h"
+#include "cli/record/child_process.h"
+#include "cli/verbs/verbs.h"
+
+namespace telltale::cli {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using collect::Collector;
+using collect::HttpServer;
+using collect::ListenAddress;
+using collect::StoreFolder;
+
+constexpr unsigned kDrainSeconds = 10;
+// The log is folded early if it has grown to this size.
+constexpr uint64_t kFoldBytes = uint64_t{1} << 30;
+constexpr std::chrono::seconds kFoldCheck{1};
+
+// As many connections as the kernel lets this process have.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+uint64_t bytes_of(const StoreFolder& store) {
+  uint64_t bytes = 0;
+  for (const std::string& path : collect::files_in(store.log(), ".log")) {
+    std::error_code failure;
+    const uintmax_t size = std::filesystem::file_size(path, failure);
+    bytes += failure ? 0 : size;
+  }
+  return bytes;
+}
+
+// A server with everything that runs beside it, on one thread.
+class Service {
+ public:
+  Service(asio::io_context& context, const CollectOptions& options)
+      : context_(context),
+        options_(options),
+        store_(options.store),
+        signals_(context, SIGTERM, SIGINT, SIGHUP),
+        children_(context, SIGCHLD),
+        fold_check_(context) {}
+
+  Result<void> start() {
+    const auto address = collect::parse_listen_address(options_.listen);
+    if (!address) return std::unexpected(address.error());
+    collect::CollectorOptions collector = options_.collector;
+    collector.serves_operator = options_.operator_listen.empty() && address->is_loopback();
+    if (auto safe = check_address(*address); !safe) return safe;
+    auto opened = Collector::open(context_, store_, collector, events_);
+    if (!opened) return std::unexpected(opened.error());
+    collector_ = *std::move(opened);
+    collect::HttpServerOptions http = options_.http;
+    http.max_connections = options_.max_connections;
+    if (auto listening = listen(*address, http, *collector_); !listening) return listening;
+    if (!options_.operator_listen.empty()) {
+      const auto second = collect::parse_listen_address(options_.operator_listen);
+      if (!second) return std::unexpected(second.error());
+      if (auto listening = listen(*second, {}, collector_->operator_routes()); !listening)
+        return listening;
+    }
+    events_.info("ready", {{"address", address->host}, {"port", uint64_t{servers_[0]->port()}}});
+    wait_for_signal();
+    last_fold_ = std::chrono::steady_clock::now();
+    if (options_.fold_seconds != 0) check_fold();
+    return {};
+  }
+
+ private:
+  [[nodiscard]] Result<void> check_address(const ListenAddress& address) const {
+    if (address.is_loopback()) return {};
+    if (options_.http.certificate.empty() && !options_.plain_http)
+      return usage_error(
+          "without TLS reports are received on loopback addresses only: use --certificate and "
+          "--key, or --plain-http behind a proxy");
+    if (options_.collector.tokens.empty())
+      return usage_error("without --tokens reports are received on loopback addresses only");
+    return {};
+  }
+
+  Result<void> listen(const ListenAddress& address, const collect::HttpServerOptions& http,
+                      collect::HttpHandler& handler) {
+    auto server = HttpServer::listen(context_, address, http, handler);
+    if (!server) return std::unexpected(server.error());
+    collector_->watch(**server);
+    servers_.push_back(*std::move(server));
+    return {};
+  }
+
+  void wait_for_signal() {
+    signals_.async_wait([this](error_code failure, int signal) {
+      if (failure) return;
+      if (signal != SIGHUP) return shut_down();
+      Result<void> read = collector_->reload();
+      for (const auto& server : servers_) {
+        if (read) read = server->reload();
+      }
+      if (read) {
+        events_.info("reloaded");
+      } else {
+        events_.error("not_reloaded", {{"what", to_string(read.error())}});
+      }
+      wait_for_signal();
+    });
+  }
+
+  void shut_down() {
+    events_.info("stopping");
+    fold_check_.cancel();
+    fold_check_stopped_ = true;
+    left_ = servers_.size();
+    for (const auto& server : servers_) {
+      server->shut_down(kDrainSeconds, [this] {
+        if (--left_ != 0) return;
+        children_.cancel();
+        events_.info("stopped");
+        context_.stop();
+      });
+    }
+  }
+
+  void check_fold() {
+    fold_check_.expires_after(kFoldCheck);
+    fold_check_.async_wait([this](error_code failure) {
+      if (failure || fold_check_stopped_) return;
+      const auto now = std::chrono::steady_clock::now();
+      const bool due = now - last_fold_ >= std::chrono::seconds(options_.fold_seconds) ||
+                       collector_->unfolded_bytes() > kFoldBytes;
+      if (due && !child_) fold();
+      check_fold();
+    });
+  }
+
+  // Folding is done by another process: its memory is not the server's, and its failure costs
+  // nothing but time.
+  void fold() {
+    last_fold_ = std::chrono::steady_clock::now();
+    if (collector_->unfolded_bytes() != 0) collector_->roll();
+    children_.async_wait([this](error_code failure, int) {
+      if (!failure) child_ended();
+    });
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+    std::vector<std::string> words = {program, "store", "fold", options_.store, "--quiet"};
+    if (options_.keep_days != 0) {
+      words.emplace_back("--keep-days");
+      words.push_back(fmt::format("{}", options_.keep_days));
+    }
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    context_.notify_fork(asio::io_context::fork_prepare);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      // Only functions that are safe between fork and exec.
+      ::setpriority(PRIO_PROCESS, 0, 10);
+      ::execv(program.c_str(), arguments.data());
+      ::_exit(127);
+    }
+    context_.notify_fork(asio::io_context::fork_parent);
+    if (child < 0) {
+      events_.error("fold", {{"what", std::string("cannot start a process")}});
+    } else {
+      child_ = child;
+    }
+  }
+
+  void child_ended() {
+    int status = 0;
+    if (!child_ || ::waitpid(*child_, &status, WNOHANG) != *child_) {
+      if (child_)
+        children_.async_wait([this](error_code failure, int) {
+          if (!failure) child_ended();
+        });
+      return;
+    }
+    child_.reset();
+    const bool done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    collector_->count_fold(done);
+    collector_->folded(bytes_of(store_));
+    if (!done) events_.error("fold", {{"wait_status", static_cast<uint64_t>(status)}});
+  }
+
+  asio::io_context& context_;
+  const CollectOptions& options_;
+  const StoreFolder store_;
+  collect::EventLog events_{STDERR_FILENO};
+  std::unique_ptr<Collector> collector_;
+  std::vector<std::unique_ptr<HttpServer>> servers_;
+  asio::signal_set signals_;
+  asio::signal_set children_;
+  asio::steady_timer fold_check_;
+  bool fold_check_stopped_ = false;
+  std::chrono::steady_clock::time_point last_fold_;
+  std::optional<pid_t> child_;
+  size_t left_ = 0;
+};
+
+}  // namespace
+
+int serve_reports(const CollectOptions& options) {
+  raise_file_limit();
+  std::signal(SIGPIPE, SIG_IGN);
+  asio::io_context context(1);
+  Service service(context, options);
+  if (const auto started = service.start(); !started) return report_error(started.error());
+  context.run();
+  return kDone;
+}
+
+}  // namespace telltale::cli

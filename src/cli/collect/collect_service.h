@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "collect/server/collector.h"
+#include "collect/server/http_server.h"
+
+namespace telltale::cli {
+
+// The options of `telltale collect`.
+struct CollectOptions {
+  std::string listen = "127.0.0.1:8080";
+  std::string operator_listen;  // empty: beside the other routes, on a loopback address
+  std::string store;
+  bool plain_http = false;
+  uint64_t max_connections = 15000;
+  uint64_t fold_seconds = 300;  // 0: never
+  uint64_t keep_days = 0;       // 0: for ever
+  collect::CollectorOptions collector;
+  collect::HttpServerOptions http;
+};
+
+// Serves until SIGTERM or SIGINT, then finishes open requests. SIGHUP reads tokens, rules and
+// certificates again. Returns an exit status.
+int serve_reports(const CollectOptions& options);
+
+}  // namespace telltale::cli

@@ -1,0 +1,63 @@
+#include "cli/options/diff_gate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "cli/options/reading_options.h"
+
+namespace telltale::cli {
+namespace {
+
+constexpr std::pair<std::string_view, GatedMeasure> kMeasures[] = {
+    {"calls", GatedMeasure::calls}, {"total", GatedMeasure::total}, {"self", GatedMeasure::self}};
+
+}  // namespace
+
+void add_diff_gate_options(Command verb, DiffGateOptions& options) {
+  verb.add_option(
+          "--gate", options.gate,
+          "exit status 1 if calls, total or self time grow by more than this: calls=0%,total=10%")
+      .type_name("MEASURE=N%,...");
+  verb.add_option("--gate-floor", options.floor,
+                  "the gate ignores growth of a time up to this: 10us; without a unit in seconds")
+      .type_name("DURATION");
+  verb.add_option("--gate-floor-ns", options.floor_ns, "the same, in nanoseconds")
+      .type_name("NS")
+      .excludes("--gate-floor");
+}
+
+Result<std::vector<DiffGate>> parse_gates(std::string_view text) {
+  std::vector<DiffGate> gates;
+  while (!text.empty()) {
+    const std::string_view one = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const size_t equals = one.find('=');
+    const auto* const known = std::ranges::find(kMeasures, one.substr(0, equals),
+                                                &std::pair<std::string_view, GatedMeasure>::first);
+    double percent = 0;
+    const std::string_view number =
+        equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
+    const auto [end, error] =
+        std::from_chars(number.data(), number.data() + number.size(), percent);
+    if (known == std::end(kMeasures) || error != std::errc() || !(percent >= 0) ||
+        std::string_view(end, number.data() + number.size()) != "%") {
+      return usage_error("--gate needs MEASURE=N%,... with calls, total or self, but got " +
+                         std::string(one));
+    }
+    gates.push_back({known->first, known->second, percent / 100});
+  }
+  return gates;
+}
+
+Result<uint64_t> gate_floor_ns(const DiffGateOptions& options) {
+  if (options.floor.empty()) return options.floor_ns;
+  const std::optional<uint64_t> floor = parse_duration_option(options.floor);
+  if (!floor)
+    return usage_error("--gate-floor needs a duration such as 10us, but got " + options.floor);
+  return *floor;
+}
+
+}  // namespace telltale::cli

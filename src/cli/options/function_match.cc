@@ -1,0 +1,119 @@
+#include "cli/options/function_match.h"
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "base/closest_word.h"
+#include "model/short_name.h"
+#include "output/escape.h"
+
+namespace telltale::cli {
+namespace {
+
+size_t count_matches(const std::vector<const FunctionInfo*>& functions,
+                     const std::string& pattern) {
+  CallFilter filter;
+  filter.functions = {pattern};
+  return static_cast<size_t>(std::ranges::count_if(
+      functions, [&](const FunctionInfo* one) { return filter.matches(*one); }));
+}
+
+// What comes after the last "::" outside of brackets.
+std::string last_part(const std::string& bare) {
+  size_t begin = 0;
+  size_t depth = 0;
+  for (size_t i = 0; i < bare.size(); ++i) {
+    if (bare[i] == '<' || bare[i] == '(' || bare[i] == '{') ++depth;
+    if ((bare[i] == '>' || bare[i] == ')' || bare[i] == '}') && depth != 0) --depth;
+    if (depth == 0 && bare[i] == ':') begin = i + 1;
+  }
+  return bare.substr(begin);
+}
+
+// A pattern that matches something and resembles the one that was typed.
+std::optional<std::string> better_pattern(const std::vector<const FunctionInfo*>& functions,
+                                          const std::string& pattern) {
+  for (const std::string& wider : {pattern + "*", "*" + pattern + "*"})
+    if (count_matches(functions, wider) != 0) return wider;
+  std::vector<std::string> names;
+  for (const FunctionInfo* one : functions) {
+    const std::string bare = bare_name(one->name);
+    names.push_back(bare);
+    names.push_back(last_part(bare));
+  }
+  std::string letters = pattern;
+  std::erase_if(letters, [](char c) { return c == '*' || c == '?'; });
+  const std::optional<std::string> closest = closest_word(letters, names);
+  if (!closest) return std::nullopt;
+  for (const std::string& wider : {*closest, *closest + "*", "*" + *closest + "*"})
+    if (count_matches(functions, wider) != 0) return wider;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string describe_no_match(const TimedCalls& calls, const std::vector<std::string>& patterns,
+                              size_t jobs) {
+  ProblemLog ignored;
+  const Profile profile = calls.profile({CallFilter(), jobs, false}, ignored);
+  std::vector<const FunctionInfo*> functions;
+  for (const FunctionProfile& row : profile.functions)
+    functions.push_back(&calls.functions().describe(row.function));
+  std::string words;
+  for (const std::string& pattern : patterns) {
+    if (count_matches(functions, pattern) != 0) return {};
+    words += fmt::format("{}`{}`", words.empty() ? "" : ", ", visible(pattern));
+  }
+  words = fmt::format("0 of {} functions match {}", functions.size(), words);
+  for (const std::string& pattern : patterns) {
+    if (const auto better = better_pattern(functions, pattern))
+      return words + fmt::format("; try `'{}'`", visible(*better));
+  }
+  return words;
+}
+
+bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
+  if (filter.functions.empty()) return false;
+  const std::string words = describe_no_match(calls, filter.functions, jobs);
+  if (!words.empty()) fmt::print(stderr, "telltale: {}\n", words);
+  return !words.empty();
+}
+
+bool means_function(const std::string& argument, const FunctionInfo& function) {
+  CallFilter filter;
+  filter.functions = {argument};
+  return filter.matches(function) || bare_name(function.name) == argument;
+}
+
+void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown, bool programs) {
+  const auto unnamed = std::ranges::find_if(shown, [&](FunctionId id) {
+    const FunctionInfo& info = names.describe(id);
+    return info.linkage_name.empty() && info.name == fmt::format("#{}", to_number(id));
+  });
+  if (unnamed == shown.end()) return;
+  const std::string& name = names.describe(*unnamed).name;
+  if (programs) {
+    fmt::print(stderr, "telltale: {} is in none of the programs given by --program\n", name);
+  } else {
+    fmt::print(stderr,
+               "telltale: {} is a function's number: --program BIN, the program that was recorded, "
+               "gives it a name\n",
+               name);
+  }
+}
+
+std::vector<FunctionId> functions_of(const CallTree& tree) {
+  std::vector<FunctionId> functions;
+  for (const CallTree::Node& node : tree.nodes)
+    if (node.depth != 0) functions.push_back(node.function);
+  std::ranges::sort(functions);
+  const auto same = std::ranges::unique(functions);
+  functions.erase(same.begin(), same.end());
+  return functions;
+}
+
+}  // namespace telltale::cli

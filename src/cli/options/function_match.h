@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/calls/call_tree.h"
+#include "import/timed_calls.h"
+#include "model/call_filter.h"
+#include "model/function_names.h"
+
+namespace telltale::cli {
+
+// "0 of 310 functions match `validate`; try `'validate*'`": for patterns that match no function of
+// the recording, which this reads once. Empty if one matches.
+std::string describe_no_match(const TimedCalls& calls, const std::vector<std::string>& patterns,
+                              size_t jobs);
+
+// Prints describe_no_match() of the filter's functions on standard error. False: nothing to say.
+bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
+
+// Whether FUNCTION, the argument of a verb, means this function: it is its name without parameters,
+// or a pattern as --function takes it.
+bool means_function(const std::string& argument, const FunctionInfo& function);
+
+// Prints on standard error how "#17" gets a name, if one of these functions has no other name.
+// `programs`: whether --program was given.
+void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown, bool programs);
+// The functions of a tree's paths.
+std::vector<FunctionId> functions_of(const CallTree& tree);
+
+}  // namespace telltale::cli

@@ -1,0 +1,132 @@
+#include "cli/study/run_row.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "cli/record/child_process.h"
+
+namespace telltale::cli {
+namespace {
+
+// Quotes a word for sh, on one line.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  const bool controls = std::ranges::any_of(
+      word, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+  std::string text = controls ? "$'" : "'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (controls && (byte < ' ' || byte == 0x7f)) {
+      text += fmt::format("\\x{:02x}", byte);
+    } else if (controls && (c == '\'' || c == '\\')) {
+      text += fmt::format("\\{}", c);
+    } else if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  return text + "'";
+}
+
+std::string signal_name(int signal) {
+  const char* name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
+
+}  // namespace
+
+std::string shell_command(const std::vector<std::string>& words) {
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
+  return command;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+}
+
+void note_ending(StudyRun& run, const JobOutcome& outcome) {
+  run.seconds = outcome.elapsed_seconds;
+  const bool exited = WIFEXITED(outcome.wait_status);
+  if (exited) {
+    run.status = WEXITSTATUS(outcome.wait_status);
+  } else {
+    run.signal = signal_name(WTERMSIG(outcome.wait_status));
+  }
+  run.rule = exited ? "status" : "signal";
+  run.label = exited && *run.status == 0 ? RunLabel::passed : RunLabel::failed;
+  if (outcome.timed_out) {
+    run.rule = kTimeoutRule;
+    run.label = RunLabel::failed;
+  }
+}
+
+Result<double> parse_timeout(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"h", 3600}}};
+  const auto* const known =
+      std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
+  if (error != std::errc() || known == kUnits.end() || !(number > 0) || number > 1e9)
+    return usage_error("--timeout needs a time such as 10s, 500ms or 2m, but got " + text);
+  return number * known->second;
+}
+
+Result<uint64_t> seed_or_random(const std::optional<uint64_t>& given) {
+  if (given) return *given;
+  uint32_t seed = 0;
+  if (::getrandom(&seed, sizeof seed, 0) != sizeof seed)
+    return io_error("getrandom", "gives no seed", errno);
+  return seed;
+}
+
+Result<std::vector<std::string>> find_programs(const std::vector<std::string>& command,
+                                               const std::vector<std::string>& programs) {
+  if (!programs.empty()) return programs;
+  std::string found = find_in_path(command.front());
+  if (found.empty()) return io_error(command.front(), "cannot be run", ENOENT);
+  return std::vector<std::string>{std::move(found)};
+}
+
+Result<std::string> add_all_sites(StudyFolder& study, const std::vector<std::string>& programs,
+                                  bool of_command) {
+  std::string build;
+  ProblemLog problems;
+  for (const std::string& program : programs) {
+    Result<std::string> name = study.add_sites(program, problems);
+    if (!name) {
+      if (of_command)
+        name.error().detail += "; if it starts such a program, use --program for that one";
+      return name;
+    }
+    if (build.empty()) build = *std::move(name);
+  }
+  return build;
+}
+
+void leave_no_cores() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_cur = 0;
+  ::setrlimit(RLIMIT_CORE, &limit);
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,135 @@
+#include "cli/study/stored_evidence.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "analysis/isolation/crash_cluster.h"
+#include "bytes/as_bytes.h"
+#include "collect/store/fold.h"
+#include "collect/store/store_evidence.h"
+#include "collect/store_folder.h"
+#include "import/sampler/report_stack.h"
+#include "import/sampler/sampler_backtrace.h"
+#include "import/sampler/sampler_predicates.h"
+#include "import/study_stacks.h"
+
+namespace telltale::cli {
+namespace {
+
+using collect::RunFile;
+using collect::StoreFolder;
+
+// The files of the chosen application and builds.
+Result<std::vector<RunFile>> choose_files(const StoreFolder& store,
+                                          const IsolationSources& sources) {
+  std::vector<RunFile> files = collect::run_files(store);
+  std::set<std::string> applications;
+  for (const RunFile& file : files) applications.insert(file.application);
+  std::string chosen = sources.application;
+  if (chosen.empty() && applications.size() > 1)
+    return usage_error(fmt::format("{} has reports of {}: choose one with --application",
+                                   store.path(), fmt::join(applications, ", ")));
+  if (chosen.empty() && !applications.empty()) chosen = *applications.begin();
+  std::erase_if(files, [&](const RunFile& file) {
+    return file.application != chosen || !file.build.starts_with(sources.build) ||
+           (!sources.other_than.empty() && file.build.starts_with(sources.other_than));
+  });
+  return files;
+}
+
+Result<void> add_sites(const std::string& path, const IsolationSources& sources,
+                       IsolationInput& input) {
+  const Result<bool> added = input.sites.add(path, sources.limits, input.site_problems);
+  if (!added && added.error().cause == Error::Cause::io) return std::unexpected(added.error());
+  if (!added || !*added)
+    input.site_problems.add({Problem::Kind::loss, 0, path, "program",
+                             added ? "has no section .debug_site_info" : added.error().detail, 0});
+  return {};
+}
+
+Result<void> find_sites(const StoreFolder& store, const std::vector<RunFile>& files,
+                        const IsolationSources& sources, IsolationInput& input) {
+  for (const std::string& program : sources.programs) {
+    if (auto added = add_sites(program, sources, input); !added) return added;
+  }
+  std::set<std::string> paths;
+  for (const RunFile& file : files) paths.insert(store.sites_of(file.application, file.build));
+  for (const std::string& path : paths) {
+    std::error_code failure;
+    if (!std::filesystem::exists(path, failure)) continue;
+    if (auto added = add_sites(path, sources, input); !added) return added;
+  }
+  if (input.sites.sections().empty() && !files.empty())
+    return usage_error(fmt::format(
+        "{} has no site information of these builds: add it with `telltale store sites`, or use "
+        "--program",
+        store.path()));
+  return {};
+}
+
+// The crash clusters of the failed runs, as those of a study.
+std::vector<isolation::CrashCluster> find_clusters(
+    const std::vector<collect::StoreEvidence::Ending>& endings,
+    const std::vector<std::string>& programs) {
+  BacktraceResolver resolver(programs);
+  std::vector<isolation::Crash> crashes;
+  for (const collect::StoreEvidence::Ending& ending : endings) {
+    StudyStacks stacks;
+    stacks[ending.run.number] = read_report_stack(
+        InputFile::from_memory("backtrace", as_bytes(ending.backtrace)), resolver);
+    crashes.push_back(crash_of(ending.run, stacks));
+  }
+  std::vector<isolation::CrashCluster> clusters = isolation::cluster_crashes(crashes);
+  for (isolation::CrashCluster& cluster : clusters) {
+    for (size_t& member : cluster.members) member = endings[member].report;
+  }
+  return clusters;
+}
+
+}  // namespace
+
+bool is_store(const std::string& folder) { return StoreFolder(folder).exists(); }
+
+Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
+                                              const IsolationSources& sources, size_t workers) {
+  if (sources.inputs.size() != 1 || !sources.failed.empty() || !sources.passed.empty())
+    return usage_error(folder + " is a store, which is isolated by itself");
+  if (!sources.cluster.empty()) return usage_error("--cluster is for studies");
+  const StoreFolder store(folder);
+  const auto files = choose_files(store, sources);
+  if (!files) return std::unexpected(files.error());
+  IsolationInput input;
+  if (auto found = find_sites(store, *files, sources, input); !found)
+    return std::unexpected(found.error());
+  const auto segments = store.segments();
+  if (segments && !segments->empty())
+    input.problems.add({Problem::Kind::by_design, 0, store.log(), "log",
+                        "reports that are not folded yet are left out (telltale store fold)", 0});
+  auto held = std::make_unique<IsolationInput>(std::move(input));
+  auto predicates = std::make_unique<SamplerPredicates>(held->sites);
+  auto read = collect::read_store_evidence(*files, held->sites, *predicates, workers);
+  if (!read) return std::unexpected(read.error());
+  held->reports = std::move(read->reports);
+  held->skipped = read->skipped;
+  held->clusters = find_clusters(read->endings, sources.programs);
+  LabelledEvidence evidence;
+  evidence.problems.merge(held->problems);
+  evidence.problems.merge(held->site_problems);
+  evidence.problems.merge(read->evidence.problems);
+  evidence.input = std::move(held);
+  evidence.predicates = std::move(predicates);
+  evidence.runs = std::move(read->evidence.runs);
+  evidence.report_of_run = std::move(read->evidence.report_of_run);
+  evidence.first_true = std::move(read->evidence.first_true);
+  evidence.without_report = read->evidence.without_report;
+  evidence.unresolved = read->evidence.unresolved;
+  return evidence;
+}
+
+}  // namespace telltale::cli

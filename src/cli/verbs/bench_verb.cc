@@ -1,0 +1,147 @@
+// `telltale bench`: two commands, recorded in turns and compared.
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/verbs/diff_runs.h"
+#include "cli/verbs/verbs.h"
+#include "output/escape.h"
+
+namespace telltale::cli {
+namespace {
+
+struct BenchOptions {
+  ReadingOptions reading;
+  std::vector<std::string> words;     // CMD_A, the separator, CMD_B
+  std::vector<std::string> recorder;  // options of `telltale run`
+  std::string keep;                   // folder; empty: a temporary one
+  int runs = 5;
+  DiffRunsOptions diff;
+};
+
+// The folder of the recordings; removed with everything in it unless it is to be kept.
+class RunFolder {
+ public:
+  static Result<RunFolder> make(const std::string& keep) {
+    std::error_code failure;
+    if (!keep.empty()) {
+      std::filesystem::create_directories(keep, failure);
+      if (failure) return io_error(keep, "cannot make", failure.value());
+      return RunFolder(keep, false);
+    }
+    std::string pattern = (std::filesystem::temp_directory_path(failure) / "telltale-bench-XXXXXX");
+    if (::mkdtemp(pattern.data()) == nullptr) return io_error(pattern, "cannot make", errno);
+    return RunFolder(pattern, true);
+  }
+  RunFolder(RunFolder&& other) noexcept
+      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, false)) {}
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  RunFolder& operator=(RunFolder&&) = delete;
+  ~RunFolder() {
+    std::error_code ignored;
+    if (temporary_) std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] std::string file(char side, int run) const {
+    return fmt::format("{}/{}{}.xray", path_, side, run);
+  }
+
+ private:
+  RunFolder(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
+  std::string path_;
+  bool temporary_;
+};
+
+// `telltale run` in a process of its own. Errors: if it cannot be started, or the program fails.
+Result<void> record(const BenchOptions& options, const std::vector<std::string>& command,
+                    const std::string& file) {
+  std::vector<std::string> words = {"telltale", "run", "--quiet", "-o", file};
+  words.insert(words.end(), options.recorder.begin(), options.recorder.end());
+  words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  const pid_t child = ::fork();
+  if (child < 0) return io_error("telltale run", "cannot start", errno);
+  if (child == 0) {
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output has the answer
+    ::execv("/proc/self/exe", arguments.data());
+    ::_exit(127);  // NOLINT(readability-magic-numbers): the shell's "not found"
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return usage_error(fmt::format("{} {}; a benchmark needs runs that succeed", command.front(),
+                                 WIFEXITED(status)
+                                     ? fmt::format("exited with {}", WEXITSTATUS(status))
+                                     : fmt::format("was ended by signal {}", WTERMSIG(status))));
+}
+
+int run(BenchOptions& options) {
+  const auto separator = std::ranges::find(options.words, kSideSeparator);
+  const std::vector<std::string> before(options.words.begin(), separator);
+  const std::vector<std::string> after(separator == options.words.end() ? separator : separator + 1,
+                                       options.words.end());
+  if (before.empty() || after.empty()) {
+    return report_error(
+        usage_error("bench needs two commands: telltale bench ./old ARGS -- ./new ARGS").error());
+  }
+  const Result<RunFolder> folder = RunFolder::make(options.keep);
+  if (!folder) return report_error(folder.error());
+  // In turns, so that what slows the machine down for a while slows both.
+  for (int i = 1; i <= options.runs; ++i) {
+    for (const auto& [side, command, files] : {std::tuple('a', &before, &options.diff.before),
+                                               std::tuple('b', &after, &options.diff.after)}) {
+      files->push_back(folder->file(side, i));
+      if (const Result<void> done = record(options, *command, files->back()); !done)
+        return report_error(done.error());
+    }
+  }
+  const int status = diff_runs(options.reading, options.diff);
+  if (!options.diff.gate.gate.empty() && (status == kDone || status == kFinding))
+    fmt::print(stderr, "telltale: verdict: {}\n", status == kFinding ? "worse" : "not worse");
+  return status;
+}
+
+}  // namespace
+
+void add_bench_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("bench", "record two commands in turns, several times each, and compare them");
+  const auto options = std::make_shared<BenchOptions>();
+  verb.add_option("COMMAND", options->words, "the command before, --, the command after")
+      .type_name("COMMAND")
+      .required();
+  verb.end_options_at_positionals();
+  verb.add_option("--runs", options->runs, "runs of each command").type_name("N").show_default();
+  verb.add_option("--run-option", options->recorder,
+                  "option of telltale run, such as --run-option=--min=1us")
+      .type_name("OPTION")
+      .one_value_each();
+  verb.add_option("--keep", options->keep, "keep the recordings in this folder")
+      .type_name("FOLDER");
+  verb.add_flag("--json", options->reading.json, "print JSON with stable keys");
+  add_csv_option(verb, options->reading);
+  add_names_option(verb, options->reading);
+  add_diff_gate_options(verb, options->diff.gate);
+  verb.add_flag("--gate-all", options->diff.gate_all,
+                "the gate compares all calls together instead of each function");
+  add_limit_option(verb, options->diff.rows, "rows of the table; 0: all").show_default();
+  verb.callback([options, &status] {
+    options->reading.verb = "diff";
+    status = run(*options);
+  });
+}
+
+}  // namespace telltale::cli

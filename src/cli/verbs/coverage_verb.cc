@@ -1,0 +1,82 @@
+// `telltale coverage`: which lines of a program had run when its core was dumped.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options/reading_options.h"
+#include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
+#include "import/stack_paths.h"
+#include "output/output_file.h"
+#include "report/paths/coverage_report.h"
+
+namespace telltale::cli {
+namespace {
+
+struct CoverageOptions {
+  ReadingOptions reading;
+  std::string format = "text";
+  std::string output = "-";
+  bool lines = false;
+};
+
+Result<void> write(const std::vector<FunctionCoverage>& functions, const CoverageOptions& options,
+                   std::string_view recording, const ProblemLog& problems, const ByteSink& sink) {
+  if (options.reading.json || options.format == "json")
+    return write_coverage_document(functions, recording, problems, sink);
+  if (options.reading.csv || options.format == "csv") return write_coverage_csv(functions, sink);
+  if (options.format == "lcov") return write_coverage_lcov(functions, sink);
+  if (options.format == "cobertura") return write_coverage_cobertura(functions, sink);
+  return write_coverage_text(functions, options.lines, sink);
+}
+
+int answer(const Recording& recording, const CallFilter& filter, const CoverageOptions& options) {
+  ProblemLog problems;
+  problems.merge(recording.problems());
+  Result<std::vector<FunctionCoverage>> all = recording.paths_in_frames()->coverage(problems);
+  if (!all) return report_error(all.error());
+  if (all->empty()) {
+    fmt::print(stderr,
+               "telltale: no program of this core file was built with coverage "
+               "(telltale-cc --trace=bb.schema)\n");
+  }
+  const std::vector<FunctionCoverage> chosen = choose_coverage(*std::move(all), filter);
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return report_error(out.error());
+  Result<void> done = write(chosen, options, recording.format().name, problems,
+                            [&out](std::string_view block) { return out->write(block); });
+  if (done) done = out->finish();
+  if (!done) return report_error(done.error());
+  return report_problems(options.reading, problems);
+}
+
+int run(const CoverageOptions& options) {
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            return answer(recording, filter, options);
+                          });
+}
+
+}  // namespace
+
+void add_coverage_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("coverage", "show which lines of a program had run when its core was dumped");
+  const auto options = std::make_shared<CoverageOptions>();
+  add_reading_options(verb, options->reading);
+  add_csv_option(verb, options->reading);
+  verb.add_option("--to", options->format, "text, csv, json, lcov or cobertura")
+      .one_of({"text", "csv", "json", "lcov", "cobertura"})
+      .show_default();
+  verb.add_flag("--lines", options->lines, "also list the lines, beside their source text");
+  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .type_name("FILE")
+      .show_default();
+  verb.callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli

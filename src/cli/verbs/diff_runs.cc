@@ -1,0 +1,165 @@
+#include "cli/verbs/diff_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "analysis/calls/runs_diff.h"
+#include "cli/options/open_one.h"
+#include "cli/verbs/verbs.h"
+#include "import/timed_calls.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/table/json_document.h"
+#include "output/table/show_units.h"
+#include "output/table/table.h"
+#include "report/calls/runs_diff_tables.h"
+#include "report/schemas/schemas.h"
+
+namespace telltale::cli {
+namespace {
+
+struct Run {
+  std::unique_ptr<const Recording> recording;
+  Profile profile;
+};
+
+// The recordings of one side, read one after the other.
+Result<std::vector<Run>> read_side(ReadingOptions reading, const std::vector<std::string>& files,
+                                   const std::vector<std::string>& own_programs,
+                                   const CallFilter& filter, ProblemLog& problems) {
+  reading.files = files;
+  std::vector<Run> runs;
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto recording = open_one(reading, i, own_programs);
+    if (!recording) return std::unexpected(recording.error());
+    CallFilter settled = filter;
+    settle_window(**recording, reading, settled);
+    problems.merge((*recording)->problems());
+    Profile profile =
+        (*recording)->timed_calls()->profile({settled, reading.jobs, false}, problems);
+    runs.push_back({*std::move(recording), std::move(profile)});
+  }
+  return runs;
+}
+
+std::vector<RunProfile> profiles_of(const std::vector<Run>& runs) {
+  std::vector<RunProfile> profiles;
+  for (const Run& run : runs) {
+    const TimedCalls& calls = *run.recording->timed_calls();
+    profiles.push_back({run.profile, calls.clock(), calls.functions()});
+  }
+  return profiles;
+}
+
+// Calls are exact: every run after has more than the gate allows over every run before. Times vary:
+// the whole confidence interval is above what the gate allows.
+void check(const std::vector<DiffGate>& gates, const RunsDiff::Row& row, uint64_t floor_ns,
+           std::vector<RunsExcess>& exceeded) {
+  for (const DiffGate& gate : gates) {
+    const auto values = [&](const RunsDiff::Values& side) -> const std::vector<uint64_t>& {
+      if (gate.measure == GatedMeasure::calls) return side.calls;
+      return gate.measure == GatedMeasure::total ? side.total_ns : side.self_ns;
+    };
+    RunsComparison compared = compare_runs(values(row.before), values(row.after));
+    const double allowed = 1 + gate.limit;
+    bool exceeds = false;
+    if (gate.measure == GatedMeasure::calls) {
+      compared.ratio_low = static_cast<double>(compared.after.least) /
+                           static_cast<double>(std::max<uint64_t>(compared.before.most, 1));
+      exceeds = static_cast<double>(compared.after.least) >
+                static_cast<double>(compared.before.most) * allowed;
+    } else {
+      exceeds =
+          compared.ratio_low > allowed && compared.after.median > compared.before.median + floor_ns;
+    }
+    if (exceeds) exceeded.push_back({std::string(gate.name), row.name, compared});
+  }
+}
+
+std::string to_json(const RunsDiff& diff, const DiffRunsOptions& options,
+                    const std::vector<RunsExcess>& exceeded, const ProblemLog& problems) {
+  std::string out;
+  JsonWriter json(out, 2);
+  begin_document(json, schemas::kDiffRuns, {});
+  json.member("runs_before", uint64_t{options.before.size()});
+  json.member("runs_after", uint64_t{options.after.size()});
+  json.key("functions");
+  runs_function_table(diff).write_json_rows(json);
+  json.key("exceeded");
+  runs_exceeded_table(exceeded).write_json_rows(json);
+  end_document(json, problems);
+  return out;
+}
+
+std::string to_text(const RunsDiff& diff, const DiffRunsOptions& options) {
+  const RunsComparison whole = compare_runs(diff.whole.before.self_ns, diff.whole.after.self_ns);
+  const auto side = [](const char* name, const std::vector<std::string>& files,
+                       const RunsComparison::Side& times) {
+    std::string shown = visible(files.front());
+    if (files.size() > 1) shown += fmt::format(" and {} more", files.size() - 1);
+    return fmt::format("{} {}: {} in calls ({} .. {})\n", name, shown,
+                       show_duration(static_cast<double>(times.median)),
+                       show_duration(static_cast<double>(times.least)),
+                       show_duration(static_cast<double>(times.most)));
+  };
+  return side("A", options.before, whole.before) + side("B", options.after, whole.after) +
+         fmt::format("change {}, 95 % interval {}\n\n", change_of(whole.ratio),
+                     interval_of(whole)) +
+         shown_runs_functions(diff, options.rows).to_text();
+}
+
+void complain(const std::vector<RunsExcess>& exceeded) {
+  constexpr size_t kShown = 20;
+  for (size_t i = 0; i < std::min(exceeded.size(), kShown); ++i) {
+    const RunsExcess& one = exceeded[i];
+    const auto show = [&](uint64_t value) {
+      return one.measure == "calls" ? fmt::format("{}", value)
+                                    : show_duration(static_cast<double>(value));
+    };
+    fmt::print(stderr, "telltale: gate: {} of {}: {} before, {} after, at least {}\n", one.measure,
+               visible(one.name), show(one.compared.before.median), show(one.compared.after.median),
+               change_of(one.compared.ratio_low));
+  }
+  if (exceeded.size() > kShown)
+    fmt::print(stderr, "telltale: gate: {} more\n", exceeded.size() - kShown);
+}
+
+}  // namespace
+
+int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
+  const Result<CallFilter> filter = reading.filter();
+  if (!filter) return report_error(filter.error());
+  const Result<std::vector<DiffGate>> gates = parse_gates(options.gate.gate);
+  if (!gates) return report_error(gates.error());
+  const Result<uint64_t> floor_ns = gate_floor_ns(options.gate);
+  if (!floor_ns) return report_error(floor_ns.error());
+  ProblemLog problems;
+  const auto before =
+      read_side(reading, options.before, options.programs_before, *filter, problems);
+  if (!before) return report_error(before.error());
+  const auto after = read_side(reading, options.after, options.programs_after, *filter, problems);
+  if (!after) return report_error(after.error());
+  const RunsDiff diff =
+      make_runs_diff(profiles_of(*before), profiles_of(*after), reading.name_style());
+  std::vector<RunsExcess> exceeded;
+  if (options.gate_all) {
+    check(*gates, diff.whole, *floor_ns, exceeded);
+  } else {
+    for (const RunsDiff::Row& row : diff.functions) check(*gates, row, *floor_ns, exceeded);
+  }
+  if (reading.json) {
+    print(to_json(diff, options, exceeded, problems));
+  } else if (reading.csv) {
+    print(runs_function_table(diff).to_csv());
+  } else {
+    print(to_text(diff, options));
+  }
+  const int damage = report_problems(reading, problems);
+  complain(exceeded);
+  return exceeded.empty() ? damage : kFinding;
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,143 @@
+// `telltale store`: folds, describes and prunes the store of `telltale collect`.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bytes/input_file.h"
+#include "cli/collect/status_page.h"
+#include "cli/options/reading_options.h"
+#include "cli/study/program_sites.h"
+#include "cli/verbs/verbs.h"
+#include "collect/log/durable_file.h"
+#include "collect/store/fold.h"
+#include "collect/store/store_summary.h"
+#include "output/table/json_document.h"
+#include "output/table/table.h"
+#include "report/schemas/schemas.h"
+#include "report/schemas/store_schemas.h"
+
+namespace telltale::cli {
+namespace {
+
+using collect::StoreFolder;
+
+struct StoreVerbOptions {
+  std::string action;
+  std::string store;
+  std::vector<std::string> arguments;
+  std::string application;
+  uint64_t keep_days = 0;
+  bool quiet = false;
+  bool json = false;
+};
+
+int show_info(const StoreVerbOptions& options, const StoreFolder& store) {
+  const auto summary = collect::summarize(store);
+  if (!summary) return report_error(summary.error());
+  Table table{TableSchema(schemas::store_columns())};
+  for (const collect::BuildSummary& build : summary->builds) {
+    table.add_row({build.application, build.build, build.version, build.first_day, build.last_day,
+                   build.runs, build.failed, build.passed, build.skipped, build.without_report,
+                   build.has_sites ? "yes" : "no"});
+  }
+  const ProblemLog problems;
+  const bool printed =
+      print(options.json ? rows_document(schemas::kStore, "", table, problems) : table.to_text());
+  return printed ? kDone : kUnreadable;
+}
+
+std::string day_before(uint64_t days) {
+  const auto now = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  const auto then = now - std::chrono::days(static_cast<int64_t>(days));
+  return collect::day_of(static_cast<uint64_t>(std::max<int64_t>(then.count(), 0)));
+}
+
+int fold(const StoreVerbOptions& options, const StoreFolder& store) {
+  const auto folded = collect::fold(store);
+  if (!folded) return report_error(folded.error());
+  uint64_t removed = 0;
+  if (options.keep_days != 0) {
+    const auto old = collect::remove_before(store, day_before(options.keep_days));
+    if (!old) return report_error(old.error());
+    removed = *old;
+  }
+  if (auto written = write_status_page(store); !written) return report_error(written.error());
+  if (options.quiet) return kDone;
+  fmt::print(stderr, "telltale: {}: {} reports of {} segments in {} new files", options.store,
+             folded->reports, folded->segments, folded->files);
+  if (folded->duplicates != 0) fmt::print(stderr, ", {} repeated ones", folded->duplicates);
+  if (folded->deleted != 0) fmt::print(stderr, ", {} deleted ones", folded->deleted);
+  if (removed != 0) fmt::print(stderr, "; {} old files removed", removed);
+  fmt::print(stderr, "\n");
+  return report_problems({}, folded->problems);
+}
+
+int remove_reports(const StoreVerbOptions& options, const StoreFolder& store) {
+  if (options.application.empty() || options.arguments.empty())
+    return report_error(usage_error("delete needs --application and ids of reports").error());
+  const auto deleted = collect::delete_reports(store, options.application, options.arguments);
+  if (!deleted) return report_error(deleted.error());
+  fmt::print(stderr, "telltale: {} of {} reports deleted\n", *deleted, options.arguments.size());
+  return kDone;
+}
+
+// Stores the site information of programs under their build-ids.
+int add_sites(const StoreVerbOptions& options, const StoreFolder& store) {
+  if (!collect::is_application(options.application) || options.arguments.empty())
+    return report_error(usage_error("sites needs --application and programs").error());
+  for (const std::string& program : options.arguments) {
+    ProblemLog problems;
+    const auto sites = read_program_sites(program, problems);
+    if (!sites) return report_error(sites.error());
+    const std::string path = store.sites_of(options.application, sites->build);
+    auto written = collect::make_folder(std::filesystem::path(path).parent_path().string());
+    if (written) written = collect::replace_file(path, sites->text);
+    if (!written) return report_error(written.error());
+    fmt::print(stderr, "telltale: {}: site information of build {}\n", options.store, sites->build);
+    report_problems({}, problems);
+  }
+  return kDone;
+}
+
+int run(const StoreVerbOptions& options) {
+  const StoreFolder store(options.store);
+  if (!store.exists()) return report_error(usage_error(options.store + " is not a store").error());
+  const bool takes_arguments = options.action == "delete" || options.action == "sites";
+  if (!takes_arguments && !options.arguments.empty())
+    return report_error(usage_error(options.action + " takes one store").error());
+  if (options.action == "info") return show_info(options, store);
+  if (options.action == "fold") return fold(options, store);
+  return options.action == "delete" ? remove_reports(options, store) : add_sites(options, store);
+}
+
+}  // namespace
+
+void add_store_verb(Command app, int& status) {
+  Command verb =
+      app.add_verb("store", "fold, describe or prune the reports kept by `telltale collect`");
+  const auto options = std::make_shared<StoreVerbOptions>();
+  verb.add_option("ACTION", options->action,
+                  "info: runs by application and build; fold: move reports from the log into "
+                  "Parquet files; delete: delete reports by id; sites: add site information of "
+                  "programs")
+      .required()
+      .one_of({"info", "fold", "delete", "sites"});
+  verb.add_option("STORE", options->store, "folder of a store").required();
+  verb.add_option("ARGUMENT", options->arguments, "delete: ids of reports; sites: programs");
+  verb.add_option("--application", options->application, "delete, sites: of this application")
+      .type_name("NAME");
+  verb.add_option("--keep-days", options->keep_days,
+                  "fold: also remove reports that were received longer ago; 0: keep all")
+      .type_name("N");
+  verb.add_flag("-q,--quiet", options->quiet, "fold: print errors only");
+  verb.add_flag("--json", options->json, "info: print JSON");
+  verb.callback([options, &status] { status = run(*options); });
+}
+
+}  // namespace telltale::cli
