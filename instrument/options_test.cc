@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -35,7 +36,8 @@ std::string error_of(const std::string& word) {
 
 class OptionFiles : public testing::Test {
  protected:
-  OptionFiles() : path_(testing::TempDir() + "telltale_options_test.txt") {}
+  OptionFiles()
+      : path_(testing::TempDir() + "telltale_options_test." + std::to_string(::getpid())) {}
   ~OptionFiles() override { std::filesystem::remove(path_); }
   std::string write(const std::string& text) {
     std::ofstream(path_) << text;

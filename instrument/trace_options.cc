@@ -15,8 +15,21 @@ struct BuiltInSchema {
   std::string_view name;
   std::string_view text;
 };
-constexpr std::array<BuiltInSchema, 1> kBuiltInSchemas = {{{"pt.schema", "*;{PT}\n"}}};
-constexpr std::array<std::string_view, 4> kMechanisms = {"BBC", "CC", "FC", "PT"};
+constexpr std::array<BuiltInSchema, 6> kBuiltInSchemas = {{
+    {"pt.schema", "*;{PT}\n"},
+    {"all.schema", "*;{CC,PT,FC,BBC}\n"},
+    {"bb.schema", "*;{BBC}\n"},
+    {"cc.schema", "*;{CC}\n"},
+    {"cc_pt.schema", "*;{CC,PT}\n"},
+    {"realistic.schema", "*;{};{CC};{CC,PT}\n"},
+}};
+struct Mechanism {
+  std::string_view name;
+  MechanismSet set;
+};
+// In the order of names.
+constexpr std::array<Mechanism, 4> kMechanisms = {
+    {{"BBC", kCoverBlocks}, {"CC", kCoverCalls}, {"FC", kCoverFunctions}, {"PT", kTracePaths}}};
 
 // Accepts one dash or two.
 bool take_name(std::string_view& word, std::string_view name) {
@@ -56,6 +69,19 @@ void take_number(std::string_view name, std::string_view value, std::uint64_t mo
   }
 }
 
+void take_style(std::string_view value, TraceOptions& options, std::optional<std::string>& error) {
+  if (value == "simple") {
+    options.coverage_style = ProbeStyle::kSimple;
+  } else if (value == "local") {
+    options.coverage_style = ProbeStyle::kLocal;
+  } else if (value == "local-prepass") {
+    options.coverage_style = ProbeStyle::kLocalPrepass;
+  } else if (value != "gams" && value != "lemon") {
+    // These two are solvers of level 3, which has its own here.
+    error = "-opt-style= needs simple, local or local-prepass, not '" + std::string(value) + "'";
+  }
+}
+
 std::string upper(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -63,15 +89,17 @@ std::string upper(std::string_view text) {
 }
 
 // One variant, without its braces.
-std::optional<std::string> parse_mechanisms(std::string_view text, TraceRule& rule) {
+std::optional<std::string> parse_mechanisms(std::string_view text, MechanismSet& variant) {
   while (!text.empty()) {
     const std::size_t comma = text.find(',');
     const std::string name = upper(text.substr(0, comma));
-    if (std::find(kMechanisms.begin(), kMechanisms.end(), name) == kMechanisms.end())
+    const auto* const found =
+        std::find_if(kMechanisms.begin(), kMechanisms.end(),
+                     [&](const Mechanism& mechanism) { return mechanism.name == name; });
+    if (found == kMechanisms.end())
       return "unknown mechanism '" + std::string(text.substr(0, comma)) +
              "'; mechanisms are PT, FC, CC and BBC";
-    if (name != "PT") return "mechanism " + name + " is not supported; PT is";
-    rule.traces_paths = true;
+    variant |= found->set;
     if (comma == std::string_view::npos) return std::nullopt;
     text.remove_prefix(comma + 1);
     if (text.empty()) return "a mechanism is missing after ','";
@@ -88,12 +116,18 @@ std::optional<std::string> parse_rule(std::string_view line, TraceRule& rule) {
   line.remove_prefix(semicolon + 1);
   // A semicolon may end the last variant.
   if (line.ends_with(';')) line.remove_suffix(1);
-  const std::size_t end = line.find('}');
-  if (!line.starts_with('{') || end == std::string_view::npos)
-    return "a variant must have the form {MECHANISM,...}";
-  if (end + 1 != line.size())
-    return "several variants of a function are not supported: give one {MECHANISM,...}";
-  return parse_mechanisms(line.substr(1, end - 1), rule);
+  for (;;) {
+    const std::size_t end = line.find('}');
+    if (!line.starts_with('{') || end == std::string_view::npos)
+      return "a variant must have the form {MECHANISM,...}";
+    MechanismSet variant = 0;
+    if (const auto error = parse_mechanisms(line.substr(1, end - 1), variant)) return error;
+    rule.variants.push_back(variant);
+    line.remove_prefix(end + 1);
+    if (line.empty()) return std::nullopt;
+    if (!line.starts_with(';')) return "';' must separate variants";
+    line.remove_prefix(1);
+  }
 }
 
 }  // namespace
@@ -108,12 +142,24 @@ const TraceRule* TraceOptions::rule_for(std::string_view function) const {
 std::vector<TraceOptionHelp> trace_option_help() {
   return {
       {"--trace=SCHEMA",
-       "Instruments functions according to a schema file with lines FUNCTION;{PT}. pt.schema is "
-       "built in and traces the paths of all functions."},
+       "Instruments functions according to a schema file with lines FUNCTION;{MECHANISM,...}. "
+       "Mechanisms are PT (paths), FC, CC and BBC (coverage of functions, calls and blocks); "
+       "several variants of a function are separated by ';'. Built in are pt.schema, cc.schema, "
+       "bb.schema, cc_pt.schema, all.schema and realistic.schema."},
+      {"-csi-opt=N",
+       "How many probes of coverage are saved: 0 none, 1 those of further calls in a block, 2 what "
+       "a heuristic finds (default), 3 as many as possible."},
+      {"-opt-style=STYLE",
+       "The heuristic of -csi-opt=2: simple, local or local-prepass (default)."},
+      {"-complete-exe", "Saves the probes that only programs that crash need."},
+      {"--indirect-style=STYLE",
+       "How a function with variants chooses one: std, by a variable of the program (default), or "
+       "ifunc, once when the program is loaded."},
       {"-path-array-size=N", "Keeps the last N paths of each activation; 10 by default."},
       {"-hash-size=N", "Excludes functions with more than N paths; by default none."},
       {"-silent", "Prints no warnings about functions that are not instrumented."},
-      {"-no-filter", "Instruments functions without branches, too."},
+      {"-no-filter",
+       "Keeps mechanisms that say nothing about a function, such as paths without branches."},
       {"-f[no-]trace-legacy-names",
        "Uses the names of csi-cc's debug information for the variables, instead of those of its "
        "manual."},
@@ -132,6 +178,20 @@ bool parse_trace_option(std::string_view word, TraceOptions& options,
     take_number("-path-array-size=", value, kMostRing, options.ring_size, warning);
   } else if (take_name(value, "hash-size=")) {
     take_number("-hash-size=", value, TraceOptions().most_paths, options.most_paths, warning);
+  } else if (take_name(value, "csi-opt=")) {
+    if (value.size() != 1 || value[0] < '0' || value[0] > '3') {
+      error = "-csi-opt= needs a level from 0 to 3, not '" + std::string(value) + "'";
+    } else {
+      options.coverage_level = static_cast<unsigned>(value[0] - '0');
+    }
+  } else if (take_name(value, "opt-style=")) {
+    take_style(value, options, error);
+  } else if (take_name(value, "indirect-style=")) {
+    options.dispatches_by_ifunc = value == "ifunc";
+    if (value != "ifunc" && value != "std")
+      error = "--indirect-style= needs std or ifunc, not '" + std::string(value) + "'";
+  } else if (is_option(word, "complete-exe")) {
+    options.only_complete_runs = true;
   } else if (is_option(word, "silent")) {
     options.is_silent = true;
   } else if (is_option(word, "no-filter")) {
@@ -187,6 +247,16 @@ std::optional<std::string> read_schema(TraceOptions& options) {
   }
   return "--trace: cannot read the schema file " + options.schema_file +
          "; without a file of that name, pt.schema traces all functions";
+}
+
+std::string name_of(MechanismSet mechanisms) {
+  std::string name;
+  for (const Mechanism& mechanism : kMechanisms) {
+    if ((mechanisms & mechanism.set) == 0) continue;
+    if (!name.empty()) name += '$';
+    name += mechanism.name;
+  }
+  return name.empty() ? "none" : name;
 }
 
 }  // namespace telltale::instrument

@@ -7,12 +7,22 @@
 #include <string_view>
 #include <vector>
 
+#include "model/probe_placement.h"
+
 namespace telltale::instrument {
+
+// What a function is instrumented with; a set is the sum of its members.
+using MechanismSet = unsigned;
+inline constexpr MechanismSet kTracePaths = 1;      // PT
+inline constexpr MechanismSet kCoverFunctions = 2;  // FC
+inline constexpr MechanismSet kCoverCalls = 4;      // CC
+inline constexpr MechanismSet kCoverBlocks = 8;     // BBC
 
 // One line of a schema file: `FUNCTION;{MECHANISM,...};...`
 struct TraceRule {
   std::string function;  // a symbol name; "*" is any
-  bool traces_paths = false;
+  // Sets of mechanisms. Several are variants of the function; the program has all of them.
+  std::vector<MechanismSet> variants;
 };
 
 struct TraceOptions {
@@ -23,6 +33,10 @@ struct TraceOptions {
   bool is_silent = false;
   bool filters = true;  // leaves out mechanisms that tell nothing about a function
   bool legacy_names = false;
+  unsigned coverage_level = 2;                            // 0: all probes, to 3: the fewest
+  ProbeStyle coverage_style = ProbeStyle::kLocalPrepass;  // of level 2
+  bool only_complete_runs = false;   // activations end by returning: programs that do not crash
+  bool dispatches_by_ifunc = false;  // between variants; otherwise by a variable
 
   [[nodiscard]] bool is_on() const { return !schema_file.empty(); }
   // Null if no rule matches.
@@ -47,7 +61,11 @@ std::vector<std::string> trace_options_of_environment();
 // Parses the text of a schema. Returns an error message, with the line, on failure.
 std::optional<std::string> parse_schema(std::string_view text, const std::string& file,
                                         TraceOptions& options);
-// Reads options.schema_file; "pt.schema" without such a file is `*;{PT}`.
+// Reads options.schema_file. Without such a file, the original's schemas are built in: all.schema,
+// bb.schema, cc.schema, cc_pt.schema, realistic.schema, and pt.schema.
 std::optional<std::string> read_schema(TraceOptions& options);
+
+// "CC$PT"; of an empty set "none". As in names of variants.
+std::string name_of(MechanismSet mechanisms);
 
 }  // namespace telltale::instrument

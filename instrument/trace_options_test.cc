@@ -86,9 +86,10 @@ TEST(TraceSchema, TheFirstRuleThatMatchesDecides) {
   TraceOptions options;
   EXPECT_EQ(parse_schema("main ; { pt }\n\n\tf;{}\r\n*;{PT};\nf;{PT}", "s", options), std::nullopt);
   ASSERT_EQ(options.rules.size(), 4U);
-  EXPECT_TRUE(options.rule_for("main")->traces_paths);
-  EXPECT_FALSE(options.rule_for("f")->traces_paths);
-  EXPECT_TRUE(options.rule_for("g")->traces_paths);
+  using Variants = std::vector<MechanismSet>;
+  EXPECT_EQ(options.rule_for("main")->variants, Variants{kTracePaths});
+  EXPECT_EQ(options.rule_for("f")->variants, Variants{0});
+  EXPECT_EQ(options.rule_for("g")->variants, Variants{kTracePaths});
   options.rules.pop_back();
   options.rules.pop_back();
   EXPECT_EQ(options.rule_for("g"), nullptr);
@@ -102,9 +103,53 @@ TEST(TraceSchema, AnErrorHasItsLine) {
   EXPECT_EQ(schema_error("*;{PT,}"), "s:1: a mechanism is missing after ','");
   EXPECT_EQ(schema_error("*;{PX}"),
             "s:1: unknown mechanism 'PX'; mechanisms are PT, FC, CC and BBC");
-  EXPECT_EQ(schema_error("*;{CC}"), "s:1: mechanism CC is not supported; PT is");
-  EXPECT_EQ(schema_error("*;{};{PT}"),
-            "s:1: several variants of a function are not supported: give one {MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;{CC}{PT}"), "s:1: ';' must separate variants");
+  EXPECT_EQ(schema_error("*;{CC};;{PT}"), "s:1: a variant must have the form {MECHANISM,...}");
+  EXPECT_EQ(schema_error("*;{};{PT};"), "");
+}
+
+TEST(TraceSchema, ARuleHasVariantsOfAnyMechanisms) {
+  TraceOptions options;
+  EXPECT_EQ(parse_schema("*;{};{cc};{CC,PT};{bbc,FC}", "s", options), std::nullopt);
+  EXPECT_EQ(options.rules[0].variants,
+            (std::vector<MechanismSet>{0, kCoverCalls, kCoverCalls | kTracePaths,
+                                       kCoverBlocks | kCoverFunctions}));
+  EXPECT_EQ(name_of(options.rules[0].variants[2]), "CC$PT");
+  EXPECT_EQ(name_of(options.rules[0].variants[3]), "BBC$FC");
+  EXPECT_EQ(name_of(0), "none");
+}
+
+TEST(TraceSchema, TheOriginalsSchemasAreBuiltIn) {
+  for (const char* const name : {"all.schema", "bb.schema", "cc.schema", "cc_pt.schema"}) {
+    TraceOptions options;
+    options.schema_file = name;
+    EXPECT_EQ(read_schema(options), std::nullopt) << name;
+    EXPECT_EQ(options.rule_for("f")->variants.size(), 1U) << name;
+  }
+  TraceOptions options;
+  options.schema_file = "realistic.schema";
+  EXPECT_EQ(read_schema(options), std::nullopt);
+  EXPECT_EQ(options.rule_for("f")->variants,
+            (std::vector<MechanismSet>{0, kCoverCalls, kCoverCalls | kTracePaths}));
+}
+
+TEST(TraceOptions, LevelsAndStylesOfCoverage) {
+  EXPECT_EQ(parsed({}).coverage_level, 2U);
+  EXPECT_EQ(parsed({"-csi-opt=3"}).coverage_level, 3U);
+  EXPECT_EQ(parsed({"--csi-opt=0"}).coverage_level, 0U);
+  EXPECT_EQ(parsed({"-opt-style=simple"}).coverage_style, ProbeStyle::kSimple);
+  EXPECT_EQ(parsed({"-opt-style=local"}).coverage_style, ProbeStyle::kLocal);
+  EXPECT_EQ(parsed({"-opt-style=lemon"}).coverage_style, ProbeStyle::kLocalPrepass);
+  EXPECT_TRUE(parsed({"-complete-exe"}).only_complete_runs);
+  EXPECT_TRUE(parsed({"--indirect-style=ifunc"}).dispatches_by_ifunc);
+  for (const char* const word :
+       {"-csi-opt=4", "-csi-opt=", "-opt-style=best", "--indirect-style="}) {
+    TraceOptions options;
+    std::optional<std::string> error;
+    std::optional<std::string> warning;
+    EXPECT_TRUE(parse_trace_option(word, options, error, warning));
+    EXPECT_TRUE(error.has_value()) << word;
+  }
 }
 
 TEST(TraceSchema, AFileThatCannotBeReadIsAnError) {
@@ -115,7 +160,7 @@ TEST(TraceSchema, AFileThatCannotBeReadIsAnError) {
             "pt.schema traces all functions");
   options.schema_file = "pt.schema";
   EXPECT_EQ(read_schema(options), std::nullopt);
-  EXPECT_TRUE(options.rule_for("anything")->traces_paths);
+  EXPECT_EQ(options.rule_for("anything")->variants, std::vector<MechanismSet>{kTracePaths});
 }
 
 }  // namespace

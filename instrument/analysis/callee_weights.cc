@@ -40,8 +40,8 @@ constexpr std::array<std::string_view, 22> kWeightlessLibraryFunctions = {"__err
 constexpr std::array<std::string_view, 6> kLibraryFunctionsWithCallbacks = {
     "qsort", "bsearch", "qsort_r", "lfind", "lsearch", "atexit"};
 
-template <std::size_t Size>
-bool contains(const std::array<std::string_view, Size>& names, llvm::StringRef name) {
+template <std::size_t kSize>
+bool contains(const std::array<std::string_view, kSize>& names, llvm::StringRef name) {
   return std::any_of(names.begin(), names.end(),
                      [&](std::string_view one) { return name == llvm::StringRef(one); });
 }

@@ -28,8 +28,8 @@ constexpr std::array<std::string_view, 30> kTakesNext = {
     "-include-pch", "-mllvm",      "-T",       "-e",         "--param",   "-Xpreprocessor"};
 constexpr std::array<std::string_view, 5> kHeaderEndings = {".h", ".hh", ".H", ".hpp", ".hxx"};
 
-template <std::size_t Size>
-bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view word) {
+template <std::size_t kSize>
+bool is_one_of(const std::array<std::string_view, kSize>& names, std::string_view word) {
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 

@@ -48,7 +48,7 @@ std::vector<Section> option_sections() {
   }
   sections.back().entries.push_back({"-pthreads", "The same as -pthread."});
   sections.back().entries.push_back({"-mt", "The same as -pthread."});
-  Section tracing{"Path tracing", {}};
+  Section tracing{"Path tracing and coverage", {}};
   for (const instrument::TraceOptionHelp& option : instrument::trace_option_help())
     tracing.entries.push_back({std::string(option.spelling), std::string(option.help)});
   sections.push_back(std::move(tracing));

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "formats/csi/wire.h"
+#include "path_tracing/frame_variables.h"
 #include "path_tracing/path_metadata.h"
 
 namespace telltale::instrument {
@@ -144,43 +145,20 @@ class PathCode {
     call->addParamAttr(2, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
   }
 
-  // The location of the first instruction of this function's own, or of its body.
-  llvm::DILocation* first_location(llvm::DISubprogram* subprogram) const {
-    for (const llvm::BasicBlock& block : traced_.function) {
-      for (const llvm::Instruction& instruction : block) {
-        const llvm::DebugLoc& location = instruction.getDebugLoc();
-        if (location && location->getInlinedAt() == nullptr && location->getLine() != 0)
-          return llvm::DILocation::get(context_, location->getLine(), 0, subprogram);
-      }
-    }
-    return llvm::DILocation::get(context_, subprogram->getScopeLine(), 0, subprogram);
-  }
-
   void declare(llvm::IRBuilder<>& builder) {
-    llvm::DISubprogram* const subprogram = traced_.function.getSubprogram();
-    if (subprogram == nullptr || subprogram->getUnit() == nullptr) return;
-    llvm::DIBuilder debug(*traced_.function.getParent(), false, subprogram->getUnit());
-    llvm::DIType* const word = debug.createBasicType("__pt_int", 64, llvm::dwarf::DW_ATE_signed);
-    llvm::DIType* const ring = debug.createArrayType(
-        std::uint64_t{64} * options_.ring_size, 64, word,
-        debug.getOrCreateArray({debug.getOrCreateSubrange(0, options_.ring_size)}));
-    llvm::DILocation* const location = first_location(subprogram);
-    const auto declare_one = [&](llvm::AllocaInst* variable, const char* name, llvm::DIType* type) {
-      llvm::DILocalVariable* const local = debug.createAutoVariable(
-          subprogram, name, subprogram->getFile(), subprogram->getLine(), type);
-#if LLVM_VERSION_MAJOR > 19
-      const auto place = builder.GetInsertPoint();
-#else
-      llvm::Instruction* const place = &*builder.GetInsertPoint();
-#endif
-      debug.insertDeclare(variable, local, debug.createExpression(), location, place);
+    const auto word = [](llvm::DIBuilder& debug) -> llvm::DIType* {
+      return debug.createBasicType("__pt_int", 64, llvm::dwarf::DW_ATE_signed);
+    };
+    const auto ring = [&](llvm::DIBuilder& debug) -> llvm::DIType* {
+      return debug.createArrayType(
+          std::uint64_t{64} * options_.ring_size, 64, word(debug),
+          debug.getOrCreateArray({debug.getOrCreateSubrange(0, options_.ring_size)}));
     };
     const csi::VariableNames names =
         options_.legacy_names ? csi::kLegacyVariableNames : csi::kVariableNames;
-    declare_one(array_, names.array, ring);
-    declare_one(index_, names.index, word);
-    declare_one(sum_, names.sum, word);
-    debug.finalize();
+    declare_variable(traced_.function, builder, array_, names.array, ring);
+    declare_variable(traced_.function, builder, index_, names.index, word);
+    declare_variable(traced_.function, builder, sum_, names.sum, word);
   }
 
   void insert_variables() {

@@ -212,6 +212,26 @@ std::string skipped_record_text(const llvm::Function& function, const std::strin
   return text;
 }
 
+std::string located_lines(const llvm::BasicBlock& block) {
+  std::string lines;
+  for (const llvm::Instruction& instruction : block) {
+    visit_locations(instruction, [&](const llvm::DILocation& location) {
+      lines += "|" + std::to_string(location.getLine());
+    });
+  }
+  return lines;
+}
+
+std::string scope_and_line_text(const llvm::Function& function,
+                                const std::vector<llvm::BasicBlock*>& blocks) {
+  Scopes scopes;
+  std::string scope_text;
+  std::string lines;
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    lines += place_lines(*blocks[i], i, scopes, scope_text);
+  return place_of_function(function) + scope_text + lines;
+}
+
 std::string address_directive(const llvm::Module& module, const std::string& label) {
   const llvm::DataLayout& layout = module.getDataLayout();
   if (layout.getPointerSize() == 8) return "\t.quad " + label + "\n";
@@ -235,6 +255,22 @@ void append_skipped_record(llvm::Function& function, const std::string& record_t
                                               "\t.long " + std::to_string(record_text.size() + 1) +
                                               "\n" + kind_directive(csi::RecordKind::kSkipped) +
                                               ascii_directives(record_text) + "\t.popsection\n");
+}
+
+void append_section_text(llvm::Function& function, const char* section, const std::string& text) {
+  function.getParent()->appendModuleInlineAsm(push_section(function, section) +
+                                              ascii_directives(text) + "\t.popsection\n");
+}
+
+std::uint64_t append_coverage_record(llvm::Function& function, const std::string& record_text) {
+  Fnv1a hash;
+  hash.add(record_text);
+  function.getParent()->appendModuleInlineAsm(push_section(function, csi::kRecordSection) +
+                                              "\t.long " + std::to_string(record_text.size() + 9) +
+                                              "\n" + kind_directive(csi::RecordKind::kCoverage) +
+                                              "\t.quad " + std::to_string(hash.hash()) + "\n" +
+                                              ascii_directives(record_text) + "\t.popsection\n");
+  return hash.hash();
 }
 
 }  // namespace telltale::instrument

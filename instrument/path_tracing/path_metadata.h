@@ -31,6 +31,15 @@ std::string function_record_text(const llvm::Function& function, const NumberedG
 std::string skipped_record_text(const llvm::Function& function, const std::string& reason,
                                 std::uint64_t path_count);
 
+// The lines of a block's instructions as the published sections print them: "|12|12|13". Empty if
+// it has none.
+std::string located_lines(const llvm::BasicBlock& block);
+
+// The lines `symbol`, `file`, `line`, `scope` and `lines` of a function's record; the id of a block
+// is its index.
+std::string scope_and_line_text(const llvm::Function& function,
+                                const std::vector<llvm::BasicBlock*>& blocks);
+
 // A directive that emits a label's address in eight bytes.
 std::string address_directive(const llvm::Module& module, const std::string& label);
 
@@ -38,5 +47,8 @@ std::string address_directive(const llvm::Module& module, const std::string& lab
 void append_path_entry(llvm::Function& function, const std::string& entry, std::uint64_t key,
                        const std::string& record_text);
 void append_skipped_record(llvm::Function& function, const std::string& record_text);
+void append_section_text(llvm::Function& function, const char* section, const std::string& text);
+// Returns the record's key, a hash of the text.
+std::uint64_t append_coverage_record(llvm::Function& function, const std::string& record_text);
 
 }  // namespace telltale::instrument

@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "path_tracing/coverage_code.h"
 #include "path_tracing/flow_graph.h"
 #include "path_tracing/path_code.h"
 #include "path_tracing/path_metadata.h"
+#include "path_tracing/variants.h"
 
 namespace telltale::instrument {
 namespace {
@@ -43,7 +45,7 @@ class PathTracing {
           !is_generated(function))
         functions.push_back(&function);
     }
-    for (llvm::Function* const function : functions) trace_if_asked(*function);
+    for (llvm::Function* const function : functions) instrument_if_asked(*function);
   }
 
  private:
@@ -57,22 +59,59 @@ class PathTracing {
     append_skipped_record(function, skipped_record_text(function, reason, path_count));
   }
 
-  void trace_if_asked(llvm::Function& function) {
+  void instrument_if_asked(llvm::Function& function) {
     const TraceRule* const rule = unit_.options.rule_for(function.getName());
     if (rule == nullptr) {
       warn(function, "no rule of the schema matches");
       skip(function, "no rule of the schema matches");
-    } else if (!rule->traces_paths) {
-      skip(function, "the schema excludes it");
-    } else if (unit_.options.filters && llvm::succ_empty(&function.getEntryBlock())) {
-      // Its only path is known without tracing.
-      skip(function, "one block");
-    } else if (const std::string reason = unsupported_reason(function); !reason.empty()) {
-      warn(function, reason);
-      skip(function, reason);
     } else {
-      trace(function);
+      instrument(function, rule->variants);
     }
+  }
+
+  // Leaves out mechanisms that tell nothing about the function, or nothing that others do not tell.
+  [[nodiscard]] MechanismSet filtered(const llvm::Function& function,
+                                      MechanismSet mechanisms) const {
+    if (!unit_.options.filters) return mechanisms;
+    if ((mechanisms & kCoverBlocks) != 0) mechanisms &= ~(kCoverCalls | kCoverFunctions);
+    if ((mechanisms & kCoverCalls) != 0 && !has_call_sites(function)) mechanisms &= ~kCoverCalls;
+    // Its only path is known without tracing.
+    if (llvm::succ_empty(&function.getEntryBlock())) mechanisms &= ~kTracePaths;
+    return mechanisms;
+  }
+
+  void instrument(llvm::Function& function, const std::vector<MechanismSet>& asked) {
+    const std::string reason = unsupported_reason(function);
+    if (!reason.empty() && asked != std::vector<MechanismSet>{0}) warn(function, reason);
+    std::vector<MechanismSet> variants;
+    for (const MechanismSet mechanisms : asked) {
+      const MechanismSet kept = reason.empty() ? filtered(function, mechanisms) : 0;
+      if (!llvm::is_contained(variants, kept)) variants.push_back(kept);
+    }
+    if (variants.size() == 1 && (variants[0] & kTracePaths) == 0)
+      skip(function, !reason.empty()                 ? reason
+                     : (asked[0] & kTracePaths) != 0 ? "one block"
+                                                     : "the schema excludes it");
+    if (variants.size() > 1) {
+      make_variants(function, std::move(variants));
+    } else {
+      instrument(function, variants[0]);
+    }
+  }
+
+  void instrument(llvm::Function& function, MechanismSet mechanisms) {
+    insert_coverage(function, mechanisms, unit_.options);
+    if ((mechanisms & kTracePaths) != 0) trace(function);
+  }
+
+  void make_variants(llvm::Function& function, std::vector<MechanismSet> variants) {
+    if (function.isVarArg()) {
+      warn(function, "it has variants and takes a variable number of arguments");
+      skip(function, "variants of a function with variable arguments");
+      return;
+    }
+    for (const Variant& variant : replicate(function, std::move(variants), unit_.options))
+      instrument(*variant.function, variant.mechanisms);
   }
 
   void trace(llvm::Function& function) {

@@ -14,6 +14,7 @@ namespace {
 void forget_parent() {
   thread_state.current = &unregistered;
   thread_state.kept = nullptr;
+  thread_state.name[0] = '\0';
   // A lock's holder may have stayed with the parent. The guarded data is written so that each store
   // leaves it consistent.
   state.lock.reset();

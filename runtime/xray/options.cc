@@ -92,10 +92,10 @@ bool read_clock(const char* text, Options& options) {
   return true;
 }
 
-template <size_t Size>
-bool keep_text(const char* text, char (&place)[Size]) {
+template <size_t kSize>
+bool keep_text(const char* text, char (&place)[kSize]) {
   const size_t length = text_length(text);
-  if (length == 0 || length >= Size) return false;
+  if (length == 0 || length >= kSize) return false;
   copy_bytes(place, text, length + 1);
   return true;
 }

@@ -29,7 +29,7 @@ inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 inline uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 // Text of bounded length, always zero-terminated; longer text is truncated.
-template <size_t Size>
+template <size_t kSize>
 class Text {
  public:
   // Written so that the compiler does not turn it into a call of memset or memcpy: hooks use it.
@@ -46,7 +46,7 @@ class Text {
   constexpr explicit Text(Zeros) : bytes_{}, length_(0) {}
 
   Text& add(const char* text) {
-    for (; *text != '\0' && length_ + 1 < Size; ++text) bytes_[length_++] = *text;
+    for (; *text != '\0' && length_ + 1 < kSize; ++text) bytes_[length_++] = *text;
     bytes_[length_] = '\0';
     return *this;
   }
@@ -67,10 +67,10 @@ class Text {
   void clear() { bytes_[length_ = 0] = '\0'; }
   [[nodiscard]] const char* c_str() const { return bytes_; }
   [[nodiscard]] size_t size() const { return length_; }
-  [[nodiscard]] bool full() const { return length_ + 1 >= Size; }
+  [[nodiscard]] bool full() const { return length_ + 1 >= kSize; }
 
  private:
-  char bytes_[Size];
+  char bytes_[kSize];
   size_t length_;
 };
 

@@ -46,23 +46,37 @@ bool is_crashing_here() {
          __atomic_load_n(&snapshot_done, __ATOMIC_ACQUIRE) == 0;
 }
 
+// For the side record: which thread ends the process, if the program's own handlers do not prevent
+// it.
+void note_end(int signal, const siginfo_t* info) {
+  const bool has_address = info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGABRT &&
+                           signal != SIGSYS && signal != SIGTRAP;
+  state.side->end_signal = static_cast<uint32_t>(signal);
+  state.side->end_tid = static_cast<uint32_t>(sys::tid());
+  state.side->end_ticks = clock_now();
+  state.side->end_address = has_address ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
+}
+
 // Run by the first thread that crashes; the others wait until it is done. The program may have
 // overwritten our memory: a fault in here ends the snapshot, and the original signal proceeds.
-void crash() {
+void crash(int signal, const siginfo_t* info) {
   int nobody = 0;
   if (!__atomic_compare_exchange_n(&crashing, &nobody, sys::tid(), false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED)) {
     sys::wait_until([] { return __atomic_load_n(&snapshot_done, __ATOMIC_ACQUIRE) != 0; });
     return;
   }
-  if (__builtin_setjmp(after_fault) == 0) write_last_snapshot();
+  if (__builtin_setjmp(after_fault) == 0) {
+    note_end(signal, info);
+    write_last_snapshot();
+  }
   __atomic_store_n(&snapshot_done, 1, __ATOMIC_RELEASE);
 }
 
 void on_fatal(int signal, siginfo_t* info, void*) {
   if (signal == SIGBUS && info->si_code == BUS_ADRERR && lose_trace(info->si_addr)) return;
   if (is_crashing_here()) __builtin_longjmp(after_fault, 1);
-  if (state.options.mode == Mode::snapshot) crash();
+  if (state.options.mode == Mode::snapshot) crash(signal, info);
   hand_on(signal, info);
 }
 
@@ -109,6 +123,7 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
 
 void install_signals() {
   if (state.options.signal != 0) install(state.options.signal, on_snapshot_signal);
+  // In other modes the host finds its signals as without a recorder.
   if (state.options.mode != Mode::snapshot) {
     install(SIGBUS, on_fatal);
     return;

@@ -7,13 +7,19 @@
 #include "record.h"
 #include "signals.h"
 #include "syscalls.h"
+#include "thread_name.h"
 
 namespace telltale::recorder {
 
 State state = {};
 uint32_t gap_ticks = 0;
 Control unregistered = {};
-__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0};
+__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0, {}};
+
+uint64_t clock_now() {
+  return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))
+                                             : read_counter();
+}
 
 namespace {
 
@@ -154,12 +160,8 @@ Control* control_with_room(uint64_t bytes, uint64_t now, Tail& tail) {
   control = take_buffer(control, now);
   thread_state.current = control == nullptr ? &unregistered : control;
   if (control != nullptr) tail = {control->next, true, false};
+  note_thread_name();
   return control;
-}
-
-uint64_t read_clock() {
-  return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))
-                                             : read_counter();
 }
 
 // An event's time, no earlier than the previous one for an event in the past, or if the counters of
@@ -183,7 +185,7 @@ void append(const Event& event) {
     count_lost(state.side->lost_too_large);
     return;
   }
-  uint64_t now = event.time != 0 ? event.time : read_clock();
+  uint64_t now = event.time != 0 ? event.time : clock_now();
   Tail tail{};
   Control* const control = control_with_room(most_bytes, now, tail);
   if (control == nullptr || control->kind == ControlKind::starved) {

@@ -14,6 +14,7 @@
 #include "signals.h"
 #include "snapshot.h"
 #include "syscalls.h"
+#include "thread_name.h"
 #include "trace_file.h"
 
 // Declared here because <stdlib.h> in C++ needs long double, which clang lacks with
@@ -54,6 +55,7 @@ void on_thread_end(void*) {
   if (state.fork_mark->alive == 0) return;
   const sys::BlockSignals blocked;
   thread_state.busy = 1;
+  note_thread_name();
   Control* const control = thread_state.current;
   thread_state.current = &unregistered;
   release_controls(control);

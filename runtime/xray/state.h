@@ -111,7 +111,18 @@ struct SideHeader {
   uint64_t left_out;
   uint64_t clock_anomalies;
   uint64_t unnamed;
-  uint8_t zero[112];
+  // Of a fatal signal, if the program did not handle it before us.
+  uint32_t end_signal;
+  uint32_t end_tid;
+  uint64_t end_ticks;
+  uint64_t end_address;
+  // Written by `telltale run` when the process has ended.
+  uint32_t end_kind;
+  uint32_t end_status;
+  uint64_t end_monotonic_ns;
+  uint64_t user_ns;
+  uint64_t system_ns;
+  uint8_t zero[56];
 };
 static_assert(sizeof(SideHeader) == 256);
 enum SideFlags : uint32_t {
@@ -201,6 +212,8 @@ extern State state TELLTALE_OURS;
 // compare it in one instruction.
 extern uint32_t gap_ticks TELLTALE_OURS;
 
+constexpr size_t kThreadNameBytes = 16;  // the kernel's limit, with the zero
+
 struct ThreadState {
   Control* current;
   Control* kept;                 // retired and spare ones, in a list by next_unused
@@ -208,9 +221,13 @@ struct ThreadState {
   void* signal_stack;            // snapshot mode: ours; null: the thread had one
   uint32_t busy;                 // inside the slow path
   uint32_t same_cpu;             // rseq_cpu points to this if there is no rseq
+  char name[kThreadNameBytes];   // as the side record has it
 };
 extern __thread ThreadState thread_state TELLTALE_OURS __attribute__((tls_model("initial-exec")));
 extern Control unregistered TELLTALE_OURS;
+
+// The trace's clock. For code outside of hooks.
+uint64_t clock_now();
 
 // Add to the side record's `lost` counters only through this: the trace's header contains their
 // total.

@@ -1,0 +1,142 @@
+#include "path_tracing/variants.h"
+
+#include <llvm/IR/GlobalIFunc.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace telltale::instrument {
+namespace {
+
+constexpr const char* kSection = "__CSI_func_inst";
+
+// Variants are numbered by their names; without instrumentation it is number 0.
+struct Choice {
+  std::uint32_t value = 0;
+  llvm::Function* function = nullptr;
+};
+
+// The variable that says which variant runs. It is data of the program file, which can be edited
+// before a run; the program does not write it.
+llvm::GlobalVariable* make_selector(llvm::Function& function, std::uint32_t first) {
+  llvm::Module& module = *function.getParent();
+  llvm::IntegerType* const type = llvm::Type::getInt32Ty(module.getContext());
+  auto* const selector = new llvm::GlobalVariable(
+      module, type, true,
+      function.hasLocalLinkage() ? llvm::GlobalValue::InternalLinkage : function.getLinkage(),
+      llvm::ConstantInt::get(type, first), "__CSI_inst_" + function.getName());
+  if (!selector->hasLocalLinkage()) selector->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  selector->setSection(kSection);
+  selector->setDSOLocal(true);
+  if (function.hasComdat()) selector->setComdat(function.getComdat());
+  return selector;
+}
+
+llvm::Value* load_selector(llvm::IRBuilder<>& builder, llvm::GlobalVariable* selector) {
+  return builder.CreateLoad(selector->getValueType(), selector, true, "variant");
+}
+
+// Emits a switch over the choices at the end of `entry`; `finish` fills the block of each.
+template <typename Finish>
+void branch(llvm::BasicBlock* entry, llvm::GlobalVariable* selector,
+            const std::vector<Choice>& choices, Finish finish) {
+  llvm::IRBuilder<> builder(entry);
+  std::vector<llvm::BasicBlock*> blocks;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    blocks.push_back(llvm::BasicBlock::Create(entry->getContext(), "", entry->getParent()));
+  llvm::SwitchInst* const choose =
+      builder.CreateSwitch(load_selector(builder, selector), blocks.front());
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (i != 0) choose->addCase(builder.getInt32(choices[i].value), blocks[i]);
+    llvm::IRBuilder<> inside(blocks[i]);
+    finish(inside, choices[i]);
+  }
+}
+
+void dispatch(llvm::Function& function, llvm::GlobalVariable* selector,
+              const std::vector<Choice>& choices) {
+  llvm::BasicBlock* const entry = llvm::BasicBlock::Create(function.getContext(), "", &function);
+  branch(entry, selector, choices, [&](llvm::IRBuilder<>& builder, const Choice& choice) {
+    std::vector<llvm::Value*> arguments;
+    for (llvm::Argument& argument : function.args()) arguments.push_back(&argument);
+    llvm::CallInst* const call = builder.CreateCall(choice.function, arguments);
+    call->setCallingConv(function.getCallingConv());
+    call->setAttributes(choice.function->getAttributes());
+    // The frame of the dispatcher must not be between a variant and its caller.
+    call->setTailCallKind(llvm::CallInst::TCK_MustTail);
+    if (function.getReturnType()->isVoidTy()) {
+      builder.CreateRetVoid();
+    } else {
+      builder.CreateRet(call);
+    }
+  });
+}
+
+// Runs while the program is loaded, before all of it is relocated: calls nothing.
+void resolve_when_loaded(llvm::Function& function, llvm::GlobalVariable* selector,
+                         const std::vector<Choice>& choices) {
+  llvm::Module& module = *function.getParent();
+  llvm::Function* const resolver = llvm::Function::Create(
+      llvm::FunctionType::get(llvm::PointerType::getUnqual(module.getContext()), false),
+      llvm::GlobalValue::InternalLinkage, "telltale.resolve." + function.getName(), module);
+  resolver->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::BasicBlock* const entry = llvm::BasicBlock::Create(module.getContext(), "", resolver);
+  branch(entry, selector, choices, [](llvm::IRBuilder<>& builder, const Choice& choice) {
+    builder.CreateRet(choice.function);
+  });
+  const std::string name = function.getName().str();
+  llvm::GlobalIFunc* const ifunc =
+      llvm::GlobalIFunc::create(function.getFunctionType(), function.getAddressSpace(),
+                                function.getLinkage(), "", resolver, &module);
+  ifunc->setVisibility(function.getVisibility());
+  ifunc->setDSOLocal(function.isDSOLocal());
+  function.replaceAllUsesWith(ifunc);
+  function.eraseFromParent();
+  ifunc->setName(name);
+}
+
+}  // namespace
+
+std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSet> variants,
+                               const TraceOptions& options) {
+  std::sort(variants.begin(), variants.end(),
+            [](MechanismSet a, MechanismSet b) { return name_of(a) < name_of(b); });
+  // As csi-cc numbers them: by name, where the empty set counts as the first.
+  std::stable_partition(variants.begin(), variants.end(),
+                        [](MechanismSet mechanisms) { return mechanisms == 0; });
+  std::vector<Variant> replicas;
+  std::vector<Choice> choices;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    llvm::ValueToValueMapTy values;
+    llvm::Function* const copy = llvm::CloneFunction(&function, values);
+    copy->setName(function.getName() + "$" + name_of(variants[i]));
+    copy->setLinkage(llvm::GlobalValue::InternalLinkage);
+    copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
+    copy->setDSOLocal(true);
+    copy->addFnAttr(llvm::Attribute::NoInline);
+    replicas.push_back({copy, variants[i]});
+    choices.push_back({variants[i] == 0 ? 0 : static_cast<std::uint32_t>(i + 1), copy});
+  }
+  llvm::GlobalVariable* const selector = make_selector(function, choices.front().value);
+  const bool by_ifunc = options.dispatches_by_ifunc && !function.hasLocalLinkage() &&
+                        !function.hasComdat() && function.getName() != "main";
+  if (by_ifunc) {
+    resolve_when_loaded(function, selector, choices);
+  } else {
+    const auto linkage = function.getLinkage();
+    llvm::Comdat* const comdat = function.getComdat();
+    function.deleteBody();
+    function.setLinkage(linkage);
+    function.setComdat(comdat);
+    function.setSubprogram(nullptr);
+    function.setPersonalityFn(nullptr);
+    dispatch(function, selector, choices);
+  }
+  return replicas;
+}
+
+}  // namespace telltale::instrument
