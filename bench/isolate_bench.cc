@@ -19,25 +19,16 @@
 #include "analysis/isolation/isolate.h"
 #include "import/sampler/sampler_evidence.h"
 #include "import/sampler/sampler_predicates.h"
+#include "simulated_runs.h"
 
 namespace {
 
 using namespace telltale;
 using namespace telltale::isolation;
+using namespace telltale::bench;
 
 constexpr size_t kRuns = 30000;
 constexpr size_t kReports = 300;  // that are read as text
-constexpr uint32_t kUnits = 50;
-struct Part {
-  const char* scheme;
-  uint32_t sites;
-  unsigned counters;
-};
-constexpr Part kParts[] = {{"scalar-pairs", 750, 3}, {"branches", 150, 2}, {"returns", 100, 3}};
-
-// Sites of the two causes; both are branches, and true in failing runs.
-constexpr uint32_t kCauses[] = {20800, 40801};
-
 double process_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -60,60 +51,6 @@ double peak_mib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-std::string unit_name(uint32_t unit) {
-  char name[33];
-  std::snprintf(name, sizeof(name), "%032x", unit);
-  return name;
-}
-
-std::string make_sites() {
-  std::string text;
-  for (uint32_t unit = 0; unit < kUnits; ++unit) {
-    for (const Part& part : kParts) {
-      text += "<sites unit=\"" + unit_name(unit) + "\" scheme=\"" + part.scheme + "\">\n";
-      for (uint32_t site = 0; site < part.sites; ++site) {
-        text += "src/module.c\t" + std::to_string(site / 8 + 1) + "\tfunction\t" +
-                std::to_string(site) + "\tleft\tlocal\tdirect\tright\tlocal-init\n";
-      }
-      text += "</sites>\n";
-    }
-  }
-  return text;
-}
-
-// What a run observes. Failing runs have the cause that their number chooses.
-class RunMaker {
- public:
-  explicit RunMaker(const SiteTable& sites) : sites_(sites) {}
-
-  bool make(size_t run, std::vector<ObservedSite>& observed) {
-    observed.clear();
-    const bool failed = run % 75 == 0;
-    const uint32_t cause = kCauses[run % 225 == 0 ? 1 : 0];
-    for (uint32_t site = 0; site < sites_.site_count(); ++site) {
-      const uint64_t draw = random_();
-      const unsigned counters = sites_.groups()[sites_.group_of(site)].counters;
-      if (site == kCauses[0] || site == kCauses[1]) {
-        observed.push_back({site, failed && site == cause ? 2U : 1U});
-      } else if (draw % 5 == 0) {
-        const uint32_t counted = 1U << (draw >> 8) % counters | 1U << (draw >> 16) % counters;
-        observed.push_back({site, counted});
-      }
-    }
-    return failed;
-  }
-
- private:
-  const SiteTable& sites_;
-  std::mt19937_64 random_{5};
-};
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "the answer is wrong: %s\n", what);
-  std::exit(1);
 }
 
 void bench_packed(const SiteTable& sites) {

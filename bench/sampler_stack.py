@@ -23,13 +23,13 @@ KINDS = {"plain": "", "-fno-sample": SCHEMES + " -fno-sample", "sampled": SCHEME
 
 
 def frames(place):
-    """Bytes of each function's frame by (object, function)."""
+    """Bytes of each function's frame by (object's name, function); zstd names its folders after the flags."""
     found = {}
     for usage in sorted(place.rglob("*.su")):
         for line in usage.read_text().splitlines():
             where, size, kind = line.split("\t")
             if "dynamic" not in kind:
-                found[usage.relative_to(place).with_suffix(""), where.rsplit(":", 1)[1]] = int(size) + RETURN_ADDRESS
+                found[usage.stem, where.rsplit(":", 1)[1]] = int(size) + RETURN_ADDRESS
     return found
 
 

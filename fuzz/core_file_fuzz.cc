@@ -1,8 +1,10 @@
-// Core files and the sections of path tracing that are not text: no crash, problems are placed,
-// memory lies inside the input. Unwinding is not fuzzed here: libdwfl never reads the core file.
+// Core files, minidumps and the sections of path tracing that are not text: no crash, problems are
+// placed, memory lies inside the input. Unwinding is not fuzzed here: libdwfl never reads the core
+// file.
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "formats/csi/path_records.h"
@@ -10,6 +12,7 @@
 #include "import/csi/path_positions.h"
 #include "program/core_file.h"
 #include "program/machine_blocks.h"
+#include "program/minidump.h"
 
 namespace {
 
@@ -25,22 +28,36 @@ void check_memory(const CoreFile& core, Bytes file, uint64_t address) {
   fuzz::require(number.has_value() == (memory.size() >= 8), "a number needs its bytes");
 }
 
+void check_content(const CoreFile& core, Bytes file) {
+  for (const CoreThread& thread : core.threads()) {
+    check_memory(core, file, thread.pc);
+    for (const uint64_t value : thread.registers) check_memory(core, file, value);
+  }
+  for (const ElfSegment& segment : core.segments()) {
+    check_memory(core, file, segment.address);
+    check_memory(core, file, segment.address + segment.file_size - 4);
+  }
+  for (const CoreMapping& mapping : core.mappings())
+    fuzz::require(mapping.path.size() <= 2 * file.size(), "a path is a part of the file");
+}
+
 void check_core(Bytes file) {
   ProblemLog problems;
   const Result<CoreFile> core = CoreFile::read(file, "f", problems);
   fuzz::require_placed(problems, file);
   if (!core) return;
   fuzz::require(is_core_file(file), "what is read as a core file is recognised");
-  for (const CoreThread& thread : core->threads()) {
-    check_memory(*core, file, thread.pc);
-    for (const uint64_t value : thread.registers) check_memory(*core, file, value);
-  }
-  for (const ElfSegment& segment : core->segments()) {
-    check_memory(*core, file, segment.address);
-    check_memory(*core, file, segment.address + segment.file_size - 4);
-  }
-  for (const CoreMapping& mapping : core->mappings())
-    fuzz::require(mapping.path.size() <= file.size(), "a path is a part of the file");
+  check_content(*core, file);
+}
+
+void check_minidump(Bytes file) {
+  ProblemLog problems;
+  Result<Minidump> dump = read_minidump(file, "f", problems);
+  fuzz::require_placed(problems, file);
+  if (!dump) return;
+  fuzz::require(is_minidump(file), "what is read as a minidump is recognised");
+  fuzz::require(dump->streams.size() <= file.size() / 12, "a stream has 12 bytes");
+  check_content(CoreFile::from_parts(std::move(dump->parts), file, "f"), file);
 }
 
 void check_sections(Bytes file) {
@@ -61,6 +78,7 @@ void check_sections(Bytes file) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Bytes file = std::as_bytes(std::span(data, size));
   check_core(file);
+  check_minidump(file);
   check_sections(file);
   return 0;
 }

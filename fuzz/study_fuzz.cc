@@ -1,7 +1,7 @@
 // Studies and isolation: no crash; lists of runs are read as they are written; every figure is
 // consistent with the others and with the counts that SamplerReports reads. An input is a runs.tsv,
-// or site information, a line "----", and reports with such lines between them, of which every
-// second one is of a failed run.
+// a stacks.tsv, or site information, a line "----", and reports with such lines between them, of
+// which every second one is of a failed run.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,6 +15,7 @@
 #include "import/sampler/sampler_evidence.h"
 #include "import/sampler/sampler_reports.h"
 #include "import/study.h"
+#include "import/study_stacks.h"
 
 namespace {
 
@@ -35,6 +36,21 @@ void check_runs(Bytes file) {
   const auto read = read_study_runs(as_bytes(again), "f", none);
   fuzz::require(read && none.count() == 0, "what is written is sound");
   fuzz::require(read->size() == runs->size(), "all runs are written");
+}
+
+void check_stacks(Bytes file) {
+  ProblemLog problems;
+  const auto stacks = read_study_stacks(file, "f", problems);
+  fuzz::require_placed(problems, file);
+  if (!stacks) return;
+  std::string again = study_stacks_head();
+  for (const auto& [run, stack] : *stacks) {
+    again += to_lines(run, stack);
+    fuzz::require(isolation::normalise_stack(stack).empty() == stack.empty(), "a stack has a name");
+  }
+  ProblemLog none;
+  const auto read = read_study_stacks(as_bytes(again), "f", none);
+  fuzz::require(read && none.count() == 0, "what is written is sound");
 }
 
 void check_counts(const PredicateCounts& counts, const isolation::RunCounts& all) {
@@ -61,7 +77,7 @@ void check_answer(const SamplerPredicates& predicates, const std::vector<Labelle
     explained += predictor.explained;
   }
   fuzz::require(explained + answer.unexplained == answer.runs.failing, "runs are explained once");
-  const cli::IsolationAnswer told{predicates, answer, options, {}};
+  const cli::IsolationAnswer told{predicates, answer, options, {}, {}};
   std::string out;
   const ByteSink sink = fuzz::into(out);
   BlockWriter writer(sink);
@@ -140,7 +156,9 @@ void check_study(std::string_view input) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Bytes file = std::as_bytes(std::span(data, size));
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (text.starts_with("# telltale")) {
+  if (text.starts_with("# telltale stacks")) {
+    check_stacks(file);
+  } else if (text.starts_with("# telltale")) {
     check_runs(file);
   } else {
     check_study(text);

@@ -31,12 +31,12 @@ def text(words):
     return words.encode() + b"\0"
 
 
-def file_header(version=17):
+def file_header(version=17, pid=77):
     """Of data version 13 or later."""
     strings = b"".join(struct.pack("<I", len(text(s))) + text(s) for s in ("log", "x86-64", "linux"))
     major = 3 if version >= 16 else 2
     startup = struct.pack("<QQ" if major >= 3 else "<Q", *([0, START] if major >= 3 else [0]))
-    return struct.pack("<IBBBB", 0x4D505A01, major, 0, version, 8) + startup + struct.pack("<IIIH", 20, 0, 77, 0) + strings
+    return struct.pack("<IBBBB", 0x4D505A01, major, 0, version, 8) + startup + struct.pack("<IIIH", 20, 0, pid, 0) + strings
 
 
 def buffer(events, time, thread=1):

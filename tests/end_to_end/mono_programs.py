@@ -6,6 +6,7 @@ Alone: mono_programs.py FOLDER [NAME...] puts the recordings of RECORDINGS (or t
 import atexit
 import concurrent.futures
 import functools
+import json
 import os
 import shutil
 import signal
@@ -87,6 +88,20 @@ def recordings(*names):
     with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
         list(pool.map(lambda name: record(paths[name], *RECORDINGS[name]), names))
     return paths
+
+
+def report_document(path, *options):
+    """What `telltale report --json` prints."""
+    done = subprocess.run([TELLTALE, "report", path, "--json", *options], capture_output=True, timeout=120)
+    if done.returncode != 0:
+        raise AssertionError("telltale report %s: %d: %s" % (options, done.returncode, done.stderr.decode()))
+    return json.loads(done.stdout)
+
+
+def report_text(path, *options):
+    return subprocess.run(
+        [TELLTALE, "report", path, *options], capture_output=True, check=True, timeout=120
+    ).stdout.decode()
 
 
 def main(folder, *names):

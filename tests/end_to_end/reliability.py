@@ -26,7 +26,7 @@ def export_formats():
 
 def verbs():
     text = telltale("--help").stdout.decode()
-    return re.findall(r"(?m)^  ([a-z]+) ", text[text.index("Verbs:") : text.index("Options:")])
+    return re.findall(r"(?m)^  ([a-z]+) ", text[: text.index("Options:")])
 
 
 def reading_commands(folder):

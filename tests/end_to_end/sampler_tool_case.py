@@ -10,14 +10,16 @@ import unittest
 from xray_recorder import CLANGS, SOURCE_DIR, TELLTALE
 
 GOLDEN = os.path.join(SOURCE_DIR, "tests/golden/sampler")
+PROGRAMS = os.path.join(SOURCE_DIR, "tests/programs/sampler/cases")
 LIBEXEC = os.path.join(os.path.dirname(os.path.dirname(TELLTALE)), "libexec/telltale")
 TOOLS = ("extract-section", "extract-report", "resolveSamples", "resolveTimestamps", "resolve-backtrace", "resolve-cfg",
          "decimate-samples", "precompute", "find-sampler-info")
 CLANG = "clang-" + CLANGS[0]
 UNIT = "0123456789abcdef0123456789abcdef"
 
-def read(name, mode="r"):
-    with open(os.path.join(GOLDEN, name), mode) as file:
+
+def read(name, mode="r", folder=GOLDEN):
+    with open(os.path.join(folder, name), mode) as file:
         return file.read()
 
 

@@ -7,46 +7,14 @@ import tempfile
 import unittest
 
 import recorded_programs as programs
-from recorded_programs import Recorded, calls, expected_calls, info, telltale, top
+from recorded_programs import PROGRAMS, Recorded, calls, expected_calls, info, telltale, top
 
-# longjmp out of two calls, a constructor before main, a deep recursion, calls in a signal handler.
-ODD = r"""
-#include <csetjmp>
-#include <csignal>
-#include <cstdlib>
-namespace shop {
-static std::jmp_buf back;
-[[gnu::noinline]] void inner() { std::longjmp(back, 1); }
-[[gnu::noinline]] void outer() { inner(); }
-[[gnu::noinline]] int deep(int n) { return n == 0 ? 0 : deep(n - 1) + 1; }
-[[gnu::noinline]] int early() { return 1; }
-static const int before_main = early();
-[[gnu::noinline]] void handled() { asm volatile(""); }
-void handler(int) { handled(); }
-}
-int main() {
-  for (int i = 0; i < 3; ++i) if (setjmp(shop::back) == 0) shop::outer();
-  std::signal(SIGUSR1, shop::handler);
-  for (int i = 0; i < 4; ++i) std::raise(SIGUSR1);
-  return shop::deep(10000) == 10000 ? shop::before_main - 1 : 1;
-}
-"""
+ODD = (PROGRAMS / "recorders/odd_calls.cc").read_text()
 
 PLUGIN = r"""namespace shop { [[gnu::noinline]] int NAME(int n) { asm volatile(""); return n + 1; } }
 extern "C" int run(int n) { return shop::NAME(n); }
 """
-LOADS = r"""
-#include <dlfcn.h>
-#include <cstdlib>
-int main(int, char** argv) {
-  for (int i = 0; i < std::atoi(argv[1]); ++i) {
-    void* plugin = dlopen(argv[2 + i % 2], RTLD_NOW);
-    if (plugin == nullptr) return 2;
-    reinterpret_cast<int (*)(int)>(dlsym(plugin, "run"))(i);
-    dlclose(plugin);
-  }
-}
-"""
+LOADS = (PROGRAMS / "recorders/loads_plugins.cc").read_text()
 
 
 @unittest.skipUnless(shutil.which("g++"), "needs g++")

@@ -1,6 +1,8 @@
 """Help and manual pages, all derived from the declarations of the command line."""
 import os
+import pathlib
 import re
+import shlex
 import subprocess
 import tempfile
 import unittest
@@ -47,6 +49,25 @@ class HelpTest(unittest.TestCase):
                     for option in ("--thread", "--time", "--function", "--depth"):
                         self.assertIn(option, shown.stdout)
 
+    def test_every_verb_has_examples_that_its_options_allow(self):
+        verbs = re.findall(r"(?m)^  (\S+) ", telltale("help").stdout.partition("\nOptions:\n")[0])
+        self.assertGreater(len(verbs), 22)
+        for verb in verbs:
+            shown = telltale("help", verb).stdout.partition("\nExamples:\n")[2].partition("\n\n")[0]
+            examples = re.findall(r"(?m)^  (\S.*)\n      \S", shown)
+            self.assertTrue(examples, f"{verb} has no examples: add some to src/cli/help/verb_examples.cc")
+            self.assertEqual(telltale("man", verb).stdout.count(".SH EXAMPLES"), 1)
+            for example in examples:
+                with self.subTest(example=example), tempfile.TemporaryDirectory() as folder:
+                    self.assertIn(f"telltale {verb} ", example)
+                    # A server ends at once if its folder is a file.
+                    (pathlib.Path(folder) / "reports").touch()
+                    # The command itself, without what is around it; its files do not exist.
+                    words = shlex.split(re.split(r" [|<>] |\)", example.partition(f"telltale {verb}")[2])[0])
+                    done = subprocess.run([TELLTALE, verb, *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                                          text=True, timeout=60)
+                    self.assertNotIn("See `telltale help", done.stderr)
+
     def test_what_makes_no_sense_is_named(self):
         for arguments, word in ((["bogus"], "no such verb: bogus"), (["top"], "FILE is required"), (["help", "bogus"], "bogus"),
                                 (["top", "--bogus", "x"], "--bogus")):
@@ -67,7 +88,7 @@ class HelpTest(unittest.TestCase):
     def test_bash_completes_verbs_options_values_and_files(self):
         self.assertLessEqual(set(ALL_VERBS), set(self.complete("")))
         self.assertEqual(self.complete("dif"), ["diff"])
-        self.assertEqual(self.complete("diff", "--gate-f"), ["--gate-floor-ns"])
+        self.assertEqual(self.complete("diff", "--gate-f"), ["--gate-floor", "--gate-floor-ns"])
         self.assertEqual(self.complete("convert", "x", "--to", "fdr"), [f"fdr{n}" for n in range(1, 6)])
         self.assertEqual(self.complete("info", "README"), ["README.md"])
         self.assertEqual(self.complete("help", "gra"), ["graph"])
@@ -96,11 +117,11 @@ class HelpTest(unittest.TestCase):
                     self.assertIn("EXIT STATUS", text)
 
     def test_manual_pages_tell_which_options_may_be_repeated(self):
-        page = telltale("man", "top").stdout.replace("\\-", "-")
+        page = telltale("man", "top").stdout.replace("\\-", "-").partition(".SH EXAMPLES")[0]
         repeated = {tag: "May be given more than once." in text for tag, text in re.findall(r"\.TP\n.*(--[a-z-]+).*\n(.*)", page)}
         self.assertTrue(repeated["--program"])
         self.assertTrue(repeated["--function"])
-        for once in ("--json", "--jobs", "--sort", "--limit"):
+        for once in ("--json", "--jobs", "--sort", "--rows"):
             self.assertFalse(repeated[once], once)
         self.assertIn("Usage: telltale top [OPTIONS] FILE...\n", telltale("help", "top").stdout)
         self.assertIn("Usage: telltale run [OPTIONS] PROGRAM...\n", telltale("help", "run").stdout)

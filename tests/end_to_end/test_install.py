@@ -6,6 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
+import mono_file
+
 TELLTALE = os.environ["TELLTALE"]
 SOURCE = os.environ["TELLTALE_SOURCE_DIR"]
 BUILD = os.environ["TELLTALE_BINARY_DIR"]
@@ -59,6 +61,15 @@ class InstallTest(unittest.TestCase):
                          [f"problem: {p['offset']} {p['record']} {p['lost_bytes']}" for p in problems])
         self.assertGreater(len(problems), 0)
 
+    def test_calls_that_are_too_deep_for_an_export_are_counted(self):
+        deep = os.path.join(self.folder.name, "deep.mlpd")
+        method = mono_file.Chain()
+        with open(deep, "wb") as file:
+            file.write(mono_file.file_header() + mono_file.buffer(
+                b"".join(mono_file.event(0x23, method(8 * number)) for number in range(1, 1101)), mono_file.START))
+        lines = run(self.program, deep, "", os.path.join(self.folder.name, "deep")).splitlines()
+        self.assertIn("flattened: 100", lines)  # the tree has 1,000 levels
+
     def test_an_error_is_an_exception_that_says_where(self):
         done = subprocess.run([self.program, "/dev/null", "", "x"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
@@ -107,6 +118,29 @@ class InstallTest(unittest.TestCase):
         said = run("python3", os.path.join(SOURCE, "tools", "check_tour.py"), os.path.join(self.prefix, "bin", "telltale"),
                    os.path.join(SOURCE, "docs", "sampler-guide.md"), env=dict(os.environ, PATH=path))
         self.assertRegex(said, r"sampler-guide.md: [1-9]\d+ commands, 0 print something else")
+
+    def test_pkg_config_knows_the_libraries(self):
+        path = dict(os.environ, PKG_CONFIG_PATH=glob.glob(os.path.join(self.prefix, "lib*", "pkgconfig"))[0])
+        for name, source in (("telltale", "uses_telltale"), ("telltale-stacktrack", "uses_stacktrack")):
+            flags = run("pkg-config", "--cflags", "--libs", name, env=path).split()
+            program = os.path.join(self.folder.name, "by_pkg_config")
+            run("g++", "-std=c++17", os.path.join(SOURCE, "tests", "install", source + ".cc"), *flags, "-o", program)
+            self.assertNotIn("stacktrack", run("readelf", "-d", program))  # programs need no library of ours to run
+        self.assertIn("-ltelltale", run("pkg-config", "--libs", "telltale", env=path))
+        self.assertIn("telltale_xray_start", run("pkg-config", "--libs", "telltale-xray", env=path))
+
+    def test_uninstall_leaves_nothing(self):
+        prefix = os.path.join(self.folder.name, "other prefix")
+        run("cmake", "--install", BUILD, "--prefix", prefix)
+        ours = os.path.join(prefix, "bin", "of_somebody_else")
+        with open(ours, "w"):
+            pass
+        self.assertGreater(len(run("find", prefix, "-type", "f").splitlines()), 50)
+        run(os.path.join(SOURCE, "dev"), "uninstall", prefix)
+        self.assertEqual(run("find", prefix, "-not", "-type", "d").splitlines(), [ours])
+        done = subprocess.run([os.path.join(SOURCE, "dev"), "uninstall", prefix], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nothing was installed", done.stderr)
 
     def test_the_installed_program_runs(self):
         self.assertIn("valid", run(os.path.join(self.prefix, "bin", "telltale"), "check", os.path.join(ORDERS, "orders.yaml")))

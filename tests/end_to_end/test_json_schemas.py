@@ -2,10 +2,12 @@
 import glob
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
 
+from collect_server import Server
 from json_schemas import SCHEMAS, validator
 
 TELLTALE = os.environ["TELLTALE"]
@@ -14,6 +16,14 @@ GOLDEN = os.path.join(SOURCE_DIR, "tests", "golden")
 ORDERS = os.path.join(SOURCE_DIR, "examples", "orders")
 SITES = ["--program", os.path.join(GOLDEN, "sampler", "all_schemes.sites")]
 MEASURES = ["alloc-bytes", "alloc-count", "samples", "throws", "blocked", "live-bytes", "live-count"]
+# Of verbs whose document has another name.
+DOCUMENTS = {"report": "report-calls"}
+# Verbs that want a running program or a core file: the script that validates their document, and how.
+ELSEWHERE = {"heapshot": ("test_live.py", 'complaints("heapshot"'), "paths": ("test_paths.py", "paths.schema.json"),
+             "coverage": ("test_coverage.py", "coverage.schema.json"),
+             "bench": ("test_questions.py", 'validator("diff-runs").validate')}
+# Verbs whose JSON is no document.
+NO_DOCUMENT = {"dump": '"dump", path, "--json"', "flame": '"flame", self.calls[0], "--json"'}
 RUNTIME_REPORTS = ("header jit gc sample alloc call metadata exception monitor thread domain context heapshot counters coverage stats "
                    "pauses growth retention contention hotspots timelines series").split()
 
@@ -67,6 +77,15 @@ class JsonSchemas(unittest.TestCase):
             for measure in MEASURES:
                 self.document("stacks", "stacks", path, "--measure", measure)
 
+    def test_questions_about_calls(self):
+        for path in self.calls + self.runtime:
+            self.document("replay", "replay", path, "--limit", "50")
+            self.document("replay", "replay", path, "--merge", "--last", "1ms")
+        self.document("histogram", "histogram", "*", self.calls[-1])
+        self.document("slow", "slow", "*", self.calls[-1], "--limit", "3")
+        for path in self.calls:
+            self.document("diff-runs", "diff", path, path, "--", path, path)
+
     def test_a_difference_with_a_gate(self):
         one, other = self.calls[0], self.calls[-1]
         document = self.document("diff", "diff", one, other, "--gate", "calls=0%,total=0%,self=0%", statuses=(0, 1))
@@ -102,6 +121,10 @@ class JsonSchemas(unittest.TestCase):
                            "1\tfailed\tsignal\t\tSIGSEGV\t0.5\t2026-01-01T00:00:00Z\tb1\t1\t7\tprogram 1\nnonsense\n")
             document = self.document("study", "study", "info", folder)
             self.assertEqual((document["rows"][0]["failed"], len(document["problems"])), (1, 1))
+            with Server(os.path.join(folder, "store")) as server:
+                server.post("id-000001")
+            subprocess.run([TELLTALE, "store", "fold", server.store, "-q"], check=True)
+            self.assertEqual(self.document("store", "store", "info", str(server.store))["rows"][0]["runs"], 1)
 
     def test_programs(self):
         map_file = os.path.join(ORDERS, "orders-map.yaml")
@@ -135,15 +158,32 @@ class JsonSchemas(unittest.TestCase):
         document["rows"][0]["calls"] = "1"
         self.assertFalse(self.validators["top"].is_valid(document))
 
+    def test_every_verb_with_json_is_validated(self):
+        """The list of verbs is telltale's own: a new one fails here until one of its documents is validated."""
+        def printed(*words):
+            return subprocess.run([TELLTALE, *words], capture_output=True, text=True, timeout=120, check=True).stdout
+        listed = printed("--help").split("\nOptions:")[0]
+        verbs = [verb for verb in re.findall(r"^  (\S+)", listed, re.M) if re.search(r"^ +(-\S+, )?--json\b", printed("help", verb), re.M)]
+        self.assertIn("top", verbs)
+        for verb in verbs:
+            script, use = ELSEWHERE.get(verb, (__file__, NO_DOCUMENT.get(verb, f'document("{DOCUMENTS.get(verb, verb)}", "{verb}"')))
+            with open(os.path.join(os.path.dirname(__file__), script)) as file:
+                self.assertIn(use, file.read(), f"{script} does not validate {verb} --json")
+
+    def test_json_that_is_no_document(self):
+        """One object a line and record; trees as lists of equal length."""
+        for path in (self.calls[0], self.runtime[-1], self.reports[0], *golden("csi/*.pt", "sampler/*.sites")):
+            done = subprocess.run([TELLTALE, "dump", path, "--json"], capture_output=True, text=True, timeout=120, check=True)
+            for line in done.stdout.splitlines():
+                self.assertTrue({"offset", "record"} <= set(json.loads(line)), line)
+        done = subprocess.run([TELLTALE, "flame", self.calls[0], "--json", "-o", "-"], capture_output=True, text=True, timeout=120, check=True)
+        json.loads(done.stdout)
+
     def test_every_schema_is_used(self):
         with open(__file__) as file:
             text = file.read()
-        for name in set(self.validators) - {"heapshot", "paths"}:
+        for name in set(self.validators) - set(ELSEWHERE):
             self.assertIn(f'document("{name}"', text, name)
-        # These want a running program and a core file.
-        for name, script, use in (("heapshot", "test_live.py", 'complaints("heapshot"'), ("paths", "test_paths.py", "paths.schema.json")):
-            with open(os.path.join(os.path.dirname(__file__), script)) as file:
-                self.assertIn(use, file.read(), name)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import unittest
 import mono_programs
 import mprof_report
 import test_mono_reports
-from test_mono_reports import telltale
+from mono_programs import report_document
 
 GOLDEN = os.path.join(mono_programs.SOURCE_DIR, "tests/golden/mono")
 ALL = [f"v{version}" for version in range(1, 18)] + ["v1_32", "v12_32", "v17_32", "v15_counters_only"]
@@ -72,7 +72,7 @@ class OldVersions(unittest.TestCase):
                 continue
             with self.subTest(version=name, options=options):
                 theirs = mprof_report.report(self.paths[name], *options)
-                check(telltale(self.paths[name], *options, "--like-mprof"), theirs)
+                check(report_document(self.paths[name], *options, "--like-mprof"), theirs)
 
     def test_only_what_it_cannot_read_is_left_out(self):
         for name, dropped in self.dropped.items():
@@ -109,7 +109,7 @@ class OldVersions(unittest.TestCase):
         self.compare(counters)
 
     def test_every_report_has_figures(self):
-        found = telltale(self.paths["v14"], "--verbose")
+        found = report_document(self.paths["v14"], "--verbose")
         self.assertGreater(min(found["jit"]["helpers"], found["gc"]["moved_objects"], found["sample"]["samples"],
                                found["alloc"]["objects"], found["call"]["calls"], found["exception"]["throws"],
                                found["monitor"]["contentions"], len(found["heapshot"]["classes"])), 0)
@@ -130,6 +130,7 @@ def figures(found, without=()):
         "alloc": found.get("alloc", {"total": (0, 0)})["total"],
         "gc": (gc.get("GC resizes"), gc.get("Max heap size"), gc.get("Object moves"), gc["generations"]),
         "heapshot": [(shot.seconds, shot.size, shot.objects) for shot in found.get("heapshot", [])],
+        "thread": sorted((id, name) for id, name in found.get("thread", []) if name != '""'),
     }
     return {name: value for name, value in every.items() if name not in without}
 

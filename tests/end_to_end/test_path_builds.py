@@ -135,10 +135,10 @@ class Builds(SamplerCase):
         self.assertEqual({row["symbol"][0]: row["reason"][0] for row in records.skipped},
                          {"deep": "the schema excludes it", "main": "one block",
                           "three_ifs": "no rule of the schema matches"})
-        schema.write_text("*;{PT}\n*;{CC}\n")
+        schema.write_text("*;{PT}\n*;{CP}\n")
         done = compile_with(RELEASES[0], f"--trace={schema}", source, "-o", self.path("program"))
         self.assertEqual(done.returncode, 1)
-        self.assertIn(f"{schema}:2: mechanism CC is not supported; PT is", done.stderr)
+        self.assertIn(f"{schema}:2: unknown mechanism 'CP'; mechanisms are PT, FC, CC and BBC", done.stderr)
         done = compile_with(RELEASES[0], "--trace=nowhere.schema", source, "-o", self.path("program"))
         self.assertEqual(done.returncode, 1)
         self.assertIn("cannot read the schema file nowhere.schema", done.stderr)

@@ -1,14 +1,12 @@
 """telltale-cc --trace: the sections of programs that it builds (docs/formats/csi.md), and the programs' own behaviour."""
-import pathlib
 import platform
-import re
 import unittest
 
+from ir_checks import IrCase
 from path_sections import Records
 from path_steps import build_stepper, check_every_instruction
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, compile_with, run, section
 
-FILECHECK = pathlib.Path("/usr/lib/llvm-19/bin/FileCheck")
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 # The published metadata of the manual's example.
 PUBLISHED = """#
@@ -75,26 +73,12 @@ class Sections(TraceCase):
         self.assertIn(b"\nmain\n", section(self.path("program"), ".debug_PT"))
 
 
-class Ir(TraceCase):
-    """The IR that the pass leaves; the comments of the sources are for FileCheck."""
-
-    def check(self, name):
-        source = PROGRAMS / "ir" / name
-        flags = re.search(r"^// FLAGS: (.*)$", source.read_text(), re.M).group(1).split()
-        for release in RELEASES:
-            with self.subTest(release=release):
-                output = self.path(f"{name}.{release}.ll")
-                done = compile_with(release, "-S", "-emit-llvm", "-fno-discard-value-names", *flags, source, "-o", output,
-                                    cxx=name.endswith(".cc"))
-                self.assertEqual(done.returncode, 0, done.stderr)
-                checked = run(FILECHECK, source, "--input-file", output)
-                self.assertEqual(checked.returncode, 0, checked.stderr[:4000])
-
+class Ir(IrCase):
     def test_a_loop_with_a_conditional_back_edge(self):
-        self.check("loop.c")
+        self.check_ir(PROGRAMS / "ir/loop.c")
 
     def test_calls_share_no_landing_pad(self):
-        self.check("landing_pads.cc")
+        self.check_ir(PROGRAMS / "ir/landing_pads.cc")
 
 
 @unittest.skipUnless(platform.machine() == "x86_64", "positions are exact on x86-64")

@@ -52,6 +52,9 @@ def expected_slices(trace):
                 continue
             if isinstance(action, str):
                 name = f"{action} event" + (f" {function}" if function else "")
+                said = event[3].decode(errors="replace")
+                if 0 < len(event[3]) <= 100 and said.isprintable() and "\ufffd" not in said:  # a line of text
+                    name = f"{name}: {said}" if function else said
                 add(name, "telltale." + action, time, payload(event[3]))
             elif action in (slow_xray.ENTER, slow_xray.ENTER_ARGS):
                 add(f"#{function}", None, time, {f"debug.arg{i}": value for i, value in enumerate(event[3])})
@@ -163,7 +166,7 @@ class PerfettoTest(unittest.TestCase):
             (7, 42, "#8", None, 1010, 10, 0, {}),
             (8, 42, "#5", None, 1, 3, 0, {}),
             (8, 42, "#6", None, 5, 7, 0, {"debug.arg0": 99}),
-            (8, 42, "custom event", "telltale.custom", 7, 0, 1, {"debug.payload": "hello <b>"}),
+            (8, 42, "hello <b>", "telltale.custom", 7, 0, 1, {"debug.payload": "hello <b>"}),
             (8, 42, "typed event 6", "telltale.typed", 9, 0, 1, {"debug.payload_hex": "00ff"}),
             (8, 42, "#7", None, 13, 4, 0, {"debug.ended": "unfinished"}),
             (8, 42, "exit without entry: #9", "telltale.orphan_exit", 17, 0, 1, {}),

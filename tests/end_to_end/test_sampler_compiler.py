@@ -443,7 +443,7 @@ class Driver(SamplerCase):
         rows = {key[1]: len(rows) for key, rows in site_tables(self.path("a.o")).items()}
         self.assertIn(f"scalar-pairs {rows['scalar-pairs']} branches {rows['branches']} returns {rows['returns']};",
                       done.stderr)
-        self.assertRegex(done.stderr, r"regions \d+, of them without sites \d+, with one \d+")
+        self.assertRegex(done.stderr, r"; functions [1-9]\d*, of them without copies 0; regions [1-9]\d*, of them without sites \d+, with one \d+")
 
 
 if __name__ == "__main__":

@@ -5,31 +5,7 @@ import unittest
 
 from sampler_programs import BINARY_DIR, PROGRAMS, RELEASES, SamplerCase, build, compile_with, run, section, site_tables
 
-SOURCE = """\
-extern int elsewhere;
-extern int look(int *, double, int);
-static int hidden = 3, taken;
-int counter;
-int *where = &taken;
-double weight;
-struct pair { int left, right; double far; } both;
-static int twice(int n) { static int calls = 7; calls++; return n + n; }
-int main(int argc, char **argv) {
-  int x = 5, y, list[2] = {1};
-  struct pair one = {4, x}, two;
-  y = look(&x, 1.5, counter = x);
-  two = one;
-  two.right = twice(y) + 1;
-  if (argc > 1 && !(x == y)) y++;
-  while (x--) { if (!y) break; }
-  for (int x = 0; x < argc; x++) list[x] = y += elsewhere;
-  where = argc ? 0 : &x;
-  __asm__("" : "+r"(y), "=r"(x) : : "memory");
-  __asm__("" : "+r"(y));
-  weight = (unsigned char)y;
-  return hidden;
-}
-"""
+SOURCE = (PROGRAMS / "cases/dataflow.c").read_text()
 GLOBALS = "&elsewhere|-hidden,3|&taken,0|+counter,0|+where,*"
 TWICE = "-twice$calls,7||twice|n|||=twice$calls,*|<*||"
 MAIN = "main|argc|argv||&x|y"

@@ -2,7 +2,7 @@
 import re
 import unittest
 
-from sampler_programs import RELEASES, SamplerCase, build, compile_with, resolved, run, samples, section, site_tables
+from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run, samples, section, site_tables
 
 
 class Flags(SamplerCase):
@@ -168,32 +168,7 @@ def graphs(text):
     return found
 
 
-POINTERS = """\
-#include <stdio.h>
-typedef int action(int n);
-static int quiet(int n) { return n + 1; }
-static int calm(int n) { return n + 2; }
-static int loud(int n) { if (n > 1) n++; return n; }
-static action *const table[] = {quiet, calm};
-static action *variable = loud;
-static struct { int n; action *run; } member = {3, quiet};
-static action *escaped = quiet;
-action *outside = calm;
-action **leak = &escaped;
-int by_table(int n) { if (n) n++; return table[n & 1](n); }
-int by_local(int n) { action *f = quiet; if (n) f = calm; return f(n); }
-int by_variable(int n) { if (n) variable = quiet; return variable(n); }
-int by_member(int n) { if (n) n++; member.run = n ? quiet : 0; return member.run(n); }
-static int applied(action *f, int n) { if (n) n++; return f(n); }
-int by_extern(int n) { if (n) n++; return outside(n); }
-int by_escape(int n) { if (n) n++; return escaped(n); }
-int by_copy(int n) { action *copy[2] = {quiet, calm}; if (n) n++; return copy[n & 1](n); }
-int main(void) {
-  printf("%d\\n", by_table(1) + by_local(1) + by_variable(1) + by_member(1) + applied(calm, 1) + by_extern(1) + by_escape(1) +
-                   by_copy(1) + 3);
-  return 0;
-}
-"""
+POINTERS = (PROGRAMS / "cases/pointers.c").read_text()
 MARKED = """\
 int main(int argc, char **argv) {
   int i;
@@ -202,28 +177,7 @@ int main(int argc, char **argv) {
   return 0;
 }
 """
-NORMAL = """\
-typedef void *gpointer;
-struct part { struct part *next; int languages[4]; char name; };
-static struct part tail = {0, {1, 2, 3, 4}, 'z'}, head = {&tail, {5, 6, 7, 8}, 'a'};
-static struct part *first = &head;
-static int five(int n) { return 5; }
-static int (*function)(int) = five;
-int cmd;
-int main(int argc, char **argv) {
-  int x = 2, y = 0;
-  if (argv[0][0]) y++;
-  if (first->next->languages[x]) y--;
-  while (x--) y += 2;
-  if (five(1) > 4 && !(function(2) == 6)) y = five(3);
-  if (first->name == 'a') { char cmd = 'q'; cmd = (char)y; }
-  if (first->next != (void *)0) { gpointer self = (gpointer)first; self = self; }
-  head.languages[y & 3] = argc;
-  *(first->languages + 1) = (y = 4) + 1;
-  if (y | argc << 2 + y) y = x < 0 ? 1 : 2;
-  return 0;
-}
-"""
+NORMAL = (PROGRAMS / "cases/gobject_checks.c").read_text()
 NORMAL_TEXTS = {
     ("branches", 10): {"*(*(argv + 0) + 0)"},
     ("branches", 11): {"(first->next)->languages[x]"},

@@ -73,8 +73,8 @@ class SamplerJoined(unittest.TestCase):
             self.assertIn("branches\tbuggy.cc\t  5\tfirst_negative\tvalues[i] < 0\t2\t1", lines)
 
     def test_the_tour_shows_what_is_printed(self):
-        readme = (sampler_programs.SOURCE_DIR / "README.md").read_text()
-        tour = re.search(r"\$ (telltale-c\+\+ .*?)\n\$ .*?\n\$ telltale (resolve .*?)\n(.*?)(?:\$ |```)", readme, re.DOTALL)
+        page = (sampler_programs.SOURCE_DIR / "docs" / "tour.md").read_text()
+        tour = re.search(r"\$ (telltale-c\+\+ .*?)\n\$ .*?\n\$ telltale (resolve .*?)\n(.*?)(?:\$ |```)", page, re.DOTALL)
         for release in RELEASES:
             done = run(sampler_programs.BINARY_DIR / "bin" / "telltale-c++", *tour.group(1).split()[1:], cwd=self.folder,
                        env={"TELLTALE_CLANG_RELEASE": release})

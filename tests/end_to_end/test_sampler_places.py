@@ -1,7 +1,8 @@
 """Calls are counted wherever an expression is allowed: as many returns are observed as the function has entries."""
 import unittest
 
-from sampler_programs import ALL, CONCURRENT, PROGRAMS, RELEASES, SamplerCase, build, resolved, run
+from sampler_programs import (ALL, CONCURRENT, PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run,
+                              site_tables)
 
 NOT_LOOKED_AT = {"everywhere.c": 0, "everywhere.cc": 2}  # initialisers of globals
 STANDARD = {"everywhere.c": "-std=gnu17", "everywhere.cc": "-std=c++23"}
@@ -31,6 +32,19 @@ class Places(SamplerCase):
                         entered, returned = self.seen(program)
                         self.assertGreater(entered, 100)
                         self.assertEqual(returned, entered - NOT_LOOKED_AT[name])
+
+    def test_declarations_in_heads_are_covered_if_an_expression_initialises_them(self):
+        source = self.path("heads.cc")
+        source.write_text("int f();\nint g(int n) {\n  int sum = 0;\n  for (int i{0}; i < n; ++i) sum += i;\n"
+                          "  for (int j = 0; j < n; ++j) sum += j;\n  if (int k{f()}; k > 3) sum += k;\n  return sum;\n}\n")
+        for release in RELEASES:
+            with self.subTest(release=release):
+                done = compile_with(release, "-std=c++17", "-fsampler-scheme=coverage", "-c", source, "-o", self.path("heads.o"),
+                                    cxx=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                ((_, rows),) = site_tables(self.path("heads.o")).items()
+                self.assertEqual([row[-1] for row in rows], ["sum = 0;", "i < n", "++i;", "sum += i;", "j = 0;", "j < n", "++j;",
+                                                             "sum += j;", "k > 3", "sum += k;", "return sum;"])
 
 
 if __name__ == "__main__":

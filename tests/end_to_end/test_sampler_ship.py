@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from sampler_programs import BINARY_DIR, RELEASES, SamplerCase, build, resolved, run, samples, site_tables
+from sampler_programs import BINARY_DIR, PROGRAMS, RELEASES, SamplerCase, build, resolved, run, samples, site_tables
 
 NEWEST = RELEASES[-1] if RELEASES else ""
 COUNTED = ("-fno-sample", "-fsampler-scheme=branches")
@@ -17,41 +17,8 @@ int NAME_answer(int n) {
 }
 """
 # Loads each library without exporting its symbols to the next one, calls it, and may unload it.
-HOST = """\
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-int main(int argc, char **argv) {
-  int sum = 0;
-  for (int i = 2; i + 1 < argc; i += 2) {
-    void *part = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
-    if (!part) { fprintf(stderr, "%s\\n", dlerror()); return 2; }
-    int (*answer)(int) = (int (*)(int))dlsym(part, argv[i + 1]);
-    for (int n = 0; n < 10; n++) sum += answer(n);
-    if (strchr(argv[1], 'c')) dlclose(part);
-  }
-  printf("%d\\n", sum);
-  if (strchr(argv[1], 'x')) abort();
-  return 0;
-}
-"""
-THREADS = """\
-#include <pthread.h>
-int seen;
-void *count(void *limit) {
-  int i;
-  for (i = 0; i < 1000; i++) { if (i == 7) __atomic_add_fetch(&seen, 1, __ATOMIC_RELAXED); }
-  return 0;
-}
-int threads_answer(int n) {
-  pthread_t two[2];
-  int i;
-  for (i = 0; i < 2; i++) pthread_create(&two[i], 0, count, 0);
-  for (i = 0; i < 2; i++) pthread_join(two[i], 0);
-  return seen;
-}
-"""
+HOST = (PROGRAMS / "cases/loads_libraries.c").read_text()
+THREADS = (PROGRAMS / "cases/two_threads.c").read_text()
 
 
 class Ship(SamplerCase):

@@ -7,7 +7,7 @@ import struct
 import subprocess
 import unittest
 
-from sampler_tool_case import CLANG, GOLDEN, LIBEXEC, TOOLS, UNIT, SamplerToolCase, read
+from sampler_tool_case import CLANG, GOLDEN, LIBEXEC, PROGRAMS, TOOLS, UNIT, SamplerToolCase, read
 
 # The main-backtrace of the published text, and its rows for frames of libraries that were not given.
 BACKTRACE = """\
@@ -20,34 +20,15 @@ ccrypt[0x804a34b]
 ccrypt[0x8049171]
 """
 
-CRASH = """\
-#include <execinfo.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void handleSignal(int number) {
-  void* frames[64];
-  backtrace_symbols_fd(frames, backtrace(frames, 64), 1);
-  _exit(number == SIGSEGV ? 0 : 1);
-}
-static int traverse_file(volatile int* at) {
-  return *at + 1;
-}
-int main(void) {
-  void* warm[1];
-  backtrace(warm, 1);
-  signal(SIGSEGV, handleSignal);
-  int value = traverse_file(NULL);
-  return value;
-}
-"""
+CRASH = read("backtrace.c", folder=PROGRAMS)
 
 
 class SamplerTools(SamplerToolCase):
     def test_the_tools_are_verbs_and_programs(self):
-        text = self.telltale("--help")
+        named = set(re.split(r"[\s,.]+", self.telltale("sampler", "--help")))
         for name in TOOLS:
-            self.assertIn(f"\n  {name}", text)
+            self.assertIn(name, named)
+            self.assertIn("Usage: telltale " + name, self.telltale("sampler", name, "--help"))
             self.assertIn("Usage: telltale " + name, self.tool(name, "--help"))
 
     # ---- extract-section ------------------------------------------------------------------------------------

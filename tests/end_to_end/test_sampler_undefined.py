@@ -1,40 +1,10 @@
 """Programs with undefined behaviour: compilers' warnings with and without sites, and which predicates reveal it."""
 import unittest
 
-from sampler_programs import RELEASES, SamplerCase, build, compile_with, resolved, run
+from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run
 
-LUCK = """\
-#include <stdio.h>
-static int counter(int first, int by) {
-  int n;
-  if (first) n = 100;
-  n = n + by;
-  if (n > 5000) puts("many");
-  return n;
-}
-int main(void) {
-  int i, last = counter(1, 1);
-  for (i = 1; i < 1000; i++) last = counter(0, 1);
-  printf("%d\\n", last);
-  return 0;
-}
-"""
-BUFFERS = """\
-struct S { int v[4]; int *q; };
-int counter;
-int sum(int *p, int n, S *s) {
-  int t = 0, k = 0;
-  for (int i = 0; i < n; i++) t += p[i];
-  if (p[1] > 3) t = p[2];
-  p[2] += 4; p[n]++; --p[k]; k = p[1]++ + (p[2] -= 3);
-  s->q[k] |= p[0]; counter += p[3]; *(p + 2) = 3; p += 2; p++;
-  while (p[0]-- > 1) t ^= p[1] ? p[2] : p[3];
-  return t + (p[1] && p[2] ? s->q[1]++ : 0);
-}
-static inline int more(int *p) { int t = p[0]; t += p[1]; return t; }
-template <class T> T any(T *p) { T t = p[0]; t += p[1]; return t; }
-int main() { int a[9] = {1, 2, 3}; S s = {}; s.q = a; return sum(a, 3, &s) + more(a) + any(a); }
-"""
+LUCK = (PROGRAMS / "cases/uninitialised.c").read_text()
+BUFFERS = (PROGRAMS / "cases/buffers.cc").read_text()
 SCHEMES = ("scalar-pairs", "bounds", "branches", "returns", "coverage", "data", "yields", "atoms", "compare-swap")
 
 

@@ -27,24 +27,7 @@ VARIABLES = {
     "TELLTALE_XRAY": ("file={place}/trace.xray", {}),
 }
 
-PROGRAM = r"""
-#include <sys/auxv.h>
-#include <cstdio>
-#include <cstdlib>
-#ifdef STACKTRACK
-#include <telltale/stacktrack.hpp>
-#else
-#define TELLTALE_FUNCTION()
-#endif
-__attribute__((noinline)) int work(int n) { TELLTALE_FUNCTION(); asm volatile("" : "+r"(n)); return n + 1; }
-int main() {
-  int sum = 0;
-  for (int i = 0; i < 10; ++i) sum += work(i);
-  std::printf("sum %d, secure %lu, handed on:%s%s\n", sum, getauxval(AT_SECURE), std::getenv("TELLTALE_XRAY") ? " xray" : "",
-              std::getenv("TELLTALE_STACKTRACK") ? " stacktrack" : "");
-  return 0;
-}
-"""
+PROGRAM = (SOURCE / "tests/programs/recorders/secure.cc").read_text()
 
 
 def sampler(*words):

@@ -3,6 +3,7 @@ output. Streams are made byte by byte in stacktrack_streams.py."""
 
 import json
 import os
+import pathlib
 import random
 import re
 import subprocess
@@ -236,6 +237,38 @@ class StackTrack(unittest.TestCase):
         done = telltale("convert", "--to", "fdr5", "-o", same, self.small)
         self.assertEqual(done.returncode, 2, done.stderr)
 
+    def test_conversions_that_lose_records_say_so(self):
+        golden = os.path.join(SOURCE_DIR, "tests/golden/stacktrack")
+        out = os.path.join(self.folder, "lossy.tlg")
+        # Process and thread ids of more than 16 bits.
+        done = telltale("convert", "--to", "stacktrack-classic", "-o", out, os.path.join(golden, "wide.tlg"))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(b"none of the 20 records fits the layout of the target", done.stderr)
+        self.assertFalse(os.path.exists(out))
+        recorded = os.path.join(golden, "recorded.tlg")
+        for words, status in (([], 0), (["--strict"], 4)):
+            done = telltale("convert", "--to", "stacktrack-classic", "-o", out, recorded, *words)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(b"the number is dropped", done.stderr)
+            self.assertEqual(self.calls(out), self.calls(recorded))
+        done = telltale("convert", "--to", "stacktrack-wide", "-o", out, self.small, "--strict")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_every_call_of_the_recorder_s_layout_is_in_one_without_marks(self):
+        golden = os.path.join(SOURCE_DIR, "tests/golden/stacktrack")
+        described = os.path.join(self.folder, "unmarked.xml")
+        with open(FOREIGN_XML) as file:
+            words = file.read()
+        unmarked = re.sub(r"\s*<[^<>]*IS_EXIT[^<>]*/>", "", words)
+        with open(described, "w") as file:
+            file.write(unmarked)
+        self.assertNotIn("IS_EXIT", unmarked)
+        recorded = os.path.join(golden, "recorded.tlg")
+        out = os.path.join(self.folder, "without_marks.tlg")
+        done = telltale("convert", "--to", "stacktrack", "--output-description", described, "-o", out, recorded)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls(out, "--format-description", described), self.calls(recorded))
+
     def test_exports(self):
         for target in ("perfetto", "chrome", "csv", "speedscope", "pprof", "folded", "callgrind", "dot"):
             out = os.path.join(self.folder, "export")
@@ -320,49 +353,7 @@ class StackTrack(unittest.TestCase):
             self.assertEqual(done.returncode, 0, (words, done.stderr[-2000:]))
 
 
-PROGRAM = r"""
-#include <telltale/stacktrack.hpp>
-
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-#include <thread>
-#include <vector>
-
-TELLTALE_FILE_PROPERTY("module=demo");
-
-void leaf(int depth) {
-  TELLTALE_FUNCTION();
-  if (depth > 0) leaf(depth - 1);
-}
-
-void work(int rounds) {
-  TELLTALE_FUNCTION();
-  for (int i = 0; i < rounds; ++i) {
-    TELLTALE_BLOCK("round");
-    leaf(2);
-    if (i % 10 == 0) TELLTALE_VALUE("round number", "this is round " + std::to_string(i));
-    if (i == rounds / 2) TELLTALE_STEP("halfway");
-  }
-}
-
-int main(int, char** argv) {
-  telltale::st::FileOptions options;
-  options.path = argv[1];
-  if (std::strcmp(argv[2], "classic") == 0) options.layout = telltale::st::Layout::classic;
-  if (std::strcmp(argv[2], "sparse") == 0) options.clock_every = 16;
-  if (std::strcmp(argv[2], "ring") == 0) options.ring_bytes = 64 << 10;
-  telltale::st::sink_control::open(options);
-  {
-    TELLTALE_FUNCTION();
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 3; ++i) threads.emplace_back(work, 100);
-    for (std::thread& thread : threads) thread.join();
-  }
-  if (std::strcmp(argv[2], "killed") == 0) raise(SIGKILL);
-}
-"""
+PROGRAM = pathlib.Path(SOURCE_DIR, "tests/programs/recorders/rounds.cc").read_text()
 
 
 class OwnRecorder(unittest.TestCase):

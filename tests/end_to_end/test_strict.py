@@ -1,13 +1,14 @@
 """`info --strict`, `top --strict` and `check` agree on every file, and every loss is reported: on every prefix and on
 one-byte mutants of small files of each format, and of recordings by telltale's own recorder."""
 import os
+import resource
 import shutil
 import subprocess
 import tempfile
 import unittest
 
 from own_recorder import CLANGS, Run, build
-from xray_recorder import TELLTALE
+from xray_recorder import SOURCE_DIR, TELLTALE
 
 BIN = os.path.dirname(TELLTALE)
 # check's name of the problem that info and top report.
@@ -108,6 +109,18 @@ class Sweep(unittest.TestCase):
                 self.check_recording(Run(program, "calls", 3, 60, options=options).path)
         with self.subTest(recording="events"):
             self.check_recording(Run(program, "events", options="buffer=4K,size=1M").path)
+        with self.subTest(recording="snapshot"):
+            self.check_recording(Run(program, "die", "abort", options="buffer=4K,size=64K,mode=snapshot", check=False,
+                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))).path)
+
+    def test_sampler_reports(self):
+        # A report is text: most mutants are other reports, and prefixes at the end of a row are whole ones.
+        for name in ("all_schemes", "worked_example", "plugin_three_times"):
+            with self.subTest(name=name):
+                path = os.path.join(SOURCE_DIR, "tests/golden/sampler", name + ".report")
+                rows = self.sweep(path, places=200)
+                self.check_agreement(rows)
+                self.assertTrue(any(row[2][0] == 4 for row in rows), "no mutant is damaged")
 
 
 if __name__ == "__main__":

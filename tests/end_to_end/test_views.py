@@ -22,7 +22,7 @@ def telltale(*arguments):
 def folded(*arguments):
     """Stacks by their frames."""
     rows = {}
-    for line in telltale("stacks", *RECORDING, *arguments).decode().splitlines():
+    for line in telltale("stacks", "--names", "full", *RECORDING, *arguments).decode().splitlines():
         stack, number = line.rsplit(" ", 1)
         rows[tuple(stack.split(";"))] = int(number)
     return rows
@@ -66,7 +66,7 @@ class ViewsTest(unittest.TestCase):
         self.assertEqual({(row["caller"], row["callee"]): row["calls"] for row in graph["edges"]}, edges)
         self.assertEqual({row["function"]: row["calls"] for row in graph["functions"]},
                          {name: row["calls"] for name, row in self.top.items()})
-        dot = telltale("graph", *RECORDING)
+        dot = telltale("graph", "--names", "full", *RECORDING)
         laid_out = json.loads(subprocess.run(["dot", "-Tjson"], input=dot, capture_output=True, check=True).stdout)
         self.assertEqual({html.unescape(node["label"]) for node in laid_out["objects"]}, set(self.top))
         self.assertEqual(len(laid_out["edges"]), len(edges))
@@ -74,7 +74,7 @@ class ViewsTest(unittest.TestCase):
     def test_flame_drawing_is_xml_with_every_name(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "flame.svg")
-            telltale("flame", *RECORDING, "-o", path)
+            telltale("flame", "--names", "full", *RECORDING, "-o", path)
             text = " ".join(xml.parse(path).getroot().itertext())
             for name in self.top:
                 self.assertIn(name, text)

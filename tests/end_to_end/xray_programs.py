@@ -5,56 +5,16 @@ import shutil
 import subprocess
 import tempfile
 
+PROGRAMS = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "tests/programs"
 COMPILERS = [version for version in ("19", "22") if shutil.which(f"clang++-{version}")]
 LLVM_XRAY = shutil.which("llvm-xray-22")
 LINKER = shutil.which("ld.lld-19")
 CROSS_TARGETS = ["aarch64-linux-gnu", "riscv64-linux-gnu", "loongarch64-linux-gnu", "s390x-linux-gnu",
                  "powerpc64le-linux-gnu", "mips64-linux-gnuabi64", "mips64el-linux-gnuabi64"]
 
-# Classes, templates, a local function, tail calls, an argument logged, a custom event.
-PROGRAM = r"""
-#include <cstdio>
-#include <vector>
-namespace ns {
-struct Shape {
-  int size;
-  explicit Shape(int a);
-  virtual ~Shape();
-  int get(int k) const;
-};
-Shape::Shape(int a) : size(a) { std::printf("%d\n", a); }
-Shape::~Shape() { std::printf("gone\n"); }
-[[clang::noinline]] int Shape::get(int k) const { return k < 2 ? size : get(k - 1) + get(k - 2); }
-template <class T> [[clang::noinline]] T twice(T v) { std::printf("twice\n"); return v + v; }
-}
-[[clang::xray_always_instrument, clang::noinline]] static int hidden(int a) { return a * 3; }
-[[clang::xray_always_instrument, clang::xray_log_args(1), clang::noinline]] long logged(long v) {
-  return v + 1;
-}
-extern "C" [[clang::noinline]] int tail(int a) { return hidden(a + 1); }
-int main(int argc, char**) {
-  ns::Shape shape(argc);
-  std::vector<int> values;
-  values.push_back(shape.get(5));
-  __xray_customevent("hello", 5);
-#ifdef TYPED
-  __xray_typedevent(3, "abc", 3);
-#endif
-  return tail(values[0]) + ns::twice(argc) + static_cast<int>(ns::twice(2.0) + logged(3)) == 0;
-}
-"""
+PROGRAM = (PROGRAMS / "xray/shapes.cc").read_text()
 
-FREESTANDING = r"""
-__attribute__((noinline)) int leaf(int a) { return a * 3; }
-__attribute__((xray_always_instrument, xray_log_args(1), noinline)) int logged(int a) { return a * a; }
-int _start(int a) {
-  int sum = 0;
-  for (int i = 0; i < a; i++) sum += leaf(i) + logged(sum);
-  return leaf(sum);
-}
-void __xray_FunctionEntry(void) {}
-void __xray_FunctionExit(void) {}
-"""
+FREESTANDING = (PROGRAMS / "xray/freestanding.c").read_text()
 
 
 class Workshop:

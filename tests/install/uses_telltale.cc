@@ -1,4 +1,5 @@
 // Prints the library's answers about a recording: uses_telltale RECORDING PROGRAM OUTPUT
+// An empty PROGRAM is none.
 #include <telltale/recording.h>
 
 #include <iostream>
@@ -8,7 +9,7 @@ int main(int argc, char** argv) {
   try {
     telltale::api::OpenOptions options;
     options.files = {argv[1]};
-    options.programs = {argv[2]};
+    if (argv[2][0] != '\0') options.programs = {argv[2]};
     const telltale::api::Recording recording(options);
     const telltale::api::Info info = recording.info();
     std::cout << telltale::api::version() << '\n'
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
                 << ' ' << row.max_ns << ' ' << row.function << '\n';
     }
     const telltale::api::Skipped skipped = recording.export_calls("folded", argv[3]);
+    if (skipped.flattened != 0) std::cout << "flattened: " << skipped.flattened << '\n';
     for (const telltale::api::Problem& problem : skipped.problems) {
       std::cout << "problem: " << problem.offset << ' ' << problem.record << ' '
                 << problem.lost_bytes << '\n';

@@ -42,6 +42,15 @@ class SideBuilder {
   uint32_t sparse_interval = 0;
   // overwritten, no space, reentrant, too large, in snapshot, left out, clock anomalies, unnamed
   std::vector<uint64_t> counters = std::vector<uint64_t>(8);
+  uint32_t fault_signal = 0;
+  uint32_t fault_thread = 0;
+  uint64_t fault_time = 0;
+  uint64_t fault_address = 0;
+  uint32_t end = 0;  // 0 unknown, 1 exit, 2 signal
+  uint32_t end_status = 0;
+  uint64_t end_monotonic_ns = 0;
+  uint64_t user_ns = 0;
+  uint64_t system_ns = 0;
 
   SideBuilder& object(const Object& object) {
     ByteWriter body(std::endian::little);
@@ -88,7 +97,9 @@ class SideBuilder {
     out.write(frequency_source).write(uncertainty_ppb).write(sparse_interval);
     out.write(uint32_t{65536});
     for (const uint64_t counter : counters) out.write(counter);
-    out.zeros(112);
+    out.write(fault_signal).write(fault_thread).write(fault_time).write(fault_address);
+    out.write(end).write(end_status).write(end_monotonic_ns).write(user_ns).write(system_ns);
+    out.zeros(56);
     return out.take() + records_;
   }
 

@@ -62,11 +62,15 @@ namespace verb_command_lines {
 // Verbs that do not answer about a file, and why.
 inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"run", "starts programs"},
+    {"bench", "starts programs"},
     {"study", "reads folders"},
+    {"collect", "is a server"},
+    {"store", "reads folders"},
     {"isolate", "reads folders"},
     {"heapshot", "talks to a running program"},
     {"find-sampler-info", "looks through a folder for programs"},
     {"precompute", "reads no file"},
+    {"sampler", "stands for other verbs"},
     {"help", "reads no file"},
     {"man", "reads no file"},
     {"completion", "reads no file"},
@@ -74,6 +78,7 @@ inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std:
 inline constexpr auto kOptionsNotTried = std::to_array<std::string_view>({
     "--follow",  // waits for the file to grow
     "--help",
+    "--pid",  // stops a process
 });
 
 inline std::vector<std::string> report_names() {
@@ -114,12 +119,16 @@ inline std::vector<std::string> values_of(const std::string& option, const cli::
       {"--scheme", {"branches", "returns"}},
       {"N", {"0", "1", "2", "1000"}},
       {"NS", {"0", "1000"}},
+      {"DURATION", {"0", "10us", "1s"}},
+      {"TIME", {"0", "5us"}},
+      {"--fields", {"function,self_share,calls", "id"}},
       {"UINT", {"0", "1", "5"}},
       {"P", {"0", "50"}},
       {"BIN", programs},
       {"GLOB", {"*", "?*e*"}},
+      {"SYMBOL", {"main", "no such"}},
       {"[PID:]TID", {"1", "0:0x5", "0x50000001"}},
-      {"FROM..TO", {"..", "0..10us", "1us..", "0-1"}},
+      {"FROM..TO", {"..", "0..10us", "1us..", "0-1", "-10us..", "0..-1us"}},
       {"OBJECT,...", {"0x60000000,0x60000010", "1"}},
       {"S:SIZE|T:PART", {"S:1", "S:1000", "T:e"}},
   };
@@ -158,8 +167,11 @@ inline void add_endings(const std::vector<Words>& endings, std::vector<Words>& f
 }
 
 inline std::vector<Words> values_of_position(const CLI::Option& option, const VerbFiles& files) {
-  static const std::map<std::string, std::string> kValues = {
-      {"SECTION", ".debug_site_info"}, {"ID", "samples"}, {"SPARSITY", "2"}, {"SEED", "1"}};
+  static const std::map<std::string, std::string> kValues = {{"SECTION", ".debug_site_info"},
+                                                             {"ID", "samples"},
+                                                             {"SPARSITY", "2"},
+                                                             {"SEED", "1"},
+                                                             {"FUNCTION", "*"}};
   const std::string name = option.get_name();
   if (const auto found = kValues.find(name); found != kValues.end()) return {{found->second}};
   if (name != "FILE" && name != "BIN") {

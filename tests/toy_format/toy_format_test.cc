@@ -113,9 +113,10 @@ TEST_F(ToyFormat, FiltersChooseItsCalls) {
 TEST_F(ToyFormat, AVerbThatUsesWhatItLacksSaysWhatItHas) {
   const std::string log = recording(kLog);
   EXPECT_EQ(run({"resolve", log}), 2);
-  EXPECT_EQ(complaints_,
-            "telltale: a toy log has timed calls, no counts at sites: info, top, report, stacks, "
-            "flame, graph, diff, dump, check and convert answer for it\n");
+  EXPECT_EQ(
+      complaints_,
+      "telltale: a toy log has timed calls, no counts at sites: info, top, report, flame, "
+      "stacks, graph, replay, slow, histogram, diff, dump, check and convert answer for it\n");
   EXPECT_EQ(run({"convert", "--to", "mono17", "-o", "-", log}), 2);
   EXPECT_EQ(complaints_,
             "telltale: a toy log cannot be written as mono17; its recording formats are toy\n");

@@ -1,0 +1,153 @@
+// What `telltale collect` reads from strangers and after crashes: no crash; a request gives the
+// same in pieces as at once; what is read from a log is written again as it was. The first byte of
+// an input chooses: a connection's bytes, the body of an upload in the multipart form, a segment of
+// the log, a report's text as it is folded.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collect/log/log_segment.h"
+#include "collect/log/stored_ids.h"
+#include "collect/log/stored_report.h"
+#include "collect/server/multipart.h"
+#include "collect/server/report_request.h"
+#include "collect/server/request_parser.h"
+#include "collect/store/observations.h"
+#include "fuzz_checks.h"
+
+namespace {
+
+using namespace telltale;
+using namespace telltale::collect;
+using State = RequestParser::State;
+
+constexpr uint64_t kLimit = 1 << 20;
+const InputLimits kLimits{kLimit, 2000, 1 << 20};
+
+struct Parsed {
+  State state = State::head;
+  std::vector<HttpRequest> requests;
+  unsigned refusal = 0;
+};
+
+// Parses a connection's bytes, `step` at a time.
+Parsed parse(std::string_view bytes, size_t step) {
+  Parsed parsed;
+  std::string in;
+  auto parser = std::make_unique<RequestParser>();
+  while (parsed.refusal == 0) {
+    if (!in.empty()) parser->feed(in);
+    if (parser->state() == State::checked) {
+      parser->accept_body(kLimit);
+      parser->feed(in);
+    }
+    parsed.state = parser->state();
+    fuzz::require(parser->state() == State::refused || parser->body_bytes() <= kLimit,
+                  "the limit of bodies");
+    if (parsed.state == State::refused) {
+      parsed.refusal = parser->refusal().status;
+    } else if (parsed.state == State::done) {
+      parsed.requests.push_back(parser->take_request());
+      parser = std::make_unique<RequestParser>();
+      if (!in.empty()) continue;
+    }
+    if (bytes.empty()) return parsed;
+    const size_t size = std::min(step, bytes.size());
+    in += bytes.substr(0, size);
+    bytes.remove_prefix(size);
+  }
+  return parsed;
+}
+
+void check_connection(std::string_view bytes) {
+  const Parsed whole = parse(bytes, bytes.size() + 1);
+  const Parsed pieces = parse(bytes, 7);
+  // A refused connection may be refused for another reason when more of it is known.
+  fuzz::require((whole.refusal == 0) == (pieces.refusal == 0),
+                "pieces are refused as the whole is");
+  fuzz::require(whole.requests.size() == pieces.requests.size(), "pieces are the same requests");
+  for (size_t i = 0; i < whole.requests.size(); ++i) {
+    HttpRequest request = whole.requests[i];
+    fuzz::require(request.body == pieces.requests[i].body, "pieces have the same body");
+    fuzz::require(request.fields == pieces.requests[i].fields, "pieces have the same fields");
+    auto head = read_report_head(request);
+    if (!head) continue;
+    fuzz::require(is_application(head->application) && is_build(head->build), "names are checked");
+    auto report = read_report_body(*std::move(head), request, kLimits);
+    if (!report) continue;
+    if (report->id.empty()) report->id = "12345678";
+    const std::string payload = to_payload(*report);
+    const auto again = read_payload(as_bytes(payload));
+    fuzz::require(again.has_value(), "what is stored can be read");
+    StoredReport back = again->head;
+    back.body.assign(reinterpret_cast<const char*>(again->body.data()), again->body.size());
+    fuzz::require(back == *report, "what is stored is what was sent");
+  }
+}
+
+void check_segment(Bytes file) {
+  ProblemLog problems;
+  SegmentReader reader(file, "f", problems);
+  uint64_t entries = 0;
+  uint64_t last = 0;
+  while (const auto entry = reader.next()) {
+    fuzz::require(entries++ == 0 || entry->offset > last, "entries ascend");
+    last = entry->offset;
+    const std::string_view payload(reinterpret_cast<const char*>(entry->payload.data()),
+                                   entry->payload.size());
+    const std::string head = entry_head(payload);
+    fuzz::require(std::ranges::equal(as_bytes(head), file.subspan(entry->offset, kEntryHeadBytes)),
+                  "an entry is written as it was read");
+    const auto view = read_payload(entry->payload);
+    if (!view) continue;
+    StoredReport report = view->head;
+    report.body.assign(reinterpret_cast<const char*>(view->body.data()), view->body.size());
+    fuzz::require(key_of(report).content == key_of(view->head).content, "keys need no body");
+  }
+  fuzz::require_placed(problems, file);
+}
+
+void check_observations(Bytes report) {
+  ProblemLog problems;
+  for (const SectionObservations& section : read_observations(report, "f", problems)) {
+    fuzz::require(section.sites.size() == section.counted.size(),
+                  "a set of counters for each site");
+    fuzz::require(section.first.empty() || section.first.size() == section.sites.size(),
+                  "a time for each site");
+    fuzz::require(
+        std::ranges::is_sorted(section.sites, std::less_equal<>()) || section.sites.size() < 2,
+        "sites ascend");
+    for (const int32_t site : section.sites)
+      fuzz::require(site >= 0 && static_cast<uint32_t>(site) < section.rows,
+                    "a site of the report");
+  }
+  fuzz::require(read_backtrace(report).size() <= report.size(),
+                "a backtrace is a part of the report");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0] % 4) {
+    case 0:
+      check_connection(text);
+      break;
+    case 1: {
+      const auto report = report_of_parts(text, "cut", kLimits);
+      if (report) fuzz::require(report->size() <= kLimit, "the limit of reports");
+      break;
+    }
+    case 2:
+      check_segment(as_bytes(text));
+      break;
+    default:
+      check_observations(as_bytes(text));
+      break;
+  }
+  return 0;
+}

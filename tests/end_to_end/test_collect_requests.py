@@ -1,0 +1,384 @@
+"""`telltale collect`: what requests it accepts, refuses and stores (docs/formats/collect.md)."""
+import base64
+import gzip
+import hashlib
+import json
+import pathlib
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import unittest
+import uuid
+import zlib
+
+from collect_server import TELLTALE, Server, headers, report, sites, stored_in_log
+
+
+class CollectCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-collect-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.store = self.folder / "store"
+
+    def file(self, name, text, mode=0o600):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(mode)
+        return path
+
+
+def zstd(data, level=3):
+    return subprocess.run(["zstd", "-q", "-c", f"-{level}"], input=data, capture_output=True, check=True).stdout
+
+
+def multipart(parts, boundary="cut"):
+    body = b""
+    for name, text, compressed in parts:
+        head = f'content-disposition: form-data; filename="{name}"; name="{name}"\r\n'
+        if compressed:
+            head += "content-encoding: gzip\r\n"
+        body += f"--{boundary}\r\n{head}\r\n".encode() + (gzip.compress(text) if compressed else text) + b"\r\n"
+    return body + f"--{boundary}--\r\n".encode()
+
+
+class FormsTest(CollectCase):
+    def test_a_report_is_stored_with_its_outcome(self):
+        with Server(self.store) as server:
+            status, fields, body = server.post(
+                "id-000001", telltale_label="failed", telltale_rule="output", telltale_status=3, telltale_seconds="0.25",
+                telltale_started="2026-11-22T22:44:17Z", telltale_sparsity=100, telltale_seed=18446744073709551615,
+                telltale_version="1.2 beta")
+            self.assertEqual((status, json.loads(body)), (200, {"id": "id-000001", "duplicate": False}))
+            self.assertEqual(fields["Telltale-Sites"], "wanted")
+            self.assertNotIn("Telltale-Sparsity", fields)
+            (row,) = stored_in_log(self.store)
+        expected = {"application": "app", "build": "b1", "id": "id-000001", "label": "failed", "rule": "output", "status": 3,
+                    "signal": "", "seconds": 0.25, "started": "2026-11-22T22:44:17Z", "sparsity": 100,
+                    "seed": 18446744073709551615, "version": "1.2 beta", "encoding": "", "body": report(),
+                    "content_hash": hashlib.sha256(report()).digest()[:16]}
+        self.assertLess(abs(row.pop("received_us") / 1e6 - time.time()), 3600)
+        self.assertEqual(row, expected)
+
+    def test_the_label_follows_from_status_and_signal(self):
+        cases = [({}, "passed", "status"), ({"telltale_status": 0}, "passed", "status"), ({"telltale_status": 1}, "failed", "status"),
+                 ({"telltale_signal": "SIGSEGV"}, "failed", "signal"), ({"telltale_signal": "11", "telltale_status": 0}, "failed", "signal"),
+                 ({"telltale_status": 1, "telltale_label": "skipped"}, "skipped", "status")]
+        with Server(self.store) as server:
+            for number, (fields, _, _) in enumerate(cases):
+                self.assertEqual(server.post(f"label-{number:03}", **fields)[0], 200)
+        for row, (fields, label, rule) in zip(stored_in_log(self.store), cases):
+            self.assertEqual((row["label"], row["rule"]), (label, rule), fields)
+
+    def test_compressed_chunked_and_empty_bodies(self):
+        text = report()
+        with Server(self.store) as server:
+            self.assertEqual(server.post("gzip-0001", gzip.compress(text), content_encoding="gzip")[0], 200)
+            self.assertEqual(server.post("zstd-0001", zstd(text), content_encoding="zstd")[0], 200)
+            # An iterable is sent in chunks.
+            self.assertEqual(server.post("chunks-01", iter([text[:10], text[10:]]))[0], 200)
+            self.assertEqual(server.post("empty-001", b"", telltale_signal="SIGKILL")[0], 200)
+            for encoding, body in (("gzip", zstd(text)), ("gzip", text), ("gzip", gzip.compress(text)[:-5]), ("zstd", zstd(text)[:-5]),
+                                   ("gzip", gzip.compress(text) + b"more")):
+                self.assertEqual(server.post("damaged-1", body, content_encoding=encoding)[0], 400)
+            self.assertEqual(server.post("brotli-01", text, content_encoding="br")[0], 415)
+            self.assertEqual(server.post("picture-1", b"\x89PNG")[0], 400)
+        rows = {row["id"]: row for row in stored_in_log(self.store)}
+        self.assertEqual(sorted(rows), ["chunks-01", "empty-001", "gzip-0001", "zstd-0001"])
+        self.assertEqual(gzip.decompress(rows["gzip-0001"]["body"]), text)
+        self.assertEqual(len({rows[name]["content_hash"] for name in ("gzip-0001", "zstd-0001", "chunks-01")}), 1)
+        self.assertEqual(rows["empty-001"]["body"], b"")
+
+    def test_the_original_multipart_form(self):
+        fields = {"Content-Type": "multipart/form-data; boundary=cut", "sampler-version": "1.9", "accept": "text/html",
+                  "sampler-application-name": "gaim", "sampler-application-version": "1.2", "sampler-application-release": "3 (x)",
+                  "sampler-build-distribution": "fedora-4", "sampler-executable-path": "/home/secret/gaim", "sampler-sparsity": "100",
+                  "sampler-exit-status": "0", "sampler-exit-signal": "11"}
+        inner = report().split(b"\n", 1)[1].removesuffix(b"</report>\n")
+        parts = [("samples", inner, True), ("main-backtrace", b"gaim[0x1234]\n", True), ("note", b"plain", False)]
+        sampling = self.file("sampling", "gaim * 250\n")
+        with Server(self.store, "--sampling", sampling) as server:
+            for path in ("/", "/v1/reports"):
+                status, reply, body = server.request("POST", path, multipart(parts), fields)
+                self.assertEqual((status, body), (200, b""))
+                self.assertEqual(reply["sampler-change-sparsity"], "250")
+        rows = stored_in_log(self.store)
+        self.assertEqual(len({row["id"] for row in rows}), 2)
+        self.assertEqual(rows[1]["id"], reply["Sampler-unique-id"])
+        row = rows[0]
+        self.assertEqual((row["application"], row["build"], row["version"], row["signal"], row["status"], row["label"], row["sparsity"]),
+                         ("gaim", "1.2-3__x_-fedora-4", "1.2", "11", None, "failed", 100))
+        self.assertEqual(row["body"], b'<report id="samples">\n' + inner + b'</report>\n<report id="main-backtrace">\ngaim[0x1234]\n</report>\n'
+                         b'<report id="note">\nplain\n</report>\n')
+        self.assertNotIn(b"/home/secret", b"".join(p.read_bytes() for p in self.store.rglob("*") if p.is_file()))
+
+    def test_malformed_multipart_bodies_are_refused(self):
+        fields = {"Content-Type": 'multipart/form-data; boundary="cut"', "sampler-application-name": "gaim", "sampler-application-version": "1"}
+        good = multipart([("samples", b"", True)])
+        cases = {b"": 400, b"no boundary": 400, good[:-6]: 400, good.replace(b"samples", b"../samp"): 400,
+                 good.replace(b"gzip", b"lzma"): 415, multipart([(f"p{i}", b"x", False) for i in range(65)]): 400,
+                 good.replace(b"\r\n\r\n", b"\r\n"): 400, multipart([("samples", b"x" * (30 << 20), True)]): 413,
+                 multipart([("samples", b"x" * 1000, True)]).replace(b"\x00", b"\x01", 3): 400}
+        with Server(self.store) as server:
+            for body, expected in cases.items():
+                self.assertEqual(server.request("POST", "/", body, fields)[0], expected, body[:200])
+            self.assertEqual(server.request("POST", "/", good, fields)[0], 200)
+            without = {**fields, "Content-Type": "multipart/form-data"}
+            self.assertEqual(server.request("POST", "/", good, without)[0], 400)
+            both = {**fields, "sampler-exit-status": "1", "sampler-exit-signal": "11"}
+            self.assertEqual(server.request("POST", "/", good, both)[0], 400)
+
+    def test_headers_that_are_not_allowed(self):
+        cases = [{"telltale_application": None}, {"telltale_application": "../x"}, {"telltale_application": "a/b"}, {"telltale_application": ".."},
+                 {"telltale_application": "a" * 65}, {"telltale_build": None}, {"telltale_build": "b c"}, {"telltale_build": "x" * 129},
+                 {"telltale_label": "broken"}, {"telltale_status": 256}, {"telltale_status": "-1"}, {"telltale_status": "1x"},
+                 {"telltale_signal": "SIG SEGV"}, {"telltale_signal": "SIGSEGV", "telltale_status": 1}, {"telltale_seconds": "nan"},
+                 {"telltale_seconds": "-1"}, {"telltale_started": "yesterday"}, {"telltale_sparsity": "ten"}, {"telltale_version": "x" * 65}]
+        with Server(self.store) as server:
+            for fields in cases:
+                status, _, body = server.post("id-000001", **fields)
+                self.assertEqual(status, 400, fields)
+                self.assertTrue(body.endswith(b"\n") and body.count(b"\n") == 1, body)
+            for bad in ("short", "x" * 65, "with/slash", "with blank"):
+                self.assertEqual(server.post(bad)[0], 400)
+        self.assertEqual(stored_in_log(self.store), [])
+
+    def test_paths_and_methods(self):
+        with Server(self.store) as server:
+            for path in ("/v1", "/v1/reports/", "/v2/reports", "/v1/sites/", "/v1/sites/a%2fb", "/v1/sites/../x", "/store.txt", "//", "/" + "x" * 8000):
+                self.assertEqual(server.request("GET", path)[0], 404, path)
+            for method, path, allowed in (("GET", "/v1/reports", "POST"), ("PUT", "/v1/reports", "POST"), ("POST", "/v1/sites/b1", "PUT"),
+                                          ("POST", "/metrics", "GET, HEAD"), ("DELETE", "/healthz", "GET, HEAD")):
+                status, fields, _ = server.request(method, path)
+                self.assertEqual((status, fields["Allow"]), (405, allowed), (method, path))
+            self.assertEqual(server.request("GET", "/healthz")[0], 200)
+            self.assertEqual(server.request("HEAD", "/healthz")[2], b"")
+            self.assertEqual(server.raw(b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nTelltale-Application: a\r\nTelltale-Build: b\r\n"
+                                        b"Telltale-Report-Id: abcdefgh\r\n\r\n").split()[1], b"411")
+            for path in ("/", "/healthz", "/metrics", "/nowhere"):
+                fields = server.request("GET", path)[1]
+                self.assertIn("frame-ancestors 'none'", fields["Content-Security-Policy"])
+                self.assertEqual((fields["X-Content-Type-Options"], fields["Referrer-Policy"]), ("nosniff", "no-referrer"))
+
+    def test_site_information_is_stored_once(self):
+        fields = {"Telltale-Application": "app"}
+        with Server(self.store) as server:
+            self.assertEqual(server.request("PUT", "/v1/sites/b1", gzip.compress(sites()), {**fields, "Content-Encoding": "gzip"})[0], 201)
+            self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(), fields)[0], 200)
+            self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(4), fields)[0], 409)
+            self.assertEqual(server.request("PUT", "/v1/sites/b2", b"no sites", fields)[0], 400)
+            self.assertEqual(server.request("PUT", "/v1/sites/b2", sites(), {})[0], 400)
+            self.assertNotIn("Telltale-Sites", server.post("id-000001")[1])
+        self.assertEqual((self.store / "sites/app/b1.sites").read_bytes(), sites())
+        with Server(self.store) as server:
+            self.assertNotIn("Telltale-Sites", server.post("id-000002")[1])
+
+    def test_replies_change_the_sampling_rate(self):
+        sampling = self.file("sampling", "# rules\n\napp b1 0\napp * 1000\n")
+        with Server(self.store, "--sampling", sampling) as server:
+            self.assertEqual(server.post("id-000001")[1]["Telltale-Sparsity"], "0")
+            self.assertEqual(server.post("id-000002", telltale_build="c1")[1]["Telltale-Sparsity"], "1000")
+            self.assertNotIn("Telltale-Sparsity", server.post("id-000003", telltale_application="other")[1])
+            sampling.write_text("app * 7\n")
+            server.process.send_signal(1)  # SIGHUP
+            while not any(event["event"] == "reloaded" for event in server.events):
+                time.sleep(0.01)
+            self.assertEqual(server.post("id-000004")[1]["Telltale-Sparsity"], "7")
+            sampling.write_text("app\n")
+            server.process.send_signal(1)
+            while not any(event["event"] == "not_reloaded" for event in server.events):
+                time.sleep(0.01)
+            self.assertEqual(server.post("id-000005")[1]["Telltale-Sparsity"], "7")
+
+    def test_a_refused_body_need_not_be_sent(self):
+        head = "POST /v1/reports HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {}\r\n{}\r\n"
+        fields = "".join(f"{name}: {value}\r\n" for name, value in headers("expect-01").items())
+        with Server(self.store) as server, socket.create_connection(("127.0.0.1", server.port), 30) as connection:
+            connection.sendall(head.format(len(report()), fields).encode())
+            self.assertEqual(connection.recv(1000), b"HTTP/1.1 100 Continue\r\n\r\n")
+            connection.sendall(report())
+            self.assertIn(b" 200 OK", connection.recv(1000))
+            self.assertIn(b" 413 ", server.raw(head.format(1 << 40, fields).encode(), shut=False))
+
+
+class ReliabilityOfRequestsTest(CollectCase):
+    def test_C5_sizes(self):
+        with Server(self.store, "--max-body-bytes", 10000) as server:
+            self.assertEqual(server.post("id-000001", report() + b"\n" * 9000)[0], 200)
+            self.assertEqual(server.post("id-000002", b"x" * 10001)[0], 413)
+            self.assertEqual(server.post("id-000003", iter([b"x" * 6000, b"x" * 6000]))[0], 413)
+            fields = "".join(f"{name}: {value}\r\n" for name, value in headers("id-000004").items())
+            begin = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields}"
+            # Refused before the body is there.
+            self.assertIn(b" 413 ", server.raw(f"{begin}Content-Length: 1000000000000\r\n\r\n".encode(), shut=False))
+            self.assertIn(b" 431 ", server.raw(f"{begin}X: {'x' * 17000}\r\n\r\n".encode(), shut=False))
+            self.assertIn(b" 431 ", server.raw((begin + "".join(f"X-{i}: y\r\n" for i in range(100)) + "\r\n").encode(), shut=False))
+            self.assertIn(b" 431 ", server.raw(b"GET / HTTP/1.1\r\nX: " + b"x" * 100000, shut=False))
+            before = server.rss()
+            for number in range(200):
+                self.assertEqual(server.post(f"large-{number:03}", iter([b"x" * 6000, b"x" * 6000]))[0], 413)
+            self.assertLess(server.rss() - before, 8 << 20)
+        self.assertEqual([row["id"] for row in stored_in_log(self.store)], ["id-000001"])
+
+    def test_C6_bombs(self):
+        compressor = zlib.compressobj(9, zlib.DEFLATED, 31)
+        gzip_bomb = b"".join(compressor.compress(bytes(1 << 20)) for _ in range(200)) + compressor.flush()
+        zstd_bomb = zstd(bytes(200 << 20), 19)
+        window = subprocess.run(["zstd", "-q", "-c", "--ultra", "-22", "--long=27"], input=bytes(1 << 20) * 8, capture_output=True, check=True).stdout
+        nested = gzip.compress(gzip.compress(report()))
+        with Server(self.store) as server:
+            server.post("warm-0001")
+            before, began = server.rss(), self.cpu_of(server)
+            for number in range(50):
+                self.assertEqual(server.post(f"gzip-{number:04}", gzip_bomb, content_encoding="gzip")[0], 413)
+                self.assertEqual(server.post(f"zstd-{number:04}", zstd_bomb, content_encoding="zstd")[0], 413)
+            self.assertIn(server.post("window-01", window, content_encoding="zstd")[0], (400, 413))
+            self.assertEqual(server.post("nested-01", nested, content_encoding="gzip")[0], 400)
+            self.assertLess(server.rss() - before, 64 << 20)
+            print(f"100 bombs: {self.cpu_of(server) - began:.2f} s of processor time")
+            self.assertEqual(server.post("after-001")[0], 200)
+
+    @staticmethod
+    def cpu_of(server):
+        fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / 100
+
+    def test_C7_tokens(self):
+        secret, hashed, admin = "sesame-" + uuid.uuid4().hex, uuid.uuid4().hex, uuid.uuid4().hex
+        tokens = self.file("tokens", f"# tokens\napp {secret}\napp sha256:{hashlib.sha256(hashed.encode()).hexdigest()}\nother {admin} sites\n")
+        with Server(self.store, "--tokens", tokens) as server:
+            for value in (None, "Bearer", "Bearer ", "Bearer x", f"Bearer {secret}x", f"Bearer {secret[:-1]}", f"Bearer {admin}", f"bearer  {secret}",
+                          secret, "Basic !!!!", "Basic " + base64.b64encode(b"no colon").decode(), "Bearer " + uuid.uuid4().hex):
+                # The body is not read: its length would be refused otherwise.
+                fields = {**headers("id-000001"), "Content-Length": str(1 << 40), **({"Authorization": value} if value else {})}
+                head = "".join(f"{name}: {text}\r\n" for name, text in fields.items())
+                answer = server.raw(f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode(), shut=False)
+                self.assertEqual(answer.split()[1], b"401", value)
+            for number, value in enumerate((f"Bearer {secret}", f"bearer {hashed}", "Basic " + base64.b64encode(f"me:{secret}".encode()).decode())):
+                self.assertEqual(server.post(f"good-{number:04}", authorization=value)[0], 200, value)
+            self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "app", "Authorization": f"Bearer {secret}"})[0], 401)
+            self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "other", "Authorization": f"Bearer {admin}"})[0], 201)
+            everything = "".join(server.text).encode() + server.request("GET", "/metrics")[2]
+        everything += b"".join(path.read_bytes() for path in self.store.rglob("*") if path.is_file())
+        for token in (secret, hashed, admin):
+            self.assertNotIn(token.encode(), everything)
+        tokens.chmod(0o604)
+        done = subprocess.run([TELLTALE, "collect", "--listen", "127.0.0.1:0", "--store", self.store, "--tokens", tokens], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("chmod o-r", done.stderr)
+
+    def test_C7_rates(self):
+        with Server(self.store, "--reports-per-second", 1) as server:
+            answers = [server.post(f"rate-{number:04}") for number in range(30)]
+            limited = [fields for status, fields, _ in answers if status == 429]
+            self.assertGreaterEqual(sum(status == 200 for status, _, _ in answers), 10)
+            self.assertTrue(limited)
+            self.assertTrue(all(int(fields["Retry-After"]) >= 1 for fields in limited))
+            self.assertEqual(server.post("other-001", telltale_application="other")[0], 200)
+            self.assertEqual(server.metric("over_rate_total"), len(limited))
+        with Server(self.folder / "second", "--bytes-per-second", 100) as server:
+            statuses = [server.post(f"rate-{number:04}", report() + b"\n" * 400)[0] for number in range(5)]
+            self.assertEqual(statuses[0], 200)
+            self.assertIn(429, statuses)
+
+    def test_C13_privacy(self):
+        secrets = {"user-agent": "planted-agent", "cookie": "planted-cookie", "x-forwarded-for": "203.0.113.77", "telltale-command": "planted-argv",
+                   "telltale-environment": "planted-env", "referer": "planted-referer", "from": "planted@example.org"}
+        with Server(self.store) as server:
+            self.assertEqual(server.request("POST", "/v1/reports?planted-query", report(), {**headers("id-000001"), **secrets})[0], 200)
+            self.assertEqual(server.request("POST", "/v1/reports?planted-query", report(), {**headers("id-000001", telltale_status="planted"), **secrets})[0], 400)
+            told = "".join(server.text).encode() + server.request("GET", "/metrics")[2]
+        kept = b"".join(path.read_bytes() for path in self.store.rglob("*") if path.is_file())
+        for data in (told, kept):
+            self.assertNotIn(b"planted", data)
+            self.assertNotIn(b"203.0.113.77", data)
+        self.assertNotIn(b"127.0.0.1", kept)
+        for path in self.store.rglob("*"):
+            self.assertFalse(path.stat().st_mode & 0o007, f"{path} is open to everybody")
+
+    def test_C14_addresses(self):
+        def refused(*options):
+            done = subprocess.run([TELLTALE, "collect", "--store", self.store, *map(str, options)], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            return done.stderr
+
+        tokens = self.file("tokens", "app secret\n")
+        for address in ("0.0.0.0:0", ":0", "[::]:0"):
+            self.assertIn("without TLS", refused("--listen", address, "--tokens", tokens))
+            self.assertIn("without --tokens", refused("--listen", address, "--plain-http"))
+        for address in ("127.0.0.1", "example.org:80", "127.0.0.1:99999", "127.0.0.1:x", "::1:80x"):
+            self.assertIn("is not an address and a port", refused("--listen", address))
+        with Server(self.store, "--tokens", tokens, "--plain-http", "--operator", "127.0.0.1:0", listen="0.0.0.0:0") as server:
+            self.assertEqual(server.request("GET", "/metrics")[0], 404)
+            self.assertEqual(server.request("GET", "/")[0], 404)
+            self.assertEqual(server.request("GET", "/healthz")[0], 200)
+
+    def test_C14_tls(self):
+        certificate, key = self.folder / "certificate.pem", self.folder / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-days", "2", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        with Server(self.store, "--certificate", certificate, "--key", key) as server:
+            context = ssl.create_default_context(cafile=certificate)
+            for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                context.minimum_version = context.maximum_version = version
+                import http.client
+                connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=context, timeout=60)
+                for number in range(3):
+                    status, _, body = server.post(f"tls-{int(version)}-{number}", report() + b"\n" * 100000, connection=connection)
+                    self.assertEqual((status, json.loads(body)["duplicate"]), (200, False))
+                connection.close()
+            old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
+            old.set_ciphers("DEFAULT:@SECLEVEL=0")
+            old.minimum_version, old.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
+            with self.assertRaises(ssl.SSLError), socket.create_connection(("127.0.0.1", server.port), 30) as plain:
+                old.wrap_socket(plain)
+            self.assertEqual(server.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")[:5] == b"HTTP/", False)
+        self.assertEqual(len(stored_in_log(self.store)), 6)
+
+    def test_C15_smuggling(self):
+        body = report()
+        fields = "".join(f"{name}: {value}\r\n" for name, value in headers("smuggle-1").items())
+        start = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields}"
+        length = f"Content-Length: {len(body)}\r\n"
+        inner = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields.replace('smuggle-1', 'smuggle-2')}{length}\r\n".encode() + body
+        chunked = f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n"
+        cases = [
+            start + length + "Transfer-Encoding: chunked\r\n\r\n", start + "Transfer-Encoding: chunked\r\n" + length + "\r\n",
+            start + length + length + "\r\n", start + length + "Content-Length: 5\r\n\r\n", start + "Content-Length: 5, 5\r\n\r\n",
+            start + "Content-Length: +5\r\n\r\n", start + "Content-Length: -5\r\n\r\n", start + "Content-Length: 0x5\r\n\r\n",
+            start + "Content-Length: 99999999999999999999999\r\n\r\n", start + "Content-Length: \r\n\r\n",
+            start + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", start + "Transfer-Encoding: gzip, chunked\r\n\r\n",
+            start + "Transfer-Encoding: xchunked\r\n\r\n", start + "Transfer-Encoding: identity\r\n\r\n", start + "Transfer-Encoding: chunked, identity\r\n\r\n",
+            start + "Transfer-Encoding : chunked\r\n\r\n", start + "Content-Length : 5\r\n\r\n",
+            start.replace("\r\n", "\n") + length + "\n", start + length.replace("\r\n", "\n") + "\r\n", start + "X: a\n" + length + "\r\n",
+            start + "X: a\r\n b\r\n" + length + "\r\n", start + "X: a\r\n\tb\r\n" + length + "\r\n", " " + start + length + "\r\n",
+            start + "X: a\x00b\r\n" + length + "\r\n", start + "X\x00: a\r\n" + length + "\r\n", start + "X y: a\r\n" + length + "\r\n",
+            start + ": a\r\n" + length + "\r\n", start + "no colon\r\n" + length + "\r\n", start + "X: a\rb\r\n" + length + "\r\n",
+            start.replace("HTTP/1.1", "HTTP/1.0") + "Transfer-Encoding: chunked\r\n\r\n", start.replace("HTTP/1.1", "HTTP/2.0") + length + "\r\n",
+            start.replace("HTTP/1.1", "http/1.1") + length + "\r\n", start.replace("Host: x\r\n", "") + length + "\r\n",
+            start.replace("Host: x\r\n", "Host: x\r\nHost: y\r\n") + length + "\r\n", start.replace("POST ", "POST  ") + length + "\r\n",
+        ]
+        bodies = [b"fffffffffffffffff\r\n", b"10000000000000000\r\n", b"-5\r\n", b"0x5\r\n", b"5 \n", b"5\n" + b"abcde", b"5\r\nabcdefg\r\n0\r\n\r\n",
+                  b"g\r\n", b"\r\n", b"5;" + b"x" * 100000]
+        with Server(self.store) as server:
+            for case in cases:
+                answer = server.raw(case.encode("latin-1") + body + inner)
+                self.assertEqual(answer.split()[1:2], [b"400"], case)
+                self.assertEqual(answer.count(b"HTTP/1.1 "), 1, f"the connection is closed, what follows is no request: {case}")
+            for chunks in bodies:
+                answer = server.raw((start + "Transfer-Encoding: chunked\r\n\r\n").encode() + chunks + inner)
+                self.assertEqual(answer.split()[1:2], [b"400"], chunks[:50])
+                self.assertEqual(answer.count(b"HTTP/1.1 "), 1)
+            self.assertEqual(stored_in_log(self.store), [])
+            # Two requests at once are two requests; a trailer is none.
+            trailer = chunked[:-2] + b"Telltale-Label: failed\r\n\r\n"
+            answer = server.raw((start + "Transfer-Encoding: chunked\r\n\r\n").encode() + trailer + inner)
+            self.assertEqual(answer.count(b"HTTP/1.1 200 OK"), 2, answer)
+        self.assertEqual([row["label"] for row in stored_in_log(self.store)], ["passed", "passed"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,258 @@
+"""A store of collected reports: what other readers find in it, folding, deletion, and `telltale isolate` on it."""
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import time
+import unittest
+
+from collect_server import TELLTALE, Server, report, sites
+from parquet_reader import pyarrow, read_runs
+from sampler_programs import RELEASES, SOURCE_DIR, build
+from study_case import SCHEMES, StudyCase, table, telltale
+
+STOCK = SOURCE_DIR / "examples/stock/stock.c"
+
+
+def send_study(server, study, application="stock"):
+    """Sends the runs of a study, as `telltale send` would."""
+    connection = server.connect()
+    for row in table(study):
+        path = study / "reports" / f"{row['run']}.report"
+        fields = {"telltale_application": application, "telltale_build": row["build"], "telltale_label": row["label"], "telltale_rule": row["rule"],
+                  "telltale_seconds": row["seconds"], "telltale_started": row["started"], "telltale_sparsity": row["sparsity"], "telltale_seed": row["seed"]}
+        if row["status"]:
+            fields["telltale_status"] = row["status"]
+        if row["signal"]:
+            fields["telltale_signal"] = row["signal"]
+        status, _, body = server.post(f"run-{int(row['run']):06}", path.read_bytes() if path.exists() else b"", connection=connection, **fields)
+        assert status == 200, body
+    connection.close()
+
+
+class StoreTest(StudyCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.stock = build(cls.folder / "stock", RELEASES[-1], "-g", "-O1", "-frelative-paths", "-ftimestamp-first", *SCHEMES, "stock.c", cwd=STOCK.parent)
+        cls.recorded = cls.folder / "days"
+        done = telltale("run", "-q", "--study", cls.recorded, "--times", 300, "--jobs", 2, "--sparsity", 3, "--seed", 1, "--", cls.stock, "{}")
+        assert done.returncode == 0, done.stderr
+        cls.store = cls.folder / "store"
+        with Server(cls.store) as server:
+            send_study(server, cls.recorded)
+        done = telltale("store", "sites", cls.store, "--application", "stock", cls.stock)
+        assert done.returncode == 0, done.stderr
+        done = telltale("store", "fold", cls.store)
+        assert done.returncode == 0, done.stderr
+
+    def isolate(self, *words):
+        done = telltale("isolate", *words, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def fresh(self, *reports):
+        """A store with reports of other labels than pass, by id."""
+        store = self.folder / self.id().split(".")[-1]
+        with Server(store) as server:
+            for name, fields in reports:
+                self.assertEqual(server.post(name, **fields)[0], 200)
+        return store
+
+    def test_the_answer_is_that_of_the_study(self):
+        for words in ((), ("--all", "--filter", "none"), ("--score", "ochiai", "--affinity", 3), ("--jobs", 1), ("--jobs", 5)):
+            study, store = self.isolate(self.recorded, *words), self.isolate(self.store, *words)
+            self.assertGreater(len(study["rows"]), 1)
+            self.assertEqual(store["rows"], study["rows"], words)
+            for key in ("runs", "predicates", "predicates_true", "candidates", "unexplained"):
+                self.assertEqual(store[key], study[key], key)
+        # Only the program has the names of its functions.
+        store = self.isolate(self.store, "--program", self.stock)
+        for cluster in (*store["clusters"], *study["clusters"]):
+            del cluster["first_run"]  # runs of a store are numbered as they arrived
+        self.assertEqual(store["clusters"], study["clusters"])
+
+    def test_other_readers_find_what_was_sent(self):
+        rows = {row["id"]: row for row in read_runs(self.store)}
+        self.assertEqual(len(rows), 300)
+        for sent in table(self.recorded):
+            row = rows[f"run-{int(sent['run']):06}"]
+            path = self.recorded / "reports" / f"{sent['run']}.report"
+            text = path.read_bytes()
+            self.assertEqual(row["report"], text)
+            self.assertEqual((row["application"], row["build"], row["label"], row["rule"], row["started"], str(row["sparsity"]), str(row["seed"])),
+                             ("stock", sent["build"], sent["label"], sent["rule"], sent["started"], sent["sparsity"], sent["seed"]))
+            self.assertEqual((row["status"], row["signal"]), (int(sent["status"]) if sent["status"] else None, sent["signal"] or None))
+            self.assertEqual((row["bytes"], row["damage"]), (len(text), 0))
+            self.assertEqual(row["day"], row["received"].date().isoformat())
+            self.assertEqual(row["sections"], self.observed(text.decode()))
+            backtrace = text.decode().partition('<report id="main-backtrace">')
+            expected = (backtrace[1] + backtrace[2]).encode() if row["label"] == "failed" and backtrace[1] else None
+            self.assertEqual(row["backtrace"], expected)
+
+    @staticmethod
+    def observed(text):
+        """The sections of a report, read without telltale's code."""
+        counts, times, current = {}, {}, None
+        for line in text.splitlines():
+            if line.startswith(("<samples ", "<timestamps ")):
+                unit, scheme = line.split('"')[1], line.split('"')[3]
+                current = (counts if line.startswith("<samples") else times).setdefault((unit, scheme), [])
+            elif line.startswith("<"):
+                current = None
+            elif current is not None:
+                current.append([int(number) for number in line.split("\t")])
+        sections = []
+        for unit, scheme in sorted(counts):
+            rows = counts[unit, scheme]
+            seen = [site for site, row in enumerate(rows) if any(row)]
+            sections.append({"unit": unit, "scheme": scheme, "rows": len(rows), "sites": seen,
+                             "counted": [sum(1 << i for i, number in enumerate(rows[site]) if number) for site in seen],
+                             "first": [times[unit, scheme][site][0] for site in seen] if seen else None})
+        return sections
+
+    def test_the_documented_schema_is_that_of_the_files(self):
+        documented = {}
+        for line in (SOURCE_DIR / "docs/formats/store.md").read_text().splitlines():
+            cells = [cell.strip() for cell in line.split("|")]
+            if len(cells) == 5 and cells[2].split("[")[0].split(" ")[0] in ("VARCHAR", "INTEGER", "SMALLINT", "BIGINT", "UBIGINT", "DOUBLE", "TIMESTAMP", "BLOB", "list"):
+                for name in cells[1].split(", "):
+                    documented[name] = cells[2]
+        file = next((self.store / "runs").rglob("*.parquet"))
+        schema = pyarrow().parquet.read_schema(file)
+        types = {"string": "VARCHAR", "int32": "INTEGER", "int16": "SMALLINT", "int64": "BIGINT", "uint64": "UBIGINT", "double": "DOUBLE",
+                 "timestamp[us]": "TIMESTAMP", "binary": "BLOB"}
+
+        def name_of(kind):
+            if str(kind) in types:
+                return types[str(kind)]
+            return "list of STRUCT" if "struct" in str(kind.value_type) else types[str(kind.value_type)] + "[]"
+        found = {field.name: name_of(field.type) for field in schema}
+        found.update({field.name: name_of(field.type) for field in schema.field("sections").type.value_type})
+        self.assertEqual(found, documented)
+
+    def test_info(self):
+        (row,) = json.loads(telltale("store", "info", self.store, "--json").stdout)["rows"]
+        labels = [run["label"] for run in table(self.recorded)]
+        self.assertEqual((row["application"], row["runs"], row["failed"], row["passed"], row["sites"]),
+                         ("stock", 300, labels.count("failed"), labels.count("passed"), "yes"))
+        self.assertIn(row["build"], telltale("store", "info", self.store).stdout)
+
+    def test_a_fold_may_be_interrupted_anywhere(self):
+        rng = random.Random(2)
+        store = self.folder / "interrupted"
+        names = []
+        for round_ in range(12):
+            with Server(store) as server:
+                connection = server.connect()
+                for number in range(40):
+                    names.append(f"part-{round_:02}-{number:03}")
+                    self.assertEqual(server.post(names[-1], connection=connection, telltale_build=f"b{number % 3}")[0], 200)
+                connection.close()
+            process = subprocess.Popen([TELLTALE, "store", "fold", store, "-q"])
+            time.sleep(rng.uniform(0, 0.25))
+            process.kill()
+            process.wait()
+            ids = [row["id"] for row in read_runs(store, ["id"])]
+            self.assertEqual(len(ids), len(set(ids)))
+        # And before each of its renames and removals.
+        for call in ("rename", "unlink"):
+            for when in range(1, 8):
+                with Server(store) as server:
+                    names.append(f"call-{call}-{when:02}")
+                    self.assertEqual(server.post(names[-1])[0], 200)
+                subprocess.run(["strace", "-f", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:signal=KILL:when={when}",
+                                TELLTALE, "store", "fold", store, "-q"], timeout=120)
+                ids = [row["id"] for row in read_runs(store, ["id"])]
+                self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual(telltale("store", "fold", store).returncode, 0)
+        self.assertEqual(sorted(row["id"] for row in read_runs(store, ["id"])), sorted(names))
+        self.assertEqual(list((store / "log").glob("*.log")), [])
+        self.assertFalse((store / "log/folding").exists())
+
+    def test_deleted_reports_do_not_come_back(self):
+        store = self.fresh(*[(f"delete-{number:02}", {}) for number in range(6)], ("other-app-1", {"telltale_application": "other"}))
+        self.assertEqual(telltale("store", "delete", store, "--application", "app", "delete-00").returncode, 0)
+        with Server(store) as server:
+            server.post("delete-06")
+        # One of a file, one of the log, one that is not there, one of another application.
+        done = telltale("store", "delete", store, "--application", "app", "delete-01", "delete-06", "nowhere-1", "other-app-1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        expected = [*(f"delete-{number:02}" for number in range(2, 6)), "other-app-1"]
+        self.assertEqual(sorted(row["id"] for row in read_runs(store, ["id"])), expected)
+        with Server(store) as server:
+            self.assertEqual(json.loads(server.post("delete-01")[2])["duplicate"], True)
+        telltale("store", "fold", store)
+        self.assertEqual(sorted(row["id"] for row in read_runs(store, ["id"])), expected)
+        whole = b"".join(path.read_bytes() for path in (store / "log").rglob("*") if path.is_file())
+        self.assertNotIn(b"delete-06", whole)
+        for words in (("delete", store, "x"), ("delete", store, "--application", "app"), ("delete", store, "--application", "app", "../../x"),
+                      ("fold", self.folder), ("info", store, "more"), ("sites", store, "--application", "app", STOCK)):
+            self.assertNotEqual(telltale("store", *words).returncode, 0, words)
+
+    def test_old_reports_are_removed(self):
+        store = self.fresh(("today-001", {}))
+        telltale("store", "fold", store)
+        (file,) = (store / "runs").rglob("*.parquet")
+        old = file.parent.with_name("day=2020-01-01")
+        file.parent.rename(old)
+        with Server(store) as server:
+            server.post("today-002")
+        done = telltale("store", "fold", store, "--keep-days", 30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 old files removed", done.stderr)
+        self.assertEqual([row["id"] for row in read_runs(store, ["id"])], ["today-002"])
+        self.assertFalse(old.exists())
+        self.assertEqual(len(list((store / "ids").iterdir())), 1)
+
+    def test_the_server_folds(self):
+        store = self.folder / "folding"
+        with Server(store, fold_seconds=1) as server:
+            server.post("fold-0001")
+            end = time.monotonic() + 120
+            while not list(store.glob("runs/**/*.parquet")) and time.monotonic() < end:
+                time.sleep(0.1)
+            self.assertEqual([row["id"] for row in read_runs(store, ["id"])], ["fold-0001"])
+            while server.metric("folds_total") == 0 and time.monotonic() < end:
+                time.sleep(0.1)
+            self.assertEqual((server.metric("unfolded_bytes"), server.metric("failed_folds_total")), (0, 0))
+            self.assertIn(b"<html", server.request("GET", "/")[2])
+            self.assertEqual(json.loads(server.post("fold-0001")[2])["duplicate"], True)
+
+    def test_without_the_library_reports_are_received_and_kept(self):
+        store = self.folder / "without"
+        with Server(store, fold_seconds=1, env={"TELLTALE_DUCKDB": "/nonexistent.so"}) as server:
+            server.post("kept-0001")
+            end = time.monotonic() + 60
+            while server.metric("failed_folds_total") == 0 and time.monotonic() < end:
+                time.sleep(0.1)
+            self.assertIn("fold", [event["event"] for event in server.events])
+        done = subprocess.run([TELLTALE, "store", "fold", store], env={**os.environ, "TELLTALE_DUCKDB": "/nonexistent.so"}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("stores need DuckDB's library", done.stderr)
+        self.assertEqual(telltale("store", "fold", store).returncode, 0)
+        self.assertEqual([row["id"] for row in read_runs(store, ["id"])], ["kept-0001"])
+
+    def test_builds_applications_and_missing_sites(self):
+        store = self.fresh(("one-00001", {"telltale_label": "failed"}), ("two-00001", {"telltale_build": "c2"}), ("skip-0001", {"telltale_label": "skipped"}),
+                           ("empty-001", {"body": b"", "telltale_signal": "SIGKILL"}), ("other-001", {"telltale_application": "other"}))
+        telltale("store", "fold", store)
+        self.assertIn("choose one with --application", telltale("isolate", store).stderr)
+        self.assertIn("no site information", telltale("isolate", store, "--application", "app").stderr)
+        text = self.folder / "text.sites"
+        text.write_bytes(sites())
+        answer = self.isolate(store, "--application", "app", "--program", text)
+        self.assertEqual(answer["runs"], {"failing": 1, "successful": 1, "skipped": 1, "without_report": 1, "unresolved": 0, "other_clusters": 0})
+        answer = self.isolate(store, "--application", "app", "--program", text, "--build", "c2")
+        self.assertEqual((answer["runs"]["failing"], answer["runs"]["successful"]), (0, 1))
+        shorter = self.folder / "shorter.sites"
+        shorter.write_bytes(sites(2))
+        done = telltale("isolate", store, "--application", "app", "--program", shorter, "--strict")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("3 rows", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

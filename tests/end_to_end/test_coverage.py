@@ -1,0 +1,290 @@
+"""telltale-cc's coverage (FC, CC, BBC), variants of functions, and telltale coverage."""
+import json
+import os
+import pathlib
+import random
+import re
+import struct
+import unittest
+import xml.etree.ElementTree
+
+import jsonschema
+
+from core_files import crash
+from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, compile_with, run, section
+
+TELLTALE = os.environ["TELLTALE"]
+SCHEMA = json.loads((BINARY_DIR / "schemas/coverage.schema.json").read_text())
+PROGRAMS = SOURCE_DIR / "tests/programs/csi"
+WALK = PROGRAMS / "recorded_walk.c"
+LINES = {number for number, line in enumerate(WALK.read_text().splitlines(), 1) if line.strip() == "LINE;"}
+SOURCE = """#include <stdio.h>
+#include <stdlib.h>
+static int twice(int x) { return x * 2; }
+int never(int x) {
+  return x + 1;
+}
+__attribute__((noinline)) int f(int a, int b) {
+  int s = 0;
+  for (int i = 0; i < a; i++) {
+    if (i == b)
+      abort();
+    if (i % 3 == 0)
+      s += twice(i);
+    else
+      s -= puts("odd");
+  }
+  if (s > 100000)
+    return never(s);
+  return s;
+}
+int main(int argc, char **argv) { return f(5, argc > 1 ? 4 : 40) & 1; }
+"""
+
+
+def coverage(core, *words):
+    done = run(TELLTALE, "coverage", core, "--json", *words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, SCHEMA)
+    return {function["function"]: function for function in document["functions"]}
+
+
+def lines_of(function):
+    return {line["line"]: line["ran"] for line in function["lines"]}
+
+
+class Case(SamplerCase):
+    def compile(self, schema, *words, release=RELEASES[0]):
+        source = pathlib.Path(self.path("source.c"))
+        source.write_text(SOURCE)
+        done = compile_with(release, f"--trace={schema}", *words, source, "-o", self.path("program"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return self.path("program")
+
+
+class Compiler(Case):
+    def text(self, program, name):
+        """A section, with the source file's folders taken out of names."""
+        return re.sub(r"_arr_\w*(?=source_c_)", "_arr_", section(program, f".debug_{name}").decode())
+
+    def test_texts_of_the_sections_are_as_published(self):
+        for release in RELEASES:
+            program = self.compile("cc.schema", "-csi-opt=0", release=release)
+            self.assertEqual(self.text(program, "CC"),
+                             "#f|__CC_arr_source_c_f\n0|CC0|11|abort\n1|CC1|13|twice\n2|CC2|15|puts\n3|CC3|18|never\n"
+                             "#main|__CC_arr_source_c_main\n0|CC0|21|f\n")
+            self.assertIsNone(section(program, ".debug_BBC"))
+            schema = self.path("fc.schema")
+            pathlib.Path(schema).write_text("f;{FC}\n*;{}\n")
+            program = self.compile(schema, release=release)
+            self.assertEqual(self.text(program, "FC"), "#f|__FC_arr_source_c_f\n")
+            program = self.compile("bb.schema", "-csi-opt=0", release=release)
+            text = self.text(program, "BBC")
+            self.assertRegex(text, r"\A(#\w+\|__BBC_arr_\w+\n(\d+\|BBC\d+((\|\d+)+|\|NULL)\n)+)+\Z")
+            self.assertIn("#never|", text)
+
+    def test_higher_levels_have_fewer_probes(self):
+        for release in RELEASES:
+            counts = []
+            for words in (["-csi-opt=0"], ["-opt-style=simple"], ["-csi-opt=2"], ["-csi-opt=3"], ["-csi-opt=3", "-complete-exe"]):
+                text = section(self.compile("bb.schema", *words, release=release), ".debug_BBC").decode()
+                counts.append(len(re.findall(r"^\d+\|BBC", text, re.M)))
+            self.assertEqual(counts, sorted(counts, reverse=True))
+            self.assertLess(counts[2], counts[0] / 2)
+
+    def test_programs_behave_as_before(self):
+        for release in RELEASES:
+            expected = None
+            for schema in ("cc.schema", "bb.schema", "all.schema", "cc_pt.schema", "realistic.schema"):
+                for words in (["-O0", "-fPIE"], ["-O2"], ["-O2", "-no-filter", "-csi-opt=0", "--indirect-style=ifunc"]):
+                    with self.subTest(release=release, schema=schema, words=words):
+                        done = run(self.compile(schema, *words, release=release))
+                        expected = expected or (done.returncode, done.stdout)
+                        self.assertEqual((done.returncode, done.stdout), expected)
+
+    def test_exceptions(self):
+        expected = None
+        for release in RELEASES:
+            for schema in ("cc.schema", "all.schema", "realistic.schema"):
+                for level in ("-O0", "-O2"):
+                    done = compile_with(release, f"--trace={schema}", "-no-filter", level, PROGRAMS / "exceptions.cc", "-o",
+                                        self.path("program"), cxx=True)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    done = run(self.path("program"))
+                    expected = expected or (done.returncode, done.stdout)
+                    self.assertEqual((done.returncode, done.stdout), expected)
+
+    def test_arrays_have_types_in_the_debug_information(self):
+        for release in RELEASES:
+            program = self.compile("cc.schema", "-csi-opt=0", release=release)
+            printed = run("gdb", "-q", "-batch", "-ex", "info variables __CC_arr", "-ex", "break never", "-ex", "break 11",
+                          "-ex", "run crash", "-ex", "up 0", "-ex", "print __CC_arr", program).stdout
+            self.assertRegex(printed, r"__cc_bool __CC_arr_\w+_f\[4\]")
+            self.assertRegex(printed, r"\{false, true, true, false\}")
+
+
+class ControlFlow(Case):
+    """extract-section and extract-cfg."""
+    KEYS = "{http://graphml.graphdrawing.org/xmlns}"
+
+    def graph(self, program, *words):
+        done = run(TELLTALE, "extract-cfg", program, *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        root = xml.etree.ElementTree.fromstring(done.stdout)
+        nodes = {node.get("id"): {data.get("key"): data.text for data in node} for node in root.iter(self.KEYS + "node")}
+        edges = [(edge.get("source"), edge.get("target"), {data.get("key"): data.text for data in edge})
+                 for edge in root.iter(self.KEYS + "edge")]
+        for source, target, _ in edges:
+            self.assertIn(source, nodes)
+            self.assertIn(target, nodes)
+        return nodes, edges
+
+    def test_graphs_of_coverage_and_of_paths(self):
+        program = self.compile("all.schema", "-no-filter", "-csi-opt=0")
+        nodes, edges = self.graph(program)
+        entries = {node["procedure"]: name for name, node in nodes.items() if node["kind"] == "entry"}
+        self.assertEqual(set(entries), {"twice", "never", "f", "main"})
+        calls = {(nodes[source]["procedure"], target) for source, target, data in edges if data.get("scope") == "interprocedural"}
+        self.assertEqual(calls, {("f", entries["twice"]), ("f", entries["never"]), ("main", entries["f"])})
+        labels = sorted(label for node in nodes.values() if node["procedure"] == "f" for label in (node.get("csi-label") or "").split())
+        self.assertIn("BBC0", labels)
+        self.assertIn("CC3", labels)
+        self.assertIn("( 13 )", [node["lines"] for node in nodes.values()])
+        traced, edges = self.graph(self.compile("pt.schema"), "--function", "f")
+        self.assertEqual({node["procedure"] for node in traced.values()}, {"f"})
+        self.assertEqual(sum(data.get("back") == "true" for _, _, data in edges), 1)
+        self.assertGreater(max(int(data.get("increment", 0)) for _, _, data in edges), 0)
+
+    def test_dot(self):
+        done = run(TELLTALE, "extract-cfg", self.compile("pt.schema"), "--to", "dot")
+        self.assertRegex(done.stdout, r"\Adigraph CFG {\n(.*\n)*}\n\Z")
+        self.assertIn("style=dashed", done.stdout)
+
+    def test_a_section_as_it_is(self):
+        program = self.compile("cc_pt.schema")
+        for name in (".debug_PT", ".debug_CC"):
+            done = run(TELLTALE, "extract-section", "--require", name, program)
+            self.assertEqual(done.stdout, section(program, name).decode())
+        self.assertEqual(run(TELLTALE, "extract-section", "--require", ".debug_FC", program).returncode, 1)
+
+    def test_a_program_without_graphs(self):
+        done = run(TELLTALE, "extract-cfg", "/bin/true")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("has no control flow graph", done.stderr)
+
+
+class Variants(Case):
+    def choose(self, program, function, value):
+        """Edits the program file, as a user would."""
+        address = int(re.search(rf"^(\w+) \w __CSI_inst_{function}$", run("nm", program).stdout, re.M).group(1), 16)
+        row = re.search(r" __CSI_func_inst +PROGBITS +(\w+) (\w+)", run("readelf", "-SW", program).stdout)
+        offset = address - int(row.group(1), 16) + int(row.group(2), 16)
+        data = bytearray(pathlib.Path(program).read_bytes())
+        before, = struct.unpack_from("<i", data, offset)
+        struct.pack_into("<i", data, offset, value)
+        pathlib.Path(program).write_bytes(data)
+        return before
+
+    def test_a_variable_of_the_program_chooses(self):
+        for release in RELEASES:
+            for style in ("std", "ifunc"):
+                with self.subTest(release=release, style=style):
+                    program = self.compile("realistic.schema", f"--indirect-style={style}", "-O1", release=release)
+                    names = run("nm", program).stdout
+                    for variant in ("none", "CC", "CC$PT"):
+                        self.assertIn(f" t f${variant}\n", names)
+                    self.assertEqual(" i f\n" in names, style == "ifunc")
+                    called = {}
+                    for value in (0, 2, 3):
+                        before = self.choose(program, "f", value)
+                        self.assertIn(before, (0, 2))
+                        core = crash(self.path("core"), program, "crash")
+                        called[value] = any(call["returned"] == "yes" for call in coverage(core)["f"]["calls"])
+                        frames = json.loads(run(TELLTALE, "paths", core, "--json").stdout)["threads"][0]["frames"]
+                        traced = [frame for frame in frames if frame["untraced"] is None]
+                        self.assertEqual(len(traced), 1 if value == 3 else 0)
+                    self.assertEqual(called, {0: False, 2: True, 3: True})
+
+    def test_without_an_empty_variant_the_first_is_number_1(self):
+        schema = self.path("two.schema")
+        pathlib.Path(schema).write_text("f;{PT};{CC}\n*;{}\n")
+        program = self.compile(schema)
+        self.assertEqual(self.choose(program, "f", 2), 1)
+
+
+class Verb(Case):
+    def test_what_ran_is_what_was_recorded(self):
+        draws = random.Random(3)
+        for release in RELEASES:
+            for level, words in (("-O0", ["-csi-opt=0"]), ("-O0", []), ("-O2", ["-csi-opt=3"])):
+                program = build(self.path("walk"), release, "-g", f"--trace={PROGRAMS / 'recorded_walk_coverage.schema'}",
+                                "-silent", level, *words, WALK)
+                certain = maybe = 0
+                for _ in range(8):
+                    records = 1 + draws.randrange(300)
+                    core = crash(self.path("core"), program, self.path("trace"), draws.randrange(1 << 30), records)
+                    data = pathlib.Path(self.path("trace")).read_bytes()
+                    ran = {line for _, line in struct.iter_unpack("<ii", data)}
+                    for function in coverage(core).values():
+                        for line, answer in lines_of(function).items():
+                            if line not in LINES:
+                                continue
+                            if answer == "maybe":
+                                maybe += 1
+                                continue
+                            certain += 1
+                            # The last block was entered, and may have several lines.
+                            before = max((other for other in LINES if other < line), default=0)
+                            if answer == "no" or before not in ran:
+                                self.assertEqual(answer == "yes", line in ran, (release, level, words, line))
+                self.assertGreater(certain, 100)
+                if "-csi-opt=0" in words:
+                    self.assertEqual(maybe, 0)
+                self.assertLess(maybe, certain)
+
+    def test_functions_and_calls(self):
+        for schema, mechanism in (("bb.schema", "BBC"), ("cc.schema", "CC")):
+            core = crash(self.path("core"), self.compile(schema, "-csi-opt=0"), "crash")
+            functions = coverage(core)
+            self.assertEqual(functions["f"]["ran"], "yes")
+            self.assertEqual(functions["f"]["mechanisms"], mechanism)
+            lines = lines_of(functions["f"])
+            self.assertEqual((lines[13], lines[15]), ("yes", "yes"))
+            if mechanism == "BBC":
+                self.assertEqual(functions["never"]["ran"], "no")
+                self.assertEqual((lines[11], lines[18]), ("yes", "no"))
+            else:
+                calls = {call["callee"]: call["returned"] for call in functions["f"]["calls"]}
+                self.assertEqual(calls, {"abort": "no", "twice": "yes", "puts": "yes", "never": "no"})
+        self.assertEqual(set(coverage(core, "--function", "f")), {"f"})
+
+    def test_all_formats(self):
+        core = crash(self.path("core"), self.compile("bb.schema", "-csi-opt=0"), "crash")
+        text = run(TELLTALE, "coverage", core, "--lines").stdout
+        self.assertRegex(text, r"(?m)^yes .* BBC +f$")
+        self.assertRegex(text, r"(?m)^no .* BBC +never$")
+        self.assertIn("-     18      return never(s);\n", text)
+        self.assertIn("+     11        abort();\n", text)
+        lcov = run(TELLTALE, "coverage", core, "--to", "lcov").stdout
+        self.assertIn("FNDA:1,f\n", lcov)
+        self.assertIn("FNDA:0,never\n", lcov)
+        self.assertIn("\nDA:18,0\n", lcov)
+        self.assertIn("\nDA:11,1\n", lcov)
+        run(TELLTALE, "coverage", core, "--to", "cobertura", "-o", self.path("cobertura.xml"))
+        root = xml.etree.ElementTree.parse(self.path("cobertura.xml")).getroot()
+        hits = {int(line.get("number")): line.get("hits") for line in root.iterfind(".//class/lines/line")}
+        self.assertEqual((hits[11], hits[18]), ("1", "0"))
+        self.assertEqual(int(root.get("lines-covered")), list(hits.values()).count("1"))
+        rows = run(TELLTALE, "coverage", core, "--csv").stdout.splitlines()
+        self.assertEqual(rows[0], "file,line,function,ran")
+        self.assertIn(f"{self.path('source.c')},18,f,no", rows)
+
+    def test_a_core_file_without_coverage(self):
+        done = run(TELLTALE, "coverage", crash(self.path("core"), self.compile("pt.schema"), "crash"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("was built with coverage", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

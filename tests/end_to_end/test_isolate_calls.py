@@ -1,0 +1,78 @@
+"""`telltale isolate`, on runs that left recordings of calls."""
+import json
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+from study_case import telltale
+
+
+class IsolateCallsTest(unittest.TestCase):
+    NAMES = ["main", "work", "rare", "slow", "always"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-isolate-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.map = cls.folder / "map.yaml"
+        cls.map.write_text("---\n" + "".join(
+            f"- {{ id: {number}, address: {number * 4096:#x}, function: {number * 4096:#x}, kind: function-enter, always-instrument: true, "
+            f'function-name: "{name}", version: 2 }}\n' for number, name in enumerate(cls.NAMES, 1)) + "...\n")
+
+    def write(self, path, calls):
+        """A trace of main that makes these calls, (name, duration in ticks of 1 ns); a crash leaves main open."""
+        events, now = [(1, "enter", 1000)], 2000
+        for name, duration in calls:
+            number = self.NAMES.index(name) + 1
+            events += [(number, "enter", now), (number, "exit", now + duration)]
+            now += duration + 10
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("---\nheader:\n  version: 5\n  type: 1\n  constant-tsc: true\n  nonstop-tsc: true\n  cycle-frequency: 1000000000\n"
+                        "records:\n" + "".join(f"  - {{ type: 0, func-id: {number}, function: '{number}', cpu: 0, thread: 1, process: 1, "
+                                               f"kind: function-{kind}, tsc: {time}, data: '' }}\n" for number, kind, time in events) + "...\n")
+
+    def isolate(self, name, runs, *words):
+        """Rows and runs of an answer about (failed, calls) of each run."""
+        for number, (failed, calls) in enumerate(runs):
+            self.write(self.folder / f"{name}-{'failed' if failed else 'passed'}" / f"{number}.yaml", calls)
+        done = telltale("isolate", "--failed", self.folder / f"{name}-failed", "--passed", self.folder / f"{name}-passed", "--program", self.map,
+                        "--json", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_a_function_that_failing_runs_call(self):
+        document = self.isolate("rare", [(i % 4 == 0, [("always", 5), ("work", 5)] + [("rare", 5)] * (i % 4 == 0)) for i in range(40)])
+        self.assertEqual(document["runs"]["failing"], 10)
+        (row,) = document["rows"]
+        self.assertEqual((row["predicate"], row["scheme"], row["function"]), ("rare called", "calls", "rare"))
+        self.assertEqual([row[key] for key in ("true_in_failing", "true_in_successful", "observed_in_failing", "observed_in_successful")], [10, 0, 10, 30])
+        self.assertEqual(row["same"], [])
+
+    def test_a_number_of_calls_that_separates(self):
+        document = self.isolate("often", [(i % 5 == 0, [("always", 5)] + [("work", 5)] * (20 + i if i % 5 == 0 else i % 19)) for i in range(50)])
+        (row,) = document["rows"]
+        self.assertEqual((row["predicate"], row["scheme"]), ("work called more than 18 times", "call-counts"))
+        self.assertEqual((row["true_in_failing"], row["observed_in_successful"]), (10, 40))
+
+    def test_a_duration_that_separates(self):
+        document = self.isolate("slow", [(i % 5 == 0, [("always", 5), ("slow", 900 + i if i % 5 == 0 else 100 + i)]) for i in range(50)])
+        (row,) = document["rows"]
+        self.assertEqual((row["predicate"], row["scheme"]), ("a call of slow took longer than 149 ns", "call-times"))
+
+    def test_recordings_that_cannot_be_read_are_counted(self):
+        runs = [(i % 2 == 0, [("rare", 5)] * (i % 2 == 0)) for i in range(20)]
+        wanted = self.isolate("torn", runs)
+        (self.folder / "torn-failed/99.yaml").write_text("nothing known")
+        done = telltale("isolate", "--failed", self.folder / "torn-failed", "--passed", self.folder / "torn-passed", "--program", self.map, "--json")
+        document = json.loads(done.stdout)
+        self.assertEqual(document["runs"]["without_report"], 1)
+        self.assertEqual(document["rows"], wanted["rows"])
+        self.assertIn("99.yaml", done.stderr)
+
+    def test_the_number_of_threads_does_not_matter(self):
+        runs = [(i % 7 == 0, [("work", i)] * (i % 5) + [("rare", 3)] * (i % 7 == 0)) for i in range(1, 60)]
+        self.assertEqual(self.isolate("jobs", runs, "--jobs", 1, "--all"), self.isolate("jobs", runs, "--jobs", 5, "--all"))
+
+if __name__ == "__main__":
+    unittest.main()

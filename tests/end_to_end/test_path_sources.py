@@ -1,0 +1,175 @@
+"""telltale paths of running processes and of minidumps: the same answer as for a core file."""
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import jsonschema
+
+from core_files import crash
+from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+
+TELLTALE = os.environ["TELLTALE"]
+SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
+PROGRAMS = SOURCE_DIR / "tests/programs/csi"
+WAITING = PROGRAMS / "waiting_threads.cc"
+LLDB = shutil.which("lldb-19") or shutil.which("lldb")
+
+
+def paths(*words):
+    done = run(TELLTALE, "paths", "--json", *words)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, SCHEMA)
+    return document
+
+
+def traced(document):
+    """What the traced functions ran, by thread and function; without addresses, which differ between processes."""
+    keys = ("line", "paths", "partial", "other_readings", "complete_history", "found_by", "contradiction")
+    return [{frame["function"]: [frame[key] for key in keys] for frame in thread["frames"] if frame["untraced"] is None}
+            for thread in document["threads"]]
+
+
+def state(stat):
+    return stat.read_text().rsplit(")", 1)[1].split()[0]
+
+
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+class Waiting:
+    """A running waiting_threads, both threads of which wait; it aborts at the end."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen([program, "7", "5"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=no_core)
+        self.process.stdout.readline()
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task")
+        while any(state(task / "stat") != "S" for task in tasks.iterdir()):
+            time.sleep(0.01)
+
+    def __enter__(self):
+        return self.process
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.status = self.process.wait(timeout=60)
+        self.process.stdout.close()
+
+
+class PathSources(SamplerCase):
+    def test_a_running_process_is_read_and_goes_on(self):
+        lines = {line.strip(): number for number, line in enumerate(WAITING.read_text().splitlines(), 1)}
+        for release in RELEASES:
+            for level in ("-O0", "-O1", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = build(self.path("waiting"), release, "-g", level, "--trace=pt.schema", "-silent", "-pthread",
+                                    WAITING, cxx=True)
+                    waiting = Waiting(program)
+                    with waiting as process:
+                        first, second = traced(paths("--pid", process.pid))
+                        # Nothing has changed, and the process is not stopped.
+                        self.assertEqual(traced(paths("--pid", process.pid)), [first, second])
+                        done = run(TELLTALE, "paths", "--pid", process.pid)
+                        self.assertRegex(done.stderr, rf"^telltale: process {process.pid} was stopped for \d+\.\d ms\n$")
+                        self.assertEqual(state(pathlib.Path(f"/proc/{process.pid}/stat")), "S")
+                    self.assertEqual(waiting.status, -signal.SIGABRT)
+                    # Functions of a namespace are found like others.
+                    (worker,) = (value for name, value in second.items() if "worker" in name)
+                    self.assertTrue(worker[4])
+                    # Optimised code runs several turns at once.
+                    self.assertGreaterEqual(len(worker[1]), 7 if level == "-O0" else 1)
+                    last = [line for block in worker[2]["blocks"] for line in block["lines"]]
+                    self.assertIn(lines["for (;;) pause();"], last)
+                    (asker,) = (value for name, value in first.items() if "asker" in name)
+                    self.assertTrue(asker[4])
+                    self.assertEqual(asker[3], [])
+
+    def test_the_answer_is_that_of_a_core_file(self):
+        program = build(self.path("waiting"), RELEASES[0], "-g", "-O1", "--trace=pt.schema", "-silent", "-pthread", WAITING,
+                        cxx=True)
+        with Waiting(program) as process:
+            live = traced(paths("--pid", process.pid))
+            run("gdb", "-nx", "-q", "-batch", "-p", process.pid, "-ex", f"generate-core-file {self.path('core')}")
+        core = traced(paths(self.path("core")))
+        self.assertEqual(len(live), 2)
+        self.assertCountEqual(live, core)
+
+    def test_processes_that_cannot_be_read(self):
+        for pid, status, message in ((0, 2, "is no process"), (1 << 40, 2, "is no process"),
+                                     (4194303, 3, "process 4194303: cannot be read: No such file or directory")):
+            done = run(TELLTALE, "paths", "--pid", pid)
+            self.assertEqual((done.returncode, done.stdout), (status, ""))
+            self.assertIn(message, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        done = run(TELLTALE, "paths")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give a core file, or a process with --pid", done.stderr)
+        self.assertEqual(run(TELLTALE, "paths", "--pid", os.getpid(), "core").returncode, 2)
+        # One that a debugger has stopped already.
+        with Waiting(build(self.path("waiting"), RELEASES[0], "-g", "-O0", "-pthread", WAITING, cxx=True)) as process:
+            debugger = subprocess.Popen(["gdb", "-nx", "-q", "-p", str(process.pid)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            debugger.stdin.write("echo stopped\\n\n")
+            debugger.stdin.flush()
+            for line in debugger.stdout:
+                if "stopped" in line:
+                    break
+            done = run(TELLTALE, "paths", "--pid", process.pid)
+            debugger.communicate("kill\n" if process.poll() is not None else "detach\nquit\n", timeout=60)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cannot be stopped: Operation not permitted", done.stderr)
+
+    def test_an_empty_answer_is_explained(self):
+        empty = pathlib.Path(self.path("empty.dmp"))
+        empty.write_bytes(b"MDMP" + (0xa793).to_bytes(4, "little") + bytes(24))
+        done = run(TELLTALE, "paths", empty)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertEqual(done.stderr, "telltale: no thread is in what was left of the program\n")
+        with Waiting(build(self.path("waiting"), RELEASES[0], "-g", "-O0", "-pthread", WAITING, cxx=True)) as process:
+            done = run(TELLTALE, "paths", "--pid", process.pid, "--function", "no such")
+        self.assertIn("no function on the stacks is in what the options select", done.stderr)
+
+    @unittest.skipUnless(LLDB, "LLDB, which writes minidumps, is not installed")
+    def test_minidumps_of_lldb(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = build(self.path("walk"), release, "-g", level, "--trace=" + str(PROGRAMS / "recorded_walk.schema"),
+                                    "-silent", PROGRAMS / "recorded_walk.c")
+                    core = paths(crash(self.path("core"), program, self.path("trace"), 3, 200))
+                    dump = pathlib.Path(self.path("walk.dmp"))
+                    dump.unlink(missing_ok=True)
+                    done = subprocess.run([LLDB, "--no-lldbinit", "-b", "-o", f"run {self.path('trace')} 3 200", "-k",
+                                           f"process save-core --plugin-name=minidump --style=stack {dump}", program],
+                                          capture_output=True, text=True, timeout=120)
+                    self.assertTrue(dump.is_file(), done.stdout + done.stderr)
+                    document = paths(dump)
+                    self.assertEqual(document["stopped_by"], "signal 11 (Segmentation fault)")
+                    self.assertEqual(traced(document), traced(core))
+                    self.assertGreater(len(traced(document)[0]), 0)
+                    self.assertIn("valid minidump", run(TELLTALE, "check", dump).stdout)
+                    info = run(TELLTALE, "info", dump).stdout
+                    self.assertRegex(info, r"command +\S+/walk \S+ 3 200\n")
+                    self.assertRegex(info, r"stopped by +signal 11")
+        # Cut anywhere: an error, or what is left and a problem.
+        data = dump.read_bytes()
+        cut = pathlib.Path(self.path("cut.dmp"))
+        for size in range(0, len(data), 211):
+            cut.write_bytes(data[:size])
+            done = run(TELLTALE, "paths", cut, "--json")
+            self.assertIn(done.returncode, (0, 2, 3), done.stderr)
+            if done.returncode == 0:
+                self.assertTrue(json.loads(done.stdout)["problems"], size)
+                self.assertEqual(run(TELLTALE, "check", cut).returncode, 1, size)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,336 @@
+"""replay, slow, histogram, diff of several runs, bench, names, and output on a terminal, on recordings of real programs."""
+import collections
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+import unittest
+
+import recorded_programs
+from json_schemas import validator
+
+TELLTALE = os.environ["TELLTALE"]
+ORDERS = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples", "orders")
+RECORDING = [os.path.join(ORDERS, "orders.yaml"), "--program", os.path.join(ORDERS, "orders-map.yaml")]
+TEMPLATES = r"""
+#include <concepts>
+#include <map>
+#include <string>
+#include <vector>
+template <std::integral T> [[gnu::noinline]] T twice(T n) { asm volatile("" : "+r"(n)); return n * 2; }
+[[gnu::noinline]] size_t load(const std::string& key, std::map<std::string, std::vector<std::string>>& all) { asm volatile(""); return all[key].size(); }
+int main() { std::map<std::string, std::vector<std::string>> all; return static_cast<int>(load("a", all)) + twice(0); }
+"""
+
+
+def run(*words, status=0):
+    done = subprocess.run([TELLTALE, *map(str, words)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    return done
+
+
+def document(*words):
+    return json.loads(run(*words, "--json").stdout)
+
+
+def on_terminal(columns, *words, **environment):
+    """What telltale prints on a terminal of this width."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update({"TERM": "xterm", "PAGER": "cat", **environment})
+        os.environ.pop("NO_COLOR", None) if "NO_COLOR" not in environment else None
+        time.sleep(0.1)  # until the width is set
+        os.execv(TELLTALE, ["telltale", *words])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    text = b""
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            block = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not block:
+            break
+        text += block
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0, text
+    return text.decode().replace("\r\n", "\n")
+
+
+class ReplayTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = {row["function"]: row for row in document("top", *RECORDING)["rows"]}
+        cls.steps = document("replay", *RECORDING)["steps"]
+
+    def test_the_steps_are_the_calls_of_top(self):
+        calls, sums = collections.Counter(), collections.Counter()
+        for step in self.steps:
+            if step["kind"] == "leave":
+                calls[step["function"]] += 1
+                sums[step["function"]] += step["duration_ns"]
+        self.assertEqual(calls, {name: row["calls"] for name, row in self.top.items()})
+        for name, row in self.top.items():
+            self.assertAlmostEqual(sums[name], row["sum_ns"], delta=row["calls"])
+        self.assertEqual(sum(step["kind"] == "event" for step in self.steps), 2)
+
+    def test_calls_nest_and_have_the_numbers_in_which_they_began(self):
+        stacks, begun = collections.defaultdict(list), collections.Counter()
+        for step in self.steps:
+            stack = stacks[step["tid"]]
+            if step["kind"] == "enter":
+                begun[step["tid"]] += 1
+                self.assertEqual((step["call"], step["depth"]), (begun[step["tid"]], len(stack)))
+                stack.append(step)
+            elif step["kind"] == "leave":
+                entered = stack.pop()
+                self.assertEqual((step["call"], step["function"], step["depth"]),
+                                 (entered["call"], entered["function"], len(stack)))
+                # Each is rounded to nanoseconds.
+                self.assertAlmostEqual(step["time_ns"] - entered["time_ns"], step["duration_ns"], delta=1)
+        self.assertEqual([stack for stack in stacks.values() if stack], [])
+
+    def test_one_call(self):
+        whole = [step for step in self.steps if step["tid"] == 9480]
+        begin = next(i for i, step in enumerate(whole) if step["kind"] == "enter" and step["depth"] == 1)
+        number = whole[begin]["call"]
+        end = next(i for i in range(begin, len(whole)) if whole[i]["kind"] == "leave" and whole[i]["call"] == number)
+        expected = [{**step, "depth": step["depth"] - 1} for step in whole[begin:end + 1]]
+        self.assertEqual(document("replay", *RECORDING, "--thread", "9480", "--call", number)["steps"], expected)
+        self.assertIn("2 threads are selected", run("replay", *RECORDING, "--call", "3", status=2).stderr)
+
+    def test_merged_threads_are_in_order_of_time(self):
+        merged = document("replay", *RECORDING, "--merge")["steps"]
+        times = [step["time_ns"] for step in merged]
+        self.assertEqual(times, sorted(times))
+        key = lambda step: json.dumps(step)
+        self.assertEqual(sorted(merged, key=key), sorted(self.steps, key=key))
+
+    def test_windows(self):
+        span = max(step["time_ns"] for step in self.steps)
+        last = document("replay", *RECORDING, "--last", "20us")["steps"]
+        self.assertEqual([step for step in last if step["kind"] != "already_open"],
+                         [step for step in self.steps if step["time_ns"] >= span - 20_000])
+        self.assertEqual(document("replay", *RECORDING, "--time", "-20us..")["steps"], last)
+        at = self.steps[40]["time_ns"]
+        around = document("replay", *RECORDING, "--around", f"{at}ns", "--margin", "500ns")["steps"]
+        shown = [step for step in around if step["kind"] != "already_open"]
+        self.assertEqual(shown, [step for step in self.steps if abs(step["time_ns"] - at) <= 500])
+        self.assertIn(self.steps[40], shown)
+        self.assertTrue(any(step["kind"] == "already_open" for step in around))
+
+    def test_text_has_a_line_for_each_call_and_names_what_is_open(self):
+        text = run("replay", *RECORDING).stdout
+        leaves, begun, ended = (len(re.findall(end, text, re.M)) for end in (r";(  \(.*\))?$", r" \{$", r"  \} |^.{28}\} "))
+        self.assertEqual(leaves + begun, sum(step["kind"] == "enter" for step in self.steps))
+        with tempfile.TemporaryDirectory() as folder:
+            run("convert", RECORDING[0], "--to", "fdr5", "-o", f"{folder}/whole.xray")
+            with open(f"{folder}/whole.xray", "rb") as whole, open(f"{folder}/torn.xray", "wb") as torn:
+                torn.write(whole.read()[:1000])
+            told = document("replay", f"{folder}/torn.xray", *RECORDING[1:])
+            self.assertTrue(told["open_at_end"])
+            text = run("replay", f"{folder}/torn.xray", *RECORDING[1:]).stdout
+            self.assertIn("Open at the end of the recording\nthread 9476:", text)
+
+
+class SlowTest(unittest.TestCase):
+    def test_the_longest_calls_first_beside_the_median(self):
+        steps = document("replay", *RECORDING)["steps"]
+        durations = sorted((step["duration_ns"] for step in steps
+                            if step["kind"] == "leave" and step["function"].startswith("validate")), reverse=True)
+        slow = document("slow", "validate", *RECORDING, "--limit", "3")
+        self.assertEqual([call["duration_ns"] for call in slow["calls"]], durations[:3])
+        self.assertEqual({call["typical_ns"] for call in slow["calls"]}, {sorted(durations)[(len(durations) - 1) // 2]})
+        for call in slow["calls"]:
+            parts = [row["total_ns"] for row in slow["callees"] if row["rank"] == call["rank"]]
+            self.assertAlmostEqual(sum(parts), call["duration_ns"], delta=len(parts))
+            replayed = document("replay", *RECORDING, "--thread", call["tid"], "--call", call["call"])["steps"]
+            self.assertEqual(replayed[-1]["duration_ns"], call["duration_ns"])
+            self.assertEqual([step["event"] for step in replayed if step["kind"] == "event"],
+                             [row["event"] for row in slow["events"] if row["rank"] == call["rank"]])
+        meanwhile = sum(row["self_ns"] for row in slow["meanwhile"] if row["rank"] == 1)
+        self.assertLessEqual(meanwhile, slow["calls"][0]["duration_ns"] + 10)
+
+    def test_histogram_counts_every_call(self):
+        told = document("histogram", "*", *RECORDING)
+        top = document("top", *RECORDING)["rows"]
+        self.assertEqual(sum(row["calls"] for row in told["buckets"]), sum(row["calls"] for row in top))
+        self.assertEqual({row["function"]: row["calls"] for row in told["functions"]},
+                         {row["function"]: row["calls"] for row in top})
+        for before, after in zip(told["buckets"], told["buckets"][1:]):
+            self.assertEqual(before["to_ns"], after["from_ns"])
+
+    def test_what_matches_nothing_gets_a_suggestion(self):
+        self.assertIn("0 of 7 functions match `valid`; try `'valid*'`", run("slow", "valid", *RECORDING, status=2).stderr)
+        self.assertIn("0 of 7 functions match `vaildate`; try `'validate*'`",
+                      run("histogram", "vaildate", *RECORDING, status=2).stderr)
+        self.assertIn("0 of 7 functions match `save`; try `'*save*'`", run("top", "--function", "save", *RECORDING).stderr)
+        self.assertIn("#1 is a function's number: --program BIN", run("top", "--sort", "id", RECORDING[0]).stderr)
+
+
+class NamesTest(unittest.TestCase):
+    def test_the_three_styles_of_a_real_program(self):
+        if recorded_programs.CLANG is None:
+            self.skipTest("no clang")
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/t.cc", "w") as source:
+                source.write(TEMPLATES)
+            subprocess.run([recorded_programs.CLANG, "-std=c++20", "-g", *recorded_programs.XRAY_FLAGS, f"{folder}/t.cc",
+                            "-o", f"{folder}/t"], check=True, timeout=120)
+            run("run", "--quiet", "-o", f"{folder}/t.xray", "--", f"{folder}/t")
+            recording = f"{folder}/t.xray"
+            names = {style: {row["id"]: row["function"] for row in document("top", recording, "--names", style)["rows"]}
+                     for style in ("short", "full", "mangled")}
+            self.assertEqual(document("top", recording)["rows"][0]["function"],
+                             document("top", recording, "--names", "full")["rows"][0]["function"])
+            load = next(id for id, name in names["mangled"].items() if name.startswith("_Z4load"))
+            twice = next(id for id, name in names["mangled"].items() if name.startswith("_Z5twice"))
+            self.assertIn("Tk", names["mangled"][twice])
+            self.assertEqual((names["full"][twice], names["short"][twice]), ("int twice<int>(int)", "twice<int>(int)"))
+            self.assertEqual(names["short"][load], "load(std::string const&, std::map<…>&)")
+            self.assertIn("std::allocator", names["full"][load])
+            text = run("top", recording).stdout
+            self.assertIn("load(std::string const&, std::map<…>&)", text)
+            for pattern in ("load(std::string const&, *", "load(std::__cxx11::basic_string*", "_Z4load*"):
+                (row,) = document("top", recording, "--function", pattern)["rows"]
+                self.assertEqual(row["id"], load)
+
+
+class SeveralRunsTest(unittest.TestCase):
+    def record(self, folder, name, orders):
+        program = recorded_programs.build("g++", *recorded_programs.CALL_FLAGS)
+        path = f"{folder}/{name}.xray"
+        run("run", "--quiet", "-o", path, "--", program, orders)
+        return path
+
+    def test_counts_are_exact_and_times_have_an_interval(self):
+        with tempfile.TemporaryDirectory() as folder:
+            few = [self.record(folder, f"few{i}", 20) for i in range(3)]
+            many = [self.record(folder, f"many{i}", 200) for i in range(3)]
+            rows = {row["function"]: row for row in document("diff", *few, "--", *many)["functions"]}
+            price = rows["shop::price(int)"]
+            self.assertEqual([price[f"calls_{side}{end}"] for side in ("before", "after") for end in ("_min", "", "_max")],
+                             [40] * 3 + [400] * 3)
+            selfs = sorted(next(row["self_ns"] for row in document("top", path)["rows"] if row["function"] == "shop::price(int)")
+                           for path in few)
+            self.assertEqual([price["self_ns_before_min"], price["self_ns_before"], price["self_ns_before_max"]], selfs)
+            self.assertLess(price["self_ratio_low"], price["self_ratio"])
+            self.assertLess(price["self_ratio"], price["self_ratio_high"])
+            gate = run("diff", *few, "--gate", "calls=10%", "--", *many, status=1)
+            self.assertIn("gate: calls of shop::price(int): 40 before, 400 after", gate.stderr)
+            run("diff", *few, "--", *few, "--gate", "calls=0%,self=0%,total=0%")
+            run("diff", few[0], many[0], "--gate", "calls=1%", status=1)
+            self.assertIn("recordings on both sides of --", run("diff", few[0], "--", status=2).stderr)
+            self.assertIn("diff A1 A2 -- B1 B2", run("diff", *few, status=2).stderr)
+            text = run("diff", *few, "--", *many).stdout
+            self.assertIn("95 % INTERVAL", text)
+
+    def test_the_floor_of_the_gate_has_a_unit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            few, many = (self.record(folder, name, n) for name, n in (("few", 5), ("many", 500)))
+            run("diff", few, many, "--gate", "total=0%", status=1)
+            run("diff", few, many, "--gate", "total=0%", "--gate-floor", "1000s")
+            self.assertIn("--gate-floor needs a duration", run("diff", few, many, "--gate-floor", "fast", status=2).stderr)
+
+    def test_bench_records_in_turns_and_judges(self):
+        program = recorded_programs.build("g++", *recorded_programs.CALL_FLAGS)
+        with tempfile.TemporaryDirectory() as folder:
+            worse = run("bench", "--runs", "2", "--keep", folder, "--gate", "calls=0%", program, "5", "--", program, "50", status=1)
+            self.assertIn("verdict: worse", worse.stderr)
+            self.assertEqual(sorted(name for name in os.listdir(folder) if name.endswith(".xray")),
+                             ["a1.xray", "a2.xray", "b1.xray", "b2.xray"])
+            self.assertEqual(document("diff", f"{folder}/a1.xray", f"{folder}/a2.xray", "--", f"{folder}/b1.xray",
+                                      f"{folder}/b2.xray")["runs_after"], 2)
+        same = run("bench", "--runs", "2", "--gate", "calls=0%", program, "5", "--", program, "5")
+        self.assertIn("verdict: not worse", same.stderr)
+        judged = run("bench", "--json", "--runs", "1", program, "5", "--", program, "5").stdout
+        validator("diff-runs").validate(json.loads(judged))
+        self.assertIn("exited with 7", run("bench", "--runs", "1", program, "5", "--", program, "5", "seven", status=2).stderr)
+        self.assertIn("two commands", run("bench", program, status=2).stderr)
+
+
+class TerminalTest(unittest.TestCase):
+    def test_tables_fit_and_pipes_are_complete(self):
+        for columns in (80, 120):
+            for verb in (["top"], ["report"], ["replay"], ["slow", "validate"], ["histogram", "*"]):
+                with self.subTest(columns=columns, verb=verb):
+                    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(columns, *verb, *RECORDING))
+                    if verb[0] not in ("slow", "replay"):  # these have lines that are no table
+                        self.assertLessEqual(max(map(len, shown.splitlines())), columns, shown)
+        narrow = on_terminal(80, "top", *RECORDING)
+        self.assertIn("left out for want of room: ", narrow)
+        piped = run("top", *RECORDING).stdout
+        self.assertIn("serve(std::vector<Order> const&, unsigned long, Store&)", piped)
+        self.assertNotIn("\x1b", piped)
+
+    def test_colours(self):
+        self.assertIn("\x1b[1m", on_terminal(100, "top", *RECORDING))
+        self.assertNotIn("\x1b[1m", on_terminal(100, "top", *RECORDING, NO_COLOR="1"))
+        self.assertNotIn("\x1b[1m", on_terminal(100, "top", "--color", "never", *RECORDING))
+        self.assertIn("\x1b[1m", run("top", "--color", "always", *RECORDING).stdout)
+
+    def test_the_pager(self):
+        self.assertIn("> SELF", on_terminal(100, "top", *RECORDING, PAGER="sed 's/^/> /'", NO_COLOR="1").replace(">  ", "> "))
+        self.assertNotIn("> ", on_terminal(100, "top", "--no-pager", *RECORDING, PAGER="sed 's/^/> /'", NO_COLOR="1"))
+
+
+class TopTest(unittest.TestCase):
+    def test_columns_and_orders(self):
+        rows = document("top", *RECORDING)["rows"]
+        self.assertAlmostEqual(sum(row["self_share"] for row in rows), 1)
+        chosen = run("top", *RECORDING, "--fields", "function,calls,self", "--csv", "-n", "2").stdout.splitlines()
+        self.assertEqual((chosen[0], len(chosen)), ("function,calls,self_ns", 3))
+        names = [row["function"] for row in document("top", *RECORDING, "--sort", "name")["rows"]]
+        self.assertEqual(names, sorted(names))
+        self.assertIn("--fields has no column bogus", run("top", *RECORDING, "--fields", "bogus", status=2).stderr)
+        self.assertEqual(run("top", *RECORDING, "--rows", "2").stdout, run("top", *RECORDING, "--limit", "2").stdout)
+
+    def test_calls_still_open(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run("convert", RECORDING[0], "--to", "fdr5", "-o", f"{folder}/whole.xray")
+            with open(f"{folder}/whole.xray", "rb") as whole, open(f"{folder}/torn.xray", "wb") as torn:
+                torn.write(whole.read()[:150])
+            text = run("top", f"{folder}/torn.xray", *RECORDING[1:]).stdout
+            self.assertIn("OPEN", text.splitlines()[0])
+            self.assertRegex(text, r" 0 +1 .* - +- .*handle_order")
+            self.assertNotIn("OPEN", run("top", *RECORDING).stdout)
+
+
+class SuggestionTest(unittest.TestCase):
+    def test_words_that_were_meant(self):
+        for words, meant in ((["tpo"], "top"), (["flmae"], "flame"), (["top", "--limti", "3", "x"], "--limit"),
+                             (["top", "--fuction=x", "x"], "--function")):
+            self.assertIn(f"did you mean {meant}?", run(*words, status=2).stderr)
+
+    def test_tools_of_the_sampler_are_a_verb(self):
+        self.assertNotIn("resolveSamples", run("help").stdout)
+        self.assertIn("resolveSamples", run("help", "sampler").stdout)
+        self.assertEqual(run("sampler", "resolveSamples", "--help").stdout, run("resolveSamples", "--help").stdout)
+
+
+class SpeedscopeTest(unittest.TestCase):
+    def test_evented_profiles_have_every_call_in_order(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run("convert", *RECORDING, "--evented", "-o", f"{folder}/x.speedscope.json")
+            with open(f"{folder}/x.speedscope.json") as file:
+                told = json.load(file)
+        frames = [frame["name"] for frame in told["shared"]["frames"]]
+        steps = document("replay", *RECORDING, "--names", "short")["steps"]
+        for profile, tid in zip(told["profiles"], (9480, 9481), strict=True):
+            self.assertEqual((profile["type"], profile["name"]), ("evented", f"thread {tid}"))
+            self.assertEqual([(event["type"], frames[event["frame"]], event["at"]) for event in profile["events"]],
+                             [("O" if step["kind"] == "enter" else "C", step["function"], step["time_ns"]) for step in steps
+                              if step["tid"] == tid and step["kind"] in ("enter", "leave")])
+            self.assertGreaterEqual(profile["endValue"], profile["events"][-1]["at"])
+        self.assertIn("--evented is for speedscope", run("convert", *RECORDING, "--evented", "--to", "csv", "-o", "-", status=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

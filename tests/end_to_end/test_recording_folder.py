@@ -1,0 +1,47 @@
+"""A folder stands for the recordings in it: those of a tree of processes, for example."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import calls, telltale
+
+WORK = """
+#include <stdlib.h>
+int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
+int main(int argc, char** argv) { return work(atoi(argv[1])) < 0; }
+"""
+
+
+class Folder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        program = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=WORK)
+        cls.place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        done = telltale("record", "--", "sh", "-c", f"{program} 3; {program} 5; true", cwd=cls.place)
+        assert done.returncode == 0, done.stderr
+        (cls.place / "notes.txt").write_text("no recording\n")
+        (cls.place / ".hidden.xray").write_text("neither\n")
+        (cls.place / "inner").mkdir()
+
+    def test_all_processes_together(self):
+        files = sorted(str(path) for path in self.place.glob("[!.]*.xray"))
+        self.assertEqual(len(files), 2)
+        self.assertEqual(calls(self.place, prefix=""), {"main": 2, "work": 5 + 15})
+        info = json.loads(telltale("info", "--json", self.place).stdout)
+        self.assertEqual(info["files"], files)
+        self.assertEqual(len({thread["pid"] for thread in info["threads"]}), 2)
+        for verb in ("info", "top", "report", "stacks", "check", "dump"):
+            with self.subTest(verb=verb):
+                self.assertEqual(telltale(verb, self.place).stdout, telltale(verb, *files).stdout)
+
+    def test_a_folder_without_recordings(self):
+        for verb in ("top", "check"):
+            done = telltale(verb, self.place / "inner")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("inner is a folder without recordings", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

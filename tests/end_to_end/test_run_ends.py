@@ -1,0 +1,90 @@
+"""A recording says how its program ended, and what its threads are called."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import Recorded, info, telltale
+
+PROGRAM = r"""
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static sigjmp_buf back;
+static void recover(int) { siglongjmp(back, 1); }
+[[gnu::noinline]] int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
+[[gnu::noinline]] void fault() { *reinterpret_cast<volatile int*>(0x10) = work(3); }
+static void* worker(void* end) {
+  work(5);
+  pthread_setname_np(pthread_self(), "late name");  // after its first event
+  if (strcmp(static_cast<char*>(end), "fault") == 0) fault();
+  if (strcmp(static_cast<char*>(end), "abort") == 0) abort();
+  return nullptr;
+}
+int main(int argc, char** argv) {
+  char none[] = "";
+  char* const end = argc > 1 ? argv[1] : none;
+  if (strcmp(end, "recover") == 0) {
+    signal(SIGSEGV, recover);
+    if (sigsetjmp(back, 1) == 0) fault();
+  }
+  pthread_t thread;
+  pthread_create(&thread, nullptr, worker, end);
+  pthread_join(thread, nullptr);
+  if (strcmp(end, "kill") == 0) kill(getpid(), SIGKILL);
+  return strcmp(end, "seven") == 0 ? 7 : 0;
+}
+"""
+AFTER = r", after [\d.]+ (ns|us|ms|s); [\d.]+ (ns|us|ms|s) user and [\d.]+ (ns|us|ms|s) system time"
+
+
+class Ends(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = programs.build("g++", *programs.CALL_FLAGS, source=PROGRAM)
+
+    def ended(self, *arguments, options=()):
+        return info(Recorded(self.program, *arguments, options=options).file)["properties"]["ended"]
+
+    def test_status_and_signals(self):
+        self.assertRegex(self.ended(), "^by exit, status 0" + AFTER)
+        self.assertRegex(self.ended("seven"), "^by exit, status 7" + AFTER)
+        self.assertRegex(self.ended("kill"), "^by SIGKILL" + AFTER)
+        self.assertRegex(self.ended("seven", options=["--mode", "ring", "--quiet"]), "^by exit, status 7" + AFTER)
+
+    def test_the_faulting_thread(self):
+        """Only snapshots have it: in other modes the recorder leaves the program's signals alone."""
+        self.assertRegex(self.ended("fault", options=["--mode", "snapshot"]),
+                         r"^by SIGSEGV in thread \d+ \((program|late name)\), at address 0x10" + AFTER)
+        self.assertRegex(self.ended("abort", options=["--mode", "snapshot"]),
+                         r"^by SIGABRT in thread \d+ \((program|late name)\)" + AFTER)
+        self.assertRegex(self.ended("fault"), "^by SIGSEGV" + AFTER)
+
+    def test_a_fault_that_the_program_survives_is_not_its_end(self):
+        self.assertRegex(self.ended("recover"), "^by exit, status 0" + AFTER)
+
+    def test_without_telltale_run_the_recorder_says_what_it_knows(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([self.program, "fault"], cwd=folder, timeout=60,
+                                  env=dict(os.environ, LD_PRELOAD=str(programs.RECORDER), TELLTALE_XRAY="mode=snapshot,file=x.xray"))
+            self.assertEqual(done.returncode, -signal.SIGSEGV)
+            ended = info(os.path.join(folder, "x.xray"))["properties"]["ended"]
+            self.assertRegex(ended, r"^by SIGSEGV in thread \d+ \(.*\), at address 0x10$")
+
+    def test_threads_have_their_last_names(self):
+        run = Recorded(self.program)
+        self.assertEqual(sorted(thread.get("name") for thread in info(run.file)["threads"]), ["late name", "program"])
+        self.assertRegex(telltale("info", run.file).stdout, r"threads +2 \(\d+:\d+ program, \d+:\d+ late name\)")
+        chrome = json.loads(telltale("convert", run.file, "--to", "chrome", "-o", "-").stdout)
+        names = [event["args"]["name"] for event in chrome["traceEvents"] if event["name"] == "thread_name"]
+        self.assertEqual(sorted(names), ["late name", "program"])
+
+
+if __name__ == "__main__":
+    unittest.main()

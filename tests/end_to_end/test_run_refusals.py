@@ -1,0 +1,114 @@
+"""`telltale run` with options that cannot work does not start the program; if nothing is recorded, it says why."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import Recorded, calls, telltale
+
+WORK = """
+#include <stdio.h>
+int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
+int main(int argc, char** argv) {
+  if (argc > 1) fclose(fopen(argv[1], "w"));
+  return work(5) != 5;
+}
+"""
+# Values that the XRay recorder takes, and others.
+GOOD = ["mode=ring", "size=1", "size=500k", "size=64M", "size=1g", "buffer=4K", "buffer=16M", "version=1", "clock=auto",
+        "clock=tsc", "clock=monotonic", "clock=sparse", "clock=sparse:255", "depth=1", "min=0", "min=500ns", "min=3600s",
+        "threads=1/1000000", "signal=USR2", "signal=SIGHUP", "signal=64", "fork=off", "functions=work"]
+BAD = ["foo=bar", "Mode=ring", "mode=", "mode=rings", "size=0", "size=10X", "size=10MB", "size=1025G", "size=M", "size=-1",
+       "buffer=3K", "buffer=4097", "buffer=17M", "version=2", "clock=sparse:1", "clock=sparse:256", "clock=sparse16", "depth=0",
+       "depth=2x", "min=5", "min=1.5us", "min=5m", "min=3601s", "threads=2", "threads=1/0", "threads=2/3", "signal=FOO",
+       "signal=0", "signal=65", "fork=yes", "functions="]
+BAD_STACKTRACK = ["foo=bar", "ring=10X", "rotate=x", "keep=a", "clock=0", "clock=65537", "layout=wider", "sequence=x", "fork=1"]
+
+
+def place():
+    return pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+
+
+class Refusals(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=WORK)
+
+    def refused(self, *options, status=2):
+        here = place()
+        done = telltale("run", *options, "--", self.program, here / "ran", cwd=here)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(os.listdir(here), [], options)
+        return done.stderr
+
+    def test_the_program_is_not_started(self):
+        for options, said in ((["--min", "5"], "--min 5: this must be a whole number with a unit, such as 500ns"),
+                              (["--size", "10X"], "--size 10X: this must be a number of bytes"),
+                              (["--set", "foo=bar"], "--set foo=bar: the recorder has no setting foo; it has file, mode"),
+                              (["--signal", "FOO"], "--signal FOO: this must be USR1"),
+                              (["--depth", "0"], "--depth"), (["--threads", "0"], "--threads"),
+                              (["--function", "f(int, int)"], "cannot hold a comma"),
+                              (["--stacktrack", "--size", "10X"], "--size 10X: this must be a number of bytes")):
+            with self.subTest(options=options):
+                self.assertIn(said, self.refused(*options))
+        for setting in BAD_STACKTRACK:
+            with self.subTest(setting=setting):
+                self.assertIn(f"--set {setting}: ", self.refused("--stacktrack", "--set", setting))
+
+    def test_it_refuses_what_the_recorder_refuses(self):
+        for setting, good in [(text, True) for text in GOOD] + [(text, False) for text in BAD]:
+            with self.subTest(setting=setting):
+                here = place()
+                environment = dict(os.environ, LD_PRELOAD=str(programs.RECORDER), TELLTALE_XRAY=setting)
+                alone = subprocess.run([self.program], cwd=here, env=environment, capture_output=True, text=True, timeout=60)
+                self.assertEqual("not an option" not in alone.stderr, good, alone.stderr)
+                done = telltale("run", "--set", setting, "--", self.program, cwd=here)
+                self.assertEqual(done.returncode, 0 if good else 2, done.stderr)
+
+    def test_a_folder_that_cannot_have_a_recording(self):
+        self.assertIn("/no/such: cannot record into this folder: No such file", self.refused("-o", "/no/such/x.xray", status=3))
+        self.assertIn("cannot record into this folder: Not a directory", self.refused("-o", "/etc/hostname/x.xray", status=3))
+        self.assertIn("/proc: cannot record into this folder", self.refused("-o", "/proc/x.xray", status=3))
+
+    def test_the_reason_why_nothing_was_recorded(self):
+        def said(*words, options=()):
+            run = Recorded(*words, options=options)
+            self.assertEqual((run.done.returncode, run.files), (0, []))
+            return run.done.stderr
+        self.assertIn("none of the functions that --function and --without leave was called",
+                      said(self.program, options=["--function", "nothing"]))
+        self.assertRegex(said(self.program, options=["--min", "10s"]), r"left out all 3[0-9] events")
+        self.assertIn("no snapshot was asked for: it is written when the program gets SIGUSR2",
+                      said(self.program, options=["--mode", "snapshot"]))
+        self.assertIn("gets SIGHUP", said(self.program, options=["--mode", "snapshot", "--signal", "HUP"]))
+        uncalled = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source="""
+            int never(void) { return 1; }
+            __attribute__((no_instrument_function)) int main(void) { return 0; }""")
+        self.assertIn("none of the functions that can be watched was called", said(uncalled))
+
+    @unittest.skipUnless(programs.CLANG, "needs clang")
+    def test_below_clangs_threshold(self):
+        small = programs.build(programs.CLANG, "-fxray-instrument", source="int main() { return 0; }")
+        self.assertIn("-fxray-instruction-threshold=1", Recorded(small).done.stderr)
+
+    def test_what_launchers_start_is_recorded(self):
+        here = place()
+        shutil.copy(self.program, here / "work")
+        (here / "Makefile").write_text("all: ; @./work\n")
+        (here / "CTestTestfile.cmake").write_text('add_test(work "./work")\n')
+        for launcher in (["bash", "-c", "./work; true"], ["make", "-s"], ["ctest"], ["env", "-C", ".", "./work"],
+                         [sys.executable, "-c", "import subprocess; subprocess.run(['./work'], check=True)"]):
+            with self.subTest(launcher=launcher):
+                done = telltale("run", "--", *launcher, cwd=here)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                (file,) = here.glob("work.*.xray")
+                self.assertEqual(calls(file, prefix=""), {"main": 1, "work": 15}, done.stderr)
+                file.unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()

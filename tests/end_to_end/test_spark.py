@@ -1,0 +1,65 @@
+"""python/telltale_spark on two threads: row for row what `telltale isolate --json` prints."""
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from collect_server import Server
+from sampler_programs import RELEASES, SOURCE_DIR, build
+from study_case import SCHEMES, StudyCase, telltale
+from test_collect_store import STOCK, send_study
+
+VERSION = "3.5.6"
+
+
+def pyspark():
+    """The folder of PySpark, from PyPI, in the build folder."""
+    folder = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / f"python/pyspark-{VERSION}"
+    if not folder.is_dir():
+        made = folder.with_name(f"{folder.name}.{os.getpid()}")
+        pip = [sys.executable, "-m", "pip"]
+        if subprocess.run([*pip, "--version"], capture_output=True).returncode != 0:
+            pip = ["pip3"]
+        subprocess.run([*pip, "install", "-q", "--disable-pip-version-check", "--target", made, f"pyspark=={VERSION}"], check=True, timeout=1800)
+        made.rename(folder)
+    return folder
+
+
+class SparkTest(StudyCase):
+    def test_rows_are_those_of_isolate(self):
+        stock = build(self.folder / "stock", RELEASES[-1], "-g", "-O1", "-frelative-paths", "-ftimestamp-first", *SCHEMES,
+                      "-fsampler-scheme=function-entries", "-fsampler-scheme=float-kinds", "stock.c", cwd=STOCK.parent)
+        study, store = self.folder / "study", self.folder / "store"
+        done = telltale("run", "-q", "--study", study, "--times", 200, "--jobs", 2, "--sparsity", 2, "--seed", 1, "--", stock, "{}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with Server(store) as server:
+            send_study(server, study)
+            server.post("skipped-1", telltale_application="stock", telltale_label="skipped")
+            server.post("killed-01", b"", telltale_application="stock", telltale_signal="SIGKILL")
+            server.post("other-001", telltale_application="other")
+        self.assertEqual(telltale("store", "sites", store, "--application", "stock", stock).returncode, 0)
+        self.assertEqual(telltale("store", "fold", store).returncode, 0)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pyspark()), str(SOURCE_DIR / "python")]), "PYSPARK_PYTHON": sys.executable}
+        for words in ((), ("--all",)):
+            (build_id,) = [row["build"] for row in json.loads(telltale("store", "info", store, "--json").stdout)["rows"] if row["runs"] >= 200]
+            expected = json.loads(telltale("isolate", store, "--application", "stock", "--build", build_id, "--json", *words).stdout)
+            done = subprocess.run([sys.executable, "-m", "telltale_spark", store, "--application", "stock", "--build", build_id, "--master", "local[2]", *words],
+                                  env=environment, capture_output=True, text=True, timeout=1500)
+            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+            found = json.loads(done.stdout)
+            self.assertEqual(found["runs"], {key: expected["runs"][key] for key in found["runs"]})
+            self.assertGreater(len(expected["rows"]), 1)
+            self.assertEqual(len(found["rows"]), len(expected["rows"]))
+            for own, other in zip(found["rows"], expected["rows"]):
+                for key, value in own.items():
+                    if isinstance(value, float):
+                        self.assertTrue(math.isclose(value, other[key], rel_tol=1e-12, abs_tol=1e-15), (key, own, other))
+                    else:
+                        self.assertEqual(value, other[key], (key, own, other))
+
+
+if __name__ == "__main__":
+    unittest.main()

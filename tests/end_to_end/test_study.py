@@ -1,0 +1,194 @@
+"""`telltale run --study` and `telltale study`, on a program that fails as it is told."""
+import json
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from study_case import TELLTALE, StudyCase, table, telltale
+
+
+class RunStudyTest(StudyCase):
+    def test_outcomes_are_kept(self):
+        for mode, rule, status, name in (("status", "status", "3", ""), ("signal", "signal", "", "SIGABRT")):
+            study = self.study(mode)
+            done = self.record(study, "--times", 4, "--seed", 7, "--sparsity", 3, mode=mode)
+            self.assertEqual(done.stdout, "even\neven\n")
+            self.assertIn("4 runs: 2 failed, 2 passed", done.stderr)
+            rows = table(study)
+            self.assertEqual([row["run"] for row in rows], ["1", "2", "3", "4"])
+            self.assertEqual([row["label"] for row in rows], ["failed", "passed"] * 2)
+            self.assertEqual((rows[0]["rule"], rows[0]["status"], rows[0]["signal"]), (rule, status, name))
+            self.assertEqual((rows[1]["rule"], rows[1]["status"], rows[1]["signal"]), ("status", "0", ""))
+            self.assertEqual([row["seed"] for row in rows], ["7", "8", "9", "10"])
+            self.assertEqual({row["sparsity"] for row in rows}, {"3"})
+            self.assertEqual(rows[2]["command"], f"{self.failing} {mode} 3")
+            (sites,) = (study / "sites").iterdir()
+            self.assertEqual(sites.stem, rows[0]["build"])
+            reports = sorted(path.name for path in (study / "reports").iterdir())
+            self.assertEqual(reports, ["1.report", "2.report", "3.report", "4.report"])
+            for path in (study / "reports").iterdir():
+                self.assertIn("</report>", path.read_text())
+
+    def test_runs_are_added_under_new_numbers(self):
+        study = self.study("s")
+        self.record(study, "--times", 2)
+        self.record(study, "--times", 3, "--jobs", 2)
+        rows = table(study)
+        self.assertEqual(sorted(int(row["run"]) for row in rows), [1, 2, 3, 4, 5])
+        self.assertEqual({row["command"].split()[-1] for row in rows}, set("12345"))
+
+    def test_one_run_passes_output_input_and_status_through(self):
+        study = self.study("s")
+        done = telltale("run", "--study", study, "--", self.failing, "status", 1, stdin=None, input="x")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        done = telltale("run", "--study", study, "--", self.failing, "signal", 1)
+        self.assertEqual(done.returncode, -signal.SIGABRT)
+        done = telltale("run", "-q", "--study", study, "--", self.failing, "input", stdin=None, input="word")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "word\n", ""))
+
+    def test_runs_side_by_side_read_the_same_input(self):
+        study = self.study("s")
+        done = telltale("run", "--study", study, "--times", 6, "--jobs", 3, "--", self.failing, "input", stdin=None, input="word")
+        self.assertEqual(done.stdout, "word\n" * 6)
+
+    def test_the_environment_has_the_number_and_not_the_reports_name(self):
+        done = self.record(self.study("s"), "--times", 2, mode="environment")
+        self.assertEqual(done.stdout.split("\n"), ["1 ", "2 ", ""])
+
+    def test_timeouts_fail(self):
+        study = self.study("s")
+        begin = time.monotonic()
+        self.record(study, "--times", 2, "--timeout", "300ms", mode="time")
+        self.assertLess(time.monotonic() - begin, 100)
+        rows = table(study)
+        self.assertEqual([(row["label"], row["rule"]) for row in rows], [("failed", "timeout"), ("passed", "status")])
+        # SIGTERM let the runtime write the report.
+        self.assertIn("</report>", (study / "reports/1.report").read_text())
+
+    def test_a_command_labels(self):
+        study = self.study("s")
+        self.record(study, "--times", 4, "--label",
+                    'test "$TELLTALE_RUN" = 2 && exit 125; grep -q even "$TELLTALE_OUTPUT" && exit 1; test "$TELLTALE_STATUS" = 3')
+        self.assertEqual([(row["label"], row["rule"]) for row in table(study)],
+                         [("passed", "command"), ("skipped", "command"), ("passed", "command"), ("failed", "command")])
+        done = telltale("run", "--study", self.study("t"), "--times", 2, "--label", "no-such-command-at-all", "--", self.failing, "status", 0)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("labels runs could not be run", done.stderr)
+
+    def test_a_reference_labels(self):
+        program = self.folder / "reference.sh"
+        program.write_text('#!/bin/sh\n[ "$2" = 4 ] && kill -9 $$\n[ "$2" = 3 ] && exit 3\necho even\n')
+        program.chmod(0o755)
+        study = self.study("program")
+        self.record(study, "--times", 5, "--jobs", 2, "--reference", program)
+        rows = {row["run"]: (row["label"], row["rule"]) for row in table(study)}
+        self.assertEqual(rows, {"1": ("failed", "output"), "2": ("passed", "output"), "3": ("passed", "output"),
+                                "4": ("skipped", "reference"), "5": ("failed", "output")})
+        for number, text in ((1, "even\n"), (2, "even\n"), (3, "")):
+            (self.folder / f"expected.{number}").write_text(text)
+        study = self.study("file")
+        self.record(study, "--times", 3, "--reference", self.folder / "expected.{}", mode="output")
+        self.assertEqual([row["label"] for row in table(study)], ["failed", "passed", "failed"])
+
+    def test_what_cannot_be_is_refused(self):
+        done = telltale("run", "--times", 3, "--", self.failing)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--study", done.stderr)
+        for words in (["--xray"], ["--overhead", 2], ["-o", "x.xray"], ["--function", "f"]):
+            done = telltale("run", "--study", self.study("r"), *words, "--", self.failing, "status", 0)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("no meaning with it", done.stderr)
+            self.assertFalse(self.study("r").exists())
+        done = telltale("run", "--study", self.study("a"), "--", "/bin/true")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("has no sites", done.stderr)
+        done = telltale("run", "--study", self.study("b"), "--", "no-such-program")
+        self.assertIn("no-such-program", done.stderr)
+        done = telltale("run", "--study", self.folder, "--", self.failing)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is not a study", done.stderr)
+        done = telltale("run", "--study", self.study("c"), "--timeout", "soon", "--", self.failing)
+        self.assertEqual(done.returncode, 2)
+
+    def test_a_script_starts_the_program(self):
+        study = self.study("s")
+        done = telltale("run", "--study", study, "--times", 2, "--program", self.failing, "--", "sh", "-c", f"{self.failing} status $TELLTALE_RUN; exit $?")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([row["label"] for row in table(study)], ["failed", "passed"])
+        self.assertEqual(json.loads(telltale("isolate", study, "--json").stdout)["runs"]["failing"], 1)
+
+    def test_a_report_of_an_interrupted_run_is_not_taken_for_a_later_one(self):
+        study = self.study("s")
+        self.record(study, "--times", 2)
+        shutil.copy(study / "reports/1.report", study / "reports/3.report")
+        done = telltale("run", "--study", study, "--program", self.failing, "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(telltale("isolate", study, "--json").stdout)["runs"]["without_report"], 1)
+
+    def test_an_interrupt_ends_the_runs_and_keeps_those_that_are_done(self):
+        study = self.study("s")
+        process = subprocess.Popen([TELLTALE, "run", "--study", study, "--times", "1000000", "--", self.failing, "output", "0"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if (study / "reports/20.report").exists():
+                break
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(60), 130)
+        rows = table(study)
+        self.assertGreaterEqual(len(rows), 19)
+        self.assertEqual({row["label"] for row in rows}, {"passed"})
+
+
+class StudyVerbTest(StudyCase):
+    def test_info_counts(self):
+        study = self.study("s")
+        self.record(study, "--times", 3)
+        (study / "reports/2.report").write_text("")
+        (row,) = json.loads(telltale("study", "info", study, "--json").stdout)["rows"]
+        self.assertEqual({key: row[key] for key in row if key != "build"},
+                         {"runs": 3, "failed": 2, "passed": 1, "skipped": 0, "without_report": 1})
+        self.assertIn(row["build"], telltale("study", "info", study).stdout)
+
+    def test_merged_studies_answer_like_one(self):
+        one, two, all_runs, merged = (self.study(name) for name in ("one", "two", "all", "merged"))
+        self.record(one, "--times", 6)
+        self.record(two, "--times", 5)
+        done = telltale("study", "merge", one, two, "-o", merged)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([row["run"] for row in table(merged)], [str(number) for number in range(1, 12)])
+        answers = [telltale("isolate", *studies, "--json").stdout for studies in ([merged], [one, two])]
+        self.assertEqual(json.loads(answers[0])["rows"], json.loads(answers[1])["rows"])
+        self.assertEqual(json.loads(answers[0])["runs"]["failing"], 6)
+        self.assertEqual(telltale("study", "merge", one, "-o", one).returncode, 2)
+        self.assertEqual(telltale("study", "merge", one).returncode, 2)
+
+    def test_runs_are_labelled_anew(self):
+        study = self.study("s")
+        self.record(study, "--times", 4)
+        done = telltale("study", "relabel", study, "--label", 'test "$TELLTALE_STATUS" = 0 && grep -q "<report" "$TELLTALE_REPORT" && exit 1; exit 0')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("4 of 4", done.stderr)
+        self.assertEqual([(row["label"], row["rule"]) for row in table(study)], [("passed", "command"), ("failed", "command")] * 2)
+        telltale("study", "relabel", study)
+        self.assertEqual([(row["label"], row["rule"]) for row in table(study)], [("failed", "status"), ("passed", "status")] * 2)
+
+    def test_a_torn_list_of_runs(self):
+        study = self.study("s")
+        self.record(study, "--times", 3)
+        runs = study / "runs.tsv"
+        runs.write_bytes(runs.read_bytes()[:-10])
+        done = telltale("study", "info", study, "--json")
+        document = json.loads(done.stdout)
+        self.assertEqual(document["rows"][0]["runs"], 2)
+        self.assertEqual(document["problems"][0]["kind"], "torn tail")
+        self.assertEqual(telltale("isolate", study, "--strict").returncode, 4)
+        # Later runs do not suffer from it.
+        self.assertIn("removed the torn last row", self.record(study, "--times", 2).stderr)
+        self.assertEqual([row["run"] for row in table(study)], ["1", "2", "3", "4"])
+        self.assertEqual(telltale("isolate", study, "--strict").returncode, 0)
+
+if __name__ == "__main__":
+    unittest.main()
