@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# ./dev demo: records telltale's own decoder at work with telltale's XRay recorder, and looks at the recording.
+# ./dev demo: records telltale's own decoder at work with telltale's XRay recorder, and looks at the recording. Then, if
+# clang is installed, isolates the bugs of a program from 2,000 of its runs (examples/sheet/study.sh).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 telltale=build/release/bin/telltale
@@ -39,6 +40,8 @@ say "a timeline for ui.perfetto.dev"
 run $telltale convert "$recording" -o "$out/decoder.perfetto-trace"
 ls -l "$out/decoder.perfetto-trace"
 
+examples/sheet/study.sh "$out" "${TELLTALE_DEMO_RUNS:-2000}"
+
 say "what next?"
 cat <<TEXT
   open $out/decoder.html                 click a box to go deeper
@@ -51,3 +54,4 @@ cat <<TEXT
   $telltale top --json $recording        the same table for a script
   $telltale --help                       all verbs
 TEXT
+[[ ! -f $out/study.html ]] || echo "  open $out/study.html                   the predicates that predict the crashes"

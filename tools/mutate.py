@@ -42,22 +42,20 @@ def try_mutant(mutant, tree, tests):
     if lines[mutant.line - 1] != mutant.old:
         return "gone", ""
     objects = tree.objects.get(mutant.path, [])
-    is_page = mutant.path.endswith(".js")
-    if not is_page and not objects:
+    if not objects:
         return "unbuilt", ""
     if len(objects) > MOST_OBJECTS:
         return "costly", "%d objects" % len(objects)
-    if objects:
-        tree.ninja(*objects)
+    tree.ninja(*objects)
     before = tree.hashes(objects)
     lines[mutant.line - 1] = mutant.new
     try:
         path.write_text("".join(lines))
-        if is_page and tree.run(["node", "--check", str(path)], 30)[0] != 0:
+        if tree.ninja(*objects)[0] != 0:
             return "uncompilable", ""
-        if objects and tree.ninja(*objects)[0] != 0:
-            return "uncompilable", ""
-        if objects and tree.hashes(objects) == before:
+        if mutant.folder == "web" and tests.run("web:types", tree, 300)[0] != 0:
+            return "uncompilable", "its types are wrong"
+        if tree.hashes(objects) == before:
             return "equivalent", "the same object files"
         for test in tests.related(mutant.path):
             built, output = tree.ninja(*tests.targets(test))

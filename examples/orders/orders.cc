@@ -1,4 +1,4 @@
-// A small order server for the tour in README.md: two workers take orders from a queue, price them,
+// A small order server for docs/tour.md: two workers take orders from a queue, price them,
 // and store them; some orders are refused by an exception, and large ones are priced recursively.
 // It records itself with clang's XRay.
 //

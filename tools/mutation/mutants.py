@@ -14,7 +14,7 @@ from mutation.related_tests import folder_of
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOOL = "universalmutator==1.14.1"
 RULES = {".cc": ["universal", "c_like", "cpp"], ".h": ["universal", "c_like", "cpp"],
-         ".js": ["universal", "c_like", "javascript"]}
+         ".ts": ["universal", "c_like", "javascript"], ".tsx": ["universal", "c_like", "javascript"]}
 
 
 class Mutant:

@@ -6,7 +6,7 @@ import sys
 import time
 
 # The tests of a folder; the quickest run first. `unit:X` is the test binary telltale_X_test, `replay:X` the fuzz target over
-# its corpus, `script:X` a file of tests/end_to_end, `tour` the output that README.md shows.
+# its corpus, `web:X` a file of web/tests, `script:X` a file of tests/end_to_end, `tour` the output that README.md and docs/ show.
 VIEWS = ["tour", "script:test_mono_files", "script:test_views", "script:test_report", "script:test_diff"]
 VERBS = ["tour", "script:test_help", "script:test_report", "script:test_diff", "script:test_record_filters",
          "script:test_mono_files", "script:test_views", "script:test_stacktrack", "script:test_sampler_tools",
@@ -25,13 +25,16 @@ RELATED = {
     "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import",
                                "script:test_stacktrack"],
     "src/formats/csi": ["unit:formats_csi", "replay:csi_path_metadata", "unit:import", "script:test_paths"],
-    "src/import/csi": ["unit:import", "replay:core_file", "script:test_paths"],
-    "src/analysis/isolation": ["unit:analysis", "script:test_isolate"],
+    "src/import/csi": ["unit:import", "replay:core_file", "script:test_paths",
+                       "script:test_path_sources"],
+    "src/analysis/isolation": ["unit:analysis", "script:test_isolate", "script:test_isolate_calls"],
+    "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store"],
     "src/analysis/paths": ["unit:analysis", "script:test_paths"],
-    "src/cli/study": ["script:test_isolate", "unit:cli"],
+    "src/cli/study": ["script:test_study", "script:test_isolate", "unit:cli"],
     "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths"],
     "src/program": ["unit:program", "replay:instrumentation_map", "unit:import", "tour", "script:test_sites",
-                    "script:test_reliability_names", "script:test_sampler_tools", "script:test_paths"],
+                    "script:test_reliability_names", "script:test_sampler_tools", "script:test_paths",
+                    "script:test_path_sources", "script:test_symbols", "replay:core_file"],
     "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "script:test_record_filters",
                   *VIEWS],
     "src/import": ["unit:import", "unit:analysis", "script:test_record_filters", *VIEWS,
@@ -41,21 +44,23 @@ RELATED = {
                      "script:test_mono_reports", "script:test_mono_windows"],
     "src/output": ["unit:output", "unit:import", *VIEWS, "script:test_record_filters", "script:test_exports",
                    "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
-                   "script:test_mono_answers"],
+                   "script:test_mono_answers", "script:test_perfetto"],
     "src/api": [*VIEWS, "script:test_exports", "script:test_install"],
     "src/cli": VERBS,
-    "src/report": VERBS,
-    "web": ["unit:output", "script:test_flame_page"],
+    "src/report": ["unit:report", *VERBS],
+    "web": ["web:calls", "web:names", "web:kit", "web:flame", "unit:output", "script:test_flame_page"],
     "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_recorder_children",
                      "script:test_xray_recorder_rows"],
     "runtime/stacktrack": ["unit:stacktrack", "script:test_stacktrack_runtime", "script:test_stacktrack_values",
                            "script:test_recorder_children", "script:test_recorder_signals",
                            "script:test_recorder_clocks"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
-                        "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows"],
+                        "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows",
+                        "script:test_sampler_accesses"],
     "instrument": ["script:test_sampler_flags", "script:test_sampler_examples",
                    "script:test_sampler_compiler", "script:test_sampler_accesses", "script:test_sampler_places",
-                   "script:test_sampler_dataflow", "script:test_sampler_regions"],
+                   "script:test_sampler_dataflow", "script:test_sampler_regions",
+                   "script:test_sampler_ir", "script:test_sampler_statistics"],
 }
 RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_shared"]
 # What scripts run besides the program itself.
@@ -95,6 +100,8 @@ class Tests:
             return [name + "_fuzz"]
         if kind == "tour":
             return ["telltale", *RECORDERS]
+        if kind == "web":
+            return ["web/page.html"]
         if name in SCRIPT_TARGETS:
             return ["telltale", *SCRIPT_TARGETS[name]]
         if re.search(r"recorder|stacktrack_", name):
@@ -118,6 +125,9 @@ class Tests:
         if kind == "tour":
             return tree.run([sys.executable, "tools/check_tour.py", tree.environment["TELLTALE"]], seconds, limited=True,
                             cpu_seconds=cpu_seconds)
+        if kind == "web":
+            test = name if name == "types" else "web/tests/%s.test.mjs" % name
+            return tree.run([sys.executable, "tests/web_test.py", test], seconds)
         return tree.run([sys.executable, "-B", "-m", "unittest", "-f", name], seconds, cpu_seconds=cpu_seconds,
                         cwd=tree.source / "tests" / "end_to_end", limited=not SETS_LIMITS.search(name))
 
@@ -127,6 +137,8 @@ class Tests:
 
     def exists(self, test, tree):
         kind, _, name = test.partition(":")
+        if kind == "web":
+            return (tree.source / "web" / "tests" / (name + ".test.mjs")).is_file()
         if kind == "script":
             return (tree.source / "tests" / "end_to_end" / (name + ".py")).is_file()
         return kind == "tour" or tree.ninja("-t", "query", self.targets(test)[0])[0] == 0

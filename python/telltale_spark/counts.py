@@ -1,0 +1,68 @@
+"""Counts over a store's runs, computed by Spark. Only counts reach the driver."""
+import dataclasses
+
+from pyspark.sql import functions as F
+
+SCALE = 1 << 30  # of times, as in telltale: whole numbers, so that sums do not depend on their order
+
+
+@dataclasses.dataclass
+class Tally:
+    failing: int
+    successful: int
+    patterns: dict  # (group, site): {counted: [successful, failing runs]}
+    reported: dict  # group: [successful, failing runs] that have it in their report
+
+
+class StoreCounts:
+    """The runs of an application in a store, as tables of what they observed."""
+
+    def __init__(self, spark, store, application, build, groups, known):
+        # Builds are texts, also those that look like a number.
+        spark.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+        files = spark.read.parquet(f"{store}/runs").where((F.col("application") == application) & F.col("build").startswith(build))
+        self.skipped = files.where(F.col("label") == "skipped").count()
+        labelled = files.where(F.col("label") != "skipped")
+        self.without_report = labelled.where(F.col("bytes") == 0).count()
+        # An id is unique in an application.
+        sections = labelled.where(F.col("bytes") > 0).select("id", (F.col("label") == "failed").alias("failed"), F.explode_outer("sections").alias("s"))
+        sections = sections.select("id", "failed", F.col("s.unit").alias("unit"), F.col("s.scheme").alias("scheme"), F.col("s.sites").alias("sites"),
+                                   F.col("s.counted").alias("counted"), F.col("s.first").alias("first"))
+        numbers = {(group.unit, group.scheme): number for number, group in enumerate(groups)}
+        rows = [(unit, scheme, numbers.get((unit, scheme), -1), len(groups[numbers[unit, scheme]].rows) if (unit, scheme) in numbers else 0)
+                for unit, scheme in sorted(known)]
+        table = spark.createDataFrame(rows, "unit string, scheme string, `group` int, size int")
+        joined = sections.join(F.broadcast(table), ["unit", "scheme"], "left")
+        # A run counts if a program has the sites of one of its sections.
+        runs = joined.groupBy("id", "failed").agg(F.max(F.col("group").isNotNull()).alias("resolved"))
+        self.unresolved = runs.where(~F.col("resolved")).count()
+        self.runs = runs.where("resolved").select("id", "failed").cache()
+        self.sections = joined.where("`group` >= 0").select("id", "failed", "group", "size", "sites", "counted", "first")
+        pairs = self.sections.select("id", "failed", "group", "size", F.explode(F.arrays_zip("sites", "counted")).alias("o"))
+        self.observed = pairs.select("id", "failed", "group", F.col("o.sites").alias("site"), F.col("o.counted").alias("counted"), "size") \
+            .where(F.col("site") < F.col("size")).drop("size").cache()
+
+    def tally(self, discarded=()):
+        """Counts of the runs in which none of the (group, site, patterns) was true."""
+        runs, observed, sections = self.runs, self.observed, self.sections
+        for group, site, patterns in discarded:
+            gone = self.observed.where((F.col("group") == group) & (F.col("site") == site) & F.col("counted").isin(*patterns)).select("id")
+            runs, observed, sections = (each.join(gone, "id", "left_anti") for each in (runs, observed, sections))
+        labels = {row["failed"]: row["count"] for row in runs.groupBy("failed").count().collect()}
+        tally = Tally(labels.get(True, 0), labels.get(False, 0), {}, {})
+        for row in observed.groupBy("group", "site", "counted", "failed").count().toLocalIterator():
+            tally.patterns.setdefault((row["group"], row["site"]), {}).setdefault(row["counted"], [0, 0])[row["failed"]] += row["count"]
+        for row in sections.groupBy("group", "failed").agg(F.countDistinct("id").alias("runs")).collect():
+            tally.reported.setdefault(row["group"], [0, 0])[row["failed"]] += row["runs"]
+        return tally
+
+    def first_times(self):
+        """(group, site, counted): sum of times and their number, over failing runs that tell when a site was first observed."""
+        timed = self.sections.where("failed AND first IS NOT NULL") \
+            .select("id", "group", "size", F.explode(F.arrays_zip("sites", "counted", "first")).alias("o")) \
+            .select("id", "group", "size", F.col("o.sites").alias("site"), F.col("o.counted").alias("counted"), F.col("o.first").alias("first")) \
+            .where("first > 0 AND site < size")
+        last = timed.groupBy("id").agg(F.max("first").alias("last"))
+        share = F.floor(F.col("first").cast("double") / F.col("last").cast("double") * F.lit(float(SCALE)))
+        sums = timed.join(last, "id").groupBy("group", "site", "counted").agg(F.sum(share).alias("sum"), F.count("*").alias("runs"))
+        return {(row["group"], row["site"], row["counted"]): (int(row["sum"]), row["runs"]) for row in sums.toLocalIterator()}
