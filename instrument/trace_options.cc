@@ -155,8 +155,10 @@ std::vector<TraceOptionHelp> trace_option_help() {
       {"--indirect-style=STYLE",
        "How a function with variants chooses one: std, by a variable of the program (default), or "
        "ifunc, once when the program is loaded."},
-      {"-path-array-size=N", "Keeps the last N paths of each activation; 10 by default."},
-      {"-hash-size=N", "Excludes functions with more than N paths; by default none."},
+      {"-path-array-size=N",
+       "Keeps the last N paths of each activation; 10 by default. N may be the next word."},
+      {"-hash-size=N",
+       "Excludes functions with more than N paths; by default none. N may be the next word."},
       {"-silent", "Prints no warnings about functions that are not instrumented."},
       {"-no-filter",
        "Keeps mechanisms that say nothing about a function, such as paths without branches."},
@@ -164,6 +166,11 @@ std::vector<TraceOptionHelp> trace_option_help() {
        "Uses the names of csi-cc's debug information for the variables, instead of those of its "
        "manual."},
   };
+}
+
+bool takes_next_word(std::string_view word) {
+  return is_option(word, "trace") || is_option(word, "path-array-size") ||
+         is_option(word, "hash-size");
 }
 
 bool parse_trace_option(std::string_view word, TraceOptions& options,

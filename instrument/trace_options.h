@@ -50,6 +50,9 @@ struct TraceOptionHelp {
 };
 std::vector<TraceOptionHelp> trace_option_help();
 
+// Whether the value may be the next word, without "=": --trace, -path-array-size, -hash-size.
+bool takes_next_word(std::string_view word);
+
 // Parses one option. Returns false if it is not one of ours. Sets `error` if its value is invalid.
 // A number that is no positive integer is ignored, with a `warning`, as csi-cc does.
 bool parse_trace_option(std::string_view word, TraceOptions& options,

@@ -35,6 +35,14 @@ std::string schema_error(std::string_view text) {
   return parse_schema(text, "s", options).value_or("");
 }
 
+TEST(TraceOptions, ValuesThatMayBeTheNextWord) {
+  EXPECT_TRUE(takes_next_word("-path-array-size"));
+  EXPECT_TRUE(takes_next_word("--hash-size"));
+  EXPECT_TRUE(takes_next_word("--trace"));
+  EXPECT_FALSE(takes_next_word("-path-array-size=5"));
+  EXPECT_FALSE(takes_next_word("-csi-opt"));
+}
+
 TEST(TraceOptions, NumbersAreInAnyBaseOfC) {
   EXPECT_EQ(parsed({"-path-array-size=25"}).ring_size, 25U);
   EXPECT_EQ(parsed({"--path-array-size=0x10"}).ring_size, 16U);

@@ -26,6 +26,8 @@ constexpr std::array<std::string_view, 30> kTakesNext = {
     "-iquote",      "-Xassembler", "-Xlinker", "-target",    "-arch",     "-Xclang",
     "-z",           "-u",          "-imacros", "-idirafter", "-isysroot", "--sysroot",
     "-include-pch", "-mllvm",      "-T",       "-e",         "--param",   "-Xpreprocessor"};
+// With these options clang does not link libc, which runtimes need.
+constexpr std::array<std::string_view, 3> kNoLibc = {"-nostdlib", "-nodefaultlibs", "-nolibc"};
 constexpr std::array<std::string_view, 5> kHeaderEndings = {".h", ".hh", ".H", ".hpp", ".hxx"};
 
 template <std::size_t kSize>
@@ -61,6 +63,7 @@ struct Parts {
   bool only_headers = true;  // all inputs so far are headers
   bool is_static = false;    // the program needs no dynamic linker
   bool is_library = false;   // a shared object
+  bool has_libc = true;
   bool threads_given = false;
   bool threads_by_clang = false;
   std::optional<std::string> error;
@@ -98,6 +101,14 @@ std::vector<std::string> words_of_runtime(const Parts& parts, const std::string&
   return words;
 }
 
+// The crash handler of traced programs. Libraries need none: that of the program serves them.
+std::vector<std::string> words_of_crash_handler(const Parts& parts, const std::string& folder) {
+  std::vector<std::string> words{"-Wl,-u,telltale_paths_v1"};
+  if (!parts.is_static) words.emplace_back("-Wl,-u,telltale_paths_threads_v1");
+  words.insert(words.end(), {"-Xlinker", folder + "/libtelltale_paths.a"});
+  return words;
+}
+
 void take_language(const std::string& name, Parts& parts) {
   parts.language = name == "none" ? "" : name;
 }
@@ -130,6 +141,7 @@ void take_word(const std::string& word, Parts& parts) {
   parts.threads_by_clang = parts.threads_by_clang || word == "-pthread" || word == "-fopenmp" ||
                            word.starts_with("-fopenmp=");
   parts.links = parts.links && !is_one_of(kNoLink, word) && !word.starts_with("-print-");
+  parts.has_libc = parts.has_libc && !is_one_of(kNoLibc, word);
   parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
   parts.is_library = parts.is_library || word == "-shared" || word == "--shared";
   if (word == "-" || !word.starts_with("-")) {
@@ -146,8 +158,9 @@ Parts sort_out(const std::vector<std::string>& given) {
   for (const std::string& word : instrument::trace_options_of_environment())
     take_trace_word(word, parts);
   for (std::size_t i = 0; i < given.size() && !parts.error; ++i) {
-    if ((given[i] == "--trace" || given[i] == "-trace") && i + 1 < given.size()) {
-      take_trace_word("--trace=" + given[++i], parts);
+    if (instrument::takes_next_word(given[i]) && i + 1 < given.size()) {
+      const std::string option = given[i];
+      take_trace_word(option + "=" + given[++i], parts);
     } else if (is_one_of(kTakesNext, given[i]) && i + 1 < given.size()) {
       parts.clang.push_back(given[i]);
       parts.clang.push_back(given[++i]);
@@ -199,15 +212,29 @@ std::vector<std::string> words_of(const std::string& text) {
 
 namespace {
 
-// Does clang know -fbasic-block-address-map here? It refuses it for most targets, and GNU as does
-// not know the section.
-bool knows_block_map(const std::vector<std::string>& words) {
+// The target, or its processor alone if none is given.
+std::string target_of(const std::vector<std::string>& words) {
   std::string target = TELLTALE_HOST_PROCESSOR;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "-fno-integrated-as" || words[i] == "-no-integrated-as") return false;
     if (words[i].starts_with("--target=")) target = words[i].substr(9);
     if (words[i] == "-target" && i + 1 < words.size()) target = words[i + 1];
   }
+  return target;
+}
+
+// Is the target this machine's? Runtimes are built for it alone.
+bool is_native(const std::string& target) {
+  return target == TELLTALE_HOST_PROCESSOR || (target.starts_with(TELLTALE_HOST_PROCESSOR) &&
+                                               target.find("linux-gnu") != std::string::npos);
+}
+
+// Does clang know -fbasic-block-address-map here? It refuses it for most targets, and GNU as does
+// not know the section.
+bool knows_block_map(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "-fno-integrated-as" || word == "-no-integrated-as") return false;
+  }
+  const std::string target = target_of(words);
   for (const std::string_view system : {"windows", "mingw", "apple", "darwin", "uefi"}) {
     if (target.find(system) != std::string::npos) return false;
   }
@@ -252,7 +279,12 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     quietly(words);
   }
   if (!parts.links || parts.only_headers) return result;
-  std::vector<std::string> words = words_of_runtime(parts, installation.library);
+  std::vector<std::string> words;
+  // First: both runtimes interpose pthread_create, and this one serves the other.
+  if (traces && !parts.is_library && parts.has_libc && is_native(target_of(out)))
+    words = words_of_crash_handler(parts, installation.library);
+  const std::vector<std::string> more = words_of_runtime(parts, installation.library);
+  words.insert(words.end(), more.begin(), more.end());
   quietly(words);
   return result;
 }

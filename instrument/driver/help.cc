@@ -81,6 +81,10 @@ Section environment() {
        {"SAMPLER_SEED", "Seed of the random numbers: the same seed gives the same sample."},
        {"SAMPLER_EVENT_COUNTDOWNS", "File of countdowns for -fsampler-random=offline."},
        {"SAMPLER_VERBOSE", "Prints on standard error whether the program writes a report."},
+       {"TELLTALE_PATHS",
+        "File that a program built with --trace writes when it crashes: a small core file; %p "
+        "becomes the process ID."},
+       {"TELLTALE_PATHS_AT_EXIT", "If not empty: the same when the program calls exit()."},
        {"PT_ARRAY_SIZE, PT_HASH_SIZE", "The same as -path-array-size= and -hash-size=, which win."},
        {"CSI_SILENT", "The same as -silent."},
        {"TELLTALE_CLANG_RELEASE",

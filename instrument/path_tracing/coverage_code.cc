@@ -248,6 +248,7 @@ class Coverage {
         is_shared ? function_.getLinkage() : llvm::GlobalValue::ExternalLinkage,
         llvm::Constant::getNullValue(type), name);
     if (function_.hasLocalLinkage()) global->setLinkage(llvm::GlobalValue::InternalLinkage);
+    tell_crash_handler();
     if (is_shared) global->setComdat(function_.getComdat());
     if (!global->hasLocalLinkage()) global->setVisibility(llvm::GlobalValue::HiddenVisibility);
     global->setDSOLocal(true);
@@ -260,6 +261,18 @@ class Coverage {
       debug.finalize();
     }
     return global;
+  }
+
+  // With this symbol, the crash handler (runtime/paths) writes the program's data, too.
+  void tell_crash_handler() {
+    constexpr const char* kName = "telltale_paths_coverage_v1";
+    if (module_.getGlobalVariable(kName) != nullptr) return;
+    llvm::Type* const byte = llvm::Type::getInt8Ty(module_.getContext());
+    auto* const mark =
+        new llvm::GlobalVariable(module_, byte, true, llvm::GlobalValue::WeakAnyLinkage,
+                                 llvm::Constant::getNullValue(byte), kName);
+    mark->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    mark->setDSOLocal(true);
   }
 
   static llvm::DIType* debug_type(llvm::DIBuilder& debug, const Kind& kind, std::uint32_t count) {

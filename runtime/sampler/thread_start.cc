@@ -45,6 +45,10 @@ void link_thread_hooks() {}
 
 }  // namespace telltale::sampler
 
+// For a runtime whose pthread_create comes first (runtime/paths).
+extern "C" void telltale_sampler_begin_thread_v1();
+extern "C" void telltale_sampler_begin_thread_v1() { telltale::sampler::install_signal_stack(); }
+
 // Weak: a sanitizer in the executable interposes pthread_create as well, and must come first.
 #ifdef TELLTALE_BEFORE_LIBC
 extern "C" __attribute__((weak, visibility("default"))) int pthread_create(

@@ -185,12 +185,12 @@ std::vector<CallPredicates::Function> find_functions(const std::vector<ReadRun>&
 
 }  // namespace
 
-Result<CallEvidence> read_call_evidence(std::span<const RunRecording> recordings,
-                                        const OpenRecording& open, size_t workers) {
+Result<RecordingEvidence> read_call_evidence(std::span<const RunRecording> recordings,
+                                             const OpenRecording& open, size_t workers) {
   std::vector<ReadRun> read(recordings.size());
   parallel_for(recordings.size(), worker_count(workers),
                [&](size_t i, size_t) { read[i] = read_run(recordings[i], open); });
-  CallEvidence evidence;
+  RecordingEvidence evidence;
   for (const ReadRun& run : read) {
     if (run.error) return std::unexpected(*run.error);
     evidence.problems.merge(run.problems);

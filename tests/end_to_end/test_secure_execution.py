@@ -23,6 +23,8 @@ VARIABLES = {
     "SAMPLER_SPARSITY": ("is not a number", {}),
     "SAMPLER_TRACE": ("{place}/trace", {}),
     "SAMPLER_VERBOSE": ("1", {}),
+    "TELLTALE_PATHS": ("{place}/paths", {"TELLTALE_PATHS_AT_EXIT": "1"}),
+    "TELLTALE_PATHS_AT_EXIT": ("1", {"TELLTALE_PATHS": "{place}/paths"}),
     "TELLTALE_STACKTRACK": ("path={place}/stream.tlg", {}),
     "TELLTALE_XRAY": ("file={place}/trace.xray", {}),
 }
@@ -55,6 +57,7 @@ def commands(place):
             ["-Wl,-u,telltale_xray_start", libraries["xray"] / "libtelltale_xray.a"])
     if list((BUILD / "lib/telltale").glob("telltale-sampler-clang-*.so")):
         found["Sampler runtime"] = ("SAMPLER_", sampler(), [rpath])
+        found["crash handler of traced programs"] = ("TELLTALE_PATHS", [BUILD / "bin/telltale-c++", "-O1", "--trace=pt.schema", "-silent"], [])
     return found
 
 

@@ -5,6 +5,7 @@
 #include "cli/study/stored_evidence.h"
 #include "import/call_evidence.h"
 #include "import/open_recording.h"
+#include "import/path_evidence.h"
 #include "import/sampler/sampler_evidence.h"
 #include "import/sampler/sampler_predicates.h"
 
@@ -32,12 +33,13 @@ void use_reports(const IsolationSources& sources, size_t workers, LabelledEviden
   }
 }
 
-Result<void> use_recordings(const IsolationSources& sources, size_t workers,
+// The capabilities of the first recording that can be read decide what is compared.
+Result<void> use_recordings(const IsolationSources& sources, size_t workers, bool has_paths,
                             LabelledEvidence& evidence) {
   std::vector<RunRecording> recordings;
   for (const RunReport& report : evidence.input->reports)
     recordings.push_back({report.path, report.failed});
-  Result<CallEvidence> read = read_call_evidence(
+  Result<RecordingEvidence> read = (has_paths ? read_path_evidence : read_call_evidence)(
       recordings,
       [&](const RunRecording& run) {
         OpenOptions options;
@@ -57,16 +59,16 @@ Result<void> use_recordings(const IsolationSources& sources, size_t workers,
   return {};
 }
 
-// Whether the first run that left a recording left counts at sites.
-bool has_counts(const IsolationInput& input, const InputLimits& limits) {
+// Of the first run that left a recording; null: none did.
+std::unique_ptr<const Recording> first_recording(const IsolationInput& input,
+                                                 const InputLimits& limits) {
   for (const RunReport& report : input.reports) {
     OpenOptions options;
     options.files = {report.path};
     options.limits = limits;
-    if (const auto recording = open_recording(options))
-      return (*recording)->has(Capability::counts_at_sites);
+    if (auto recording = open_recording(options)) return *std::move(recording);
   }
-  return false;
+  return nullptr;
 }
 
 }  // namespace
@@ -81,12 +83,16 @@ Result<LabelledEvidence> read_labelled_evidence(const IsolationSources& sources,
   evidence.input = std::make_unique<const IsolationInput>(*std::move(input));
   evidence.problems.merge(evidence.input->problems);
   const bool has_sites = !evidence.input->sites.sections().empty();
-  if (has_sites || has_counts(*evidence.input, sources.limits)) {
+  const auto first = has_sites ? nullptr : first_recording(*evidence.input, sources.limits);
+  const auto has = [&](Capability what) { return first != nullptr && first->has(what); };
+  if (has_sites || has(Capability::counts_at_sites)) {
     if (!has_sites) {
       return usage_error("no site information: use --program for the programs of the reports");
     }
     use_reports(sources, workers, evidence);
-  } else if (auto used = use_recordings(sources, workers, evidence); !used) {
+  } else if (auto used =
+                 use_recordings(sources, workers, has(Capability::paths_in_frames), evidence);
+             !used) {
     return std::unexpected(used.error());
   }
   return evidence;

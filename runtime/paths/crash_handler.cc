@@ -1,0 +1,144 @@
+// TELLTALE_PATHS=FILE: a program that crashes writes FILE. TELLTALE_PATHS_AT_EXIT=1: also one that
+// calls exit() or returns from main.
+//
+// telltale-cc --trace links this into programs. Without the variable it does nothing.
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "core_writer.h"
+#include "signal_stack.h"
+#include "system.h"
+
+namespace telltale::paths {
+namespace {
+
+// Those for which the kernel would write a core file.
+constexpr int kSignals[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL,  SIGQUIT,
+                            SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
+// Not blocked in the handler: a fault in it ends the process.
+constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+constexpr int kSignalLimit = 65;
+constexpr size_t kPathBytes = 4096;
+constexpr int kMostWaitMs = 900;
+
+struct sigaction before[kSignalLimit];
+char pattern[kPathBytes];
+int writer = 0;  // the thread that writes the file
+int done = 0;
+
+// Expands "%p" to the process id and "%%" to "%". False if the name is too long.
+bool expand(char* path) {
+  size_t used = 0;
+  for (const char* from = pattern; *from != 0; ++from) {
+    char digits[16];
+    size_t count = 0;
+    if (*from == '%' && from[1] == 'p') {
+      for (auto number = static_cast<unsigned>(::getpid()); number != 0; number /= 10)
+        digits[count++] = static_cast<char>('0' + number % 10);
+      ++from;
+    } else {
+      if (*from == '%' && from[1] == '%') ++from;
+      digits[count++] = *from;
+    }
+    if (used + count >= kPathBytes) return false;
+    while (count > 0) path[used++] = digits[--count];
+  }
+  path[used] = 0;
+  return true;
+}
+
+// Restores the previous action, and raises the signal again: at once if the instruction faults
+// again, else when the handler returns.
+void hand_on(int signal, siginfo_t* info) {
+  ::sigaction(signal, &before[signal], nullptr);
+  const bool comes_by_itself =
+      info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP && signal != SIGSYS;
+  if (!comes_by_itself) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), thread_id(), signal, info);
+}
+
+// The first thread writes; others wait for it. A fault while it writes ends the process.
+void write_once(int signal, const siginfo_t& info, const ucontext_t& context) {
+  const int self = thread_id();
+  int nobody = 0;
+  if (__atomic_compare_exchange_n(&writer, &nobody, self, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_RELAXED)) {
+    static char path[kPathBytes];
+    if (expand(path)) write_core(path, signal, info, context);
+    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
+  } else if (nobody != self) {
+    wait_until(kMostWaitMs, [] { return __atomic_load_n(&done, __ATOMIC_ACQUIRE) != 0; });
+  }
+}
+
+void on_fatal(int signal, siginfo_t* info, void* context) {
+  const int kept = errno;
+  write_once(signal, *info, *static_cast<const ucontext_t*>(context));
+  hand_on(signal, info);
+  errno = kept;
+}
+
+// The functions that led to a call of exit() are on the stack.
+void on_exit() {
+  const siginfo_t none = {};
+  ucontext_t here;
+  if (::getcontext(&here) == 0) write_once(0, none, here);
+}
+
+// Makes the name absolute: the program may change its folder.
+bool take_pattern(const char* name) {
+  size_t used = 0;
+  if (*name != '/') {
+    static char folder[kPathBytes];
+    if (::getcwd(folder, sizeof(folder)) == nullptr) return false;
+    for (const char* from = folder; *from != 0; ++from) {
+      if (used + 3 >= kPathBytes) return false;
+      if (*from == '%') pattern[used++] = '%';
+      pattern[used++] = *from;
+    }
+    pattern[used++] = '/';
+  }
+  const size_t bytes = ::strlen(name) + 1;
+  if (bytes > kPathBytes - used) return false;
+  ::memcpy(pattern + used, name, bytes);
+  return true;
+}
+
+void watch_signals() {
+  struct sigaction action = {};
+  action.sa_sigaction = on_fatal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigemptyset(&action.sa_mask);
+  for (const int signal : kSignals) ::sigaddset(&action.sa_mask, signal);
+  for (const int signal : kFaults) ::sigdelset(&action.sa_mask, signal);
+  for (const int signal : kSignals) {
+    ::sigaction(signal, nullptr, &before[signal]);
+    // Ignored signals stay ignored.
+    if ((before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_IGN)
+      continue;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+__attribute__((constructor)) void begin() {
+#if defined(__x86_64__)
+  // A program with other rights than its caller must not obey the caller's environment.
+  const char* const name = ::secure_getenv("TELLTALE_PATHS");
+  if (name == nullptr || *name == 0 || !take_pattern(name) || !prepare_core_writer()) return;
+  prepare_signal_stacks();
+  give_signal_stack();
+  watch_signals();
+  const char* const at_exit = ::secure_getenv("TELLTALE_PATHS_AT_EXIT");
+  if (at_exit != nullptr && *at_exit != 0) ::atexit(on_exit);
+#endif
+}
+
+}  // namespace
+}  // namespace telltale::paths
+
+// The driver links this file by the name.
+extern "C" {
+extern const char telltale_paths_v1;
+const char telltale_paths_v1 = 0;
+}

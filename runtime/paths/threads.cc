@@ -1,0 +1,126 @@
+#include "threads.h"
+
+#include <signal.h>
+#include <string.h>
+
+#include "system.h"
+
+namespace telltale::paths {
+namespace {
+
+constexpr int kAnswerMs = 200;
+constexpr int kMostHeldMs = 5000;
+
+Threads* asked = nullptr;
+int released = 0;
+int stop_signal = 0;
+struct sigaction before;
+
+uint64_t thread_pointer() {
+  uint64_t pointer = 0;
+#if defined(__x86_64__)
+  asm("mov %%fs:0, %0" : "=r"(pointer));
+#endif
+  return pointer;
+}
+
+void on_stop(int, siginfo_t*, void* context) {
+  const int kept = errno;
+  const int self = thread_id();
+  Threads* const threads = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);
+  for (size_t i = 0; threads != nullptr && i < threads->count; ++i) {
+    Thread& thread = threads->all[i];
+    if (thread.tid != self) continue;
+    take_registers(*static_cast<const ucontext_t*>(context), thread);
+    __atomic_store_n(&thread.has_registers, 1, __ATOMIC_RELEASE);
+    wait_until(kMostHeldMs, [] { return __atomic_load_n(&released, __ATOMIC_ACQUIRE) != 0; });
+    break;
+  }
+  errno = kept;
+}
+
+// A signal that the program does not use; 0: none.
+int unused_signal() {
+  for (int signal = SIGRTMAX; signal >= SIGRTMIN; --signal) {
+    if (::sigaction(signal, nullptr, &before) == 0 && (before.sa_flags & SA_SIGINFO) == 0 &&
+        before.sa_handler == SIG_DFL)
+      return signal;
+  }
+  return 0;
+}
+
+void list_threads(Threads& threads, int self) {
+  struct Entry {  // linux_dirent64
+    uint64_t inode;
+    uint64_t offset;
+    uint16_t bytes;
+    uint8_t type;
+    char name[1];  // and more
+  };
+  const File folder("/proc/self/task", O_RDONLY | O_DIRECTORY);
+  alignas(Entry) static char entries[4096];
+  for (;;) {
+    const long got = folder.list(entries, sizeof(entries));
+    if (got <= 0) return;
+    for (long at = 0; at < got;) {
+      const auto* const entry = reinterpret_cast<const Entry*>(entries + at);
+      at += entry->bytes;
+      int tid = 0;
+      for (const char* c = entry->name; *c >= '0' && *c <= '9'; ++c) tid = tid * 10 + (*c - '0');
+      if (tid == 0 || tid == self || threads.count == Threads::kMost) continue;
+      threads.all[threads.count].tid = tid;
+      threads.all[threads.count++].has_registers = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void take_registers(const ucontext_t& context, Thread& thread) {
+  ::memset(&thread.registers, 0, sizeof(thread.registers));
+  thread.thread_pointer = thread_pointer();
+#if defined(__x86_64__)
+  // In the order of user_regs_struct; -1: segments and others that nobody needs.
+  static constexpr int kOrder[] = {REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11,
+                                   REG_R10, REG_R9,  REG_R8,  REG_RAX, REG_RCX, REG_RDX, REG_RSI,
+                                   REG_RDI, -1,      REG_RIP, -1,      REG_EFL, REG_RSP};
+  constexpr size_t kSystemCall = 15;
+  constexpr size_t kThreadPointer = 21;
+  for (size_t i = 0; i < sizeof(kOrder) / sizeof(kOrder[0]); ++i) {
+    if (kOrder[i] >= 0)
+      thread.registers[i] = static_cast<elf_greg_t>(context.uc_mcontext.gregs[kOrder[i]]);
+  }
+  thread.registers[kSystemCall] = ~elf_greg_t{0};
+  thread.registers[kThreadPointer] = thread.thread_pointer;
+#else
+  (void)context;
+#endif
+}
+
+void stop_threads(Threads& threads) {
+  const size_t first = threads.count;
+  list_threads(threads, thread_id());
+  stop_signal = threads.count > first ? unused_signal() : 0;
+  if (stop_signal == 0) return;
+  __atomic_store_n(&released, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&asked, &threads, __ATOMIC_RELEASE);
+  struct sigaction action = {};
+  action.sa_sigaction = on_stop;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  ::sigfillset(&action.sa_mask);
+  ::sigaction(stop_signal, &action, nullptr);
+  for (size_t i = first; i < threads.count; ++i)
+    ::syscall(SYS_tgkill, ::getpid(), threads.all[i].tid, stop_signal);
+  wait_until(kAnswerMs, [&] {
+    for (size_t i = first; i < threads.count; ++i) {
+      if (__atomic_load_n(&threads.all[i].has_registers, __ATOMIC_ACQUIRE) == 0) return false;
+    }
+    return true;
+  });
+  __atomic_store_n(&asked, nullptr, __ATOMIC_RELEASE);  // an answer comes too late now
+}
+
+// The handler stays: a thread that blocks the signal may still receive it.
+void release_threads() { __atomic_store_n(&released, 1, __ATOMIC_RELEASE); }
+
+}  // namespace telltale::paths

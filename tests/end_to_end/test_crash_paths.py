@@ -1,0 +1,158 @@
+"""TELLTALE_PATHS: what a traced program writes when it crashes, read by telltale, gdb and readelf."""
+import csv
+import io
+import re
+import signal
+import stat
+import unittest
+
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
+from test_paths import TELLTALE, lines_of, paths, traced_frames
+
+SOURCE = SOURCE_DIR / "tests/programs/csi/crash_ways.c"
+TEXT = SOURCE.read_text().splitlines()
+
+
+def line(text):
+    """The number of the only line that contains the text."""
+    (number,) = [number for number, each in enumerate(TEXT, 1) if text in each]
+    return number
+
+
+class CrashPaths(SamplerCase):
+    def setUp(self):
+        super().setUp()
+        self.program = build(self.path("crash_ways"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", "-pthread", SOURCE)
+        self.file = self.path("paths")
+
+    def crash(self, how, program=None, **environment):
+        self.file.unlink(missing_ok=True)
+        done = run(program or self.program, how, env={"TELLTALE_PATHS": str(self.file), **environment}, cwd=self.folder)
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith("paths.")], [], "a temporary file is left")
+        return done
+
+    def check_parse(self, frame):
+        """The frame of parse("12-") or parse("31-"), stopped in its call of end()."""
+        self.assertEqual((frame["function"], frame["line"], frame["complete_history"]), ("parse", line("end(how, value);"), True))
+        self.assertEqual(len(frame["paths"]), 2)
+        for path in frame["paths"]:
+            self.assertIn(line("value = value * 10"), lines_of(path["blocks"]))
+        self.assertIn(line("end(how, value);"), lines_of(frame["partial"]["blocks"]))
+        self.assertNotIn(line("value = value * 10"), lines_of(frame["partial"]["blocks"]))
+
+    def test_a_fault(self):
+        self.assertEqual(self.crash("fault").returncode, -signal.SIGSEGV)
+        document = paths(self.file, "--program", self.program)
+        self.assertEqual(document["stopped_by"], "signal 11 (Segmentation fault)")
+        frames = traced_frames(document)
+        self.assertEqual([frame["function"] for frame in frames], ["end", "parse", "main"])
+        self.check_parse(frames[1])
+        # main's path has all comparisons of its argument, and ends at the last call.
+        self.assertIn(line('"none"'), lines_of(frames[2]["partial"]["blocks"]))
+        self.assertLess(self.file.stat().st_size, 12_000)
+        self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
+
+    def test_abort_and_a_sent_signal(self):
+        for how, number in (("abort", signal.SIGABRT), ("kill", signal.SIGQUIT)):
+            with self.subTest(how):
+                self.assertEqual(self.crash(how).returncode, -number)
+                frames = traced_frames(paths(self.file, "--program", self.program))
+                self.check_parse(next(frame for frame in frames if frame["function"] == "parse"))
+
+    def test_all_threads(self):
+        self.assertEqual(self.crash("thread").returncode, -signal.SIGSEGV)
+        document = paths(self.file, "--program", self.program)
+        self.assertEqual(len(document["threads"]), 3)
+        self.assertEqual([frame["function"] for frame in traced_frames(document)], ["end", "parse"])
+        self.check_parse(traced_frames(document)[1])
+        others = {frame["function"]: frame for thread in (1, 2) for frame in traced_frames(document, thread)}
+        self.assertEqual(set(others), {"main", "wait_for_ever"})
+        # The third turn of the loop waits.
+        self.assertEqual(others["wait_for_ever"]["complete_history"], True)
+        self.assertEqual(len(others["wait_for_ever"]["paths"]), 2)
+        self.assertIn(line("if (i == 2) pause();"), lines_of(others["wait_for_ever"]["partial"]["blocks"]))
+
+    def test_stacks_that_overflow(self):
+        for how in ("overflow", "overflow-in-thread"):
+            with self.subTest(how):
+                self.assertEqual(self.crash(how).returncode, -signal.SIGSEGV)
+                done = run(TELLTALE, "paths", self.file, "--program", self.program)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                frames = re.findall(r"^#\d+ +recurse at crash_ways.c", done.stdout, re.M)
+                self.assertGreater(len(frames), 100)
+                self.assertIn("no further frames: the core file has no memory at", done.stdout)
+                self.assertLess(self.file.stat().st_size, 120_000)
+
+    def test_a_static_program(self):
+        program = build(self.path("static"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", "-static", "-pthread", SOURCE)
+        self.assertEqual(self.crash("fault", program).returncode, -signal.SIGSEGV)
+        frames = traced_frames(paths(self.file, "--program", program))
+        self.check_parse(frames[1])
+
+    def test_debuggers_read_it(self):
+        self.crash("thread")
+        headers = run("readelf", "-lnW", self.file)
+        self.assertEqual((headers.returncode, headers.stderr), (0, ""))
+        self.assertEqual(headers.stdout.count("NT_PRSTATUS"), 3)
+        for note in ("NT_PRPSINFO", "NT_SIGINFO", "NT_AUXV", "NT_FILE"):
+            self.assertEqual(headers.stdout.count(note), 1, note)
+        shown = run("gdb", "-q", "-batch", "-nx", "-ex", "thread apply all backtrace", "-ex", "frame function parse", "-ex", "print __PT_pathArr",
+                    self.program, self.file).stdout
+        self.assertIn("Program terminated with signal SIGSEGV", shown)
+        for function in ("end (", "parse (", "wait_for_ever (", "main ("):
+            self.assertIn(function, shown)
+        self.assertRegex(shown, r"\$1 = \{.*-1\}")
+
+    def test_exit_and_the_end(self):
+        """Only if asked for; the status is the program's."""
+        self.assertEqual(self.crash("exit").returncode, 3)
+        self.assertFalse(self.file.exists())
+        self.assertEqual(self.crash("exit", TELLTALE_PATHS_AT_EXIT="1").returncode, 3)
+        document = paths(self.file, "--program", self.program)
+        self.assertIsNone(document["stopped_by"])
+        self.check_parse(next(frame for frame in traced_frames(document) if frame["function"] == "parse"))
+        self.assertEqual(self.crash("none", TELLTALE_PATHS_AT_EXIT="1").returncode, 0)
+        self.assertEqual(traced_frames(paths(self.file, "--program", self.program)), [])
+
+    def test_the_programs_own_handler_replaces_it(self):
+        done = self.crash("handled")
+        self.assertEqual((done.returncode, done.stdout), (5, "own handler 11\n"))
+        self.assertFalse(self.file.exists())
+
+    def test_names(self):
+        done = run(self.program, "fault", env={"TELLTALE_PATHS": "at-%p-100%%"}, cwd=self.folder)
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
+        (name,) = [path.name for path in self.folder.iterdir() if path.name.startswith("at-")]
+        self.assertRegex(name, r"^at-\d+-100%$")
+        # Neither a missing folder nor an empty name changes how the program ends.
+        for pattern in (str(self.folder / "missing/paths"), "", "x" * 5000):
+            with self.subTest(pattern[:20]):
+                self.assertEqual(run(self.program, "fault", env={"TELLTALE_PATHS": pattern}, cwd=self.folder).returncode, -signal.SIGSEGV)
+
+    def test_ignored_signals_stay_ignored(self):
+        done = run("sh", "-c", f"trap '' QUIT; {self.program} kill", env={"TELLTALE_PATHS": str(self.file)})
+        self.assertIn(done.returncode, (128 + signal.SIGSEGV, -signal.SIGSEGV))  # raise() returns, the next line faults
+
+    def test_coverage(self):
+        program = build(self.path("covered"), RELEASES[-1], "--trace=all.schema", "-csi-opt=0", "-silent", "-O0", "-pthread", SOURCE)
+        self.crash("fault", program)
+        done = run(TELLTALE, "coverage", self.file, "--program", program, "--to", "csv")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        ran = {int(row["line"]): row["ran"] for row in csv.DictReader(io.StringIO(done.stdout))}
+        self.assertEqual(ran[line("value = value * 10")], "yes")
+        self.assertEqual(ran[line("sum = recurse(0);")], "no")
+        self.assertLess(self.file.stat().st_size, 60_000)
+
+    def test_what_is_linked(self):
+        """Programs get the handler; libraries, and programs without libc, do not."""
+        self.assertTrue("telltale_paths_v1" in run("nm", self.program).stdout)
+        library = build(self.path("lib.so"), RELEASES[-1], "--trace=pt.schema", "-silent", "-shared", "-fPIC", SOURCE)
+        self.assertFalse("telltale_paths" in run("nm", library).stdout)
+        bare = self.path("bare.c")
+        bare.write_text("void _start(void) { for (;;) {} }\n")
+        program = build(self.path("bare"), RELEASES[-1], "--trace=pt.schema", "-silent", "-nostdlib", "-static", bare)
+        self.assertFalse("telltale_paths" in run("nm", program).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,79 @@
+"""`telltale isolate`, on runs that left core files of TELLTALE_PATHS."""
+import json
+import pathlib
+import unittest
+
+from core_files import crash
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
+from study_case import telltale
+
+SOURCE = SOURCE_DIR / "tests/programs/csi/graded.c"
+TEXT = SOURCE.read_text().splitlines()
+
+
+def line(text):
+    (number,) = [number for number, each in enumerate(TEXT, 1) if text in each]
+    return number
+
+
+class IsolatePaths(SamplerCase):
+    def runs(self, schema, modes):
+        """Runs with 5 to 8 turns of these modes, into the folders failed and passed by exit status 1."""
+        program = build(self.path("graded"), RELEASES[-1], f"--trace={schema}", "-silent", "-O0", SOURCE)
+        for label in ("failed", "passed"):
+            self.path(label).mkdir()
+        for turns in range(5, 9):
+            for mode in modes:
+                core = self.path("core")
+                status = run(program, str(turns), str(mode), env={"TELLTALE_PATHS": str(core), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode
+                core.rename(self.path("failed" if status == 1 else "passed") / f"{turns}-{mode}.core")
+        return program
+
+    def isolate(self, *words):
+        done = telltale("isolate", "--failed", self.path("failed"), "--passed", self.path("passed"), "--json", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def check(self, row):
+        self.assertEqual([row[key] for key in ("true_in_failing", "true_in_successful", "observed_in_failing", "observed_in_successful")], [4, 0, 4, 8])
+        self.assertEqual(pathlib.Path(row["file"]).name, SOURCE.name)
+
+    def test_a_path_that_predicts_failure(self):
+        """Both outcomes have grade() on the stack; only failing runs took the path with the wrong turn."""
+        program = self.runs("pt.schema", (7, 11, 12))
+        document = self.isolate("--program", program)
+        self.assertEqual((document["runs"]["failing"], document["runs"]["successful"]), (4, 8))
+        (row,) = document["rows"]
+        self.check(row)
+        equal = [row, *row["same"]]
+        wrong = f"{line('if (i % 3 == 0)')} {line('mode == 7')} {line('total -= 100')}"
+        paths = [each["predicate"] for each in equal if each["predicate"].startswith("grade took path")]
+        self.assertTrue(any(wrong in text for text in paths), equal)
+        self.assertIn(f"grade ran line {line('total -= 100')} in a call on the stack", [each["predicate"] for each in equal])
+        self.assertEqual(row["function"], "grade")
+
+    def test_a_line_that_predicts_failure(self):
+        """Runs that passed have nothing but main on the stack; coverage tells what they ran."""
+        self.runs("all.schema", (1, 2, 7))
+        (row,) = self.isolate()["rows"]
+        self.check(row)
+        self.assertEqual((row["predicate"], row["scheme"]), (f"line {line('total -= 100')} ran", "lines"))
+
+    def test_core_files_of_the_kernel_are_evidence_too(self):
+        self.runs("pt.schema", (7, 11))
+        crashing = build(self.path("ways"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O0", "-pthread", SOURCE.with_name("crash_ways.c"))
+        for path in self.path("failed").iterdir():
+            path.unlink()
+        crash(self.path("failed") / "core", crashing, "fault")
+        document = self.isolate()
+        self.assertEqual(document["runs"]["failing"], 1)
+
+    def test_recordings_without_paths_are_refused(self):
+        self.runs("pt.schema", (7, 11))
+        (self.path("passed") / "z.folded").write_text("main;f 1\n")
+        done = telltale("isolate", "--failed", self.path("failed"), "--passed", self.path("passed"))
+        self.assertIn("z.folded", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
