@@ -16,7 +16,7 @@
 #include "import/open_options.h"
 #include "import/recording.h"
 #include "model/record_filter.h"
-#include "output/dump/dump_line.h"
+#include "output/dump/dump_output.h"
 
 namespace telltale {
 
@@ -56,6 +56,9 @@ struct FormatDescriptor {
   // to `problems`. Errors: as check(), and the sink's.
   Result<void> (*dump)(const InputFile& file, const OpenOptions& options, DumpStyle style,
                        const ByteSink& sink, ProblemLog& problems, RecordFilter* chosen);
+
+  // The kinds of records that dump() prints.
+  std::vector<RecordTable> (*records)();
 
   // Writes the files as one of `targets`; several only if the target takes several. Null without
   // targets. Errors: as open(), and the sink's.

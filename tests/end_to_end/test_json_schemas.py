@@ -1,4 +1,5 @@
 """What each verb prints with --json is the document that its schema describes, for recordings of every format."""
+import csv
 import glob
 import json
 import os
@@ -137,6 +138,48 @@ class JsonSchemas(unittest.TestCase):
             for target in ("perfetto", "folded", "fdr1"):
                 document = self.document("convert", "convert", self.calls[0], "--to", target, "-o", os.path.join(folder, target))
                 self.assertEqual(document["format"], target)
+
+    def test_records(self):
+        """Each line of `dump --json` is one of the records that the schema of its format describes; CSV has its columns."""
+        seeds = os.path.join(SOURCE_DIR, "fuzz", "corpus")
+        for name, paths in {
+                "xray": golden("xray/*.fdr", "xray/*.basic"), "xray-yaml": golden("xray/*.yaml"), "mono": golden("mono/*.mlpd"),
+                "stacktrack": golden("stacktrack/*.tlg"), "sampler": golden("sampler/*"), "csi": golden("csi/*"),
+                "core": glob.glob(seeds + "/core_file/core")}.items():
+            kinds = {kind["properties"]["record"].get("const"): kind for kind in self.validators["dump-" + name].schema["anyOf"]}
+            self.assertTrue(paths, name)
+            found = {}
+            for path in paths:
+                for line in self.dumped(path, "--json", statuses=(0, 3)).splitlines():
+                    record = json.loads(line, object_pairs_hook=self.without_duplicates)
+                    found.setdefault(record["record"], (path, []))[1].append(record)
+            for kind, (path, records) in found.items():
+                if kind not in kinds:  # of a StackTrack platform with a description
+                    self.assertIn(None, kinds, (name, kind))
+                    continue
+                validate = self.validators["dump-" + name].evolve(schema=kinds[kind])
+                for record in records:
+                    errors = [f"{error.json_path}: {error.message}" for error in validate.iter_errors(record)]
+                    self.assertEqual(errors[:3], [], (name, record))
+                header, row = list(csv.reader(self.dumped(path, "--csv", "--record", kind).splitlines()))[:2]
+                keys = [key for key in kinds[kind]["properties"] if key != "record"]
+                self.assertEqual(header, keys + ["more"] * kinds[kind]["additionalProperties"], (name, kind))
+                first = next(record for record in records if str(record["offset"]) == row[0])
+                for key, cell in zip(keys, row):
+                    value = first.get(key, "")
+                    self.assertEqual(cell, value if isinstance(value, str) else json.dumps(value, separators=(",", ":"),
+                                                                                         ensure_ascii=False), (name, first, key))
+
+    def dumped(self, path, *words, statuses=(0,)):
+        done = subprocess.run([TELLTALE, "dump", path, *words], capture_output=True, text=True, timeout=120)
+        self.assertIn(done.returncode, statuses, (path, words, done.stderr))
+        return done.stdout
+
+    @staticmethod
+    def without_duplicates(pairs):
+        keys = [key for key, _ in pairs]
+        assert len(set(keys)) == len(keys), keys
+        return dict(pairs)
 
     def test_damage_is_told_in_the_document(self):
         path = max(self.calls, key=os.path.getsize)

@@ -116,6 +116,7 @@ inline std::vector<std::string> values_of(const std::string& option, const cli::
       {"--output-description", {files.description}},
       {"--debug-directory", {source + "tests/golden"}},
       {"--debug-file", programs},
+      {"KIND", {"Function", "Call", "HIT", "Row", "Problem"}},
       {"--scheme", {"branches", "returns"}},
       {"N", {"0", "1", "2", "1000"}},
       {"NS", {"0", "1000"}},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "import/event_recording.h"
+#include "output/dump/dump_line.h"
 #include "toy_format/toy_recording.h"
 
 namespace telltale::toy {
@@ -48,18 +49,33 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   return checked;
 }
 
+constexpr auto kFields = std::to_array<Field>({
+    field::ns("ns", "Time of the record."),
+    field::text("function", "Name of the function."),
+});
+
+void print(const Record& record, DumpOutput& out) {
+  DumpLine(out, record.offset, record.enters ? "Enter" : "Leave")
+      .number("ns", record.time)
+      .text("function", record.function);
+}
+
 Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
                   ProblemLog&, RecordFilter*) {
-  BlockWriter out(sink);
-  for (const Record& record : read_records(file.bytes())) {
-    if (record.bad.empty()) {
-      DumpLine(style, record.offset, record.enters ? "Enter" : "Leave", out.block())
-          .number("ns", record.time)
-          .text("function", record.function);
-    }
-    out.flush_if_full();
-  }
+  DumpOutput out(style, sink);
+  for (const Record& record : read_records(file.bytes()))
+    if (record.bad.empty()) print(record, out);
   return out.finish();
+}
+
+std::vector<RecordTable> records() {
+  return record_tables(kFields, [](DumpOutput& out) {
+    for (const bool enters : {true, false}) {
+      Record record;
+      record.enters = enters;
+      print(record, out);
+    }
+  });
 }
 
 Result<RecordLosses> convert(std::span<const InputFile> files, const OpenOptions&,
@@ -94,6 +110,7 @@ constinit const FormatDescriptor kFormat = {
     .open = open,
     .check = check,
     .dump = dump,
+    .records = records,
     .convert = convert,
 };
 

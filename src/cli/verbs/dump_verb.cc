@@ -1,33 +1,74 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "bytes/input_file.h"
 #include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/open_recording.h"
+#include "output/dump/dump_output.h"
 
 namespace telltale::cli {
 namespace {
 
-int dump(const ReadingOptions& options, const ByteSink& sink) {
-  const DumpStyle style = options.json ? DumpStyle::json : DumpStyle::text;
+struct DumpOptions {
+  ReadingOptions reading;
+  std::string record;  // only records of this kind; empty: all
+};
+
+// The kind of records that the options choose. Errors: usage, which lists the kinds.
+Result<RecordTable> chosen_records(const DumpOptions& options, const FormatDescriptor& format) {
+  const std::vector<RecordTable> tables = format.records();
+  if (const RecordTable* const table = find_record(tables, options.record)) return *table;
+  std::vector<std::string_view> names;
+  for (const RecordTable& table : tables) names.push_back(table.record);
+  const std::string kinds =
+      fmt::format("the kinds of records of {} are {}", format.noun, fmt::join(names, ", "));
+  if (options.record.empty())
+    return usage_error("--csv prints records of one kind, which --record chooses; " + kinds);
+  return usage_error(fmt::format("--record: there is no {}; {}", options.record, kinds));
+}
+
+int dump(const DumpOptions& options, const ByteSink& sink) {
+  const ReadingOptions& reading = options.reading;
   ProblemLog problems;
-  options.read->clear();
+  bool has_header = false;  // of CSV
   const Result<void> done = for_each_file(
-      options, [&](const InputFile& file, const FormatDescriptor& format, RecordFilter* chosen) {
+      reading,
+      [&](const InputFile& file, const FormatDescriptor& format,
+          RecordFilter* chosen) -> Result<void> {
         problems.merge(file.problems());
-        if (options.strict) options.read->push_back(file.share());
-        return format.dump(file, options.open_options(), style, sink, problems, chosen);
+        if (reading.strict) reading.read->push_back(file.share());
+        DumpStyle style = (reading.json ? DumpStyle::json : DumpStyle::text).only(options.record);
+        RecordTable table;
+        // A description has kinds of its own.
+        if (reading.csv || (!options.record.empty() && !format.takes_description)) {
+          Result<RecordTable> found = chosen_records(options, format);
+          if (!found) return std::unexpected(found.error());
+          table = *std::move(found);
+        }
+        if (reading.csv) {
+          style = DumpStyle::csv(table);
+          if (!has_header) {
+            if (const Result<void> written = sink(csv_header(table)); !written) return written;
+          }
+          has_header = true;
+        }
+        return format.dump(file, reading.open_options(), style, sink, problems, chosen);
       });
   if (!done) return report_error(done.error());
-  return report_problems(options, problems);
+  return report_problems(reading, problems);
 }
 
 // Prints only what is new each time.
-int dump_growing(const ReadingOptions& options) {
+int dump_growing(const DumpOptions& options) {
   NewLines lines;
-  const int status = answer_and_follow(options, [&](std::vector<int64_t>& writers) {
-    if (const auto recording = open_recording(options.open_options()))
+  const int status = answer_and_follow(options.reading, [&](std::vector<int64_t>& writers) {
+    if (const auto recording = open_recording(options.reading.open_options()))
       writers = (*recording)->writers();
     lines.restart();
     return dump(options, [&](std::string_view block) { return print_block(lines.take(block)); });
@@ -36,17 +77,20 @@ int dump_growing(const ReadingOptions& options) {
   return status;
 }
 
-int run(const ReadingOptions& options) {
-  return options.follow ? dump_growing(options) : dump(options, print_block);
+int run(const DumpOptions& options) {
+  return options.reading.follow ? dump_growing(options) : dump(options, print_block);
 }
 
 }  // namespace
 
 void add_dump_verb(Command app, int& status) {
   Command verb = app.add_verb("dump", "print every record with its offset, one per line");
-  const auto options = std::make_shared<ReadingOptions>();
-  add_reading_options(verb, *options);
-  add_follow_option(verb, *options);
+  const auto options = std::make_shared<DumpOptions>();
+  add_reading_options(verb, options->reading);
+  add_csv_option(verb, options->reading);
+  verb.add_option("--record", options->record, "only records of this kind, such as Function")
+      .type_name("KIND");
+  add_follow_option(verb, options->reading);
   verb.callback([options, &status] { status = run(*options); });
 }
 

@@ -2,12 +2,14 @@
 #include <elf.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "import/csi/core_recording.h"
 #include "import/format_descriptor.h"
+#include "output/dump/dump_line.h"
 #include "program/core_file.h"
 
 namespace telltale {
@@ -34,47 +36,69 @@ std::string segment_type(uint32_t type) {
   return std::to_string(type);
 }
 
+constexpr auto kFields = std::to_array<Field>({
+    field::text("Segment.type", "Type of the segment."),
+    field::address("address", "Where it was in the process."),
+    field::bytes("file_bytes", "Size in the file."),
+    field::bytes("memory_bytes", "Size in the process."),
+    field::number_id("flags", "1 executable, 2 writable, 4 readable, added."),
+    field::text("name", "Owner of the note."),
+    field::text("Note.type", "Type of the note."),
+    field::bytes("bytes", "Size."),
+    field::signed_id("tid", "Thread."),
+    field::address("pc", "Where the thread was."),
+    field::address("begin", "Where the file begins in the process."),
+    field::address("end", "Where it ends."),
+    field::text("path", "Path of the file."),
+});
+
 // Segments and notes in the order of the file.
+void print_segment(const ElfSegment& segment, DumpOutput& out) {
+  DumpLine(out, segment.offset, "Segment")
+      .word("type", segment_type(segment.type))
+      .address("address", segment.address)
+      .number("file_bytes", segment.file_size)
+      .number("memory_bytes", segment.memory_size)
+      .number("flags", segment.flags);
+}
+void print_note(const ElfNote& note, DumpOutput& out) {
+  DumpLine(out, note.offset, "Note")
+      .text("name", note.name)
+      .word("type", core_note_name(note))
+      .number("bytes", note.bytes.size());
+}
+void print_thread(const CoreThread& thread, DumpOutput& out) {
+  DumpLine(out, 0, "Thread").number("tid", thread.tid).address("pc", thread.pc);
+}
+void print_mapping(const CoreMapping& mapping, DumpOutput& out) {
+  DumpLine(out, mapping.file_offset, "MappedFile")
+      .address("begin", mapping.begin)
+      .address("end", mapping.end)
+      .text("path", mapping.path);
+}
+
 Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
                   ProblemLog& problems, RecordFilter*) {
   ProblemLog found;
   const Result<CoreFile> core = CoreFile::read(file.bytes(), file.name(), found);
   if (!core) return std::unexpected(core.error());
-  BlockWriter out(sink);
-  const auto address = [&](uint64_t value) {
-    return style == DumpStyle::json ? fmt::format("\"{:#x}\"", value) : fmt::format("{:#x}", value);
-  };
-  for (const ElfSegment& segment : core->segments()) {
-    DumpLine(style, segment.offset, "Segment", out.block())
-        .word("type", segment_type(segment.type))
-        .raw("address", address(segment.address))
-        .number("file_bytes", segment.file_size)
-        .number("memory_bytes", segment.memory_size)
-        .number("flags", segment.flags);
-    out.flush_if_full();
-  }
-  for (const ElfNote& note : core->notes()) {
-    DumpLine(style, note.offset, "Note", out.block())
-        .text("name", note.name)
-        .word("type", core_note_name(note))
-        .number("bytes", note.bytes.size());
-    out.flush_if_full();
-  }
-  for (const CoreThread& thread : core->threads()) {
-    DumpLine(style, 0, "Thread", out.block())
-        .number("tid", thread.tid)
-        .raw("pc", address(thread.pc));
-  }
-  for (const CoreMapping& mapping : core->mappings()) {
-    DumpLine(style, mapping.file_offset, "MappedFile", out.block())
-        .raw("begin", address(mapping.begin))
-        .raw("end", address(mapping.end))
-        .text("path", mapping.path);
-    out.flush_if_full();
-  }
-  for (const Problem& problem : found.kept()) dump_problem(problem, style, out);
-  problems.merge(found);
+  DumpOutput out(style, sink);
+  for (const ElfSegment& segment : core->segments()) print_segment(segment, out);
+  for (const ElfNote& note : core->notes()) print_note(note, out);
+  for (const CoreThread& thread : core->threads()) print_thread(thread, out);
+  for (const CoreMapping& mapping : core->mappings()) print_mapping(mapping, out);
+  dump_problems(found, out, problems);
   return out.finish();
+}
+
+std::vector<RecordTable> records() {
+  return record_tables(kFields, [](DumpOutput& out) {
+    print_segment({}, out);
+    print_note({}, out);
+    print_thread({}, out);
+    print_mapping({}, out);
+    dump_problem({}, out);
+  });
 }
 
 }  // namespace
@@ -89,6 +113,7 @@ constinit const FormatDescriptor formats::core = {
     .open = CoreRecording::open,
     .check = check,
     .dump = dump,
+    .records = records,
 };
 
 }  // namespace telltale

@@ -115,6 +115,7 @@ constinit const FormatDescriptor formats::csi = {
     .open = open,
     .check = check,
     .dump = dump,
+    .records = csi::path_records,
 };
 
 }  // namespace telltale

@@ -1,12 +1,12 @@
 // Minidumps: small core files of Breakpad, Crashpad, LLDB and others.
-#include <fmt/format.h>
-
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "import/csi/core_recording.h"
 #include "import/format_descriptor.h"
+#include "output/dump/dump_line.h"
 #include "program/minidump.h"
 
 namespace telltale {
@@ -27,45 +27,59 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   return checked;
 }
 
+constexpr auto kFields = std::to_array<Field>({
+    field::text("type", "What the stream has."),
+    field::bytes("bytes", "Size."),
+    field::signed_id("tid", "Thread."),
+    field::address("pc", "Where the thread was."),
+    field::address("begin", "Where the module begins in the process."),
+    field::address("end", "Where it ends."),
+    field::text("path", "Path of the module."),
+    field::text("build_id", "Its build-id."),
+    field::address("address", "Where the memory was in the process."),
+});
+
 // The streams in the order of the directory, then what telltale reads of them.
+void print_all(const Minidump& dump, DumpOutput& out) {
+  for (const MinidumpStream& stream : dump.streams)
+    DumpLine(out, stream.offset, "Stream")
+        .word("type", minidump_stream_name(stream.type))
+        .number("bytes", stream.size);
+  for (const CoreThread& thread : dump.parts.threads)
+    DumpLine(out, 0, "Thread").number("tid", thread.tid).address("pc", thread.pc);
+  for (const CoreMapping& mapping : dump.parts.mappings)
+    DumpLine(out, 0, "Module")
+        .address("begin", mapping.begin)
+        .address("end", mapping.end)
+        .text("path", mapping.path)
+        .text("build_id", mapping.build_id);
+  for (const ElfSegment& memory : dump.parts.memory)
+    DumpLine(out, memory.offset, "Memory")
+        .address("address", memory.address)
+        .number("bytes", memory.file_size);
+}
+
 Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
                   ProblemLog& problems, RecordFilter*) {
   ProblemLog found;
   const Result<Minidump> dump = read_minidump(file.bytes(), file.name(), found);
   if (!dump) return std::unexpected(dump.error());
-  BlockWriter out(sink);
-  const auto address = [&](uint64_t value) {
-    return style == DumpStyle::json ? fmt::format("\"{:#x}\"", value) : fmt::format("{:#x}", value);
-  };
-  for (const MinidumpStream& stream : dump->streams) {
-    DumpLine(style, stream.offset, "Stream", out.block())
-        .word("type", minidump_stream_name(stream.type))
-        .number("bytes", stream.size);
-    out.flush_if_full();
-  }
-  for (const CoreThread& thread : dump->parts.threads) {
-    DumpLine(style, 0, "Thread", out.block())
-        .number("tid", thread.tid)
-        .raw("pc", address(thread.pc));
-    out.flush_if_full();
-  }
-  for (const CoreMapping& mapping : dump->parts.mappings) {
-    DumpLine(style, 0, "Module", out.block())
-        .raw("begin", address(mapping.begin))
-        .raw("end", address(mapping.end))
-        .text("path", mapping.path)
-        .text("build_id", mapping.build_id);
-    out.flush_if_full();
-  }
-  for (const ElfSegment& memory : dump->parts.memory) {
-    DumpLine(style, memory.offset, "Memory", out.block())
-        .raw("address", address(memory.address))
-        .number("bytes", memory.file_size);
-    out.flush_if_full();
-  }
-  for (const Problem& problem : found.kept()) dump_problem(problem, style, out);
-  problems.merge(found);
+  DumpOutput out(style, sink);
+  print_all(*dump, out);
+  dump_problems(found, out, problems);
   return out.finish();
+}
+
+std::vector<RecordTable> records() {
+  return record_tables(kFields, [](DumpOutput& out) {
+    Minidump dump;
+    dump.streams.emplace_back();
+    dump.parts.threads.emplace_back();
+    dump.parts.mappings.emplace_back();
+    dump.parts.memory.emplace_back();
+    print_all(dump, out);
+    dump_problem({}, out);
+  });
 }
 
 }  // namespace
@@ -80,6 +94,7 @@ constinit const FormatDescriptor formats::minidump = {
     .open = CoreRecording::open_minidump,
     .check = check,
     .dump = dump,
+    .records = records,
 };
 
 }  // namespace telltale

@@ -103,6 +103,7 @@ constinit const FormatDescriptor formats::mono = {
     .open = open,
     .check = check,
     .dump = dump,
+    .records = mono::recording_records,
     .convert = convert,
 };
 

@@ -176,6 +176,7 @@ constinit const FormatDescriptor formats::sampler = {
     .open = open,
     .check = check,
     .dump = dump,
+    .records = sampler::sampler_records,
     .convert = convert,
 };
 

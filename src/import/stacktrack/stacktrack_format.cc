@@ -137,6 +137,7 @@ constinit const FormatDescriptor formats::stacktrack = {
     .open = open,
     .check = check,
     .dump = dump,
+    .records = stacktrack::stream_records,
     .convert = convert,
 };
 

@@ -15,6 +15,7 @@
 #include "import/xray/xray_recording.h"
 #include "import/xray/xray_records.h"
 #include "import/xray/xray_side_record.h"
+#include "output/dump/xray_dump.h"
 
 namespace telltale {
 namespace {
@@ -83,6 +84,7 @@ constinit const FormatDescriptor formats::xray = {
     .open = open,
     .check = check,
     .dump = dump,
+    .records = xray::trace_records,
     .convert = convert,
 };
 

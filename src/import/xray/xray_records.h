@@ -13,7 +13,7 @@
 #include "import/format_descriptor.h"
 #include "import/xray/xray_record_selector.h"
 #include "model/record_filter.h"
-#include "output/dump/dump_line.h"
+#include "output/dump/dump_output.h"
 
 namespace telltale {
 

@@ -14,6 +14,7 @@
 #include "import/program_function_names.h"
 #include "import/xray/xray_records.h"
 #include "import/xray/xray_yaml_recording.h"
+#include "output/dump/xray_dump.h"
 
 namespace telltale {
 namespace {
@@ -77,6 +78,7 @@ constinit const FormatDescriptor formats::xray_yaml = {
     .open = open,
     .check = check,
     .dump = dump,
+    .records = xray::yaml_records,
     .convert = convert,
 };
 

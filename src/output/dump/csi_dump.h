@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/problem.h"
@@ -14,5 +15,8 @@ namespace telltale::csi {
 // is at the end and is added to `problems`. Errors: the sink's.
 Result<void> dump_path_metadata(Bytes file, const std::string& name, DumpStyle style,
                                 const ByteSink& sink, ProblemLog& problems);
+
+// The kinds of records.
+std::vector<RecordTable> path_records();
 
 }  // namespace telltale::csi

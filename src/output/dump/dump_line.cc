@@ -22,15 +22,19 @@ void append_quoted(std::string& out, std::string_view text, bool json) {
   out += '"';
 }
 
-void dump_problem(const Problem& problem, DumpStyle style, BlockWriter& out) {
+void dump_problem(const Problem& problem, DumpOutput& out) {
   std::string kind(problem_kind_name(problem.kind));
   std::ranges::replace(kind, ' ', '_');  // one word per value
-  DumpLine(style, problem.offset, "Problem", out.block())
+  DumpLine(out, problem.offset, "Problem")
       .word("kind", kind)
       .text("in", problem.record)
       .text("message", problem.message)
       .number("lost_bytes", problem.lost_bytes);
-  out.flush_if_full();
+}
+
+void dump_problems(const ProblemLog& found, DumpOutput& out, ProblemLog& problems) {
+  for (const Problem& problem : found.kept()) dump_problem(problem, out);
+  problems.merge(found);
 }
 
 }  // namespace telltale

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/problem.h"
@@ -17,5 +18,8 @@ namespace telltale::mono {
 Result<void> dump_recording(Bytes file, const std::string& file_name, DumpStyle style,
                             const ByteSink& sink, ProblemLog& problems,
                             RecordSelector* selector = nullptr);
+
+// The kinds of records.
+std::vector<RecordTable> recording_records();
 
 }  // namespace telltale::mono

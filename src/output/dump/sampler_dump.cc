@@ -2,112 +2,145 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 
-#include "formats/sampler/backtrace.h"
-#include "formats/sampler/cfg.h"
-#include "formats/sampler/counter_rows.h"
-#include "formats/sampler/report_reader.h"
-#include "formats/sampler/site_info.h"
+#include "formats/sampler/record_fields.h"
 
 namespace telltale::sampler {
 namespace {
 
-// The first line: the kind of file.
-void begin(const std::string& name, std::string_view format, DumpStyle style, BlockWriter& out) {
-  DumpLine line(style, 0, "File", out.block());
-  if (style == DumpStyle::json) line.text("file", name);
-  line.word("format", format);
-}
+constexpr auto kFields = std::to_array<Field>({
+    field::text("File.file", "Name of the file."),
+    field::text("format", "sampler, sampler-sites or sampler-cfg."),
+    field::text("id", "Name of the subreport."),
+    field::text("unit", "Signature of the unit."),
+    field::text("scheme", "Name of the instrumentation scheme."),
+    field::text("when", "Of time stamps: first or last."),
+    field::number_id("site", "Number of the site in its section."),
+    field::list_of("values", ValueType::unsigned_integer, "Counters of the site."),
+    field::text("text", "The text: of a row that is not numbers, of a line, or skipped."),
+    field::text("module", "Path of the program or library."),
+    field::text("symbol", "Symbol before the address."),
+    field::text("at", "Offset of the address from the symbol or the module."),
+    field::address("address", "Address in the process."),
+    field::count("rows", "Sites of the section."),
+    field::text("file", "Source file."),
+    field::text("line", "Line in the source file."),
+    field::number_id("Function.line", "Line in the source file."),
+    field::number_id("Node.line", "Line in the source file."),
+    field::text("function", "Linkage name of the function."),
+    field::text("cfg", "Number of the site's node in the control flow graph."),
+    field::text("left", "The variable."),
+    field::text("host", "What the variable is: local, global, ..."),
+    field::text("column_offset", "Path to the variable in its host."),
+    field::text("right", "What it is compared with."),
+    field::text("right_kind", "What that is."),
+    field::text("statement", "The statement."),
+    field::text("lvalue", "What is accessed."),
+    field::text("access", "read or write."),
+    field::text("assignment", "The assignment."),
+    field::text("predicate", "The condition."),
+    field::text("callee", "The function that is called."),
+    field::text("argument", "The argument."),
+    field::text("name", "Name of the function."),
+    field::list_of("more", ValueType::text, "Columns that the scheme does not have."),
+    field::text("version", "Version of the graphs' text."),
+    field::text("source", "Source file as given to the compiler."),
+    field::truth("static", "Whether only its unit sees the function."),
+    field::number_id("node", "Number of the node in its function."),
+    field::list_of("successors", ValueType::unsigned_integer, "Numbers of nodes."),
+    field::list_of("callees", ValueType::text, "Functions that the node calls."),
+    field::truth("unknown_callees", "The node calls a function that is not known."),
+});
 
-void note_all(const ProblemLog& found, DumpStyle style, BlockWriter& out, ProblemLog& problems) {
-  for (const Problem& problem : found.kept()) dump_problem(problem, style, out);
-  problems.merge(found);
-}
-
-// A row verbatim; as numbers if it consists of numbers.
-void tell_row(std::string_view row, DumpLine& line) {
-  std::vector<uint64_t> values;
-  for (size_t at = 0; at <= row.size();) {
-    const size_t tab = std::min(row.find('\t', at), row.size());
-    const std::optional<uint64_t> value = parse_unsigned(row.substr(at, tab - at));
-    if (!value) {
-      line.text("text", row);
-      return;
-    }
-    values.push_back(*value);
-    at = tab + 1;
+// The codec that prints the fields of records (record_fields.h).
+class FieldPrinter {
+ public:
+  explicit FieldPrinter(DumpLine& line) : line_(line) {}
+  void number(std::string_view name, std::integral auto value) { line_.number(name, value); }
+  void flag(std::string_view name, bool value) { line_.flag(name, value); }
+  void text(std::string_view name, std::string_view value) { line_.text(name, value); }
+  void text_if_any(std::string_view name, std::string_view value) {
+    line_.text_if_any(name, value);
   }
-  line.numbers("values", values);
+  template <typename T>
+  void numbers(std::string_view name, std::span<const T> values) {
+    line_.numbers(name, values);
+  }
+  void texts(std::string_view name, std::span<const std::string_view> values) {
+    line_.texts(name, values);
+  }
+  void address(std::string_view name, uint64_t value) { line_.address(name, value); }
+  void signed_offset(std::string_view name, bool negative, uint64_t value) {
+    line_.word(name, fmt::format("{}{:#x}", negative ? "-" : "+", value));
+  }
+  void column(std::string_view name, std::string_view value) { named("column_", name, value); }
+  void attribute(std::string_view name, std::string_view value) {
+    named("attribute_", name, value);
+  }
+
+ private:
+  void named(std::string_view prefix, std::string_view name, std::string_view value) {
+    const bool taken = !line_.for_people() && (name == "offset" || name == "record");
+    line_.text(taken ? std::string(prefix).append(name) : std::string(name), value);
+  }
+
+  DumpLine& line_;
+};
+
+template <typename Record>
+void print(DumpOutput& out, uint64_t offset, std::string_view name, const Record& record) {
+  DumpLine line(out, offset, name);
+  FieldPrinter printer(line);
+  fields(printer, record);
+}
+
+// The first line: the kind of file.
+void begin(const std::string& name, std::string_view format, DumpOutput& out) {
+  DumpLine line(out, 0, "File");
+  if (!out.for_people()) line.text("file", name);
+  line.word("format", format);
 }
 
 class ReportDumper {
  public:
-  ReportDumper(DumpStyle style, BlockWriter& out) : style_(style), out_(out) {}
+  explicit ReportDumper(DumpOutput& out) : out_(out) {}
 
-  void print(const ReportItem& item) {
+  void tell(const ReportItem& item) {
     switch (item.kind) {
       case ReportItem::Kind::report_begin:
-        DumpLine(style_, item.offset, "Report", out_.block()).text("id", item.id);
         id_ = item.id;
         break;
       case ReportItem::Kind::report_end:
-        if (item.closed) DumpLine(style_, item.offset, "ReportEnd", out_.block());
-        break;
-      case ReportItem::Kind::samples:
-      case ReportItem::Kind::timestamps:
-        tell_section(item);
+        if (!item.closed) return;
         break;
       case ReportItem::Kind::text:
         for_each_line(item.bytes,
                       [&](std::string_view text, size_t at) { tell_line(text, item.offset + at); });
-        break;
-      case ReportItem::Kind::skipped:
-        DumpLine(style_, item.offset, "Skipped", out_.block())
-            .number("bytes", item.bytes.size())
-            .text("text", item.bytes.substr(0, 200));
+        return;
+      default:
         break;
     }
-    out_.flush_if_full();
-  }
-
- private:
-  void tell_section(const ReportItem& item) {
-    {
-      DumpLine line(style_, item.offset, to_string(item.kind), out_.block());
-      for (size_t i = 0; i < item.tag.attribute_count; ++i)
-        line.text(item.tag.attributes[i].first, item.tag.attributes[i].second);
-    }
+    print(out_, item.offset, to_string(item.kind), item);
     uint64_t site = 0;
     for_each_line(item.body, [&](std::string_view row, size_t at) {
-      {
-        DumpLine line(style_, item.body_offset + at, "Row", out_.block());
-        line.number("site", site++);
-        tell_row(row, line);
-      }
-      out_.flush_if_full();
+      print(out_, item.body_offset + at, "Row", read_sample_row(site++, row));
     });
   }
 
+ private:
   void tell_line(std::string_view text, uint64_t offset) {
     const auto frame = id_ == kBacktraceReport ? parse_backtrace_frame(text) : std::nullopt;
-    DumpLine line(style_, offset, frame ? "Frame" : "Line", out_.block());
-    if (!frame) {
-      line.text("text", text);
-      return;
+    if (frame) {
+      print(out_, offset, "Frame", *frame);
+    } else {
+      print(out_, offset, "Line", ReportLine{text});
     }
-    line.text("module", frame->module);
-    if (!frame->symbol.empty()) line.text("symbol", frame->symbol);
-    if (frame->offset) {
-      line.word("at", fmt::format("{}{:#x}", frame->negative_offset ? "-" : "+", *frame->offset));
-    }
-    line.word("address", fmt::format("{:#x}", frame->address));
   }
 
-  DumpStyle style_;
-  BlockWriter& out_;
+  DumpOutput& out_;
   std::string_view id_;
 };
 
@@ -115,15 +148,15 @@ class ReportDumper {
 
 Result<void> dump_report(Bytes file, const std::string& name, DumpStyle style, const ByteSink& sink,
                          ProblemLog& problems) {
-  BlockWriter out(sink);
-  begin(name, "sampler", style, out);
-  ReportDumper dumper(style, out);
+  DumpOutput out(style, sink);
+  begin(name, "sampler", out);
+  ReportDumper dumper(out);
   ReportReader reader(file);
   while (const std::optional<ReportItem> item = reader.next()) {
-    dumper.print(*item);
+    dumper.tell(*item);
     if (!item->complaint) continue;
     const Problem problem = problem_of(*item, name);
-    dump_problem(problem, style, out);
+    dump_problem(problem, out);
     problems.add(problem);
   }
   return out.finish();
@@ -131,70 +164,84 @@ Result<void> dump_report(Bytes file, const std::string& name, DumpStyle style, c
 
 Result<void> dump_sites(Bytes file, const std::string& name, DumpStyle style, const ByteSink& sink,
                         ProblemLog& problems) {
-  BlockWriter out(sink);
-  begin(name, "sampler-sites", style, out);
+  DumpOutput out(style, sink);
+  begin(name, "sampler-sites", out);
   ProblemLog found;
   const SiteInfo info = SiteInfo::read(file, name, 0, found);
   for (const SitesSection& section : info.sections()) {
-    DumpLine(style, section.offset, "Sites", out.block())
-        .text("unit", section.unit)
-        .text("scheme", section.scheme)
-        .number("rows", section.size());
+    print(out, section.offset, "Sites", section);
     for (size_t i = 0; i < section.size(); ++i) {
-      const SiteRow row = section.row(i);
-      {
-        DumpLine line(style, static_cast<uint64_t>(row.line.data() - info.text().data()), "Site",
-                      out.block());
-        line.number("site", i).text("file", row.file()).text("line", row.line_number());
-        line.text("function", row.function()).text("cfg", row.graph_number());
-        const SchemeLayout* layout = find_scheme(section.scheme);
-        size_t named = kCommonColumns;
-        for (; layout != nullptr && named < row.column_count &&
-               named < kCommonColumns + layout->columns;
-             ++named) {
-          line.text(layout->column_names[named - kCommonColumns], row.columns[named]);
-        }
-        const auto all = std::span(row.columns).first(row.column_count);
-        line.texts("more", all.subspan(std::min(named, all.size())));
-      }
-      out.flush_if_full();
+      const Site site{i, section.row(i), find_scheme(section.scheme)};
+      print(out, static_cast<uint64_t>(site.row.line.data() - info.text().data()), "Site", site);
     }
   }
-  note_all(found, style, out, problems);
+  dump_problems(found, out, problems);
   return out.finish();
 }
 
 Result<void> dump_graphs(Bytes file, const std::string& name, DumpStyle style, const ByteSink& sink,
                          ProblemLog& problems) {
-  BlockWriter out(sink);
-  begin(name, "sampler-cfg", style, out);
+  DumpOutput out(style, sink);
+  begin(name, "sampler-cfg", out);
   ProblemLog found;
   const CfgInfo info = CfgInfo::read(file, name, 0, found);
   for (const CfgUnit& unit : info.units()) {
-    DumpLine(style, unit.offset, "Unit", out.block())
-        .text("version", unit.version)
-        .text("source", unit.source)
-        .text("unit", unit.signature);
+    print(out, unit.offset, "Unit", unit);
     for (const CfgFunction& function : info.functions(unit)) {
-      DumpLine(style, function.offset, "Function", out.block())
-          .text("function", function.name)
-          .text("file", function.file)
-          .number("line", function.line)
-          .flag("static", function.is_static);
+      print(out, function.offset, "Function", function);
       uint64_t number = 0;
       for (const CfgNode& node : info.nodes(function)) {
-        DumpLine line(style, function.offset, "Node", out.block());
-        line.number("node", number++).text("file", node.file).number("line", node.line);
-        const auto successors = info.successors(node);
-        line.numbers("successors", std::vector<uint64_t>(successors.begin(), successors.end()));
-        line.texts("callees", info.callees(node));
-        if (node.unknown_callees) line.flag("unknown_callees", true);
+        print(out, function.offset, "Node",
+              GraphNode{number++, node, info.successors(node), info.callees(node)});
       }
-      out.flush_if_full();
     }
   }
-  note_all(found, style, out, problems);
+  dump_problems(found, out, problems);
   return out.finish();
+}
+
+std::vector<RecordTable> sampler_records() {
+  std::vector<RecordTable> tables = record_tables(kFields, [](DumpOutput& out) {
+    begin("", "", out);
+    ReportDumper report(out);
+    for (const ReportItem::Kind kind :
+         {ReportItem::Kind::report_begin, ReportItem::Kind::report_end, ReportItem::Kind::samples,
+          ReportItem::Kind::timestamps, ReportItem::Kind::skipped}) {
+      ReportItem item;
+      item.kind = kind;
+      for (const char* key : {"unit", "scheme", "when"}) {
+        if (kind == ReportItem::Kind::samples && std::string_view(key) == "when") break;
+        item.tag.attributes[item.tag.attribute_count++].first = key;
+      }
+      report.tell(item);
+    }
+    print(out, 0, "Row", SampleRow{0, {}, "text"});
+    print(out, 0, "Row", SampleRow{0, {1}, {}});
+    BacktraceFrame with_offset;
+    with_offset.offset = 0;
+    print(out, 0, "Frame", BacktraceFrame());
+    print(out, 0, "Frame", with_offset);
+    print(out, 0, "Line", ReportLine());
+    print(out, 0, "Sites", SitesSection());
+    for (const SchemeLayout& scheme : kSchemes) {
+      Site site;
+      site.scheme = &scheme;
+      site.row.column_count = kCommonColumns + scheme.columns;
+      print(out, 0, "Site", site);
+    }
+    print(out, 0, "Unit", CfgUnit());
+    print(out, 0, "Function", CfgFunction());
+    print(out, 0, "Node", GraphNode());
+    GraphNode calls;
+    calls.node.unknown_callees = true;
+    print(out, 0, "Node", calls);
+    dump_problem({}, out);
+  });
+  // A tag may have attributes that are not published.
+  for (RecordTable& table : tables)
+    table.open = table.record == to_string(ReportItem::Kind::samples) ||
+                 table.record == to_string(ReportItem::Kind::timestamps);
+  return tables;
 }
 
 }  // namespace telltale::sampler

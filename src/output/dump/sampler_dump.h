@@ -23,4 +23,7 @@ Result<void> dump_sites(Bytes file, const std::string& name, DumpStyle style, co
 Result<void> dump_graphs(Bytes file, const std::string& name, DumpStyle style, const ByteSink& sink,
                          ProblemLog& problems);
 
+// The kinds of records.
+std::vector<RecordTable> sampler_records();
+
 }  // namespace telltale::sampler

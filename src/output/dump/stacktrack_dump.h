@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/problem.h"
@@ -20,5 +21,8 @@ namespace telltale::stacktrack {
 Result<void> dump_stream(Bytes file, const std::string& file_name, const StreamFormat& format,
                          DumpStyle style, const ByteSink& sink, ProblemLog& problems,
                          const std::function<bool(const Record&)>& chosen = {});
+
+// The kinds of records of the built-in layouts.
+std::vector<RecordTable> stream_records();
 
 }  // namespace telltale::stacktrack

@@ -16,6 +16,65 @@ constexpr std::array<std::string_view, 4> kActionNames = {"enter", "exit", "tail
                                                           "enter_args"};
 constexpr std::array<std::string_view, 3> kSkipReasons = {"filler", "gap", "damage"};
 
+constexpr Field kFile = field::text("file", "Name of the file.");
+constexpr Field kAction = field::text("action",
+                                      "What the record says: enter, exit, tail_exit or enter_args; "
+                                      "of text also custom_event or typed_event.");
+constexpr Field kFunctionId =
+    field::signed_id("function_id", "Number of the function in the program's instrumentation map.");
+constexpr Field kTsc = field::number_id("tsc", "Time in ticks of the recording's clock.");
+constexpr Field kTid = field::signed_id("tid", "Thread.");
+constexpr Field kPid = field::signed_id("pid", "Process.");
+constexpr Field kCpu = field::number_id("cpu", "Processor.");
+constexpr Field kEventType =
+    field::number_id("event_type", "Type of a typed event, as the program registered it.");
+constexpr Field kDataHex = field::text("data_hex", "Data of an event, as hexadecimal digits.");
+constexpr Field kFormat = field::text("format", "xray-fdr, xray-basic or xray-yaml.");
+constexpr Field kVersion = field::number_id("version", "Version of the format.");
+constexpr Field kFrequency = {"cycle_frequency", ValueType::unsigned_integer, Unit::hertz,
+                              "Ticks per second; 0: unknown."};
+
+constexpr auto kTraceFields = std::to_array<Field>({
+    kFile,
+    kFormat,
+    kVersion,
+    field::text("order", "Byte order: little or big."),
+    field::truth("constant_tsc", "Whether the clock has a constant rate, says the recorder."),
+    field::truth("nonstop_tsc", "Whether the clock runs in all power states, says the recorder."),
+    kFrequency,
+    field::bytes("buffer_size", "Size of a buffer."),
+    kAction,
+    kFunctionId,
+    {"tsc_delta", ValueType::integer, Unit::none, "Ticks since the previous record."},
+    kTsc,
+    kTid,
+    kPid,
+    kCpu,
+    {"seconds", ValueType::integer, Unit::none, "Seconds of the recorder's clock."},
+    {"microseconds", ValueType::integer, Unit::us, "The part below a second."},
+    field::number_id("value", "The call's argument."),
+    field::change("size", Unit::bytes, "Bytes of data."),
+    kEventType,
+    kDataHex,
+    field::bytes("BufferExtents.bytes", "Bytes of the buffer after this record."),
+});
+constexpr auto kYamlFields = std::to_array<Field>({
+    kFile,
+    kFormat,
+    kVersion,
+    kFrequency,
+    kAction,
+    kFunctionId,
+    field::text("function", "Name of the function in the text."),
+    kEventType,
+    kDataHex,
+    kTsc,
+    kTid,
+    kPid,
+    kCpu,
+    field::list_of("arguments", ValueType::unsigned_integer, "The call's arguments."),
+});
+
 // The codec that prints the fields of records (record_fields.h). A time since the previous record
 // is followed by the time itself.
 class FieldPrinter {
@@ -53,12 +112,11 @@ class FieldPrinter {
 
 class Dumper {
  public:
-  Dumper(Bytes file, const FileHeader& header, const std::string& file_name, DumpStyle style,
-         BlockWriter& out, ProblemLog& problems, RecordSelector* selector)
+  Dumper(Bytes file, const FileHeader& header, const std::string& file_name, DumpOutput& out,
+         ProblemLog& problems, RecordSelector* selector)
       : file_(file),
         header_(header),
         file_name_(file_name),
-        style_(style),
         out_(out),
         problems_(problems),
         selector_(selector) {}
@@ -81,48 +139,36 @@ class Dumper {
   void function(uint64_t offset, const FunctionRecord& record) {
     now_ += record.tsc_delta;
     if (selector_ != nullptr && !selector_->function(record)) return;
-    {
-      DumpLine line(style_, offset, "Function", out_.block());
-      print(record, line);
-    }
-    out_.flush_if_full();
+    DumpLine line(out_, offset, "Function");
+    print(record, line);
   }
   void metadata(const FdrRecord& record) {
     follow_time(record.payload);
     if (selector_ != nullptr && !selector_->metadata(record)) return;
-    {
-      DumpLine line(style_, record.offset, record_name(record.payload), out_.block());
-      std::visit([&](const auto& payload) { print(payload, line); }, record.payload);
-    }
-    out_.flush_if_full();
+    DumpLine line(out_, record.offset, record_name(record.payload));
+    std::visit([&](const auto& payload) { print(payload, line); }, record.payload);
   }
   void skipped(const SkippedBytes& skipped) {
     if (selector_ != nullptr && !selector_->here()) return;
-    DumpLine(style_, skipped.offset, "Skipped", out_.block())
+    DumpLine(out_, skipped.offset, "Skipped")
         .word("reason", kSkipReasons[static_cast<size_t>(skipped.reason)])
         .number("bytes", skipped.bytes.size());
-    out_.flush_if_full();
   }
   void problem(const Problem& problem) {
     problems_.add(problem);
     if (selector_ != nullptr && !selector_->here()) return;
-    dump_problem(problem, style_, out_);
+    dump_problem(problem, out_);
   }
 
   void record(const BasicRecord& record) {
     if (selector_ != nullptr && !selector_->basic(record)) return;
-    {
-      const bool call = record.type == BasicRecordType::normal;
-      DumpLine line(style_, record.offset, call ? "BasicCall" : "BasicArgument", out_.block());
-      print(record, line);
-    }
-    out_.flush_if_full();
+    const bool call = record.type == BasicRecordType::normal;
+    DumpLine line(out_, record.offset, call ? "BasicCall" : "BasicArgument");
+    print(record, line);
   }
-
- private:
   void tell_header() {
-    DumpLine line(style_, 0, "FileHeader", out_.block());
-    if (style_ == DumpStyle::json) line.text("file", file_name_);
+    DumpLine line(out_, 0, "FileHeader");
+    if (!out_.for_people()) line.text("file", file_name_);
     line.word("format", header_.type == LogType::fdr ? "xray-fdr" : "xray-basic")
         .number("version", header_.version)
         .word("order", header_.order == std::endian::little ? "little" : "big")
@@ -131,6 +177,8 @@ class Dumper {
         .number("cycle_frequency", header_.cycle_frequency);
     if (header_.type == LogType::fdr) line.number("buffer_size", header_.buffer_size);
   }
+
+ private:
   void tell_basic() {
     uint64_t at = kFileHeaderBytes;
     for (; at + kBasicRecordBytes <= file_.size() && !out_.failed(); at += kBasicRecordBytes) {
@@ -171,21 +219,29 @@ class Dumper {
   Bytes file_;
   const FileHeader& header_;
   const std::string& file_name_;
-  DumpStyle style_;
-  BlockWriter& out_;
+  DumpOutput& out_;
   ProblemLog& problems_;
   RecordSelector* selector_;
   uint64_t now_ = 0;  // ticks that the open buffer's deltas count from
 };
 
+// A record of each kind of metadata.
+template <size_t kKind = 0>
+void tell_every_kind(Dumper& dumper) {
+  if constexpr (kKind < std::variant_size_v<FdrPayload>) {
+    dumper.metadata({0, {}, FdrPayload(std::in_place_index<kKind>)});
+    tell_every_kind<kKind + 1>(dumper);
+  }
+}
+
 // A YAML trace: its header, records and problems by position.
-void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle style,
-               const ProblemLog& problems, BlockWriter& out, RecordSelector* selector) {
+void dump_yaml(const YamlTrace& trace, const std::string& file_name, const ProblemLog& problems,
+               DumpOutput& out, RecordSelector* selector) {
   static constexpr std::array<std::string_view, 6> kKinds = {
       "enter", "exit", "tail_exit", "enter_args", "custom_event", "typed_event"};
   {
-    DumpLine line(style, 0, "FileHeader", out.block());
-    if (style == DumpStyle::json) line.text("file", file_name);
+    DumpLine line(out, 0, "FileHeader");
+    if (!out.for_people()) line.text("file", file_name);
     line.word("format", "xray-yaml")
         .number("version", trace.header.version)
         .number("cycle_frequency", trace.header.cycle_frequency);
@@ -194,14 +250,14 @@ void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle s
   auto problem = kept.begin();
   const auto tell_problems_before = [&](uint64_t offset) {
     for (; problem != kept.end() && problem->offset < offset; ++problem) {
-      dump_problem(*problem, style, out);
+      dump_problem(*problem, out);
     }
   };
   for (const YamlRecord& record : trace.records) {
     tell_problems_before(record.offset);
     if (selector != nullptr && !selector->yaml(record)) continue;
     const TimedEvent event = timed_event(trace, record);
-    DumpLine line(style, record.offset, "YamlRecord", out.block());
+    DumpLine line(out, record.offset, "YamlRecord");
     line.word("action", kKinds[static_cast<size_t>(record.kind)]);
     if (event.kind == TimedEvent::Kind::call) {
       line.number("function_id", static_cast<int32_t>(record.function_id))
@@ -211,7 +267,6 @@ void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle s
     }
     line.number("tsc", record.tsc).number("tid", record.thread).number("pid", record.process);
     line.number("cpu", record.cpu).numbers("arguments", trace.arguments_of(record));
-    out.flush_if_full();
   }
   tell_problems_before(UINT64_MAX);
 }
@@ -220,19 +275,55 @@ void dump_yaml(const YamlTrace& trace, const std::string& file_name, DumpStyle s
 
 Result<void> dump_trace(Bytes file, const std::string& file_name, DumpStyle style,
                         const ByteSink& sink, ProblemLog& problems, RecordSelector* selector) {
-  BlockWriter out(sink);
+  DumpOutput out(style, sink);
   if (looks_like_yaml_trace(file)) {
     ProblemLog found;
     const Result<YamlTrace> trace = read_yaml_trace(file, file_name, found);
     problems.merge(found);
     if (!trace) return std::unexpected(trace.error());
-    dump_yaml(*trace, file_name, style, found, out, selector);
+    dump_yaml(*trace, file_name, found, out, selector);
     return out.finish();
   }
   const Result<FileHeader> header = read_file_header(file);
   if (!header) return std::unexpected(header.error());
-  Dumper(file, *header, file_name, style, out, problems, selector).run();
+  Dumper(file, *header, file_name, out, problems, selector).run();
   return out.finish();
+}
+
+std::vector<RecordTable> trace_records() {
+  return record_tables(kTraceFields, [](DumpOutput& out) {
+    const std::string name;
+    ProblemLog problems;
+    for (const LogType type : {LogType::fdr, LogType::basic}) {
+      for (uint16_t version = 1; version <= kLastFdrVersion; ++version) {
+        FileHeader header;
+        header.type = type;
+        header.version = version;
+        Dumper dumper({}, header, name, out, problems, nullptr);
+        dumper.tell_header();
+        if (type == LogType::fdr) {
+          dumper.function(0, {});
+          tell_every_kind(dumper);
+        } else if (version <= kLastBasicVersion) {
+          dumper.record({.type = BasicRecordType::normal});
+          dumper.record({.type = BasicRecordType::argument});
+        }
+        dumper.skipped({});
+        dumper.problem({});
+      }
+    }
+  });
+}
+
+std::vector<RecordTable> yaml_records() {
+  return record_tables(kYamlFields, [](DumpOutput& out) {
+    YamlTrace trace;
+    trace.names.emplace_back();
+    trace.records = {{.kind = YamlKind::enter}, {.kind = YamlKind::typed_event}};
+    ProblemLog problems;
+    problems.add({});
+    dump_yaml(trace, "", problems, out, nullptr);
+  });
 }
 
 }  // namespace telltale::xray

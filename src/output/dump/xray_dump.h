@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/problem.h"
@@ -18,5 +19,9 @@ namespace telltale::xray {
 Result<void> dump_trace(Bytes file, const std::string& file_name, DumpStyle style,
                         const ByteSink& sink, ProblemLog& problems,
                         RecordSelector* selector = nullptr);
+
+// The kinds of records of binary traces, and of llvm-xray's YAML.
+std::vector<RecordTable> trace_records();
+std::vector<RecordTable> yaml_records();
 
 }  // namespace telltale::xray

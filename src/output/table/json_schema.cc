@@ -76,7 +76,7 @@ void write_members(JsonWriter& json, std::span<const Field> fields);
 void write_element(JsonWriter& json, const Field& field) {
   json.begin_object();
   if (field.fields.empty()) {
-    write_type(json, field.element, false);
+    write_type(json, field.element, field.nullable == Nullable::yes);
   } else {
     json.member("type", "object");
     write_members(json, field.fields);
@@ -96,12 +96,12 @@ void write_field(JsonWriter& json, const Field& field) {
 }
 
 void write_required(JsonWriter& json, std::span<const Field> fields,
-                    std::span<const std::string_view> first = {}) {
+                    std::span<const std::string_view> first = {}, bool open = false) {
   json.key("required").begin_array();
   for (const std::string_view key : first) json.value(key);
   for (const Field& field : fields)
     if (field.presence == Presence::always) json.value(field.key);
-  json.end_array().member("additionalProperties", false);
+  json.end_array().member("additionalProperties", open);
 }
 
 void write_members(JsonWriter& json, std::span<const Field> fields) {
@@ -150,6 +150,39 @@ std::string json_schema(const DocumentSchema& schema) {
   write_envelope(json, schema);
   for (const Field& field : schema.members) write_field(json, field);
   json.end_object().end_object();
+  return out + "\n";
+}
+
+std::string json_line_schema(std::string_view name, std::string_view sentence,
+                             std::span<const LineSchema> kinds, bool open) {
+  static constexpr std::array<std::string_view, 2> kOfAll = {"offset", "record"};
+  static constexpr Field kOffset = field::bytes("offset", "Place of the record in the file.");
+  std::string out;
+  JsonWriter json(out, 3);
+  json.begin_object().member("$schema", "https://json-schema.org/draft/2020-12/schema");
+  json.member("title", "telltale " + std::string(name));
+  json.member("description", sentence).member("type", "object");
+  json.key("anyOf").begin_array();
+  for (const LineSchema& kind : kinds) {
+    json.begin_object();
+    write_required(json, kind.members, kOfAll, kind.open);
+    json.key("properties").begin_object();
+    write_field(json, kOffset);
+    write_constant(json, "record", kind.record);
+    for (const Field& field : kind.members) write_field(json, field);
+    json.end_object().end_object();
+  }
+  if (open) {
+    json.begin_object();
+    write_required(json, {}, kOfAll, true);
+    json.key("properties").begin_object();
+    write_field(json, kOffset);
+    json.key("record").begin_object().key("not").begin_object().key("enum").begin_array();
+    for (const LineSchema& kind : kinds) json.value(kind.record);
+    json.end_array().end_object().end_object();
+    json.end_object().end_object();
+  }
+  json.end_array().end_object();
   return out + "\n";
 }
 
