@@ -21,7 +21,11 @@ struct FramePaths {
   std::string file;
   std::string directory;  // of the compiler, that `file` is relative to
   uint32_t line = 0;      // of the instruction, or of the call
-  std::string module;     // path of the program or shared object
+  // Of the instruction, or of the call, in the innermost function that was inlined there; the same
+  // if none was.
+  std::string innermost_file;
+  uint32_t innermost_line = 0;
+  std::string module;  // path of the program or shared object
   uint64_t pc = 0;
   bool interrupted = false;  // stopped at pc itself, not in a call before it
   bool inlined = false;      // into the next frame that is not

@@ -143,6 +143,28 @@ class CrashPaths(SamplerCase):
         self.assertEqual(ran[line("sum = recurse(0);")], "no")
         self.assertLess(self.file.stat().st_size, 60_000)
 
+    def test_where_an_inlined_function_stopped(self):
+        source = self.path("inlined.c")
+        source.write_text('''static int last(const int *list, int count) {
+  if (count > 3)
+    return *list;
+  return count;
+}
+__attribute__((noinline)) int sum(const int *list, int turns) {
+  int total = 0;
+  for (int i = 0; i < turns; ++i)
+    total += last(list, i);
+  return total;
+}
+int main(int argc, char **argv) { return argv[argc] == 0 ? sum(0, argc + 9) : 0; }
+''')
+        for level in ("-O1", "-O2"):
+            program = build(self.path("inlined"), RELEASES[-1], "--trace=pt.schema", "-silent", level, "-fno-unroll-loops", source)
+            self.crash("x", program)
+            shown = run(TELLTALE, "paths", self.file, "--program", program, "--function", "sum").stdout
+            (here,) = [each for each in shown.splitlines() if "<- here" in each]
+            self.assertRegex(here, r"^ +3 +return \*list; +\(last, inlined from inlined.c\) +<- here$")
+
     def test_what_is_linked(self):
         """Programs get the handler; libraries, and programs without libc, do not."""
         self.assertTrue("telltale_paths_v1" in run("nm", self.program).stdout)

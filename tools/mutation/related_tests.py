@@ -48,7 +48,7 @@ RELATED = {
     "src/api": [*VIEWS, "script:test_exports", "script:test_install"],
     "src/cli": VERBS,
     "src/report": ["unit:report", *VERBS],
-    "web": ["web:calls", "web:names", "web:kit", "web:flame", "unit:output", "script:test_flame_page"],
+    "web": ["web:calls", "web:names", "web:kit", "web:flame", "web:paths", "unit:output", "script:test_flame_page"],
     "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_recorder_children",
                      "script:test_xray_recorder_rows"],
     "runtime/stacktrack": ["unit:stacktrack", "script:test_stacktrack_runtime", "script:test_stacktrack_values",

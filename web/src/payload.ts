@@ -26,7 +26,41 @@ export interface SourceData {
   file: string;
   first: number;                                  // the number of the first line
   lines: string[];
-  marks?: {line: number; text?: string; value?: number}[];  // value: 0 to 1, how strongly the line is marked
+  marks?: SourceMark[];
+}
+export interface SourceMark {
+  line: number;
+  text?: string;
+  value?: number;                                 // 0 to 1, how strongly the line is marked
+  kind?: 'yes' | 'no' | 'maybe';                  // whether it ran
+}
+
+// What functions on stacks executed (docs/analysis/paths.md).
+export type Step = [path: number, source: number, line: number, inlined?: string];
+export interface StepsFrame {
+  thread: number;
+  number: number;          // in its stack; 0 is the innermost
+  function: string;
+  place: string;           // '' if it is not known
+  told: string;            // what is known of its history, or why nothing is
+  complete?: boolean;      // the history begins with the call
+  left_out?: number;       // older steps
+  here?: number;           // the step at which it stopped, from 1; 0: not known
+  steps: Step[];           // the oldest first
+  not_run?: [source: number, line: number][];
+  maybe?: [source: number, line: number][];
+}
+export interface StepsData {
+  frames: StepsFrame[];
+  sources: SourceData[];
+}
+
+// What of a program ran (docs/analysis/coverage.md).
+export type Ran = 'yes' | 'no' | 'maybe';
+export interface CoverageData {
+  functions: {function: string; ran: Ran; source: number; line: number; mechanisms: string; yes: number; no: number; maybe: number}[];
+  lines: [source: number, line: number, ran: Ran][];
+  sources: SourceData[];
 }
 
 // Predicates that predict failure (docs/analysis/isolation.md).

@@ -12,6 +12,7 @@
 #include "bytes/input_file.h"
 #include "output/escape.h"
 #include "output/flame/page.h"
+#include "output/flame/page_text.h"
 #include "output/json_writer.h"
 
 namespace telltale::cli {
@@ -23,45 +24,6 @@ using isolation::Predictor;
 
 constexpr size_t kRunsShown = 1000;
 constexpr uint64_t kSourceBytes = uint64_t{4} << 20;  // of a file that is shown
-
-// JSON text for a script element: its three special characters and two line separators occur only
-// inside strings.
-std::string for_script(const std::string& json) {
-  std::string text;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const std::string_view rest = std::string_view(json).substr(i, 3);
-    if (json[i] == '<' || json[i] == '>' || json[i] == '&') {
-      text += fmt::format("\\u{:04x}", static_cast<unsigned>(json[i]));
-    } else if (rest == "\u2028" || rest == "\u2029") {
-      text += rest == "\u2028" ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else {
-      text += json[i];
-    }
-  }
-  return text;
-}
-
-// A line of source. Keeps its backslashes, as expected in code.
-std::string visible_source(std::string_view line) {
-  std::string text;
-  for (const char c : line) {
-    if (c == '\t') {
-      text.append(8 - text.size() % 8, ' ');
-    } else if (c != '\r') {
-      text += c;
-    }
-  }
-  std::string shown;
-  std::string_view left = text;
-  while (true) {
-    const size_t backslash = left.find('\\');
-    append_visible(shown, left.substr(0, backslash));
-    if (backslash == std::string_view::npos) return shown;
-    shown += '\\';
-    left.remove_prefix(backslash + 1);
-  }
-}
 
 // The file's path, if it is below the folder; otherwise empty.
 fs::path find_source(std::string_view file, const std::string& folder) {
@@ -92,7 +54,7 @@ class PageWriter {
     write_sources();
     json_.end_array();
     json_.end_object();
-    return for_script(text_);
+    return json_for_script(text_);
   }
 
  private:
@@ -252,7 +214,7 @@ std::string clusters_payload(const IsolationAnswer& answer) {
     json.value(show_predictors(one)).value(one.first_run).end_array();
   }
   json.end_array().end_object();
-  return for_script(text);
+  return json_for_script(text);
 }
 
 Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,

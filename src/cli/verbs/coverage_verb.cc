@@ -12,6 +12,7 @@
 #include "import/format_descriptor.h"
 #include "import/stack_paths.h"
 #include "output/output_file.h"
+#include "report/paths/coverage_page.h"
 #include "report/paths/coverage_report.h"
 
 namespace telltale::cli {
@@ -22,6 +23,7 @@ struct CoverageOptions {
   std::string format = "text";
   std::string output = "-";
   bool lines = false;
+  bool html = false;
 };
 
 Result<void> write(const std::vector<FunctionCoverage>& functions, const CoverageOptions& options,
@@ -47,8 +49,10 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
   const std::vector<FunctionCoverage> chosen = choose_coverage(*std::move(all), filter);
   Result<OutputFile> out = OutputFile::open(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done = write(chosen, options, recording.format().name, problems,
-                            [&out](std::string_view block) { return out->write(block); });
+  Result<void> done = options.html || options.format == "html"
+                          ? write_coverage_page(chosen, recording.input(0).name(), problems, *out)
+                          : write(chosen, options, recording.format().name, problems,
+                                  [&out](std::string_view block) { return out->write(block); });
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   return report_problems(options.reading, problems);
@@ -69,9 +73,12 @@ void add_coverage_verb(Command app, int& status) {
   const auto options = std::make_shared<CoverageOptions>();
   add_reading_options(verb, options->reading);
   add_csv_option(verb, options->reading);
-  verb.add_option("--to", options->format, "text, csv, json, lcov or cobertura")
-      .one_of({"text", "csv", "json", "lcov", "cobertura"})
+  verb.add_option("--to", options->format, "text, csv, json, lcov, cobertura, or a page (html)")
+      .one_of({"text", "csv", "json", "lcov", "cobertura", "html"})
       .show_default();
+  verb.add_flag("--html", options->html, "write a page: the same as --to html")
+      .excludes("--json")
+      .excludes("--csv");
   verb.add_flag("--lines", options->lines, "also list the lines, beside their source text");
   verb.add_option("-o,--output", options->output, "file to write; - is standard output")
       .type_name("FILE")

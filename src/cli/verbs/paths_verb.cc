@@ -15,12 +15,35 @@
 #include "import/format_descriptor.h"
 #include "import/open_process.h"
 #include "import/stack_paths.h"
+#include "output/output_file.h"
 #include "report/paths/path_report.h"
+#include "report/paths/paths_page.h"
 
 namespace telltale::cli {
 namespace {
 
-int answer(const Recording& recording, const CallFilter& filter, const ReadingOptions& options) {
+struct PathsOptions {
+  ReadingOptions reading;
+  std::optional<uint64_t> pid;
+  bool html = false;
+  std::string output = "-";
+};
+
+Result<void> write(const std::vector<ThreadPaths>& threads, const Recording& recording,
+                   const ProblemLog& problems, const PathsOptions& options) {
+  const std::string why = recording.paths_in_frames()->why_stopped();
+  Result<OutputFile> out = OutputFile::open(options.output);
+  if (!out) return std::unexpected(out.error());
+  Result<void> done =
+      options.html ? write_paths_page(threads, recording.input(0).name(), why, problems, *out)
+      : options.reading.json
+          ? out->write(paths_document(threads, why, recording.format().name, problems))
+          : out->write(paths_text(threads, why));
+  if (done) done = out->finish();
+  return done;
+}
+
+int answer(const Recording& recording, const CallFilter& filter, const PathsOptions& options) {
   const StackPaths& stacks = *recording.paths_in_frames();
   ProblemLog problems;
   problems.merge(recording.problems());
@@ -28,10 +51,8 @@ int answer(const Recording& recording, const CallFilter& filter, const ReadingOp
   if (!threads) return report_error(threads.error());
   const bool has_threads = !threads->empty();
   const std::vector<ThreadPaths> chosen = choose_paths(*std::move(threads), filter);
-  const bool printed = print(
-      options.json ? paths_document(chosen, stacks.why_stopped(), recording.format().name, problems)
-                   : paths_text(chosen, stacks.why_stopped()));
-  if (!printed) return kUnreadable;
+  if (const Result<void> done = write(chosen, recording, problems, options); !done)
+    return report_error(done.error());
   if (std::ranges::all_of(chosen, [](const ThreadPaths& thread) {
         return thread.frames.empty() && thread.cut.empty();
       })) {
@@ -39,13 +60,8 @@ int answer(const Recording& recording, const CallFilter& filter, const ReadingOp
                has_threads ? "no function on the stacks is in what the options select"
                            : "no thread is in what was left of the program");
   }
-  return report_problems(options, problems);
+  return report_problems(options.reading, problems);
 }
-
-struct PathsOptions {
-  ReadingOptions reading;
-  std::optional<uint64_t> pid;
-};
 
 // Stops the process for as long as its stacks are copied.
 int answer_process(const PathsOptions& options) {
@@ -62,7 +78,7 @@ int answer_process(const PathsOptions& options) {
     return report_error(checked.error());
   fmt::print(stderr, "telltale: process {} was stopped for {:.1f} ms\n", *options.pid,
              std::chrono::duration<double, std::milli>(process->stopped).count());
-  return answer(recording, *filter, options.reading);
+  return answer(recording, *filter, options);
 }
 
 int run(const PathsOptions& options) {
@@ -71,7 +87,7 @@ int run(const PathsOptions& options) {
     return report_error(usage_error("give a core file, or a process with --pid").error());
   return answer_recording(options.reading,
                           [&](const Recording& recording, const CallFilter& filter) {
-                            return answer(recording, filter, options.reading);
+                            return answer(recording, filter, options);
                           });
 }
 
@@ -90,6 +106,12 @@ void add_paths_verb(Command app, int& status) {
           "read the stacks of this running process, which is stopped for a few milliseconds")
       .type_name("PID")
       .excludes("FILE");
+  verb.add_flag("--html", options->html,
+                "write a page: source in the order in which it ran, to step through")
+      .excludes("--json");
+  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
+      .type_name("FILE")
+      .show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

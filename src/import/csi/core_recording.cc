@@ -141,6 +141,9 @@ class FrameDecoder {
     paths.file = frame.file;
     paths.directory = frame.directory;
     paths.line = frame.line;
+    const StackFrame& innermost = inner.empty() ? frame : inner.front();
+    paths.innermost_file = innermost.file;
+    paths.innermost_line = innermost.line;
     paths.module = frame.module;
     paths.pc = frame.pc;
     paths.interrupted = frame.interrupted;

@@ -11,6 +11,7 @@
 
 #include "model/function_names.h"
 #include "output/escape.h"
+#include "output/flame/page_text.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
 #include "output/table/table.h"
@@ -101,7 +102,7 @@ void write_source(const FileLines& files, BlockWriter& out) {
       if (number != expected) out.write("         ...\n");
       expected = number + 1;
       std::string line = fmt::format("{} {:>6}  {}", mark_of(ran), number,
-                                     visible(sources.line(file, "", number)));
+                                     visible_source(sources.line(file, "", number)));
       line.resize(line.find_last_not_of(' ') + 1);
       out.write(line + "\n");
     }

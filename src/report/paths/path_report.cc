@@ -6,15 +6,18 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "analysis/paths/frame_coverage.h"
 #include "model/function_names.h"
 #include "output/escape.h"
+#include "output/flame/page_text.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
 #include "program/demangle.h"
+#include "report/paths/path_places.h"
 #include "report/paths/source_lines.h"
 #include "report/schemas/schemas.h"
 
@@ -23,21 +26,6 @@ namespace {
 
 using Reading = PathHistory::Reading;
 using Decoded = FramePaths::Decoded;
-
-// The places of a sequence of blocks; what follows itself is one. Scope 0 is the function.
-std::vector<PathGraph::Place> places_of(const PathGraph& graph, std::span<const uint32_t> blocks) {
-  std::vector<PathGraph::Place> places;
-  const auto add = [&places](PathGraph::Place place) {
-    if (places.empty() || places.back() != place) places.push_back(place);
-  };
-  for (const uint32_t index : blocks) {
-    const PathGraph::Block& block = graph.blocks[index];
-    for (const PathGraph::Place& place : block.places) add(place);
-    if (!block.places.empty()) continue;
-    for (const uint32_t line : block.lines) add({.scope = 0, .line = line});
-  }
-  return places;
-}
 
 std::string_view name_of(Decoded::FoundBy found_by) {
   switch (found_by) {
@@ -51,7 +39,6 @@ std::string_view name_of(Decoded::FoundBy found_by) {
   return "all blocks";
 }
 
-constexpr size_t kTabColumns = 8;
 constexpr std::string_view kUnreliable =
     "the function calls setjmp: after a longjmp, its paths may be wrong";
 
@@ -91,7 +78,7 @@ class TextWriter {
     const PathHistory& history = decoded.history;
     if (decoded.graph->calls_setjmp) print("     {}\n", kUnreliable);
     if (!history.contradiction.empty()) print("     {}\n", history.contradiction);
-    const std::vector<Reading> readings = distinct(decoded);
+    const std::vector<Reading> readings = distinct_readings(decoded);
     const size_t shown = readings.empty() ? history.completed.size() : readings.front().completed;
     if (shown != 0) {
       print("     {} completed path{}{}\n", shown, shown == 1 ? "" : "s",
@@ -135,21 +122,6 @@ class TextWriter {
     }
   }
 
-  // Readings that show the same lines are one.
-  static std::vector<Reading> distinct(const Decoded& decoded) {
-    std::vector<Reading> kept;
-    for (const Reading& reading : decoded.history.readings) {
-      const bool known = std::ranges::any_of(kept, [&](const Reading& other) {
-        return other.completed == reading.completed &&
-               places_of(*decoded.graph, other.partial) ==
-                   places_of(*decoded.graph, reading.partial);
-      });
-      if (!known) kept.push_back(reading);
-    }
-    std::ranges::stable_sort(kept, {}, &Reading::completed);
-    return kept;
-  }
-
   // Paths that follow themselves are written once.
   void write_completed(const FramePaths& frame, const Decoded& decoded, size_t count) {
     const auto& paths = decoded.history.completed;
@@ -173,27 +145,24 @@ class TextWriter {
   void write_lines(const FramePaths& frame, const PathGraph& graph,
                    std::span<const uint32_t> blocks, bool stopped) {
     const std::vector<PathGraph::Place> places = places_of(graph, blocks);
-    // The block that it was stopped in may have lines after that place.
-    const size_t before =
-        stopped ? places_of(graph, blocks.first(blocks.size() - 1)).size() : places.size();
-    bool reached = false;
+    const std::optional<size_t> here =
+        stopped ? place_where_stopped(frame, graph, blocks) : std::nullopt;
     for (size_t i = 0; i < places.size(); ++i) {
-      const auto [scope, line] = places[i];
-      const bool inlined = scope != 0 && scope < graph.scopes.size();
-      const std::string& file = inlined ? graph.scopes[scope].file : frame.file;
-      std::string source(sources_.line(file, frame.directory, line));
-      for (size_t tab = 0; (tab = source.find('\t', tab)) != std::string::npos;)
-        source.replace(tab, 1, kTabColumns - tab % kTabColumns, ' ');
-      std::string text = fmt::format("     {:>6}  {}", line, visible(source));
+      const uint32_t line = places[i].line;
+      const std::string& file = file_of(frame, graph, places[i]);
+      std::string text = fmt::format("     {:>6}  {}", line,
+                                     visible_source(sources_.line(file, frame.directory, line)));
       text.resize(text.find_last_not_of(' ') + 1);  // the source is not here, or the line empty
-      if (inlined) {
+      if (is_inlined(graph, places[i])) {
         text += fmt::format("    ({}, inlined from {})",
-                            visible(demangle(graph.scopes[scope].function)),
+                            visible(demangle(graph.scopes[places[i].scope].function)),
                             visible(std::filesystem::path(file).filename().string()));
       }
-      const bool here = stopped && !reached && i + 1 >= before && line == frame.line;
-      print("{}{}\n", text, here ? "    <- here" : reached ? "    (not yet, or in part)" : "");
-      reached = reached || here;
+      // The block that it was stopped in may have lines after that place.
+      print("{}{}\n", text,
+            i == here           ? "    <- here"
+            : here && i > *here ? "    (not yet, or in part)"
+                                : "");
     }
     if (places.empty()) print("             (no lines)\n");
   }
@@ -212,8 +181,8 @@ void write_blocks(ObjectWriter& object, const PathGraph& graph, std::span<const 
           for (const uint32_t line : block.lines) lines.value(line);
         });
         // The function's own lines say the same as `lines`.
-        const auto is_inlined = [](const PathGraph::Place& place) { return place.scope != 0; };
-        if (std::ranges::none_of(block.places, is_inlined)) return;
+        const auto has_scope = [](const PathGraph::Place& place) { return place.scope != 0; };
+        if (std::ranges::none_of(block.places, has_scope)) return;
         row.list("places", [&](ListWriter& places) {
           for (const PathGraph::Place& place : block.places) {
             const PathGraph::Scope& scope = graph.scopes[place.scope];

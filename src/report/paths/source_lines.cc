@@ -23,9 +23,8 @@ std::vector<std::string_view> lines_of(Bytes bytes) {
 
 }  // namespace
 
-std::string_view SourceLines::line(const std::string& file, const std::string& directory,
-                                   uint32_t number) {
-  if (file.empty() || number == 0) return {};
+const std::vector<std::string_view>& SourceLines::lines_of_file(const std::string& file,
+                                                                const std::string& directory) {
   const std::string path = std::filesystem::path(directory) / file;
   auto found = sources_.find(path);
   if (found == sources_.end()) {
@@ -38,8 +37,18 @@ std::string_view SourceLines::line(const std::string& file, const std::string& d
     }
     found = sources_.emplace(path, std::move(source)).first;
   }
-  const std::vector<std::string_view>& lines = found->second.lines;
+  return found->second.lines;
+}
+
+std::string_view SourceLines::line(const std::string& file, const std::string& directory,
+                                   uint32_t number) {
+  if (file.empty() || number == 0) return {};
+  const std::vector<std::string_view>& lines = lines_of_file(file, directory);
   return number <= lines.size() ? lines[number - 1] : std::string_view();
+}
+
+size_t SourceLines::count(const std::string& file, const std::string& directory) {
+  return file.empty() ? 0 : lines_of_file(file, directory).size();
 }
 
 }  // namespace telltale

@@ -16,12 +16,16 @@ class SourceLines {
   // The line, without its line feed and the blanks at its end; empty if it is not known. A relative
   // `file` is in `directory`. Both are not trusted: only regular files are read.
   std::string_view line(const std::string& file, const std::string& directory, uint32_t number);
+  // How many lines the file has; 0 if it cannot be read.
+  size_t count(const std::string& file, const std::string& directory);
 
  private:
   struct Source {
     InputFile input;
     std::vector<std::string_view> lines;
   };
+  const std::vector<std::string_view>& lines_of_file(const std::string& file,
+                                                     const std::string& directory);
   std::map<std::string, Source> sources_;  // by path; no lines: it cannot be read
 };
 

@@ -5,6 +5,7 @@ import type {SourceData} from '../payload';
 import {useWindow} from './window';
 
 const kLine = 20;
+const kKinds = {yes: 'ran', no: 'not-run', maybe: 'may-have-run'};
 
 export function Source({data, name, line, onLine}: {data: SourceData; name: string; line: number; onLine: (line: number) => void}) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -23,9 +24,9 @@ export function Source({data, name, line, onLine}: {data: SourceData; name: stri
   for (let i = first; i < last; i++) {
     const number = data.first + i;
     const mark = marks.get(number);
-    shown.push(<div key={i} class={`source-line ${number === line ? 'chosen' : ''} ${mark ? 'marked' : ''}`} role="listitem"
+    shown.push(<div key={i} class={`source-line ${number === line ? 'chosen' : ''} ${mark ? 'marked' : ''} ${mark?.kind === undefined ? '' : kKinds[mark.kind]} ${mark?.value === 0 ? 'unlit' : ''}`} role="listitem"
       style={{top: `${i * kLine}px`, '--mark': String(Math.min(1, Math.max(0, mark?.value ?? 0)))}} aria-current={number === line ? 'true' : undefined}>
-      <button type="button" class="link number" style={{minWidth: `${digits + 1}ch`}} onClick={() => onLine(number)}>{number}</button>
+      <button type="button" class="link number" style={{minWidth: `calc(${digits}ch + 16px)`}} onClick={() => onLine(number)}>{number}</button>
       <code>{data.lines[i]}</code>{mark?.text && <span class="note">{mark.text}</span>}
     </div>);
   }

@@ -4,10 +4,12 @@ import type {ComponentType} from 'preact';
 import type {TabSpec} from '../payload';
 import type {Changes} from '../shell/address';
 import {CallersTab} from './callers_tab';
+import {CoverageTab} from './coverage_tab';
 import {FlameTab} from './flame_tab';
 import {FunctionsTab} from './functions_tab';
 import {BarsTab, SourceTab, TableTab} from './plain_tabs';
 import {PredictorsTab} from './predictors_tab';
+import {StepsTab} from './steps_tab';
 
 export interface TabProps {
   spec: TabSpec;
@@ -23,4 +25,6 @@ export const kTabKinds: Record<string, ComponentType<TabProps>> = {
   bars: BarsTab,
   source: SourceTab,
   predictors: PredictorsTab,
+  steps: StepsTab,
+  coverage: CoverageTab,
 };

@@ -1,0 +1,68 @@
+#include "report/paths/path_places.h"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace telltale {
+
+using Reading = PathHistory::Reading;
+
+std::vector<PathGraph::Place> places_of(const PathGraph& graph, std::span<const uint32_t> blocks) {
+  std::vector<PathGraph::Place> places;
+  const auto add = [&places](PathGraph::Place place) {
+    if (places.empty() || places.back() != place) places.push_back(place);
+  };
+  for (const uint32_t index : blocks) {
+    const PathGraph::Block& block = graph.blocks[index];
+    for (const PathGraph::Place& place : block.places) add(place);
+    if (!block.places.empty()) continue;
+    for (const uint32_t line : block.lines) add({.scope = 0, .line = line});
+  }
+  return places;
+}
+
+const std::string& file_of(const FramePaths& frame, const PathGraph& graph,
+                           const PathGraph::Place& place) {
+  return is_inlined(graph, place) ? graph.scopes[place.scope].file : frame.file;
+}
+
+std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGraph& graph,
+                                          std::span<const uint32_t> partial) {
+  const std::vector<PathGraph::Place> places = places_of(graph, partial);
+  // The place before the last block may be in it, too: what follows itself is one.
+  const size_t before = places_of(graph, partial.first(partial.size() - 1)).size();
+  const size_t first = before == 0 ? 0 : before - 1;
+  const auto name = [](const std::string& file) {
+    return std::filesystem::path(file).filename().string();
+  };
+  const auto find = [&](auto fits) -> std::optional<size_t> {
+    for (size_t i = first; i < places.size(); ++i) {
+      if (fits(places[i])) return i;
+    }
+    return std::nullopt;
+  };
+  // In a function that was inlined there, the line is that function's.
+  if (const auto inner = find([&](const PathGraph::Place& place) {
+        return is_inlined(graph, place) && place.line == frame.innermost_line &&
+               name(graph.scopes[place.scope].file) == name(frame.innermost_file);
+      }))
+    return inner;
+  return find([&](const PathGraph::Place& place) {
+    return !is_inlined(graph, place) && place.line == frame.line;
+  });
+}
+
+std::vector<Reading> distinct_readings(const FramePaths::Decoded& decoded) {
+  std::vector<Reading> kept;
+  for (const Reading& reading : decoded.history.readings) {
+    const bool known = std::ranges::any_of(kept, [&](const Reading& other) {
+      return other.completed == reading.completed &&
+             places_of(*decoded.graph, other.partial) == places_of(*decoded.graph, reading.partial);
+    });
+    if (!known) kept.push_back(reading);
+  }
+  std::ranges::stable_sort(kept, {}, &Reading::completed);
+  return kept;
+}
+
+}  // namespace telltale

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/paths/path_history.h"
+#include "import/stack_paths.h"
+
+namespace telltale {
+
+// The places of a sequence of blocks; what follows itself is one. Scope 0 is the function.
+std::vector<PathGraph::Place> places_of(const PathGraph& graph, std::span<const uint32_t> blocks);
+
+// Whether a place is of a function that was inlined.
+inline bool is_inlined(const PathGraph& graph, const PathGraph::Place& place) {
+  return place.scope != 0 && place.scope < graph.scopes.size();
+}
+// The source file of a place. REQUIRES: `graph` is of the frame.
+const std::string& file_of(const FramePaths& frame, const PathGraph& graph,
+                           const PathGraph::Place& place);
+
+// Where the frame was stopped: index among the places of a partial path, in its last block if that
+// has lines. Empty: no line fits.
+std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGraph& graph,
+                                          std::span<const uint32_t> partial);
+
+// Readings that do not show the same lines, with fewer completed paths first.
+std::vector<PathHistory::Reading> distinct_readings(const FramePaths::Decoded& decoded);
+
+}  // namespace telltale

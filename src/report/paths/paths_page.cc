@@ -1,0 +1,190 @@
+#include "report/paths/paths_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <span>
+
+#include "analysis/paths/frame_coverage.h"
+#include "output/escape.h"
+#include "output/flame/page.h"
+#include "output/flame/page_text.h"
+#include "output/json_writer.h"
+#include "program/demangle.h"
+#include "report/paths/page_sources.h"
+#include "report/paths/path_places.h"
+
+namespace telltale {
+namespace {
+
+using Decoded = FramePaths::Decoded;
+using Reading = PathHistory::Reading;
+
+// Of a frame; older steps are left out.
+constexpr size_t kMostSteps = 20'000;
+
+std::string file_name(const std::string& file) {
+  return std::filesystem::path(file).filename().string();
+}
+
+class StepsWriter {
+ public:
+  std::string text(const std::vector<ThreadPaths>& threads) {
+    json_.begin_object().key("frames").begin_array();
+    for (const ThreadPaths& thread : threads) {
+      for (const FramePaths& frame : thread.frames) write_frame(thread, frame);
+    }
+    json_.end_array().key("sources");
+    sources_.write(json_);
+    json_.end_object();
+    return json_for_script(text_);
+  }
+
+ private:
+  // A frame with several readings is shown once for each.
+  void write_frame(const ThreadPaths& thread, const FramePaths& frame) {
+    if (frame.decoded.empty()) {
+      begin_frame(thread, frame);
+      json_.member("told", visible("no paths: " + frame.untraced));
+      json_.key("steps").begin_array().end_array();
+      end_frame();
+      return;
+    }
+    for (const Decoded& decoded : frame.decoded) {
+      const std::vector<Reading> readings = distinct_readings(decoded);
+      if (readings.empty()) write_reading(thread, frame, decoded, nullptr, 0, 0);
+      for (size_t i = 0; i < readings.size(); ++i)
+        write_reading(thread, frame, decoded, &readings[i], i + 1, readings.size());
+    }
+  }
+
+  void begin_frame(const ThreadPaths& thread, const FramePaths& frame) {
+    json_.begin_object();
+    json_.member("thread", thread.tid).member("number", frame.number);
+    json_.member("function", visible(frame.function));
+    const std::string place =
+        frame.line == 0 ? std::string() : fmt::format("{}:{}", file_name(frame.file), frame.line);
+    json_.member("place", visible(place));
+  }
+  void end_frame() { json_.end_object(); }
+
+  static std::string history_of(const Decoded& decoded, size_t completed, size_t number,
+                                size_t count) {
+    const PathHistory& history = decoded.history;
+    std::string told;
+    if (decoded.graph->calls_setjmp) told += "calls setjmp: paths may be wrong; ";
+    if (!history.contradiction.empty()) told += history.contradiction + "; ";
+    if (completed == 0) {
+      told +=
+          history.complete ? "no path was completed since the call" : "completed paths are lost";
+    } else {
+      told += fmt::format("{} completed path{}", completed, completed == 1 ? "" : "s");
+      told += history.complete ? ", all since the call" : ", older ones are lost";
+    }
+    if (count > 1) told += fmt::format("; reading {} of {}", number, count);
+    return told;
+  }
+
+  void write_reading(const ThreadPaths& thread, const FramePaths& frame, const Decoded& decoded,
+                     const Reading* reading, size_t number, size_t count) {
+    const PathHistory& history = decoded.history;
+    const size_t completed = reading == nullptr ? history.completed.size() : reading->completed;
+    begin_frame(thread, frame);
+    json_.member("told", visible(history_of(decoded, completed, number, count)));
+    json_.member("complete", history.complete);
+    std::vector<Step> steps;
+    for (size_t i = 0; i < completed; ++i) {
+      const auto places = places_of(*decoded.graph, history.completed[i].blocks);
+      for (const PathGraph::Place& place : places) steps.push_back({i, place});
+    }
+    size_t here = 0;  // number of a step, from 1
+    if (reading != nullptr) {
+      const auto stopped = place_where_stopped(frame, *decoded.graph, reading->partial);
+      if (stopped) here = steps.size() + *stopped + 1;
+      for (const PathGraph::Place& place : places_of(*decoded.graph, reading->partial))
+        steps.push_back({completed, place});
+    }
+    const size_t left_out = steps.size() > kMostSteps ? steps.size() - kMostSteps : 0;
+    json_.member("left_out", left_out);
+    json_.member("here", here > left_out ? here - left_out : 0);
+    json_.key("steps").begin_array();
+    for (const Step& step : std::span(steps).subspan(left_out))
+      write_step(frame, *decoded.graph, step);
+    json_.end_array();
+    write_rest(frame, decoded);
+    end_frame();
+  }
+
+  struct Step {
+    size_t path = 0;
+    PathGraph::Place place;
+  };
+
+  // [path, source, line, inlined function or nothing]
+  void write_step(const FramePaths& frame, const PathGraph& graph, const Step& step) {
+    const size_t source =
+        sources_.use(file_of(frame, graph, step.place), frame.directory, step.place.line);
+    json_.begin_array().value(step.path).value(source).value(step.place.line);
+    if (is_inlined(graph, step.place))
+      json_.value(visible(demangle(graph.scopes[step.place.scope].function)));
+    json_.end_array();
+  }
+
+  // Lines that did not run in this call, or may have before the oldest known path.
+  void write_rest(const FramePaths& frame, const Decoded& decoded) {
+    const PathGraph& graph = *decoded.graph;
+    const std::vector<Ran> ran = blocks_of_frame(graph, decoded.history);
+    std::map<std::pair<size_t, uint32_t>, Ran> lines;
+    for (uint32_t node = 0; node < ran.size(); ++node) {
+      for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
+        const size_t source =
+            sources_.use(file_of(frame, graph, place), frame.directory, place.line);
+        const auto [known, is_new] = lines.try_emplace({source, place.line}, ran[node]);
+        if (!is_new) known->second = any_of(known->second, ran[node]);
+      }
+    }
+    for (const auto& [key, answer] : {std::pair{"not_run", Ran::no}, {"maybe", Ran::maybe}}) {
+      json_.key(key).begin_array();
+      for (const auto& [place, its] : lines) {
+        if (its == answer) json_.begin_array().value(place.first).value(place.second).end_array();
+      }
+      json_.end_array();
+    }
+  }
+
+  std::string text_;
+  JsonWriter json_{text_};
+  PageSources sources_;
+};
+
+}  // namespace
+
+Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std::string& name,
+                              const std::string& why_stopped, const ProblemLog& problems,
+                              OutputFile& out) {
+  PageHead head;
+  head.title = "What ran before the end";
+  size_t frames = 0;
+  for (const ThreadPaths& thread : threads) frames += thread.frames.size();
+  head.facts = {{"file", name},
+                {"stopped by", why_stopped.empty() ? "nothing" : why_stopped},
+                {"threads", fmt::format("{}", threads.size())},
+                {"frames", fmt::format("{}", frames)}};
+  for (const ThreadPaths& thread : threads) {
+    if (!thread.cut.empty())
+      head.facts.emplace_back(fmt::format("no further frames of thread {}", thread.tid),
+                              thread.cut);
+  }
+  if (problems.count() != 0)
+    head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
+  head.summary = {"stopped by", "threads", "problems"};
+  const std::array<PageData, 1> data = {
+      {{"steps", [&](OutputFile& file) { return file.write(StepsWriter().text(threads)); }}}};
+  const std::array<PageTab, 1> tabs = {{{"paths", "steps", "Paths", "steps"}}};
+  return write_page(head, data, tabs, out);
+}
+
+}  // namespace telltale
