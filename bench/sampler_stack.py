@@ -7,12 +7,15 @@ that only one of the two builds has (inlined, cloned by clang) are left out and 
     sampler_stack_bench [PROGRAM ...]        SAMPLER_BENCH_RELEASE=22"""
 import collections
 import math
+import os
 import pathlib
 import statistics
 import sys
 import tempfile
 
-import sampler_overhead
+# Read when sampler_overhead is imported, which this link's folder does not say.
+os.environ.setdefault("TELLTALE_BINARY_DIR", str(pathlib.Path(__file__).absolute().parent.parent))
+import sampler_overhead  # noqa: E402
 from sampler_overhead import BINARY_DIR, PROGRAMS, SCHEMES, debian_sources
 
 RETURN_ADDRESS = 8

@@ -78,6 +78,15 @@ TEST(BallLarus, TheStoreOfTheExampleIsAtTheStartOfTheLastBlock) {
   }
 }
 
+TEST(BallLarus, TheFirstIncrementMovesToTheEdgesAfterIt) {
+  // The entry's second branch has the increment 1. Nothing else leads to its target, so the edges
+  // that leave the target get it.
+  const NumberedGraph graph = number_paths(std::vector<FlowBlock>{
+      {{1, 2}, false}, {{3}, false}, {{3, 4}, false}, {{}, true}, {{3}, false}});
+  EXPECT_EQ(edges_text(graph),
+            "0->2|0$0\n0->3|0$1\n2->4|0$0\n3->6|1$0\n3->5|0$1\n4->1|0$0\n6->4|0$0\n5->4|2$0\n");
+}
+
 TEST(BallLarus, AConditionalBackEdgeIsSplit) {
   // do {} while (c);
   const NumberedGraph graph =
