@@ -100,7 +100,7 @@ class Tests:
         if kind == "replay":
             return [name + "_fuzz"]
         if kind == "tour":
-            return ["telltale", *RECORDERS]
+            return ["telltale", "telltale_cc", *RECORDERS]
         if kind == "web":
             return ["web/page.html"]
         if name in SCRIPT_TARGETS:
