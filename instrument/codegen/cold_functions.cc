@@ -9,6 +9,8 @@
 namespace telltale::instrument {
 namespace {
 
+constexpr const char* kRareAttribute = "telltale-sampler-rare";
+
 // preserve_most, where clang implements it.
 llvm::CallingConv::ID cold_calling_convention(const llvm::Module& module) {
   const llvm::Triple triple(module.getTargetTriple());
@@ -37,6 +39,14 @@ llvm::CallInst* call_cold(llvm::IRBuilderBase& at, llvm::Function& callee,
   llvm::CallInst* const call = at.CreateCall(&callee, arguments);
   call->setCallingConv(callee.getCallingConv());
   return call;
+}
+
+void mark_as_rare(llvm::Function& clone) { clone.addFnAttr(kRareAttribute); }
+
+void end_observation(llvm::IRBuilderBase& at) {
+  if (!at.GetInsertBlock()->getParent()->hasFnAttribute(kRareAttribute)) return;
+  at.CreateCall(
+      llvm::InlineAsm::get(llvm::FunctionType::get(at.getVoidTy(), false), "", "~{memory}", true));
 }
 
 llvm::FunctionCallee without_aliasing(llvm::FunctionCallee function) {

@@ -15,6 +15,14 @@ llvm::Function* make_cold_function(llvm::Module& module, const llvm::Twine& name
 llvm::CallInst* call_cold(llvm::IRBuilderBase& at, llvm::Function& callee,
                           llvm::ArrayRef<llvm::Value*> arguments);
 
+// Marks a clone that only observed or asked calls run. There the size of the frame counts more than
+// speed: a recursive program may be in such a clone at each level of its recursion.
+void mark_as_rare(llvm::Function& clone);
+
+// Emits, in a rare clone, a barrier behind an observation: LLVM then loads the operands of each
+// observation where it is made, and does not keep them on the stack from one to the next.
+void end_observation(llvm::IRBuilderBase& at);
+
 // Declares of a runtime function that it does not alias the program's memory, and returns it. A
 // cold function's own attributes do not suffice: LLVM infers others from its body.
 llvm::FunctionCallee without_aliasing(llvm::FunctionCallee function);

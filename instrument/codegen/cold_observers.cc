@@ -71,6 +71,7 @@ void ColdObservers::emit_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& ca
         std::vector<llvm::Value*> arguments{tables_.pair_group(call, mark, first, count), value};
         arguments.insert(arguments.end(), operands.begin(), operands.end());
         call_cold(at, pairs_function(), arguments);
+        end_observation(at);
       });
 }
 
@@ -98,6 +99,7 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
                   uses_tallies ? tallies_.function(is_signed, is_narrow)
                                : comparisons_.function(is_signed, is_narrow),
                   arguments);
+        end_observation(at);
       });
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "analysis/ir_marks.h"
+#include "codegen/cold_functions.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 
@@ -149,6 +150,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
   slow->removeFnAttr(llvm::Attribute::InlineHint);
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
   slow->addFnAttr(llvm::Attribute::NoInline);
+  mark_as_rare(*slow);
   ++statistics.regions;
   for (llvm::CallInst* const call : marks_in(*slow, unit_)) {
     const Mark& mark = *mark_of(*call, unit_);

@@ -3,6 +3,7 @@
 #include <llvm/IR/InstIterator.h>
 
 #include "analysis/ir_marks.h"
+#include "codegen/cold_functions.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 
@@ -40,6 +41,7 @@ llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUni
   sampled->removeFnAttr(llvm::Attribute::AlwaysInline);
   sampled->removeFnAttr(llvm::Attribute::InlineHint);
   sampled->addFnAttr(llvm::Attribute::NoInline);
+  mark_as_rare(*sampled);
   acyclic_functions.add_clone(function, *sampled);
   for (llvm::CallInst* const call : marks_in(function, unit)) erase_mark(*call);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {

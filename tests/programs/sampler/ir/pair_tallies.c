@@ -15,6 +15,8 @@ int advance(int from) {
 // CHECK-LABEL: define internal i32 @advance.slow(
 // CHECK: insertelement <4 x i32>
 // CHECK: call preserve_mostcc void @telltale.sampler.tally(i64 0, i32 {{%.*}}, i64 3, <4 x i32>
+// A copy that runs rarely loads the operands again for the next observation: its frame stays small.
+// CHECK-NEXT: call void asm sideeffect "", "~{memory}"()
 // CHECK-LABEL: define internal preserve_mostcc void @telltale.sampler.tally(
 // CHECK: load <16 x i32>
 // CHECK-COUNT-3: psubb
