@@ -1,7 +1,7 @@
 // What `telltale collect` reads from strangers and after crashes: no crash; a request gives the
 // same in pieces as at once; what is read from a log is written again as it was. The first byte of
 // an input chooses: a connection's bytes, the body of an upload in the multipart form, a segment of
-// the log, a report's text as it is folded.
+// the log, a report's text as it is folded, a report that waits to be sent.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collect/client/spooled_report.h"
 #include "collect/log/log_segment.h"
 #include "collect/log/stored_ids.h"
 #include "collect/log/stored_report.h"
@@ -128,12 +129,25 @@ void check_observations(Bytes report) {
                 "a backtrace is a part of the report");
 }
 
+void check_spooled(Bytes file) {
+  const auto report = read_spooled(file, "f");
+  if (!report) return;
+  fuzz::require(is_application(report->application) && is_build(report->build),
+                "names are checked");
+  const auto again = read_spooled(as_bytes(to_spooled(*report)), "f");
+  fuzz::require(again.has_value() && again->application == report->application &&
+                    again->build == report->build && again->label == report->label,
+                "what is written can be read");
+  const std::string text = redacted(as_bytes(report->body));
+  fuzz::require(text.size() <= report->body.size() + 1, "redaction adds nothing");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 5) {
     case 0:
       check_connection(text);
       break;
@@ -145,8 +159,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 2:
       check_segment(as_bytes(text));
       break;
-    default:
+    case 3:
       check_observations(as_bytes(text));
+      break;
+    default:
+      check_spooled(as_bytes(text));
       break;
   }
   return 0;

@@ -77,6 +77,8 @@ Section environment() {
        {"SAMPLER_FILE", "File to write the report to; %p becomes the process ID."},
        {"SAMPLER_REPORT_FD",
         "Open file descriptor to write the report to; takes precedence over the file."},
+       {"TELLTALE_COLLECT",
+        "Without these two: folder in which the report waits for `telltale send`."},
        {"SAMPLER_TRACE", "File that -ftrace-sites writes to; %p becomes the process ID."},
        {"SAMPLER_SEED", "Seed of the random numbers: the same seed gives the same sample."},
        {"SAMPLER_EVENT_COUNTDOWNS", "File of countdowns for -fsampler-random=offline."},

@@ -13,6 +13,26 @@ int Destination::open(const char* pattern) {
   return path_from_root(pattern, pattern_, sizeof(pattern_)) ? open_path() : ENAMETOOLONG;
 }
 
+int Destination::open_later(const char* pattern) {
+  if (!path_from_root(pattern, pattern_, sizeof(pattern_)) ||
+      !expand_path(pattern_, path_, sizeof(path_)))
+    return ENAMETOOLONG;
+  is_file_ = true;
+  private_ = true;
+  on_demand_ = true;
+  return 0;
+}
+
+bool Destination::open_on_demand() {
+  if (!on_demand_) return false;
+  on_demand_ = false;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC;
+  descriptor_ = ::open(path_, kFlags, 0600);
+  if (descriptor_ < 0) return false;
+  remember();
+  return true;
+}
+
 void Destination::adopt(int descriptor) {
   descriptor_ = descriptor;
   remember();
@@ -22,7 +42,11 @@ bool Destination::is_per_process() const { return ::strstr(pattern_, "%p") != nu
 
 void Destination::open_own() {
   close();
-  open_path();
+  if (!private_) {
+    open_path();
+  } else {
+    on_demand_ = expand_path(pattern_, path_, sizeof(path_));
+  }
 }
 
 void Destination::reopen_if_replaced() {
@@ -37,6 +61,7 @@ void Destination::reopen_if_replaced() {
 void Destination::close() {
   if (descriptor_ >= 0 && is_same_file(descriptor_)) ::close(descriptor_);
   descriptor_ = -1;
+  on_demand_ = false;
 }
 
 // O_APPEND: several processes may write.

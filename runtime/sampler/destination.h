@@ -12,7 +12,7 @@ class Destination {
   constexpr Destination() = default;
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
-  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
+  [[nodiscard]] bool is_open() const { return descriptor_ >= 0 || on_demand_; }
 
   [[nodiscard]] const char* path() const { return path_; }  // absolute; empty if unknown
   // Is it a regular file? Writes to it do not block.
@@ -21,6 +21,11 @@ class Destination {
   // Truncates and opens the file that the pattern (output_path.h) names for this process. Returns
   // an errno; 0 on success.
   int open(const char* pattern);
+  // The same for a new file that only the user can read, and that open_on_demand() makes. In the
+  // child of a fork it makes the child's own.
+  int open_later(const char* pattern);
+  // Makes that file, unless that was done. Returns whether it is new. Async-signal-safe.
+  bool open_on_demand();
   // Writes to an open descriptor.
   void adopt(int descriptor);
   // In the child of a fork, if the name contains the process: opens the child's own file.
@@ -40,6 +45,8 @@ class Destination {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   bool is_file_ = false;
+  bool on_demand_ = false;         // still to be made
+  bool private_ = false;           // by open_later()
   char pattern_[kPathBytes] = {};  // absolute
   char path_[kPathBytes] = {};
 };

@@ -119,6 +119,20 @@ void report_so_far() {
   log_unit_count(unit_count);
 }
 
+// exit(3) was called with this status. Units are still to report, most of them.
+bool exiting = false;
+int exit_status = 0;
+
+void report_exit() {
+  if (exiting && unit_count == 0 && owns_report()) report_outcome(0, exit_status);
+}
+
+void note_exit(int status, void*) {
+  exiting = true;
+  exit_status = status;
+  report_exit();
+}
+
 void begin() {
   static bool begun = false;
   if (begun) return;
@@ -132,6 +146,7 @@ void begin() {
   announce_report();
   watch_signals();
   ::at_quick_exit(report_so_far);
+  ::on_exit(note_exit, nullptr);
 }
 
 }  // namespace
@@ -207,6 +222,7 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(UnitD
   }
   if (--telltale::sampler::unit_count == 0 && telltale::sampler::owns_report())
     telltale::sampler::log_unit_count(telltale::sampler::reported_units);
+  telltale::sampler::report_exit();
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {

@@ -11,6 +11,7 @@
 #include "backtrace.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
+#include "spool.h"
 #include "tallies.h"
 #include "weak_operands.h"
 #include "write_signal_blocker.h"
@@ -25,10 +26,18 @@ void* frames[kMaxFrames];  // not on the stack, which may be small
 int frame_count = 0;
 int reported_frames = -1;  // -1 before the first
 
+// Of a report in the spool; null: it is elsewhere.
+const char* spooled_sparsity = nullptr;
+const uint64_t* spooled_seed = nullptr;
+
 // Locks the file: several processes may write to it.
 class Locked {
  public:
   Locked() {
+    if (report.open_on_demand()) {
+      Writer out(report.descriptor());
+      put_run(out, spooled_sparsity, spooled_seed);
+    }
     report.reopen_if_replaced();
     set(F_WRLCK);
     ::lseek(report.descriptor(), 0, SEEK_END);
@@ -206,6 +215,12 @@ int open_report(const char* descriptor, const char* file) {
   return error;
 }
 
+int open_spooled_report(const char* pattern, const char* sparsity, const uint64_t* seed) {
+  spooled_sparsity = sparsity;
+  spooled_seed = seed;
+  return report.open_later(pattern);
+}
+
 bool has_report() { return report.is_open(); }
 
 bool report_is_file() { return report.is_open() && report.is_file(); }
@@ -274,6 +289,19 @@ void report_backtrace(void* interrupted, bool with_places) {
   }
   put_report_end(out);
   reported_frames = kMaxFrames;
+}
+
+void report_outcome(int signal, int status) {
+  if (spooled_sparsity == nullptr || !report.is_open()) return;
+  const Locked locked;
+  if (!report.is_open()) return;
+  {
+    Writer out(report.descriptor());
+    if (subreport_open) out.put("\n</report>\n");
+    subreport_open = false;
+    put_outcome(out, signal, status);
+  }
+  finish_spooled(report.path());
 }
 
 bool reopen_report_in_child() {

@@ -9,6 +9,9 @@ namespace telltale::sampler {
 // Opens the report: an open descriptor, or a file, which is truncated; "%p" in its name is the
 // process id. Either may be null. Returns an errno; 0 on success or if both are null.
 int open_report(const char* descriptor, const char* file);
+// Opens a new report in the spool (spool.h) once there is something to report. `sparsity` is of the
+// run, and stays; `seed` may be null. Errors: as of open_report().
+int open_spooled_report(const char* pattern, const char* sparsity, const uint64_t* seed);
 bool has_report();
 // Is it a regular file? Writes to it do not block.
 bool report_is_file();
@@ -24,6 +27,9 @@ void take_backtrace(void* interrupted, void* handler_caller);
 // Appends the backtrace as `main-backtrace`, or `interrupted` alone if none was stored. Continues
 // where a fault ended an earlier call. `with_places` reads the symbols of modules, and may fault.
 void report_backtrace(void* interrupted, bool with_places);
+// If the report is in the spool: appends how the program ends, by a signal or, if that is 0, with
+// this status, and gives it the name of a complete report.
+void report_outcome(int signal, int status);
 // In the child of a fork: closes the report, which is the parent's, or opens the child's own if the
 // file's name contains the process. Returns whether there is one.
 bool reopen_report_in_child();

@@ -11,6 +11,7 @@
 #include "floating_point.h"
 #include "formats/sampler/wire.h"
 #include "report.h"
+#include "spool.h"
 #include "trace.h"
 #include "verbose.h"
 
@@ -39,12 +40,28 @@ const int32_t* map_countdowns(const char* path) {
 // environment. Null in such a program, as for a variable that is not set.
 const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
 
+// Without another place for the report: the spool, with a sparsity of its own.
+int open_spool() {
+  static char pattern[kPathBytes];
+  if (!choose_spool(trusted_variable("TELLTALE_COLLECT"), pattern)) return 0;
+  if (the_settings.sparsity_text[0] == 0) {
+    const unsigned sparsity =
+        spool_sparsity(the_settings.sparsity_text, sizeof(the_settings.sparsity_text));
+    if (sparsity == 0) return 0;
+    set_sparsity(the_settings, sparsity);
+  }
+  return open_spooled_report(pattern, the_settings.sparsity_text,
+                             the_settings.has_seed ? &the_settings.seed : nullptr);
+}
+
 void log_destination(int error) {
   if (!is_verbose()) return;
   if (has_report()) {
     log_line("report: ", report_place());
   } else if (error == 0) {
-    log_line("report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set");
+    log_line(
+        "report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set, and "
+        "TELLTALE_COLLECT names no folder for it");
   } else {
     log_line("report: none; it cannot be opened: ", ::strerror(error));
   }
@@ -72,8 +89,13 @@ void read_environment() {
   if (const char* const path = trusted_variable("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
     the_settings.countdowns = map_countdowns(path);
   open_trace(trusted_variable("SAMPLER_TRACE"));
-  log_destination(
-      open_report(trusted_variable("SAMPLER_REPORT_FD"), trusted_variable("SAMPLER_FILE")));
+  const char* const descriptor = trusted_variable("SAMPLER_REPORT_FD");
+  const char* const file = trusted_variable("SAMPLER_FILE");
+  if (descriptor != nullptr || file != nullptr) {
+    log_destination(open_report(descriptor, file));
+  } else {
+    log_destination(open_spool());
+  }
   const char* const taken[] = {"SAMPLER_SPARSITY",  "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
                                "SAMPLER_REPORT_FD", "SAMPLER_FILE", "SAMPLER_TRACE"};
   for (const char* const name : taken) ::unsetenv(name);

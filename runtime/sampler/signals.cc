@@ -89,9 +89,9 @@ void* interrupted_at(void* context) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
 }
 
-// Only the reporter calls this.
-void report_all(void* context, void* handler_caller) {
-  constexpr int kParts = 4;
+// Only the reporter calls this. `ends`: the signal will end the process.
+void report_all(int signal, bool ends, void* context, void* handler_caller) {
+  constexpr int kParts = 5;
   faults = 0;
   volatile int parts_begun = 0;  // keeps its value through a jump
   (void)sigsetjmp(next_part, 1);
@@ -101,6 +101,7 @@ void report_all(void* context, void* handler_caller) {
     if (parts_begun == 2) take_backtrace(interrupted_at(context), handler_caller);
     if (parts_begun == 3) report_backtrace(interrupted_at(context), true);
     if (parts_begun == 4) report_backtrace(interrupted_at(context), false);
+    if (parts_begun == 5 && ends) report_outcome(signal, 0);
   }
   release_report_lock();
 }
@@ -133,10 +134,10 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
     }
   }
   if (seen == kNobody) {
-    if (owns_report()) report_all(context, __builtin_return_address(0));
-    // If the process is about to end, no other report may begin.
     const bool ends =
         (before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_DFL;
+    if (owns_report()) report_all(signal, ends, context, __builtin_return_address(0));
+    // If the process is about to end, no other report may begin.
     __atomic_store_n(&reporter, ends ? kEnding : kNobody, __ATOMIC_RELEASE);
   }
   reraise(signal, info);

@@ -68,6 +68,7 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"heapshot", add_heapshot_verb, kAsk, kRuntime},
     {"run", add_run_verb, kRecord},
     {"study", add_study_verb, kFail},
+    {"send", add_send_verb, kFail},
     {"collect", add_collect_verb, kFail},
     {"store", add_store_verb, kFail},
     {"isolate", add_isolate_verb, kFail},

@@ -35,7 +35,7 @@ class Verbose(SamplerCase):
                 ({**file, "SAMPLER_SPARSITY": "100"}, [place, "sampling: one in 100", units]),
                 ({**file, "SAMPLER_SPARSITY": "0.5"}, ["SAMPLER_SPARSITY is not a number of 1 or more; nothing is sampled: 0.5", place,
                                                        OFF + "SAMPLER_SPARSITY is not a number of 1 or more", units]),
-                ({"SAMPLER_SPARSITY": "1"}, ["report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set", "sampling: one in 1"]),
+                ({"SAMPLER_SPARSITY": "1"}, ["report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set, and TELLTALE_COLLECT names no folder for it", "sampling: one in 1"]),
                 ({"SAMPLER_FILE": "no/such/folder"}, ["report: none; it cannot be opened: No such file or directory",
                                                       OFF + "SAMPLER_SPARSITY is not set"]),
                 ({"SAMPLER_REPORT_FD": "2", "SAMPLER_SPARSITY": "7"}, None),

@@ -25,6 +25,9 @@ VARIABLES = {
     "SAMPLER_VERBOSE": ("1", {}),
     "TELLTALE_PATHS": ("{place}/paths", {"TELLTALE_PATHS_AT_EXIT": "1"}),
     "TELLTALE_PATHS_AT_EXIT": ("1", {"TELLTALE_PATHS": "{place}/paths"}),
+    "HOME": ("{place}", {"TELLTALE_COLLECT": "{place}", "SAMPLER_SPARSITY": "1"}),
+    "XDG_CONFIG_HOME": ("{place}", {"TELLTALE_COLLECT": "{place}", "SAMPLER_SPARSITY": "1"}),
+    "TELLTALE_COLLECT": ("{place}", {}),
     "TELLTALE_STACKTRACK": ("path={place}/stream.tlg", {}),
     "TELLTALE_XRAY": ("file={place}/trace.xray", {}),
 }
@@ -37,7 +40,7 @@ def sampler(*words):
 
 
 def commands(place):
-    """Runtime and kind of library -> (prefix of its variables, command that compiles source.cc with it)."""
+    """Runtime and kind of library -> (beginnings of its variables, command that compiles source.cc with it)."""
     libraries = {"xray": BUILD / "runtime/xray", "stacktrack": BUILD / "runtime/stacktrack", "sampler": BUILD / "lib"}
     rpath = f"-Wl,-rpath,{place}"
     for folder in libraries.values():
@@ -56,7 +59,7 @@ def commands(place):
             "TELLTALE_XRAY", [CLANG, "-O1", "-fxray-instrument", "-fxray-instruction-threshold=1", "-fno-xray-link-deps", "-pthread"],
             ["-Wl,-u,telltale_xray_start", libraries["xray"] / "libtelltale_xray.a"])
     if list((BUILD / "lib/telltale").glob("telltale-sampler-clang-*.so")):
-        found["Sampler runtime"] = ("SAMPLER_", sampler(), [rpath])
+        found["Sampler runtime"] = (("SAMPLER_", "TELLTALE_COLLECT", "HOME", "XDG_"), sampler(), [rpath])
         found["crash handler of traced programs"] = ("TELLTALE_PATHS", [BUILD / "bin/telltale-c++", "-O1", "--trace=pt.schema", "-silent"], [])
     return found
 

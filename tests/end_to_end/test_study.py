@@ -99,7 +99,7 @@ class RunStudyTest(StudyCase):
         for words in (["--xray"], ["--overhead", 2], ["-o", "x.xray"], ["--function", "f"]):
             done = telltale("run", "--study", self.study("r"), *words, "--", self.failing, "status", 0)
             self.assertEqual(done.returncode, 2)
-            self.assertIn("no meaning with it", done.stderr)
+            self.assertIn("no meaning with them", done.stderr)
             self.assertFalse(self.study("r").exists())
         done = telltale("run", "--study", self.study("a"), "--", "/bin/true")
         self.assertEqual(done.returncode, 3)

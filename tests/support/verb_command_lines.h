@@ -65,6 +65,7 @@ inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std:
     {"bench", "starts programs"},
     {"study", "reads folders"},
     {"collect", "is a server"},
+    {"send", "reads a folder"},
     {"store", "reads folders"},
     {"isolate", "reads folders"},
     {"heapshot", "talks to a running program"},

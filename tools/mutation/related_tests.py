@@ -28,7 +28,7 @@ RELATED = {
     "src/import/csi": ["unit:import", "replay:core_file", "script:test_paths",
                        "script:test_path_sources"],
     "src/analysis/isolation": ["unit:analysis", "script:test_isolate", "script:test_isolate_calls"],
-    "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store"],
+    "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store", "script:test_collect_send"],
     "src/analysis/paths": ["unit:analysis", "script:test_paths"],
     "src/cli/study": ["script:test_study", "script:test_isolate", "unit:cli"],
     "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths"],

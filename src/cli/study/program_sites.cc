@@ -15,6 +15,8 @@ namespace {
 // For programs without a build-id.
 std::string hash_name(std::string_view text) { return fmt::format("sites-{:016x}", fnv1a(text)); }
 
+}  // namespace
+
 Result<std::string> build_id_of(const std::string& program) {
   const Result<InputFile> file = InputFile::open(program);
   if (!file) return std::unexpected(file.error());
@@ -23,8 +25,6 @@ Result<std::string> build_id_of(const std::string& program) {
   if (!image) return std::unexpected(image.error());
   return image->build_id();
 }
-
-}  // namespace
 
 Result<ProgramSites> read_program_sites(const std::string& program, ProblemLog& problems) {
   SamplerSites sites;

@@ -17,4 +17,8 @@ struct ProgramSites {
 // bad_field, if the program has no sites.
 Result<ProgramSites> read_program_sites(const std::string& program, ProblemLog& problems);
 
+// The build-id of a program in hexadecimal digits; empty, if it has none. Errors: io; those of
+// ElfImage::read.
+Result<std::string> build_id_of(const std::string& program);
+
 }  // namespace telltale::cli

@@ -12,11 +12,13 @@
 #include <memory>
 #include <utility>
 
+#include "cli/collect/collected_runs.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/record/repeated_input.h"
 #include "cli/study/job_runner.h"
 #include "cli/study/label_command.h"
+#include "cli/study/program_sites.h"
 #include "cli/study/run_outputs.h"
 #include "cli/study/run_progress.h"
 #include "cli/study/run_row.h"
@@ -47,11 +49,14 @@ std::string with_number(std::string text, uint64_t run) {
 
 class StudyRecorder : public JobSource {
  public:
-  StudyRecorder(const StudyOptions& options, StudyFolder& study, std::string build,
-                std::vector<std::string> programs, const TemporaryFolder& outputs,
-                const RepeatedInput& input, double timeout, uint64_t seed)
+  // `collected` may be null.
+  StudyRecorder(const StudyOptions& options, StudyFolder& study, CollectedRuns* collected,
+                std::string build, std::vector<std::string> programs,
+                const TemporaryFolder& outputs, const RepeatedInput& input, double timeout,
+                uint64_t seed)
       : options_(options),
         study_(study),
+        collected_(collected),
         build_(std::move(build)),
         resolver_(std::move(programs)),
         outputs_(outputs),
@@ -108,7 +113,7 @@ class StudyRecorder : public JobSource {
   Result<std::optional<Job>> make_program(size_t item) {
     StudyRun& run = states_[item].run;
     run.number = first_ + item;
-    run.sparsity = options_.sparsity;
+    run.sparsity = options_.sparsity.value_or(1);
     run.seed = seed_ + item;
     run.build = build_;
     run.started = utc_now();
@@ -211,7 +216,10 @@ class StudyRecorder : public JobSource {
 
   Result<std::optional<Job>> store(size_t item) {
     const StudyRun& run = states_[item].run;
-    if (auto stored = store_stack(run); !stored) return std::unexpected(stored.error());
+    if (!options_.folder.empty()) {
+      if (auto stored = store_stack(run); !stored) return std::unexpected(stored.error());
+    }
+    if (collected_ != nullptr) collected_->add(run, report_of(run));
     if (auto appended = study_.append(run); !appended) return std::unexpected(appended.error());
     progress_.add(run.label);
     std::error_code failure;
@@ -223,6 +231,7 @@ class StudyRecorder : public JobSource {
 
   const StudyOptions& options_;
   StudyFolder& study_;
+  CollectedRuns* collected_;
   std::string build_;
   BacktraceResolver resolver_;
   const TemporaryFolder& outputs_;
@@ -243,36 +252,67 @@ int report_failure(const Error& error, int start_failure) {
   return start_failure == ENOENT ? kNotFound : kNotRunnable;
 }
 
+// The build of the runs; a study that is kept gets the sites, too.
+Result<std::string> find_build(const StudyOptions& options, StudyFolder& study,
+                               const std::vector<std::string>& programs) {
+  if (options.folder.empty()) {
+    Result<std::string> id = build_id_of(programs.front());
+    if (!id || !id->empty()) return id;
+  }
+  return add_all_sites(study, programs, options.programs.empty());
+}
+
+int run_uncollected(const StudyOptions& options) {
+  int start_failure = 0;
+  const Result<ChildOutcome> outcome =
+      run_child({options.command, {{sampler::kSpoolVariable, "off"}}}, start_failure);
+  if (!outcome) return report_failure(outcome.error(), start_failure);
+  return pass_on(*outcome);
+}
+
 }  // namespace
 
-int record_study(const StudyOptions& options) {
+int record_study(StudyOptions options) {
   const Result<double> timeout =
       options.timeout.empty() ? Result<double>(0.0) : parse_timeout(options.timeout);
   if (!timeout) return report_error(timeout.error());
   const Result<uint64_t> seed = seed_or_random(options.seed);
   if (!seed) return report_error(seed.error());
-  Result<StudyFolder> study = StudyFolder::open(options.folder);
-  if (!study) return report_error(study.error());
   Result<std::vector<std::string>> programs = find_programs(options.command, options.programs);
   if (!programs) return report_error(programs.error());
-  Result<std::string> build = add_all_sites(*study, *programs, options.programs.empty());
-  if (!build) return report_error(build.error());
-  const auto outputs = TemporaryFolder::make();
+  std::optional<CollectedRuns> collected;
+  if (!options.collect_url.empty()) {
+    Result<std::optional<CollectedRuns>> begun = CollectedRuns::begin(options, programs->front());
+    if (!begun) return report_error(begun.error());
+    collected = *std::move(begun);
+    if (!collected && options.folder.empty()) return run_uncollected(options);
+  }
+  auto outputs = TemporaryFolder::make();
   if (!outputs) return report_error(outputs.error());
+  Result<StudyFolder> study =
+      StudyFolder::open(options.folder.empty() ? (*outputs)->file(0, "study") : options.folder);
+  if (!study) return report_error(study.error());
+  Result<std::string> build = find_build(options, *study, *programs);
+  if (!build) return report_error(build.error());
+  if (collected && options.folder.empty() && !options.sparsity) {
+    options.sparsity = collected->sparsity(*build);
+    if (*options.sparsity == 0) return run_uncollected(options);
+  }
   Result<RepeatedInput> input = RepeatedInput();
   if (options.times > 1 || !options.reference.empty()) input = RepeatedInput::prepare();
   if (!input) return report_error(input.error());
   if (options.times > 1) leave_no_cores();
 
-  StudyRecorder recorder(options, *study, *std::move(build), *std::move(programs), **outputs,
-                         *input, *timeout, *seed);
+  StudyRecorder recorder(options, *study, collected ? &*collected : nullptr, *std::move(build),
+                         *std::move(programs), **outputs, *input, *timeout, *seed);
   int start_failure = 0;
   const Result<JobsEnd> end =
       run_jobs(recorder, static_cast<size_t>(options.times),
                {static_cast<size_t>(options.parallel), options.times > 1}, start_failure);
   recorder.progress().finish();
+  if (collected) collected->send();
   if (!end) return report_failure(end.error(), start_failure);
-  if (!options.quiet) {
+  if (!options.quiet && !options.folder.empty()) {
     fmt::print(stderr, "telltale: {}: {} run{}: {}\n", visible(options.folder),
                recorder.progress().done(), recorder.progress().done() == 1 ? "" : "s",
                recorder.progress().summary());
@@ -281,6 +321,7 @@ int record_study(const StudyOptions& options) {
   if (options.times > 1) return kDone;
   ChildOutcome outcome;
   outcome.wait_status = recorder.last_outcome().wait_status;
+  outputs->reset();  // pass_on() may end this process
   return pass_on(outcome);
 }
 

@@ -28,6 +28,7 @@ struct RunOptions {
   size_t compare = 0;  // runs without the recorder, and with it
   bool quiet = false;
   StudyOptions study;
+  std::vector<Option> of_runs;  // options that need --study or --collect
 };
 
 double median(std::vector<double> values) {
@@ -134,9 +135,9 @@ int run_study(RunOptions& options) {
   RecorderOptions standard;
   standard.command = options.recorder.command;
   if (options.recorder != standard || options.compare != 0) {
-    return report_error(usage_error("--study keeps reports of programs that telltale-cc built; "
-                                    "options of the XRay and StackTrack recorders and --overhead "
-                                    "have no meaning with it")
+    return report_error(usage_error("--study and --collect keep reports of programs that "
+                                    "telltale-cc built; options of the XRay and StackTrack "
+                                    "recorders and --overhead have no meaning with them")
                             .error());
   }
   options.study.quiet = options.quiet;
@@ -144,7 +145,13 @@ int run_study(RunOptions& options) {
   return record_study(options.study);
 }
 
-int run(const RunOptions& options) {
+int run(RunOptions& options) {
+  if (!options.study.folder.empty() || !options.study.collect_url.empty())
+    return run_study(options);
+  if (std::ranges::any_of(options.of_runs, [](const Option& one) { return one.count() != 0; }))
+    return report_error(
+        usage_error("--times, --sparsity, --label and their kind need --study or --collect")
+            .error());
   const Result<RecorderPlan> plan = plan_recording(options.recorder);
   if (!plan) return report_error(plan.error());
   return options.compare == 0 ? run_once(*plan, options) : compare(*plan, options);
@@ -202,7 +209,8 @@ void add_choice_options(Command verb, RecorderOptions& options) {
       .one_value_each();
 }
 
-void add_study_options(Command verb, StudyOptions& options) {
+// Returns the options that need --study or --collect.
+std::vector<Option> add_study_options(Command verb, StudyOptions& options) {
   constexpr const char* kGroup =
       "Runs of a program built by telltale-cc, kept for `telltale isolate`";
   verb.add_option("--study", options.folder,
@@ -210,7 +218,8 @@ void add_study_options(Command verb, StudyOptions& options) {
                   "if it is not there")
       .type_name("DIR")
       .group(kGroup);
-  const auto add = [&](Option option) { option.group(kGroup).needs("--study"); };
+  std::vector<Option> of_runs;
+  const auto add = [&](Option option) { of_runs.push_back(option.group(kGroup)); };
   add(verb.add_option("--times", options.times,
                       "run the program N times. {} in an argument, and TELLTALE_RUN in the "
                       "environment, are the number of the run")
@@ -219,7 +228,9 @@ void add_study_options(Command verb, StudyOptions& options) {
   add(verb.add_option("--jobs", options.parallel, "runs at a time")
           .in_range(uint64_t{1}, uint64_t{1024})
           .type_name("J"));
-  add(verb.add_option("--sparsity", options.sparsity, "observe one in N places; 1: everything")
+  add(verb.add_option("--sparsity", options.sparsity,
+                      "observe one in N places; 1: everything, the default of --study. With "
+                      "--collect alone the default is what the server asked for, or 100")
           .in_range(uint64_t{1}, uint64_t{1} << 53)
           .type_name("N"));
   add(verb.add_option("--seed", options.seed,
@@ -244,6 +255,27 @@ void add_study_options(Command verb, StudyOptions& options) {
                       "sites are known")
           .type_name("BIN")
           .one_value_each());
+  constexpr const char* kCollectGroup = "Reports of these runs, sent to `telltale collect`";
+  verb.add_option("--collect", options.collect_url,
+                  "put a report of each run into a folder, and send what is there to this server "
+                  "when the program has ended, in the background")
+      .type_name("URL")
+      .group(kCollectGroup);
+  const auto add_collecting = [&](Option option) {
+    option.group(kCollectGroup).needs("--collect");
+  };
+  add_collecting(verb.add_flag("--ask", options.ask,
+                               "ask the user on the terminal, unless ~/.config/telltale/collect "
+                               "has the answer; without a terminal nothing is reported"));
+  add_collecting(verb.add_option("--spool", options.spool,
+                                 "the folder (default: TELLTALE_COLLECT, or telltale/spool in the "
+                                 "user's folder for state)")
+                     .type_name("DIR"));
+  add_collecting(verb.add_option("--token-file", options.token_file,
+                                 "file with the token that the server asks for (default: "
+                                 "TELLTALE_TOKEN)")
+                     .type_name("FILE"));
+  return of_runs;
 }
 
 }  // namespace
@@ -259,7 +291,7 @@ void add_run_verb(Command app, int& status) {
                   "standard input: a pipe is read to its end first")
       .in_range(size_t{1}, size_t{1000})
       .type_name("N");
-  add_study_options(verb, options->study);
+  options->of_runs = add_study_options(verb, options->study);
   verb.add_flag("-q,--quiet", options->quiet, "print nothing about the recording");
   verb.add_option(
           "PROGRAM", options->recorder.command,
@@ -269,9 +301,7 @@ void add_run_verb(Command app, int& status) {
   verb.footer(
       "Exit status: the program's; if a signal ends it, telltale ends by the same signal.\n126 and "
       "127: it could not be run, or does not exist. 2 and 3: nothing was run.\n");
-  verb.callback([options, &status] {
-    status = options->study.folder.empty() ? run(*options) : run_study(*options);
-  });
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -19,6 +19,7 @@ enum ExitStatus : int {
 // Each adds its verb to the command line; the verb's callback does the work and sets `status`. The
 // list of verbs is in command_line.cc.
 void add_collect_verb(Command app, int& status);
+void add_send_verb(Command app, int& status);
 void add_convert_verb(Command app, int& status);
 void add_flame_verb(Command app, int& status);
 void add_graph_verb(Command app, int& status);

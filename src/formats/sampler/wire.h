@@ -96,6 +96,69 @@ constexpr SchemeLayout kSchemes[] = {
 };
 constexpr size_t kSchemeCount = sizeof(kSchemes) / sizeof(kSchemes[0]);
 
+// Reports that wait in a folder to be sent (docs/formats/collect.md, "The spool"): what the run is,
+// and how it ended. Subreports of lines "KEY VALUE".
+constexpr char kRunReport[] = "run";
+constexpr char kOutcomeReport[] = "outcome";
+constexpr char kSpoolVariable[] = "TELLTALE_COLLECT";  // names the folder; "off": none
+constexpr char kSpooled[] = ".report";                 // ending of a report that is complete
+constexpr char kSpooling[] = ".part";                  // of one that is being written
+constexpr char kSpoolSparsities[] = "sparsity";  // its folder of sparsities that servers asked for
+constexpr unsigned kSpoolSparsity = 100;         // without such a wish
+constexpr size_t kSpoolLimit = 1000;             // files; programs add no more
+constexpr size_t kApplicationBytes = 64;         // longest name of an application
+constexpr size_t kIdDigits = 32;                 // random ones, with which a report's id begins
+
+// The user's file of consent, below $XDG_CONFIG_HOME or $HOME/.config.
+constexpr char kConsentFile[] = "/telltale/collect";
+enum class Consent : uint8_t { unsaid, on, off };
+
+// The name of an application, of a program's path: its last part, in the characters that are
+// allowed. `name` has room for kApplicationBytes and a NUL.
+inline void put_application_name(const char* path, char* name) {
+  const char* last = path;
+  for (const char* at = path; *at != 0; ++at) {
+    if (*at == '/') last = at + 1;
+  }
+  size_t size = 0;
+  for (; *last != 0 && size < kApplicationBytes; ++last) {
+    const char c = *last;
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool sign = size > 0 && (c == '.' || c == '_' || c == '+' || c == '-');
+    name[size] = letter || sign ? c : '_';
+    if (size > 0 || name[0] != '_') ++size;
+  }
+  name[size] = 0;
+}
+
+// What a file of consent says of an application: the first line that names it or "*". A line that
+// is neither "on" nor "off" means off.
+inline Consent consent_of(const char* text, size_t size, const char* application) {
+  const char* const end = text + size;
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (text < end) {
+    const char* const line = text;
+    while (text < end && *text != '\n') ++text;
+    const char* line_end = text;
+    if (text < end) ++text;
+    const char* word = line;
+    while (word < line_end && is_blank(*word)) ++word;
+    while (line_end > word && is_blank(line_end[-1])) --line_end;
+    if (word == line_end || *word == '#') continue;
+    const char* word_end = word;
+    while (word_end < line_end && !is_blank(*word_end)) ++word_end;
+    const char* name = application;
+    const char* at = word;
+    while (at < word_end && *name == *at && *name != 0) ++at, ++name;
+    const bool named = at == word_end && *name == 0;
+    if (!named && !(word_end - word == 1 && *word == '*')) continue;
+    while (word_end < line_end && is_blank(*word_end)) ++word_end;
+    const bool on = line_end - word_end == 2 && word_end[0] == 'o' && word_end[1] == 'n';
+    return on ? Consent::on : Consent::off;
+  }
+  return Consent::unsaid;
+}
+
 // Countdowns: how many sites to skip until the next observation (docs/formats/sampler.md, "The
 // documented tools"). Uses POSIX's erand48; begin_uniform() returns the initial `state`.
 constexpr size_t kCountdowns = 1021;  // native 32-bit integers in a file of countdowns

@@ -1,0 +1,29 @@
+// Reports that wait in a folder until `telltale send` sends them (docs/formats/collect.md, "The
+// spool").
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "output_path.h"
+#include "writer.h"
+
+namespace telltale::sampler {
+
+// Whether reports go to this folder: it exists, is not full, and the user's file of consent does
+// not say off. Remembers what the report says of the run, and writes the name of a new file in it,
+// with
+// "%p" for the process, to `pattern` of kPathBytes. `folder` is TELLTALE_COLLECT, or null; what is
+// no absolute path means no.
+bool choose_spool(const char* folder, char* pattern);
+// The sparsity that the server asked for, or the usual one; 0: no sampling. `text` gets it, too.
+unsigned spool_sparsity(char* text, size_t bytes);
+
+// The subreports that say what the run is and how it ended. Async-signal-safe. `seed` may be null;
+// `signal` 0: the program ended with `status`.
+void put_run(Writer& out, const char* sparsity, const uint64_t* seed);
+void put_outcome(Writer& out, int signal, int status);
+// Gives a complete report its final name. Async-signal-safe.
+void finish_spooled(const char* path);
+
+}  // namespace telltale::sampler

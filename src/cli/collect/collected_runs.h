@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "cli/study/study_recorder.h"
+#include "collect/client/report_spool.h"
+#include "import/study.h"
+
+namespace telltale::cli {
+
+// What `run --collect` does with runs: their reports go to the spool, and later to the server. What
+// fails here is said once and never harms the run.
+class CollectedRuns {
+ public:
+  // None: the user does not agree. `program` is what the command starts. Errors: usage; io, if
+  // there is no spool.
+  static Result<std::optional<CollectedRuns>> begin(const StudyOptions& options,
+                                                    const std::string& program);
+
+  // Of the next run: what the server asked for, or 100.
+  [[nodiscard]] uint64_t sparsity(const std::string& build) const;
+  // Adds a run that has ended; `report` is the file, which may be missing.
+  void add(const StudyRun& run, const std::string& report);
+  // Starts a process that sends what is due, which nobody waits for.
+  void send() const;
+
+ private:
+  CollectedRuns(collect::ReportSpool spool, std::string application, const StudyOptions& options);
+
+  collect::ReportSpool spool_;
+  std::string application_;
+  std::string url_;
+  std::string token_file_;
+  bool quiet_;
+  bool failed_ = false;
+};
+
+}  // namespace telltale::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "formats/sampler/wire.h"
+
+namespace telltale::cli {
+
+using sampler::Consent;
+
+// Whether the user agrees to keep and send reports of an application (docs/formats/collect.md,
+// "Consent"): TELLTALE_COLLECT=off says no to all, otherwise the user's file decides.
+Consent read_consent(const std::string& application);
+
+// Asks on the terminal whether to send a report of this application to `where`. "always" and
+// "never" are added to the user's file. Without a terminal the answer is off. Errors: io, if the
+// file cannot be written.
+Result<Consent> ask_consent(const std::string& application, const std::string& where);
+
+// The application that a program's path stands for; empty, if it has no allowed character.
+std::string application_of(const std::string& program);
+
+// The spool: TELLTALE_COLLECT, if that is a folder, otherwise telltale/spool in $XDG_STATE_HOME or
+// ~/.local/state. Errors: usage, if none of these variables is set.
+Result<std::string> usual_spool();
+
+}  // namespace telltale::cli

@@ -1,0 +1,194 @@
+#include "collect/client/report_spool.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <tuple>
+
+#include "bytes/as_bytes.h"
+#include "bytes/input_file.h"
+#include "bytes/write_all.h"
+#include "collect/client/spooled_report.h"
+#include "collect/log/durable_file.h"
+#include "collect/store_folder.h"
+#include "formats/sampler/wire.h"
+
+namespace telltale::collect {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::system_clock;
+
+constexpr std::chrono::hours kAbandoned{48};
+constexpr std::chrono::hours kLongestWait{6};
+constexpr mode_t kOwnFile = 0600;
+constexpr mode_t kOwnFolder = 0700;
+
+std::string sparsity_folder(const std::string& spool) {
+  return spool + "/" + sampler::kSpoolSparsities;
+}
+std::string retry_path(const ReportSpool& spool) { return spool.folder() + "/retry"; }
+
+Result<std::string> new_id() {
+  std::array<std::byte, sampler::kIdDigits / 2> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    return io_error("getrandom", "gives no id", errno);
+  std::string id;
+  for (const std::byte byte : random) id += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  return id;
+}
+
+Result<void> write_new(const std::string& path, std::string_view text) {
+  const int file =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnFile);
+  if (file < 0) return io_error(path, "cannot be made", errno);
+  Result<void> written = write_all(file, as_bytes(text), path);
+  if (written && ::fsync(file) != 0) written = io_error(path, "cannot be synced", errno);
+  ::close(file);
+  if (!written) ::unlink(path.c_str());
+  return written;
+}
+
+std::optional<Clock::time_point> written_at(const std::string& path, uint64_t& bytes) {
+  struct stat facts{};
+  if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  bytes = static_cast<uint64_t>(facts.st_size);
+  return Clock::from_time_t(facts.st_mtim.tv_sec) +
+         std::chrono::duration_cast<Clock::duration>(
+             std::chrono::nanoseconds(facts.st_mtim.tv_nsec));
+}
+
+// Files of the spool with this ending, the oldest first.
+std::vector<ReportSpool::Entry> list(const std::string& folder, std::string_view ending) {
+  std::vector<ReportSpool::Entry> found;
+  for (const std::string& path : files_in(folder, std::string(ending))) {
+    ReportSpool::Entry entry;
+    entry.path = path;
+    entry.id = fs::path(path).stem().string();
+    const auto written = written_at(path, entry.bytes);
+    if (!written || !is_report_id(entry.id)) continue;
+    entry.written = *written;
+    found.push_back(std::move(entry));
+  }
+  std::ranges::sort(found, [](const ReportSpool::Entry& a, const ReportSpool::Entry& b) {
+    return std::tie(a.written, a.id) < std::tie(b.written, b.id);
+  });
+  return found;
+}
+
+// Numbers of a small text, separated by blanks; `count` of them, or none.
+std::vector<uint64_t> read_numbers(const std::string& path, size_t count) {
+  const Result<InputFile> file = InputFile::open(path);
+  if (!file) return {};
+  const Bytes bytes = file->bytes();
+  const char* at = reinterpret_cast<const char*>(bytes.data());
+  const char* const end = at + bytes.size();
+  std::vector<uint64_t> numbers;
+  while (at < end) {
+    uint64_t number = 0;
+    const auto [rest, error] = std::from_chars(at, end, number);
+    if (error != std::errc() || (rest < end && *rest != ' ' && *rest != '\n')) return {};
+    numbers.push_back(number);
+    at = rest + 1;
+  }
+  return numbers.size() == count ? numbers : std::vector<uint64_t>();
+}
+
+}  // namespace
+
+Result<void> ReportSpool::create() const {
+  std::error_code failure;
+  if (fs::is_directory(folder_, failure)) return {};
+  if (auto above = make_folder(fs::path(folder_).parent_path().string()); !above) return above;
+  if (::mkdir(folder_.c_str(), kOwnFolder) != 0 && errno != EEXIST)
+    return io_error(folder_, "cannot be made", errno);
+  return {};
+}
+
+Result<void> ReportSpool::add(const StoredReport& report) const {
+  const Result<std::string> id = new_id();
+  if (!id) return std::unexpected(id.error());
+  const std::string part = folder_ + "/" + *id + sampler::kSpooling;
+  const std::string whole = folder_ + "/" + *id + sampler::kSpooled;
+  if (auto written = write_new(part, to_spooled(report)); !written) return written;
+  if (::rename(part.c_str(), whole.c_str()) != 0) {
+    const int failure = errno;
+    ::unlink(part.c_str());
+    return io_error(whole, "cannot be named", failure);
+  }
+  return sync_folder(folder_);
+}
+
+std::vector<ReportSpool::Entry> ReportSpool::entries() const {
+  return list(folder_, sampler::kSpooled);
+}
+
+size_t ReportSpool::remove_abandoned() const {
+  size_t removed = 0;
+  for (const Entry& entry : list(folder_, sampler::kSpooling)) {
+    if (Clock::now() - entry.written < kAbandoned) break;
+    removed += ::unlink(entry.path.c_str()) == 0 ? 1 : 0;
+  }
+  return removed;
+}
+
+size_t ReportSpool::give_up(std::chrono::seconds age, uint64_t most_bytes) const {
+  const std::vector<Entry> all = entries();
+  uint64_t bytes = 0;
+  for (const Entry& entry : all) bytes += entry.bytes;
+  size_t removed = 0;
+  for (const Entry& entry : all) {
+    if (Clock::now() - entry.written <= age && bytes <= most_bytes) break;
+    removed += ::unlink(entry.path.c_str()) == 0 ? 1 : 0;
+    bytes -= entry.bytes;
+  }
+  return removed;
+}
+
+Result<void> ReportSpool::note_sparsity(const std::string& build, uint64_t sparsity) const {
+  const std::string folder = sparsity_folder(folder_);
+  if (::mkdir(folder.c_str(), kOwnFolder) != 0 && errno != EEXIST)
+    return io_error(folder, "cannot be made", errno);
+  return replace_file(folder + "/" + build, fmt::format("{}\n", sparsity));
+}
+
+std::optional<uint64_t> ReportSpool::sparsity(const std::string& build) const {
+  const std::vector<uint64_t> number = read_numbers(sparsity_folder(folder_) + "/" + build, 1);
+  return number.empty() ? std::nullopt : std::optional(number[0]);
+}
+
+Retry read_retry(const ReportSpool& spool) {
+  const std::vector<uint64_t> numbers = read_numbers(retry_path(spool), 2);
+  if (numbers.empty()) return {};
+  const auto due = Clock::from_time_t(static_cast<std::time_t>(numbers[1]));
+  // A clock that was wrong must not stop sending for ever.
+  if (due > Clock::now() + 2 * kLongestWait) return {};
+  return {static_cast<unsigned>(std::min<uint64_t>(numbers[0], 1000)), due};
+}
+
+Result<void> write_retry(const ReportSpool& spool, const Retry& retry) {
+  const std::time_t due = Clock::to_time_t(retry.due);
+  return replace_file(retry_path(spool), fmt::format("{} {}\n", retry.attempts, due));
+}
+
+std::chrono::seconds wait_after(unsigned attempt, std::chrono::seconds first,
+                                std::chrono::seconds asked, double random) {
+  constexpr unsigned kDoublings = 16;
+  const auto doubled = first * (int64_t{1} << std::min(attempt - 1, kDoublings));
+  const auto longest = std::min<std::chrono::seconds>(doubled, kLongestWait);
+  const auto part = static_cast<double>(longest.count()) * (0.5 + random / 2);
+  const std::chrono::seconds wait(static_cast<int64_t>(std::ceil(part)));
+  return std::max(wait, std::min<std::chrono::seconds>(asked, kLongestWait));
+}
+
+}  // namespace telltale::collect

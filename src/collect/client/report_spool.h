@@ -1,0 +1,66 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "collect/log/stored_report.h"
+
+namespace telltale::collect {
+
+// A folder of reports that wait to be sent (docs/formats/collect.md, "The spool"). Any number of
+// programs add files; one process at a time sends them.
+class ReportSpool {
+ public:
+  struct Entry {
+    std::string id;
+    std::string path;
+    uint64_t bytes = 0;
+    std::chrono::system_clock::time_point written;
+  };
+
+  explicit ReportSpool(std::string folder) : folder_(std::move(folder)) {}
+  // Creates the folder, which only the user can read. Errors: io.
+  [[nodiscard]] Result<void> create() const;
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] std::string lock() const { return folder_ + "/send.lock"; }
+  // Of the process that waits for that lock.
+  [[nodiscard]] std::string queue_lock() const { return folder_ + "/send.next"; }
+
+  // Adds a report under a new id; it is complete or absent, whatever happens. Errors: io.
+  [[nodiscard]] Result<void> add(const StoredReport& report) const;
+  // Complete reports, the oldest first.
+  [[nodiscard]] std::vector<Entry> entries() const;
+  // Removes reports that were begun two days ago or earlier and are not complete: their programs
+  // were killed, or became others. Returns how many.
+  [[nodiscard]] size_t remove_abandoned() const;
+  // Removes reports until none is older than this, and they have no more bytes than this; the
+  // oldest first. Returns how many.
+  [[nodiscard]] size_t give_up(std::chrono::seconds age, uint64_t most_bytes) const;
+
+  // The sparsity that the server wants runs of this build to have; 0: no sampling. Errors: io.
+  [[nodiscard]] Result<void> note_sparsity(const std::string& build, uint64_t sparsity) const;
+  [[nodiscard]] std::optional<uint64_t> sparsity(const std::string& build) const;
+
+ private:
+  std::string folder_;
+};
+
+// When the server may be asked again, after attempts that failed: a file of the spool.
+struct Retry {
+  unsigned attempts = 0;  // in a row
+  std::chrono::system_clock::time_point due{};
+};
+// Without a valid file: at once.
+Retry read_retry(const ReportSpool& spool);
+// Errors: io.
+Result<void> write_retry(const ReportSpool& spool, const Retry& retry);
+// The wait after the attempt with this number (from 1): `first`, doubled each time up to six hours,
+// then a part between a half and all of it, as `random` in [0, 1) decides. No less than `asked`.
+std::chrono::seconds wait_after(unsigned attempt, std::chrono::seconds first,
+                                std::chrono::seconds asked, double random);
+
+}  // namespace telltale::collect

@@ -1,0 +1,206 @@
+#include "collect/client/send_reports.h"
+
+#include <fmt/format.h>
+#include <libdeflate.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <random>
+#include <utility>
+
+#include "bytes/as_bytes.h"
+#include "bytes/input_file.h"
+#include "collect/client/spooled_report.h"
+#include "collect/log/durable_file.h"
+
+namespace telltale::collect {
+namespace {
+
+enum class Fate : uint8_t { sent, repeated, refused, later };
+
+// What a reply says of the report (docs/formats/collect.md, "Replies").
+Fate fate_of(const UploadReply& reply) {
+  if (reply.status == 200)
+    return reply.body.contains("\"duplicate\":true") ? Fate::repeated : Fate::sent;
+  const bool final = reply.status >= 400 && reply.status < 500 && reply.status != 401 &&
+                     reply.status != 408 && reply.status != 429;
+  return final ? Fate::refused : Fate::later;
+}
+
+// Empty, if there is no memory for it.
+std::string gzip(std::string_view text) {
+  constexpr int kLevel = 6;
+  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
+      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
+  if (!compressor) return {};
+  std::string packed(libdeflate_gzip_compress_bound(compressor.get(), text.size()), '\0');
+  packed.resize(libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), packed.data(),
+                                         packed.size()));
+  return packed;
+}
+
+UploadRequest request_of(const StoredReport& report, const std::string& id,
+                         const SendOptions& options, bool compressed) {
+  UploadRequest request;
+  request.target = "/v1/reports";
+  const auto add = [&](const char* name, std::string value) {
+    if (!value.empty()) request.fields.emplace_back(name, std::move(value));
+  };
+  if (!options.token.empty()) add("Authorization", "Bearer " + options.token);
+  add("Telltale-Application", report.application);
+  add("Telltale-Build", report.build);
+  add("Telltale-Report-Id", id);
+  add("Telltale-Label", std::string(to_string(report.label)));
+  add("Telltale-Rule", report.rule);
+  add("Telltale-Signal", report.signal);
+  if (report.status) add("Telltale-Status", fmt::format("{}", *report.status));
+  if (report.seconds) add("Telltale-Seconds", fmt::format("{}", *report.seconds));
+  add("Telltale-Started", report.started);
+  if (report.sparsity != 0) add("Telltale-Sparsity", fmt::format("{}", report.sparsity));
+  if (report.seed) add("Telltale-Seed", fmt::format("{}", *report.seed));
+  add("Telltale-Version", report.version);
+  request.body = options.unredacted ? report.body : redacted(as_bytes(report.body));
+  if (!compressed) return request;
+  std::string packed = gzip(request.body);
+  if (packed.empty()) return request;
+  request.body = std::move(packed);
+  add("Content-Encoding", "gzip");
+  return request;
+}
+
+class Sender {
+ public:
+  Sender(const ReportSpool& spool, const SendOptions& options, UploadConnection& connection,
+         ProblemLog& problems, SendOutcome& outcome)
+      : spool_(spool),
+        options_(options),
+        connection_(connection),
+        problems_(problems),
+        outcome_(outcome) {}
+
+  // False: the others have to wait, too. Errors: io.
+  Result<bool> send(const ReportSpool::Entry& entry) {
+    auto report = read(entry);
+    if (!report) {
+      ++outcome_.unreadable;
+      note(entry, report.error().detail);
+      return remove(entry);
+    }
+    if (options_.may_send != nullptr && !options_.may_send(report->application)) {
+      ++outcome_.unwanted;
+      return remove(entry);
+    }
+    auto reply = connection_.post(request_of(*report, entry.id, options_, true));
+    constexpr unsigned kUnknownEncoding = 415;
+    if (reply && reply->status == kUnknownEncoding)
+      reply = connection_.post(request_of(*report, entry.id, options_, false));
+    if (!reply) {
+      outcome_.trouble = to_string(reply.error());
+      return false;
+    }
+    return settle(entry, *report, *reply);
+  }
+
+ private:
+  static Result<StoredReport> read(const ReportSpool::Entry& entry) {
+    const Result<InputFile> file = InputFile::open(entry.path);
+    if (!file) return std::unexpected(file.error());
+    return read_spooled(file->bytes(), entry.path);
+  }
+
+  Result<bool> settle(const ReportSpool::Entry& entry, const StoredReport& report,
+                      const UploadReply& reply) {
+    const std::string line =
+        fmt::format("{} {}", reply.status, reply.body.substr(0, reply.body.find_first_of("\r\n")));
+    switch (fate_of(reply)) {
+      case Fate::later:
+        outcome_.trouble = fmt::format("{}: {}", options_.url.authority(), line);
+        outcome_.retry_after = reply.retry_after;
+        return false;
+      case Fate::refused:
+        ++outcome_.refused;
+        note(entry, "refused by the server: " + line);
+        return remove(entry);
+      case Fate::repeated:
+        ++outcome_.repeated;
+        break;
+      case Fate::sent:
+        break;
+    }
+    ++outcome_.sent;
+    if (auto noted = note_sparsity(report.build, reply.sparsity); !noted)
+      return std::unexpected(noted.error());
+    return remove(entry);
+  }
+
+  Result<void> note_sparsity(const std::string& build, const std::string& text) const {
+    uint64_t sparsity = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sparsity);
+    if (error != std::errc() || end != text.data() + text.size()) return {};
+    if (spool_.sparsity(build) == sparsity) return {};
+    return spool_.note_sparsity(build, sparsity);
+  }
+
+  static Result<bool> remove(const ReportSpool::Entry& entry) {
+    if (::unlink(entry.path.c_str()) != 0 && errno != ENOENT)
+      return io_error(entry.path, "cannot be removed", errno);
+    return true;
+  }
+
+  void note(const ReportSpool::Entry& entry, std::string what) {
+    problems_.add({Problem::Kind::corruption, 0, entry.path, "", std::move(what), entry.bytes});
+  }
+
+  const ReportSpool& spool_;
+  const SendOptions& options_;
+  UploadConnection& connection_;
+  ProblemLog& problems_;
+  SendOutcome& outcome_;
+};
+
+// A process that adds a report and then queues is behind one that has listed the reports, or ahead
+// of one that will.
+Result<LockFile> take_turn(const ReportSpool& spool, bool queues) {
+  if (!queues) return LockFile::take(spool.lock(), false);
+  const Result<LockFile> first = LockFile::take(spool.queue_lock(), false);
+  if (!first) return std::unexpected(first.error());
+  return LockFile::take(spool.lock(), true);
+}
+
+}  // namespace
+
+Result<SendOutcome> send_reports(const ReportSpool& spool, const SendOptions& options,
+                                 ProblemLog& problems) {
+  const Result<LockFile> lock = take_turn(spool, options.queues);
+  if (!lock) return std::unexpected(lock.error());
+  SendOutcome outcome;
+  outcome.given_up =
+      spool.remove_abandoned() + spool.give_up(options.give_up_after, options.most_bytes);
+  Result<UploadConnection> connection = UploadConnection::open(options.url, options.upload);
+  if (!connection) return std::unexpected(connection.error());
+  Sender sender(spool, options, *connection, problems, outcome);
+  // What is added meanwhile is the next attempt's.
+  for (const ReportSpool::Entry& entry : spool.entries()) {
+    const Result<bool> next = sender.send(entry);
+    if (!next) return std::unexpected(next.error());
+    if (!*next) break;
+  }
+  Retry retry;
+  if (!outcome.trouble.empty()) {
+    outcome.left = spool.entries().size();
+    retry.attempts = outcome.sent != 0 ? 1 : read_retry(spool).attempts + 1;
+    std::random_device random;
+    const double part = static_cast<double>(random()) / 4294967296.0;
+    outcome.retry_after = wait_after(retry.attempts, options.first_wait, outcome.retry_after, part);
+    retry.due = std::chrono::system_clock::now() + outcome.retry_after;
+  }
+  if (retry.attempts != read_retry(spool).attempts || retry.attempts != 0) {
+    if (auto written = write_retry(spool, retry); !written) return std::unexpected(written.error());
+  }
+  return outcome;
+}
+
+}  // namespace telltale::collect
