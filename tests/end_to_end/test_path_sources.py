@@ -16,6 +16,7 @@ from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, buil
 
 TELLTALE = os.environ["TELLTALE"]
 SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
+DUMP_SCHEMA = json.loads((BINARY_DIR / "schemas/dump-minidump.schema.json").read_text())
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 WAITING = PROGRAMS / "waiting_threads.cc"
 LLDB = shutil.which("lldb-19") or shutil.which("lldb")
@@ -156,6 +157,8 @@ class PathSources(SamplerCase):
                     self.assertEqual(traced(document), traced(core))
                     self.assertGreater(len(traced(document)[0]), 0)
                     self.assertIn("valid minidump", run(TELLTALE, "check", dump).stdout)
+                    for line in run(TELLTALE, "dump", "--json", dump).stdout.splitlines():
+                        jsonschema.validate(json.loads(line), DUMP_SCHEMA)
                     info = run(TELLTALE, "info", dump).stdout
                     self.assertRegex(info, r"command +\S+/walk \S+ 3 200\n")
                     self.assertRegex(info, r"stopped by +signal 11")
