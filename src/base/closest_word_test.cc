@@ -23,6 +23,9 @@ TEST(ClosestWord, IsNearEnough) {
   EXPECT_EQ(closest_word("reprot", verbs), "report");
   EXPECT_EQ(closest_word("stack", verbs), "stacks");
   EXPECT_EQ(closest_word("fla", verbs), "flame") << "the beginning of a word";
+  EXPECT_EQ(closest_word("stacksandmore", std::vector<std::string>{"stackandmore", "stacksndmre"}),
+            "stackandmore")
+      << "the closest of several, not the last";
   EXPECT_EQ(closest_word("xyz", verbs), std::nullopt);
   EXPECT_EQ(closest_word("t", verbs), std::nullopt);
   EXPECT_EQ(closest_word("", verbs), std::nullopt);

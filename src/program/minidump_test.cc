@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "bytes/as_bytes.h"
 #include "support/minidump_builder.h"
@@ -95,6 +97,22 @@ TEST(Minidump, AlignedListsAreRead) {
   EXPECT_EQ(problems.count(), 0U);
   ASSERT_EQ(dump->parts.threads.size(), 1U);
   EXPECT_EQ(dump->parts.threads[0].tid, 7);
+}
+
+TEST(Minidump, StreamsHaveTheNamesOfTheirFormat) {
+  const auto names =
+      std::to_array<std::pair<uint32_t, const char*>>({{3, "ThreadListStream"},
+                                                       {4, "ModuleListStream"},
+                                                       {5, "MemoryListStream"},
+                                                       {6, "ExceptionStream"},
+                                                       {7, "SystemInfoStream"},
+                                                       {9, "Memory64ListStream"},
+                                                       {15, "MiscInfoStream"},
+                                                       {0x47670004, "LinuxProcStatus"},
+                                                       {0x47670006, "LinuxCmdLine"},
+                                                       {0x47670008, "LinuxAuxv"},
+                                                       {8, "0x8"}});
+  for (const auto& [type, name] : names) EXPECT_EQ(minidump_stream_name(type), name);
 }
 
 TEST(Minidump, APrefixIsAnErrorOrAProblem) {

@@ -235,6 +235,8 @@ class MonoAnswers(unittest.TestCase):
         retention = section(path, "retention")
         self.assertEqual(retention["objects"], last.objects)
         self.assertEqual(sum(row["bytes"] for row in retention["types"]), last.size)
+        limited = section(path, "retention", "--rows=2")
+        self.assertEqual(limited["types"], retention["types"][:2])
         leak = next(row for row in retention["types"] if row["type"] == "Leak")
         self.assertRegex(leak["chain"], r"^\[.*\] > .*System\.Collections\.Generic\.List<Leak> > Leak\[\] > Leak$")
         live = folded(path, "live-bytes")

@@ -29,6 +29,7 @@ RELATED = {
                        "script:test_path_sources"],
     "src/analysis/isolation": ["unit:analysis", "script:test_isolate", "script:test_isolate_calls"],
     "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store", "script:test_collect_send"],
+    "src/report/paths": ["unit:report", "script:test_paths", "script:test_coverage"],
     "src/analysis/paths": ["unit:analysis", "script:test_paths"],
     "src/cli/study": ["script:test_study", "script:test_isolate", "unit:cli"],
     "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths"],
