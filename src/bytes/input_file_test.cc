@@ -5,8 +5,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <array>
 #include <cstdlib>
@@ -20,6 +18,7 @@
 
 #include "bytes/byte_source.h"
 #include "bytes/spool.h"
+#include "support/compressed.h"
 
 namespace telltale {
 namespace {
@@ -41,35 +40,6 @@ constexpr bool kSanitized = false;
 #endif
 
 constexpr size_t kMiB = size_t{1} << 20;
-
-std::string gzip(const std::string& plain, int level = 6) {
-  z_stream stream{};
-  EXPECT_EQ(deflateInit2(&stream, level, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
-  std::string out(deflateBound(&stream, plain.size()) + 64, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
-  stream.avail_in = static_cast<uInt>(plain.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-std::string zstd(const std::string& plain, int window_log = 0, bool checksum = true) {
-  ZSTD_CCtx* context = ZSTD_createCCtx();
-  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, checksum ? 1 : 0);
-  if (window_log != 0) ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
-  // Streamed in two steps, so that the frame header does not contain the size.
-  std::string out(ZSTD_compressBound(plain.size()) + 64, '\0');
-  ZSTD_outBuffer sink{out.data(), out.size(), 0};
-  ZSTD_inBuffer source{plain.data(), plain.size(), 0};
-  EXPECT_EQ(ZSTD_isError(ZSTD_compressStream2(context, &sink, &source, ZSTD_e_continue)), 0U);
-  EXPECT_EQ(ZSTD_compressStream2(context, &sink, &source, ZSTD_e_end), 0U);
-  ZSTD_freeCCtx(context);
-  out.resize(sink.pos);
-  return out;
-}
 
 // Text that compresses a little: it has no repeats at short distance.
 std::string noise(size_t size, unsigned seed = 1) {
