@@ -66,7 +66,9 @@ install(DIRECTORY ${telltale_man}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 ${pa
 set(telltale_schemas ${PROJECT_BINARY_DIR}/schemas)
 add_custom_target(telltale_json_schemas ALL COMMAND telltale_write_schemas ${telltale_schemas} VERBATIM)
 install(DIRECTORY ${telltale_schemas}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/schemas)
-install(FILES ${PROJECT_SOURCE_DIR}/debuggers/gdb/telltale_paths.py DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/gdb)
+foreach(debugger gdb lldb)
+  install(FILES ${PROJECT_SOURCE_DIR}/debuggers/${debugger}/telltale_paths.py DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/${debugger})
+endforeach()
 # The completions come from the command line, too.
 set(telltale_completions ${PROJECT_BINARY_DIR}/completions)
 file(MAKE_DIRECTORY ${telltale_completions})

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # ./dev demo: records telltale's own decoder at work with telltale's XRay recorder, and looks at the recording. Then, if
-# clang is installed, isolates the bugs of a program from 2,000 of its runs (examples/sheet/study.sh).
+# clang is installed, isolates the bugs of a program from 2,000 of its runs (examples/sheet/study.sh), and explains a crash
+# line by line.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 telltale=build/release/bin/telltale
@@ -42,6 +43,17 @@ ls -l "$out/decoder.perfetto-trace"
 
 examples/sheet/study.sh "$out" "${TELLTALE_DEMO_RUNS:-2000}"
 
+if build/release/bin/telltale-cc --version >/dev/null 2>&1; then
+  say "a crash, explained by what ran before it"
+  run build/release/bin/telltale-cc --trace=pt.schema -silent examples/settings/settings.c -o "$out/settings"
+  rm -f "$out/crash.core"
+  printf '\033[36m$ %s\033[0m\n' "TELLTALE_PATHS=$out/crash.core $out/settings 'ports=80,443;limits=7,!9'"
+  TELLTALE_PATHS=$out/crash.core "$out/settings" 'ports=80,443;limits=7,!9' || true
+  ls -l "$out/crash.core"
+  run $telltale paths "$out/crash.core" --function add --function read_list
+  run $telltale paths "$out/crash.core" --html -o "$out/crash.html"
+fi
+
 say "what next?"
 cat <<TEXT
   open $out/decoder.html                 click a box to go deeper
@@ -54,4 +66,5 @@ cat <<TEXT
   $telltale top --json $recording        the same table for a script
   $telltale --help                       all verbs
 TEXT
+[[ ! -f $out/crash.html ]] || echo "  open $out/crash.html                   step through what ran before a crash"
 [[ ! -f $out/study.html ]] || echo "  open $out/study.html                   the predicates that predict the crashes"

@@ -51,7 +51,7 @@ def check(path, telltale, update):
     wrong = 0
     replaced = []
     with tempfile.TemporaryDirectory() as folder:
-        for example in ("orders", "request_server", "sessions", "buggy", "stock"):
+        for example in ("orders", "request_server", "sessions", "buggy", "stock", "settings"):
             for name in os.listdir(SOURCE_DIR / "examples" / example):
                 shutil.copy(SOURCE_DIR / "examples" / example / name, folder)
         for start, command, end in shown:

@@ -4,7 +4,10 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "path_tracing/coverage_code.h"
@@ -46,6 +49,7 @@ class PathTracing {
         functions.push_back(&function);
     }
     for (llvm::Function* const function : functions) instrument_if_asked(*function);
+    tell_filtered();
   }
 
  private:
@@ -69,6 +73,24 @@ class PathTracing {
     }
   }
 
+  // One line for all functions whose variant lost the same mechanisms.
+  void tell_filtered() const {
+    if (unit_.options.is_silent) return;
+    for (const auto& [sets, filtered] : filtered_) {
+      llvm::errs() << "telltale-cc: warning: " << module_.getSourceFileName()
+                   << ": filtered scheme '" << braced(sets.first) << "' to '" << braced(sets.second)
+                   << "' for function '" << filtered.first << "'";
+      if (filtered.count > 1) llvm::errs() << " and " << filtered.count - 1 << " more";
+      llvm::errs() << "\n";
+    }
+  }
+
+  static std::string braced(MechanismSet mechanisms) {
+    std::string names = mechanisms == 0 ? "" : name_of(mechanisms);
+    std::replace(names.begin(), names.end(), '$', ',');
+    return "{" + names + "}";
+  }
+
   // Leaves out mechanisms that tell nothing about the function, or nothing that others do not tell.
   [[nodiscard]] MechanismSet filtered(const llvm::Function& function,
                                       MechanismSet mechanisms) const {
@@ -86,6 +108,10 @@ class PathTracing {
     std::vector<MechanismSet> variants;
     for (const MechanismSet mechanisms : asked) {
       const MechanismSet kept = reason.empty() ? filtered(function, mechanisms) : 0;
+      if (reason.empty() && kept != mechanisms) {
+        Filtered& same = filtered_[{mechanisms, kept}];
+        if (same.count++ == 0) same.first = function.getName().str();
+      }
       if (!llvm::is_contained(variants, kept)) variants.push_back(kept);
     }
     if (variants.size() == 1 && (variants[0] & kTracePaths) == 0)
@@ -154,6 +180,12 @@ class PathTracing {
   llvm::Module& module_;
   const TracedUnit& unit_;
   bool is_optimised_;
+  struct Filtered {
+    std::string first;
+    std::uint64_t count = 0;
+  };
+  // By the sets of mechanisms before and after.
+  std::map<std::pair<MechanismSet, MechanismSet>, Filtered> filtered_;
   std::uint64_t next_id_ = 0;  // ids of blocks are unique in an object file
 };
 

@@ -34,6 +34,11 @@ def compile_with(release, *words, cxx=False, **options):
     return run(BINARY_DIR / "bin" / name, *words, env={"TELLTALE_CLANG_RELEASE": release}, **options)
 
 
+def other_warnings(done):
+    """What the compiler printed, without warnings about filtered schemes."""
+    return "".join(line + "\n" for line in done.stderr.splitlines() if "filtered scheme" not in line)
+
+
 def build(output, release, *words, cxx=False, **options):
     done = compile_with(release, *words, "-o", output, cxx=cxx, **options)
     if done.returncode != 0:

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from path_sections import Records, parse_entries
-from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, compile_with, run, section
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, compile_with, other_warnings, run, section
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 SHARED = (PROGRAMS / "shared_a.cc", PROGRAMS / "shared_b.cc")
@@ -15,7 +15,7 @@ SHARED = (PROGRAMS / "shared_a.cc", PROGRAMS / "shared_b.cc")
 class Builds(SamplerCase):
     def trace(self, release, *words, cxx=False, error=""):
         done = compile_with(release, "--trace=pt.schema", *words, "-o", self.path("program"), cxx=cxx)
-        self.assertEqual((done.returncode, done.stderr), (0, error), words)
+        self.assertEqual((done.returncode, other_warnings(done)), (0, error), words)
         return self.path("program")
 
     def look_at(self, program):
@@ -63,7 +63,7 @@ class Builds(SamplerCase):
         for release in RELEASES:
             for source in SHARED:
                 done = compile_with(release, "--trace=pt.schema", "-c", source, "-o", self.path(source.name + ".o"), cxx=True)
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual((done.returncode, other_warnings(done)), (0, ""))
             objects = [self.path(source.name + ".o") for source in SHARED]
             self.assertEqual(run("ld", "-r", *objects, "-o", self.path("both.o")).returncode, 0)
             names, _ = self.look_at(self.trace(release, self.path("both.o"), cxx=True))
@@ -116,7 +116,7 @@ class Builds(SamplerCase):
         for target in ("-m32", "--target=aarch64-linux-gnu", "--target=armv7-linux-gnueabihf", "--target=riscv64-linux-gnu"):
             for level in ("-O0", "-O2"):
                 done = compile_with(RELEASES[-1], target, "--trace=pt.schema", level, "-c", source, "-o", self.path("loop.o"))
-                self.assertEqual((done.returncode, done.stderr), (0, ""), target)
+                self.assertEqual((done.returncode, other_warnings(done)), (0, ""), target)
                 self.assertIn(b"#\nf\n1|EXIT\n0|ENTRY|", self.path("loop.o").read_bytes())
         done = compile_with(RELEASES[-1], "--target=x86_64-pc-windows-gnu", "--trace=pt.schema", "-c", source, "-o",
                             self.path("loop.o"))
@@ -129,7 +129,12 @@ class Builds(SamplerCase):
         schema.write_text("jumps; {PT}\ndeep;{}\nmain;{pt}\n")
         done = compile_with(RELEASES[0], f"--trace={schema}", source, "-o", self.path("program"))
         self.assertEqual((done.returncode, done.stderr),
-                         (0, f"telltale-cc: warning: {source}: function 'three_ifs' is not traced: no rule of the schema matches\n"))
+                         (0, f"telltale-cc: warning: {source}: function 'three_ifs' is not traced: no rule of the schema matches\n"
+                             f"telltale-cc: warning: {source}: filtered scheme '{{PT}}' to '{{}}' for function 'main'\n"))
+        done = compile_with(RELEASES[0], "--trace=all.schema", source, "-o", self.path("other"))
+        self.assertIn(f"telltale-cc: warning: {source}: filtered scheme '{{BBC,CC,FC,PT}}' to '{{BBC,PT}}' for function ", done.stderr)
+        for words in (["-silent"], ["-no-filter"]):
+            self.assertNotIn("filtered", compile_with(RELEASES[0], "--trace=all.schema", source, "-o", self.path("other"), *words).stderr)
         names, records = self.look_at(self.path("program"))
         self.assertEqual(names, {"jumps": 1})
         self.assertEqual({row["symbol"][0]: row["reason"][0] for row in records.skipped},

@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import struct
 import unittest
 
@@ -174,6 +175,17 @@ class Paths(SamplerCase):
                    "-ex", "telltale-paths --function irreducible", "--args", program, self.path("trace"), "4", "100000")
         self.assertIn("no program is running", done.stderr)
         self.assertRegex(done.stdout, r"\n#0 +irreducible at recorded_walk.c:\d+\n +no path was completed since")
+
+    def test_the_command_for_lldb(self):
+        lldb = shutil.which("lldb-19") or shutil.which("lldb")
+        if lldb is None:
+            self.skipTest("LLDB is not installed")
+        program = self.walk(RELEASES[0], "-O0")
+        words = [lldb, "--no-lldbinit", "--batch", "-o", f"command script import {SOURCE_DIR / 'debuggers/lldb/telltale_paths.py'}"]
+        done = run(*words, "-o", "break set -n irreducible", "-o", "run", "-o", "telltale-paths --function irreducible", "--", program,
+                   self.path("trace"), "4", "100000")
+        self.assertRegex(done.stdout, r"\n#0 +irreducible at recorded_walk.c:\d+\n +no path was completed since", done.stderr)
+        self.assertIn("no program is stopped", run(*words, "-o", "telltale-paths", program).stderr)
 
     def test_stripped_programs_and_separate_debug_files(self):
         program = self.walk(RELEASES[0], "-O2")

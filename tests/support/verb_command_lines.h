@@ -79,7 +79,8 @@ inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std:
 inline constexpr auto kOptionsNotTried = std::to_array<std::string_view>({
     "--follow",  // waits for the file to grow
     "--help",
-    "--pid",  // stops a process
+    "--pid",        // stops a process
+    "--variables",  // excludes a recording
 });
 
 inline std::vector<std::string> report_names() {

@@ -13,6 +13,7 @@
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
+#include "import/open_debugger_text.h"
 #include "import/open_process.h"
 #include "import/stack_paths.h"
 #include "output/output_file.h"
@@ -25,6 +26,7 @@ namespace {
 struct PathsOptions {
   ReadingOptions reading;
   std::optional<uint64_t> pid;
+  std::string variables;  // file of a debugger's text; empty: none
   bool html = false;
   std::string output = "-";
 };
@@ -81,7 +83,18 @@ int answer_process(const PathsOptions& options) {
   return answer(recording, *filter, options);
 }
 
+int answer_variables(const PathsOptions& options) {
+  const Result<CallFilter> filter = options.reading.filter();
+  if (!filter) return report_error(filter.error());
+  const auto recording = open_debugger_text(options.variables, options.reading.open_options());
+  if (!recording) return report_error(recording.error());
+  if (const auto checked = check_options(options.reading, *filter, **recording); !checked)
+    return report_error(checked.error());
+  return answer(**recording, *filter, options);
+}
+
 int run(const PathsOptions& options) {
+  if (!options.variables.empty()) return answer_variables(options);
   if (options.pid) return answer_process(options);
   if (options.reading.files.empty())
     return report_error(usage_error("give a core file, or a process with --pid").error());
@@ -106,6 +119,12 @@ void add_paths_verb(Command app, int& status) {
           "read the stacks of this running process, which is stopped for a few milliseconds")
       .type_name("PID")
       .excludes("FILE");
+  verb.add_option("--variables", options->variables,
+                  "read frames and variables that a debugger printed (gdb: backtrace full); with "
+                  "--program")
+      .type_name("FILE")
+      .excludes("FILE")
+      .excludes("--pid");
   verb.add_flag("--html", options->html,
                 "write a page: source in the order in which it ran, to step through")
       .excludes("--json");

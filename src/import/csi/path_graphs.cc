@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "formats/csi/path_metadata.h"
+#include "program/demangle.h"
 
 namespace telltale {
 namespace {
@@ -119,6 +120,17 @@ const std::vector<PathGraphs::Graph>& PathGraphs::find(const std::string& symbol
   static const std::vector<Graph> kNone;
   const auto found = graphs_.find(symbol);
   return found == graphs_.end() ? kNone : found->second;
+}
+
+std::unordered_map<std::string, std::string> PathGraphs::symbols_by_name() const {
+  std::unordered_map<std::string, std::string> symbols;
+  for (const auto& [symbol, graphs] : graphs_) {
+    const std::string demangled = demangle(symbol);
+    const auto [known, is_new] =
+        symbols.try_emplace(demangled.substr(0, demangled.find('(')), symbol);
+    if (!is_new) known->second.clear();
+  }
+  return symbols;
 }
 
 }  // namespace telltale

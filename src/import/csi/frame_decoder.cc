@@ -1,0 +1,237 @@
+#include "import/csi/frame_decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <expected>
+#include <numeric>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "formats/csi/wire.h"
+#include "program/demangle.h"
+
+namespace telltale {
+namespace {
+
+constexpr auto kRecordNames =
+    std::to_array<csi::VariableNames>({csi::kVariableNames, csi::kLegacyVariableNames});
+
+const StackVariable* find_variable(const StackFrame& frame, std::string_view name) {
+  const auto found = std::ranges::find(frame.variables, name, &StackVariable::name);
+  return found == frame.variables.end() ? nullptr : &*found;
+}
+
+bool has_record(const StackFrame& frame) { return !frame.variables.empty(); }
+
+// The record, or why there is none.
+std::expected<PathRecord, std::string> read_record(const StackFrame& frame) {
+  for (const csi::VariableNames& names : kRecordNames) {
+    const std::array<const StackVariable*, 3> variables = {find_variable(frame, names.array),
+                                                           find_variable(frame, names.index),
+                                                           find_variable(frame, names.sum)};
+    if (std::ranges::count(variables, nullptr) == 3) continue;
+    const std::array<std::string_view, 3> wanted = {names.array, names.index, names.sum};
+    for (size_t i = 0; i < variables.size(); ++i) {
+      if (variables[i] == nullptr)
+        return std::unexpected(fmt::format("the variable {} is missing", wanted[i]));
+      if (!variables[i]->missing.empty()) {
+        return std::unexpected(
+            fmt::format("{} cannot be read: {}", wanted[i], variables[i]->missing));
+      }
+    }
+    if (variables[1]->values.size() != 1 || variables[2]->values.size() != 1)
+      return std::unexpected("the index of the ring or the path sum is an array");
+    return PathRecord{.ring = variables[0]->values,
+                      .next = static_cast<uint64_t>(variables[1]->values[0]),
+                      .sum = variables[2]->values[0]};
+  }
+  return std::unexpected("it has no variables of path tracing");
+}
+
+std::vector<uint32_t> blocks_with_lines(const PathGraph& graph, std::span<const uint32_t> lines) {
+  std::vector<uint32_t> found;
+  for (uint32_t node = 0; node < graph.blocks.size(); ++node) {
+    if (node == kExitNode) continue;
+    const auto& of_block = graph.blocks[node].lines;
+    if (std::ranges::find_first_of(of_block, lines) != of_block.end()) found.push_back(node);
+  }
+  return found;
+}
+
+using Graph = PathGraphs::Graph;
+using Decoded = FramePaths::Decoded;
+
+Decoded decode_by_line(const Graph& graph, const PathRecord& record,
+                       std::span<const uint32_t> lines) {
+  Decoded decoded{.graph = graph, .history = {}, .found_by = Decoded::FoundBy::line};
+  std::vector<uint32_t> candidates = blocks_with_lines(*graph, lines);
+  if (!candidates.empty()) decoded.history = read_path_history(*graph, record, candidates);
+  if (!decoded.history.readings.empty()) return decoded;
+  // Optimised code may have another line than the block that it is in.
+  candidates.resize(graph->blocks.size());
+  std::iota(candidates.begin(), candidates.end(), 0U);
+  decoded.history = read_path_history(*graph, record, candidates);
+  decoded.found_by = Decoded::FoundBy::all_blocks;
+  return decoded;
+}
+
+// What the record will be when the path's number is stored completely.
+PathRecord settle(const PathGraph& graph, PathRecord record, csi::Phase phase) {
+  const size_t size = record.ring.size();
+  if (phase == csi::Phase::kSettled || size == 0 || record.next >= size) return record;
+  if (phase == csi::Phase::kNumberStored) record.next = (record.next + 1) % size;
+  const int64_t newest = record.ring[(record.next + size - 1) % size];
+  const auto path = newest < 0 ? std::nullopt : graph.numbers.path(static_cast<uint64_t>(newest));
+  if (!path || path->edges.empty()) return record;
+  const PathEdge& end = graph.numbers.edges()[path->edges.back()];
+  record.sum = end.is_back ? static_cast<int64_t>(end.increment) : 0;
+  return record;
+}
+
+// Joins the frames of stacks with the graphs of their functions.
+class FrameDecoder {
+ public:
+  FrameDecoder(const PathGraphs& graphs, const std::map<std::string, ModulePaths>& modules)
+      : graphs_(graphs), modules_(modules) {}
+
+  // `inner`: the functions without records of their own that are inlined at this place.
+  FramePaths decode_frame(const StackFrame& frame, std::span<const StackFrame> inner) const {
+    FramePaths paths;
+    paths.linkage_name = frame.linkage_name.empty() ? frame.symbol : frame.linkage_name;
+    paths.function = demangle(paths.linkage_name);
+    if (paths.function.empty()) paths.function = fmt::format("@{:#x}", frame.pc);
+    paths.file = frame.file;
+    paths.directory = frame.directory;
+    paths.line = frame.line;
+    const StackFrame& innermost = inner.empty() ? frame : inner.front();
+    paths.innermost_file = innermost.file;
+    paths.innermost_line = innermost.line;
+    paths.module = frame.module;
+    paths.pc = frame.pc;
+    paths.interrupted = frame.interrupted;
+    paths.inlined = frame.inlined;
+    const auto& graphs = graphs_of(frame);
+    const auto record = read_record(frame);
+    if (!record || graphs.empty()) {
+      paths.untraced = record ? "its path metadata are missing" : record.error();
+      if (!has_record(frame) && (graphs.empty() || frame.inlined))
+        paths.untraced = why_not_traced(frame);
+      return paths;
+    }
+    if (auto exact = decode_by_position(frame, *record)) {
+      paths.decoded.push_back(*std::move(exact));
+      return paths;
+    }
+    std::vector<uint32_t> lines;
+    if (frame.line != 0) lines.push_back(frame.line);
+    for (const StackFrame& each : inner)
+      if (each.line != 0) lines.push_back(each.line);
+    for (const Graph& graph : graphs)
+      paths.decoded.push_back(decode_by_line(graph, *record, lines));
+    keep_fitting(paths.decoded);
+    return paths;
+  }
+
+ private:
+  [[nodiscard]] const ModulePaths* module_of(const StackFrame& frame) const {
+    const auto found = modules_.find(frame.module);
+    return found == modules_.end() ? nullptr : &found->second;
+  }
+
+  // Variants of a function have a symbol of their own.
+  [[nodiscard]] const std::vector<Graph>& graphs_of(const StackFrame& frame) const {
+    const auto& by_symbol = graphs_.find(frame.symbol);
+    return by_symbol.empty() ? graphs_.find(frame.linkage_name) : by_symbol;
+  }
+
+  [[nodiscard]] std::string why_not_traced(const StackFrame& frame) const {
+    if (frame.inlined && modules_.contains(frame.module)) {
+      return "it was inlined before path tracing: its lines are in the paths of the function "
+             "around it";
+    }
+    if (const ModulePaths* module = module_of(frame)) {
+      for (const std::string& name : {frame.symbol, frame.linkage_name}) {
+        const auto found = module->skipped.find(name);
+        if (found != module->skipped.end()) return "path tracing excluded it: " + found->second;
+      }
+    }
+    return "it was built without path tracing";
+  }
+
+  // Empty if the program does not say which block the instruction is in.
+  [[nodiscard]] std::optional<Decoded> decode_by_position(const StackFrame& frame,
+                                                          const PathRecord& record) const {
+    const ModulePaths* module = module_of(frame);
+    if (module == nullptr || frame.function_begin == 0) return std::nullopt;
+    const PathPositions::Found found =
+        module->positions.find(frame.address, frame.function_begin, frame.function_end);
+    if (found.place == PathPositions::Place::unknown) return std::nullopt;
+    const auto graph = module->graphs.find(found.position.key);
+    // Of functions that are inlined into one another, only one has the position.
+    if (graph == module->graphs.end() ||
+        (graph->second->symbol != frame.symbol && graph->second->symbol != frame.linkage_name))
+      return std::nullopt;
+    Decoded decoded{.graph = graph->second, .history = {}, .found_by = Decoded::FoundBy::position};
+    if (found.place == PathPositions::Place::before_body) {
+      decoded.history.complete = true;
+      decoded.history.readings.push_back({.partial = {kEntryNode}});
+      return decoded;
+    }
+    const auto block =
+        std::ranges::find(graph->second->blocks, found.position.block, &PathGraph::Block::id);
+    if (block == graph->second->blocks.end()) return std::nullopt;
+    const auto node = static_cast<uint32_t>(block - graph->second->blocks.begin());
+    const PathRecord settled = settle(*graph->second, record, found.position.phase);
+    decoded.history = read_path_history(*graph->second, settled, std::span(&node, 1));
+    return decoded;
+  }
+
+  // Of several functions of one name, those that have the line and no contradiction; if there are
+  // none, the first.
+  static void keep_fitting(std::vector<Decoded>& all) {
+    const auto rank = [](const Decoded& each) {
+      if (each.history.readings.empty()) return 0;
+      if (!each.history.contradiction.empty()) return 1;
+      return each.found_by == Decoded::FoundBy::all_blocks ? 2 : 3;
+    };
+    const int best = std::ranges::max(all | std::views::transform(rank));
+    std::erase_if(all, [&](const auto& each) { return rank(each) != best; });
+    if (best == 0) all.resize(1);
+  }
+
+  const PathGraphs& graphs_;
+  const std::map<std::string, ModulePaths>& modules_;
+};
+
+}  // namespace
+
+std::vector<std::string> path_variable_names() {
+  std::vector<std::string> names;
+  for (const csi::VariableNames& each : kRecordNames)
+    for (const char* name : {each.array, each.index, each.sum}) names.emplace_back(name);
+  return names;
+}
+
+std::vector<FramePaths> decode_stack(const ThreadStack& stack, const PathGraphs& graphs,
+                                     const std::map<std::string, ModulePaths>& modules) {
+  const FrameDecoder decoder(graphs, modules);
+  std::vector<FramePaths> decoded;
+  // Where the functions begin that are inlined at the frame's place and have no record.
+  size_t first_inner = 0;
+  for (size_t i = 0; i < stack.frames.size(); ++i) {
+    const StackFrame& frame = stack.frames[i];
+    const bool same_place = i != 0 && stack.frames[i - 1].inlined;
+    if (!same_place || has_record(stack.frames[i - 1])) first_inner = i;
+    decoded.push_back(
+        decoder.decode_frame(frame, std::span(stack.frames).subspan(first_inner, i - first_inner)));
+    decoded.back().number = i;
+  }
+  return decoded;
+}
+
+}  // namespace telltale

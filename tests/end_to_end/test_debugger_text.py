@@ -1,0 +1,80 @@
+"""`telltale paths --variables`: what a debugger printed, decoded."""
+import json
+import re
+import shutil
+import unittest
+
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
+from test_paths import TELLTALE, ids, paths, traced_frames
+
+PROGRAMS = SOURCE_DIR / "tests/programs/csi"
+WAYS = PROGRAMS / "crash_ways.c"
+
+
+class DebuggerText(SamplerCase):
+    def decode(self, text, *programs):
+        file = self.path("variables.txt")
+        file.write_text(text)
+        done = run(TELLTALE, "paths", "--json", "--variables", file, *[word for program in programs for word in ("--program", program)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_the_published_examples(self):
+        """The variables of CSI's manual, with its metadata, give the blocks of its manual. The values are facts of the format."""
+        metadata = SOURCE_DIR / "tests/golden/csi/loop.pt"
+        lines = {int(row.split("|")[0]): row.split("|")[1:] for row in metadata.read_text().splitlines() if re.match(r"\d+\|", row)}
+        for names in (("__PT_pathArr", "__PT_arrIndex", "__PT_curPath"), ("__PT_counter_arr", "__PT_counter_idx", "__PT_current_path")):
+            text = "#0  main () at loop.c:{}\n{} = {{{}}}\n{} = {}\n{} = {}\n"
+            one = text.format(lines[9][0], names[0], "1, 3, 6, 3, 2, 4, 8, 9, 2, -1", names[1], 2, names[2], 4)
+            (frame,) = traced_frames(self.decode(one, metadata))
+            self.assertTrue(frame["complete_history"])
+            self.assertEqual([ids(path) for path in frame["paths"]] + [ids(frame["partial"])], [[2, 4, 5, 8, 9], [4, 5, 7, 9], [4, 5, 8, 9]])
+            two = text.format([line for line in lines[6] if line != "-1"][0], names[0], "4, 5, 4 <repeats 4 times>, 3, 4, 4, 4", names[1], 2, names[2], 0)
+            (frame,) = traced_frames(self.decode(two, metadata))
+            self.assertFalse(frame["complete_history"])
+            shown = [ids(path) for path in frame["paths"][:frame["partial"]["completed"]]] + [ids(frame["partial"])]
+            self.assertEqual(shown, 4 * [[4, 5, 8, 9]] + [[4, 5, 7, 9]] + 4 * [[4, 5, 8, 9]] + [[4, 6]])
+
+    def crashed(self):
+        program = build(self.path("ways"), RELEASES[-1], "--trace=pt.schema", "-O0", "-silent", "-pthread", WAYS)
+        run(program, "fault", env={"TELLTALE_PATHS": str(self.path("core"))})
+        return program, traced_frames(paths(self.path("core"), "--program", program))
+
+    def check(self, text, program, expected):
+        frames = traced_frames(self.decode(text, program))
+        self.assertEqual([frame["function"] for frame in frames], [frame["function"] for frame in expected])
+        for frame, wanted in zip(frames, expected):
+            self.assertEqual([path["number"] for path in frame["paths"]], [path["number"] for path in wanted["paths"]])
+            readings = [ids(reading) for reading in [frame["partial"], *frame["other_readings"]]]
+            self.assertIn(ids(wanted["partial"]), readings)
+
+    def test_gdb(self):
+        program, expected = self.crashed()
+        text = run("gdb", "-q", "-batch", "-nx", "-ex", "set print elements unlimited", "-ex", "thread apply all backtrace full", program, self.path("core")).stdout
+        self.check(text, program, expected)
+
+    def test_lldb(self):
+        lldb = shutil.which("lldb-19") or shutil.which("lldb")
+        if lldb is None:
+            self.skipTest("LLDB is not installed")
+        program, expected = self.crashed()
+        steps = [word for number in range(len(expected)) for word in ("-o", f"frame select {number}", "-o", "frame variable")]
+        text = run(lldb, "--no-lldbinit", "--batch", *steps, "-c", self.path("core"), program).stdout
+        self.check(text, program, expected)
+
+    def test_what_is_missing_is_told(self):
+        program, _ = self.crashed()
+        file = self.path("variables.txt")
+        for text, told in (("#0  parse () at crash_ways.c:26\n__PT_pathArr = {1, 2...}\n__PT_arrIndex = 1\n__PT_curPath = 0\n", "set print elements unlimited"),
+                           ("#0  parse () at crash_ways.c:26\n__PT_arrIndex = 1\n", "the variable __PT_pathArr is missing"),
+                           ("nothing\n", "")):
+            file.write_text(text)
+            done = run(TELLTALE, "paths", "--variables", file, "--program", program)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn(told, done.stdout)
+        done = run(TELLTALE, "paths", "--variables", file)
+        self.assertEqual((done.returncode, "needs --program" in done.stderr), (2, True))
+
+
+if __name__ == "__main__":
+    unittest.main()
