@@ -45,7 +45,7 @@ def send(port, client, seconds, rate, results):
             time.sleep(ahead)
         body = bodies[number % len(bodies)]
         head = (f"POST /v1/reports HTTP/1.1\r\nHost: x\r\nTelltale-Application: app\r\nTelltale-Build: b1\r\n"
-                f"Telltale-Report-Id: load-{rate}-{client}-{number:08}\r\nContent-Length: {len(body)}\r\n\r\n")
+                f"Telltale-Report-Id: load-{rate:.0f}-{client}-{number:08}\r\nContent-Length: {len(body)}\r\n\r\n")
         start = time.monotonic()
         connection.sendall(head.encode() + body)
         answer = connection.recv(65536)
@@ -72,7 +72,7 @@ def load(port, process, seconds, rate):
     begin = time.monotonic()
     for client in clients:
         client.start()
-    times = sorted(t for _ in clients for t in results.get())
+    times = sorted(t for _ in clients for t in results.get(timeout=seconds + 60))  # a client that failed gives none
     for client in clients:
         client.join()
     took = time.monotonic() - begin

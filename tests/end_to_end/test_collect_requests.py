@@ -298,6 +298,17 @@ class ReliabilityOfRequestsTest(CollectCase):
         for path in self.store.rglob("*"):
             self.assertFalse(path.stat().st_mode & 0o007, f"{path} is open to everybody")
 
+    def test_W4_names_of_strangers_do_not_lead_to_the_operator_s_pages(self):
+        ours = ("localhost", "LocalHost:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:8080", "192.0.2.7:9", "ops.example", "OPS.example:443")
+        theirs = ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:80", "xlocalhost", "127.0.0.1:x", "127.0.0.1:", "[::1", "[::1]x",
+                  "[evil.example]", "::1", "127.1", "", "ops.example.", "localhost:80:80")
+        with Server(self.store, "--operator-host", "ops.example") as server:
+            for path in ("/", "/metrics"):
+                for host, expected in (*((host, (200, 404)) for host in ours), *((host, (421,)) for host in theirs)):
+                    status = int(server.raw(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())[9:12])
+                    self.assertIn(status, expected, (path, host))
+            self.assertEqual(server.raw(b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n")[9:12], b"200")
+
     def test_C14_addresses(self):
         def refused(*options):
             done = subprocess.run([TELLTALE, "collect", "--store", self.store, *map(str, options)], capture_output=True, text=True, timeout=60)

@@ -1,5 +1,6 @@
 #include "collect/server/access.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -164,6 +165,24 @@ std::optional<unsigned> RateLimit::take(double amount, Clock::time_point now) {
     return std::nullopt;
   }
   return std::max(1U, static_cast<unsigned>(std::ceil((needed - left_) / per_second_)));
+}
+
+bool is_own_host(std::string_view host, const std::vector<std::string>& names) {
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  std::string name;
+  for (const char c : host) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const size_t bracket = name.find(']');
+  const bool version_six = name.starts_with('[') && bracket != std::string::npos;
+  const size_t end = version_six ? bracket + 1 : std::min(name.find(':'), name.size());
+  const std::string_view port = std::string_view(name).substr(end);
+  const bool has_port = port.size() > 1 && port[0] == ':' &&
+                        port.find_first_not_of("0123456789", 1) == std::string_view::npos;
+  if (!port.empty() && !has_port) return false;
+  name.resize(end);
+  if (version_six)
+    return ::inet_pton(AF_INET6, name.substr(1, end - 2).c_str(), address.data()) == 1;
+  return name == "localhost" || std::ranges::find(names, name) != names.end() ||
+         ::inet_pton(AF_INET, name.c_str(), address.data()) == 1;
 }
 
 }  // namespace telltale::collect

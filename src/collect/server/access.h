@@ -37,6 +37,11 @@ class Tokens {
   std::vector<Token> tokens_;
 };
 
+// Whether a request's Host names this server as only its users do: by an address, as localhost, or
+// by one of `names` (lower case). Any other name may be a stranger's that leads here: the page of a
+// stranger, opened in a browser on this machine, could then read what the server tells.
+bool is_own_host(std::string_view host, const std::vector<std::string>& names);
+
 // Which sparsity runs should use from now on. A file with a line for each rule: application, blank,
 // beginning of a build or *, blank, sparsity. The first rule that fits counts.
 class SamplingRules {

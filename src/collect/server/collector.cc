@@ -228,9 +228,16 @@ HttpHandler::Verdict Collector::check_sites(const HttpRequest& head) {
   return {std::nullopt, options_.max_sites_bytes};
 }
 
+std::optional<HttpResponse> Collector::check_host(const HttpRequest& head, Route route) const {
+  if (route != Route::metrics && route != Route::page) return std::nullopt;
+  if (is_own_host(head.field("Host"), options_.operator_hosts)) return std::nullopt;
+  return HttpResponse::text(421, "this server is not called by this name; see --operator-host");
+}
+
 HttpHandler::Verdict Collector::check(const HttpRequest& head) {
   const Route route = route_of(head);
   if (auto refused = check_method(head, route)) return {std::move(refused)};
+  if (auto refused = check_host(head, route)) return {std::move(refused)};
   if (route == Route::reports) return check_report(head);
   if (route == Route::sites) return check_sites(head);
   return {};
@@ -449,7 +456,7 @@ HttpHandler::Verdict Collector::OperatorRoutes::check(const HttpRequest& head) {
     return {not_found()};
   if (head.method != "GET" && head.method != "HEAD")
     return {HttpResponse::text(405, "the method is not GET, HEAD")};
-  return {};
+  return {collector_.check_host(head, route)};
 }
 
 void Collector::OperatorRoutes::handle(HttpRequest request, SendResponse send) {

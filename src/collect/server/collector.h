@@ -42,6 +42,8 @@ struct CollectorOptions {
   // The operator's routes (/metrics and the status page) are served beside the others. Otherwise
   // only operator_routes() serves them.
   bool serves_operator = true;
+  // Names, in lower case, by which the operator's browser calls the server.
+  std::vector<std::string> operator_hosts;
 };
 
 // Receives reports and stores them in the log of a store: the routes of docs/formats/collect.md.
@@ -102,6 +104,7 @@ class Collector final : public HttpHandler {
   Collector(boost::asio::io_context& context, StoreFolder store, const CollectorOptions& options,
             EventLog& events, LockFile lock);
   static Route route_of(const HttpRequest& request);
+  [[nodiscard]] std::optional<HttpResponse> check_host(const HttpRequest& head, Route route) const;
   std::optional<HttpResponse> check_method(const HttpRequest& head, Route route) const;
   std::optional<HttpResponse> check_access(const HttpRequest& head, std::string_view application,
                                            Tokens::Right right);
