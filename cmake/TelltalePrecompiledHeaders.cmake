@@ -1,7 +1,15 @@
-# The presets of g++ precompile the headers of the standard library and of fmt that many sources include: a quarter of the
-# time of a file. Those of clang do not: there, a source that lacks an include does not compile, and clang-tidy reads what is
-# written. Headers of ours are not precompiled: a change to one compiles only what includes it.
-option(TELLTALE_PRECOMPILE "precompile headers of the standard library" OFF)
+# Precompiles the headers of the standard library and of fmt that many sources include: a quarter of the time of a file
+# (docs/design/build-and-test.md, "What a build costs"). For g++ only: in clang's builds a source that lacks an include does
+# not compile, and clang-tidy reads what is written. Headers of ours are not precompiled: a change to one compiles only what
+# includes it.
+option(TELLTALE_PRECOMPILE "precompile headers of the standard library (g++)" OFF)
+if(TELLTALE_PRECOMPILE)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    message(FATAL_ERROR "TELLTALE_PRECOMPILE is for g++")
+  endif()
+  # g++ 12 reports this one for std::string once it comes from a precompiled header.
+  target_compile_options(telltale_options INTERFACE -Wno-stringop-overread)
+endif()
 set(telltale_common_headers
   <fmt/format.h> <algorithm> <array> <bit> <charconv> <cmath> <cstdint> <cstring> <expected> <filesystem> <functional>
   <limits> <map> <memory> <optional> <set> <span> <string> <string_view> <tuple> <unordered_map> <utility> <variant> <vector>)
