@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+import sarif_schema
 from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import PROGRAMS, SCHEMES, StudyCase, table, telltale
 
@@ -139,6 +140,12 @@ class IsolateTest(StudyCase):
         done = telltale("isolate", study, "--sarif")
         log = json.loads(done.stdout)
         self.assertEqual(log["version"], "2.1.0")
+        for more in ((), ("--all", "--filter", "none"), ("--score", "ochiai", "--limit", 1)):
+            self.assertEqual(sarif_schema.complaints(json.loads(telltale("isolate", study, "--sarif", *more).stdout)), [])
+        for spoil in (lambda run: run["results"][0].pop("message"), lambda run: run["results"][0].update(rank="high"), lambda run: run.pop("tool")):
+            spoiled = json.loads(done.stdout)
+            spoil(spoiled["runs"][0])
+            self.assertEqual(len(sarif_schema.complaints(spoiled)), 1)
         (run,) = log["runs"]
         rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
         rows = self.isolate(study)["rows"]
