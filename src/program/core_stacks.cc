@@ -103,9 +103,10 @@ class CoreStacks::State {
       dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &debug_file);
       size_t size = 0;
       const char* raw = elf_rawfile(dwarf_getelf(dwarf), &size);
-      if (raw != nullptr && debug_file != nullptr) {
-        add_sections(std::as_bytes(std::span(raw, size)), path, debug_file, name, found, problems);
-      }
+      // A file from debuginfod has no name.
+      const std::string file = debug_file != nullptr ? debug_file : "the debug file of " + path;
+      if (raw != nullptr)
+        add_sections(std::as_bytes(std::span(raw, size)), path, file, name, found, problems);
     }
     return found;
   }
