@@ -30,8 +30,10 @@ using xray::FunctionAction;
 uint64_t now() { return state.clock == ClockKind::monotonic ? monotonic_now() : read_counter(); }
 
 OpenCalls* open_calls() {
-  if (thread_state.open_calls == nullptr)
+  if (thread_state.open_calls == nullptr) {
     thread_state.open_calls = static_cast<OpenCalls*>(sys::map_private(sizeof(OpenCalls)));
+    thread_state.waited_ns = waited_ns();
+  }
   return thread_state.open_calls;
 }
 

@@ -139,6 +139,14 @@ bool set_option(const char* key, const char* value, Options& options) {
     options.follow_forks = same_text(value, "follow");
     return options.follow_forks || same_text(value, "off");
   }
+  if (same_text(key, "crash")) {
+    options.crash = same_text(value, "on");
+    return options.crash || same_text(value, "off");
+  }
+  if (same_text(key, "waits")) {
+    options.waits = same_text(value, "on");
+    return options.waits || same_text(value, "off");
+  }
   return false;
 }
 

@@ -85,8 +85,8 @@ inline void add_claimed(Control& control, uint64_t bytes, uint64_t ticks) {
 // Every event with its time, `now` on the trace's clock.
 TELLTALE_HOT void record_at(uint32_t head, std::byte* at, Control& control, uint64_t now) {
   const uint64_t delta = now - control.last;
-  if (__builtin_expect(delta > kMostDelta || !claim(at, control.free_word, delta << 32 | head),
-                       0)) {
+  if (__builtin_expect(
+          delta > state.most_delta || !claim(at, control.free_word, delta << 32 | head), 0)) {
     record_slowly(head);
     return;
   }
@@ -98,7 +98,7 @@ TELLTALE_HOT void record_read(uint32_t head, uint64_t time) {
   std::byte* const at = next_word(control);
   const uint64_t delta = time - control.last;
   if (__builtin_expect(at >= control.limit || current_cpu() != control.cpu || delta == 0 ||
-                           delta > kMostDelta || !is_still_next(control, at) ||
+                           delta > state.most_delta || !is_still_next(control, at) ||
                            !claim(at, control.free_word, delta << 32 | head),
                        0)) {
     record_past(head, time);
@@ -188,8 +188,8 @@ TELLTALE_HOT void record_argument(uint32_t head, uint64_t argument) {
   }
   const uint64_t now = read_counter();
   const uint64_t delta = now - control.last;
-  if (__builtin_expect(delta - 1 >= kMostDelta || !claim(at, control.free_word, delta << 32 | head),
-                       0)) {
+  if (__builtin_expect(
+          delta - 1 >= state.most_delta || !claim(at, control.free_word, delta << 32 | head), 0)) {
     record_argument_slowly(head, argument);
     return;
   }

@@ -62,6 +62,7 @@ void write_trace_header(std::byte* at, bool in_file) {
   header->mark = xray::kRecorderMark;
   header->flags = xray::kRecorderCounts;
   if (in_file || state.options.version == 1) header->flags |= xray::kRecorderCells;
+  if (state.waits) header->flags |= xray::kRecorderWaits;
   header->sparse_interval = static_cast<uint8_t>(state.sparse_interval);
   header->lost = static_cast<uint32_t>(state.side->lost_reentrant);
   state.header = header;
@@ -176,6 +177,9 @@ bool make_path(uint32_t attempt, Path& path) {
 
 bool open_recording() {
   choose_clock();
+  // A sparse clock does not tell where between two readings a wait was.
+  state.waits = state.options.waits && state.sparse_interval == 0;
+  state.most_delta = state.waits ? kGapTicks : kMostDelta;
   state.pid = sys::pid();
   state.has_extents = state.options.version != 1;
   // Version 1 marks unused words with EndOfBuffer, whose first byte is 3.

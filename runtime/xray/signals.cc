@@ -68,7 +68,7 @@ void crash(int signal, const siginfo_t* info) {
   }
   if (__builtin_setjmp(after_fault) == 0) {
     note_end(signal, info);
-    write_last_snapshot();
+    if (state.options.mode == Mode::snapshot) write_last_snapshot();
   }
   __atomic_store_n(&snapshot_done, 1, __ATOMIC_RELEASE);
 }
@@ -76,7 +76,7 @@ void crash(int signal, const siginfo_t* info) {
 void on_fatal(int signal, siginfo_t* info, void*) {
   if (signal == SIGBUS && info->si_code == BUS_ADRERR && lose_trace(info->si_addr)) return;
   if (is_crashing_here()) __builtin_longjmp(after_fault, 1);
-  if (state.options.mode == Mode::snapshot) crash(signal, info);
+  if (state.options.notes_crashes()) crash(signal, info);
   hand_on(signal, info);
 }
 
@@ -123,8 +123,8 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
 
 void install_signals() {
   if (state.options.signal != 0) install(state.options.signal, on_snapshot_signal);
-  // In other modes the host finds its signals as without a recorder.
-  if (state.options.mode != Mode::snapshot) {
+  // Otherwise the host finds its signals as without a recorder.
+  if (!state.options.notes_crashes()) {
     install(SIGBUS, on_fatal);
     return;
   }

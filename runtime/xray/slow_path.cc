@@ -14,11 +14,17 @@ namespace telltale::recorder {
 State state = {};
 uint32_t gap_ticks = 0;
 Control unregistered = {};
-__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0, {}};
+__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0, {}, 0};
 
 uint64_t clock_now() {
   return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))
                                              : read_counter();
+}
+
+// How long this thread has not run since it began, in nanoseconds.
+uint64_t waited_ns() {
+  const long now = sys::clock_ns(CLOCK_MONOTONIC);
+  return static_cast<uint64_t>(now - sys::clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
 namespace {
@@ -27,6 +33,8 @@ namespace {
 constexpr uint64_t kAskAgainAfter = 1024;
 // For Control::cpu: the next record must contain its absolute time.
 constexpr uint32_t kTimeUnknown = 0xFFFF'FFF0;
+// Shorter waits are as likely errors of the two clocks.
+constexpr uint64_t kLeastWaitNs = 10'000;
 
 // An event recorded outside the hot path.
 struct Event {
@@ -137,9 +145,31 @@ bool sampled_out() {
 
 // Arranges that the thread's end is detected.
 void watch_thread_end() {
-  if (state.options.mode == Mode::snapshot) give_signal_stack();
+  if (state.options.notes_crashes()) give_signal_stack();
   if (state.thread_key >= 0)
     pthread_setspecific(static_cast<pthread_key_t>(state.thread_key), &thread_state);
+}
+
+// How many microseconds of the time between the thread's last event and this one, which happens
+// now, it did not run: what its processor clock has lacked since it was last read. All short waits
+// since then count for this gap; the reader knows the gap and limits it. 0: no gap, or no wait.
+uint32_t wait_before(const Control& control, const Event& event, uint64_t now) {
+  if (!state.waits) return 0;
+  if (control.kind == ControlKind::unregistered) {
+    // With filters the thread began earlier, with the first call that it may leave out.
+    if (thread_state.open_calls == nullptr) thread_state.waited_ns = waited_ns();
+    return 0;
+  }
+  if (control.kind != ControlKind::recording || now - control.last <= kGapTicks ||
+      static_cast<int64_t>(now - control.last) < 0)
+    return 0;
+  // An event of the past: what the clock says now is also about the time since then.
+  if (event.time != 0 && clock_now() - event.time > (now - control.last) / 2) return 0;
+  const uint64_t before = thread_state.waited_ns;
+  const uint64_t waited = thread_state.waited_ns = waited_ns();
+  // In a child of vfork, the processor clock is another thread's.
+  if (waited < before + kLeastWaitNs) return 0;
+  return static_cast<uint32_t>(least((waited - before) / 1000, UINT32_MAX));
 }
 
 // The thread's Control with room for `bytes`; null: there is none.
@@ -179,15 +209,18 @@ uint64_t reach_of(const Event& event) {
 }
 
 void append(const Event& event) {
-  // Room for a NewCPUId or TSCWrap before the event.
-  const uint64_t most_bytes = event.bytes() + xray::kMetadataRecordBytes;
+  // Room for a NewCPUId and a TSCWrap before the event.
+  const uint64_t most_bytes = event.bytes() + uint64_t{2} * xray::kMetadataRecordBytes;
   if (most_bytes + 8 * xray::kMetadataRecordBytes > state.options.cell_bytes) {
     count_lost(state.side->lost_too_large);
     return;
   }
   uint64_t now = event.time != 0 ? event.time : clock_now();
   Tail tail{};
-  Control* const control = control_with_room(most_bytes, now, tail);
+  const uint32_t wait = wait_before(*thread_state.current, event, now);
+  // A wait lies between two events; a new buffer begins after the first of them, not after both.
+  const uint64_t opened = wait == 0 ? now : thread_state.current->last + 1;
+  Control* const control = control_with_room(most_bytes, opened, tail);
   if (control == nullptr || control->kind == ControlKind::starved) {
     count_lost(state.side->lost_no_space);
     return;
@@ -206,11 +239,15 @@ void append(const Event& event) {
     control->cpu = tail.pending ? kTimeUnknown : cpu;
   } else {
     now = settle_time(event, now, last);
+    if (wait != 0) {
+      to.metadata(metadata_record(xray::MetadataKind::tsc_wrap, now, wait));
+      to.set_time(now);
+    }
     if (cpu != control->cpu) {
       to.metadata(new_cpu_record(cpu_number(), now));
       to.set_time(now);
       control->cpu = cpu;
-    } else if (now - last > reach_of(event)) {
+    } else if (wait == 0 && now - last > reach_of(event)) {
       to.metadata(metadata_record(xray::MetadataKind::tsc_wrap, now, 0));
       to.set_time(now);
     }

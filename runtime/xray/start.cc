@@ -116,7 +116,7 @@ int start(const char* text) {
     }
     choose_hooks();
     install_signals();
-    if (options.mode == Mode::snapshot) give_signal_stack();
+    if (options.notes_crashes()) give_signal_stack();
     scan_objects();
     const bool watched = watch_loader();
     patch_chosen(true);

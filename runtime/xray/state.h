@@ -23,6 +23,9 @@ constexpr uint32_t kMostControls = 1U << 20;
 constexpr uint32_t kMostObjects = 4096;
 // Positive as a signed number: the range that every reader accepts for a delta.
 constexpr uint64_t kMostDelta = 0x7FFF'FFFF;
+// After this many ticks without an event, the thread's processor clock tells whether it waited:
+// about 0.1 ms, so that asking costs less than a hundredth of the time.
+constexpr uint64_t kGapTicks = uint64_t{1} << 18;
 // The size limit of event markers in the word that claims them.
 constexpr uint64_t kMostMarkerDelta = 0xFF'FFFF;
 
@@ -84,6 +87,10 @@ struct Options {
   uint32_t thread_every = 1;
   int signal = 0;  // 0: none
   bool follow_forks = true;
+  bool waits = true;
+  bool crash = false;  // notes the faulting thread in the other modes, too
+
+  [[nodiscard]] bool notes_crashes() const { return crash || mode == Mode::snapshot; }
 };
 
 // The side record's header (docs/formats/xray-recorder.md).
@@ -166,10 +173,12 @@ struct State {
   uint32_t sparse_interval;
   uint32_t untimed_words;  // between two readings of a sparse clock; 0: hooks always read it
   bool recording;
-  bool has_extents;  // version 5
+  bool has_extents;     // version 5
+  uint64_t most_delta;  // larger ones are for the slow path: kGapTicks or kMostDelta
 
   // Set at start.
   Options options;
+  bool waits;  // waits between events are recorded
   ClockKind clock;
   uint64_t free_word;
   ForkMark* fork_mark;
@@ -222,12 +231,15 @@ struct ThreadState {
   uint32_t busy;                 // inside the slow path
   uint32_t same_cpu;             // rseq_cpu points to this if there is no rseq
   char name[kThreadNameBytes];   // as the side record has it
+  uint64_t waited_ns;            // of the thread's life, when that was last asked
 };
 extern __thread ThreadState thread_state TELLTALE_OURS __attribute__((tls_model("initial-exec")));
 extern Control unregistered TELLTALE_OURS;
 
 // The trace's clock. For code outside of hooks.
 uint64_t clock_now();
+// How long this thread has not run since it began, in nanoseconds.
+uint64_t waited_ns();
 
 // Add to the side record's `lost` counters only through this: the trace's header contains their
 // total.

@@ -9,7 +9,16 @@
 #include <thread>
 #include <vector>
 
+#include "base/progress.h"
+
 namespace telltale {
+namespace {
+
+std::atomic<uint64_t> items_done = 0;
+
+}  // namespace
+
+uint64_t parallel_items_done() { return items_done.load(std::memory_order_relaxed); }
 
 size_t worker_count(size_t requested) {
   if (requested != 0) return requested;
@@ -28,7 +37,10 @@ void parallel_for(size_t items, size_t workers, const std::function<void(size_t,
   std::exception_ptr failure;
   const auto run = [&](size_t worker) {
     try {
-      for (size_t item = next++; item < items; item = next++) work(item, worker);
+      for (size_t item = next++; item < items; item = next++) {
+        work(item, worker);
+        items_done.fetch_add(1, std::memory_order_relaxed);
+      }
     } catch (...) {
       const std::lock_guard lock(failure_mutex);
       if (!failure) failure = std::current_exception();

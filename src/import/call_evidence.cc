@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
+#include "model/waiting.h"
 #include "output/table/show_units.h"
 
 namespace telltale {
@@ -62,6 +63,7 @@ ReadRun read_run(const RunRecording& run, const OpenRecording& open) {
   options.workers = 1;
   Uses& uses = read.uses.emplace();
   for (const FunctionProfile& row : calls->profile(options, read.problems).functions) {
+    if (row.function == kWaiting) continue;  // not behaviour of the program
     const FunctionInfo& info = calls->functions().describe(row.function);
     const uint64_t count = row.calls + row.unfinished;
     if (count == 0) continue;

@@ -7,6 +7,7 @@
 #include "base/range_map.h"
 #include "model/estimated.h"
 #include "model/events.h"
+#include "model/waiting.h"
 
 namespace telltale {
 
@@ -20,6 +21,7 @@ class IdMap {
   IdMap() = default;
   [[nodiscard]] bool is_identity() const { return identity_; }
   [[nodiscard]] FunctionId operator()(FunctionId id) const {
+    if (id == kWaiting) return id;
     const uint32_t number = to_number(id);
     if (const auto found = single_.find(number); found != single_.end())
       return FunctionId{found->second};

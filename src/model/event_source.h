@@ -19,6 +19,8 @@ struct EventStream {
   ThreadKey thread;
   std::string thread_name;  // empty: unknown
   size_t shards = 0;
+  std::string process_name = {};  // the program's, without its folder; empty: unknown
+  std::string fault = {};         // "SIGSEGV, at address 0x10": it ended the process; empty: no
 };
 
 // The interface of every importer. play() passes the events of one shard to a sink and adds skipped

@@ -1,6 +1,7 @@
 #include "output/output_file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,22 +9,39 @@
 #include <cstdio>
 #include <utility>
 
+#include "output/escape.h"
+#include "output/file_kind.h"
+
 namespace telltale {
 namespace {
 
 constexpr size_t kGatherBytes = size_t{256} << 10;
 
+// The kind of an existing file; "an empty file" if it cannot be read.
+std::string kind_of_file(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return file_kind({});
+  std::string head(kKindBytes, '\0');
+  const ssize_t n = ::read(fd, head.data(), head.size());
+  ::close(fd);
+  return file_kind(std::string_view(head).substr(0, n < 0 ? 0 : static_cast<size_t>(n)));
+}
+
 }  // namespace
 
-Result<OutputFile> OutputFile::open(const std::string& path) {
+Result<OutputFile> OutputFile::open(const std::string& path, Replace replace) {
   if (path.empty()) return usage_error("the output file has an empty name");
   if (path == "-") return OutputFile("standard output", {}, STDOUT_FILENO);
   struct stat status{};
   const bool exists = ::lstat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) return io_error(path, "cannot open for writing", errno);
-    return OutputFile(path, {}, fd);
+    OutputFile file(path, {}, fd);
+    const bool is_regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    file.begun_ = !is_regular;
+    file.replace_ = replace;
+    return file;
   }
   // O_EXCL: never touches an existing file of the temporary name. The process id separates
   // concurrent exports.
@@ -34,7 +52,10 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd >= 0) {
       if (exists) static_cast<void>(::fchmod(fd, status.st_mode & 07777));
-      return OutputFile(path, temporary, fd);
+      OutputFile file(path, temporary, fd);
+      file.begun_ = !exists || replace == Replace::anything;
+      file.replace_ = replace;
+      return file;
     }
     if (errno != EEXIST) return io_error(path, "cannot open for writing", errno);
   }
@@ -45,6 +66,8 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       fd_(std::exchange(other.fd_, -1)),
+      begun_(other.begun_),
+      replace_(other.replace_),
       gathered_(std::move(other.gathered_)),
       written_(other.written_),
       state_(std::move(other.state_)) {}
@@ -57,6 +80,21 @@ OutputFile::~OutputFile() {
 Result<void> OutputFile::fail(std::string_view what, int error_number) {
   state_ = io_error(path_, what, error_number);
   return state_;
+}
+
+// Before the first bytes are written: whether what is there may be replaced by what begins so.
+Result<void> OutputFile::begin(std::string_view head) {
+  begun_ = true;
+  if (replace_ == Replace::same_kind) {
+    const std::string there = kind_of_file(path_);
+    if (there != file_kind({}) && there != file_kind(head)) {
+      state_ = usage_error(fmt::format("{} exists and is {}; --force replaces it by {}",
+                                       visible(path_), there, file_kind(head)));
+      return state_;
+    }
+  }
+  if (temporary_.empty() && ::ftruncate(fd_, 0) != 0) return fail("cannot be emptied", errno);
+  return {};
 }
 
 Result<void> OutputFile::write_through(std::string_view bytes) {
@@ -80,6 +118,10 @@ Result<void> OutputFile::flush() {
 Result<void> OutputFile::write(std::string_view bytes) {
   if (!state_) return state_;
   if (gathered_.size() + bytes.size() > kGatherBytes) {
+    if (!begun_) {
+      const Result<void> allowed = begin(gathered_.empty() ? bytes : gathered_);
+      if (!allowed) return allowed;
+    }
     if (const Result<void> flushed = flush(); !flushed) return flushed;
     if (bytes.size() >= kGatherBytes / 2) return write_through(bytes);
   }
@@ -88,6 +130,9 @@ Result<void> OutputFile::write(std::string_view bytes) {
 }
 
 Result<void> OutputFile::finish() {
+  if (state_ && !begun_) {
+    if (const Result<void> allowed = begin(gathered_); !allowed) return allowed;
+  }
   if (const Result<void> flushed = flush(); !flushed) return flushed;
   if (fd_ == STDOUT_FILENO) {
     fd_ = -1;

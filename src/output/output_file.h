@@ -15,14 +15,21 @@ namespace telltale {
 // symbolic links are written directly. Buffers small writes. Move-only.
 class OutputFile {
  public:
-  static Result<OutputFile> open(const std::string& path);
+  // What an existing file may be that is replaced.
+  enum class Replace : uint8_t {
+    anything,
+    same_kind,  // as file_kind() says
+  };
+
+  static Result<OutputFile> open(const std::string& path, Replace replace = Replace::anything);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // without finish(): the temporary file is removed
 
-  // Errors: io; after the first one, every later call returns it again.
+  // Errors: io; usage, if the existing file is of another kind and is kept for that. After the
+  // first one, every later call returns it again.
   Result<void> write(std::string_view bytes);
   // Flushes and renames the file. Nothing may be written afterwards.
   Result<void> finish();
@@ -32,6 +39,7 @@ class OutputFile {
  private:
   OutputFile(std::string path, std::string temporary, int fd)
       : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
+  Result<void> begin(std::string_view head);
   Result<void> write_through(std::string_view bytes);
   Result<void> flush();
   Result<void> fail(std::string_view what, int error_number);
@@ -39,6 +47,8 @@ class OutputFile {
   std::string path_;
   std::string temporary_;  // empty: written in place
   int fd_ = -1;
+  bool begun_ = true;  // what is there may be replaced
+  Replace replace_ = Replace::anything;
   std::string gathered_;
   uint64_t written_ = 0;
   Result<void> state_;

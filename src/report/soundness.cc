@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "import/formats.h"
 #include "import/open_recording.h"
 #include "output/escape.h"
@@ -45,8 +46,8 @@ std::string describe_unsound(const FileCheck& checked) {
   }
   const uint64_t damaged = checked.damage.damage_count();
   const uint64_t count = damaged != 0 ? damaged : checked.damage.count();
-  return fmt::format("{}: {} is incomplete: {} problem{}\n", visible(checked.file), checked.title,
-                     count, count == 1 ? "" : "s");
+  return fmt::format("{}: {} is incomplete: {}\n", visible(checked.file), checked.title,
+                     counted(count, "problem"));
 }
 
 }  // namespace telltale

@@ -131,9 +131,11 @@ def all_events(counts):
 
 
 def calls_by_name(path, program):
-    """Short name -> calls with entry and exit."""
+    """Short name -> calls with entry and exit; without waits, of which the machine decides how many there are."""
     rows = {}
     for row in top(path, "--program", program).values():
+        if row["function"] == "(waiting)":
+            continue
         name = row["function"].split("(")[0]
         rows[name] = rows.get(name, 0) + row["calls"]
     return rows

@@ -86,6 +86,7 @@ class JsonSchemas(unittest.TestCase):
         self.document("slow", "slow", "*", self.calls[-1], "--limit", "3")
         for path in self.calls:
             self.document("diff-runs", "diff", path, path, "--", path, path)
+            self.document("diff-order", "diff", path, path, "--order")
 
     def test_a_difference_with_a_gate(self):
         one, other = self.calls[0], self.calls[-1]

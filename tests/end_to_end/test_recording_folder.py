@@ -36,6 +36,29 @@ class Folder(unittest.TestCase):
             with self.subTest(verb=verb):
                 self.assertEqual(telltale(verb, self.place).stdout, telltale(verb, *files).stdout)
 
+    def test_names_of_processes_and_threads(self):
+        info = json.loads(telltale("info", "--json", self.place).stdout)
+        self.assertEqual({thread["process_name"] for thread in info["threads"]}, {"program"})
+        self.assertRegex(telltale("info", self.place).stdout, r"processes +2 \(\d+ program, \d+ program\)")
+        rows = json.loads(telltale("top", "--by-process", "--json", self.place).stdout)["rows"]
+        work = {row["pid"]: row["calls"] for row in rows if row["function"] == "work"}
+        self.assertEqual(sorted(work.values()), [5, 15])
+        self.assertTrue(all(row["process_name"] == "program" and "tid" not in row for row in rows))
+        by_thread = json.loads(telltale("top", "--by-thread", "--json", self.place).stdout)["rows"]
+        self.assertTrue(all(row["thread_name"] == "program" for row in by_thread))
+        text = telltale("top", "--by-thread", self.place).stdout.splitlines()
+        self.assertEqual(text[0].split()[:4], ["PID", "PROCESS", "TID", "THREAD"])
+        self.assertIn("PROCESS", telltale("report", self.place).stdout)
+        self.assertEqual(telltale("top", "--by-thread", "--by-process", self.place).returncode, 2)
+
+    def test_exports_name_processes(self):
+        chrome = json.loads(telltale("convert", self.place, "--to", "chrome", "-o", "-").stdout)["traceEvents"]
+        named = [event for event in chrome if event["ph"] == "M" and event["name"] == "process_name"]
+        self.assertEqual([event["args"]["name"] for event in named], ["program"] * 2)
+        self.assertEqual({event["pid"] for event in named}, {event["pid"] for event in chrome})
+        speedscope = json.loads(telltale("convert", self.place, "--to", "speedscope", "-o", "-").stdout)
+        self.assertTrue(all(" of program " in profile["name"] for profile in speedscope["profiles"]))
+
     def test_a_folder_without_recordings(self):
         for verb in ("top", "check"):
             done = telltale(verb, self.place / "inner")

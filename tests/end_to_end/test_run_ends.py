@@ -59,12 +59,25 @@ class Ends(unittest.TestCase):
         self.assertRegex(self.ended("seven", options=["--mode", "ring", "--quiet"]), "^by exit, status 7" + AFTER)
 
     def test_the_faulting_thread(self):
-        """Only snapshots have it: in other modes the recorder leaves the program's signals alone."""
-        self.assertRegex(self.ended("fault", options=["--mode", "snapshot"]),
-                         r"^by SIGSEGV in thread \d+ \((program|late name)\), at address 0x10" + AFTER)
-        self.assertRegex(self.ended("abort", options=["--mode", "snapshot"]),
-                         r"^by SIGABRT in thread \d+ \((program|late name)\)" + AFTER)
-        self.assertRegex(self.ended("fault"), "^by SIGSEGV" + AFTER)
+        for mode in ("continuous", "ring", "snapshot"):
+            with self.subTest(mode=mode):
+                self.assertRegex(self.ended("fault", options=["--mode", mode]),
+                                 r"^by SIGSEGV in thread \d+ \((program|late name)\), at address 0x10" + AFTER)
+                self.assertRegex(self.ended("abort", options=["--mode", mode]),
+                                 r"^by SIGABRT in thread \d+ \((program|late name)\)" + AFTER)
+        # Without it the recorder leaves the program's signals alone.
+        self.assertRegex(self.ended("fault", options=["--set", "crash=off"]), "^by SIGSEGV" + AFTER)
+
+    def test_replay_marks_the_thread(self):
+        file = Recorded(self.program, "fault").file
+        (line,) = [line for line in telltale("replay", file).stdout.splitlines() if "it ended the process" in line]
+        self.assertRegex(line, r"^thread \d+:\d+ \((program|late name)\), last event .*; it ended the process by SIGSEGV, "
+                               "at address 0x10$")
+        steps = json.loads(telltale("replay", "--json", file).stdout)
+        marked = [row for row in steps["open_at_end"] if row["fault"] is not None]
+        self.assertEqual([row["function"] for row in marked][-1], "fault()")
+        self.assertEqual({row["fault"] for row in marked}, {"SIGSEGV, at address 0x10"})
+        self.assertTrue(any(row["fault"] is None and row["function"] == "main" for row in steps["open_at_end"]))
 
     def test_a_fault_that_the_program_survives_is_not_its_end(self):
         self.assertRegex(self.ended("recover"), "^by exit, status 0" + AFTER)

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "model/waiting.h"
+
 namespace telltale {
 
 size_t CallTreePartial::slot_of(uint32_t parent, FunctionId function) const {
@@ -106,7 +108,7 @@ void CallTreePartial::append_subtree(uint32_t root, const ByCaller& sorted, Call
     }
     CallTree::Node& done = tree.nodes[open.placed];
     done.end = tree.nodes.size();
-    tree.calls += done.calls;
+    tree.calls += comparable_calls(done.function, done.calls);
     if (done.depth > 1) tree.nodes[done.parent].self -= done.total;
     if (done.depth == 1) tree.nodes[done.parent].total += done.total;
     if (done.depth == 0) done.self = 0;
@@ -129,6 +131,7 @@ CallTree CallTreePartial::finish(std::span<const EventStream> streams) const {
     if (options_.by_thread && stream < streams.size()) {
       root.thread = streams[stream].thread;
       root.thread_name = streams[stream].thread_name;
+      root.process_name = streams[stream].process_name;
     }
     append_subtree(sorted.order[i], sorted, tree);
     if (tree.nodes[root.node].end > root.node + 1) {

@@ -34,8 +34,9 @@ struct CallTree {
   // A thread; or the only one, for all threads together.
   struct Root {
     size_t node = 0;
-    ThreadKey thread;         // undefined if all threads are together
-    std::string thread_name;  // may be empty
+    ThreadKey thread;               // undefined if all threads are together
+    std::string thread_name;        // may be empty
+    std::string process_name = {};  // likewise
   };
 
   // Depth first: a node's subtree is [index, node.end), callees in order of function id. A loop

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/waiting.h"
+
 namespace telltale {
 namespace {
 
@@ -24,8 +26,8 @@ void add_functions(std::map<std::string, RecordingDiff::Row>& rows, const DiffSi
   for (const FunctionProfile& function : side.profile.functions) {
     RecordingDiff::Row& row = rows[side.names.describe(function.function).name];
     row.name = shown.describe(function.function).name;
-    add(row.*which, function.calls, side.clock.to_ns(function.total),
-        side.clock.to_ns(function.self));
+    add(row.*which, comparable_calls(function.function, function.calls),
+        side.clock.to_ns(function.total), side.clock.to_ns(function.self));
   }
 }
 
@@ -63,8 +65,9 @@ void add_paths(PathIndex& index, std::vector<PathRow>& rows, const DiffSide& sid
     const size_t row = index.row(row_of_node[node.parent], side.names.describe(node.function).name,
                                  shown.describe(node.function).name);
     row_of_node[i] = row;
-    add(rows[row].*which, node.calls, side.clock.to_ns(node.total), side.clock.to_ns(node.self));
-    whole.calls += node.calls;
+    const uint64_t calls = comparable_calls(node.function, node.calls);
+    add(rows[row].*which, calls, side.clock.to_ns(node.total), side.clock.to_ns(node.self));
+    whole.calls += calls;
     whole.self_ns += side.clock.to_ns(node.self);
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/calls/percentile.h"
+#include "model/waiting.h"
 
 namespace telltale {
 namespace {
@@ -58,8 +59,9 @@ void add_runs(std::map<std::string, RunsDiff::Row>& rows, RunsDiff::Row& whole,
       RunsDiff::Row& row = rows[info.name];
       row.name = styled_name(info, style);
       const uint64_t self_ns = one.clock.to_ns(function.self);
-      add(row, run, function.calls, one.clock.to_ns(function.total), self_ns);
-      add(whole, run, function.calls, self_ns, self_ns);
+      const uint64_t calls = comparable_calls(function.function, function.calls);
+      add(row, run, calls, one.clock.to_ns(function.total), self_ns);
+      add(whole, run, calls, self_ns, self_ns);
     }
     add(whole, run, 0, 0, 0);
   }

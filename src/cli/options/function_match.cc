@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "base/closest_word.h"
+#include "import/open_recording.h"
+#include "import/xray/xray_side_record.h"
 #include "model/short_name.h"
 #include "output/escape.h"
 
@@ -54,6 +56,20 @@ std::optional<std::string> better_pattern(const std::vector<const FunctionInfo*>
   return std::nullopt;
 }
 
+// "; the recorder's own list of names, t.xray.side, is missing", if a recording lacks it.
+std::string missing_side_words(const ReadingOptions& reading) {
+  // Standard input cannot be read again.
+  if (std::ranges::find(reading.files, "-") != reading.files.end()) return {};
+  const Result<std::vector<InputFile>> inputs = open_inputs(reading.open_options());
+  if (!inputs) return {};
+  for (const InputFile& input : *inputs) {
+    const std::optional<std::string> side = missing_side_record(input);
+    if (side)
+      return fmt::format("; the recorder's own list of names, {}, is missing", visible(*side));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string describe_no_match(const TimedCalls& calls, const std::vector<std::string>& patterns,
@@ -89,20 +105,21 @@ bool means_function(const std::string& argument, const FunctionInfo& function) {
   return filter.matches(function) || bare_name(function.name) == argument;
 }
 
-void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown, bool programs) {
+void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown,
+                    const ReadingOptions& reading) {
   const auto unnamed = std::ranges::find_if(shown, [&](FunctionId id) {
     const FunctionInfo& info = names.describe(id);
     return info.linkage_name.empty() && info.name == fmt::format("#{}", to_number(id));
   });
   if (unnamed == shown.end()) return;
   const std::string& name = names.describe(*unnamed).name;
-  if (programs) {
+  if (!reading.programs.empty()) {
     fmt::print(stderr, "telltale: {} is in none of the programs given by --program\n", name);
   } else {
     fmt::print(stderr,
                "telltale: {} is a function's number: --program BIN, the program that was recorded, "
-               "gives it a name\n",
-               name);
+               "gives it a name{}\n",
+               name, missing_side_words(reading));
   }
 }
 

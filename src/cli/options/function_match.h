@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/calls/call_tree.h"
+#include "cli/options/reading_options.h"
 #include "import/timed_calls.h"
 #include "model/call_filter.h"
 #include "model/function_names.h"
@@ -23,9 +24,10 @@ bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t j
 // or a pattern as --function takes it.
 bool means_function(const std::string& argument, const FunctionInfo& function);
 
-// Prints on standard error how "#17" gets a name, if one of these functions has no other name.
-// `programs`: whether --program was given.
-void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown, bool programs);
+// Prints on standard error how "#17" gets a name, if one of these functions of the recording that
+// `reading` names has no other name.
+void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown,
+                    const ReadingOptions& reading);
 // The functions of a tree's paths.
 std::vector<FunctionId> functions_of(const CallTree& tree);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/command_line.h"
+#include "cli/options/progress_line.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/open_recording.h"
@@ -319,6 +320,7 @@ int answer_recording(const ReadingOptions& options,
     writers = opened.writers();
     CallFilter settled = *filter;
     settle_window(opened, options, settled);
+    const ProgressLine progress(opened);
     return answer(opened, settled);
   });
 }
@@ -370,6 +372,7 @@ int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
 }
 
 bool print(std::string_view text) {
+  ProgressLine::end();
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
          std::fflush(stdout) == 0;
 }

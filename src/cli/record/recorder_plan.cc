@@ -12,6 +12,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/counted.h"
 #include "bytes/input_file.h"
 #include "cli/record/child_process.h"
 #include "cli/record/process_end.h"
@@ -171,7 +172,8 @@ Result<std::string> xray_settings(const RecorderOptions& options, const fs::path
        {"--sparse", "clock", options.sparse == 0 ? "" : fmt::format("sparse:{}", options.sparse)},
        {"--fdr-version", "version", options.version == 0 ? "" : std::to_string(options.version)},
        {"--signal", "signal", options.signal},
-       {"--no-fork", "fork", options.no_fork ? "off" : ""}});
+       {"--no-fork", "fork", options.no_fork ? "off" : ""},
+       {"telltale run", "crash", "on"}});
 }
 
 // Whether a KEY=VALUE of --set is for the StackTrack recorder. All others go to the XRay recorder,
@@ -407,7 +409,7 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
     }
     write_process_end(path.string() + std::string(kSideSuffix), outcome);
     if (header && header->recorder.lost_events != 0)
-      file.note = fmt::format("{} events lost{}", header->recorder.lost_events,
+      file.note = fmt::format("{} lost{}", counted(header->recorder.lost_events, "event"),
                               side_record_of(path.string()).lost_no_space == 0
                                   ? ""
                                   : ": the file may not grow further, see --size, --min and "

@@ -92,6 +92,8 @@ bool is_path(std::string_view text) { return !text.empty() && text.size() <= kLo
 bool is_list(std::string_view text) { return !text.empty() && text.size() <= kLongestList; }
 bool is_depth(std::string_view text) { return is_number(text, 1, UINT32_MAX); }
 
+bool is_switch(std::string_view text) { return text == "on" || text == "off"; }
+
 struct Setting {
   std::string_view key;
   bool (*accepts)(std::string_view value);
@@ -116,6 +118,8 @@ constexpr auto kXray = std::to_array<Setting>({
     {"signal", is_signal, "USR1, USR2, HUP, QUIT, WINCH or a number from 1 to 64"},
     {"fork", [](std::string_view text) { return text == "follow" || text == "off"; },
      "follow or off"},
+    {"waits", is_switch, "on or off"},
+    {"crash", is_switch, "on or off"},
 });
 
 constexpr auto kStacktrack = std::to_array<Setting>({

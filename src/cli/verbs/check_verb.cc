@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "bytes/input_file.h"
 #include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
@@ -22,8 +23,8 @@ namespace {
 
 std::string to_text(const FileCheck& checked) {
   if (checked.valid) {
-    return fmt::format("{}: valid {}, {} records\n", visible(checked.file), checked.title,
-                       checked.records);
+    return fmt::format("{}: valid {}, {}\n", visible(checked.file), checked.title,
+                       counted(checked.records, "record"));
   }
   std::string out;
   // Damage is also a violation of the grammar, unless the grammar does not cover it.

@@ -11,7 +11,8 @@
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
-#include "cli/options/output_check.h"
+#include "cli/options/output_option.h"
+#include "cli/options/progress_line.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/formats.h"
@@ -20,7 +21,6 @@
 #include "output/escape.h"
 #include "output/export.h"
 #include "output/json_writer.h"
-#include "output/output_file.h"
 #include "output/table/object_writer.h"
 #include "output/table/show_units.h"
 #include "output/timeline/speedscope_events.h"
@@ -32,7 +32,7 @@ namespace {
 
 struct ConvertOptions {
   ReadingOptions reading;
-  std::string output;
+  OutputOption output;
   std::string to;
   std::string output_description;
   bool compress = false;
@@ -52,7 +52,7 @@ std::string to_json(const ConvertOptions& options, const OutputFormat& format,
   std::string out;
   JsonWriter json(out, 2);
   DocumentWriter document(json, schemas::kConvert, {});
-  document.add("output", options.output).add("format", format.name.name);
+  document.add("output", options.output.path).add("format", format.name.name);
   document.list("losses", [&](ListWriter& losses) {
     for (const auto& [loss, count] : outcome.losses)
       losses.row([&](ObjectWriter& row) { row.add("count", count).add("what", loss); });
@@ -82,7 +82,7 @@ int run_counts(const ConvertOptions& options, const OutputFormat& format, const 
     return report_error(
         usage_error("--measure and --compress are for recordings of calls").error());
   const SamplerReports& reports = *recording.counts_at_sites();
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const Result<void> done =
       convert_reports(reports, filter, options.counts, *format.made_as,
@@ -140,7 +140,7 @@ void remark_size(const TimedCalls& calls, const ConvertOptions& options, ExportF
   }
   constexpr double kWorthSaying = 64e6;
   if (bytes < kWorthSaying) return;
-  fmt::print(stderr, "telltale: {} is going to have about {}{}\n", visible(options.output),
+  fmt::print(stderr, "telltale: {} is going to have about {}{}\n", visible(options.output.path),
              show_bytes(bytes),
              format == ExportFormat::chrome ? "; --to perfetto is many times smaller" : "");
 }
@@ -150,9 +150,10 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
   settle_window(recording, options.reading, filter);
   if (options.counts.any()) return report_error(counts_only().error());
   const TimedCalls& calls = *recording.timed_calls();
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   Outcome outcome{.losses = {}, .problems = recording.problems()};
+  const ProgressLine progress(recording);
   if (options.evented) {
     if (*format.made_as != ExportFormat::speedscope ||
         measure_of_option(options.measure) != Measure::time)
@@ -233,7 +234,7 @@ int run_records(const ConvertOptions& options, const OutputFormat& format, const
                                     "no measure, no second file")
                             .error());
   }
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   Outcome outcome;
   Result<RecordLosses> losses = (*own)->convert(
@@ -247,19 +248,19 @@ int run_records(const ConvertOptions& options, const OutputFormat& format, const
 
 int run(const ConvertOptions& options) {
   const std::optional<OutputFormat> format = options.to.empty()
-                                                 ? output_format_of_path(options.output)
+                                                 ? output_format_of_path(options.output.path)
                                                  : output_format_of_name(options.to);
-  if (options.reading.json && options.output == "-") {
+  if (options.reading.json && options.output.path == "-") {
     return report_error(
         usage_error("--json describes the conversion on standard output, so -o cannot be -")
             .error());
   }
   if (!format) {
     return report_error(usage_error("cannot derive the format from the file name " +
-                                    options.output + "; use --to FORMAT")
+                                    options.output.path + "; use --to FORMAT")
                             .error());
   }
-  if (const auto free = check_output(options.output, options.reading.files); !free)
+  if (const auto free = check_output(options.output, options.reading); !free)
     return report_error(free.error());
   Result<std::vector<InputFile>> inputs = open_inputs(options.reading);
   if (!inputs) return report_error(inputs.error());
@@ -275,12 +276,14 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-// One line per format: name, extensions, description.
+// One line per format: name, description, extensions.
 std::string describe_formats() {
   std::string text = "Formats:\n";
-  for (const OutputFormat& format : output_formats())
-    text += fmt::format("  {:16} {:28} {}\n", format.name.name, format.name.extensions,
-                        format.name.text);
+  for (const OutputFormat& format : output_formats()) {
+    text += fmt::format("  {:18} {}", format.name.name, format.name.text);
+    if (!format.name.extensions.empty()) text += fmt::format(" ({})", format.name.extensions);
+    text += '\n';
+  }
   return text;
 }
 
@@ -294,9 +297,7 @@ void add_convert_verb(Command app, int& status) {
   verb.option("--names").description(
       "names of functions; default: short, but full in pprof, folded and callgrind");
   verb.option("--json").description("describe as JSON what was written and what was lost");
-  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
-      .type_name("FILE")
-      .required();
+  add_output_option(verb, options->output).required();
   verb.add_option("--to", options->to, "format; default: by the output's extension")
       .type_name("FORMAT")
       .one_of(format_names());

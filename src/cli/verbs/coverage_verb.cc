@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/stack_paths.h"
-#include "output/output_file.h"
 #include "report/paths/coverage_page.h"
 #include "report/paths/coverage_report.h"
 
@@ -21,7 +21,7 @@ namespace {
 struct CoverageOptions {
   ReadingOptions reading;
   std::string format = "text";
-  std::string output = "-";
+  OutputOption output;
   bool lines = false;
   bool html = false;
 };
@@ -47,7 +47,7 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
                "(telltale-cc --trace=bb.schema)\n");
   }
   const std::vector<FunctionCoverage> chosen = choose_coverage(*std::move(all), filter);
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   Result<void> done = options.html || options.format == "html"
                           ? write_coverage_page(chosen, recording.input(0).name(), problems, *out)
@@ -59,6 +59,8 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
 }
 
 int run(const CoverageOptions& options) {
+  if (const auto free = check_output(options.output, options.reading); !free)
+    return report_error(free.error());
   return answer_recording(options.reading,
                           [&](const Recording& recording, const CallFilter& filter) {
                             return answer(recording, filter, options);
@@ -80,9 +82,7 @@ void add_coverage_verb(Command app, int& status) {
       .excludes("--json")
       .excludes("--csv");
   verb.add_flag("--lines", options->lines, "also list the lines, beside their source text");
-  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
-      .type_name("FILE")
-      .show_default();
+  add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

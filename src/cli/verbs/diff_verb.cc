@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "analysis/calls/recording_diff.h"
+#include "base/counted.h"
 #include "cli/options/diff_gate.h"
 #include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"
+#include "cli/verbs/diff_order.h"
 #include "cli/verbs/diff_runs.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
@@ -36,6 +38,7 @@ struct DiffOptions {
   uint64_t gate_floor_ns = 0;   // from `gate`
   std::string table = "paths";  // printed by --csv
   size_t rows = 20;
+  bool order = false;
 };
 
 uint64_t value_of(const Measures& measures, GatedMeasure measure) {
@@ -99,7 +102,8 @@ std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
 
 std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
   const auto side = [](const char* name, const std::string& file, const Measures& whole) {
-    return fmt::format("{} {}: {} calls, {} in outermost calls\n", name, visible(file), whole.calls,
+    return fmt::format("{} {}: {}, {} in outermost calls\n", name, visible(file),
+                       counted(whole.calls, "call"),
                        show_duration(static_cast<double>(whole.total_ns)));
   };
   std::string out = side("A", options.reading.files[0], diff.before) +
@@ -158,6 +162,8 @@ Result<Side> analyse(const Recording& recording, const DiffOptions& options, Cal
 
 // Several recordings a side: A1 A2 -- B1 B2.
 int run_several(const DiffOptions& options) {
+  if (options.order)
+    return report_error(usage_error("--order compares one recording a side").error());
   const std::vector<std::string>& files = options.reading.files;
   const auto separator = std::ranges::find(files, kSideSeparator);
   DiffRunsOptions several{.before = {files.begin(), separator},
@@ -181,6 +187,13 @@ int run(DiffOptions& options) {
     return report_error(usage_error("diff compares two recordings, or several on each side: diff "
                                     "A1 A2 -- B1 B2")
                             .error());
+  }
+  if (options.order) {
+    if (!options.gate.gate.empty())
+      return report_error(
+          usage_error("--order has no gate; --gate compares calls and times").error());
+    return diff_order(options.reading,
+                      {options.programs_before, options.programs_after, options.rows});
   }
   const Result<uint64_t> floor_ns = gate_floor_ns(options.gate);
   if (!floor_ns) return report_error(floor_ns.error());
@@ -233,6 +246,9 @@ void add_diff_verb(Command app, int& status) {
       .one_of({"paths", "functions"})
       .show_default();
   add_limit_option(verb, options->rows, "rows of each text table; 0: all").show_default();
+  verb.add_flag("--order", options->order,
+                "align the calls of two threads in their order: what was inserted, deleted, moved. "
+                "--thread names one of each; default: the longest");
   verb.callback([options, &status] { status = run(*options); });
 }
 

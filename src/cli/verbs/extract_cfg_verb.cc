@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "bytes/input_file.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
-#include "output/output_file.h"
 #include "report/paths/control_flow_export.h"
 
 namespace telltale::cli {
@@ -21,10 +21,12 @@ struct CfgOptions {
   std::string file;
   std::string format = "graphml";
   std::string function;
-  std::string output = "-";
+  OutputOption output;
 };
 
 int run(const CfgOptions& options) {
+  if (const auto free = check_output(options.output, std::vector{options.file}); !free)
+    return report_error(free.error());
   const Result<InputFile> input = InputFile::open(options.file);
   if (!input) return report_error(input.error());
   ProblemLog problems;
@@ -43,7 +45,7 @@ int run(const CfgOptions& options) {
                options.function.empty() ? "" : " of " + visible(options.function));
     return kUnreadable;
   }
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const auto sink = [&out](std::string_view block) { return out->write(block); };
   Result<void> done =
@@ -65,9 +67,7 @@ void add_extract_cfg_verb(Command app, int& status) {
       .show_default();
   verb.add_option("--function", options->function, "only the function with this linker's name")
       .type_name("SYMBOL");
-  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
-      .type_name("FILE")
-      .show_default();
+  add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

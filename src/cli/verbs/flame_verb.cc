@@ -11,12 +11,11 @@
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
 #include "cli/options/open_one.h"
-#include "cli/options/output_check.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
 #include "output/flame/flame_graph.h"
-#include "output/output_file.h"
 #include "output/table/table.h"
 
 namespace telltale::cli {
@@ -24,7 +23,7 @@ namespace {
 
 struct FlameOptions {
   ReadingOptions reading;
-  std::string output;
+  OutputOption output;
   std::string measure;
   bool together = false;  // read two files as one recording
   std::vector<std::string> programs_before;
@@ -38,10 +37,10 @@ constexpr size_t kMaxThreadTrees = 200;
 
 std::string thread_title(const CallTree::Root& root) {
   if (root.thread == ThreadKey() && root.thread_name.empty()) return "all threads";
-  std::string title = root.thread.pid == 0 ? fmt::format("thread {}", root.thread.tid)
-                                           : fmt::format("thread {} of process {}", root.thread.tid,
-                                                         root.thread.pid);
+  std::string title = fmt::format("thread {}", root.thread.tid);
   if (!root.thread_name.empty()) title += " (" + root.thread_name + ")";
+  if (root.thread.pid != 0) title += fmt::format(" of process {}", root.thread.pid);
+  if (!root.process_name.empty()) title += " (" + root.process_name + ")";
   return title;
 }
 
@@ -112,7 +111,7 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
 }
 
 bool writes_data(const FlameOptions& options) {
-  return options.reading.json || options.output.ends_with(".json");
+  return options.reading.json || options.output.path.ends_with(".json");
 }
 
 NameStyle names_of(const FlameOptions& options) {
@@ -122,7 +121,7 @@ NameStyle names_of(const FlameOptions& options) {
 
 auto writer_of(const FlameOptions& options) {
   if (writes_data(options)) return write_flame_json;
-  return options.output.ends_with(".svg") ? write_flame_svg : write_flame_html;
+  return options.output.path.ends_with(".svg") ? write_flame_svg : write_flame_html;
 }
 
 void remark_pruned(const FlameGraph& graph) {
@@ -163,7 +162,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
     if (!answers) return report_error(answers.error());
   }
 
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const StyledNames names(context.functions, names_of(options));
   Result<void> done = writer_of(options)(graph, context.clock, names, *out);
@@ -171,7 +170,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   if (!done) return report_error(done.error());
   remark_pruned(graph);
   if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
-  remark_unnamed(names, functions_of(by_thread), !options.reading.programs.empty());
+  remark_unnamed(names, functions_of(by_thread), options.reading);
   if (by_thread.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   }
@@ -244,7 +243,7 @@ int compare(const FlameOptions& options) {
   add_facts_of(graph, options, *after, "B");
   graph.trees.push_back({"all threads", std::move(comparison.tree)});
 
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const StyledNames names(comparison.names, names_of(options));
   Result<void> done = writer_of(options)(graph, Clock(), names, *out);
@@ -255,9 +254,9 @@ int compare(const FlameOptions& options) {
 }
 
 int run(const FlameOptions& options) {
-  if (const auto free = check_output(options.output, options.reading.files); !free)
+  if (const auto free = check_output(options.output, options.reading); !free)
     return report_error(free.error());
-  const bool is_drawing = !options.reading.json && options.output.ends_with(".svg");
+  const bool is_drawing = !options.reading.json && options.output.path.ends_with(".svg");
   if (options.reading.files.size() == 2 && !options.together) {
     if (options.reading.follow) {
       return report_error(
@@ -300,10 +299,9 @@ void add_flame_verb(Command app, int& status) {
       .type_name("BIN")
       .one_value_each();
   verb.option("--json").description("write the page's data as JSON, with stable keys");
-  verb.add_option("-o,--output", options->output,
-                  "file to write: a page; an SVG if the name ends in .svg; the page's data if it "
-                  "ends in .json; - means standard output")
-      .type_name("FILE")
+  add_output_option(verb, options->output,
+                    "file to write: a page; an SVG if the name ends in .svg; the page's data if it "
+                    "ends in .json; - means standard output")
       .required();
   add_measure_option(verb, options->measure, {"time"}, "what makes a box wide: time of calls");
   verb.add_option("--min-percent", options->min_percent,

@@ -7,13 +7,12 @@
 #include "analysis/calls/call_graph.h"
 #include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
-#include "cli/options/output_check.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/json_writer.h"
-#include "output/output_file.h"
 #include "output/table/object_writer.h"
 #include "output/table/table.h"
 #include "output/tree/tree_export.h"
@@ -25,7 +24,7 @@ namespace {
 
 struct GraphOptions {
   ReadingOptions reading;
-  std::string output = "-";
+  OutputOption output;
   double min_percent = 0;
 };
 
@@ -55,14 +54,14 @@ int answer(const Recording& recording, const GraphOptions& options, const CallFi
       calls.call_tree(filter, options.reading.jobs, {}, problems);
   if (!partial) return report_error(partial.error());
   const CallTree tree = partial->finish(calls.streams());
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const StyledNames names(calls.functions(), options.reading.name_style());
   Result<void> done = write(tree, with_names(export_context(calls), names), options,
                             recording.format().name, problems, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
-  remark_unnamed(names, functions_of(tree), !options.reading.programs.empty());
+  remark_unnamed(names, functions_of(tree), options.reading);
   if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs))
     remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   if (tree.flattened != 0)
@@ -72,7 +71,7 @@ int answer(const Recording& recording, const GraphOptions& options, const CallFi
 }
 
 int run(const GraphOptions& options) {
-  if (const auto free = check_output(options.output, options.reading.files); !free)
+  if (const auto free = check_output(options.output, options.reading); !free)
     return report_error(free.error());
   return answer_recording(options.reading,
                           [&](const Recording& recording, const CallFilter& filter) {
@@ -90,9 +89,7 @@ void add_graph_verb(Command app, int& status) {
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
-  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
-      .show_default()
-      .type_name("FILE");
+  add_output_option(verb, options->output).show_default();
   verb.add_option("--min-percent", options->min_percent,
                   "omit what has less than this share of the time and of the calls")
       .in_range(0.0, 100.0)

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "cli/options/reading_options.h"
@@ -18,19 +19,22 @@
 namespace telltale::cli {
 namespace {
 
-// Names of threads; those without a name are missing.
-using ThreadNames = std::map<ThreadKey, std::string>;
+// Names of threads and processes; those without a name are missing.
+struct RecordedNames {
+  std::map<ThreadKey, std::string> threads;
+  std::map<int64_t, std::string> processes;
 
-ThreadNames thread_names(const Recording& recording) {
-  ThreadNames names;
-  if (recording.timed_calls() == nullptr) return names;
-  for (const EventStream& stream : recording.timed_calls()->streams()) {
-    if (!stream.thread_name.empty()) names[stream.thread] = stream.thread_name;
+  explicit RecordedNames(const Recording& recording) {
+    if (recording.timed_calls() == nullptr) return;
+    for (const EventStream& stream : recording.timed_calls()->streams()) {
+      if (!stream.thread_name.empty()) threads[stream.thread] = stream.thread_name;
+      if (!stream.process_name.empty()) processes[stream.thread.pid] = stream.process_name;
+    }
   }
-  return names;
-}
+};
 
-std::string to_json(const RecordingInfo& info, const ThreadNames& names, std::string_view format) {
+std::string to_json(const RecordingInfo& info, const RecordedNames& names,
+                    std::string_view format) {
   std::string out;
   JsonWriter json(out, 2);
   DocumentWriter document(json, schemas::kInfo, format);
@@ -49,8 +53,10 @@ std::string to_json(const RecordingInfo& info, const ThreadNames& names, std::st
     for (const ThreadKey& thread : info.threads) {
       threads.row([&](ObjectWriter& row) {
         row.add("pid", thread.pid).add("tid", thread.tid);
-        if (const auto name = names.find(thread); name != names.end())
+        if (const auto name = names.threads.find(thread); name != names.threads.end())
           row.add("name", name->second);
+        if (const auto name = names.processes.find(thread.pid); name != names.processes.end())
+          row.add("process_name", name->second);
       });
     }
   });
@@ -66,18 +72,40 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out += fmt::format("{:<16} {}\n", name, value);
 }
 
-void append_times(std::string& out, const RecordingInfo& info, const ThreadNames& names) {
+constexpr size_t kShownThreads = 8;
+
+// "2 (9476 orders, 9481 worker)"; only of recordings of several processes, or with names.
+void append_processes(std::string& out, const RecordingInfo& info, const RecordedNames& names) {
+  std::set<int64_t> pids;
+  for (const ThreadKey& thread : info.threads) pids.insert(thread.pid);
+  if (pids.size() < 2 && names.processes.empty()) return;
+  std::string words;
+  size_t shown = 0;
+  for (const int64_t pid : pids) {
+    words += shown == 0 ? " (" : ", ";
+    if (++shown > kShownThreads) {
+      words += "...";
+      break;
+    }
+    words += fmt::format("{}", pid);
+    if (const auto name = names.processes.find(pid); name != names.processes.end())
+      words += " " + visible(name->second);
+  }
+  append_line(out, "processes", fmt::format("{}{})", pids.size(), words));
+}
+
+void append_times(std::string& out, const RecordingInfo& info, const RecordedNames& names) {
+  append_processes(out, info, names);
   append_line(
       out, "span",
       show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time))));
   std::string threads;
-  constexpr size_t kShownThreads = 8;
   for (size_t i = 0; i < std::min(info.threads.size(), kShownThreads); ++i) {
     const ThreadKey& thread = info.threads[i];
     threads += i == 0 ? " (" : ", ";
     threads += thread.pid != 0 ? fmt::format("{}:{}", thread.pid, thread.tid)
                                : fmt::format("{}", thread.tid);
-    if (const auto name = names.find(thread); name != names.end())
+    if (const auto name = names.threads.find(thread); name != names.threads.end())
       threads += " " + visible(name->second);
   }
   if (info.threads.size() > kShownThreads) threads += ", ...";
@@ -85,7 +113,7 @@ void append_times(std::string& out, const RecordingInfo& info, const ThreadNames
               fmt::format("{}{}{}", info.threads.size(), threads, threads.empty() ? "" : ")"));
 }
 
-std::string to_text(const RecordingInfo& info, const ThreadNames& names) {
+std::string to_text(const RecordingInfo& info, const RecordedNames& names) {
   std::string out;
   const auto line = [&out](std::string_view name, std::string_view value) {
     append_line(out, name, value);
@@ -120,7 +148,7 @@ std::string to_text(const RecordingInfo& info, const ThreadNames& names) {
 int run(const ReadingOptions& options) {
   return answer_recording(options, [&](const Recording& recording, const CallFilter& filter) {
     const RecordingInfo info = recording.info(options.jobs, filter);
-    const ThreadNames names = thread_names(recording);
+    const RecordedNames names(recording);
     print(options.json ? to_json(info, names, recording.format().name) : to_text(info, names));
     return strict_status(options, info.problems);
   });

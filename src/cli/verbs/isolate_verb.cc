@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/isolation/isolate.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
 #include "cli/study/isolation_input.h"
@@ -20,7 +21,6 @@
 #include "cli/verbs/verbs.h"
 #include "import/study.h"
 #include "output/escape.h"
-#include "output/output_file.h"
 
 namespace telltale::cli {
 namespace {
@@ -61,7 +61,7 @@ struct IsolateOptions {
   std::string source;  // folder of the source that the page shows; empty: none
   std::string gate;    // a study, or the beginning of a build-id; empty: no gate
   bool strict = false;
-  std::string output = "-";
+  OutputOption output;
 };
 
 template <typename Values>
@@ -122,7 +122,7 @@ void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
 
 Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& answer,
                           const LabelledEvidence& evidence) {
-  Result<OutputFile> file = OutputFile::open(options.output);
+  Result<OutputFile> file = open_output(options.output);
   if (!file) return std::unexpected(file.error());
   if (options.html) {
     if (auto written = write_isolation_page(answer, evidence, options.source, *file); !written)
@@ -241,6 +241,12 @@ std::vector<isolation::Compound> combine(const IsolateOptions& options,
 
 int run(IsolateOptions& options) {
   settle(options);
+  for (const std::vector<std::string>* inputs :
+       {&options.sources.inputs, &options.sources.programs, &options.sources.failed,
+        &options.sources.passed}) {
+    if (const auto free = check_output(options.output, *inputs); !free)
+      return report_error(free.error());
+  }
   if (!options.slow.empty()) {
     const Result<double> quantile = parse_percentile(options.slow);
     if (!quantile) return report_error(quantile.error());
@@ -388,9 +394,7 @@ void add_isolate_verb(Command app, int& status) {
                   "exit status 1 if a predictor is new compared with this study, or with the runs "
                   "of this build; then the answer covers the other builds")
       .type_name("STUDY|BUILD");
-  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
-      .type_name("FILE")
-      .show_default();
+  add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

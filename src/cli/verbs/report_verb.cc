@@ -54,6 +54,7 @@ int report_calls(const Recording& recording, const ReportOptions& options,
   // Stacks in JSON and CSV are not truncated, so that they can be joined with other verbs' output.
   CallSummaryOptions wanted{
       .rows = options.rows, .workers = options.reading.jobs, .names = options.reading.name_style()};
+  wanted.for_people = !options.for_programs();
   if (options.for_programs()) wanted.most_frames = std::numeric_limits<size_t>::max();
   Result<CallReadings> readings = CallReadings::read(recording, filter, wanted, problems);
   if (!readings) return report_error(readings.error());

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cli/options/counts_options.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
-#include "output/output_file.h"
 #include "report/sites/resolved_sites.h"
 
 namespace telltale::cli {
@@ -18,12 +18,12 @@ namespace {
 struct ResolveOptions {
   ReadingOptions reading;
   CountsOptions counts;
-  std::string output = "-";
+  OutputOption output;
 };
 
 int answer(const SamplerReports& reports, const CallFilter& filter, const ResolveOptions& options,
            std::string_view format) {
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const auto sink = [&out](std::string_view block) { return out->write(block); };
   Result<void> done;
@@ -41,6 +41,8 @@ int answer(const SamplerReports& reports, const CallFilter& filter, const Resolv
 }
 
 int run(const ResolveOptions& options) {
+  if (const auto free = check_output(options.output, options.reading); !free)
+    return report_error(free.error());
   return answer_recording(
       options.reading, [&](const Recording& recording, const CallFilter& filter) {
         return answer(*recording.counts_at_sites(), filter, options, recording.format().name);
@@ -56,9 +58,7 @@ void add_resolve_verb(Command app, int& status) {
   add_reading_options(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_counts_options(verb, options->counts);
-  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
-      .type_name("FILE")
-      .show_default();
+  add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

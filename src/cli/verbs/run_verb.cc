@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/record/recorder_plan.h"
@@ -54,7 +55,7 @@ std::string show_seconds(double seconds) { return show_duration(seconds * 1e9); 
 // Names the recordings, or says why there are none.
 void report_files(const LeftFiles& left, const RecorderPlan& plan) {
   for (const LeftFile& file : left.files) {
-    say(fmt::format("recorded {} ({} bytes{}{})", file.path, file.bytes,
+    say(fmt::format("recorded {} ({}{}{})", file.path, counted(file.bytes, "byte"),
                     file.note.empty() ? "" : "; ", file.note));
   }
   if (!left.files.empty()) {
@@ -64,8 +65,9 @@ void report_files(const LeftFiles& left, const RecorderPlan& plan) {
     return;
   }
   if (left.left_out != 0) {
-    say(fmt::format("nothing was recorded: --min, --depth or --threads left out all {} events",
-                    left.left_out));
+    say(fmt::format(
+        "nothing was recorded: --min, --depth or --threads left out {}",
+        left.left_out == 1 ? "the only event" : fmt::format("all {} events", left.left_out)));
   } else {
     say("nothing was recorded: " + plan.why_nothing);
   }
@@ -76,9 +78,9 @@ void report_comparison(const Times& bare, const Times& recorded) {
     return median(without) > 0 ? fmt::format("{:.2f} times", median(with) / median(without))
                                : std::string("no ratio");
   };
-  say(fmt::format("without the recorder: {} elapsed, {} processor time (medians of {} runs)",
+  say(fmt::format("without the recorder: {} elapsed, {} processor time (medians of {})",
                   show_seconds(median(bare.elapsed)), show_seconds(median(bare.cpu)),
-                  bare.cpu.size()));
+                  counted(bare.cpu.size(), "run")));
   say(fmt::format("with it:              {} elapsed, {} processor time",
                   show_seconds(median(recorded.elapsed)), show_seconds(median(recorded.cpu))));
   say(fmt::format("total overhead:       {} elapsed, {} processor time",
@@ -299,8 +301,8 @@ void add_run_verb(Command app, int& status) {
       .required();
   verb.end_options_at_positionals();
   verb.footer(
-      "Exit status: the program's; if a signal ends it, telltale ends by the same signal.\n126 and "
-      "127: it could not be run, or does not exist. 2 and 3: nothing was run.\n");
+      "Exit status: the program's; if a signal ends it, telltale ends by the same\nsignal. 126 and "
+      "127: it could not be run, or does not exist. 2 and 3: nothing was\nrun.\n");
   verb.callback([options, &status] { status = run(*options); });
 }
 

@@ -11,12 +11,12 @@
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
 #include "cli/command_line.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/formats.h"
 #include "output/escape.h"
-#include "output/output_file.h"
 #include "output/table/table.h"
 #include "report/sites/instrumented_program.h"
 #include "report/sites/program_sites.h"
@@ -30,7 +30,7 @@ struct SitesOptions {
   std::vector<std::string> files;
   std::vector<std::string> debug_directories;
   std::vector<std::string> debug_files;
-  std::string output = "-";
+  OutputOption output;
   std::string target;
   bool sleds = false;
   bool json = false;
@@ -234,6 +234,8 @@ int run_sites(const SitesOptions& options) {
   if (!options.target.empty() && options.files.size() != 1) {
     return report_error(usage_error("--to writes the map of one program").error());
   }
+  if (const auto free = check_output(options.output, options.files); !free)
+    return report_error(free.error());
   int status = kDone;
   std::vector<Program> programs;
   for (const std::string& file : options.files) {
@@ -253,7 +255,7 @@ int run_sites(const SitesOptions& options) {
     programs.push_back(*std::move(program));
   }
   if (programs.empty()) return status;
-  Result<OutputFile> file = OutputFile::open(options.output);
+  Result<OutputFile> file = open_output(options.output);
   if (!file) return report_error(file.error());
   if (options.target.empty()) {
     const ByteSink sink = [&file](std::string_view block) { return file->write(block); };
@@ -286,7 +288,7 @@ void add_sites_verb(Command app, int& status) {
       .one_of({"llvm-xray-yaml"})
       .excludes(json)
       .excludes(csv);
-  verb.add_option("-o,--output", options->output, "file to write instead of standard output");
+  add_output_option(verb, options->output, "file to write instead of standard output");
   verb.add_option("--debug-directory", options->debug_directories,
                   "folder of separate debug files, searched before debuginfod; repeatable");
   verb.add_option("--debug-file", options->debug_files,

@@ -69,7 +69,7 @@ void remark_functions(const FunctionNames& names, const CallDurations& durations
   std::vector<FunctionId> functions;
   for (const RecordedCall& call : durations.ended)
     if (functions.empty() || functions.back() != call.function) functions.push_back(call.function);
-  remark_unnamed(names, functions, !options.reading.programs.empty());
+  remark_unnamed(names, functions, options.reading);
 }
 
 int answer_slow(const Recording& recording, const SlowOptions& options, const CallFilter& filter) {

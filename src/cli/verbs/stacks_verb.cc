@@ -67,7 +67,7 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
   if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   }
-  remark_unnamed(names, functions_of(tree), !options.reading.programs.empty());
+  remark_unnamed(names, functions_of(tree), options.reading);
   return report_problems(options.reading, problems);
 }
 

@@ -30,6 +30,7 @@ struct TopOptions {
   size_t limit = 0;    // 0: all
   bool exact = false;
   bool by_thread = false;
+  bool by_process = false;
   bool all_columns = false;
   CountsOptions counts;
 };
@@ -59,8 +60,26 @@ void sort_rows(std::vector<FunctionRow>& rows, const std::string& key, const Fun
   });
 }
 
+// The threads that the filter keeps, by what the rows are of.
+std::vector<std::vector<const EventStream*>> groups_of(const TimedCalls& calls,
+                                                       const CallFilter& filter,
+                                                       ProfileGroup group) {
+  std::vector<std::vector<const EventStream*>> groups;
+  for (const EventStream& stream : calls.streams()) {  // by process
+    if (!filter.keeps_thread(stream.thread)) continue;
+    const bool another = groups.empty() || group == ProfileGroup::thread ||
+                         groups.back().front()->thread.pid != stream.thread.pid;
+    if (another) groups.emplace_back();
+    groups.back().push_back(&stream);
+  }
+  return groups;
+}
+
 int answer(const Recording& recording, const TimedCalls& calls, const TopOptions& options,
            CallFilter filter) {
+  const ProfileGroup group = options.by_thread    ? ProfileGroup::thread
+                             : options.by_process ? ProfileGroup::process
+                                                  : ProfileGroup::none;
   const Result<std::vector<std::string_view>> columns = parse_function_columns(options.fields);
   if (!columns) return report_error(columns.error());
   ProblemLog problems = recording.problems();
@@ -71,23 +90,23 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
 
   std::vector<FunctionRow> rows;
   Ticks whole = 0;
-  const auto add_rows = [&](ThreadKey thread, const CallFilter& which) {
+  const auto add_rows = [&](const EventStream* of, const CallFilter& which) {
     const Profile profile = calls.profile({which, options.reading.jobs, options.exact}, problems);
     for (const FunctionProfile& row : profile.functions) {
       whole += row.self;
-      if (name_filter.matches(calls.functions().describe(row.function)))
-        rows.push_back({thread, row});
+      if (name_filter.matches(calls.functions().describe(row.function))) rows.push_back({of, row});
     }
   };
-  if (options.by_thread) {
-    for (const EventStream& stream : calls.streams()) {
-      if (!filter.keeps_thread(stream.thread)) continue;
-      CallFilter one = filter;
-      one.threads = {{stream.thread.pid, stream.thread.tid}};
-      add_rows(stream.thread, one);
-    }
+  if (group == ProfileGroup::none) {
+    add_rows(nullptr, filter);
   } else {
-    add_rows({}, filter);
+    for (const std::vector<const EventStream*>& streams : groups_of(calls, filter, group)) {
+      CallFilter one = filter;
+      one.threads.clear();
+      for (const EventStream* stream : streams)
+        one.threads.push_back({stream->thread.pid, stream->thread.tid});
+      add_rows(streams.front(), one);
+    }
   }
   const StyledNames names(calls.functions(), options.reading.name_style());
   sort_rows(rows, options.sort, names);
@@ -96,7 +115,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
 
   const bool for_people = !options.reading.json && !options.reading.csv;
   const Table table = function_table(rows,
-                                     {.by_thread = options.by_thread,
+                                     {.group = group,
                                       .all_columns = options.all_columns || !for_people,
                                       .for_people = for_people,
                                       .columns = *columns,
@@ -114,7 +133,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   }
   std::vector<FunctionId> shown;
   for (const FunctionRow& row : rows) shown.push_back(row.profile.function);
-  remark_unnamed(names, shown, !options.reading.programs.empty());
+  remark_unnamed(names, shown, options.reading);
   if (found == 0 && !remark_no_match(calls, name_filter, options.reading.jobs))
     remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   return report_problems(options.reading, problems);
@@ -122,11 +141,12 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
 
 int answer_counts(const SamplerReports& reports, const TopOptions& options,
                   const CallFilter& filter, std::string_view format) {
-  if (options.sort != "self" || options.exact || options.by_thread || options.all_columns ||
-      !options.fields.empty()) {
+  if (options.sort != "self" || options.exact || options.by_thread || options.by_process ||
+      options.all_columns || !options.fields.empty()) {
     return report_error(
-        usage_error("--sort, --fields, --exact, --by-thread and --all-columns are for "
-                    "recordings of calls, not for feedback reports")
+        usage_error(
+            "--sort, --fields, --exact, --by-thread, --by-process and --all-columns are for "
+            "recordings of calls, not for feedback reports")
             .error());
   }
   const ByteSink sink = print_block;
@@ -174,6 +194,8 @@ void add_top_verb(Command app, int& status) {
   verb.add_flag("--exact", options->exact,
                 "exact quantiles instead of quantiles within 1 %; needs memory for every call");
   verb.add_flag("--by-thread", options->by_thread, "one row per function and thread");
+  verb.add_flag("--by-process", options->by_process, "one row per function and process")
+      .excludes("--by-thread");
   verb.add_flag("--all-columns", options->all_columns, "show every column of --json and --csv");
   add_counts_options(verb, options->counts);
   verb.callback([options, &status] { status = run(*options); });

@@ -146,12 +146,18 @@ Result<FileHeader> read_file_header(Bytes file) {
   if (header.type == LogType::fdr && mark == kRecorderMark) {
     header.recorder = {.cells = (flags & kRecorderCells) != 0 && header.buffer_size != 0,
                        .sparse_interval = sparse,
-                       .lost_events = lost};
+                       .lost_events = lost,
+                       .waits = (flags & kRecorderWaits) != 0};
     if ((flags & kRecorderCounts) != 0) header.recorder.parts = bits >> kPartsShift;
   }
   if (in.error()) return std::unexpected(*in.error());
   std::copy_n(file.begin(), kFileHeaderBytes, header.raw.begin());
   return header;
+}
+
+uint32_t wait_us(const FdrRecord& wrap, const FileHeader& header) {
+  if (!header.recorder.waits || wrap.raw.size() < kMetadataRecordBytes) return 0;
+  return Cursor(wrap.raw.subspan(kWaitOffset), header.order).read<uint32_t>("wait_us");
 }
 
 std::string_view record_name(const FdrPayload& payload) {

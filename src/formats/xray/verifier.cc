@@ -83,7 +83,10 @@ Violation::Kind kind_of(const Problem& problem) {
 }
 
 // The end of a metadata record's last used byte; 0: all bytes may have any value.
-size_t claimed_bytes(const FdrPayload& payload, const FdrLayout& layout) {
+size_t claimed_bytes(const FdrPayload& payload, const FileHeader& header) {
+  const FdrLayout layout = fdr_layout(header.version);
+  if (std::holds_alternative<TscWrap>(payload) && header.recorder.waits)
+    return kWaitOffset + sizeof(uint32_t);
   if (std::holds_alternative<NewBuffer>(payload) || std::holds_alternative<Pid>(payload)) return 5;
   if (std::holds_alternative<NewCpuId>(payload) || std::holds_alternative<TypedEvent>(payload))
     return 11;
@@ -118,7 +121,7 @@ class FdrChecker {
     // Other writers leave arbitrary bytes there, telltale's recorder zeros: this is a record whose
     // first byte is damaged, and its supposed payload is the next record.
     if (!chosen || !verdict_.header.recorder.parts) return;
-    const size_t claimed = claimed_bytes(record.payload, fdr_layout(verdict_.header.version));
+    const size_t claimed = claimed_bytes(record.payload, verdict_.header);
     if (claimed == 0 || std::ranges::all_of(record.raw.first(kMetadataRecordBytes).subspan(claimed),
                                             [](std::byte byte) { return byte == std::byte{0}; }))
       return;

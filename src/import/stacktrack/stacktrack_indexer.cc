@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 
 #include "formats/stacktrack/wire.h"
@@ -282,7 +283,14 @@ void StacktrackRecording::Indexer::finish() {
   recording_.choose_clock();
   for (auto& [key, thread] : threads_) {
     recording_.make_shards(thread);
-    recording_.streams_.push_back({key, {}, thread.shards.size()});
+    const auto program = recording_.programs_.find(std::to_string(key.pid));
+    recording_.streams_.push_back(
+        {key,
+         {},
+         thread.shards.size(),
+         program == recording_.programs_.end()
+             ? std::string()
+             : std::filesystem::path(program->second).filename().string()});
     recording_.threads_.push_back(std::move(thread));
   }
   for (size_t i = 0; i < kinds_.size(); ++i) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "formats/xray/fdr_walk.h"
 #include "formats/xray/records.h"
 #include "model/events.h"
+#include "model/waiting.h"
 
 namespace telltale {
 
@@ -84,6 +86,7 @@ class FdrToEvents {
       set_time(record, cpu->tsc);
       sink_.cpu(now(), cpu->cpu);
     } else if (const auto* wrap = std::get_if<xray::TscWrap>(&record.payload)) {
+      if (const uint32_t us = xray::wait_us(record, place_.header)) wait(wrap->tsc, us);
       set_time(record, wrap->tsc);
     } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
       layout_.event_time_is_delta ? instant(record, "custom", 0, custom->tsc_delta, custom->payload)
@@ -135,6 +138,17 @@ class FdrToEvents {
     }
     tsc_ = tsc;
     timed_ = true;
+  }
+
+  // A wait that ended at `tsc`.
+  void wait(uint64_t tsc, uint32_t us) {
+    if (!timed_ || tsc <= latest_tsc()) return;
+    const uint64_t gap = tsc - latest_tsc();
+    const double ticks =
+        std::round(us * static_cast<double>(place_.header.cycle_frequency) / 1'000'000);
+    const bool all = us == UINT32_MAX || ticks >= static_cast<double>(gap);
+    sink_.enter(scale_(tsc - (all ? gap : static_cast<uint64_t>(ticks))), kWaiting);
+    sink_.leave(scale_(tsc), kWaiting, LeaveKind::normal);
   }
 
   void instant(const xray::FdrRecord& record, std::string_view category, uint32_t type,

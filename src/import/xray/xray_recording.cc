@@ -10,10 +10,12 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/parallel.h"
 #include "bytes/read_ahead.h"
 #include "import/sparse_times.h"
 #include "import/xray/buffer_cuts.h"
+#include "model/waiting.h"
 
 namespace telltale {
 namespace {
@@ -128,7 +130,7 @@ class XrayRecording::Builder {
 Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
                                           std::shared_ptr<const FunctionNames> names) {
   XrayRecording recording;
-  recording.names_ = std::move(names);
+  bool waits = false;
   std::set<uint64_t> frequencies;
   for (InputFile& input : inputs) {
     Result<xray::FileHeader> header = xray::read_file_header(input.bytes());
@@ -137,8 +139,11 @@ Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
       return std::unexpected(header.error());
     }
     frequencies.insert(header->cycle_frequency);
+    waits |= header->recorder.waits;
     recording.files_.push_back({std::move(input), *header});
   }
+  recording.names_ = std::move(names);
+  if (waits) recording.names_ = std::make_shared<NamesWithWaiting>(std::move(recording.names_));
   recording.same_frequency_ = frequencies.size() <= 1;
   if (recording.same_frequency_) {
     recording.clock_ = {.name = "TSC",
@@ -159,7 +164,7 @@ void XrayRecording::set_contexts(std::vector<FileContext> contexts) {
     name_threads(files_[i].context);
     if (lost == 0 || files_[i].context.has_side_record) continue;
     problems_.add({Problem::Kind::loss, xray::kRecorderMarkOffset, files_[i].input.name(), "header",
-                   fmt::format("the recorder lost {} event{}", lost, lost == 1 ? "" : "s"), 0});
+                   "the recorder lost " + counted(lost, "event"), 0});
   }
 }
 
@@ -173,6 +178,12 @@ void XrayRecording::name_threads(const FileContext& context) {
   for (EventStream& stream : streams_) {
     const auto found = names.find(stream.thread);
     if (found != names.end()) stream.thread_name = *found->second;
+    const bool of_file =
+        stream.thread.pid == 0 ? files_.size() == 1 : stream.thread.pid == context.pid;
+    if (!of_file) continue;
+    stream.process_name = context.process_name;
+    if (context.fault_thread != 0 && stream.thread.tid == context.fault_thread)
+      stream.fault = context.fault;
   }
 }
 

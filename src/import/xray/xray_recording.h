@@ -65,7 +65,10 @@ class XrayRecording {
     IdMap ids;
     std::vector<std::pair<std::string, std::string>> properties;
     bool has_side_record = false;
-    uint32_t pid = 0;                                            // 0: unknown
+    uint32_t pid = 0;           // 0: unknown
+    std::string process_name;   // as EventStream
+    uint32_t fault_thread = 0;  // that ended the process; 0: unknown, or none
+    std::string fault;          // as EventStream
     std::vector<std::pair<uint32_t, std::string>> thread_names;  // by thread id; the last counts
   };
   // Call before the first play(). REQUIRES: one per file.

@@ -245,6 +245,17 @@ RecordingInfo XrayRecording::info(size_t workers, const CallFilter& filter) cons
         "sparse clock", sparse_words(file.header.recorder.sparse_interval, count.estimated));
     break;
   }
+  const auto waits =
+      std::ranges::count_if(files_, [](const File& file) { return file.header.recorder.waits; });
+  if (waits != 0) {
+    info.properties.emplace_back(
+        "waiting",
+        fmt::format("from the threads' processor clocks, in gaps of 0.1 ms or more{}",
+                    static_cast<size_t>(waits) == files_.size() ? "" : "; some files do not say"));
+  } else if (std::ranges::any_of(files_,
+                                 [](const File& file) { return file.context.has_side_record; })) {
+    info.properties.emplace_back("waiting", "not recorded: times of calls include it");
+  }
   if (!filter.keeps_everything()) count = count_chosen(workers, filter);
   info.first_time = std::min(count.first, std::max(count.last, first_time_));
   info.last_time = std::max(count.last, info.first_time);

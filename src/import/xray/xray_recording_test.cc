@@ -9,6 +9,7 @@
 
 #include "import/id_names.h"
 #include "import/xray/xray_yaml_recording.h"
+#include "model/waiting.h"
 #include "support/xray_builder.h"
 #include "support/xray_trace_maker.h"
 
@@ -61,6 +62,55 @@ struct EveryTime : IgnoreEvents {
   void leave(Ticks time, FunctionId, LeaveKind) { calls.push_back(time), all.push_back(time); }
   void instant(const InstantEvent& event) { all.push_back(event.time); }
 };
+
+// Each event as "time+id" or "time-id".
+struct EventWords : IgnoreEvents {
+  std::string words;
+  void enter(Ticks time, FunctionId function) { add(time, '+', function); }
+  void leave(Ticks time, FunctionId function, LeaveKind) { add(time, '-', function); }
+  void add(Ticks time, char sign, FunctionId function) {
+    words += words.empty() ? "" : " ";
+    words += function == kWaiting ? fmt::format("{}{}w", time, sign)
+                                  : fmt::format("{}{}{}", time, sign, to_number(function));
+  }
+};
+
+// A recording by telltale's recorder with these flags: function 1 lasts from 110 to `until`, and
+// TSCWrap says that it waited `us` microseconds of that. A tick is 10 ns.
+std::string events_with_wait(uint64_t until, uint32_t us, uint8_t flags = xray::kRecorderWaits) {
+  testing::FdrBuilder builder(5);
+  builder.frequency(100'000'000).buffer_size(4096).buffer({.tid = 7, .pid = 9, .tsc = 100});
+  builder.enter(1, 10);
+  std::string wrap;
+  xray::encode_fdr_record(xray::TscWrap{until}, {}, wrap);
+  wrap.replace(xray::kWaitOffset, sizeof(us), reinterpret_cast<const char*>(&us), sizeof(us));
+  builder.raw(wrap).exit(1, 0);
+  std::string file = builder.bytes();
+  file.replace(xray::kRecorderMarkOffset, 3, {'T', 'T', static_cast<char>(flags)});
+  const XrayRecording recording = open(file);
+  EventWords events;
+  ProblemLog problems;
+  recording.play(0, 0, events, problems);
+  EXPECT_EQ(problems.count(), 0U);
+  EXPECT_EQ(recording.functions().describe(FunctionId{1}).name, "#1");
+  if (flags == xray::kRecorderWaits) {
+    EXPECT_EQ(recording.functions().describe(kWaiting).name, "(waiting)");
+  }
+  return events.words;
+}
+
+TEST(XrayRecording, AWaitIsACallAtTheEndOfItsGap) {
+  EXPECT_EQ(events_with_wait(1110, 3), "110+1 810+w 1110-w 1110-1");
+  EXPECT_EQ(events_with_wait(1110, 10), "110+1 110+w 1110-w 1110-1");
+  EXPECT_EQ(events_with_wait(1110, 11), "110+1 110+w 1110-w 1110-1") << "no longer than the gap";
+  EXPECT_EQ(events_with_wait(1110, UINT32_MAX), "110+1 110+w 1110-w 1110-1");
+  EXPECT_EQ(events_with_wait(1110, 0), "110+1 1110-1");
+  EXPECT_EQ(events_with_wait(110, 5), "110+1 110-1") << "no gap";
+}
+
+TEST(XrayRecording, OtherWritersSayNothingAboutWaits) {
+  EXPECT_EQ(events_with_wait(1110, 3, 0), "110+1 1110-1");
+}
 
 // Before version 5 a custom event has its own time. It is emitted at that time, clamped between its
 // neighbours, and moves none of them.

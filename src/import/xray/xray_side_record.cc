@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/counted.h"
 #include "formats/xray/side_record.h"
 #include "import/merged_names.h"
 #include "import/recorded_names.h"
@@ -76,20 +78,15 @@ bool numbers_twice(const xray::SideRecord& record) {
   return false;
 }
 
-std::string events(uint64_t count) {
-  return fmt::format("{} event{}", count, count == 1 ? "" : "s");
-}
-
 void add_losses(const FoundSideRecord& side, ProblemLog& problems) {
   for (const Loss& loss : losses_of(side.record)) {
     if (loss.events == 0) continue;
     problems.add({loss.kind, 0, side.path, "SideRecord",
-                  fmt::format("{} lost: {}", events(loss.events), loss.reason), 0});
+                  fmt::format("{} lost: {}", counted(loss.events, "event"), loss.reason), 0});
   }
   if (side.record.clock_anomalies != 0) {
     problems.add({Problem::Kind::oddity, 0, side.path, "SideRecord",
-                  fmt::format("the clock went backwards {} times", side.record.clock_anomalies),
-                  0});
+                  "the clock went backwards " + counted(side.record.clock_anomalies, "time"), 0});
   }
 }
 
@@ -114,8 +111,9 @@ std::string clock_words(const xray::SideRecord& record) {
 std::string object_words(const xray::SideObject& object, size_t called) {
   std::string words = fmt::format("{}, build-id {}, at {:#x}", object.path,
                                   object.build_id.empty() ? "none" : object.build_id, object.begin);
-  if (object.functions != 0) words += fmt::format(", {} functions with sleds", object.functions);
-  if (called != 0) words += fmt::format(", {} functions called", called);
+  if (object.functions != 0)
+    words += fmt::format(", {} with sleds", counted(object.functions, "function"));
+  if (called != 0) words += fmt::format(", {} called", counted(called, "function"));
   return words;
 }
 
@@ -124,18 +122,38 @@ std::string start_words(const xray::SideRecord& record) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
 }
 
+// The name of the program, without its folder; empty if it is unknown.
+std::string program_name(const xray::SideRecord& record) {
+  const auto program = std::ranges::find_if(record.objects, &xray::SideObject::is_program);
+  return program == record.objects.end() ? std::string()
+                                         : std::filesystem::path(program->path).filename().string();
+}
+
 std::string signal_words(uint32_t number) {
   const char* const name = ::sigabbrev_np(static_cast<int>(number));
   return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
 }
 
+// A process that exits has survived its faults, if there were any.
+bool has_exited(const xray::SideRecord& record) {
+  return record.ended || record.end == xray::SideRecord::End::exit;
+}
+bool has_ended_by_fault(const xray::SideRecord& record) {
+  return record.fault_thread != 0 && !has_exited(record) &&
+         (record.end == xray::SideRecord::End::unknown || record.end_status == record.fault_signal);
+}
+
+// ", at address 0x10"; empty for signals that have none.
+std::string fault_place(const xray::SideRecord& record) {
+  const bool has_address = record.fault_signal == SIGSEGV || record.fault_signal == SIGBUS;
+  return has_address ? fmt::format(", at address {:#x}", record.fault_address) : std::string();
+}
+
 // What ended the process, and where; empty if that is unknown.
 std::string end_words(const xray::SideRecord& record) {
   using End = xray::SideRecord::End;
-  // A process that exits has survived its faults, if there were any.
-  const bool exited = record.ended || record.end == End::exit;
-  const bool faulted = record.fault_thread != 0 && !exited &&
-                       (record.end == End::unknown || record.end_status == record.fault_signal);
+  const bool exited = has_exited(record);
+  const bool faulted = has_ended_by_fault(record);
   if (record.end == End::unknown && !faulted) return {};
   std::string words;
   if (exited) {
@@ -150,8 +168,7 @@ std::string end_words(const xray::SideRecord& record) {
       words += fmt::format(" ({})", name);
       break;
     }
-    if (record.fault_signal == SIGSEGV || record.fault_signal == SIGBUS)
-      words += fmt::format(", at address {:#x}", record.fault_address);
+    words += fault_place(record);
   }
   if (record.end == End::unknown || record.end_monotonic_ns < record.start_monotonic_ns)
     return words;
@@ -181,6 +198,13 @@ std::optional<FoundSideRecord> find_side_record(const std::string& trace_path,
 }
 
 }  // namespace
+
+std::optional<std::string> missing_side_record(const InputFile& trace) {
+  const Result<xray::FileHeader> header = xray::read_file_header(trace.bytes());
+  if (!header || !header->recorder.parts || trace.name() == "-" || find_path(trace.name()))
+    return std::nullopt;
+  return trace.name() + std::string(kSuffix);
+}
 
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record) {
   std::vector<std::pair<std::string, std::string>> properties;
@@ -216,8 +240,8 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
     properties.emplace_back("sleds", "some functions could not be patched");
   uint64_t lost = 0;
   for (const Loss& loss : losses_of(record)) lost += loss.events;
-  properties.emplace_back("lost", events(lost));
-  properties.emplace_back("left out", events(record.left_out) + " by filters");
+  properties.emplace_back("lost", counted(lost, "event"));
+  properties.emplace_back("left out", counted(record.left_out, "event") + " by filters");
   return properties;
 }
 
@@ -231,11 +255,22 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     XrayRecording::FileContext& context = sides.contexts.emplace_back();
     std::shared_ptr<const RecordedNames>& own = names.emplace_back();
     std::optional<FoundSideRecord> found = find_side_record(input.name(), limits, problems);
-    if (!found) continue;
+    if (!found) {
+      if (const auto missing = missing_side_record(input); missing && programs.empty()) {
+        problems.add({Problem::Kind::oddity, xray::kRecorderMarkOffset, input.name(), "header",
+                      *missing + ", which names functions and threads, is missing", 0});
+      }
+      continue;
+    }
     any = true;
     context.has_side_record = true;
     context.properties = side_properties(found->record);
     context.pid = found->record.pid;
+    context.process_name = program_name(found->record);
+    if (has_ended_by_fault(found->record)) {
+      context.fault_thread = found->record.fault_thread;
+      context.fault = signal_words(found->record.fault_signal) + fault_place(found->record);
+    }
     context.thread_names = found->record.threads;
     auto opened = RecordedNames::open(std::move(found->record), programs, problems);
     if (!opened) return std::unexpected(opened.error());

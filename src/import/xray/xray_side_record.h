@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,9 @@ struct XraySideRecords {
 Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
                                           const std::vector<std::string>& programs,
                                           const InputLimits& limits, ProblemLog& problems);
+
+// The path of the side record that telltale's recorder wrote for the trace, if it is not there.
+std::optional<std::string> missing_side_record(const InputFile& trace);
 
 // What `info` shows of a side record: names and values, in order.
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record);

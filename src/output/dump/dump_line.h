@@ -103,8 +103,10 @@ class DumpLine {
     return word("data_hex", digits);
   }
 
- private:
+  // Whether the line declares the fields that records of its kind may have (record_tables()).
   [[nodiscard]] bool declares() const { return out_.declares(); }
+
+ private:
   void append_text(std::string& out, std::string_view value) const {
     if (out_.for_people() || out_.is_json()) {
       append_quoted(out, value, out_.is_json());

@@ -47,6 +47,8 @@ constexpr auto kTraceFields = std::to_array<Field>({
     kFunctionId,
     {"tsc_delta", ValueType::integer, Unit::none, "Ticks since the previous record."},
     kTsc,
+    {"wait_us", ValueType::unsigned_integer, Unit::us,
+     "Of the time since the thread's previous record, that in which it was on no processor."},
     kTid,
     kPid,
     kCpu,
@@ -147,6 +149,11 @@ class Dumper {
     if (selector_ != nullptr && !selector_->metadata(record)) return;
     DumpLine line(out_, record.offset, record_name(record.payload));
     std::visit([&](const auto& payload) { print(payload, line); }, record.payload);
+    if (std::holds_alternative<TscWrap>(record.payload) &&
+        (header_.recorder.waits || line.declares())) {
+      line.raw("wait_us", fmt::format("{}", wait_us(record, header_)), ValueType::unsigned_integer,
+               true);
+    }
   }
   void skipped(const SkippedBytes& skipped) {
     if (selector_ != nullptr && !selector_->here()) return;

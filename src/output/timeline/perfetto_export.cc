@@ -213,9 +213,12 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
       .message(defaults::kTrackEvent,
                ProtoMessage().varint(defaults::kTrackUuid, thread_uuid(stream)));
   if (described_processes_.insert(pid).second) {
+    ProtoMessage process;
+    process.int64(track::kPid, pid);
+    if (!from.process_name.empty()) process.text(track::kProcessName, from.process_name);
     descriptor(ProtoMessage()
                    .varint(track::kUuid, process_uuid(stream))
-                   .message(track::kProcess, ProtoMessage().int64(track::kPid, pid)));
+                   .message(track::kProcess, process));
   }
   ProtoMessage thread;
   const int64_t tid = shown_tid(from, stream);

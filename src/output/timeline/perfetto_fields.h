@@ -43,7 +43,8 @@ constexpr uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParentUuid 
 constexpr uint32_t kUnit = 3;     // CounterDescriptor
 constexpr uint64_t kUnitCount = 2, kUnitBytes = 3;
 constexpr uint32_t kPid = 1, kTid = 2,
-                   kThreadName = 5;  // ThreadDescriptor; kPid also of ProcessDescriptor
+                   kThreadName = 5;   // ThreadDescriptor; kPid also of ProcessDescriptor
+constexpr uint32_t kProcessName = 6;  // ProcessDescriptor
 }  // namespace track
 namespace interned {
 constexpr uint32_t kEventNames = 2, kSourceLocations = 4;

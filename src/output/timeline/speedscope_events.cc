@@ -42,6 +42,8 @@ Result<void> SpeedscopeEvents::finish(const ShardContext& shard, Sink& sink) {
     const EventStream& stream = context_.streams[shard.stream];
     std::string title = fmt::format("thread {}", stream.thread.tid);
     if (!stream.thread_name.empty()) title += " " + stream.thread_name;
+    if (!stream.process_name.empty())
+      title += fmt::format(" of {} {}", stream.process_name, stream.thread.pid);
     std::string head = std::exchange(any_profile_, true) ? ",\n" : "\n";
     JsonWriter json(head);
     json.begin_object().member("type", "evented").member("name", title);

@@ -161,11 +161,20 @@ void ChromeSink::loss(const LossEvent& loss) {
 
 Result<void> ChromeExport::finish(const ShardContext& shard, Sink& sink) {
   const EventStream& stream = context_.streams[shard.stream];
-  if (shard.first_shard && !stream.thread_name.empty()) {
-    std::string text = ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" + sink.thread_ + "0";
-    text += ",\"args\":{\"name\":\"";
-    append_json(text, stream.thread_name);
-    text += "\"}}";
+  if (shard.first_shard) {
+    std::string text;
+    const auto name = [&](std::string_view what, const std::string& of) {
+      if (of.empty()) return;
+      text += ",\n{\"ph\":\"M\",\"name\":\"";
+      text += what;
+      text += "\"" + sink.thread_ + "0,\"args\":{\"name\":\"";
+      append_json(text, of);
+      text += "\"}}";
+    };
+    const bool first_of_process =
+        shard.stream == 0 || context_.streams[shard.stream - 1].thread.pid != stream.thread.pid;
+    if (first_of_process) name("process_name", stream.process_name);
+    name("thread_name", stream.thread_name);
     if (const Result<void> written = write_entries(text); !written) return written;
   }
   const Result<void> written = write_entries(text_of(sink));

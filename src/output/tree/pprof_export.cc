@@ -135,6 +135,11 @@ ProtoMessage thread_labels(const CallTree::Root& root, Strings& strings) {
   add(ProtoMessage().varint(label::kKey, strings("thread")).varint(label::kString, strings(title)));
   add(ProtoMessage().varint(label::kKey, strings("tid")).int64(label::kNumber, root.thread.tid));
   add(ProtoMessage().varint(label::kKey, strings("pid")).int64(label::kNumber, root.thread.pid));
+  if (!root.process_name.empty()) {
+    add(ProtoMessage()
+            .varint(label::kKey, strings("process"))
+            .varint(label::kString, strings(root.process_name)));
+  }
   return labels;
 }
 

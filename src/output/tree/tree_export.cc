@@ -20,6 +20,8 @@ constexpr size_t kFlushBytes = size_t{1} << 20;
 std::string thread_title(const CallTree::Root& root) {
   std::string title = fmt::format("thread {}", root.thread.tid);
   if (!root.thread_name.empty()) title += " " + root.thread_name;
+  if (!root.process_name.empty())
+    title += fmt::format(" of {} {}", root.process_name, root.thread.pid);
   return title;
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
+#include "model/waiting.h"
 #include "output/escape.h"
 #include "report/calls/call_fields.h"
 
@@ -63,7 +65,9 @@ constexpr std::array kHottestStacks = {
 };
 constexpr std::array kBusiestThreads = {
     kPid,
+    kProcessName,
     kTid,
+    kThreadName,
     fraction("busy_share", "Time in calls of the recording's span.").titled("OF SPAN"),
     ns("busy_ns", "Time in outermost calls.").titled("IN CALLS"),
     count("calls", "Calls of the thread."),
@@ -92,8 +96,19 @@ constexpr std::array kMembers = {
     rows("threads", kBusiestThreads, "The threads with most time in calls.")
         .titled("Busiest threads"),
 };
-constexpr std::array<std::string_view, 7> kRemarks = {
-    "events", "unwound", "unfinished", "orphan_exits", "flattened", "damaged_places", "lost_bytes"};
+struct Remark {
+  std::string_view key;
+  std::string_view of_one;  // the heading if the figure is 1
+};
+constexpr std::array kRemarks = {
+    Remark("events", "custom or typed event"),
+    Remark("unwound", "call without an exit of its own (exception, longjmp)"),
+    Remark("unfinished", "call still open at the end"),
+    Remark("orphan_exits", "exit without an entry"),
+    Remark("flattened", "call below the maximum depth"),
+    Remark("damaged_places", "damaged place (see telltale info)"),
+    Remark("lost_bytes", "byte of the input lost"),
+};
 
 // Fraction of a whole, 0 to 1; 0 if the whole is 0.
 double share(Ticks part, Ticks whole) {
@@ -158,12 +173,23 @@ Table busiest_threads(const CallReadings& in) {
     return tree.nodes[a.node].total > tree.nodes[b.node].total;
   });
   if (roots.size() > in.options.rows) roots.resize(in.options.rows);
-  Table table(kBusiestThreads);
+  TableSchema schema(kBusiestThreads);
+  if (in.options.for_people) {
+    const auto named = [&](const std::string CallTree::Root::* name) {
+      return std::ranges::any_of(roots,
+                                 [&](const CallTree::Root& root) { return !(root.*name).empty(); });
+    };
+    if (!named(&CallTree::Root::process_name)) schema.leave_out({"process_name"});
+    if (!named(&CallTree::Root::thread_name)) schema.leave_out({"thread_name"});
+  }
+  Table table(schema);
   for (const CallTree::Root& root : roots) {
     const CallTree::Node& node = tree.nodes[root.node];
     uint64_t calls = 0;
-    for (size_t i = root.node + 1; i < node.end; ++i) calls += tree.nodes[i].calls;
-    table.add_row({root.thread.pid, root.thread.tid,
+    for (size_t i = root.node + 1; i < node.end; ++i)
+      calls += comparable_calls(tree.nodes[i].function, tree.nodes[i].calls);
+    table.add_row({root.thread.pid, name_cell(root.process_name), root.thread.tid,
+                   name_cell(root.thread_name),
                    share(node.total, in.info.last_time - in.info.first_time),
                    in.source->clock().to_ns(node.total), calls});
   }
@@ -205,15 +231,17 @@ void write_call_summary_text(const CallReadings& readings, const Section& summar
   const RecordingInfo& info = readings.info;
   for (const std::string& file : info.files) out.write(visible(file) + "\n");
   out.write(fmt::format(
-      "{} version {}: {} records, {} calls in {} threads, {}\n", info.format, info.version,
-      info.records, readings.together.calls, info.threads.size(),
+      "{} version {}: {}, {} in {}, {}\n", info.format, info.version,
+      counted(info.records, "record"), counted(readings.together.calls, "call"),
+      counted(info.threads.size(), "thread"),
       show_duration(info.clock.to_ns_f(static_cast<double>(info.last_time - info.first_time)))));
   for (const Section::Figure& figure : summary.figures()) {
-    const bool remark =
-        std::ranges::find(reports::kRemarks, figure.field->key) != reports::kRemarks.end();
+    const auto* const remark =
+        std::ranges::find(reports::kRemarks, figure.field->key, &reports::Remark::key);
     const uint64_t* const number = std::get_if<uint64_t>(&figure.value);
-    if (remark && number != nullptr && *number != 0)
-      out.write(fmt::format("  {} {}\n", *number, figure.heading));
+    if (remark != reports::kRemarks.end() && number != nullptr && *number != 0)
+      out.write(fmt::format("  {} {}\n", *number,
+                            *number == 1 ? remark->of_one : std::string_view(figure.heading)));
   }
   for (const Section::NamedTable& named : summary.tables()) {
     out.write(fmt::format("\n{}\n", *named.field->title));

@@ -21,6 +21,7 @@ struct CallSummaryOptions {
   size_t most_frames = 12;  // of a deeper stack the innermost so many are shown
   size_t workers = 0;       // threads; 0: all cores
   NameStyle names = NameStyle::short_names;
+  bool for_people = false;  // without columns of names that no thread has
 };
 
 // What the summary of timed calls is made from.

@@ -23,7 +23,9 @@ using reports::kTid;
 
 constexpr std::array kColumns = {
     kPid.sometimes(),
+    reports::kProcessName.sometimes(),
     kTid.sometimes(),
+    reports::kThreadName.sometimes(),
     fraction("self_share", "Self time as a share of the time in all calls.").titled("SELF %"),
     fraction("total_share", "Total time as a share of the time in all calls.").titled("TOTAL %"),
     count("calls", "Calls that ended: returned, ended by a tail call, or unwound."),
@@ -44,7 +46,9 @@ constexpr std::array kColumns = {
     number_id("line", "Line in that file.").or_null(),
 };
 constexpr std::array kMembers = {field::rows(
-    "rows", kColumns, "A row for each function; with --by-thread for each function and thread.")};
+    "rows", kColumns,
+    "A row for each function; with --by-thread for each function and thread, with --by-process for "
+    "each function and process.")};
 
 // A column by its key, or by the key without its unit: "self" is self_ns.
 const Field* find_column(std::string_view name) {
@@ -53,6 +57,17 @@ const Field* find_column(std::string_view name) {
            (column.key.ends_with("_ns") && column.key.substr(0, column.key.size() - 3) == name);
   });
   return found == kColumns.end() ? nullptr : &*found;
+}
+
+// Columns of names that no row has.
+void leave_out_unnamed(const std::vector<FunctionRow>& rows, TableSchema& schema) {
+  const auto named = [&](const std::string EventStream::* name) {
+    return std::ranges::any_of(rows, [&](const FunctionRow& row) {
+      return row.of != nullptr && !(row.of->*name).empty();
+    });
+  };
+  if (!named(&EventStream::process_name)) schema.leave_out({"process_name"});
+  if (!named(&EventStream::thread_name)) schema.leave_out({"thread_name"});
 }
 
 }  // namespace
@@ -84,7 +99,9 @@ Table function_table(const std::vector<FunctionRow>& rows, const FunctionTableOp
   if (!options.columns.empty()) {
     schema.show(options.columns);
   } else {
-    if (!options.by_thread) schema.leave_out({"pid", "tid"});
+    if (options.group == ProfileGroup::none) schema.leave_out({"pid", "process_name"});
+    if (options.group != ProfileGroup::thread) schema.leave_out({"tid", "thread_name"});
+    if (options.for_people) leave_out_unnamed(rows, schema);
     if (!options.all_columns) {
       schema.leave_out({"total_share", "sum_ns", "unwound", "orphan_exits", "id", "file", "line"});
       const bool any_open = std::ranges::any_of(
@@ -104,8 +121,11 @@ Table function_table(const std::vector<FunctionRow>& rows, const FunctionTableOp
     const auto of_calls = [&](Ticks time) {
       return p.calls == 0 && options.for_people ? TableCell() : TableCell(clock.to_ns(time));
     };
-    table.add_row({row.thread.pid,
-                   row.thread.tid,
+    const EventStream of = row.of == nullptr ? EventStream() : *row.of;
+    table.add_row({of.thread.pid,
+                   reports::name_cell(of.process_name),
+                   of.thread.tid,
+                   reports::name_cell(of.thread_name),
                    share(p.self),
                    share(p.total),
                    p.calls,

@@ -1,23 +1,27 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "analysis/calls/profile.h"
 #include "base/error.h"
 #include "model/clock.h"
-#include "model/events.h"
+#include "model/event_source.h"
 #include "model/function_names.h"
 #include "output/table/table.h"
 
 namespace telltale {
 
+// What a row of a profile is of, in addition to a function.
+enum class ProfileGroup : uint8_t { none, process, thread };
+
 struct FunctionRow {
-  ThreadKey thread;  // with FunctionTableOptions::by_thread
+  const EventStream* of = nullptr;  // the thread, or one of the process; null: all of them
   FunctionProfile profile;
 };
 struct FunctionTableOptions {
-  bool by_thread = false;
+  ProfileGroup group = ProfileGroup::none;
   bool all_columns = false;  // those, too, that are mainly for programs
   bool for_people = false;   // "-" for the extremes of no call
   // Exactly these columns, in this order; empty: the usual ones.

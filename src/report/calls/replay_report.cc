@@ -55,6 +55,7 @@ constexpr std::array kOpen = {
     text("function", "Name of the function; #17 if only its id is known."),
     ns("since_ns", "When the call began, since the start of the recording."),
     ns("open_ns", "Time from then to the thread's last event."),
+    text("fault", "The signal by which the thread ended the process.").or_null(),
 };
 constexpr std::array kMembers = {
     rows("steps", kSteps, "What happened, in order."),
@@ -161,8 +162,10 @@ class TextLines {
     if (open.empty()) return;
     if (!std::exchange(any_open_, true))
       out_.write(fmt::format("{}Open at the end of the recording\n", any_ ? "\n" : ""));
-    out_.write(fmt::format("{}, last event at {:.6f} ms\n", thread_words(calls_.streams()[stream]),
-                           ms(latest)));
+    const EventStream& thread = calls_.streams()[stream];
+    out_.write(
+        fmt::format("{}, last event at {:.6f} ms{}\n", thread_words(thread), ms(latest),
+                    thread.fault.empty() ? "" : "; it ended the process by " + thread.fault));
     for (size_t depth = 0; depth < open.size(); ++depth) {
       out_.write(fmt::format("{:16.6f}  {:>8}  {}{}\n", ms(open[depth].entered),
                              show_duration(ns(latest - open[depth].entered)), indentation(depth),
@@ -319,7 +322,8 @@ uint64_t write_replay_json(const TimedCalls& calls, const FunctionNames& names,
                         stream.thread_name.empty() ? TableCell() : TableCell(stream.thread_name),
                         depth++, call.call, names.describe(call.function).name,
                         calls.clock().to_ns(call.entered - calls.first_time()),
-                        calls.clock().to_ns(thread.latest() - call.entered)});
+                        calls.clock().to_ns(thread.latest() - call.entered),
+                        stream.fault.empty() ? TableCell() : TableCell(stream.fault)});
         }
       });
   sink.end();

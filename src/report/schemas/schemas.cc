@@ -3,6 +3,7 @@
 #include <array>
 
 #include "report/calls/runs_diff_tables.h"
+#include "report/calls/sequence_report.h"
 #include "report/reports.h"
 
 namespace telltale::schemas {
@@ -14,6 +15,7 @@ std::span<const DocumentSchema* const> all() {
                                   &kGraph,
                                   &kDiff,
                                   &kDiffRuns,
+                                  &kDiffOrder,
                                   &kReplay,
                                   &kSlow,
                                   &kHistogram,

@@ -1,0 +1,38 @@
+#include "cli/options/output_option.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+namespace telltale::cli {
+
+Option add_output_option(Command verb, OutputOption& output, const std::string& description) {
+  Option option = verb.add_option("-o,--output", output.path, description).type_name("FILE");
+  verb.add_flag("--force", output.force, "let -o replace an existing file of another kind");
+  return option;
+}
+
+Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs) {
+  struct stat written{};
+  if (output.path == "-" || ::stat(output.path.c_str(), &written) != 0 || !S_ISREG(written.st_mode))
+    return {};
+  const bool is_input = std::ranges::any_of(inputs, [&](const std::string& input) {
+    struct stat read{};
+    return input != "-" && ::stat(input.c_str(), &read) == 0 && read.st_dev == written.st_dev &&
+           read.st_ino == written.st_ino;
+  });
+  if (is_input) return usage_error(output.path + " is an input, which telltale does not overwrite");
+  return {};
+}
+
+Result<void> check_output(const OutputOption& output, const ReadingOptions& reading) {
+  Result<void> free = check_output(output, reading.files);
+  return free ? check_output(output, reading.programs) : free;
+}
+
+Result<OutputFile> open_output(const OutputOption& output) {
+  return OutputFile::open(
+      output.path, output.force ? OutputFile::Replace::anything : OutputFile::Replace::same_kind);
+}
+
+}  // namespace telltale::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "import/recording.h"
+
+namespace telltale::cli {
+
+// While this lives, and the work on a recording takes longer than half a second
+// (TELLTALE_PROGRESS_MS says otherwise), a line on standard error says how far it is, if that is a
+// terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(const Recording& recording);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();
+
+  // Removes the line for good: an answer is about to be printed. Nothing happens if there is none.
+  static void end();
+};
+
+// "reading: 45 %", "reading again: 3 %" when all parts were read once, for `done` of `parts` parts.
+std::string progress_words(uint64_t done, uint64_t parts);
+
+}  // namespace telltale::cli

@@ -1,0 +1,98 @@
+#include "cli/verbs/diff_order.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "analysis/calls/call_sequence.h"
+#include "cli/options/open_one.h"
+#include "import/timed_calls.h"
+#include "output/escape.h"
+#include "report/calls/sequence_report.h"
+
+namespace telltale::cli {
+namespace {
+
+// 24 bytes each.
+constexpr size_t kMostCalls = 100'000'000;
+
+struct OneThread {
+  std::unique_ptr<const Recording> recording;
+  EventStream thread;  // of an empty recording: no thread
+  CallSequence sequence;
+};
+
+uint64_t bytes_of(const TimedCalls& calls, size_t stream) {
+  uint64_t bytes = 0;
+  for (size_t shard = 0; shard < calls.streams()[stream].shards; ++shard)
+    bytes += calls.shard_bytes(stream, shard);
+  return bytes;
+}
+
+// The longest of the threads that the filter keeps.
+std::optional<size_t> choose_thread(const TimedCalls& calls, const CallFilter& filter) {
+  std::optional<size_t> chosen;
+  uint64_t most = 0;
+  for (size_t i = 0; i < calls.streams().size(); ++i) {
+    if (!filter.keeps_thread(calls.streams()[i].thread)) continue;
+    const uint64_t bytes = bytes_of(calls, i);
+    if (chosen && bytes <= most) continue;
+    chosen = i;
+    most = bytes;
+  }
+  return chosen;
+}
+
+Result<OneThread> read_thread(const ReadingOptions& reading, size_t side,
+                              const std::vector<std::string>& programs, NameNumbers& numbers,
+                              ProblemLog& problems) {
+  Result<CallFilter> filter = reading.filter();
+  if (!filter) return std::unexpected(filter.error());
+  if (filter->threads.size() > 2)
+    return usage_error("--order compares two threads; --thread names one of each recording");
+  if (filter->threads.size() == 2) filter->threads = {filter->threads[side]};
+  auto recording = open_one(reading, side, programs);
+  if (!recording) return std::unexpected(recording.error());
+  OneThread one{.recording = *std::move(recording), .thread = {}, .sequence = {}};
+  settle_window(*one.recording, reading, *filter);
+  const TimedCalls& calls = *one.recording->timed_calls();
+  problems.merge(one.recording->problems());
+  const std::optional<size_t> chosen = choose_thread(calls, *filter);
+  if (!chosen) {
+    if (filter->threads.empty()) return one;
+    return usage_error(reading.files[side] + " has no such thread");
+  }
+  one.thread = calls.streams()[*chosen];
+  one.sequence = collect_call_sequence(calls, *chosen, *filter, kMostCalls, numbers, problems);
+  if (!one.sequence.whole) {
+    fmt::print(stderr,
+               "telltale: {}: only the first {} calls are compared; --time chooses others\n",
+               visible(reading.files[side]), kMostCalls);
+  }
+  return one;
+}
+
+}  // namespace
+
+int diff_order(const ReadingOptions& reading, const DiffOrderOptions& options) {
+  ProblemLog problems;
+  NameNumbers numbers;
+  const Result<OneThread> a = read_thread(reading, 0, options.programs_before, numbers, problems);
+  if (!a) return report_error(a.error());
+  const Result<OneThread> b = read_thread(reading, 1, options.programs_after, numbers, problems);
+  if (!b) return report_error(b.error());
+  const SequenceAlignment alignment = align_call_sequences(a->sequence, b->sequence);
+  const auto side = [&](const OneThread& one, size_t index) {
+    return SequenceSide{reading.files[index], one.thread, one.sequence};
+  };
+  const SequenceReport report{side(*a, 0), side(*b, 1), numbers, alignment};
+  print(reading.json  ? sequence_document(report, problems)
+        : reading.csv ? sequence_csv(report)
+                      : sequence_text(report, options.rows));
+  return report_problems(reading, problems);
+}
+
+}  // namespace telltale::cli

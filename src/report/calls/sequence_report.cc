@@ -1,0 +1,199 @@
+#include "report/calls/sequence_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/counted.h"
+#include "output/escape.h"
+#include "output/json_writer.h"
+#include "output/table/object_writer.h"
+#include "output/table/table.h"
+#include "report/calls/call_fields.h"
+#include "report/schemas/schemas.h"
+
+namespace telltale {
+namespace {
+
+using field::count;
+using field::number_id;
+using field::text;
+using Kind = SequenceEdit::Kind;
+
+constexpr std::array kSide = {text("file", "The recording, as it was named."), reports::kPid,
+                              reports::kTid, reports::kThreadName,
+                              count("calls", "Calls of the thread.")};
+constexpr std::array kEdits = {
+    text("kind",
+         "same, changed (what is inside differs: the next rows, one deeper), removed, added, moved "
+         "(from here in A) or arrived (here in B)."),
+    number_id("depth", "Number of calls around it."),
+    count("count", "Calls of this level, one after the other."),
+    count("calls", "These, and all inside them; of changed: 1."),
+    number_id("call_a", "Number of the first in its thread of A, as for replay --call.").or_null(),
+    number_id("call_b", "The same in B.").or_null(),
+    text("function", "Full name of the first."),
+};
+constexpr std::array kMembers = {
+    field::object("a", kSide, "The thread before."),
+    field::object("b", kSide, "The thread after."),
+    count("same", "Calls that both have, in the same order and nesting."),
+    count("only_a", "Calls that only A has."),
+    count("only_b", "Calls that only B has."),
+    count("moved", "Calls of subtrees that are in another place."),
+    count("unaligned", "Places whose calls differ too much to be aligned."),
+    field::rows("edits", kEdits, "Differences and what is the same between them, in order."),
+};
+
+constexpr std::array<std::string_view, 6> kKindNames = {"same",  "changed", "removed",
+                                                        "added", "moved",   "arrived"};
+std::string_view kind_name(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
+const CallSequence::Call& first_call(const SequenceReport& report, const SequenceEdit& edit) {
+  const bool of_b = edit.kind == Kind::added || edit.kind == Kind::arrived;
+  return of_b ? report.b.sequence.calls[edit.b] : report.a.sequence.calls[edit.a];
+}
+
+TableCell number_cell(const CallSequence& sequence, size_t index) {
+  return index == SequenceEdit::kNowhere ? TableCell() : TableCell(sequence.calls[index].number);
+}
+
+Table edit_table(const SequenceReport& report) {
+  Table table(kEdits);
+  for (const SequenceEdit& edit : report.alignment.edits) {
+    table.add_row({std::string(kind_name(edit.kind)), uint64_t{edit.depth}, uint64_t{edit.count},
+                   edit.calls, number_cell(report.a.sequence, edit.a),
+                   number_cell(report.b.sequence, edit.b),
+                   report.numbers.name(first_call(report, edit).name)});
+  }
+  return table;
+}
+
+// Whether an edit can be shown as one more of the edit before.
+bool repeats(const SequenceReport& report, const SequenceEdit& before, const SequenceEdit& edit) {
+  return edit.kind == before.kind && edit.depth == before.depth &&
+         (edit.kind == Kind::removed || edit.kind == Kind::added) &&
+         first_call(report, edit).name == first_call(report, before).name;
+}
+
+class TextLines {
+ public:
+  TextLines(const SequenceReport& report, size_t limit) : report_(report), limit_(limit) {}
+
+  std::string text() {
+    side("A", report_.a);
+    side("B", report_.b);
+    const SequenceAlignment& found = report_.alignment;
+    out_ += fmt::format("{} the same, in the same order; {} only in A, {} only in B",
+                        counted(found.same, "call"), found.only_a, found.only_b);
+    if (found.moved != 0) out_ += fmt::format(", {} moved", found.moved);
+    out_ += "\n";
+    if (found.unaligned != 0) {
+      out_ +=
+          fmt::format("{} with too many differences to align\n", counted(found.unaligned, "place"));
+    }
+    if (found.only_a + found.only_b + found.moved == 0) return std::move(out_);
+    out_ += fmt::format("\n  {:>10}  {:>10}  CALL\n", "CALL IN A", "CALL IN B");
+    const std::vector<SequenceEdit>& edits = found.edits;
+    size_t lines = 0;
+    for (size_t i = 0; i < edits.size();) {
+      SequenceEdit edit = edits[i++];
+      while (i < edits.size() && repeats(report_, edits[i - 1], edits[i])) {
+        ++edit.count;
+        edit.calls += edits[i++].calls;
+      }
+      if (limit_ != 0 && ++lines > limit_) {
+        out_ +=
+            fmt::format("{} more; --limit 0 shows all\n", counted(edits.size() - i + 1, "place"));
+        break;
+      }
+      line(edit);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void side(std::string_view name, const SequenceSide& side) {
+    out_ += fmt::format("{} {}: thread {}", name, visible(side.file), side.thread.thread.tid);
+    if (!side.thread.thread_name.empty())
+      out_ += fmt::format(" ({})", visible(side.thread.thread_name));
+    out_ += fmt::format(", {}{}\n", side.sequence.whole ? "" : "the first ",
+                        counted(side.sequence.calls.size(), "call"));
+  }
+
+  void line(const SequenceEdit& edit) {
+    constexpr std::string_view kMarks = "  -+<>";
+    const auto number = [](const CallSequence& sequence, size_t index) {
+      return index == SequenceEdit::kNowhere ? std::string()
+                                             : std::to_string(sequence.calls[index].number);
+    };
+    out_ += fmt::format("{} {:>10}  {:>10}  {}", kMarks[static_cast<size_t>(edit.kind)],
+                        number(report_.a.sequence, edit.a), number(report_.b.sequence, edit.b),
+                        indentation(edit.depth));
+    const std::string name = visible(report_.numbers.name(first_call(report_, edit).name));
+    const uint64_t inside = edit.calls - std::min<uint64_t>(edit.calls, edit.count);
+    switch (edit.kind) {
+      case Kind::same:
+        out_ += fmt::format("... {} as before", counted(edit.calls, "call"));
+        break;
+      case Kind::changed:
+        out_ += name;
+        break;
+      default:
+        out_ += name;
+        if (edit.count > 1) out_ += fmt::format(" x {}", edit.count);
+        if (inside != 0) out_ += fmt::format(" ({} inside)", counted(inside, "call"));
+        if (edit.kind == Kind::moved)
+          out_ += ", moved to here in B: call " + number(report_.b.sequence, edit.b);
+        if (edit.kind == Kind::arrived)
+          out_ += ", moved from call " + number(report_.a.sequence, edit.a) + " of A";
+    }
+    out_ += "\n";
+  }
+
+  static std::string indentation(uint32_t depth) {
+    constexpr uint32_t kMost = 30;
+    if (depth <= kMost) return std::string(size_t{2} * depth, ' ');
+    return std::string(size_t{2} * kMost, ' ') + fmt::format("[depth {}] ", depth + 1);
+  }
+
+  const SequenceReport& report_;
+  size_t limit_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string sequence_text(const SequenceReport& report, size_t limit) {
+  return TextLines(report, limit).text();
+}
+
+std::string sequence_document(const SequenceReport& report, const ProblemLog& problems) {
+  std::string out;
+  JsonWriter json(out, 2);
+  DocumentWriter document(json, schemas::kDiffOrder, {});
+  const auto side = [&](const char* key, const SequenceSide& of) {
+    document.object(key, [&](ObjectWriter& object) {
+      object.add("file", of.file).add("pid", of.thread.thread.pid).add("tid", of.thread.thread.tid);
+      object.text_or_null("thread_name", of.thread.thread_name);
+      object.add("calls", uint64_t{of.sequence.calls.size()});
+    });
+  };
+  side("a", report.a);
+  side("b", report.b);
+  const SequenceAlignment& found = report.alignment;
+  document.add("same", found.same).add("only_a", found.only_a).add("only_b", found.only_b);
+  document.add("moved", found.moved).add("unaligned", found.unaligned);
+  document.table("edits", edit_table(report));
+  document.finish(problems);
+  return out;
+}
+
+std::string sequence_csv(const SequenceReport& report) { return edit_table(report).to_csv(); }
+
+constinit const DocumentSchema schemas::kDiffOrder{
+    "diff-order", 1, "The calls of two threads, aligned in order.", false, kMembers};
+
+}  // namespace telltale

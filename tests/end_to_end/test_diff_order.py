@@ -1,0 +1,103 @@
+"""diff --order: the calls of two threads, aligned."""
+import csv
+import io
+import json
+import shutil
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import Recorded, telltale
+
+PROGRAM = r"""
+#include <pthread.h>
+#include <string.h>
+#define OUT [[gnu::noinline]]
+OUT void flush() { asm volatile(""); }
+OUT void save() { flush(); }
+OUT void check() { asm volatile(""); }
+OUT void audit() { check(); check(); }
+OUT void request(bool audited) {
+  check();
+  if (audited) audit();
+  flush();
+}
+OUT void load() { asm volatile(""); }
+static void* other(void*) {
+  load();
+  return nullptr;
+}
+int main(int argc, char** argv) {
+  const bool is_new = argc > 1;
+  if (!is_new) save();
+  load();
+  for (int i = 0; i < 100; ++i) request(is_new && i == 40);
+  if (is_new) save();
+  if (!is_new) check();
+  pthread_t thread;
+  pthread_create(&thread, nullptr, other, nullptr);
+  pthread_join(thread, nullptr);
+  return 0;
+}
+"""
+
+
+@unittest.skipUnless(shutil.which("g++"), "needs g++")
+class DiffOrder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        program = programs.build("g++", *programs.CALL_FLAGS, source=PROGRAM)
+        cls.old = Recorded(program).file
+        cls.new = Recorded(program, "new").file
+
+    def order(self, *options):
+        done = telltale("diff", self.old, self.new, "--order", *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_insertions_deletions_and_moves(self):
+        found = json.loads(self.order("--json"))
+        # main, load, 100 requests with two calls each; audit with two calls; save with one moves.
+        self.assertEqual((found["same"], found["only_a"], found["only_b"], found["moved"], found["unaligned"]),
+                         (1 + 1 + 300, 1, 3, 2, 0))
+        self.assertEqual((found["a"]["calls"], found["b"]["calls"]), (305, 307))
+        edits = [(row["kind"], row["depth"], row["function"].split("(")[0], row["calls"]) for row in found["edits"]]
+        self.assertEqual(edits, [("changed", 0, "main", 1), ("moved", 1, "save", 2), ("same", 1, "load", 1 + 40 * 3),
+                                 ("changed", 1, "request", 1), ("same", 2, "check", 1), ("added", 2, "audit", 3),
+                                 ("same", 2, "flush", 1), ("same", 1, "request", 59 * 3), ("removed", 1, "check", 1),
+                                 ("arrived", 1, "save", 2)])
+        rows = list(csv.DictReader(io.StringIO(self.order("--csv"))))
+        self.assertEqual([row["kind"] for row in rows], [edit[0] for edit in edits])
+
+    def test_numbers_are_for_replay(self):
+        (added,) = [row for row in json.loads(self.order("--json"))["edits"] if row["kind"] == "added"]
+        (tid,) = {row["tid"] for row in json.loads(telltale("info", "--json", self.new).stdout)["threads"] if row["name"] == "program"
+                  and row["tid"] == row["pid"]}
+        shown = telltale("replay", self.new, "--thread", tid, "--call", added["call_b"])
+        self.assertIn("audit()", shown.stdout, shown.stderr)
+
+    def test_text(self):
+        text = self.order()
+        self.assertIn("302 calls the same, in the same order; 1 only in A, 3 only in B, 2 moved\n", text)
+        self.assertRegex(text, r"\n\+ +\d+      audit\(\) \(2 calls inside\)\n")
+        self.assertRegex(text, r"\n- +\d+ +  check\(\)\n")
+        self.assertRegex(text, r"\n< +\d+ +\d+    save\(\) \(1 call inside\), moved to here in B: call \d+\n")
+        self.assertRegex(text, r"\n> +\d+ +\d+    save\(\) \(1 call inside\), moved from call \d+ of A\n")
+        self.assertRegex(text, r"\.\.\. 177 calls as before\n")
+        self.assertIn("more; --limit 0 shows all", self.order("--limit", "2"))
+        same = telltale("diff", self.old, self.old, "--order").stdout
+        self.assertRegex(same, r"305 calls the same, in the same order; 0 only in A, 0 only in B\n$")
+
+    def test_threads(self):
+        tids = [[row["tid"] for row in json.loads(telltale("info", "--json", file).stdout)["threads"] if row["tid"] != row["pid"]][0]
+                for file in (self.old, self.new)]
+        found = json.loads(self.order("--json", "--thread", tids[0], "--thread", tids[1]))
+        self.assertEqual((found["same"], found["only_a"], found["only_b"]), (2, 0, 0))
+        for options, message in ((["--thread", "1"], "has no such thread"), (["--gate", "calls=0%"], "--order has no gate"),
+                                 (["--thread", "1", "--thread", "2", "--thread", "3"], "two threads")):
+            done = telltale("diff", self.old, self.new, "--order", *options)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

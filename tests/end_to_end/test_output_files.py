@@ -1,0 +1,107 @@
+"""No verb overwrites its input, or a file of another kind without --force."""
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import telltale
+
+SOURCE = pathlib.Path(programs.PROGRAMS).parents[1]
+ORDERS = SOURCE / "examples/orders/orders.yaml"
+REPORT = SOURCE / "tests/golden/sampler"
+
+
+class OutputFiles(unittest.TestCase):
+    def setUp(self):
+        self.place = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="telltale-outputs-")))
+        self.input = self.place / "orders.yaml"
+        shutil.copy(ORDERS, self.input)
+
+    def verbs(self, program):
+        """Command lines without -o, one for each verb that has it."""
+        return {"convert": ["convert", self.input, "--to", "chrome"], "graph": ["graph", self.input], "flame": ["flame", self.input],
+                "resolve": ["resolve", self.report()], "sites": ["sites", program], "extract-cfg": ["extract-cfg", program],
+                "isolate": ["isolate", "--failed", self.report(), "--passed", self.report()]}
+
+    def report(self):
+        return next(iter(sorted(REPORT.glob("*.report"))), REPORT)
+
+    def test_another_kind_needs_force(self):
+        for name, kept in (("source.c", b"#include <stdio.h>\nint main() {}\n"), ("data.json", b'{"important": 1}\n'),
+                           ("binary", b"\x7fELF\x02\x01\x01\x00"), ("page.html", b"<!DOCTYPE html><p>mine\n")):
+            for to in ("chrome", "csv", "dot", "perfetto", "folded"):
+                with self.subTest(file=name, to=to):
+                    path = self.place / name
+                    path.write_bytes(kept)
+                    done = telltale("convert", self.input, "--to", to, "-o", path)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn(f"{name} exists and is a", done.stderr)
+                    self.assertIn("--force replaces it", done.stderr)
+                    self.assertEqual(path.read_bytes(), kept)
+                    self.assertEqual(telltale("convert", self.input, "--to", to, "-o", path, "--force").returncode, 0)
+                    self.assertNotEqual(path.read_bytes(), kept)
+        self.assertEqual(sorted(path.name for path in self.place.iterdir()),
+                         ["binary", "data.json", "orders.yaml", "page.html", "source.c"], "no temporary file stays")
+
+    def test_the_same_kind_is_replaced(self):
+        for to in ("chrome", "csv", "json", "dot", "perfetto", "folded", "speedscope", "pprof", "callgrind", "fdr5"):
+            with self.subTest(to=to):
+                path = self.place / "again"
+                for number in range(2):
+                    done = telltale("convert", self.input, "--to", to, "-o", path)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                path.unlink()
+        for output in ("page.html", "drawing.svg", "data.json"):
+            for number in range(2):
+                done = telltale("flame", self.input, "-o", self.place / output)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_an_input_is_never_overwritten(self):
+        program = programs.build("g++", *programs.CALL_FLAGS)
+        before = self.input.read_bytes(), program.read_bytes()
+        for verb in (["convert", self.input, "--to", "llvm-xray-yaml"], ["graph", self.input], ["flame", self.input]):
+            for force in ([], ["--force"]):
+                with self.subTest(verb=verb[0], force=force):
+                    done = telltale(*verb, "-o", self.input, *force)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn("is an input", done.stderr)
+                    done = telltale(*verb, "--program", program, "-o", program, *force)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+        for verb in (["sites", program], ["extract-cfg", program]):
+            done = telltale(*verb, "-o", program, "--force")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("is an input", done.stderr)
+        self.assertEqual((self.input.read_bytes(), program.read_bytes()), before)
+
+    def test_links_and_devices(self):
+        target = self.place / "target"
+        target.write_text("#include <stdio.h>\n")
+        link = self.place / "link"
+        link.symlink_to(target)
+        self.assertEqual(telltale("graph", self.input, "-o", link).returncode, 2)
+        self.assertEqual(target.read_text(), "#include <stdio.h>\n")
+        self.assertEqual(telltale("graph", self.input, "-o", link, "--force").returncode, 0)
+        self.assertTrue(link.is_symlink())
+        self.assertTrue(target.read_text().startswith("digraph"))
+        self.assertEqual(telltale("graph", self.input, "-o", "/dev/null").returncode, 0)
+        with (self.place / "out").open("wb") as out:
+            done = subprocess.run([programs.TELLTALE, "graph", self.input, "-o", "/dev/stdout"], stdout=out, timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual((self.place / "out").read_bytes(), target.read_bytes())
+
+    def test_every_verb_with_an_output_has_it(self):
+        program = programs.build("g++", *programs.CALL_FLAGS)
+        for verb, words in self.verbs(program).items():
+            with self.subTest(verb=verb):
+                self.assertIn("--force", telltale(verb, "--help").stdout)
+                path = self.place / "notes.txt"
+                path.write_text("Dear diary\n")
+                done = telltale(*words, "-o", path)
+                self.assertNotEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(path.read_text(), "Dear diary\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

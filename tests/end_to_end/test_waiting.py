@@ -1,0 +1,167 @@
+"""Time that a thread waits is a call of its own, in every answer."""
+import csv
+import io
+import json
+import shutil
+import subprocess
+import unittest
+
+import recorded_programs as programs
+from recorded_programs import Recorded, calls, info, telltale, top
+
+# Each of these lasts at least 20 ms: on no processor, or on one. What else happens to the program is the machine's choice.
+PROGRAM = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__clang__)
+#define UNSEEN __attribute__((xray_never_instrument))
+#else
+#define UNSEEN __attribute__((no_instrument_function))
+#endif
+UNSEEN static long now(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+[[gnu::noinline]] int leaf(int n) { return n + 1; }
+[[gnu::noinline]] void rests() {
+  usleep(20000);
+  asm volatile("");  // no tail call
+}
+[[gnu::noinline]] void works() {
+  const long end = now(CLOCK_THREAD_CPUTIME_ID) + 20000000;
+  while (now(CLOCK_THREAD_CPUTIME_ID) < end) continue;
+}
+[[gnu::noinline]] void both() {
+  rests();
+  works();
+  asm volatile("");
+}
+static void* thread(void*) {
+  both();
+  return nullptr;
+}
+int main(int argc, char** argv) {
+  const int leaves = argc > 1 ? atoi(argv[1]) : 0;
+  int sum = 0;
+  for (int i = 0; i < leaves; ++i) sum += leaf(i);
+  pthread_t other;
+  pthread_create(&other, nullptr, thread, nullptr);
+  both();
+  pthread_join(other, nullptr);
+  if (argc > 2 && fork() == 0) {
+    rests();
+    _exit(0);
+  }
+  if (argc > 2) wait(nullptr);
+  return sum == -1;
+}
+"""
+CRASHES = r"""
+#include <unistd.h>
+[[gnu::noinline]] void rests() {
+  usleep(3000);
+  asm volatile("");
+}
+int main() {
+  for (int i = 0; i < 3; ++i) rests();
+  __builtin_trap();
+}
+"""
+WAITING = "(waiting)"
+MOST = 20_000_000
+ENOUGH = 19_000_000  # the two clocks differ a little
+
+
+@unittest.skipUnless(shutil.which("g++"), "needs g++")
+class Waiting(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # The clock's name is not a call of the program.
+        cls.program = programs.build("g++", *programs.CALL_FLAGS, source=PROGRAM)
+
+    def check_split(self, rows, threads=2):
+        self.assertGreaterEqual(rows[WAITING]["total_ns"], threads * ENOUGH)
+        self.assertGreaterEqual(rows["works()"]["self_ns"], threads * ENOUGH)
+        rests = rows["rests()"]
+        self.assertGreaterEqual(rests["total_ns"], threads * MOST)
+        self.assertLess(rests["self_ns"], rests["total_ns"] - threads * ENOUGH, "its callee is the wait")
+
+    def test_a_wait_is_a_callee_of_what_waits(self):
+        for options in ((), ("--set", "clock=monotonic"), ("--set", "version=1"), ("--set", "buffer=4K"),
+                        ("--mode", "ring"), ("--mode", "snapshot", "--set", "signal=USR2"), ("--min", "1us")):
+            if "snapshot" in options:
+                continue  # nothing asks for one
+            with self.subTest(options=options):
+                run = Recorded(self.program, 10_000, options=options)
+                self.check_split(top(run.file))
+                self.assertIn("gaps of 0.1 ms", info(run.file)["properties"]["waiting"])
+                self.assertEqual(telltale("check", "--strict", run.file).returncode, 0)
+
+    def test_clangs_sleds_too(self):
+        if not programs.CLANG:
+            self.skipTest("needs clang")
+        run = Recorded(programs.build(programs.CLANG, *programs.XRAY_FLAGS, source=PROGRAM), 10)
+        self.check_split(top(run.file))
+
+    def test_every_answer_splits(self):
+        run = Recorded(self.program)
+        folded = dict(line.rsplit(" ", 1) for line in telltale("stacks", run.file).stdout.splitlines())
+        self.assertGreaterEqual(int(folded["main;both();rests();(waiting)"]), ENOUGH)
+        graph = json.loads(telltale("graph", "--json", run.file).stdout)
+        self.assertIn(("rests()", WAITING), {(edge["caller"], edge["callee"]) for edge in graph["edges"]})
+        rows = list(csv.DictReader(io.StringIO(telltale("convert", run.file, "--to", "csv", "-o", "-").stdout)))
+        self.assertGreaterEqual(sum(int(row["duration_ns"]) for row in rows if row["function"] == WAITING), 2 * ENOUGH)
+        slow = json.loads(telltale("slow", "rests", "--json", run.file).stdout)
+        callees = {row["callee"]: row["total_ns"] for row in slow["callees"] if row["rank"] == 1}
+        self.assertGreaterEqual(callees[WAITING], ENOUGH)
+        self.assertIn("(waiting);", telltale("replay", run.file).stdout)
+        report = telltale("report", run.file).stdout
+        self.assertIn("rests() > (waiting)", report)
+
+    def test_waits_are_no_calls_that_are_compared(self):
+        a, b = Recorded(self.program, 5), Recorded(self.program, 5)
+        done = telltale("diff", a.file, b.file, "--gate", "calls=0%", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(calls(a.file, prefix=""), calls(b.file, prefix=""))
+        compared = json.loads(done.stdout)
+        rows = {row["function"]: row for row in compared["functions"]}
+        self.assertEqual((rows[WAITING]["calls_before"], rows[WAITING]["calls_after"]), (0, 0))
+        self.assertGreater(rows[WAITING]["total_ns_before"], 0)
+
+    def test_without(self):
+        for options, said in ((("--set", "waits=off"), "not recorded"), (("--sparse", "16"), "not recorded")):
+            with self.subTest(options=options):
+                run = Recorded(self.program, options=options)
+                rows = top(run.file)
+                self.assertNotIn(WAITING, rows)
+                self.assertGreaterEqual(rows["rests()"]["total_ns"], 2 * MOST)
+                self.assertIn(said, info(run.file)["properties"]["waiting"])
+
+    def test_forked_children(self):
+        run = Recorded(self.program, 5, "fork")
+        self.assertEqual(len(run.files), 2)
+        for file in run.files:
+            self.assertGreaterEqual(top(file)[WAITING]["total_ns"], ENOUGH)
+        self.check_split(top(*run.files), 3 - 1)
+
+    def test_other_readers(self):
+        """What llvm-xray makes of a recording does not change."""
+        reader = shutil.which("llvm-xray-19") or shutil.which("llvm-xray")
+        if not (programs.CLANG and reader):
+            self.skipTest("needs clang and llvm-xray")
+        program = programs.build(programs.CLANG, *programs.XRAY_FLAGS, source=CRASHES)
+        run = Recorded(program, options=("--mode", "snapshot"))
+        counts = info(run.file)["records_by_kind"]
+        self.assertGreaterEqual(counts["TSCWrap"], 3, "each wait has one")
+        done = subprocess.run([reader, "convert", "-f", "yaml", run.file], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("kind: function-enter"), counts["FunctionEnter"])
+        self.assertEqual(done.stdout.count("kind: function-exit"), counts["FunctionExit"])
+
+
+if __name__ == "__main__":
+    unittest.main()
