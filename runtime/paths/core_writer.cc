@@ -11,10 +11,12 @@
 #include "system.h"
 #include "threads.h"
 
+// NOLINTBEGIN: names of glibc and of the compiler
 // Where the main thread's stack began; glibc only.
 extern "C" __attribute__((weak)) void* __libc_stack_end;
 // A module with flags of coverage defines it.
 extern "C" __attribute__((weak, visibility("hidden"))) const char telltale_paths_coverage_v1;
+// NOLINTEND
 
 namespace telltale::paths {
 namespace {
@@ -116,8 +118,9 @@ void add_loaded_libraries(const File& memory, uint64_t debug_address) {
     char name[kMostNameBytes];
     size_t bytes = 0;
     const auto name_address = reinterpret_cast<uint64_t>(library.l_name);
-    while (bytes < sizeof(name) && memory.read_at(name_address + bytes, name + bytes, 1) &&
-           name[bytes++] != 0) {
+    while (bytes < sizeof(name) && memory.read_at(name_address + bytes, name + bytes, 1)) {
+      ++bytes;
+      if (name[bytes - 1] == 0) break;
     }
     add_segment(name_address, bytes);
     at = reinterpret_cast<uint64_t>(library.l_next);
