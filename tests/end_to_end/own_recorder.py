@@ -108,7 +108,7 @@ class Run:
         return sorted(path for path in glob.glob(self.folder + "/*") if not path.endswith((".side", ".shared")))
 
     def events(self, path=None):
-        """Kind -> number, for a valid trace without problems except counted losses."""
+        """Kind -> number, for a valid trace without problems except counted losses and a missing side record."""
         return events(path or self.path)
 
 
@@ -117,7 +117,8 @@ def events(path):
     assert checked["violations"] == 0, checked
     info = json.loads(telltale("info", "--json", path).stdout)
     for problem in info["problems"]:
-        assert problem["kind"] in ("loss", "by design"), problem
+        no_side = problem["kind"] == "oddity" and "names functions and threads, is missing" in problem["message"]
+        assert no_side or problem["kind"] in ("loss", "by design"), problem
     counts = info["records_by_kind"]
     return counts if isinstance(counts, dict) else {row["kind"]: row["count"] for row in counts}
 

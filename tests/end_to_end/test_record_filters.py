@@ -203,7 +203,8 @@ class JsonEverywhereTest(unittest.TestCase):
             said = json.loads(done.stdout)
             self.assertEqual((done.returncode, done.stderr, said["output"], said["format"]), (0, "", str(out), "fdr1"))
             self.assertIn(2, [loss["count"] for loss in said["losses"] if "typed" in loss["what"]])
-            whole = json.loads(telltale("convert", GOLDEN / "calls.fdr", "--to", "chrome", "--json", "-o", out).stdout)
+            chrome = pathlib.Path(folder, "calls.json")
+            whole = json.loads(telltale("convert", GOLDEN / "calls.fdr", "--to", "chrome", "--json", "-o", chrome).stdout)
             self.assertEqual((whole["losses"], whole["lost_bytes"]), ([], 0))
         self.assertEqual(telltale("convert", GOLDEN / "calls.fdr", "--to", "fdr1", "--json", "-o", "-").returncode, 2)
 

@@ -49,8 +49,11 @@ class VerbRunner {
     std::ofstream(files_.recording, std::ios::binary | std::ios::trunc) << bytes;
   }
 
-  // Returns the exit status.
+  // Returns the exit status. Outputs of earlier runs are gone: verbs replace no file of another
+  // kind.
   int run(Words words) {
+    for (const char* const extension : {"", ".svg", ".json"})
+      std::filesystem::remove(files_.output + extension);
     words.insert(words.begin(), "telltale");
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());

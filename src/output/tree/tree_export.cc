@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/calls/call_graph.h"
+#include "model/waiting.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/table.h"
@@ -61,7 +62,7 @@ std::string estimate_remark(const CallTree& tree) {
 Result<void> write_folded(const CallTree& tree, const ExportContext& context, OutputFile& out,
                           StackMeasure measure, bool name_lone_thread) {
   const auto value = [&](const CallTree::Node& node) {
-    if (measure == StackMeasure::calls) return node.calls;
+    if (measure == StackMeasure::calls) return comparable_calls(node.function, node.calls);
     return context.clock.to_ns(measure == StackMeasure::self ? node.self : node.total);
   };
   const bool by_thread = tree.roots.size() > 1 || name_lone_thread;
