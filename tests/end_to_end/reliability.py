@@ -30,7 +30,7 @@ def verbs():
 
 
 def reading_commands(folder):
-    """Every way of reading a recording in this telltale; "@" is replaced by the file. Output is a file in folder."""
+    """Every way of reading a recording in this telltale; "@" is replaced by the file. Outputs are files in folder."""
     have = verbs()
     commands = [["info", "@"], ["info", "--json", "@"], ["top", "@"], ["top", "--json", "--exact", "@"],
                 ["top", "--by-thread", "--csv", "@"]]
@@ -42,11 +42,11 @@ def reading_commands(folder):
         commands += [["flame", "-o", output + ".html", "@"], ["flame", "-o", output + ".svg", "@"]]
     if "dump" in have:
         commands += [["dump", "--json", "@"], ["dump", "--depth", "1", "@"], ["check", "--time", "1us..1s", "@"],
-                     ["info", "--function", "*", "--depth", "2", "@"], ["flame", "--json", "-o", output, "@"]]
+                     ["info", "--function", "*", "--depth", "2", "@"], ["flame", "--json", "-o", output + ".flame.json", "@"]]
     if "diff" in have:
         commands.append(["diff", "@", "@"])
     if "convert" in have:
-        commands += [["convert", "--to", name, "-o", output, "@"] for name in export_formats()]
+        commands += [["convert", "--to", name, "-o", f"{output}.{name}", "@"] for name in export_formats()]
     return commands
 
 

@@ -105,7 +105,7 @@ class SamplerAnswers(SamplerToolCase):
         missing = f"no given program has the sites of unit {unit} (branches, returns)"
         verbs = [["info", raw], ["resolve", raw], ["resolve", raw, "--csv"], ["resolve", raw, "--json"], ["top", raw], ["top", raw, "--json"],
                  ["report", raw], ["report", raw, "--json"]]
-        verbs += [["convert", raw, "--to", to, "-o", self.path("out")] for to in ("json", "csv", "sampler")]
+        verbs += [["convert", raw, "--to", to, "-o", self.path("out." + to)] for to in ("json", "csv", "sampler")]
         for words in verbs:
             for program in ("myapp", "libmylib.so"):
                 with self.subTest(words=words, program=program):
