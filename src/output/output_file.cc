@@ -10,26 +10,26 @@
 #include <utility>
 
 #include "output/escape.h"
-#include "output/file_kind.h"
 
 namespace telltale {
 namespace {
 
 constexpr size_t kGatherBytes = size_t{256} << 10;
 
-// The kind of an existing file; "an empty file" if it cannot be read.
-std::string kind_of_file(const std::string& path) {
+// The beginning of an existing file; empty if it cannot be read.
+std::string beginning_of(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return file_kind({});
+  if (fd < 0) return {};
   std::string head(kKindBytes, '\0');
   const ssize_t n = ::read(fd, head.data(), head.size());
   ::close(fd);
-  return file_kind(std::string_view(head).substr(0, n < 0 ? 0 : static_cast<size_t>(n)));
+  head.resize(n < 0 ? 0 : static_cast<size_t>(n));
+  return head;
 }
 
 }  // namespace
 
-Result<OutputFile> OutputFile::open(const std::string& path, Replace replace) {
+Result<OutputFile> OutputFile::open(const std::string& path, Replace replace, KindOf kind) {
   if (path.empty()) return usage_error("the output file has an empty name");
   if (path == "-") return OutputFile("standard output", {}, STDOUT_FILENO);
   struct stat status{};
@@ -41,6 +41,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Replace replace) {
     const bool is_regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
     file.begun_ = !is_regular;
     file.replace_ = replace;
+    file.kind_ = kind;
     return file;
   }
   // O_EXCL: never touches an existing file of the temporary name. The process id separates
@@ -55,6 +56,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Replace replace) {
       OutputFile file(path, temporary, fd);
       file.begun_ = !exists || replace == Replace::anything;
       file.replace_ = replace;
+      file.kind_ = kind;
       return file;
     }
     if (errno != EEXIST) return io_error(path, "cannot open for writing", errno);
@@ -68,6 +70,7 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       begun_(other.begun_),
       replace_(other.replace_),
+      kind_(other.kind_),
       gathered_(std::move(other.gathered_)),
       written_(other.written_),
       state_(std::move(other.state_)) {}
@@ -86,10 +89,12 @@ Result<void> OutputFile::fail(std::string_view what, int error_number) {
 Result<void> OutputFile::begin(std::string_view head) {
   begun_ = true;
   if (replace_ == Replace::same_kind) {
-    const std::string there = kind_of_file(path_);
-    if (there != file_kind({}) && there != file_kind(head)) {
+    const std::string there = beginning_of(path_);
+    const std::string replaced = kind_(there);
+    const std::string made = kind_(head.substr(0, kKindBytes));
+    if (!there.empty() && replaced != made) {
       state_ = usage_error(fmt::format("{} exists and is {}; --force replaces it by {}",
-                                       visible(path_), there, file_kind(head)));
+                                       visible(path_), replaced, made));
       return state_;
     }
   }

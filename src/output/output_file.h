@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "output/file_kind.h"
 
 namespace telltale {
 
@@ -18,10 +19,13 @@ class OutputFile {
   // What an existing file may be that is replaced.
   enum class Replace : uint8_t {
     anything,
-    same_kind,  // as file_kind() says
+    same_kind,  // as `kind` says
   };
+  // What kind of file begins with up to kKindBytes bytes, in words, as file_kind().
+  using KindOf = std::string (*)(std::string_view head);
 
-  static Result<OutputFile> open(const std::string& path, Replace replace = Replace::anything);
+  static Result<OutputFile> open(const std::string& path, Replace replace = Replace::anything,
+                                 KindOf kind = file_kind);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   OutputFile(const OutputFile&) = delete;
@@ -49,6 +53,7 @@ class OutputFile {
   int fd_ = -1;
   bool begun_ = true;  // what is there may be replaced
   Replace replace_ = Replace::anything;
+  KindOf kind_ = file_kind;
   std::string gathered_;
   uint64_t written_ = 0;
   Result<void> state_;

@@ -53,6 +53,13 @@ class OutputFiles(unittest.TestCase):
                     done = telltale("convert", self.input, "--to", to, "-o", path)
                     self.assertEqual(done.returncode, 0, done.stderr)
                 path.unlink()
+        recording = self.place / "recording"
+        for to in ("fdr1", "fdr5", "basic3"):  # versions of one format
+            done = telltale("convert", self.input, "--to", to, "-o", recording)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = telltale("convert", self.input, "--to", "chrome", "-o", recording)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("recording exists and is an XRay trace; --force replaces it by a JSON file", done.stderr)
         for output in ("page.html", "drawing.svg", "data.json"):
             for number in range(2):
                 done = telltale("flame", self.input, "-o", self.place / output)

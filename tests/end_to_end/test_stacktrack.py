@@ -271,12 +271,13 @@ class StackTrack(unittest.TestCase):
 
     def test_exports(self):
         for target in ("perfetto", "chrome", "csv", "speedscope", "pprof", "folded", "callgrind", "dot"):
-            out = os.path.join(self.folder, "export")
+            out = os.path.join(self.folder, "export." + target)
             self.run_telltale("convert", "--to", target, "-o", out, self.small)
             with open(out, "rb") as file:
                 data = file.read()
             if target != "pprof":
                 self.assertIn(b"setup", data, target)
+        out = os.path.join(self.folder, "export.chrome")
         self.run_telltale("convert", "--to", "chrome", "-o", out, self.small)
         with open(out) as file:
             self.assertIn("name=a value of more than sixteen bytes", file.read())

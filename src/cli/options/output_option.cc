@@ -3,8 +3,23 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <string_view>
+
+#include "bytes/as_bytes.h"
+#include "import/formats.h"
+#include "output/file_kind.h"
 
 namespace telltale::cli {
+namespace {
+
+// Recordings of one format are of one kind, whatever their version and layout.
+std::string kind_of_output(std::string_view head) {
+  for (const FormatDescriptor* const format : all_formats())
+    if (format->sniff(as_bytes(head)) >= Confidence::likely) return std::string(format->noun);
+  return file_kind(head);
+}
+
+}  // namespace
 
 Option add_output_option(Command verb, OutputOption& output, const std::string& description) {
   Option option = verb.add_option("-o,--output", output.path, description).type_name("FILE");
@@ -32,7 +47,8 @@ Result<void> check_output(const OutputOption& output, const ReadingOptions& read
 
 Result<OutputFile> open_output(const OutputOption& output) {
   return OutputFile::open(
-      output.path, output.force ? OutputFile::Replace::anything : OutputFile::Replace::same_kind);
+      output.path, output.force ? OutputFile::Replace::anything : OutputFile::Replace::same_kind,
+      kind_of_output);
 }
 
 }  // namespace telltale::cli
