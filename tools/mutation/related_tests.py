@@ -56,6 +56,7 @@ RELATED = {
                            "script:test_recorder_children", "script:test_recorder_signals",
                            "script:test_recorder_clocks"],
     "runtime/paths": ["script:test_crash_paths", "script:test_secure_execution"],
+    "runtime/paths": ["script:test_crash_paths"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows",
                         "script:test_sampler_accesses"],
