@@ -122,8 +122,8 @@ void check_dump(Bytes file) {
   std::string json;
   ProblemLog problems;
   ProblemLog json_problems;
-  require(dump_recording(file, "f", DumpStyle::text, into(text), problems).has_value(), "dump");
-  require(dump_recording(file, "f", DumpStyle::json, into(json), json_problems).has_value(),
+  require(dump_recording(file, "f", DumpStyle::kText, into(text), problems).has_value(), "dump");
+  require(dump_recording(file, "f", DumpStyle::kJson, into(json), json_problems).has_value(),
           "dump --json");
   require(std::ranges::count(text, '\n') == std::ranges::count(json, '\n'), "the same lines");
   for (const char c : text)

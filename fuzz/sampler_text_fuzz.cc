@@ -46,9 +46,9 @@ void check_dump(Bytes file, Dump dump) {
   ProblemLog json_problems;
   std::string text;
   std::string json;
-  fuzz::require(dump(file, "f", DumpStyle::text, fuzz::into(text), text_problems).has_value(),
+  fuzz::require(dump(file, "f", DumpStyle::kText, fuzz::into(text), text_problems).has_value(),
                 "dump");
-  fuzz::require(dump(file, "f", DumpStyle::json, fuzz::into(json), json_problems).has_value(),
+  fuzz::require(dump(file, "f", DumpStyle::kJson, fuzz::into(json), json_problems).has_value(),
                 "dump --json");
   fuzz::require_placed(text_problems, file);
   fuzz::require(text_problems.count() == json_problems.count(), "both see the same problems");

@@ -28,10 +28,10 @@ void check_texts(Bytes file, const StreamFormat& format) {
   std::string json;
   std::string xml;
   fuzz::require(
-      dump_stream(file, "f", format, DumpStyle::text, fuzz::into(text), text_problems).has_value(),
+      dump_stream(file, "f", format, DumpStyle::kText, fuzz::into(text), text_problems).has_value(),
       "dump");
   fuzz::require(
-      dump_stream(file, "f", format, DumpStyle::json, fuzz::into(json), json_problems).has_value(),
+      dump_stream(file, "f", format, DumpStyle::kJson, fuzz::into(json), json_problems).has_value(),
       "dump --json");
   fuzz::require(expand_events(file, "f", format, {}, fuzz::into(xml), xml_problems).has_value(),
                 "expand_events");
@@ -92,7 +92,7 @@ void check_stream(Bytes file, const StreamFormat& format) {
     ProblemLog none;
     std::string text;
     const Result<void> done =
-        dump_stream(as_bytes(out), "f", {to, 0, true}, DumpStyle::text, fuzz::into(text), none);
+        dump_stream(as_bytes(out), "f", {to, 0, true}, DumpStyle::kText, fuzz::into(text), none);
     // A text without an end stays without it, a recorder's losses stay lost, and records that
     // depend on a damaged one may be dropped with it.
     fuzz::require(done.has_value() && (none.lost_bytes() == 0 || problems.lost_bytes() != 0),

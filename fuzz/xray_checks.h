@@ -30,9 +30,9 @@ inline void check_binary(Bytes file) {
   ProblemLog json_problems;
   std::string text;
   std::string json;
-  require(xray::dump_trace(file, "f", DumpStyle::text, into(text), text_problems).has_value(),
+  require(xray::dump_trace(file, "f", DumpStyle::kText, into(text), text_problems).has_value(),
           "dump");
-  require(xray::dump_trace(file, "f", DumpStyle::json, into(json), json_problems).has_value(),
+  require(xray::dump_trace(file, "f", DumpStyle::kJson, into(json), json_problems).has_value(),
           "dump --json");
   require_placed(text_problems, file);
   require(text_problems.count() == json_problems.count(), "both styles see the same problems");
@@ -64,7 +64,7 @@ inline std::string check_binary_conversion(Bytes file, std::string_view to) {
   if (std::ranges::equal(as_bytes(out), file)) return out;
   ProblemLog problems;
   std::string text;
-  require(xray::dump_trace(as_bytes(out), "f", DumpStyle::text, into(text), problems).has_value(),
+  require(xray::dump_trace(as_bytes(out), "f", DumpStyle::kText, into(text), problems).has_value(),
           "a converted file can be read");
   require(problems.count() == 0, "a converted file is whole");
   return out;

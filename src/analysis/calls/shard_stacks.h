@@ -146,7 +146,11 @@ class ResumeStacks : public IgnoreEvents {
   void on(const HandleEvent& event) { pass_on(event); }
 
  private:
-  bool skips() { return skip_ != 0 && skip_-- != 0; }
+  bool skips() {
+    if (skip_ == 0) return false;
+    --skip_;
+    return true;
+  }
   template <typename Event>
   void pass_on(const Event& event) {
     if (!skips()) to_.on(event);

@@ -43,7 +43,7 @@ int dump(const DumpOptions& options, const ByteSink& sink) {
           RecordFilter* chosen) -> Result<void> {
         problems.merge(file.problems());
         if (reading.strict) reading.read->push_back(file.share());
-        DumpStyle style = (reading.json ? DumpStyle::json : DumpStyle::text).only(options.record);
+        DumpStyle style = (reading.json ? DumpStyle::kJson : DumpStyle::kText).only(options.record);
         RecordTable table;
         // A description has kinds of its own.
         if (reading.csv || (!options.record.empty() && !format.takes_description)) {

@@ -104,7 +104,7 @@ Result<void> print_records(const Recording& recording, const ReadingOptions& rea
   for (size_t i = 0; i < recording.file_count(); ++i) {
     ProblemLog same_again;  // the report prints them
     const Result<void> done = recording.format().dump(recording.input(i), reading.open_options(),
-                                                      DumpStyle::text, sink, same_again, nullptr);
+                                                      DumpStyle::kText, sink, same_again, nullptr);
     if (!done) return done;
   }
   print("\n");

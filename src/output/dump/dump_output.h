@@ -27,8 +27,8 @@ struct DumpStyle {
   const RecordTable* table = nullptr;    // csv: of that kind
   RecordCollector* collector = nullptr;  // declare
 
-  static const DumpStyle text;
-  static const DumpStyle json;
+  static const DumpStyle kText;
+  static const DumpStyle kJson;
   // `table` outlives the dump.
   static DumpStyle csv(const RecordTable& table) {
     return {Kind::csv, table.record, &table, nullptr};
@@ -42,8 +42,8 @@ struct DumpStyle {
     return style;
   }
 };
-inline constexpr DumpStyle DumpStyle::text{Kind::text};
-inline constexpr DumpStyle DumpStyle::json{Kind::json};
+inline constexpr DumpStyle DumpStyle::kText{Kind::text};
+inline constexpr DumpStyle DumpStyle::kJson{Kind::json};
 
 // The header line of a table in CSV.
 std::string csv_header(const RecordTable& table);

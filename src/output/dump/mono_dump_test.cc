@@ -30,7 +30,7 @@ std::string dumped(const testing::MonoSample& sample, DumpStyle style) {
 // dump prints the expected text of each golden file: every event of every version, field by field.
 TEST(MonoDump, GoldenFiles) {
   for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
-    const std::string text = dumped(sample, DumpStyle::text);
+    const std::string text = dumped(sample, DumpStyle::kText);
     EXPECT_EQ(testing::golden("mono/" + sample.name + ".txt", text), text) << sample.name;
     for (const char c : text) {
       ASSERT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << sample.name;
@@ -40,8 +40,8 @@ TEST(MonoDump, GoldenFiles) {
 
 TEST(MonoDump, JsonLinesHaveTheSameEventsAsTheText) {
   for (const testing::MonoSample& sample : testing::valid_mono_samples()) {
-    std::istringstream text(dumped(sample, DumpStyle::text));
-    std::istringstream json(dumped(sample, DumpStyle::json));
+    std::istringstream text(dumped(sample, DumpStyle::kText));
+    std::istringstream json(dumped(sample, DumpStyle::kJson));
     std::string text_line;
     std::string json_line;
     while (std::getline(text, text_line)) {

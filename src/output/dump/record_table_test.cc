@@ -57,7 +57,7 @@ TEST(RecordTable, CsvHasTheChosenRecordsOnly) {
     text += block;
     return {};
   };
-  const auto csv = [&](RecordTable table) {
+  const auto csv = [&](const RecordTable& table) {
     text = csv_header(table);
     DumpOutput out(DumpStyle::csv(table), sink);
     print_all(out);
@@ -72,7 +72,7 @@ TEST(RecordTable, CsvHasTheChosenRecordsOnly) {
   EXPECT_EQ(csv(tables[0]), "offset,id,list,more\n1,1,,change=-1\n2,2,,\n");
 
   text.clear();
-  DumpOutput out(DumpStyle(DumpStyle::json).only("Note"), sink);
+  DumpOutput out(DumpStyle(DumpStyle::kJson).only("Note"), sink);
   print_all(out);
   EXPECT_TRUE(out.finish());
   EXPECT_EQ(text, "{\"offset\":3,\"record\":\"Note\",\"id\":\"=1, \\\"x\\\"\"}\n");

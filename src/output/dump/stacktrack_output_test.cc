@@ -36,7 +36,7 @@ TEST(StacktrackOutput, GoldenFiles) {
   for (const Sample& sample : testing::stacktrack_samples()) {
     const std::string path = "stacktrack/" + sample.name;
     EXPECT_TRUE(testing::golden(path, sample.bytes) == sample.bytes) << path;
-    const std::string dump = dumped(sample, DumpStyle::text);
+    const std::string dump = dumped(sample, DumpStyle::kText);
     EXPECT_EQ(testing::golden(path + ".txt", dump), dump);
     std::string xml;
     ProblemLog problems;
@@ -48,7 +48,7 @@ TEST(StacktrackOutput, GoldenFiles) {
 
 TEST(StacktrackOutput, JsonHasOneObjectALine) {
   for (const Sample& sample : testing::stacktrack_samples()) {
-    std::istringstream lines(dumped(sample, DumpStyle::json));
+    std::istringstream lines(dumped(sample, DumpStyle::kJson));
     std::string line;
     size_t count = 0;
     for (; std::getline(lines, line); ++count) {

@@ -34,7 +34,7 @@ TEST(XrayDump, GoldenFiles) {
   for (const testing::Sample& sample : testing::all_samples()) {
     const std::string path = "xray/" + sample.name;
     EXPECT_TRUE(testing::golden(path, sample.bytes) == sample.bytes) << path;
-    const Dumped dump = dumped(sample, DumpStyle::text);
+    const Dumped dump = dumped(sample, DumpStyle::kText);
     EXPECT_EQ(testing::golden(path + ".txt", dump.text), dump.text) << path;
     EXPECT_EQ(dump.problems.count() == 0, dump.text.find(" Problem ") == std::string::npos) << path;
     if (sample.valid) {
@@ -45,8 +45,8 @@ TEST(XrayDump, GoldenFiles) {
 
 TEST(XrayDump, JsonLinesHaveTheSameRecordsAsTheText) {
   for (const testing::Sample& sample : testing::all_samples()) {
-    std::istringstream text(dumped(sample, DumpStyle::text).text);
-    std::istringstream json(dumped(sample, DumpStyle::json).text);
+    std::istringstream text(dumped(sample, DumpStyle::kText).text);
+    std::istringstream json(dumped(sample, DumpStyle::kJson).text);
     std::string text_line;
     std::string json_line;
     while (std::getline(text, text_line)) {
@@ -66,7 +66,7 @@ TEST(XrayDump, JsonLinesHaveTheSameRecordsAsTheText) {
 TEST(XrayDump, JsonKeepsPayloadsWhole) {
   const testing::Sample sample{
       "name\n\x1b.fdr", testing::FdrBuilder(5).buffer({.tsc = 7}).custom("\xff\x00", 3).bytes()};
-  std::istringstream lines(dumped(sample, DumpStyle::json).text);
+  std::istringstream lines(dumped(sample, DumpStyle::kJson).text);
   std::string line;
   std::getline(lines, line);
   EXPECT_EQ(nlohmann::json::parse(line).at("file"), sample.name);
@@ -84,7 +84,7 @@ TEST(XrayDump, Yaml) {
       "---\nheader: { version: 5, type: 1, cycle-frequency: 9 }\nrecords:\n"
       "  - { type: 0, func-id: 3, function: \"a\\e\", args: [ 7, 8 ], cpu: 1, thread: 2, "
       "kind: function-enter-arg, tsc: 5 }\n  - { type: 0 }\n"};
-  const Dumped dump = dumped(sample, DumpStyle::text);
+  const Dumped dump = dumped(sample, DumpStyle::kText);
   EXPECT_EQ(
       dump.text,
       "         0 FileHeader format=xray-yaml version=5 cycle_frequency=9\n"
@@ -92,7 +92,7 @@ TEST(XrayDump, Yaml) {
       "cpu=1 arguments=[7,8]\n"
       "       183 Problem kind=corruption in=\"Record\" message=\"lacks a required key; skipped\" "
       "lost_bytes=0\n");
-  std::istringstream lines(dumped(sample, DumpStyle::json).text);
+  std::istringstream lines(dumped(sample, DumpStyle::kJson).text);
   std::string line;
   std::getline(lines, line);
   std::getline(lines, line);
@@ -101,7 +101,7 @@ TEST(XrayDump, Yaml) {
 
 TEST(XrayDump, TextHasNoControlCharacters) {
   for (const testing::Sample& sample : testing::all_samples()) {
-    for (const DumpStyle style : {DumpStyle::text, DumpStyle::json}) {
+    for (const DumpStyle style : {DumpStyle::kText, DumpStyle::kJson}) {
       for (const char c : dumped(sample, style).text) {
         ASSERT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << sample.name;
       }

@@ -146,7 +146,7 @@ class ChromeExport : public TextExport {
   }
   Result<void> finish(const ShardContext& shard, Sink& sink);
   // Entries after those of the calls, each preceded by a comma.
-  void add_entries(std::string entries) { entries_ += entries; }
+  void add_entries(const std::string& entries) { entries_ += entries; }
   Result<void> end() {
     const Result<void> written = write_entries(entries_);
     return written ? out_.write("\n]}\n") : written;
