@@ -20,6 +20,8 @@ find_package(OpenSSL REQUIRED)
 find_package(Boost 1.74 REQUIRED)  # headers only: Asio and Beast
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)
+pkg_check_modules(lz4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(elf REQUIRED IMPORTED_TARGET libelf)
 pkg_check_modules(dw REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)

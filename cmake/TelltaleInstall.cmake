@@ -69,6 +69,8 @@ install(DIRECTORY ${telltale_schemas}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tell
 foreach(debugger gdb lldb)
   install(FILES ${PROJECT_SOURCE_DIR}/debuggers/${debugger}/telltale_paths.py DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/${debugger})
 endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/telltale_spark DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/python
+        FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 # The completions come from the command line, too.
 set(telltale_completions ${PROJECT_BINARY_DIR}/completions)
 file(MAKE_DIRECTORY ${telltale_completions})

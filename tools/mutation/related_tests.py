@@ -25,17 +25,18 @@ RELATED = {
     "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import",
                                "script:test_stacktrack"],
     "src/formats/csi": ["unit:formats_csi", "replay:csi_path_metadata", "unit:import", "script:test_paths"],
-    "src/import/csi": ["unit:import", "replay:core_file", "script:test_paths",
+    "src/import/csi": ["unit:import", "replay:core_file", "replay:debugger_text", "script:test_paths",
+                       "script:test_paths_without_dwarf", "script:test_frame_coverage",
                        "script:test_path_sources", "script:test_debugger_text"],
-    "src/analysis/isolation": ["unit:analysis", "script:test_isolate", "script:test_isolate_calls"],
+    "src/analysis/isolation": ["unit:analysis", "script:test_isolate_builds", "script:test_isolate", "script:test_isolate_calls", "script:test_isolate_values"],
     "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store", "script:test_collect_send"],
-    "src/report/paths": ["unit:report", "script:test_paths", "script:test_coverage"],
+    "src/report/paths": ["unit:report", "script:test_paths", "script:test_coverage", "script:test_path_pages"],
     "src/analysis/paths": ["unit:analysis", "script:test_paths"],
-    "src/cli/study": ["script:test_study", "script:test_isolate", "unit:cli"],
+    "src/cli/study": ["script:test_study", "script:test_study_paths", "script:test_isolate", "unit:cli"],
     "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths"],
     "src/program": ["unit:program", "replay:instrumentation_map", "unit:import", "tour", "script:test_sites",
                     "script:test_reliability_names", "script:test_sampler_tools", "script:test_paths",
-                    "script:test_path_sources", "script:test_symbols", "replay:core_file"],
+                    "script:test_path_sources", "script:test_symbols", "script:test_path_crash_points", "replay:core_file"],
     "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "script:test_record_filters",
                   *VIEWS],
     "src/import": ["unit:import", "unit:analysis", "script:test_record_filters", *VIEWS,
@@ -46,17 +47,16 @@ RELATED = {
     "src/output": ["unit:output", "unit:import", *VIEWS, "script:test_record_filters", "script:test_exports",
                    "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
                    "script:test_mono_answers", "script:test_perfetto"],
-    "src/api": [*VIEWS, "script:test_exports", "script:test_install"],
+    "src/api": ["unit:api", *VIEWS, "script:test_exports", "script:test_install"],
     "src/cli": VERBS,
-    "src/report": ["unit:report", *VERBS],
+    "src/report": ["unit:report", "script:test_json_schemas", *VERBS],
     "web": ["web:calls", "web:names", "web:kit", "web:flame", "web:paths", "unit:output", "script:test_flame_page"],
-    "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_recorder_children",
-                     "script:test_xray_recorder_rows"],
+    "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_control",
+                     "script:test_recorder_children", "script:test_xray_recorder_rows"],
     "runtime/stacktrack": ["unit:stacktrack", "script:test_stacktrack_runtime", "script:test_stacktrack_values",
                            "script:test_recorder_children", "script:test_recorder_signals",
                            "script:test_recorder_clocks"],
     "runtime/paths": ["script:test_crash_paths", "script:test_secure_execution"],
-    "runtime/paths": ["script:test_crash_paths"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows",
                         "script:test_sampler_accesses"],
@@ -69,7 +69,8 @@ RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_
 # What scripts run besides the program itself.
 SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "test_reliability_names": ["write_samples"],
                   "test_views": ["make_trace"], "test_stacktrack": RECORDERS, "test_live": RECORDERS,
-                  "test_run": RECORDERS, "test_install": ["all"]}
+                  "test_control": [*RECORDERS, "telltale_json_schemas"],
+                  "test_json_schemas": ["telltale_duckdb"], "test_run": RECORDERS, "test_install": ["all"]}
 # Scripts whose programs map more memory than a mutant may have, or set limits of their own.
 SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)|path|isolate")
 FORMATS = sorted(path.parent.name for path in pathlib.Path(__file__).parents[2].glob("src/formats/*/CMakeLists.txt"))
@@ -110,7 +111,7 @@ class Tests:
         if re.search(r"recorder|stacktrack_", name):
             return ["telltale", *RECORDERS, "forbidden_calls", "stacktrack_programs"]
         if re.search(r"sampler_(?!tools|answers)|path|isolate", name):
-            return ["telltale", "telltale_cc", "forbidden_calls"]
+            return ["telltale", "telltale_cc", "forbidden_calls", "telltale_duckdb"]
         return ["telltale"]
 
     def run(self, test, tree, seconds):
