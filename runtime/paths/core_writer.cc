@@ -21,7 +21,9 @@ extern "C" __attribute__((weak, visibility("hidden"))) const char telltale_paths
 namespace telltale::paths {
 namespace {
 
-constexpr uint64_t kRedZone = 128;  // below the stack pointer, of functions that call nothing
+// Below the stack pointer: what functions that call nothing use, and, while a function returns, its
+// variables.
+constexpr uint64_t kBelowStackPointer = 1024;
 // The innermost bytes of a stack that are kept.
 constexpr uint64_t kCrashedStackBytes = 64 * 1024;
 constexpr uint64_t kOtherStackBytes = 16 * 1024;
@@ -376,7 +378,8 @@ bool write_core(const char* path, int signal, const siginfo_t& info, const ucont
   for (size_t i = 0; i < work->threads.count; ++i) {
     const Thread& thread = work->threads.all[i];
     work->stacks[i] = {};
-    if (thread.has_registers != 0) work->stacks[i].address = stack_pointer_of(thread) - kRedZone;
+    if (thread.has_registers != 0)
+      work->stacks[i].address = stack_pointer_of(thread) - kBelowStackPointer;
   }
   work->mappings.read(work->stacks, work->threads.count);
   find_segments();

@@ -1,5 +1,6 @@
 #include "begin.h"
 
+#include "call_cost.h"
 #include "hooks.h"
 #include "loader.h"
 #include "side_record.h"
@@ -8,7 +9,6 @@
 #include "trace_file.h"
 
 namespace telltale::recorder {
-namespace {
 
 // The child has only a copy of the parent's memory: no mapping, no other threads.
 void forget_parent() {
@@ -30,11 +30,10 @@ void forget_parent() {
   trace_file.forget();
   side_file.forget();
   trace_path.clear();
+  state.part = 0;
   // The timer thread stayed with the parent.
   if (state.options.clock == ClockKind::sparse) state.options.clock = ClockKind::tsc;
 }
-
-}  // namespace
 
 void begin_recording() {
   if (__atomic_exchange_n(&state.fork_mark->beginning, 1, __ATOMIC_ACQUIRE) != 0) {
@@ -52,6 +51,7 @@ void begin_recording() {
   }
   state.recording = begun;
   choose_hooks();
+  measure_call_cost();
   __atomic_store_n(&state.fork_mark->alive, 1, __ATOMIC_RELEASE);
 }
 

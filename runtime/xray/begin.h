@@ -8,6 +8,10 @@ namespace telltale::recorder {
 // Threads that arrive at the same time wait for the one that opens them. Async-signal-safe.
 void begin_recording();
 
+// In a forked child that has not begun: forgets the parent's recording, threads and locks, but not
+// its settings. Call with all signals blocked and no other thread in the recorder.
+void forget_parent();
+
 // The same if signals are not blocked and `busy` may not be set. In a forked child it must precede
 // anything that reads the files' memory, which is unmapped there, or takes a lock, which another
 // thread of the parent may have held.

@@ -219,6 +219,14 @@ void space_is_gone() {
     state.controls[i].limit = state.controls[i].clock_at = nullptr;
 }
 
+void take_all_buffers() {
+  for (uint32_t i = 0; i < state.controls_used; ++i) {
+    state.controls[i].limit = state.controls[i].clock_at = nullptr;
+    state.controls[i].kind = ControlKind::unregistered;
+  }
+  state.first_unused_control = 0;
+}
+
 void tell_all_left_out() {
   for (uint32_t i = 0; i < state.controls_used; ++i) tell_left_out(state.controls[i]);
 }

@@ -34,6 +34,9 @@ void release_dead_threads();
 // No buffer is available from now on, and the threads' buffers are closed.
 void space_is_gone();
 
+// No thread has a buffer any longer. Events in progress still go to the old ones. Needs the lock.
+void take_all_buffers();
+
 // Adds the filtered events of all threads' buffers to the side record.
 void tell_all_left_out();
 

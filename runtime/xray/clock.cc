@@ -80,7 +80,8 @@ void tell(uint64_t frequency, uint32_t source, uint32_t uncertainty) {
 }
 
 void* tick(void*) {
-  while (state.recording) {
+  const uint32_t epoch = state.epoch;
+  while (state.recording && state.epoch == epoch) {
     const timespec pause{0, kTickNs};
     sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, static_cast<void*>(nullptr));
     __atomic_store_n(&gap_ticks, gap_ticks + 1, __ATOMIC_RELAXED);

@@ -19,6 +19,7 @@ constexpr uint32_t kMostOpenCalls = 1U << 16;
 struct OpenCalls {
   uint32_t depth;
   uint32_t pending;  // calls from here on are not recorded yet, except those left out
+  uint32_t epoch;    // State::epoch when they were entered
   bool busy;
   OpenCall calls[kMostOpenCalls];
 };
@@ -33,8 +34,16 @@ OpenCalls* open_calls() {
   if (thread_state.open_calls == nullptr) {
     thread_state.open_calls = static_cast<OpenCalls*>(sys::map_private(sizeof(OpenCalls)));
     thread_state.waited_ns = waited_ns();
+    if (thread_state.open_calls != nullptr) thread_state.open_calls->epoch = state.epoch;
   }
-  return thread_state.open_calls;
+  OpenCalls* const open = thread_state.open_calls;
+  // Recording was stopped meanwhile: who knows which of these calls have returned.
+  if (__builtin_expect(open != nullptr && open->epoch != state.epoch && !open->busy, 0)) {
+    open->depth = open->pending = 0;
+    open->epoch = state.epoch;
+    thread_state.waited_ns = waited_ns();
+  }
+  return open;
 }
 
 // While the thread has no buffer, record_slowly counts.
@@ -175,7 +184,7 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_tail_exit(u
 
 uint64_t place_of_open_call(uint32_t function, uint64_t place) {
   const OpenCalls* const open = thread_state.open_calls;
-  if (open == nullptr || open->busy) return place;
+  if (open == nullptr || open->busy || open->epoch != state.epoch) return place;
   for (uint32_t i = open->depth; i-- > 0;) {
     if (open->calls[i].function == function) return open->calls[i].stack;
   }

@@ -53,6 +53,7 @@ class FunctionIds {
     Slot* const slot = claim(address);
     if (slot == nullptr) return kUnknown;
     uint32_t kept = __atomic_load_n(&slot->times_16, __ATOMIC_ACQUIRE);
+    if ((__atomic_load_n(&slot->key, __ATOMIC_RELAXED) & kLeftOut) != 0) return kSkipped;
     if (kept != 0) return id_of(kept);
     const uint32_t fresh = make();
     const uint32_t keep = fresh == kSkipped ? kSkippedTimes16 : fresh << 4;
@@ -67,25 +68,34 @@ class FunctionIds {
 
   // Functions in [begin, end) get new ids at their next call: their code was unloaded.
   void forget(uint64_t begin, uint64_t end) {
-    if (slots_ == nullptr || begin >= end) return;
-    // Every slot that an address of the range can have; the whole table if that is shorter.
-    const size_t span = ((end - begin) >> kGrain) + 2 + kMaxTries;
-    const size_t count = span < kSlots ? span : kSlots;
-    for (size_t i = 0; i < count; ++i) {
-      Slot& slot = slots_[(first_slot(begin) + i) & (kSlots - 1)];
-      const uint64_t address = __atomic_load_n(&slot.key, __ATOMIC_RELAXED) & ~kNotNumbered;
-      if (address < begin || address >= end) continue;
+    for_each_slot(begin, end, [](Slot& slot, uint64_t address) {
       __atomic_store_n(&slot.key, address | kNotNumbered, __ATOMIC_RELAXED);
       __atomic_store_n(&slot.times_16, 0, __ATOMIC_RELEASE);
-    }
+    });
+  }
+
+  // Decides anew whether the function at `address` is skipped. One that has an id keeps it, so that
+  // a call that looks the function up meanwhile gets this id and no other. Of an address without a
+  // place in the table, the next call decides, unless it is skipped and `claims`. Not from two
+  // threads at once.
+  void choose(uint64_t address, bool chosen, bool claims) {
+    Slot* const slot = claims && !chosen ? claim(address) : known(address);
+    if (slot != nullptr) choose_slot(*slot, address, chosen);
+  }
+  // The same for all functions in [begin, end) that have a place in the table.
+  void choose_all(uint64_t begin, uint64_t end, bool chosen) {
+    for_each_slot(begin, end,
+                  [chosen](Slot& slot, uint64_t address) { choose_slot(slot, address, chosen); });
   }
 
  private:
   struct Slot {
-    uint64_t key;       // an address, with kNotNumbered while it has no id; 0: free
+    uint64_t key;       // an address, with a mark while calls are not recorded; 0: free
     uint32_t times_16;  // the id as records contain it; 0: none yet
   };
-  static constexpr uint64_t kNotNumbered = uint64_t{1} << 63;
+  static constexpr uint64_t kNotNumbered = uint64_t{1} << 63;  // it has no id
+  static constexpr uint64_t kLeftOut = uint64_t{1} << 62;      // it has one, but is skipped now
+  static constexpr uint64_t kMarks = kNotNumbered | kLeftOut;
   static constexpr uint32_t kSkippedTimes16 = 1;
   static constexpr size_t kSlots = size_t{1} << 20;
   static constexpr size_t kMaxTries = 256;
@@ -98,8 +108,10 @@ class FunctionIds {
     for (size_t at = first_slot(address), tries = 0; tries < kMaxTries; ++at, ++tries) {
       const Slot& slot = slots_[at & (kSlots - 1)];
       const uint64_t found = __atomic_load_n(&slot.key, __ATOMIC_RELAXED);
-      if ((found & ~kNotNumbered) == address)
+      if ((found & ~kMarks) == address) {
+        if ((found & kLeftOut) != 0) return kSkipped;
         return id_of(__atomic_load_n(&slot.times_16, __ATOMIC_ACQUIRE));
+      }
       if (found == 0) return kUnknown;
     }
     return kUnknown;
@@ -116,11 +128,45 @@ class FunctionIds {
       uint64_t found = 0;
       if (__atomic_compare_exchange_n(&slot.key, &found, address | kNotNumbered, false,
                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
-          (found & ~kNotNumbered) == address) {
+          (found & ~kMarks) == address) {
         return &slot;
       }
     }
     return nullptr;
+  }
+
+  Slot* known(uint64_t address) const {
+    if (slots_ == nullptr) return nullptr;
+    for (size_t at = first_slot(address), tries = 0; tries < kMaxTries; ++at, ++tries) {
+      Slot& slot = slots_[at & (kSlots - 1)];
+      const uint64_t found = __atomic_load_n(&slot.key, __ATOMIC_RELAXED);
+      if ((found & ~kMarks) == address) return &slot;
+      if (found == 0) return nullptr;
+    }
+    return nullptr;
+  }
+
+  static void choose_slot(Slot& slot, uint64_t address, bool chosen) {
+    const uint32_t kept = __atomic_load_n(&slot.times_16, __ATOMIC_ACQUIRE);
+    if (kept != 0 && kept != kSkippedTimes16) {
+      __atomic_store_n(&slot.key, chosen ? address : address | kLeftOut, __ATOMIC_RELEASE);
+    } else {
+      __atomic_store_n(&slot.times_16, chosen ? 0 : kSkippedTimes16, __ATOMIC_RELEASE);
+    }
+  }
+
+  // Calls use(slot, address) for the addresses in [begin, end) that have a slot.
+  template <typename Use>
+  void for_each_slot(uint64_t begin, uint64_t end, Use use) {
+    if (slots_ == nullptr || begin >= end) return;
+    // Every slot that an address of the range can have; the whole table if that is shorter.
+    const size_t span = ((end - begin) >> kGrain) + 2 + kMaxTries;
+    const size_t count = span < kSlots ? span : kSlots;
+    for (size_t i = 0; i < count; ++i) {
+      Slot& slot = slots_[(first_slot(begin) + i) & (kSlots - 1)];
+      const uint64_t address = __atomic_load_n(&slot.key, __ATOMIC_RELAXED) & ~kMarks;
+      if (address >= begin && address < end && address != 0) use(slot, address);
+    }
   }
 
   Slot* slots_;

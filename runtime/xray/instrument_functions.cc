@@ -24,9 +24,13 @@ __attribute__((noinline, cold)) uint32_t id_of_new(uint64_t address) {
   const sys::BlockSignals blocked;
   const uint32_t busy = thread_state.busy;
   thread_state.busy = 1;
+  const uint32_t epoch = __atomic_load_n(&state.epoch, __ATOMIC_ACQUIRE);
   const uint32_t id = ids.assign(address, [address] {
     return is_function_chosen(address) ? assign_function_id(address) : FunctionIds::kSkipped;
   });
+  // The filters may have changed meanwhile.
+  if (__atomic_load_n(&state.epoch, __ATOMIC_ACQUIRE) != epoch)
+    ids.choose(address, is_function_chosen(address), false);
   thread_state.busy = busy;
   return id;
 }
@@ -143,6 +147,22 @@ bool leave_out_unchosen(const ElfFile& file, uint64_t bias, const char* function
       ids.assign(bias + address, [] { return FunctionIds::kSkipped; });
   });
   return true;
+}
+
+bool choose_called_functions(const ElfFile& file, uint64_t bias, uint64_t begin, uint64_t end,
+                             const char* functions) {
+  ids.choose_all(begin, end, *functions == '\0' || *functions == '!');
+  if (*functions == '\0' || !file.valid() || !ids.reserve()) return false;
+  const bool calls = calls_hook(file);
+  // Of several names of a function, one that is excluded excludes it.
+  const auto choose = [&](bool chosen) {
+    file.for_each_function([&](const char* name, uint64_t address) {
+      if (is_chosen(functions, name) == chosen) ids.choose(bias + address, chosen, calls);
+    });
+  };
+  choose(true);
+  choose(false);
+  return calls;
 }
 
 void forget_called_functions(uint64_t begin, uint64_t end) { ids.forget(begin, end); }

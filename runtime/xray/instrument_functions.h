@@ -15,6 +15,10 @@ void choose_call_hooks();
 // run-time address minus that of the file. False: the object was not built for the hooks; nothing
 // was done.
 bool leave_out_unchosen(const ElfFile& file, uint64_t bias, const char* functions);
+// Decides anew which functions of the object at [begin, end) are excluded, for a list that has
+// changed; returned as by leave_out_unchosen. Not from two threads at once.
+bool choose_called_functions(const ElfFile& file, uint64_t bias, uint64_t begin, uint64_t end,
+                             const char* functions);
 // The code at [begin, end) was unloaded: functions called there later are different ones.
 void forget_called_functions(uint64_t begin, uint64_t end);
 

@@ -424,6 +424,21 @@ int patch_functions(const char* glob, bool on) {
   return patched;
 }
 
+void choose_functions(const char* list) {
+  const sys::BlockSignals blocked;
+  const Locked locked(objects.lock);
+  copy_bytes(state.options.functions, list, text_length(list) + 1);
+  // A thread that decides about a function by the old list notices it.
+  __atomic_fetch_add(&state.epoch, 1, __ATOMIC_ACQ_REL);
+  for (uint32_t i = 0; i < objects.count; ++i) {
+    Object& object = objects.list[i];
+    if (!object.loaded) continue;
+    const ElfFile file(object.record.flags != 0 ? "/proc/self/exe" : object.path.c_str());
+    object.unchosen_left_out = choose_called_functions(
+        file, object.record.bias, object.record.begin, object.record.end, state.options.functions);
+  }
+}
+
 int patch_chosen(bool on) { return patch_functions(on ? state.options.functions : "", on); }
 
 void on_loader_event() {

@@ -21,6 +21,11 @@ bool has_sleds();
 int patch_functions(const char* glob, bool on);
 int patch_chosen(bool on);
 
+// Replaces the option `functions` by `list`, which takes effect when functions are patched next
+// and, for functions that are known by address, at their next call. Not async-signal-safe; other
+// threads may run.
+void choose_functions(const char* list);
+
 // Whether the option `functions` selects the function at a run-time address. Inlined functions of
 // an object may have their address in another one, which was not built to be recorded. Call with
 // all signals blocked.

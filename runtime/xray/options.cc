@@ -143,6 +143,10 @@ bool set_option(const char* key, const char* value, Options& options) {
     options.crash = same_text(value, "on");
     return options.crash || same_text(value, "off");
   }
+  if (same_text(key, "control")) {
+    options.control = same_text(value, "on");
+    return options.control || same_text(value, "off");
+  }
   if (same_text(key, "waits")) {
     options.waits = same_text(value, "on");
     return options.waits || same_text(value, "off");
@@ -150,11 +154,9 @@ bool set_option(const char* key, const char* value, Options& options) {
   return false;
 }
 
-}  // namespace
-
-bool parse_options(const char* text, Options& options, Text<256>& complaint) {
-  options = Options();
-  if (text == nullptr || same_text(text, "on") || same_text(text, "1")) text = "";
+// Reads `key=value`, separated by commas, of the keys that `allows` returns true for.
+template <typename Allows>
+bool set_options(const char* text, Options& options, Text<256>& complaint, Allows allows) {
   while (*text != '\0') {
     Text<64> key;
     static Text<4096> value{Text<4096>::Zeros{}};  // too large for a small thread's stack
@@ -164,19 +166,37 @@ bool parse_options(const char* text, Options& options, Text<256>& complaint) {
     if (*text == '=') {
       for (++text; *text != '\0' && *text != ','; ++text) value.add(*text);
     }
-    if (value.full() || !set_option(key.c_str(), value.c_str(), options)) {
+    if (value.full() || !allows(key.c_str()) || !set_option(key.c_str(), value.c_str(), options)) {
       complaint.add("not an option: ");
       for (const char* at = begin; at != text; ++at) complaint.add(*at);
       return false;
     }
     if (*text == ',') ++text;
   }
+  return true;
+}
+
+}  // namespace
+
+bool parse_options(const char* text, Options& options, Text<256>& complaint) {
+  options = Options();
+  if (text == nullptr || same_text(text, "on") || same_text(text, "1")) text = "";
+  if (!set_options(text, options, complaint, [](const char*) { return true; })) return false;
   if (options.size == 0)
     options.size = options.mode == Mode::continuous ? kDefaultFileBytes : kDefaultRingBytes;
   if (options.size < options.cell_bytes + xray::kFileHeaderBytes)
     options.size = options.cell_bytes + xray::kFileHeaderBytes;
   if (options.mode == Mode::snapshot && options.signal == 0) options.signal = SIGUSR2;
   return true;
+}
+
+bool parse_filters(const char* text, Options& options, Text<256>& complaint) {
+  options.functions[0] = '\0';
+  options.depth = 0;
+  options.min_ns = 0;
+  return set_options(text, options, complaint, [](const char* key) {
+    return same_text(key, "functions") || same_text(key, "depth") || same_text(key, "min");
+  });
 }
 
 }  // namespace telltale::recorder

@@ -63,6 +63,7 @@ void write_trace_header(std::byte* at, bool in_file) {
   header->flags = xray::kRecorderCounts;
   if (in_file || state.options.version == 1) header->flags |= xray::kRecorderCells;
   if (state.waits) header->flags |= xray::kRecorderWaits;
+  if (state.part > 1) header->flags |= xray::kRecorderResumed;
   header->sparse_interval = static_cast<uint8_t>(state.sparse_interval);
   header->lost = static_cast<uint32_t>(state.side->lost_reentrant);
   state.header = header;
@@ -120,6 +121,7 @@ void write_side_header(SideHeader& side) {
   side.parent_pid = static_cast<uint32_t>(state.parent_pid);
   side.sparse_interval = state.sparse_interval;
   side.cell_bytes = static_cast<uint32_t>(state.options.cell_bytes);
+  side.part = state.part;
   side.committed = sizeof(SideHeader);
 }
 
@@ -194,9 +196,14 @@ bool open_recording() {
                                         state.options.cell_bytes);
   }
   if (state.cells == 0 || !make_ring_lists()) return false;
+  ++state.part;
   open_side_file();
   start_clock();
   write_trace_header(reinterpret_cast<std::byte*>(state.header), in_file);
+  // A thread that was about to open a buffer when the last recording was stopped found no space.
+  const Locked locked(state.lock);
+  take_all_buffers();
+  state.space_gone = false;
   return true;
 }
 
@@ -209,6 +216,21 @@ bool grow_trace(uint32_t cells) {
   const uint64_t all = trace_bytes(state.cells);
   return trace_file.grow(least(all, most(need, trace_file.allocated() + step))) ||
          trace_file.grow(need);
+}
+
+void give_up_files() {
+  const Locked locked(state.lock);
+  // A ring in memory stays mapped, too, but without its pages.
+  if (trace_file.base() == nullptr && state.header != nullptr &&
+      state.header != &state.spare_header) {
+    sys::call(SYS_madvise, state.header, trace_bytes(state.cells), MADV_DONTNEED);
+  }
+  trace_file.retire();
+  side_file.retire();
+  fill_words(&state.spare_side, 0, sizeof(SideHeader) / sizeof(uint64_t));
+  state.side = &state.spare_side;
+  state.header = &state.spare_header;
+  trace_path.clear();
 }
 
 void finish_files(bool exited) {

@@ -14,7 +14,7 @@ namespace telltale::recorder {
 State state = {};
 uint32_t gap_ticks = 0;
 Control unregistered = {};
-__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0, {}, 0};
+__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0, {}, 0, false};
 
 uint64_t clock_now() {
   return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))
@@ -209,6 +209,7 @@ uint64_t reach_of(const Event& event) {
 }
 
 void append(const Event& event) {
+  const uint32_t epoch = __atomic_load_n(&state.epoch, __ATOMIC_RELAXED);
   // Room for a NewCPUId and a TSCWrap before the event.
   const uint64_t most_bytes = event.bytes() + uint64_t{2} * xray::kMetadataRecordBytes;
   if (most_bytes + 8 * xray::kMetadataRecordBytes > state.options.cell_bytes) {
@@ -222,7 +223,9 @@ void append(const Event& event) {
   const uint64_t opened = wait == 0 ? now : thread_state.current->last + 1;
   Control* const control = control_with_room(most_bytes, opened, tail);
   if (control == nullptr || control->kind == ControlKind::starved) {
-    count_lost(state.side->lost_no_space);
+    // Otherwise recording was stopped while the event was on its way.
+    if (state.recording && epoch == __atomic_load_n(&state.epoch, __ATOMIC_RELAXED))
+      count_lost(state.side->lost_no_space);
     return;
   }
   if (control->kind == ControlKind::ignored) {
@@ -261,6 +264,10 @@ void append(const Event& event) {
 }
 
 void append_blocked(const Event& event) {
+  if (__builtin_expect(thread_state.current->kind == ControlKind::measured, 0)) {
+    ++thread_state.current->count;
+    return;
+  }
   if (__builtin_expect(!state.recording, 0)) return;
   if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
     if (thread_state.busy != 0) {

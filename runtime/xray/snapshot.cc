@@ -58,15 +58,11 @@ class Output {
   int64_t bytes_ = 0;
 };
 
-// The buffers of a cell. Its owner may be adding events: each buffer is written up to the extents
-// read once, and these extents are written with it. `parts` counts the written buffers.
-bool write_cell(Output& out, const std::byte* cell, uint64_t& parts) {
-  const auto first = static_cast<uint8_t>(*cell);
-  if (!state.has_extents) {
-    if (first != kNewBufferKind) return true;
-    ++parts;
-    return out.write(cell, state.options.cell_bytes);
-  }
+// Calls use(buffer, head, extents) for the buffers of a cell until it returns false; returns
+// whether it never did. The owner may be adding events: the extents are read once, and the 16 bytes
+// at `head` have these.
+template <typename Use>
+bool for_each_buffer(const std::byte* cell, Use use) {
   uint64_t used = 0;
   while (used + 2 * xray::kMetadataRecordBytes <= state.options.cell_bytes &&
          static_cast<uint8_t>(cell[used]) == kExtentsKind) {
@@ -76,12 +72,27 @@ bool write_cell(Output& out, const std::byte* cell, uint64_t& parts) {
     uint64_t extents;
     __builtin_memcpy(&extents, head + 1, sizeof(extents));
     if (extents > state.options.cell_bytes - used - sizeof(head)) break;
-    if (!out.write(head, sizeof(head)) || !out.write(cell + used + sizeof(head), extents))
-      return false;
+    if (!use(cell + used, head, extents)) return false;
     used += sizeof(head) + extents;
-    ++parts;
   }
   return true;
+}
+
+// Each buffer is written up to the extents read once. `parts` counts the written buffers.
+bool write_cell(Output& out, const std::byte* cell, uint64_t& parts) {
+  if (!state.has_extents) {
+    if (static_cast<uint8_t>(*cell) != kNewBufferKind) return true;
+    ++parts;
+    return out.write(cell, state.options.cell_bytes);
+  }
+  return for_each_buffer(cell,
+                         [&](const std::byte* buffer, const std::byte* head, uint64_t extents) {
+                           constexpr size_t kHead = xray::kMetadataRecordBytes;
+                           if (!out.write(head, kHead) || !out.write(buffer + kHead, extents))
+                             return false;
+                           ++parts;
+                           return true;
+                         });
 }
 
 bool write_cells(Output& out, uint64_t& parts) {
@@ -134,8 +145,9 @@ int64_t write_to(const char* path, bool& exists) {
   return done ? out.bytes() : -1;
 }
 
+bool has_events() { return state.fork_mark->alive != 0 && state.header != &state.spare_header; }
+
 int64_t write_now(const char* path) {
-  if (!state.recording || state.fork_mark->alive == 0) return -1;
   calibrate();
   tell_all_left_out();
   bool exists = false;
@@ -157,15 +169,40 @@ int64_t write_snapshot(const char* path) {
       __atomic_exchange_n(&under_way, 1, __ATOMIC_ACQUIRE) != 0) {
     return -1;
   }
-  const int64_t bytes = write_now(path);
+  const int64_t bytes = state.recording && has_events() ? write_now(path) : -1;
   __atomic_store_n(&under_way, 0, __ATOMIC_RELEASE);
+  return bytes;
+}
+
+bool write_named_snapshot(Path& path) {
+  if (__atomic_exchange_n(&under_way, 1, __ATOMIC_ACQUIRE) != 0) return false;
+  const Path before = trace_path;
+  const bool done = has_events() && write_now(nullptr) >= 0;
+  path = trace_path;
+  // In the other modes the trace is the recording's own file.
+  if (state.options.mode != Mode::snapshot) trace_path = before;
+  __atomic_store_n(&under_way, 0, __ATOMIC_RELEASE);
+  return done;
+}
+
+uint64_t recorded_bytes() {
+  if (!has_events()) return 0;
+  uint64_t bytes = xray::kFileHeaderBytes;
+  const uint32_t cells = __atomic_load_n(&state.cells_used, __ATOMIC_ACQUIRE);
+  if (!state.has_extents) return bytes + cells * state.options.cell_bytes;
+  for (uint32_t i = 0; i < cells; ++i) {
+    for_each_buffer(cell_begin(i), [&](const std::byte*, const std::byte*, uint64_t extents) {
+      bytes += xray::kMetadataRecordBytes + extents;
+      return true;
+    });
+  }
   return bytes;
 }
 
 void write_last_snapshot() {
   __atomic_store_n(&last, 1, __ATOMIC_RELEASE);
   sys::wait_until([] { return __atomic_load_n(&under_way, __ATOMIC_ACQUIRE) == 0; });
-  write_now(nullptr);
+  if (state.recording && has_events()) write_now(nullptr);
 }
 
 }  // namespace telltale::recorder

@@ -1,3 +1,5 @@
+#include "start.h"
+
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <telltale/xray_recorder.h>
@@ -5,6 +7,7 @@
 #include "begin.h"
 #include "cells.h"
 #include "clock.h"
+#include "control.h"
 #include "events.h"
 #include "filter.h"
 #include "hooks.h"
@@ -86,67 +89,134 @@ bool prepare_process() {
 void reset_cells() {
   state.threads_seen = 0;
   state.cells_used = state.closed_first = state.closed_count = state.partial_count = 0;
-  state.space_gone = false;
+  state.space_gone = true;  // until the files are open
   state.header = &state.spare_header;
   state.side = &state.spare_side;
   trace_path.clear();
 }
 
+void keep_watch_flag(bool watched) {
+  if (!watched) __atomic_fetch_or(&state.side->flags, kSideLoaderNotWatched, __ATOMIC_RELAXED);
+}
+
+// The thread is inside the recorder: functions that the recorder calls are not recorded.
+class Busy {
+ public:
+  Busy() : before_(thread_state.busy) { thread_state.busy = 1; }
+  ~Busy() { thread_state.busy = before_; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  uint32_t before_;
+};
+
+bool loader_is_watched = false;
+
+// Where recording did not begin since the fork.
+void forget_parent_if_forked() {
+  if (state.pid == 0 || state.pid == sys::pid()) return;
+  const sys::BlockSignals blocked;
+  forget_parent();
+  state.pid = sys::pid();
+}
+
+// What an earlier recording left; none the first time. Needs the lifecycle lock.
+void give_up_last_recording() {
+  const sys::BlockSignals blocked;
+  give_up_files();
+  const Locked locked(state.lock);
+  take_all_buffers();
+  reset_cells();
+  __atomic_fetch_add(&state.epoch, 1, __ATOMIC_ACQ_REL);
+}
+
 int start(const char* text) {
   static SpinLock lock;
   const Locked locked(lock);
-  if (state.recording) return kNotPossible;
   static Options options;
   Text<256> complaint;
+  if (state.recording) return kNotPossible;
   if (!parse_options(text, options, complaint)) {
     say(complaint.c_str());
     return kNotUnderstood;
   }
-  const uint32_t busy_before = thread_state.busy;
-  thread_state.busy = 1;
+  const Busy busy;
+  if (!prepare_process()) return kNotPossible;
+  const Locked alone(state.fork_mark->lifecycle);
+  if (state.recording) return kNotPossible;
+  forget_parent_if_forked();
+  give_up_last_recording();
   state.options = options;
-  reset_cells();
-  if (prepare_process()) {
-    choose_clock();
-    state.pid = sys::pid();
-    state.recording = true;
-    state.fork_mark->beginning = state.fork_mark->alive = 0;
-    if (state.sparse_interval != 0 && !start_ticking()) {
-      state.options.clock = state.clock = ClockKind::tsc;  // all events timed: as good as sparse
-    }
-    choose_hooks();
-    install_signals();
-    if (options.notes_crashes()) give_signal_stack();
-    scan_objects();
-    const bool watched = watch_loader();
-    patch_chosen(true);
-    const sys::BlockSignals blocked;
-    if (has_sleds() && state.fork_mark->alive == 0) begin_recording();
-    if (!watched) __atomic_fetch_or(&state.side->flags, kSideLoaderNotWatched, __ATOMIC_RELAXED);
+  choose_functions(options.functions);
+  choose_clock();
+  state.pid = sys::pid();
+  state.recording = true;
+  state.fork_mark->beginning = state.fork_mark->alive = 0;
+  if (state.sparse_interval != 0 && !start_ticking()) {
+    state.options.clock = state.clock = ClockKind::tsc;  // all events timed: as good as sparse
   }
-  thread_state.busy = busy_before;
+  choose_hooks();
+  install_signals();
+  if (options.notes_crashes()) give_signal_stack();
+  scan_objects();
+  loader_is_watched = watch_loader();
+  patch_chosen(true);
+  start_control();
+  const sys::BlockSignals blocked;
+  if (has_sleds() && state.fork_mark->alive == 0) begin_recording();
+  keep_watch_flag(loader_is_watched);
   return state.recording ? 0 : kNotPossible;
 }
 
-void stop() {
-  if (!state.recording || state.fork_mark->alive == 0) return;
-  const uint32_t busy_before = thread_state.busy;
-  thread_state.busy = 1;
-  patch_chosen(false);
+// Whether this thread is the one that decides whether a file is opened, of a recording that has
+// none yet.
+bool takes_beginning() {
+  return state.fork_mark->alive == 0 &&
+         __atomic_exchange_n(&state.fork_mark->beginning, 1, __ATOMIC_ACQUIRE) == 0;
+}
+
+// Needs the lifecycle lock; `busy` is set.
+void stop_now() {
+  const sys::BlockSignals blocked;
+  const bool has_files = !takes_beginning();
+  if (has_files) {
+    while (__atomic_load_n(&state.fork_mark->alive, __ATOMIC_ACQUIRE) == 0)
+      sys::call(SYS_sched_yield);
+  } else {
+    forget_parent_if_forked();
+  }
+  // Hooks before sleds: while sleds are changed, one after the other, entries and exits of a
+  // function would not match.
   state.recording = false;
   choose_hooks();
-  {
-    const sys::BlockSignals blocked;
-    finish_files(false);
-    // Events in progress still go to the old buffers; after them threads have none.
-    const Locked locked(state.lock);
-    for (uint32_t i = 0; i < state.controls_used; ++i) {
-      state.controls[i].limit = state.controls[i].clock_at = nullptr;
-      state.controls[i].kind = ControlKind::unregistered;
-    }
-    state.first_unused_control = 0;
-  }
-  thread_state.busy = busy_before;
+  __atomic_store_n(&state.fork_mark->alive, 1, __ATOMIC_RELEASE);
+  patch_chosen(false);
+  if (!has_files) return;
+  state.side->stop_ticks = clock_now();
+  __atomic_fetch_or(&state.side->flags, kSideStopped, __ATOMIC_RELAXED);
+  finish_files(false);
+  const Locked locked(state.lock);
+  space_is_gone();
+  take_all_buffers();
+}
+
+// Needs the lifecycle lock; `busy` is set. False: no file can be written.
+bool start_now() {
+  forget_parent_if_forked();
+  give_up_last_recording();
+  choose_clock();
+  scan_objects();  // objects that were loaded meanwhile
+  patch_chosen(true);
+  const sys::BlockSignals blocked;
+  state.fork_mark->beginning = state.fork_mark->alive = 0;
+  state.recording = true;
+  if (state.sparse_interval != 0 && !start_ticking())
+    state.options.clock = state.clock = ClockKind::tsc;
+  // Sets the hooks, too: all sleds of a function begin to record at once.
+  begin_recording();
+  keep_watch_flag(loader_is_watched);
+  return state.recording;
 }
 
 // Before the program's own constructors, if the linker allows it.
@@ -171,6 +241,38 @@ __attribute__((destructor(101))) void end_by_exit() {
 }
 
 }  // namespace
+
+bool stop_recording() {
+  if (state.fork_mark == nullptr) return false;
+  const Busy busy;
+  const Locked alone(state.fork_mark->lifecycle);
+  if (!state.recording) return false;
+  stop_now();
+  return true;
+}
+
+Started start_recording_again() {
+  const Busy busy;
+  const Locked alone(state.fork_mark->lifecycle);
+  if (state.recording) return Started::already;
+  return start_now() ? Started::yes : Started::no;
+}
+
+bool change_filters(const Options& options) {
+  const Busy busy;
+  const Locked alone(state.fork_mark->lifecycle);
+  const bool was = state.recording;
+  if (was) stop_now();
+  if (was && state.options.mode == Mode::snapshot) {
+    Path path;
+    write_named_snapshot(path);
+  }
+  state.options.depth = options.depth;
+  state.options.min_ns = options.min_ns;
+  choose_functions(options.functions);
+  return !was || start_now();
+}
+
 }  // namespace telltale::recorder
 
 using namespace telltale::recorder;
@@ -178,7 +280,7 @@ using namespace telltale::recorder;
 int telltale_xray_start(const char* options) { return start(options); }
 void telltale_xray_stop(void) {
   begin_if_forked();
-  stop();
+  stop_recording();
 }
 int telltale_xray_is_recording(void) { return state.recording ? 1 : 0; }
 int64_t telltale_xray_snapshot(const char* path) { return write_snapshot(path); }

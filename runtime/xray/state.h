@@ -32,10 +32,11 @@ constexpr uint64_t kMostMarkerDelta = 0xFF'FFFF;
 enum class ControlKind : uint8_t {
   unregistered,  // the thread has no buffer yet
   recording,
-  starved,  // there is no buffer for it; its events are counted
-  ignored,  // not sampled
-  retired,  // closed; interrupted code has yet to count what it claimed there
-  spare,    // was retired; the thread keeps it for its next buffer
+  starved,   // there is no buffer for it; its events are counted
+  ignored,   // not sampled
+  retired,   // closed; interrupted code has yet to count what it claimed there
+  spare,     // was retired; the thread keeps it for its next buffer
+  measured,  // of measure_call_cost: events that are not recorded quickly are only counted
 };
 
 // A thread's buffer. In a forked child all of them are zero (MADV_WIPEONFORK), which means "no
@@ -89,6 +90,7 @@ struct Options {
   bool follow_forks = true;
   bool waits = true;
   bool crash = false;  // notes the faulting thread in the other modes, too
+  bool control = false;
 
   [[nodiscard]] bool notes_crashes() const { return crash || mode == Mode::snapshot; }
 };
@@ -129,7 +131,13 @@ struct SideHeader {
   uint64_t end_monotonic_ns;
   uint64_t user_ns;
   uint64_t system_ns;
-  uint8_t zero[56];
+  // Of recording a call, in thousandths of a tick: between the times of its two events, and before
+  // and after them. 0 both: not measured.
+  uint32_t cost_inside;
+  uint32_t cost_outside;
+  uint64_t stop_ticks;  // when recording was stopped; 0: never
+  uint32_t part;        // 1 for the process's first recording, 2 after it was stopped and started
+  uint8_t zero[36];
 };
 static_assert(sizeof(SideHeader) == 256);
 enum SideFlags : uint32_t {
@@ -138,6 +146,7 @@ enum SideFlags : uint32_t {
   kSideSnapshot = 4,
   kSideLoaderNotWatched = 8,
   kSideNotAllPatched = 16,
+  kSideStopped = 32,
 };
 
 // The trace's header.
@@ -165,6 +174,8 @@ constexpr uint32_t header_bits(uint64_t parts) {
 struct ForkMark {
   uint64_t alive;      // the process's own files are open, or cannot be
   uint64_t beginning;  // a thread is about to open them
+  uint64_t control;    // the control thread runs
+  SpinLock lifecycle;  // recording is being started or stopped
 };
 
 struct State {
@@ -187,6 +198,8 @@ struct State {
   uint64_t min_ticks;
   int pid;
   int parent_pid;
+  uint32_t epoch;  // raised whenever recording starts
+  uint32_t part;   // of this process's recordings, the number of the current one
   uint64_t start_ticks;
   uint64_t start_raw_ns;
   uint64_t start_bracket;  // ticks within which start_raw_ns was read
@@ -232,6 +245,7 @@ struct ThreadState {
   uint32_t same_cpu;             // rseq_cpu points to this if there is no rseq
   char name[kThreadNameBytes];   // as the side record has it
   uint64_t waited_ns;            // of the thread's life, when that was last asked
+  bool has_own_descriptors;      // numbers of descriptors mean other files here: the control thread
 };
 extern __thread ThreadState thread_state TELLTALE_OURS __attribute__((tls_model("initial-exec")));
 extern Control unregistered TELLTALE_OURS;

@@ -1,5 +1,6 @@
 #include "trace_file.h"
 
+#include "state.h"
 #include "syscalls.h"
 
 namespace telltale::recorder {
@@ -68,10 +69,16 @@ bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes)
   // A child must not write to its parent's file.
   if (base_ != nullptr && !sys::failed(sys::call(SYS_madvise, base_, mapped_, MADV_DONTFORK)) &&
       grow(first_bytes)) {
+    if (thread_state.has_own_descriptors) {  // other threads open it themselves
+      sys::call(SYS_close, descriptor_);
+      descriptor_ = -1;
+    }
     return true;
   }
   sys::call(SYS_unlinkat, AT_FDCWD, path, 0);
   if (base_ != nullptr) sys::call(SYS_munmap, base_, mapped_);
+  sys::call(SYS_close, descriptor_);
+  descriptor_ = -1;
   forget();
   return false;
 }
@@ -86,19 +93,61 @@ bool MappedFile::is_ours(int descriptor) const {
          static_cast<size_t>(status.st_size) >= allocated_;
 }
 
-// The program may have closed our descriptor and reused its number for a file of its own.
-int MappedFile::descriptor() {
-  if (is_ours(descriptor_)) return descriptor_;
-  descriptor_ = -1;
+class MappedFile::Use {
+ public:
+  explicit Use(MappedFile& file) : number_(file.descriptor()) {}
+  ~Use() {
+    if (thread_state.has_own_descriptors && number_ >= 0) sys::call(SYS_close, number_);
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  [[nodiscard]] int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+int MappedFile::open_again() const {
   const long opened =
       sys::call(SYS_openat, AT_FDCWD, path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
   if (sys::failed(opened)) return -1;
-  if (is_ours(static_cast<int>(opened))) {
-    descriptor_ = high_descriptor(static_cast<int>(opened));
-    return descriptor_;
-  }
+  if (is_ours(static_cast<int>(opened))) return static_cast<int>(opened);
   sys::call(SYS_close, static_cast<int>(opened));
   return -1;
+}
+
+// The program may have closed our descriptor and reused its number for a file of its own.
+int MappedFile::descriptor() {
+  if (thread_state.has_own_descriptors) return open_again();
+  close_former();
+  if (is_ours(descriptor_)) return descriptor_;
+  const int opened = open_again();
+  descriptor_ = opened < 0 ? -1 : high_descriptor(opened);
+  return descriptor_;
+}
+
+void MappedFile::close_former() {
+  if (former_.descriptor < 0) return;
+  struct stat status;  // not set to zeros as a whole: that would be a call of memset
+  status.st_dev = 0;
+  status.st_ino = 0;
+  if (!sys::failed(sys::call(SYS_fstat, former_.descriptor, &status)) &&
+      status.st_dev == former_.device && status.st_ino == former_.inode) {
+    sys::call(SYS_close, former_.descriptor);
+  }
+  former_.descriptor = -1;
+}
+
+void MappedFile::close_descriptor() {
+  if (descriptor_ < 0) return;
+  if (thread_state.has_own_descriptors) {
+    former_.descriptor = descriptor_;
+    former_.device = device_;
+    former_.inode = inode_;
+  } else if (is_ours(descriptor_)) {
+    sys::call(SYS_close, descriptor_);
+  }
+  descriptor_ = -1;
 }
 
 bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
@@ -118,8 +167,8 @@ bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
 bool MappedFile::grow(size_t bytes) {
   if (bytes <= allocated_) return true;
   if (base_ == nullptr || bytes > mapped_) return false;
-  const int file = descriptor();
-  if (file < 0 || !allocate(file, allocated_, bytes)) return false;
+  const Use file(*this);
+  if (file.number() < 0 || !allocate(file.number(), allocated_, bytes)) return false;
   // Faults pages in together, and detects here if no memory is available.
   const size_t first = allocated_ / kPage * kPage;
   const long touched = sys::call(SYS_madvise, base_ + first, whole_pages(bytes) - first,
@@ -131,15 +180,22 @@ bool MappedFile::grow(size_t bytes) {
 
 void MappedFile::cut(size_t bytes) {
   if (base_ == nullptr || bytes >= allocated_) return;
-  const int file = descriptor();
-  if (file >= 0 && !sys::failed(sys::call(SYS_ftruncate, file, bytes))) allocated_ = bytes;
+  const Use file(*this);
+  if (file.number() >= 0 && !sys::failed(sys::call(SYS_ftruncate, file.number(), bytes)))
+    allocated_ = bytes;
 }
 
 void MappedFile::forget() {
-  if (descriptor_ >= 0 && is_ours(descriptor_)) sys::call(SYS_close, descriptor_);
+  if (!thread_state.has_own_descriptors) close_former();
+  close_descriptor();
   base_ = nullptr;
   mapped_ = allocated_ = 0;
-  descriptor_ = -1;
+}
+
+void MappedFile::retire() {
+  const size_t kept = whole_pages(allocated_);
+  if (base_ != nullptr && kept < mapped_) sys::call(SYS_munmap, base_ + kept, mapped_ - kept);
+  forget();
 }
 
 bool MappedFile::replace_if_holds(const void* address) {

@@ -25,8 +25,11 @@ class MappedFile {
   bool grow(size_t bytes);
   // Releases everything after `bytes`.
   void cut(size_t bytes);
-  // In a forked child, and after stop: gives up the file.
+  // In a forked child: gives up the file.
   void forget();
+  // Before another recording: gives up the file, which has its final size. Its pages stay mapped,
+  // because interrupted hooks may still count events there.
+  void retire();
   // Replaces the mapping by private memory, because the file was truncated under it. Returns
   // whether `address` is in the mapping.
   bool replace_if_holds(const void* address);
@@ -36,8 +39,13 @@ class MappedFile {
   [[nodiscard]] size_t allocated() const { return allocated_; }
 
  private:
+  // A descriptor of the file, for one operation.
+  class Use;
   [[nodiscard]] int descriptor();
+  [[nodiscard]] int open_again() const;
   [[nodiscard]] bool is_ours(int descriptor) const;
+  void close_descriptor();
+  void close_former();
   [[nodiscard]] bool allocate(int descriptor, size_t from, size_t bytes) const;
 
   std::byte* base_ = nullptr;
@@ -46,6 +54,12 @@ class MappedFile {
   int descriptor_ = -1;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
+  // Of a file that was given up by a thread with descriptors of its own: other threads close it.
+  struct {
+    int descriptor = -1;
+    uint64_t device = 0;
+    uint64_t inode = 0;
+  } former_;
   Path path_{Path::Zeros{}};
 };
 
@@ -59,6 +73,8 @@ extern Path trace_path;
 bool open_recording();
 // Makes the file contain `cells` cells. Needs the lock. False: there is no space for them.
 bool grow_trace(uint32_t cells);
+// After a recording was stopped, before another one: the files keep what they have.
+void give_up_files();
 // Truncates the files to their final size at the process's end.
 void finish_files(bool exited);
 
