@@ -164,7 +164,7 @@ std::vector<TraceOptionHelp> trace_option_help() {
        "Keeps mechanisms that say nothing about a function, such as paths without branches."},
       {"-f[no-]trace-legacy-names",
        "Uses the names of csi-cc's debug information for the variables, instead of those of its "
-       "manual."},
+       "manual; each function has all three, from its entry on."},
   };
 }
 

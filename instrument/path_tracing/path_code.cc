@@ -13,6 +13,7 @@
 #include <string>
 
 #include "formats/csi/wire.h"
+#include "model/late_variables.h"
 #include "path_tracing/frame_variables.h"
 #include "path_tracing/path_metadata.h"
 
@@ -33,10 +34,16 @@ class PathCode {
         context_(traced.function.getContext()),
         word_(llvm::Type::getInt64Ty(context_)),
         ring_(llvm::ArrayType::get(word_, options.ring_size)),
+        has_ring_(keeps_ring(traced.numbered, options)),
         is_x86_64_(llvm::Triple(traced.function.getParent()->getTargetTriple()).getArch() ==
                    llvm::Triple::x86_64) {}
 
   llvm::DenseSet<const llvm::Instruction*> run() {
+    if (traced_.sets_late) {
+      const std::vector<PathEdge> edges(traced_.numbered.edges.begin(),
+                                        traced_.numbered.edges.end());
+      late_ = late_variables(static_cast<std::uint32_t>(traced_.block_of_node.size()), edges);
+    }
     // Insertion points, determined before any code is inserted.
     if (traced_.marks_after_calls) mark_after_calls();
     insert_variables();
@@ -63,7 +70,16 @@ class PathCode {
   llvm::ConstantInt* number(std::uint64_t value) const {
     return llvm::ConstantInt::get(word_, value);
   }
-  [[nodiscard]] static bool does_something(const NumberedEdge& edge) {
+  // Whether the sum is not set yet at the source of the edge.
+  [[nodiscard]] bool begins_without_sum(const NumberedEdge& edge) const {
+    return traced_.sets_late && !late_.has_sum[edge.from];
+  }
+  [[nodiscard]] bool sets_sum(const NumberedEdge& edge) const {
+    return begins_without_sum(edge) && edge.to != kExitNode &&
+           (edge.is_back || late_.has_sum[edge.to]);
+  }
+  [[nodiscard]] bool does_something(const NumberedEdge& edge) const {
+    if (begins_without_sum(edge)) return sets_sum(edge);
     return edge.completes || edge.increment != 0;
   }
 
@@ -133,16 +149,20 @@ class PathCode {
 
   // The location of the variables for readers without DWARF, as operands of the assembler.
   void insert_frame_record(llvm::IRBuilder<>& builder) {
+    const char* const places = has_ring_ ? "\t.asciz \"$1\"\n\t.asciz \"$2\"\n\t.asciz \"$0\"\n"
+                                         : "\t.asciz \"\"\n\t.asciz \"\"\n\t.asciz \"$0\"\n";
+    llvm::SmallVector<llvm::Value*, 3> variables = {sum_};
+    if (has_ring_) variables.append({array_, index_});
     llvm::CallInst* const call = insert_assembly(
         builder,
         std::string("77102:\n") + kPushSection + "\t.long 77104f-77103f\n77103:\n\t.byte " +
             std::to_string(static_cast<unsigned>(csi::RecordKind::kFrame)) + "\n\t.quad " +
-            std::to_string(traced_.key) + "\n" + address_ +
-            "\t.asciz \"$0\"\n\t.asciz \"$1\"\n\t.asciz \"$2\"\n77104:\n\t.popsection",
-        {array_, index_, sum_}, "*m,*m,*m");
-    call->addParamAttr(0, llvm::Attribute::get(context_, llvm::Attribute::ElementType, ring_));
-    call->addParamAttr(1, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
-    call->addParamAttr(2, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
+            std::to_string(traced_.key) + "\n" + address_ + places + "77104:\n\t.popsection",
+        variables, has_ring_ ? "*m,*m,*m" : "*m");
+    for (unsigned i = 0; i < variables.size(); ++i) {
+      llvm::Type* const type = llvm::cast<llvm::AllocaInst>(variables[i])->getAllocatedType();
+      call->addParamAttr(i, llvm::Attribute::get(context_, llvm::Attribute::ElementType, type));
+    }
   }
 
   void declare(llvm::IRBuilder<>& builder) {
@@ -156,8 +176,10 @@ class PathCode {
     };
     const csi::VariableNames names =
         options_.legacy_names ? csi::kLegacyVariableNames : csi::kVariableNames;
-    declare_variable(traced_.function, builder, array_, names.array, ring);
-    declare_variable(traced_.function, builder, index_, names.index, word);
+    if (has_ring_) {
+      declare_variable(traced_.function, builder, array_, names.array, ring);
+      declare_variable(traced_.function, builder, index_, names.index, word);
+    }
     declare_variable(traced_.function, builder, sum_, names.sum, word);
   }
 
@@ -165,32 +187,46 @@ class PathCode {
     llvm::BasicBlock& entry = traced_.function.getEntryBlock();
     llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
-    array_ = builder.CreateAlloca(ring_, nullptr, csi::kVariableNames.array);
-    index_ = builder.CreateAlloca(word_, nullptr, csi::kVariableNames.index);
-    sum_ = builder.CreateAlloca(word_, nullptr, csi::kVariableNames.sum);
-    for (llvm::AllocaInst* const variable : {array_, index_, sum_})
+    const auto allocate = [&](llvm::Type* type, const char* name) {
+      llvm::AllocaInst* const variable = builder.CreateAlloca(type, nullptr, name);
       variable->setAlignment(llvm::Align(8));
+      return variable;
+    };
+    if (has_ring_) {
+      array_ = allocate(ring_, csi::kVariableNames.array);
+      index_ = allocate(word_, csi::kVariableNames.index);
+    }
+    sum_ = allocate(word_, csi::kVariableNames.sum);
     // After the function's own variables.
     builder.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
     declare(builder);
-    builder.CreateStore(number(0), index_, true);
-    if (keeps_index_in_register()) {
+    if (has_ring_ && keeps_index_in_register()) {
       index_copy_ = builder.CreateAlloca(word_);
       builder.CreateStore(number(0), index_copy_);
     }
-    builder.CreateStore(number(0), sum_, true);
+    if (!traced_.sets_late) {
+      if (has_ring_) clear_ring(builder);
+      builder.CreateStore(number(0), sum_, true);
+    }
+    insert_frame_record(builder);
+    // Without stores before it, the position may be where the function begins.
+    if (traced_.sets_late) {
+      insert_start(builder, kEntryNode);
+    } else {
+      insert_position(builder, kEntryNode, Phase::kSettled);
+    }
+  }
+
+  void clear_ring(llvm::IRBuilder<>& builder) {
+    builder.CreateStore(number(0), index_, true);
     builder.CreateStore(number(~std::uint64_t{0}), slot(builder, number(options_.ring_size - 1)),
                         true);
-    insert_frame_record(builder);
-    insert_position(builder, kEntryNode, Phase::kSettled);
   }
 
   // Keeps the index in a register, so that the next iteration does not wait for the store. Not in
   // functions where registers may have stale values after longjmp.
-  [[nodiscard]] bool keeps_index_in_register() const {
-    return traced_.is_optimised && !traced_.function.callsFunctionThatReturnsTwice();
-  }
+  [[nodiscard]] bool keeps_index_in_register() const { return traced_.sets_late; }
 
   llvm::Value* slot(llvm::IRBuilder<>& builder, llvm::Value* index) {
     return builder.CreateInBoundsGEP(ring_, array_, {number(0), index});
@@ -220,6 +256,16 @@ class PathCode {
   void insert_edge(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
     // A block that ends the activation is still a position of the program.
     const std::uint32_t next = edge.to == kExitNode ? edge.from : edge.to;
+    if (sets_sum(edge)) {
+      // Readers ignore the variables until the next position.
+      const std::uint64_t known = late_.known_sum[edge.from];
+      if (late_.wants_ring[edge.to]) clear_ring(builder);
+      if (!edge.is_back) {
+        store(builder, number(known + edge.increment), sum_, next, Phase::kSettled);
+        return;
+      }
+      builder.CreateStore(number(known), sum_, true);
+    }
     if (edge.is_back) {
       store_number(builder, edge.exit_increment, edge.increment, next);
     } else if (edge.completes) {
@@ -301,14 +347,16 @@ class PathCode {
   llvm::LLVMContext& context_;
   llvm::IntegerType* word_;
   llvm::ArrayType* ring_;
+  bool has_ring_;
   bool is_x86_64_;
   std::string address_ = address_directive(*traced_.function.getParent(), "77102b");
-  llvm::AllocaInst* array_ = nullptr;
+  llvm::AllocaInst* array_ = nullptr;  // null without a ring, like index_
   llvm::AllocaInst* index_ = nullptr;
   llvm::AllocaInst* sum_ = nullptr;
   llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser: a register copy of index_
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
+  LateVariables late_;  // if the function sets its variables late
 };
 
 }  // namespace

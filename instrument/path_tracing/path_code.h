@@ -20,8 +20,15 @@ struct TracedFunction {
   std::uint64_t first_id = 0;                           // of node 0, in .debug_PT
   std::uint64_t key = 0;                                // of the function's record
   bool marks_after_calls = false;                       // functions may be inlined afterwards
-  bool is_optimised = false;
+  // The variables are set where they are first needed, and the index may have a copy in a register.
+  bool sets_late = false;
 };
+
+// Whether activations have a ring of path numbers and its index. Readers of csi-cc's variables
+// expect them in every function.
+inline bool keeps_ring(const NumberedGraph& numbered, const TraceOptions& options) {
+  return options.legacy_names || stores_numbers(numbered);
+}
 
 // Inserts variables, code and positions. Returns the instructions that .debug_PT prints as -1: one
 // for each store of a path number.

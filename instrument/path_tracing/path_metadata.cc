@@ -10,6 +10,7 @@
 
 #include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
+#include "path_tracing/path_code.h"
 
 namespace telltale::instrument {
 namespace {
@@ -187,7 +188,7 @@ std::string function_record_text(const llvm::Function& function, const NumberedG
                                  std::uint64_t first_id, const TraceOptions& options) {
   std::string text = place_of_function(function);
   text += "paths\t" + std::to_string(numbered.path_count) + "\n";
-  text += "ring\t" + std::to_string(options.ring_size) + "\n";
+  text += "ring\t" + std::to_string(keeps_ring(numbered, options) ? options.ring_size : 0) + "\n";
   if (function.callsFunctionThatReturnsTwice()) text += "flag\tsetjmp\n";
   for (const NumberedEdge& edge : numbered.edges) {
     if (edge.is_back && edge.exit_increment != 0)

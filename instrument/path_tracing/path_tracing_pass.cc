@@ -164,10 +164,15 @@ class PathTracing {
       skip(function, reason);
       return;
     }
-    const std::string record =
+    // After longjmp, registers may have stale values. Readers of csi-cc's variables expect their
+    // values from the entry on.
+    const bool sets_late =
+        is_optimised_ && !unit_.options.legacy_names && !function.callsFunctionThatReturnsTwice();
+    std::string record =
         function_record_text(function, numbered, block_of_node, first_id, unit_.options);
+    if (sets_late) record += "flag\tlate\n";
     const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(
-        {function, numbered, block_of_node, first_id, key, unit_.optimises_later, is_optimised_},
+        {function, numbered, block_of_node, first_id, key, unit_.optimises_later, sets_late},
         unit_.options);
     append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),
                       key, record);
