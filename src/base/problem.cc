@@ -9,6 +9,7 @@
 namespace telltale {
 
 std::string to_string(const Problem& problem) {
+  if (problem.kind == Problem::Kind::estimate) return problem.message;
   std::string text;
   if (!problem.file.empty()) text += problem.file + ": ";
   text += fmt::format("{}{}at byte {}: {}", problem.record, problem.record.empty() ? "" : " ",

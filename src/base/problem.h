@@ -16,6 +16,7 @@ struct Problem {
     loss,        // the input itself reports that something is missing
     by_design,   // missing because the recorder was asked to keep only a part, as a ring does
     oddity,      // readable, but not by the letter of the format
+    estimate,    // nothing is missing: the numbers of an answer are not those of the recording
   };
   Kind kind = Kind::corruption;
   uint64_t offset = 0;  // of the first affected byte, from the start of the file
@@ -27,9 +28,11 @@ struct Problem {
 
 // True for what means damage: a sound recording, whole as it was asked for, has none of it.
 constexpr bool is_damage(Problem::Kind kind) {
-  return kind != Problem::Kind::oddity && kind != Problem::Kind::by_design;
+  return kind != Problem::Kind::oddity && kind != Problem::Kind::by_design &&
+         kind != Problem::Kind::estimate;
 }
 
+// With the place in the file, unless it is an estimate, which has none.
 std::string to_string(const Problem& problem);
 
 // Collects problems: all are counted, and the first `keep` in order of file and offset are kept

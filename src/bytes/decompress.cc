@@ -1,6 +1,8 @@
 #include "bytes/decompress.h"
 
 #include <fmt/format.h>
+#include <lz4frame.h>
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -30,6 +32,13 @@ bool begins_zstd(Bytes in) {
   return magic == ZSTD_MAGICNUMBER ||
          (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
 }
+
+bool begins_with(Bytes in, std::array<uint8_t, 4> magic) {
+  const auto same = [](uint8_t wanted, std::byte is) { return std::byte{wanted} == is; };
+  return in.size() >= magic.size() && std::equal(magic.begin(), magic.end(), in.begin(), same);
+}
+bool begins_xz(Bytes in) { return begins_with(in, {0xfd, '7', 'z', 'X'}); }
+bool begins_lz4(Bytes in) { return begins_with(in, {0x04, 0x22, 0x4d, 0x18}); }
 
 struct Step {
   enum class State : uint8_t { more, end_of_member, damaged, refused };
@@ -134,6 +143,85 @@ class ZstdDecoder final : public StreamDecoder {
   bool output_was_full_ = false;
 };
 
+class XzDecoder final : public StreamDecoder {
+ public:
+  // The library allocates a little more than the window.
+  explicit XzDecoder(uint64_t max_window_bytes) : limit_(max_window_bytes + kOwnBytes) { begin(); }
+  XzDecoder(const XzDecoder&) = delete;
+  XzDecoder& operator=(const XzDecoder&) = delete;
+  ~XzDecoder() override { ::lzma_end(&stream_); }
+
+  Step step(Bytes in, std::span<std::byte> out) override {
+    if (!ready_) return {.state = Step::State::refused, .message = "not enough memory for xz"};
+    stream_.next_in = reinterpret_cast<const uint8_t*>(in.data());
+    stream_.avail_in = in.size();
+    stream_.next_out = reinterpret_cast<uint8_t*>(out.data());
+    stream_.avail_out = out.size();
+    const lzma_ret status = ::lzma_code(&stream_, LZMA_RUN);
+    Step step{.consumed = in.size() - stream_.avail_in, .produced = out.size() - stream_.avail_out};
+    if (status == LZMA_STREAM_END) {
+      step.state = Step::State::end_of_member;
+      begin();
+    } else if (status == LZMA_MEM_ERROR || status == LZMA_MEMLIMIT_ERROR) {
+      step.state = Step::State::refused;
+      step.message = "needs too much memory";
+    } else if (status != LZMA_OK && status != LZMA_BUF_ERROR) {
+      step.state = Step::State::damaged;
+      step.message = status == LZMA_OPTIONS_ERROR ? "an unknown filter" : "the data do not fit";
+    }
+    return step;
+  }
+  [[nodiscard]] bool begins_member(Bytes ahead) const override { return begins_xz(ahead); }
+
+ private:
+  static constexpr uint64_t kOwnBytes = uint64_t{16} << 20;
+  void begin() { ready_ = ::lzma_stream_decoder(&stream_, limit_, 0) == LZMA_OK; }
+
+  uint64_t limit_;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool ready_ = false;
+};
+
+class Lz4Decoder final : public StreamDecoder {
+ public:
+  Lz4Decoder() {
+    if (::LZ4F_isError(::LZ4F_createDecompressionContext(&stream_, LZ4F_VERSION)) != 0)
+      stream_ = nullptr;
+  }
+  Lz4Decoder(const Lz4Decoder&) = delete;
+  Lz4Decoder& operator=(const Lz4Decoder&) = delete;
+  ~Lz4Decoder() override { ::LZ4F_freeDecompressionContext(stream_); }
+
+  Step step(Bytes in, std::span<std::byte> out) override {
+    if (stream_ == nullptr)
+      return {.state = Step::State::refused, .message = "not enough memory for LZ4"};
+    // As for zstd: an error drops the output of the same call. The hint counts a block and the size
+    // of the next one.
+    const size_t wanted = hint_ > kSizeBytes ? hint_ - kSizeBytes : hint_;
+    size_t taken = output_was_full_ ? 0 : std::min(wanted, in.size());
+    size_t made = out.size();
+    const size_t result = ::LZ4F_decompress(stream_, out.data(), &made, in.data(), &taken, nullptr);
+    if (::LZ4F_isError(result) != 0)
+      return {.state = Step::State::damaged, .message = ::LZ4F_getErrorName(result)};
+    output_was_full_ = made == out.size();
+    hint_ = result == 0 ? kHeadBytes : result;
+    Step step{.consumed = taken, .produced = made};
+    if (result == 0) {
+      step.state = Step::State::end_of_member;
+      output_was_full_ = false;
+    }
+    return step;
+  }
+  [[nodiscard]] bool begins_member(Bytes ahead) const override { return begins_lz4(ahead); }
+
+ private:
+  static constexpr size_t kSizeBytes = 4;  // of a block's size
+  static constexpr size_t kHeadBytes = 7;  // of the smallest frame's head
+  ::LZ4F_dctx* stream_ = nullptr;
+  size_t hint_ = kHeadBytes;
+  bool output_was_full_ = false;
+};
+
 Error limit_error(const std::string& name, std::string detail) {
   return Error{Error::Cause::limit, name, {}, std::move(detail), {}};
 }
@@ -141,6 +229,8 @@ Error limit_error(const std::string& name, std::string detail) {
 std::unique_ptr<StreamDecoder> make_decoder(std::string_view compression,
                                             const InputLimits& limits) {
   if (compression == "gzip") return std::make_unique<GzipDecoder>();
+  if (compression == "xz") return std::make_unique<XzDecoder>(limits.max_window_bytes);
+  if (compression == "lz4") return std::make_unique<Lz4Decoder>();
   return std::make_unique<ZstdDecoder>(limits.max_window_bytes);
 }
 
@@ -247,6 +337,8 @@ class Decompression {
 std::string_view compression_of(Bytes beginning) {
   if (begins_gzip(beginning)) return "gzip";
   if (begins_zstd(beginning)) return "zstd";
+  if (begins_xz(beginning)) return "xz";
+  if (begins_lz4(beginning)) return "lz4";
   return {};
 }
 

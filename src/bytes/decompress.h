@@ -13,12 +13,14 @@
 
 namespace telltale {
 
-// "gzip" or "zstd" if the bytes begin such a stream, otherwise empty. Reads the first four bytes.
+// "gzip", "zstd", "xz" or "lz4" if the bytes begin such a stream, otherwise empty. Reads the first
+// four bytes.
 std::string_view compression_of(Bytes beginning);
 
-// Decompresses all members (gzip, RFC 1952) or frames (zstd, RFC 8878) of `in` into `out`. If the
-// stream is truncated, damaged or followed by other bytes, decoding stops and `problems` gets the
-// place. REQUIRES: compression_of returned `compression`. Errors: io, limit.
+// Decompresses all members (gzip, RFC 1952), frames (zstd, RFC 8878; LZ4, its frame format 1.6.4)
+// or streams (xz, its file format 1.1.0) of `in` into `out`. If the stream is truncated, damaged or
+// followed by other bytes, decoding stops and `problems` gets the place. REQUIRES: compression_of
+// returned `compression`. Errors: io, limit.
 Result<void> decompress(std::string_view compression, ByteSource& in, const InputLimits& limits,
                         Spool& out, ProblemLog& problems);
 

@@ -23,10 +23,10 @@ struct InputLimits {
 };
 
 // The bytes of one input, whole and random-access. A regular file of more than a MiB is mapped;
-// standard input, pipes and compressed input (gzip, zstd; by content) are spooled through an
-// unlinked temporary file and mapped, so that they use page cache instead of heap; up to a MiB is
-// kept in memory. Move-only; bytes() is valid during this object's lifetime. docs/design/input.md
-// has details, and what happens if a mapped file is truncated.
+// standard input, pipes and compressed input (gzip, zstd, xz, LZ4; by content) are spooled through
+// an unlinked temporary file and mapped, so that they use page cache instead of heap; up to a MiB
+// is kept in memory. Move-only; bytes() is valid during this object's lifetime.
+// docs/design/input.md has details, and what happens if a mapped file is truncated.
 class InputFile {
  public:
   // `path` "-" is standard input. Errors: io (also if the temporary file's disk is full); limit
@@ -43,7 +43,7 @@ class InputFile {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::string_view compression() const {
     return compression_;
-  }  // "gzip", "zstd" or empty
+  }  // "gzip", "zstd", "xz", "lz4" or empty
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
 
  private:

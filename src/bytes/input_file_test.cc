@@ -82,6 +82,7 @@ TEST_F(InputFileTest, PlainFilesOfEverySizeAreReadAsTheyAre) {
     const std::string plain = noise(size);
     const InputFile file = open(plain);
     EXPECT_EQ(text_of(file), plain) << size;
+    EXPECT_EQ(file.name(), (folder_ / "input").string());
     EXPECT_EQ(file.compression(), "");
     EXPECT_THAT(file.problems().kept(), IsEmpty());
   }
@@ -91,7 +92,8 @@ TEST_F(InputFileTest, CompressedFilesOfEverySizeAreOpened) {
   for (const size_t size : {size_t{0}, size_t{1}, ByteSource::kStepBytes, 2 * kMiB, 5 * kMiB + 7}) {
     const std::string plain = noise(size);
     for (const auto& [packed, name] :
-         {std::pair{gzip(plain), "gzip"}, std::pair{zstd(plain), "zstd"}}) {
+         {std::pair{gzip(plain), "gzip"}, std::pair{zstd(plain), "zstd"},
+          std::pair{xz(plain), "xz"}, std::pair{lz4(plain), "lz4"}}) {
       const InputFile file = open(packed);
       EXPECT_TRUE(text_of(file) == plain) << name << ' ' << size;
       EXPECT_EQ(file.compression(), name);
@@ -111,7 +113,7 @@ TEST_F(InputFileTest, MembersAndFramesFollowOneAnother) {
 }
 
 TEST_F(InputFileTest, JunkBehindTheLastMemberIsAProblem) {
-  for (const std::string& packed : {gzip("trace"), zstd("trace")}) {
+  for (const std::string& packed : {gzip("trace"), zstd("trace"), xz("trace"), lz4("trace")}) {
     const InputFile file = open(packed + "junk!");
     EXPECT_EQ(text_of(file), "trace");
     ASSERT_THAT(file.problems().kept(), SizeIs(1));

@@ -328,6 +328,11 @@ NumberedGraph number_paths(std::span<const FlowBlock> blocks, const NumberingOpt
   return Numbering(blocks).run(options);
 }
 
+bool stores_numbers(const NumberedGraph& graph) {
+  return std::any_of(graph.edges.begin(), graph.edges.end(),
+                     [](const NumberedEdge& edge) { return edge.completes; });
+}
+
 // Kahn's algorithm over the edges that are not back edges.
 bool PathNumbers::sort_nodes(std::uint32_t node_count) {
   std::vector<std::uint32_t> open_predecessors(node_count, 0);

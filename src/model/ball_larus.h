@@ -98,6 +98,10 @@ struct NumberingOptions {
 // does, so that `.debug_PT` is the same text.
 NumberedGraph number_paths(std::span<const FlowBlock> blocks, const NumberingOptions& options = {});
 
+// Whether any edge stores the number of a path. Otherwise an activation needs no ring: it runs a
+// single path, and the sum says which.
+bool stores_numbers(const NumberedGraph& graph);
+
 // How a path begins: with the function (kFromEntry) or with a back edge, an index of an edge.
 using PathStart = std::uint32_t;
 inline constexpr PathStart kFromEntry = std::numeric_limits<std::uint32_t>::max();

@@ -10,6 +10,7 @@
 #include "model/clock.h"
 #include "model/events.h"
 #include "model/function_names.h"
+#include "model/recorder_cost.h"
 
 namespace telltale {
 
@@ -21,6 +22,7 @@ struct EventStream {
   size_t shards = 0;
   std::string process_name = {};  // the program's, without its folder; empty: unknown
   std::string fault = {};         // "SIGSEGV, at address 0x10": it ended the process; empty: no
+  RecorderCost cost = {};         // of recording a call of the thread, measured; may be unknown
 };
 
 // The interface of every importer. play() passes the events of one shard to a sink and adds skipped

@@ -74,9 +74,19 @@ void CoreFile::index_memory() {
     if (segment.type == PT_LOAD && segment.file_size != 0 && segment.offset < bytes_.size())
       memory_.push_back(&segment);
   }
-  // Of several at one address, the largest is found.
-  std::ranges::stable_sort(memory_, {}, [](const ElfSegment* segment) {
-    return std::pair(segment->address, segment->file_size);
+  // Without those that lie in others, the one that begins last before an address reaches farthest.
+  const auto end = [this](const ElfSegment* segment) {
+    return segment->address +
+           std::min<uint64_t>(segment->file_size, bytes_.size() - segment->offset);
+  };
+  std::ranges::sort(memory_, [&](const ElfSegment* one, const ElfSegment* other) {
+    return std::pair(one->address, end(other)) < std::pair(other->address, end(one));
+  });
+  uint64_t reached = 0;
+  std::erase_if(memory_, [&](const ElfSegment* segment) {
+    if (end(segment) <= reached) return true;
+    reached = end(segment);
+    return false;
   });
 }
 

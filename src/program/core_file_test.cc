@@ -74,6 +74,26 @@ TEST(CoreFile, MemoryIsWhatTheSegmentsHave) {
   EXPECT_EQ(core->read_number(0x7ffe2001, 8), std::nullopt);
 }
 
+TEST(CoreFile, MemoryInOverlappingSegmentsIsFound) {
+  const std::string bytes = CoreBuilder()
+                                .memory(0x1004, "4567")
+                                .memory(0x1000, "0123456789abcdef")
+                                .memory(0x1000, "01")
+                                .memory(0x100c, "cdefghij")
+                                .build();
+  ProblemLog problems;
+  const Result<CoreFile> core = CoreFile::read(as_bytes(bytes), "core", problems);
+  ASSERT_TRUE(core);
+  const auto read = [&](uint64_t address, uint64_t size) {
+    const Bytes found = core->memory(address, size);
+    return std::string(reinterpret_cast<const char*>(found.data()), found.size());
+  };
+  EXPECT_EQ(read(0x1001, 4), "1234");
+  EXPECT_EQ(read(0x1005, 6), "56789a");
+  EXPECT_EQ(read(0x1009, 2), "9a");
+  EXPECT_EQ(read(0x100d, 6), "defghi");
+}
+
 TEST(CoreFile, EveryPrefixGivesWhatIsThereAndSaysWhatIsMissing) {
   const std::string bytes = sample();
   constexpr size_t kHeader = 58;  // up to the number of program headers

@@ -16,7 +16,7 @@ namespace telltale {
 namespace {
 
 // What of a mapped file's beginning is looked at: its headers.
-constexpr uint64_t kHeaderBytes = 64 * 1024;
+constexpr uint64_t kElfHeaderBytes = 64 * 1024;
 
 struct GivenFile {
   std::string path;
@@ -54,7 +54,7 @@ Result<GivenFile> read_given(const std::string& path) {
 // Of the mapped file, as far as the core file has its headers.
 std::string mapped_build_id(const CoreFile& core, const CoreMapping& mapping) {
   if (mapping.file_offset != 0) return {};
-  const auto elf = read_elf_segments(core.memory(mapping.begin, kHeaderBytes), mapping.path);
+  const auto elf = read_elf_segments(core.memory(mapping.begin, kElfHeaderBytes), mapping.path);
   if (!elf) return {};
   const uint64_t bias = elf->load_bias(0, mapping.begin);
   for (const ElfSegment& segment : elf->segments) {
@@ -104,8 +104,8 @@ class Search {
   Search(const CoreFile& core, const std::string& core_name, ProblemLog& problems)
       : core_(core), core_name_(core_name), problems_(problems) {}
 
-  Result<CorePrograms> run(const std::vector<std::string>& paths) {
-    for (const std::string& path : paths) {
+  Result<CorePrograms> run(const GivenPrograms& programs) {
+    for (const std::string& path : programs.paths) {
       Result<GivenFile> given = read_given(path);
       if (!given) return std::unexpected(given.error());
       given_.push_back(*std::move(given));
@@ -113,7 +113,7 @@ class Search {
     const std::vector<MappedFile> mapped = mapped_files(core_);
     for (const MappedFile& file : mapped) add(file);
     for (const GivenFile& given : given_) {
-      if (!given.used) return unused(given, mapped);
+      if (!given.used && !programs.may_be_unused) return unused(given, mapped);
     }
     return std::move(found_);
   }
@@ -175,8 +175,7 @@ class Search {
 }  // namespace
 
 Result<CorePrograms> find_core_programs(const CoreFile& core, const std::string& core_name,
-                                        const std::vector<std::string>& given,
-                                        ProblemLog& problems) {
+                                        const GivenPrograms& given, ProblemLog& problems) {
   return Search(core, core_name, problems).run(given);
 }
 

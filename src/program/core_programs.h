@@ -22,12 +22,17 @@ struct CorePrograms {
   std::vector<std::string> debug_files;  // of the given files, those that are separate debug files
 };
 
+// Files of programs, shared objects and separate debug files.
+struct GivenPrograms {
+  std::vector<std::string> paths;
+  bool may_be_unused = false;  // some are of other core files
+};
+
 // Finds the files of what the process had mapped: a given file with the build-id of the mapped one,
 // otherwise the file at its path, if it has that build-id. If the core file does not have a
 // build-id, the file's name decides. Adds what is not found to `problems` as an oddity. Errors: a
-// given file that was not mapped (bad_field) or cannot be read.
+// given file that was not mapped (bad_field; none if it may be unused) or cannot be read.
 Result<CorePrograms> find_core_programs(const CoreFile& core, const std::string& core_name,
-                                        const std::vector<std::string>& given,
-                                        ProblemLog& problems);
+                                        const GivenPrograms& given, ProblemLog& problems);
 
 }  // namespace telltale

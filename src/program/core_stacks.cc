@@ -63,9 +63,9 @@ class CoreStacks::State {
     return {};
   }
 
-  std::vector<ThreadStack> threads() {
+  std::vector<ThreadStack> threads(const FindVariables& find) {
     std::vector<ThreadStack> stacks;
-    frames_.emplace(core_, options_.variables);
+    frames_.emplace(core_, options_.variables, find);
     if (attached_) {
       stacks_ = &stacks;
       dwfl_getthreads(dwfl_, read_thread, this);
@@ -212,7 +212,7 @@ CoreStacks::~CoreStacks() = default;
 Result<CoreStacks> CoreStacks::open(const CoreFile& core, const std::string& core_name,
                                     const CoreStackOptions& options, ProblemLog& problems) {
   const Result<CorePrograms> programs =
-      find_core_programs(core, core_name, options.programs, problems);
+      find_core_programs(core, core_name, {options.programs, options.other_programs}, problems);
   if (!programs) return std::unexpected(programs.error());
   SymbolizerOptions debug_files = options.debug_files;
   debug_files.debug_files.insert(debug_files.debug_files.end(), programs->debug_files.begin(),
@@ -223,7 +223,9 @@ Result<CoreStacks> CoreStacks::open(const CoreFile& core, const std::string& cor
   return CoreStacks(std::move(state));
 }
 
-std::vector<ThreadStack> CoreStacks::threads() const { return state_->threads(); }
+std::vector<ThreadStack> CoreStacks::threads(const FindVariables& find) const {
+  return state_->threads(find);
+}
 
 std::vector<CoreStacks::Section> CoreStacks::sections(std::string_view name,
                                                       ProblemLog& problems) const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,7 @@ struct StackFrame {
   bool inlined = false;      // into the next frame that is not
   std::string symbol;        // of the symbol table
   // Link-time addresses in the module: inside the instruction, and the bounds of the function by
-  // the symbol table; 0: unknown.
+  // the symbol table, without a symbol by the unwind tables; 0: unknown.
   uint64_t address = 0;
   uint64_t function_begin = 0;
   uint64_t function_end = 0;
@@ -40,6 +41,18 @@ struct StackFrame {
   std::string module;     // path of the program or shared object
   std::vector<StackVariable> variables;
 };
+
+// Variables of a function that need no debug information: 64-bit numbers at a distance from a
+// register.
+struct PlacedVariable {
+  std::string name;
+  uint64_t elements = 1;
+  unsigned base = 0;     // number of the register in DWARF
+  int64_t offset = 0;    // from the register
+  uint64_t address = 0;  // link-time: the register has its value of this instruction
+};
+// Those of the function that a frame is of; none: unknown.
+using FindVariables = std::function<std::vector<PlacedVariable>(const StackFrame& frame)>;
 
 struct ThreadStack {
   int64_t tid = 0;
@@ -52,6 +65,7 @@ struct CoreStackOptions {
   // the core file had mapped; others are found where the core file says, if their build-id is that
   // of the core file.
   std::vector<std::string> programs;
+  bool other_programs = false;  // some of these may belong to other core files
   SymbolizerOptions debug_files;
   std::vector<std::string> variables;  // names of those that are read
   size_t most_frames = 10'000;         // of a thread
@@ -62,14 +76,16 @@ struct CoreStackOptions {
 class CoreStacks {
  public:
   // Files that cannot be used go to `problems`. Errors: bad_field if a file of options.programs is
-  // none of the core file's; io; those of read_elf_segments. Holds a reference to `core`.
+  // none of the core file's, without options.other_programs; io; those of read_elf_segments. Holds
+  // a reference to `core`.
   static Result<CoreStacks> open(const CoreFile& core, const std::string& core_name,
                                  const CoreStackOptions& options, ProblemLog& problems);
   CoreStacks(CoreStacks&&) noexcept;
   CoreStacks& operator=(CoreStacks&&) noexcept;
   ~CoreStacks();
 
-  [[nodiscard]] std::vector<ThreadStack> threads() const;
+  // `find` is asked for frames of which the debug information names no variable; may be empty.
+  [[nodiscard]] std::vector<ThreadStack> threads(const FindVariables& find = {}) const;
 
   // A section of a program or of its separate debug file.
   struct Section {

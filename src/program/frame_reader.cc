@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "program/function_scopes.h"
+#include "program/unwind_functions.h"
 
 namespace telltale {
 namespace {
@@ -61,6 +62,67 @@ int64_t extend(uint64_t value, uint64_t size) {
   return static_cast<int64_t>(value << unused) >> unused;
 }
 
+// How the canonical frame address is computed at an address: from which register and distance.
+struct FrameRule {
+  unsigned base = 0;
+  int64_t offset = 0;
+};
+std::optional<FrameRule> frame_rule(Dwfl_Module* module, uint64_t address) {
+  for (const auto tables : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI* cfi = tables(module, &bias);
+    Dwarf_Frame* rules = nullptr;
+    if (cfi == nullptr || dwarf_cfi_addrframe(cfi, address - bias, &rules) != 0) continue;
+    const auto free_rules = owned(rules);
+    Dwarf_Op* operations = nullptr;
+    size_t count = 0;
+    if (dwarf_frame_cfa(rules, &operations, &count) != 0 || count != 1) continue;
+    const Dwarf_Op& rule = operations[0];
+    if (rule.atom == DW_OP_bregx)
+      return FrameRule{.base = static_cast<unsigned>(rule.number),
+                       .offset = static_cast<int64_t>(rule.number2)};
+    if (rule.atom >= DW_OP_breg0 && rule.atom <= DW_OP_breg31)
+      return FrameRule{.base = static_cast<unsigned>(rule.atom - DW_OP_breg0),
+                       .offset = static_cast<int64_t>(rule.number)};
+  }
+  return std::nullopt;
+}
+
+// Registers of x86-64 that a frame keeps for its caller, and the stack pointer.
+bool keeps_value(unsigned number) {
+  constexpr unsigned kRbx = 3;
+  constexpr unsigned kRbp = 6;
+  constexpr unsigned kRsp = 7;
+  constexpr unsigned kR12 = 12;
+  return number == kRbx || number == kRbp || number == kRsp || number >= kR12;
+}
+
+// Where a variable is in a frame.
+struct VariableAddress {
+  std::optional<uint64_t> address;
+  bool by_frame_address = false;
+};
+
+// From the canonical frame address if its place is given by the register that this address is
+// computed from, so that it does not matter what the instructions since then did to the register.
+// In a frame with its own alignment: by the register's value.
+VariableAddress address_of(Dwfl_Module* module, const PlacedVariable& variable,
+                           const LocationContext& context) {
+  Dwarf_Addr bias = 0;
+  if (dwfl_module_getelf(module, &bias) == nullptr) return {};
+  const std::optional<FrameRule> rule = frame_rule(module, variable.address + bias);
+  if (rule && rule->base == variable.base) {
+    if (!context.canonical_frame_address) return {};
+    return {.address = *context.canonical_frame_address - static_cast<uint64_t>(rule->offset) +
+                       static_cast<uint64_t>(variable.offset),
+            .by_frame_address = true};
+  }
+  if (!keeps_value(variable.base)) return {};
+  const std::optional<uint64_t> base = context.read_register(variable.base);
+  if (!base) return {};
+  return {.address = *base + static_cast<uint64_t>(variable.offset)};
+}
+
 }  // namespace
 
 void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames) {
@@ -83,6 +145,9 @@ void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& f
       if (!frame.symbol.empty()) {
         frame.function_begin = frame.address - offset;
         frame.function_end = frame.function_begin + symbol.st_size;
+      } else if (const auto bounds = find_unwind_function(place.module, frame.address)) {
+        frame.function_begin = bounds->begin;
+        frame.function_end = bounds->end;
       }
     }
     const char* file = nullptr;
@@ -92,12 +157,52 @@ void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& f
     place.dwarf = dwfl_module_getdwarf(place.module, &dwarf_bias);
     place.bias = dwarf_bias;
   }
+  const size_t first = frames.size();
+  LocationContext context;
+  if (place.module != nullptr) context = context_of(place, state);
   if (place.dwarf == nullptr) {
     frames.push_back(std::move(frame));
-    return;
+  } else {
+    read_functions(place, context, std::move(frame), frames);
   }
-  LocationContext context = context_of(place, state);
-  read_functions(place, context, std::move(frame), frames);
+  if (find_ && place.module != nullptr)
+    add_placed_variables(place, context, std::span(frames).subspan(first));
+}
+
+// Where the debug information has the variables, it says where they are in the body of the
+// function. While the function returns, its frame base has changed already; the canonical frame
+// address has not.
+void FrameReader::add_placed_variables(const Place& place, const LocationContext& context,
+                                       std::span<StackFrame> frames) const {
+  StackFrame& frame = frames.back();
+  const bool is_inlined =
+      std::ranges::any_of(frames.first(frames.size() - 1),
+                          [](const StackFrame& each) { return !each.variables.empty(); });
+  if (is_inlined) return;
+  const bool has_variables = !frame.variables.empty();
+  for (const PlacedVariable& placed : find_(frame)) {
+    StackVariable variable{.name = placed.name, .values = {}, .missing = {}};
+    const auto [address, by_frame_address] = address_of(place.module, placed, context);
+    if (has_variables && !by_frame_address) continue;
+    constexpr uint64_t kBytes = sizeof(uint64_t);
+    if (!address) {
+      variable.missing = "the unwind tables do not tell where it is";
+    } else if (core_.memory(*address, placed.elements * kBytes).size() !=
+               placed.elements * kBytes) {
+      variable.missing = fmt::format("the core file has no memory at {:#x}", *address);
+    } else {
+      for (uint64_t i = 0; i < placed.elements; ++i) {
+        const auto value = core_.read_number(*address + i * kBytes, kBytes);
+        variable.values.push_back(static_cast<int64_t>(value.value_or(0)));
+      }
+    }
+    const auto same = std::ranges::find(frame.variables, variable.name, &StackVariable::name);
+    if (same == frame.variables.end()) {
+      frame.variables.push_back(std::move(variable));
+    } else {
+      *same = std::move(variable);
+    }
+  }
 }
 
 LocationContext FrameReader::context_of(const Place& place, Dwfl_Frame* state) const {

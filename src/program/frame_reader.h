@@ -3,6 +3,7 @@
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -19,8 +20,10 @@ namespace telltale {
 // debug information of their modules.
 class FrameReader {
  public:
-  FrameReader(const CoreFile& core, std::vector<std::string> variables)
-      : core_(core), variables_(std::move(variables)) {}
+  // `find`: places of variables that hold at every instruction of a function, with debug
+  // information or without it; may be empty.
+  FrameReader(const CoreFile& core, std::vector<std::string> variables, FindVariables find)
+      : core_(core), variables_(std::move(variables)), find_(std::move(find)) {}
 
   // Appends the frames of one physical frame, the innermost first. `state` is at that frame.
   void read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames);
@@ -39,9 +42,13 @@ class FrameReader {
   [[nodiscard]] StackVariable read_variable(const Place& place, std::string name, Dwarf_Die& die,
                                             const LocationContext& context) const;
   [[nodiscard]] LocationContext context_of(const Place& place, Dwfl_Frame* state) const;
+  // `frames`: those of one physical frame.
+  void add_placed_variables(const Place& place, const LocationContext& context,
+                            std::span<StackFrame> frames) const;
 
   const CoreFile& core_;
   std::vector<std::string> variables_;
+  FindVariables find_;
   std::unordered_map<Dwfl_Module*, DwarfUnits> units_;
   std::unordered_map<Dwfl_Module*, DwarfFunctions> functions_;
 };

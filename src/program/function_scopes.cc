@@ -5,7 +5,7 @@
 namespace telltale {
 namespace {
 
-std::string text_or_empty(const char* text) {
+std::string name_or_empty(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
 
@@ -24,7 +24,7 @@ std::string linkage_name_of(Dwarf_Die& function) {
   Dwarf_Attribute attribute;
   const char* name =
       dwarf_formstring(dwarf_attr_integrate(&function, DW_AT_linkage_name, &attribute));
-  return text_or_empty(name != nullptr ? name : dwarf_diename(&function));
+  return name_or_empty(name != nullptr ? name : dwarf_diename(&function));
 }
 
 SourcePlace line_at(Dwarf_Die& unit, uint64_t address) {
@@ -32,7 +32,7 @@ SourcePlace line_at(Dwarf_Die& unit, uint64_t address) {
   Dwarf_Line* row = dwarf_getsrc_die(&unit, address);
   int line = 0;
   if (row == nullptr || dwarf_lineno(row, &line) != 0 || line <= 0) return place;
-  place.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
+  place.file = name_or_empty(dwarf_linesrc(row, nullptr, nullptr));
   place.line = static_cast<uint32_t>(line);
   return place;
 }
@@ -45,7 +45,7 @@ SourcePlace call_of(Dwarf_Die& unit, Dwarf_Die& function) {
   if (dwarf_getsrcfiles(&unit, &files, &count) != 0) return place;
   const uint64_t file = number_of(function, DW_AT_call_file);
   if (file < count)
-    place.file = text_or_empty(dwarf_filesrc(files, static_cast<size_t>(file), nullptr, nullptr));
+    place.file = name_or_empty(dwarf_filesrc(files, static_cast<size_t>(file), nullptr, nullptr));
   return place;
 }
 

@@ -29,8 +29,9 @@ namespace telltale {
 namespace {
 
 constexpr uint64_t kMostStackBytes = uint64_t{16} << 20;
-// What the compiler may use below the stack pointer (System V ABI, AMD64 supplement, 3.2.2).
-constexpr uint64_t kRedZone = 128;
+// What is copied below the stack pointer: the compiler may use 128 bytes (System V ABI, AMD64
+// supplement, 3.2.2), and while a function returns, its variables are there.
+constexpr uint64_t kBelowStackPointer = 1024;
 // ELF header, program headers and build-id are at the beginning of a file.
 constexpr uint64_t kHeaderBytes = 4096;
 
@@ -205,7 +206,8 @@ void copy_stacks(pid_t pid, const std::vector<MemoryRange>& ranges, ProcessSnaps
       return top >= each.begin && top < each.end && each.readable;
     });
     if (range == ranges.end()) continue;
-    const uint64_t begin = std::max({range->begin, top - std::min(top, kRedZone), copied});
+    const uint64_t begin =
+        std::max({range->begin, top - std::min(top, kBelowStackPointer), copied});
     const uint64_t end = std::min(range->end, top + kMostStackBytes);
     if (begin >= end) continue;
     copy_memory(pid, begin, end, snapshot);

@@ -1,9 +1,11 @@
 #include "formats/csi/path_records.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <span>
+#include <system_error>
 
 namespace telltale::csi {
 namespace {
@@ -55,8 +57,10 @@ void read_lines(const std::vector<std::string>& fields, uint32_t block,
 void read_function_line(const std::vector<std::string>& fields, PathFunctionRecord& function) {
   const auto rest = std::span(fields).subspan(1);
   if (fields[0] == "flag" && !rest.empty() && rest[0] == "setjmp") function.calls_setjmp = true;
+  if (fields[0] == "flag" && !rest.empty() && rest[0] == "late") function.sets_late = true;
   const auto number = rest.empty() ? std::nullopt : parse_number(rest[0]);
   if (!number) return;
+  if (fields[0] == "ring") function.ring_size = *number;
   if (fields[0] == "scope" && rest.size() >= 3)
     function.scopes.push_back({.number = *number, .file = rest[1], .function = rest[2]});
   if (fields[0] == "lines") read_lines(fields, *number, function.lines);
@@ -141,6 +145,8 @@ class Reader {
         return read_function(in);
       case RecordKind::kPosition:
         return read_position(in);
+      case RecordKind::kFrame:
+        return read_frame(in);
       case RecordKind::kSkipped:
         return read_skipped(in);
       case RecordKind::kCoverage:
@@ -173,6 +179,23 @@ class Reader {
     position.after_instruction = (phase & kAfterInstruction) != 0;
     if (position.phase > Phase::kIndexMoved) in.fail(Error::Cause::bad_field, "unknown phase");
     if (!in.error() && position.address != 0) records_.positions.push_back(position);
+  }
+
+  void read_frame(Cursor& in) {
+    PathFrameRecord frame;
+    frame.key = in.read<uint64_t>("key");
+    frame.address = in.read<uint64_t>("address");
+    std::string_view texts = text_of(in);
+    for (std::string* const text : {&frame.array, &frame.index, &frame.sum}) {
+      const size_t end = texts.find('\0');
+      if (end == std::string_view::npos) {
+        in.fail(Error::Cause::bad_field, "it has fewer than three texts");
+        return;
+      }
+      *text = texts.substr(0, end);
+      texts.remove_prefix(end + 1);
+    }
+    if (frame.address != 0) records_.frames.push_back(std::move(frame));
   }
 
   void read_skipped(Cursor& in) {
@@ -211,6 +234,23 @@ class Reader {
 };
 
 }  // namespace
+
+std::optional<FrameOperand> parse_frame_operand(std::string_view text) {
+  // In the order of their numbers (System V ABI, x86-64, figure 3.36).
+  constexpr auto kRegisters =
+      std::to_array<std::string_view>({"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8",
+                                       "r9", "r10", "r11", "r12", "r13", "r14", "r15"});
+  FrameOperand operand;
+  const auto [rest, error] =
+      std::from_chars(text.data(), text.data() + text.size(), operand.offset);
+  if (error == std::errc::result_out_of_range) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(rest - text.data()));
+  if (!text.starts_with("(%") || !text.ends_with(")")) return std::nullopt;
+  const auto* const found = std::ranges::find(kRegisters, text.substr(2, text.size() - 3));
+  if (found == kRegisters.end()) return std::nullopt;
+  operand.base = static_cast<unsigned>(found - kRegisters.begin());
+  return operand;
+}
 
 PathRecords PathRecords::read(Bytes bytes, std::endian order, const std::string& file,
                               uint64_t file_offset, ProblemLog& problems) {

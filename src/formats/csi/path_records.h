@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,8 @@ struct PathFunctionRecord {
   uint64_t key = 0;
   uint64_t offset = 0;  // of the function's `#` in .debug_PT
   bool calls_setjmp = false;
+  bool sets_late = false;  // its variables have values only where they are needed
+  uint32_t ring_size = 0;  // slots; 0: it has no ring
   std::vector<PathScope> scopes;
   struct BlockLine {
     uint32_t block = 0;  // id in .debug_PT
@@ -43,6 +46,25 @@ struct PathFunctionRecord {
   };
   std::vector<BlockLine> lines;  // in the order of the text
 };
+
+// Where a function keeps its variables, as operands of the assembler ("-80(%rbp)"), which hold
+// where the registers have the values that they have at the address. Empty texts: without a ring.
+struct PathFrameRecord {
+  uint64_t key = 0;
+  uint64_t address = 0;  // link-time
+  std::string array;
+  std::string index;
+  std::string sum;
+};
+
+// A register and a distance from it.
+struct FrameOperand {
+  unsigned base = 0;  // number of the register in DWARF
+  int64_t offset = 0;
+};
+// Reads an operand of the x86-64 assembler (AT&T syntax); none for one that is not a base register
+// with a constant.
+std::optional<FrameOperand> parse_frame_operand(std::string_view text);
 
 // A function that was not instrumented.
 struct SkippedFunction {
@@ -85,6 +107,7 @@ struct CoverageArray {
 struct PathRecords {
   std::vector<PathFunctionRecord> functions;
   std::vector<PathPosition> positions;  // without those of functions that the linker dropped
+  std::vector<PathFrameRecord> frames;  // likewise
   std::vector<SkippedFunction> skipped;
   std::vector<CoverageRecord> coverage;  // flags and blocks that it names exist
   std::vector<CoverageArray> arrays;     // without those of functions that the linker dropped

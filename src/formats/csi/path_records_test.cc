@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "bytes/as_bytes.h"
 
@@ -24,9 +25,50 @@ std::string position(uint8_t phase, uint32_t block, uint64_t key, uint64_t addre
   return record(2, number(phase) + number(block) + number(key) + number(address));
 }
 
+TEST(PathRecords, OfFramesAreRead) {
+  const std::string texts("-80(%rbp)\0-88(%rbp)\0-96(%rbp)\0", 30);
+  const std::string without_ring("\0\0(%rsp)\0", 9);
+  const auto frame = [](uint64_t address, const std::string& body) {
+    return record(3, number(uint64_t{7}) + number(address) + body);
+  };
+  const std::string bytes = frame(0x1100, texts) + frame(0, texts) + frame(0x1200, without_ring) +
+                            frame(0x1300, texts.substr(0, 29)) +
+                            record(1, number(uint64_t{7}) + number(uint64_t{0}) + "ring\t12\n");
+  ProblemLog problems;
+  const PathRecords records =
+      PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems);
+  EXPECT_EQ(problems.count(), 1U);
+  ASSERT_EQ(records.frames.size(), 2U);  // address 0: the linker dropped the function
+  EXPECT_EQ(records.frames[0].key, 7U);
+  EXPECT_EQ(records.frames[0].address, 0x1100U);
+  EXPECT_EQ(records.frames[0].array, "-80(%rbp)");
+  EXPECT_EQ(records.frames[0].index, "-88(%rbp)");
+  EXPECT_EQ(records.frames[0].sum, "-96(%rbp)");
+  EXPECT_EQ(records.frames[1].array + records.frames[1].index, "");
+  EXPECT_EQ(records.frames[1].sum, "(%rsp)");
+  ASSERT_EQ(records.functions.size(), 1U);
+  EXPECT_EQ(records.functions[0].ring_size, 12U);
+}
+
+TEST(FrameOperand, IsARegisterAndADistance) {
+  const auto read = [](std::string_view text) {
+    const auto operand = parse_frame_operand(text);
+    return operand ? std::pair(static_cast<int>(operand->base), operand->offset)
+                   : std::pair(-1, int64_t{0});
+  };
+  EXPECT_EQ(read("-80(%rbp)"), std::pair(6, int64_t{-80}));
+  EXPECT_EQ(read("24(%rsp)"), std::pair(7, int64_t{24}));
+  EXPECT_EQ(read("(%rbx)"), std::pair(3, int64_t{0}));
+  EXPECT_EQ(read("8(%r12)"), std::pair(12, int64_t{8}));
+  for (const char* other : {"", "8", "(%rsp", "8(%rsp,%rax,8)", "x+8(%rip)", "[sp, #16]", "8(%esp)",
+                            "99999999999999999999(%rsp)", "8(%)", "(%rsp) "})
+    EXPECT_EQ(read(other).first, -1) << other;
+}
+
 TEST(PathRecords, AreRead) {
   const std::string text =
-      "symbol\tf\nfile\ta\\tb.c\nflag\tsetjmp\nscope\t0\t/src/a\\tb.c\tf\nscope\t2\tx.h\tg\t0\t7\n"
+      "symbol\tf\nfile\ta\\tb.c\nflag\tsetjmp\nflag\tlate\nscope\t0\t/src/"
+      "a\\tb.c\tf\nscope\t2\tx.h\tg\t0\t7\n"
       "lines\t5\t0:11\t2:12\nlines\t6\nlater\twords\n";
   const std::string bytes = record(1, number(uint64_t{0xABCD}) + number(uint64_t{70}) + text) +
                             position(0, 5, 0xABCD, 0x1100) + position(0x81, 6, 0xABCD, 0x1120) +
@@ -41,6 +83,7 @@ TEST(PathRecords, AreRead) {
   EXPECT_EQ(function.key, 0xABCDU);
   EXPECT_EQ(function.offset, 70U);
   EXPECT_TRUE(function.calls_setjmp);
+  EXPECT_TRUE(function.sets_late);
   ASSERT_EQ(function.scopes.size(), 2U);
   EXPECT_EQ(function.scopes[0].file, "/src/a\tb.c");
   EXPECT_EQ(function.scopes[1].number, 2U);

@@ -23,8 +23,10 @@ void BasicComposer::write(const TimedEvent& event, const Thread& thread,
     case TimedEvent::Kind::other:
       loss_.add(Reason::misplaced_record);
       break;
-    case TimedEvent::Kind::cpu:   // each record contains its CPU
-    case TimedEvent::Kind::wrap:  // and its time
+    case TimedEvent::Kind::wrap:  // each record contains its time
+      if (event.value != 0) loss_.add(Reason::wait);
+      break;
+    case TimedEvent::Kind::cpu:  // and its CPU
       break;
   }
   if (arguments.empty()) return;

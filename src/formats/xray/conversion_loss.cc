@@ -20,6 +20,7 @@ constexpr std::array<ReasonRow, ConversionLoss::kReasons> kRows = {{
      "function ids over 28 bits cannot be represented in FDR; the calls are dropped"},
     {"cpu_number", "CPU numbers over 255 cannot be represented in basic mode; truncated to 8 bits"},
     {"event_cpu", "the CPU of a custom event can be represented only in FDR version 4; dropped"},
+    {"wait", "waits of threads cannot be represented; times of calls include them"},
     {"wall_clock", "wall-time markers cannot be represented; dropped"},
     {"large_payload", "events too large for version 1's fixed-size buffers; dropped"},
     {"untimed_buffer", "buffers without a time base; dropped"},

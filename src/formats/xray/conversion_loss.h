@@ -21,6 +21,7 @@ struct ConversionLoss {
     function_id,       // more than FDR's 28 bits: the call is dropped
     cpu_number,        // basic mode keeps the low 8 bits
     event_cpu,         // a custom event's own CPU, if it is not the thread's: only version 4 has it
+    wait,              // not in basic mode nor YAML: calls include the thread's wait
     wall_clock,        // not in basic mode nor YAML: dropped
     large_payload,     // version 1 writes fixed-size buffers, of 16 MiB at most: event dropped
     untimed_buffer,    // a buffer without a NewCPUId: its times are unknown, so its records are
@@ -29,7 +30,7 @@ struct ConversionLoss {
     function_name,     // YAML contains names of functions, the binary forms do not; distinct names
     damaged_bytes,     // bytes, not records: unreadable input
   };
-  static constexpr size_t kReasons = 15;
+  static constexpr size_t kReasons = 16;
 
   std::array<uint64_t, kReasons> counts{};
   void add(Reason reason, uint64_t n = 1) { counts[static_cast<size_t>(reason)] += n; }

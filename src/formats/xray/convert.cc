@@ -33,13 +33,19 @@ struct Input {
   const YamlTrace* yaml = nullptr;  // instead of binary records
 };
 
-// Recorder facts that stay true after a conversion: untimed records and losses.
+// Recorder facts that stay true after a conversion: untimed records, losses, waits, and
+// that an earlier recording was stopped.
 void write_recorder_mark(FileHeader& header) {
   header.recorder.cells = false;
   header.recorder.parts.reset();
-  if (header.recorder.sparse_interval == 0 && header.recorder.lost_events == 0) return;
+  if (header.recorder.sparse_interval == 0 && header.recorder.lost_events == 0 &&
+      !header.recorder.waits && !header.recorder.resumed)
+    return;
   for (size_t i = 0; i < 2; ++i)
     header.raw[kRecorderMarkOffset + i] = std::byte{kRecorderMark & 0xFF};
+  header.raw[kRecorderMarkOffset + 2] =
+      std::byte(static_cast<uint8_t>((header.recorder.waits ? kRecorderWaits : 0) |
+                                     (header.recorder.resumed ? kRecorderResumed : 0)));
   header.raw[kRecorderMarkOffset + 3] = std::byte{header.recorder.sparse_interval};
   for (size_t i = 0; i < 4; ++i) {
     const size_t shift = 8 * (header.order == std::endian::little ? i : 3 - i);
@@ -155,8 +161,10 @@ class Conversion {
         case TimedEvent::Kind::argument:
           loss_.add(Reason::misplaced_record);
           break;
-        case TimedEvent::Kind::cpu:
         case TimedEvent::Kind::wrap:
+          if (group.event.value != 0) loss_.add(Reason::wait);
+          break;
+        case TimedEvent::Kind::cpu:
           break;
       }
     });

@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "formats/xray/encode.h"
+#include "formats/xray/fdr_frames.h"
+#include "formats/xray/timed_events.h"
 #include "formats/xray/verifier.h"
 #include "formats/xray/yaml_trace.h"
 #include "support/golden.h"
@@ -161,6 +164,36 @@ TEST(ConvertTrace, YamlAndBack) {
     EXPECT_TRUE(verify_trace(as_bytes(again.bytes))->valid()) << sample.name;
     EXPECT_EQ(converted(yaml, "yaml").bytes, yaml) << sample.name;
   }
+}
+
+// The recorder's TSCWrap has the time that the thread waited: every FDR version has room for it.
+TEST(ConvertTrace, KeepsWaitsInFdrAndCountsThemElsewhere) {
+  FdrBuilder builder(5);
+  builder.buffer_size(4096).buffer({.tid = 7, .pid = 9, .tsc = 100}).enter(1, 10);
+  std::string wrap;
+  encode_fdr_record(TscWrap{900}, {}, wrap);
+  wrap.replace(kWaitOffset, 4, std::string("\x03\x02\x01\x00", 4));
+  builder.raw(wrap).exit(1, 0);
+  std::string file = builder.bytes();
+  file.replace(kRecorderMarkOffset, 3, {'T', 'T', static_cast<char>(kRecorderWaits)});
+  for (const char* version : {"fdr1", "fdr2", "fdr3", "fdr4", "fdr5"}) {
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+      const Converted there = converted(file, version, order);
+      EXPECT_EQ(there.loss.count(Reason::wait), 0U) << version;
+      std::vector<uint64_t> waits;
+      const Result<FileHeader> header = read_file_header(as_bytes(there.bytes));
+      ASSERT_TRUE(header) << version;
+      const FdrFrames frames = frame_fdr_file(as_bytes(there.bytes), *header, "f");
+      ASSERT_EQ(frames.buffers.size(), 1U) << version;
+      FdrBufferEvents events(as_bytes(there.bytes), *header, frames.buffers[0]);
+      for (TimedEvent event; events.next(event);) {
+        if (event.kind == TimedEvent::Kind::wrap) waits.push_back(event.value);
+      }
+      EXPECT_EQ(waits, (std::vector<uint64_t>{0x010203})) << version;
+    }
+  }
+  EXPECT_EQ(converted(file, "yaml").loss.count(Reason::wait), 1U);
+  EXPECT_EQ(converted(file, "basic3").loss.count(Reason::wait), 1U);
 }
 
 TEST(ConvertTrace, CountsEveryLoss) {

@@ -45,6 +45,14 @@ void FdrComposer::make_room(uint64_t bytes) {
   open(start_);
 }
 
+void FdrComposer::put_wait(uint32_t us) {
+  const size_t begin = body_.size() - kMetadataRecordBytes + kWaitOffset;
+  for (size_t i = 0; i < sizeof(us); ++i) {
+    const size_t shift = 8 * (output_.header.order == std::endian::little ? i : 3 - i);
+    body_[begin + i] = static_cast<char>(us >> shift & 0xFF);
+  }
+}
+
 uint64_t FdrComposer::advance(uint64_t tsc, uint64_t most) {
   uint64_t delta = tsc - now_;  // going back gives a huge delta
   if (delta > most) {
@@ -79,6 +87,7 @@ void FdrComposer::add(const TimedEvent& event) {
       make_room(kMetadataRecordBytes);
       now_ = event.tsc;
       put(TscWrap{event.tsc});
+      put_wait(static_cast<uint32_t>(event.value));
       break;
     case TimedEvent::Kind::wall:
     case TimedEvent::Kind::other:

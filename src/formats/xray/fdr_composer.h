@@ -43,6 +43,8 @@ class FdrComposer {
   void put(const FdrPayload& payload) {
     encode_fdr_record(payload, encoding_of(output_.header), body_);
   }
+  // Writes the wait into the TSCWrap that put() has just appended.
+  void put_wait(uint32_t us);
   void make_room(uint64_t bytes);
   // Makes `tsc` representable as a delta of at most `most` ticks, and returns the delta.
   uint64_t advance(uint64_t tsc, uint64_t most);

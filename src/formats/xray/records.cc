@@ -147,7 +147,8 @@ Result<FileHeader> read_file_header(Bytes file) {
     header.recorder = {.cells = (flags & kRecorderCells) != 0 && header.buffer_size != 0,
                        .sparse_interval = sparse,
                        .lost_events = lost,
-                       .waits = (flags & kRecorderWaits) != 0};
+                       .waits = (flags & kRecorderWaits) != 0,
+                       .resumed = (flags & kRecorderResumed) != 0};
     if ((flags & kRecorderCounts) != 0) header.recorder.parts = bits >> kPartsShift;
   }
   if (in.error()) return std::unexpected(*in.error());
@@ -155,9 +156,9 @@ Result<FileHeader> read_file_header(Bytes file) {
   return header;
 }
 
-uint32_t wait_us(const FdrRecord& wrap, const FileHeader& header) {
-  if (!header.recorder.waits || wrap.raw.size() < kMetadataRecordBytes) return 0;
-  return Cursor(wrap.raw.subspan(kWaitOffset), header.order).read<uint32_t>("wait_us");
+uint32_t wait_us(Bytes wrap, const FileHeader& header) {
+  if (!header.recorder.waits || wrap.size() < kMetadataRecordBytes) return 0;
+  return Cursor(wrap.subspan(kWaitOffset), header.order).read<uint32_t>("wait_us");
 }
 
 std::string_view record_name(const FdrPayload& payload) {

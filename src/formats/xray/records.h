@@ -21,6 +21,7 @@ struct RecorderMark {
   uint8_t sparse_interval = 0;         // 0: all records timed; else records with delta 0 are not
   uint32_t lost_events = 0;            // at most 2^32-1
   bool waits = false;                  // TSCWrap says how long the thread waited, see wait_us()
+  bool resumed = false;                // the process had stopped an earlier recording
   std::optional<uint32_t> parts = {};  // cells (without cells: buffers) that the file had
 };
 
@@ -42,10 +43,10 @@ struct FileHeader {
 // Reads the header and determines the byte order. Errors: truncated, bad_magic,
 // unsupported_version.
 Result<FileHeader> read_file_header(Bytes file);
-struct FdrRecord;
-// Of a TSCWrap: the microseconds, in the time since the thread's previous record, in which the
-// thread did not run; 0: none, or the recording does not say. UINT32_MAX: that long or longer.
-uint32_t wait_us(const FdrRecord& wrap, const FileHeader& header);
+// Of the bytes of a TSCWrap: the microseconds, in the time since the thread's previous record, in
+// which the thread did not run; 0: none, or the recording does not say. UINT32_MAX: that long or
+// longer.
+uint32_t wait_us(Bytes wrap, const FileHeader& header);
 // True if the first bytes can begin an XRay binary trace of either flavour, byte order and any
 // known version.
 bool looks_like_trace(Bytes file);

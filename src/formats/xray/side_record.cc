@@ -76,6 +76,7 @@ class SideReader {
     record_.snapshot = (flags & 4) != 0;
     record_.objects_may_be_missing = (flags & 8) != 0;
     record_.some_sleds_unpatched = (flags & 16) != 0;
+    record_.stopped = (flags & 32) != 0;
     committed = in.read<uint64_t>("committed");
     read_process_and_clock(in);
     for (uint64_t* counter :
@@ -116,6 +117,10 @@ class SideReader {
     record_.end_monotonic_ns = in.read<uint64_t>("end_monotonic");
     record_.user_ns = in.read<uint64_t>("user");
     record_.system_ns = in.read<uint64_t>("system");
+    record_.cost_inside = in.read<uint32_t>("cost_inside");
+    record_.cost_outside = in.read<uint32_t>("cost_outside");
+    record_.stop_time = in.read<uint64_t>("stop_time");
+    record_.part = in.read<uint32_t>("part");
   }
 
   // False if no further record can follow.

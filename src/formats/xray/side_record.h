@@ -54,6 +54,7 @@ struct SideRecord {
   bool snapshot = false;
   bool objects_may_be_missing = false;
   bool some_sleds_unpatched = false;
+  bool stopped = false;  // recording was stopped while the process ran
   uint32_t pid = 0;
   uint32_t parent_pid = 0;  // of the recorded process that forked this one; 0: none
   uint64_t start = 0;
@@ -84,8 +85,13 @@ struct SideRecord {
   uint64_t end_monotonic_ns = 0;
   uint64_t user_ns = 0;  // processor time, with that of the children that it waited for
   uint64_t system_ns = 0;
-  std::vector<SideObject> objects;                        // in file order
-  std::vector<SideFunction> functions;                    // by id
+  // What recording a call cost, measured at the start, in thousandths of a tick; 0 both: unknown.
+  uint32_t cost_inside = 0;             // between the times of its entry and its exit
+  uint32_t cost_outside = 0;            // before and after them
+  uint64_t stop_time = 0;               // when recording was stopped; 0: it was not
+  uint32_t part = 0;                    // of the process's recordings, from 1; 0: unknown
+  std::vector<SideObject> objects;      // in file order
+  std::vector<SideFunction> functions;  // by id
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name; the last record counts
 
   RangeMap object_by_id;  // function ids to indexes in objects

@@ -65,6 +65,13 @@ TEST(SideRecord, HowTheProcessEnded) {
   EXPECT_EQ(record->end_monotonic_ns, 16U);
   EXPECT_EQ(record->user_ns, 17U);
   EXPECT_EQ(record->system_ns, 18U);
+  side.cost_inside = 19;
+  side.cost_outside = 20;
+  const Result<SideRecord> with_cost = read(side.bytes(), problems);
+  ASSERT_TRUE(with_cost) << to_string(with_cost.error());
+  EXPECT_EQ(with_cost->system_ns, 18U);
+  EXPECT_EQ(with_cost->cost_inside, 19U);
+  EXPECT_EQ(with_cost->cost_outside, 20U);
   side.end = 3;  // of a later version
   const Result<SideRecord> later = read(side.bytes(), problems);
   ASSERT_TRUE(later) << to_string(later.error());

@@ -79,6 +79,8 @@ TimedEvent FdrBufferEvents::timed(const FdrPayload& payload) {
     now_ = cpu->tsc;
   } else if (const auto* wrap = std::get_if<TscWrap>(&payload)) {
     event.kind = Kind::wrap;
+    event.value =
+        wait_us(file_.subspan(in_.offset() - kMetadataRecordBytes, kMetadataRecordBytes), header_);
     now_ = wrap->tsc;
   } else if (const auto* wall = std::get_if<WalltimeMarker>(&payload)) {
     event.kind = Kind::wall;

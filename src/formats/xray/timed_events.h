@@ -17,7 +17,7 @@ struct TimedEvent {
     custom,    // payload, tsc, cpu
     typed,     // payload, tsc, event_type
     cpu,       // cpu, tsc: the thread runs there from then on
-    wrap,      // tsc: only a time
+    wrap,      // tsc: only a time; value: microseconds waited before it, if the recorder says so
     wall,      // seconds, microseconds
     other,     // a record that is not allowed there (Pid, EndOfBuffer in the body)
   };

@@ -88,6 +88,9 @@ constexpr uint8_t kRecorderCounts = 2;
 // previous record in which the thread did not run: a u32, 0 for none.
 constexpr uint8_t kRecorderWaits = 4;
 constexpr size_t kWaitOffset = 9;  // in the record
+// Flag: the process had stopped an earlier recording. Calls that were open there have nothing to do
+// with those in this file.
+constexpr uint8_t kRecorderResumed = 8;
 constexpr unsigned kPartsShift = 2;
 constexpr uint32_t kMostParts = 0x3FFF'FFFF;
 // The word that the recorder stores after the last event of a buffer that is closed before it is
@@ -95,5 +98,13 @@ constexpr uint32_t kMostParts = 0x3FFF'FFFF;
 constexpr uint64_t kClosingWord = 0x103;
 // The unused words of version 1 cells: they read as EndOfBuffer.
 constexpr uint64_t kFreeWordVersion1 = 3;
+
+// The recorder's control socket (docs/formats/xray-recorder.md, "The control socket"): its abstract
+// name begins with this, the process id and '-'.
+constexpr char kControlName[] = "telltale-control-";
+// The first word of requests and answers, and the number after it.
+constexpr char kControlMark[] = "telltale-control ";
+constexpr unsigned kControlVersion = 1;
+constexpr size_t kMostControlBytes = 8192;  // of a request or an answer
 
 }  // namespace telltale::xray

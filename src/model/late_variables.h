@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/ball_larus.h"
+
+namespace telltale {
+
+// Where the variables of an activation have values if code sets them late: not at the entry, but
+// where the sum is no longer the same on all ways from the entry. All members are by node.
+struct LateVariables {
+  std::vector<bool> has_sum;  // false: a single way leads here, on which the sum is known_sum
+  std::vector<std::uint64_t> known_sum;
+  std::vector<bool> has_ring;    // false: no edge that stores a number leads here
+  std::vector<bool> wants_ring;  // the ring has, or will have, values on some way through this node
+};
+// `edges` of the graph as in `.debug_PT`, with nodes below `node_count`.
+LateVariables late_variables(std::uint32_t node_count, std::span<const PathEdge> edges);
+
+}  // namespace telltale
