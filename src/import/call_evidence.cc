@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "analysis/isolation/threshold.h"
-#include "base/parallel.h"
-#include "import/format_descriptor.h"
-#include "import/timed_calls.h"
-#include "model/waiting.h"
+#include "import/call_facts.h"
+#include "import/read_runs.h"
 #include "output/table/show_units.h"
 
 namespace telltale {
@@ -24,154 +25,160 @@ using isolation::ObservedSite;
 using isolation::RunEvidence;
 using isolation::SiteTable;
 
-// What a run did with a function.
-struct FunctionUse {
-  uint64_t calls = 0;
-  std::optional<uint64_t> longest_ns;  // of the calls that ended; none: none did
-};
-struct FunctionPlace {
-  std::string file;
-  uint64_t line = 0;
-};
-// By name.
-using Uses = std::map<std::string, FunctionUse>;
-using Places = std::map<std::string, FunctionPlace>;
-
-struct ReadRun {
-  std::optional<Uses> uses;  // none: could not be read
-  Places places;
-  ProblemLog problems;
-  std::optional<Error> error;
-};
-
-ReadRun read_run(const RunRecording& run, const OpenRecording& open) {
-  ReadRun read;
-  const auto recording = open(run);
-  if (!recording) {
-    read.problems.add({Problem::Kind::loss, 0, run.path, "recording", recording.error().detail, 0});
-    return read;
-  }
-  const TimedCalls* calls = (*recording)->timed_calls();
-  if (calls == nullptr) {
-    read.error = usage_error(fmt::format("{} is {}, which has no timed calls", run.path,
-                                         (*recording)->noun()))
-                     .error();
-    return read;
-  }
-  read.problems.merge((*recording)->problems());
-  ProfileOptions options;
-  options.workers = 1;
-  Uses& uses = read.uses.emplace();
-  for (const FunctionProfile& row : calls->profile(options, read.problems).functions) {
-    if (row.function == kWaiting) continue;  // not behaviour of the program
-    const FunctionInfo& info = calls->functions().describe(row.function);
-    const uint64_t count = row.calls + row.unfinished;
-    if (count == 0) continue;
-    FunctionUse& use = uses[info.name];
-    use.calls += count;
-    // A call that a crash has ended is no short one.
-    if (row.calls != 0)
-      use.longest_ns = std::max(use.longest_ns.value_or(0), calls->clock().to_ns(row.max));
-    if (!info.file.empty()) read.places[info.name] = {info.file, info.line};
-  }
-  return read;
-}
-
-// Three groups of as many sites as functions: called, called more than n times, longer than t.
+// What distinguishes runs by their calls: the sites of all groups, and their predicates.
 class CallPredicates final : public PredicateSet {
  public:
   struct Function {
     std::string name;
-    FunctionPlace place;
+    CallFacts::Place place;
     std::optional<uint64_t> most_calls;  // n; none: all runs called it as often
     std::optional<uint64_t> longest_ns;  // t
   };
-  explicit CallPredicates(std::vector<Function> functions) : functions_(std::move(functions)) {
+  // Sites besides those of functions, each in order.
+  struct Others {
+    std::vector<std::pair<std::string, std::string>> edges;  // caller, callee
+    std::vector<std::string> unwound;                        // functions
+    std::vector<std::string> thrown;                         // types
+  };
+  CallPredicates(std::vector<Function> functions, Others others)
+      : functions_(std::move(functions)), others_(std::move(others)) {
+    for (size_t i = 0; i < functions_.size(); ++i) by_name_[functions_[i].name] = i;
     const auto count = static_cast<uint32_t>(functions_.size());
     table_.add({count, 1, false, true});
     table_.add({count, 2, false, false});
     table_.add({count, 2, false, false});
+    table_.add({static_cast<uint32_t>(others_.edges.size()), 2, false, false});
+    table_.add({static_cast<uint32_t>(others_.unwound.size()), 2, false, false});
+    table_.add({static_cast<uint32_t>(others_.thrown.size()), 2, false, false});
   }
 
   [[nodiscard]] const SiteTable& table() const override { return table_; }
+
   [[nodiscard]] PredicateWords describe(uint32_t predicate) const override {
     const uint32_t site = table_.site_of(predicate);
     const uint32_t group = table_.group_of(site);
-    const Function& function = functions_[site - table_.first_site(group)];
-    const bool above = predicate != table_.first_predicate(site);
+    const uint32_t at = site - table_.first_site(group);
+    const bool yes = predicate != table_.first_predicate(site);
+    switch (static_cast<Group>(group)) {
+      case Group::kCalled:
+        return words("calls", functions_[at].name, fmt::format("{} called", functions_[at].name));
+      case Group::kCount:
+        return words(
+            "call-counts", functions_[at].name,
+            fmt::format("{} called {} {} times", functions_[at].name, yes ? "more than" : "at most",
+                        functions_[at].most_calls.value_or(0)));
+      case Group::kTime:
+        return words(
+            "call-times", functions_[at].name,
+            fmt::format("{} of {} took longer than {}", yes ? "a call" : "no call",
+                        functions_[at].name,
+                        show_duration(static_cast<double>(functions_[at].longest_ns.value_or(0)))));
+      case Group::kEdge: {
+        const auto& [caller, callee] = others_.edges[at];
+        return words("call-edges", caller,
+                     fmt::format("{} {} {}", caller, yes ? "called" : "did not call", callee));
+      }
+      case Group::kUnwound:
+        return words("unwound", others_.unwound[at],
+                     fmt::format("{} of {} was left by an exception or longjmp",
+                                 yes ? "a call" : "no call", others_.unwound[at]));
+      case Group::kThrown:
+        return words("exceptions", "",
+                     fmt::format("{} was {}thrown", others_.thrown[at], yes ? "" : "not "));
+    }
+    return {};
+  }
+
+  [[nodiscard]] RunEvidence observe(const CallFacts& run) const {
+    std::vector<ObservedSite> observed;
+    const auto add = [&](Group group, size_t at, bool yes) {
+      observed.push_back({table_.first_site(static_cast<size_t>(group)) + static_cast<uint32_t>(at),
+                          yes ? 2U : 1U});
+    };
+    const auto use_of = [&](const std::string& name) {
+      const auto use = run.functions.find(name);
+      return use == run.functions.end() ? nullptr : &use->second;
+    };
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      if (use_of(functions_[i].name) != nullptr) add(Group::kCalled, i, false);
+    }
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      const CallFacts::Use* use = use_of(functions_[i].name);
+      if (const auto most = functions_[i].most_calls)
+        add(Group::kCount, i, (use == nullptr ? 0 : use->calls) > *most);
+    }
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      const CallFacts::Use* use = use_of(functions_[i].name);
+      if (use != nullptr && use->longest_ns && functions_[i].longest_ns)
+        add(Group::kTime, i, *use->longest_ns > *functions_[i].longest_ns);
+    }
+    for (size_t i = 0; i < others_.edges.size(); ++i) {
+      if (use_of(others_.edges[i].first) != nullptr)
+        add(Group::kEdge, i, run.edges.contains(others_.edges[i]));
+    }
+    for (size_t i = 0; i < others_.unwound.size(); ++i) {
+      const CallFacts::Use* use = use_of(others_.unwound[i]);
+      if (use != nullptr && use->longest_ns) add(Group::kUnwound, i, use->unwound != 0);
+    }
+    for (size_t i = 0; i < others_.thrown.size(); ++i) {
+      if (run.thrown) add(Group::kThrown, i, run.thrown->contains(others_.thrown[i]));
+    }
+    return {observed, {0, 1, 2, 3, 4, 5}};
+  }
+
+ private:
+  // In the order of the table's groups.
+  enum class Group : uint8_t { kCalled, kCount, kTime, kEdge, kUnwound, kThrown };
+
+  [[nodiscard]] PredicateWords words(std::string_view scheme, const std::string& function,
+                                     std::string text) const {
     PredicateWords words;
-    words.file = function.place.file;
-    words.line = function.place.line;
-    words.function = function.name;
-    if (group == 0) {
-      words.scheme = "calls";
-      words.text = fmt::format("{} called", function.name);
-    } else if (group == 1) {
-      words.scheme = "call-counts";
-      words.text = fmt::format("{} called {} {} times", function.name,
-                               above ? "more than" : "at most", function.most_calls.value_or(0));
-    } else {
-      words.scheme = "call-times";
-      words.text =
-          fmt::format("{} of {} took longer than {}", above ? "a call" : "no call", function.name,
-                      show_duration(static_cast<double>(function.longest_ns.value_or(0))));
+    words.scheme = scheme;
+    words.function = function;
+    words.text = std::move(text);
+    if (const auto found = by_name_.find(function); found != by_name_.end()) {
+      words.file = functions_[found->second].place.file;
+      words.line = functions_[found->second].place.line;
     }
     return words;
   }
 
-  [[nodiscard]] RunEvidence observe(const Uses& uses) const {
-    std::vector<ObservedSite> observed;
-    const auto count = static_cast<uint32_t>(functions_.size());
-    for (const uint32_t group : {0U, 1U, 2U}) {
-      for (uint32_t i = 0; i < count; ++i) {
-        const auto use = uses.find(functions_[i].name);
-        const bool called = use != uses.end();
-        const uint32_t site = table_.first_site(group) + i;
-        const auto compare = [&](uint64_t value, const std::optional<uint64_t>& threshold) {
-          if (threshold) observed.push_back({site, value > *threshold ? 2U : 1U});
-        };
-        if (group == 0 && called) observed.push_back({site, 1});
-        if (group == 1) compare(called ? use->second.calls : 0, functions_[i].most_calls);
-        if (group == 2 && called && use->second.longest_ns)
-          compare(*use->second.longest_ns, functions_[i].longest_ns);
-      }
-    }
-    return {observed, {0, 1, 2}};
-  }
-
- private:
   std::vector<Function> functions_;
+  std::map<std::string, size_t> by_name_;
+  Others others_;
   SiteTable table_;
 };
 
+using CallRuns = std::vector<ReadRun<CallFacts>>;
+
 // The functions of all runs, by name, with the numbers that separate the runs best.
-std::vector<CallPredicates::Function> find_functions(const std::vector<ReadRun>& runs,
+std::vector<CallPredicates::Function> find_functions(const CallRuns& runs,
                                                      std::span<const RunRecording> recordings) {
   struct Values {
     std::vector<LabelledValue> calls;  // of runs that called it
     std::vector<LabelledValue> longest_ns;
-    FunctionPlace place;
+    CallFacts::Place place;
   };
   std::map<std::string, Values> by_name;
   size_t failing = 0;
   size_t successful = 0;
   for (size_t i = 0; i < runs.size(); ++i) {
-    if (!runs[i].uses) continue;
+    if (!runs[i].facts) continue;
     const bool failed = recordings[i].failed;
     ++(failed ? failing : successful);
-    for (const auto& [name, use] : *runs[i].uses) {
+    for (const auto& [name, use] : runs[i].facts->functions) {
       Values& values = by_name[name];
       values.calls.push_back({use.calls, failed});
       if (use.longest_ns) values.longest_ns.push_back({*use.longest_ns, failed});
     }
-    for (const auto& [name, place] : runs[i].places) by_name[name].place = place;
+    for (const auto& [name, place] : runs[i].facts->places) by_name[name].place = place;
   }
   std::vector<CallPredicates::Function> functions;
   for (auto& [name, values] : by_name) {
     const auto called_in = [&](bool failed) {
       return static_cast<size_t>(std::ranges::count(values.calls, failed, &LabelledValue::failed));
     };
-    // Runs that did not call it called it 0 times.
+    // CallRuns that did not call it called it 0 times.
     const size_t failing_without = failing - called_in(true);
     const size_t successful_without = successful - called_in(false);
     values.calls.insert(values.calls.end(), failing_without, {0, true});
@@ -185,29 +192,39 @@ std::vector<CallPredicates::Function> find_functions(const std::vector<ReadRun>&
   return functions;
 }
 
+CallPredicates::Others find_others(const CallRuns& runs) {
+  std::set<std::pair<std::string, std::string>> edges;
+  std::set<std::string> unwound;
+  std::set<std::string> thrown;
+  for (const ReadRun<CallFacts>& run : runs) {
+    if (!run.facts) continue;
+    edges.insert(run.facts->edges.begin(), run.facts->edges.end());
+    for (const auto& [name, use] : run.facts->functions) {
+      if (use.unwound != 0) unwound.insert(name);
+    }
+    if (run.facts->thrown) thrown.insert(run.facts->thrown->begin(), run.facts->thrown->end());
+  }
+  std::map<std::string, size_t> callers;  // how many a function has
+  for (const auto& [caller, callee] : edges) ++callers[callee];
+  CallPredicates::Others others;
+  // With one caller only, "a called b" says no more than "b called".
+  std::ranges::copy_if(edges, std::back_inserter(others.edges),
+                       [&](const auto& edge) { return callers[edge.second] > 1; });
+  others.unwound.assign(unwound.begin(), unwound.end());
+  others.thrown.assign(thrown.begin(), thrown.end());
+  return others;
+}
+
 }  // namespace
 
 Result<RecordingEvidence> read_call_evidence(std::span<const RunRecording> recordings,
                                              const OpenRecording& open, size_t workers) {
-  std::vector<ReadRun> read(recordings.size());
-  parallel_for(recordings.size(), worker_count(workers),
-               [&](size_t i, size_t) { read[i] = read_run(recordings[i], open); });
-  RecordingEvidence evidence;
-  for (const ReadRun& run : read) {
-    if (run.error) return std::unexpected(*run.error);
-    evidence.problems.merge(run.problems);
-  }
-  auto predicates = std::make_unique<CallPredicates>(find_functions(read, recordings));
-  for (size_t i = 0; i < read.size(); ++i) {
-    if (read[i].uses) {
-      evidence.recording_of_run.push_back(i);
-      evidence.runs.push_back({predicates->observe(*read[i].uses), recordings[i].failed});
-    } else {
-      ++evidence.without_report;
-    }
-  }
-  evidence.predicates = std::move(predicates);
-  return evidence;
+  const CallRuns runs = read_runs<CallFacts>(recordings, open, workers, Capability::timed_calls,
+                                             &Recording::timed_calls, read_call_facts);
+  if (const Error* error = first_error(runs)) return std::unexpected(*error);
+  return observe_runs(
+      runs, recordings,
+      std::make_unique<const CallPredicates>(find_functions(runs, recordings), find_others(runs)));
 }
 
 }  // namespace telltale

@@ -10,6 +10,7 @@ namespace telltale {
 struct OpenOptions {
   std::vector<std::string> files;     // several are one recording; "-" is standard input
   std::vector<std::string> programs;  // "PATH" or "OBJECT=PATH": programs that define the ids
+  bool other_programs = false;        // of core files: some programs may belong to others
   InputLimits limits;
   // File that describes the layout of the recordings, for the format that takes a description
   // (FormatDescriptor::takes_description); empty: recognises the format by content.

@@ -6,13 +6,13 @@
 #include <array>
 #include <compare>
 #include <map>
-#include <optional>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "analysis/paths/frame_coverage.h"
-#include "base/parallel.h"
+#include "import/read_runs.h"
 #include "import/stack_paths.h"
 
 namespace telltale {
@@ -104,35 +104,15 @@ void add_frame(const FramePaths& frame, Deeds& deeds) {
   }
 }
 
-struct ReadRun {
-  std::optional<Deeds> deeds;  // none: could not be read
-  ProblemLog problems;
-  std::optional<Error> error;
-};
+using PathRuns = std::vector<ReadRun<Deeds>>;
 
-ReadRun read_run(const RunRecording& run, const OpenRecording& open) {
-  ReadRun read;
-  const auto recording = open(run);
-  if (!recording) {
-    read.problems.add({Problem::Kind::loss, 0, run.path, "recording", recording.error().detail, 0});
-    return read;
-  }
-  const StackPaths* stacks = (*recording)->paths_in_frames();
-  if (stacks == nullptr) {
-    read.error = usage_error(fmt::format("{} is {}, which has no paths in stack frames", run.path,
-                                         (*recording)->noun()))
-                     .error();
-    return read;
-  }
-  read.problems.merge((*recording)->problems());
-  const auto threads = stacks->thread_paths(read.problems);
+Result<Deeds> read_deeds(const Recording&, const StackPaths& stacks, ProblemLog& problems) {
+  const auto threads = stacks.thread_paths(problems);
+  if (!threads) return std::unexpected(threads.error());
   ProblemLog known;  // the same problems again
-  const auto coverage = stacks->coverage(known);
-  if (!threads || !coverage) {
-    read.error = !threads ? threads.error() : coverage.error();
-    return read;
-  }
-  Deeds& deeds = read.deeds.emplace();
+  const auto coverage = stacks.coverage(known);
+  if (!coverage) return std::unexpected(coverage.error());
+  Deeds deeds;
   for (const ThreadPaths& thread : *threads) {
     for (const FramePaths& frame : thread.frames) add_frame(frame, deeds);
   }
@@ -140,18 +120,18 @@ ReadRun read_run(const RunRecording& run, const OpenRecording& open) {
     for (const auto& [place, ran] : function.lines)
       deeds.add(Kind::kRanInProcess, {{function.function, function.file}, {place}}, ran);
   }
-  return read;
+  return deeds;
 }
 
 // A site for each deed of any run. Counter 0: the run did not do it; counter 1: it did.
 class PathPredicates final : public PredicateSet {
  public:
-  explicit PathPredicates(const std::vector<ReadRun>& runs) {
+  explicit PathPredicates(const PathRuns& runs) {
     for (const Kind kind : kKinds) {
       std::set<Deed> deeds;
-      for (const ReadRun& run : runs) {
-        if (!run.deeds) continue;
-        for (const auto& [deed, done] : run.deeds->known[static_cast<size_t>(kind)])
+      for (const ReadRun<Deeds>& run : runs) {
+        if (!run.facts) continue;
+        for (const auto& [deed, done] : run.facts->known[static_cast<size_t>(kind)])
           deeds.insert(deed);
       }
       table_.add({static_cast<uint32_t>(deeds.size()), 2, false, false});
@@ -223,25 +203,10 @@ class PathPredicates final : public PredicateSet {
 
 Result<RecordingEvidence> read_path_evidence(std::span<const RunRecording> recordings,
                                              const OpenRecording& open, size_t workers) {
-  std::vector<ReadRun> read(recordings.size());
-  parallel_for(recordings.size(), worker_count(workers),
-               [&](size_t i, size_t) { read[i] = read_run(recordings[i], open); });
-  RecordingEvidence evidence;
-  for (const ReadRun& run : read) {
-    if (run.error) return std::unexpected(*run.error);
-    evidence.problems.merge(run.problems);
-  }
-  auto predicates = std::make_unique<PathPredicates>(read);
-  for (size_t i = 0; i < read.size(); ++i) {
-    if (read[i].deeds) {
-      evidence.recording_of_run.push_back(i);
-      evidence.runs.push_back({predicates->observe(*read[i].deeds), recordings[i].failed});
-    } else {
-      ++evidence.without_report;
-    }
-  }
-  evidence.predicates = std::move(predicates);
-  return evidence;
+  const PathRuns runs = read_runs<Deeds>(recordings, open, workers, Capability::paths_in_frames,
+                                         &Recording::paths_in_frames, read_deeds);
+  if (const Error* error = first_error(runs)) return std::unexpected(*error);
+  return observe_runs(runs, recordings, std::make_unique<const PathPredicates>(runs));
 }
 
 }  // namespace telltale

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "analysis/isolation/evidence.h"
 
@@ -16,6 +18,25 @@ struct PredicateWords {
   std::string_view function;
   std::string_view scheme;  // kind of predicate
   std::string text;         // "x < 0", "argc > 1 is TRUE"
+  // Where other builds have the same code: lines other than `line`, of the newest build first.
+  std::vector<uint64_t> other_lines;
+};
+
+// What a predicate says, wherever it is: file, function, scheme and text. Builds are compared by
+// it.
+using PredicateStatement = std::tuple<std::string, std::string, std::string, std::string>;
+inline PredicateStatement statement_of(const PredicateWords& words) {
+  return {std::string(words.file), std::string(words.function), std::string(words.scheme),
+          words.text};
+}
+
+// How the sites of several builds were found to be the same code.
+struct BuildMatches {
+  uint64_t builds = 0;           // 0: there are not several, and all else is 0
+  uint64_t sites_matched = 0;    // in several builds; each counts once
+  uint64_t sites_moved = 0;      // of these, on different lines
+  uint64_t sites_unmatched = 0;  // in one build only
+  uint64_t sites_ambiguous = 0;  // of these, stated a different number of times by other builds
 };
 
 // The predicates for which runs are evaluated, numbered as in the table.
@@ -29,6 +50,7 @@ class PredicateSet {
   [[nodiscard]] virtual const isolation::SiteTable& table() const = 0;
   // REQUIRES: predicate < table().predicate_count().
   [[nodiscard]] virtual PredicateWords describe(uint32_t predicate) const = 0;
+  [[nodiscard]] virtual BuildMatches builds() const { return {}; }
 };
 
 }  // namespace telltale

@@ -7,6 +7,7 @@
 
 #include "bytes/input_file.h"
 #include "import/formats.h"
+#include "import/study.h"
 
 namespace telltale {
 namespace {
@@ -31,7 +32,10 @@ Result<std::vector<std::string>> recordings_in(const std::string& folder,
     if (is_recording(*at, options)) files.push_back(at->path().string());
   }
   if (failure) return io_error(folder, "cannot be read", failure.value());
-  if (files.empty()) return usage_error(folder + " is a folder without recordings");
+  if (files.empty())
+    return usage_error(folder + (is_study(folder)
+                                     ? " is a study: use telltale study info, isolate or check"
+                                     : " is a folder without recordings"));
   std::ranges::sort(files);
   return files;
 }

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/paths/function_coverage.h"
@@ -43,6 +45,9 @@ struct FramePaths {
   };
   std::vector<Decoded> decoded;
   std::string untraced;
+  // Whether this call ran a line, by file and number: what the flags of coverage in the frame say.
+  // Empty: it has none, or they may not be cleared yet.
+  std::map<std::pair<std::string, uint32_t>, Ran> lines;
 };
 
 struct ThreadPaths {

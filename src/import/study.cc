@@ -29,7 +29,7 @@ std::optional<Number> parse(std::string_view text) {
 }
 
 // A field holds no tab and no line end.
-std::string field(std::string_view text) {
+std::string column_text(std::string_view text) {
   std::string kept(text);
   std::ranges::replace_if(kept, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return kept;
@@ -89,10 +89,10 @@ std::string study_runs_head() { return fmt::format("{}\n{}\n", kMagic, fmt::join
 
 std::string to_line(const StudyRun& run) {
   return fmt::format("{}\t{}\t{}\t{}\t{}\t{:.6f}\t{}\t{}\t{}\t{}\t{}\n", run.number,
-                     to_string(run.label), field(run.rule),
-                     run.status ? fmt::format("{}", *run.status) : "", field(run.signal),
-                     run.seconds, field(run.started), field(run.build), run.sparsity, run.seed,
-                     field(run.command));
+                     to_string(run.label), column_text(run.rule),
+                     run.status ? fmt::format("{}", *run.status) : "", column_text(run.signal),
+                     run.seconds, column_text(run.started), column_text(run.build), run.sparsity,
+                     run.seed, column_text(run.command));
 }
 
 Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& name,
@@ -167,6 +167,10 @@ bool is_study(const std::string& folder) {
 
 std::string study_report_path(const std::string& folder, uint64_t run) {
   return (fs::path(folder) / "reports" / fmt::format("{}.report", run)).string();
+}
+
+std::string study_paths_path(const std::string& folder, uint64_t run) {
+  return (fs::path(folder) / "paths" / fmt::format("{}.core", run)).string();
 }
 
 std::string study_sites_folder(const std::string& folder) {

@@ -56,6 +56,8 @@ void label_slow(std::vector<StudyRun>& runs, double quantile);
 bool is_study(const std::string& folder);
 std::string study_runs_path(const std::string& folder);
 std::string study_report_path(const std::string& folder, uint64_t run);
+// The run's file of TELLTALE_PATHS, a core file; runs of programs without path tracing have none.
+std::string study_paths_path(const std::string& folder, uint64_t run);
 std::string study_sites_folder(const std::string& folder);
 // Site tables of the study's builds, in the order of their names. Errors: io.
 Result<std::vector<std::string>> study_sites(const std::string& folder);

@@ -7,10 +7,13 @@
 #include <charconv>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
 #include "bytes/input_file.h"
+#include "import/open_recording.h"
+#include "import/stack_paths.h"
 
 namespace telltale {
 namespace {
@@ -20,10 +23,10 @@ using isolation::StackFrame;
 
 constexpr std::string_view kHead =
     "# telltale stacks 1\nrun\tframe\tfunction\tfile\tline\tmodule\n";
-constexpr size_t kColumns = 6;
+constexpr size_t kStackColumns = 6;
 
-// A field holds no tab and no line end.
-std::string field(std::string_view text) {
+// A frame_text holds no tab and no line end.
+std::string frame_text(std::string_view text) {
   std::string kept(text);
   std::ranges::replace_if(kept, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return kept;
@@ -43,10 +46,10 @@ struct FrameRow {
 };
 
 std::optional<FrameRow> parse_frame(std::string_view line) {
-  std::array<std::string_view, kColumns> fields;
-  for (size_t i = 0; i < kColumns; ++i) {
+  std::array<std::string_view, kStackColumns> fields;
+  for (size_t i = 0; i < kStackColumns; ++i) {
     const size_t tab = line.find('\t');
-    if ((tab == std::string_view::npos) != (i + 1 == kColumns)) return std::nullopt;
+    if ((tab == std::string_view::npos) != (i + 1 == kStackColumns)) return std::nullopt;
     fields[i] = line.substr(0, tab);
     if (tab != std::string_view::npos) line.remove_prefix(tab + 1);
   }
@@ -72,8 +75,8 @@ std::string to_lines(uint64_t run, const std::vector<StackFrame>& stack) {
   std::string text;
   for (size_t i = 0; i < stack.size(); ++i) {
     const StackFrame& frame = stack[i];
-    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", run, i, field(frame.function),
-                        field(frame.file), frame.line, field(frame.module));
+    text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", run, i, frame_text(frame.function),
+                        frame_text(frame.file), frame.line, frame_text(frame.module));
   }
   return text;
 }
@@ -114,6 +117,32 @@ Result<StudyStacks> read_study_stacks(const std::string& folder, ProblemLog& pro
   const Result<InputFile> file = InputFile::open(path);
   if (!file) return std::unexpected(file.error());
   return read_study_stacks(file->bytes(), path, problems);
+}
+
+void shorten_stack(std::vector<StackFrame>& stack) {
+  constexpr size_t kInnermost = 48;
+  constexpr size_t kOutermost = 16;
+  if (stack.size() > kInnermost + kOutermost)
+    stack.erase(stack.begin() + kInnermost, stack.end() - kOutermost);
+}
+
+std::vector<StackFrame> read_core_stack(const OpenOptions& options) {
+  std::vector<StackFrame> stack;
+  const auto recording = open_recording(options);
+  const StackPaths* const paths = recording ? (*recording)->paths_in_frames() : nullptr;
+  if (paths == nullptr) return stack;
+  ProblemLog problems;  // `telltale paths` reports them
+  const auto threads = paths->thread_paths(problems);
+  if (!threads || threads->empty()) return stack;
+  // Without a signal, the program wrote it in a function that exit() called.
+  const size_t first = paths->why_stopped().empty() ? 1 : 0;
+  for (const FramePaths& frame : threads->front().frames | std::views::drop(first)) {
+    // An address differs from run to run.
+    const bool is_named = !frame.function.starts_with('@');
+    stack.push_back({is_named ? frame.function : "", frame.file, frame.line, frame.module});
+  }
+  shorten_stack(stack);
+  return stack;
 }
 
 isolation::Crash crash_of(const StudyRun& run, const StudyStacks& stacks) {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/problem.h"
 #include "bytes/cursor.h"
+#include "import/open_options.h"
 #include "import/study.h"
 
 namespace telltale {
@@ -27,6 +28,13 @@ std::string to_lines(uint64_t run, const std::vector<isolation::StackFrame>& sta
 Result<StudyStacks> read_study_stacks(Bytes file, const std::string& name, ProblemLog& problems);
 // The stacks of a study, empty if it has no such file. Errors: io, and those of the other.
 Result<StudyStacks> read_study_stacks(const std::string& folder, ProblemLog& problems);
+
+// The stack of the thread that ended a program, as its core file has it; options.files names the
+// core file. Of deep recursions the 48 innermost and the 16 outermost frames. Empty if the file
+// cannot be read: the run may have left none.
+std::vector<isolation::StackFrame> read_core_stack(const OpenOptions& options);
+// Leaves that many frames.
+void shorten_stack(std::vector<isolation::StackFrame>& stack);
 
 // How a failed run ended, for crash clusters. A run that took too long has no stack: where it was
 // interrupted, if it was, says little.

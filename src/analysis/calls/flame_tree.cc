@@ -6,7 +6,7 @@
 namespace telltale {
 namespace {
 
-double share(uint64_t part, uint64_t whole) {
+double share_of_root(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -41,8 +41,8 @@ class Selection {
   [[nodiscard]] size_t size() const { return kept_.size(); }
   [[nodiscard]] uint64_t calls_inside(size_t i) const { return calls_inside_[i]; }
   [[nodiscard]] double share_of(size_t i) const {
-    return std::max(share(nodes_[i].total, nodes_[0].total),
-                    share(calls_inside_[i], calls_inside_[0]));
+    return std::max(share_of_root(nodes_[i].total, nodes_[0].total),
+                    share_of_root(calls_inside_[i], calls_inside_[0]));
   }
 
  private:

@@ -33,6 +33,9 @@ class SiteTable {
  public:
   // Returns the number of the group's first site. REQUIRES: 1 <= counters <= kMaxCounters.
   uint32_t add(const SiteGroup& group);
+  // Adds a site to a group; the sites of such a group need not follow each other. Returns its
+  // number. REQUIRES: group < groups().size().
+  uint32_t add_site(uint32_t group);
 
   [[nodiscard]] const std::vector<SiteGroup>& groups() const { return groups_; }
   [[nodiscard]] uint32_t site_count() const { return static_cast<uint32_t>(sites_.size()); }
@@ -110,6 +113,7 @@ class RunEvidence {
   // Counters that do not fit are a separate number.
   static constexpr unsigned kCountedBits = 3;
   static constexpr uint32_t kCountedMask = (1U << kCountedBits) - 1;
+  static constexpr size_t kMaxEntryBytes = 10;  // two numbers
 
   // Seven bits per byte, the lowest first.
   static uint32_t read(const uint8_t*& at) {
@@ -117,7 +121,12 @@ class RunEvidence {
     for (unsigned shift = 7; (*at++ & 0x80U) != 0; shift += 7) number |= (*at & 0x7FU) << shift;
     return number;
   }
-  void append(uint32_t number);
+  // Returns the end of what it wrote: up to five bytes.
+  static uint8_t* write(uint32_t number, uint8_t* at) {
+    for (; number > 0x7F; number >>= 7) *at++ = static_cast<uint8_t>(number | 0x80);
+    *at++ = static_cast<uint8_t>(number);
+    return at;
+  }
 
   std::vector<uint8_t> bytes_;
   std::vector<uint32_t> block_ends_;  // in bytes_; blocks after the last observed site are absent
@@ -155,9 +164,13 @@ class PredicateTally {
     const uint32_t group = sites_->group_of(site);
     return sites_->groups()[group].observed_by_report ? reported_in_[group] : observed_in_[site];
   }
-  // Calls change(counts, failed) for each count that a run contributes to.
+  // Calls change(counts, failed, times) for each count that runs contribute to.
   template <typename Change>
   void change_all(std::span<const LabelledRun* const> runs, size_t workers, Change change);
+  template <typename Change>
+  void change_block(std::span<const LabelledRun* const> runs, size_t block, Change change);
+  template <typename Change>
+  void change_site(uint32_t site, uint32_t counted, bool failed, uint32_t times, Change change);
 
   const SiteTable* sites_;
   std::vector<RunCounts> true_in_;      // by predicate

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <vector>
 
 namespace telltale::isolation {
 namespace {
@@ -120,6 +122,47 @@ TEST_F(Tally, RunsAreTakenBackAndRelabelled) {
   tally.remove(std::vector<const LabelledRun*>{all_.data() + 1, all_.data() + 3}, 1);
   EXPECT_EQ(tally.runs(), (RunCounts{0, 1}));
   EXPECT_EQ(tally.of(1), (PredicateCounts{{0, 1}, {0, 1}}));
+}
+
+// Many runs are counted by sets of counters first: the same as one run after the other.
+TEST(PredicateTally, CountsManyRunsAsSingleOnes) {
+  SiteTable sites;
+  sites.add({RunEvidence::kBlockSites - 1, 2, false, false});  // the groups meet in a block
+  sites.add({500, 3, true, false});
+  sites.add({40, 9, false, false});  // sets of more than three counters
+  std::mt19937 random(1);
+  const auto below = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
+  std::vector<LabelledRun> runs;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<ObservedSite> observed;
+    for (uint32_t site = below(500); site < sites.site_count(); site += 1 + below(40)) {
+      const unsigned counters = sites.groups()[sites.group_of(site)].counters;
+      observed.push_back({site, 1 + below((1U << counters) - 1)});
+    }
+    runs.push_back({RunEvidence(observed, {0, 1, 2}), below(3) == 0});
+  }
+  std::vector<const LabelledRun*> all;
+  for (const LabelledRun& run : runs) all.push_back(&run);
+  PredicateTally together(sites);
+  together.add(all, 2);
+  PredicateTally single(sites);
+  for (const LabelledRun* run : all) single.add({{run}}, 1);
+  const auto expect_equal = [&] {
+    EXPECT_EQ(together.runs(), single.runs());
+    for (uint32_t predicate = 0; predicate < sites.predicate_count(); ++predicate)
+      ASSERT_EQ(together.of(predicate), single.of(predicate)) << predicate;
+  };
+  expect_equal();
+  const auto middle = std::ranges::stable_partition(all, &LabelledRun::failed).begin();
+  const std::vector<const LabelledRun*> failed(all.begin(), middle);
+  together.relabel(failed, 2);
+  for (const LabelledRun* run : failed) single.relabel({{run}}, 1);
+  expect_equal();
+  const std::vector<const LabelledRun*> passed(middle, all.end());
+  ASSERT_GT(passed.size(), 64U);
+  together.remove(passed, 2);
+  for (const LabelledRun* run : passed) single.remove({{run}}, 1);
+  expect_equal();
 }
 
 }  // namespace

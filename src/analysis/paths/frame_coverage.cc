@@ -8,9 +8,9 @@
 namespace telltale {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNoBlock = std::numeric_limits<uint32_t>::max();
 // Bounds the work on large functions; blocks beyond it stay "maybe".
-constexpr size_t kMostVisits = size_t{1} << 26;
+constexpr size_t kMostFrameVisits = size_t{1} << 26;
 
 class Walks {
  public:
@@ -27,7 +27,7 @@ class Walks {
     return spread(after_, from, avoided);
   }
   [[nodiscard]] std::vector<bool> backward(uint32_t from) const {
-    return spread(before_, from, kNone);
+    return spread(before_, from, kNoBlock);
   }
 
  private:
@@ -62,14 +62,15 @@ std::vector<Ran> blocks_of_reading(const PathGraph& graph, const PathHistory& hi
     const uint32_t oldest =
         completed.empty() ? reading.partial.front() : completed.front().blocks.front();
     const Walks walks(graph);
-    const std::vector<bool> from_entry = walks.onward(kEntryNode, kNone);
+    const std::vector<bool> from_entry = walks.onward(kEntryNode, kNoBlock);
     const std::vector<bool> to_oldest = walks.backward(oldest);
     size_t visits = 0;
     for (uint32_t node = 0; node < ran.size(); ++node) {
       if (!from_entry[node] || !to_oldest[node]) continue;
       ran[node] = Ran::maybe;
       visits += graph.numbers.edges().size();
-      if (visits < kMostVisits && !walks.onward(kEntryNode, node)[oldest]) ran[node] = Ran::yes;
+      if (visits < kMostFrameVisits && !walks.onward(kEntryNode, node)[oldest])
+        ran[node] = Ran::yes;
     }
   }
   for (const PathHistory::Path& path : completed)

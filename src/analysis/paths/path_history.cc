@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
+
+#include "model/late_variables.h"
 
 namespace telltale {
 namespace {
@@ -51,6 +54,7 @@ class HistoryReader {
   // Sets completed and complete. Returns false if nothing in the record is usable.
   bool read_ring() {
     const size_t size = record_.ring.size();
+    if (size == 0 && !graph_.has_ring()) return history_.complete = true;
     if (size == 0) return contradict("the ring of path numbers is empty");
     if (record_.next >= size) {
       return contradict(
@@ -224,11 +228,58 @@ class HistoryReader {
   bool gave_up_ = false;
 };
 
+// Candidates by what their record has.
+struct Candidates {
+  std::vector<uint32_t> all;
+  std::vector<uint32_t> without_ring;
+  std::vector<uint32_t> without_sum;
+};
+
+Candidates sort_candidates(const LateVariables& late, std::span<const uint32_t> candidates) {
+  Candidates sorted;
+  for (const uint32_t block : candidates) {
+    (!late.has_sum[block]    ? sorted.without_sum
+     : !late.has_ring[block] ? sorted.without_ring
+                             : sorted.all)
+        .push_back(block);
+  }
+  return sorted;
+}
+
+// Where variables are set late, what they hold before is ignored.
+PathHistory read_late(const PathGraph& graph, const PathRecord& record,
+                      std::span<const uint32_t> candidates) {
+  const PathNumbers& numbers = graph.numbers;
+  const LateVariables late =
+      late_variables(static_cast<uint32_t>(graph.blocks.size()), numbers.edges());
+  const Candidates sorted = sort_candidates(late, candidates);
+  const PathRecord fresh{.ring = {-1}, .next = 0, .sum = record.sum};
+  PathHistory early = HistoryReader(graph, fresh).read(sorted.without_ring);
+  size_t edges_seen = 0;
+  for (const uint32_t block : sorted.without_sum) {
+    edges_seen += numbers.edges().size();
+    if (edges_seen > kMostEdges) break;
+    for (const AcyclicPath& path :
+         numbers.prefixes(kFromEntry, block, late.known_sum[block]).found) {
+      early.contradiction.clear();
+      early.readings.push_back({.partial = blocks_of(numbers, path)});
+    }
+  }
+  if (sorted.all.empty()) return early;
+  PathHistory history = HistoryReader(graph, record).read(sorted.all);
+  if (history.readings.empty() && !early.readings.empty()) return early;
+  std::ranges::move(early.readings, std::back_inserter(history.readings));
+  return history;
+}
+
 }  // namespace
+
+bool PathGraph::has_ring() const { return std::ranges::any_of(blocks, &Block::stores_path); }
 
 PathHistory read_path_history(const PathGraph& graph, const PathRecord& record,
                               std::span<const uint32_t> candidates) {
-  return HistoryReader(graph, record).read(candidates);
+  return graph.sets_late ? read_late(graph, record, candidates)
+                         : HistoryReader(graph, record).read(candidates);
 }
 
 }  // namespace telltale

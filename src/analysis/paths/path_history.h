@@ -35,13 +35,20 @@ struct PathGraph {
   std::string symbol = {};
   std::vector<Scope> scopes = {};
   bool calls_setjmp = false;  // its record is unreliable after longjmp
+
+  bool sets_late = false;  // late_variables() says where its record has values
+
+  // Whether its activations have a ring of path numbers.
+  [[nodiscard]] bool has_ring() const;
 };
 
 // The record of path tracing in a function's frame.
 struct PathRecord {
-  std::vector<int64_t> ring;  // numbers of completed paths; the last is -1 until the ring is full
-  uint64_t next = 0;          // index in the ring of the number that is stored next
-  int64_t sum = 0;            // path sum of the path that is not complete
+  // Numbers of completed paths; the last is -1 until the ring is full. Empty in a function that
+  // stores none: it runs one path.
+  std::vector<int64_t> ring;
+  uint64_t next = 0;  // index in the ring of the number that is stored next
+  int64_t sum = 0;    // path sum of the path that is not complete
 };
 
 // What a function executed before it was stopped, oldest first. Blocks are nodes of the graph.

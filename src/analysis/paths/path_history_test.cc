@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
+#include "model/late_variables.h"
 #include "support/simulated_function.h"
 
 namespace telltale {
@@ -106,6 +108,26 @@ TEST(PathHistory, SaysWhatDoesNotFit) {
   EXPECT_EQ(history.contradiction, "the ring of path numbers is empty");
 }
 
+// A branch with a join: no path number is stored.
+TEST(PathHistory, OfAFunctionWithoutARingIsItsPathSum) {
+  const std::vector<PathEdge> edges = {{0, 2, false, 0, 0},
+                                       {0, 3, false, 1, 1},
+                                       {2, 4, false, 0, 0},
+                                       {3, 4, false, 0, 0},
+                                       {4, 1, false, 0, 0}};
+  PathGraph graph{.blocks = {}, .numbers = *PathNumbers::from_edges(5, edges)};
+  graph.blocks.resize(5);
+  EXPECT_FALSE(graph.has_ring());
+  constexpr uint32_t kJoin = 4;
+  const PathHistory history =
+      read_path_history(graph, {.ring = {}, .next = 0, .sum = 1}, std::span(&kJoin, 1));
+  EXPECT_TRUE(history.complete);
+  EXPECT_EQ(history.contradiction, "");
+  EXPECT_TRUE(history.completed.empty());
+  ASSERT_EQ(history.readings.size(), 1U);
+  EXPECT_THAT(history.readings[0].partial, ElementsAre(kEntryNode, 3U, kJoin));
+}
+
 TEST(PathHistory, IsKnownAtTheEntryBeforeTheRecordIsSet) {
   const PathHistory history = read({.ring = {77, 78, 79}, .next = 12345, .sum = -9}, {kEntryNode});
   ASSERT_EQ(history.readings.size(), 1U);
@@ -163,6 +185,55 @@ TEST(PathHistory, Of24000SimulatedCrashesIsWhatRan) {
   // Both kinds occur.
   EXPECT_GT(complete, 3'000U);
   EXPECT_GT(wrapped, 3'000U);
+}
+
+// What variables hold where they are not set yet does not matter.
+TEST(PathHistory, OfVariablesThatAreSetLateIsWhatRan) {
+  std::mt19937_64 random(17);
+  size_t without_sum = 0;
+  size_t without_ring = 0;
+  size_t stored = 0;
+  for (size_t crashes = 0; crashes < 24'000;) {
+    const auto function = SimulatedFunction::random(
+        random, 16, {.cut_above = random() % 2 == 0 ? 4U : kMostPaths, .stores_at_exit = false});
+    auto graph = function.graph();
+    ASSERT_TRUE(graph);
+    graph->sets_late = true;
+    const LateVariables late =
+        late_variables(static_cast<uint32_t>(graph->blocks.size()), graph->numbers.edges());
+    for (size_t i = 0; i < 12; ++i, ++crashes) {
+      auto run = function.run(random, random() % 80, 10);
+      const uint32_t block = run.trace.back();
+      if (!late.has_sum[block]) {
+        ++without_sum;
+        run.record.sum = static_cast<int64_t>(random());
+      }
+      if (!late.has_ring[block]) {
+        ++without_ring;
+        ASSERT_EQ(run.stored, 0U);
+        run.record.next = random();
+        for (int64_t& slot : run.record.ring) slot = static_cast<int64_t>(random());
+      } else {
+        ++stored;
+        ASSERT_TRUE(late.wants_ring[block]);
+        ASSERT_TRUE(late.has_sum[block]);
+      }
+      const PathHistory history = read_path_history(*graph, run.record, std::span(&block, 1));
+      ASSERT_EQ(history.contradiction, "") << crashes;
+      ASSERT_EQ(history.readings.size(), 1U) << crashes;
+      std::vector<uint32_t> told;
+      for (const auto& path : history.completed)
+        told.insert(told.end(), path.blocks.begin(), path.blocks.end());
+      const auto& partial = history.readings[0].partial;
+      told.insert(told.end(), partial.begin(), partial.end());
+      ASSERT_LE(told.size(), run.trace.size()) << crashes;
+      ASSERT_TRUE(std::ranges::equal(std::span(run.trace).last(told.size()), told)) << crashes;
+      ASSERT_EQ(history.complete, told.size() == run.trace.size()) << crashes;
+    }
+  }
+  EXPECT_GT(without_sum, 3'000U);
+  EXPECT_GT(without_ring, without_sum);
+  EXPECT_GT(stored, 3'000U);
 }
 
 // If the block is not known, the true reading is among those of all blocks.

@@ -6,7 +6,7 @@
 namespace telltale {
 namespace {
 
-void add_to(uint64_t& sum, uint64_t count) {
+void add_saturated(uint64_t& sum, uint64_t count) {
   if (__builtin_add_overflow(sum, count, &sum)) sum = UINT64_MAX;
 }
 
@@ -14,7 +14,7 @@ template <typename Sums>
 void count(Sums& sums, const CountedSite& site) {
   ++sums.sites;
   if (site.observed) ++sums.observed;
-  add_to(sums.observations, site.total());
+  add_saturated(sums.observations, site.total());
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ SiteSums::Scheme SiteSums::all() const {
   for (const auto& [name, scheme] : schemes_) {
     all.sites += scheme.sites;
     all.observed += scheme.observed;
-    add_to(all.observations, scheme.observations);
+    add_saturated(all.observations, scheme.observations);
   }
   return all;
 }

@@ -12,6 +12,7 @@
 
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
+#include "import/csi/coverage_flags.h"
 #include "program/demangle.h"
 
 namespace telltale {
@@ -25,14 +26,11 @@ std::string_view without_variant(std::string_view symbol) {
 
 // A function of one source file, with all of its variants and copies.
 using FunctionKey = std::pair<std::string, std::string>;  // symbol and file
-using Lines = std::map<std::pair<std::string, uint32_t>, Ran>;
 
 // What one mechanism says of a function.
 struct Told {
   bool is_known = false;
-  Ran ran = Ran::no;
-  Lines lines;
-  std::vector<FunctionCoverage::Call> calls;
+  FlagAnswers answers;
 };
 
 class CoverageReader {
@@ -66,7 +64,7 @@ class CoverageReader {
     for (auto& [key, by_mechanism] : functions_) {
       FunctionCoverage function = std::move(declared_[key]);
       function.module = module;
-      for (auto& [mechanism, told] : by_mechanism) merge(mechanism, told, function);
+      for (auto& [mechanism, told] : by_mechanism) merge(mechanism, told.answers, function);
       all.push_back(std::move(function));
     }
     functions_.clear();
@@ -89,10 +87,6 @@ class CoverageReader {
     return flags;
   }
 
-  static std::optional<bool> flag_of(std::span<const std::optional<bool>> flags, uint32_t probe) {
-    return probe < flags.size() ? flags[probe] : std::nullopt;
-  }
-
   void add(const CoverageRecord& record, std::span<const std::optional<bool>> flags) {
     const FunctionKey key{without_variant(record.symbol), record.file};
     FunctionCoverage& declared = declared_[key];
@@ -101,58 +95,17 @@ class CoverageReader {
     declared.file = record.file;
     declared.line = record.line;
     Told& told = functions_[key][record.mechanism];
-    Told more = record.mechanism == "FC" ? told_of_function(flags) : told_of_blocks(record, flags);
+    FlagAnswers more = answers_of_flags(record, flags);
     if (!told.is_known) {
-      told = std::move(more);
+      told.answers = std::move(more);
     } else {
-      add_copy(more, told);
+      add_copy(more, told.answers);
     }
     told.is_known = true;
   }
 
-  static Told told_of_function(std::span<const std::optional<bool>> flags) {
-    Told told;
-    const std::optional<bool> flag = flag_of(flags, 0);
-    told.ran = !flag ? Ran::maybe : *flag ? Ran::yes : Ran::no;
-    return told;
-  }
-
-  static Told told_of_blocks(const CoverageRecord& record,
-                             std::span<const std::optional<bool>> flags) {
-    FlaggedGraph graph;
-    graph.flags_follow_calls = record.mechanism == "CC";
-    for (const CoverageRecord::Block& block : record.blocks)
-      graph.blocks.push_back({block.successors, flag_of(flags, block.probe)});
-    // From level 1 on, a block's first call has its flag.
-    for (const CoverageRecord::Call& call : record.calls) {
-      auto& flag = graph.blocks[call.block].flag;
-      if (!flag) flag = flag_of(flags, call.probe);
-    }
-    Told told;
-    const std::vector<Ran> ran = blocks_that_ran(graph);
-    const std::vector<Ran> ended = blocks_that_ended(graph);
-    told.ran = ran.empty() ? Ran::maybe : ran.front();
-    std::map<uint32_t, std::string> files;
-    for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, scope.file);
-    for (const auto& [block, scope, line] : record.lines) {
-      const auto file = files.find(scope);
-      if (block >= ran.size() || file == files.end() || line == 0) continue;
-      const auto [known, is_new] = told.lines.try_emplace({file->second, line}, ran[block]);
-      if (!is_new) known->second = any_of(known->second, ran[block]);
-    }
-    for (const CoverageRecord::Call& call : record.calls) {
-      const std::optional<bool> flag = flag_of(flags, call.probe);
-      const Ran returned = flag ? (*flag ? Ran::yes : Ran::no)
-                           : ended[call.block] == Ran::yes && graph.blocks[call.block].flag == true
-                               ? Ran::maybe
-                               : ended[call.block];
-      told.calls.push_back({.line = call.line, .callee = call.callee, .returned = returned});
-    }
-    return told;
-  }
-
   // Another copy of the same function.
-  static void add_copy(const Told& copy, Told& told) {
+  static void add_copy(const FlagAnswers& copy, FlagAnswers& told) {
     told.ran = any_of(told.ran, copy.ran);
     for (const auto& [place, ran] : copy.lines) {
       const auto [known, is_new] = told.lines.try_emplace(place, ran);
@@ -163,7 +116,8 @@ class CoverageReader {
   }
 
   // The mechanisms of a function are sources of the same facts.
-  static void merge(const std::string& mechanism, const Told& told, FunctionCoverage& function) {
+  static void merge(const std::string& mechanism, const FlagAnswers& told,
+                    FunctionCoverage& function) {
     function.mechanisms += (function.mechanisms.empty() ? "" : ",") + mechanism;
     function.ran = agree(function.ran, told.ran);
     for (const auto& [place, ran] : told.lines) {
@@ -189,6 +143,9 @@ void add_frame(const FramePaths& frame, FunctionCoverage& function) {
   };
   // The instruction or the call that it was stopped in.
   if (function.file.ends_with(frame.file) && !frame.file.empty()) mark(function.file, frame.line);
+  for (const auto& [place, ran] : frame.lines) {
+    if (ran == Ran::yes) mark(place.first, place.second);
+  }
   if (frame.decoded.size() != 1) return;
   const FramePaths::Decoded& decoded = frame.decoded.front();
   const PathGraph& graph = *decoded.graph;

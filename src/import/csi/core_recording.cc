@@ -56,6 +56,12 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
         csi::PathRecords::read(bytes_of(section), order, section.file, section.offset, problems);
     for (const csi::SkippedFunction& skipped : records.skipped)
       modules[section.module].skipped.emplace(skipped.symbol, skipped.reason);
+    for (const csi::PathFunctionRecord& function : records.functions)
+      modules[section.module].ring_sizes.emplace(function.key, function.ring_size);
+    for (csi::CoverageRecord& record : records.coverage)
+      modules[section.module].coverage.emplace(record.symbol, std::move(record));
+    std::ranges::stable_sort(records.frames, {}, &csi::PathFrameRecord::address);
+    modules[section.module].frames = std::move(records.frames);
     read[section.module] = {.functions = std::move(records.functions),
                             .positions = std::move(records.positions),
                             .machine_blocks = {}};
@@ -175,6 +181,8 @@ RecordingInfo CoreRecording::info(size_t /*workers*/, const CallFilter& filter) 
 Result<CoreStacks> CoreRecording::open_stacks(PathGraphs& graphs, ProblemLog& problems) const {
   CoreStackOptions options;
   options.variables = path_variable_names();
+  for (std::string& name : flag_variable_names()) options.variables.push_back(std::move(name));
+  options.other_programs = options_.other_programs;
   for (const std::string& text : options_.programs) {
     const Result<ProgramObject> object = parse_program_object(text);
     if (!object) return std::unexpected(object.error());
@@ -193,10 +201,13 @@ std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, PathGra
                                                ProblemLog& problems) const {
   const auto modules = read_modules(stacks, core_.order(), graphs, problems);
   std::vector<ThreadPaths> all;
-  for (const ThreadStack& stack : stacks.threads()) {
+  FrameFlags flags;
+  const auto find = [&](const StackFrame& frame) { return find_record(frame, modules); };
+  for (ThreadStack& stack : stacks.threads(find)) {
+    name_frames(stack, modules);
     all.push_back({.pid = core_.pid(),
                    .tid = stack.tid,
-                   .frames = decode_stack(stack, graphs, modules),
+                   .frames = decode_stack(stack, graphs, modules, flags),
                    .cut = stack.cut});
   }
   return all;

@@ -21,7 +21,7 @@
 namespace telltale {
 namespace {
 
-Confidence sniff(Bytes file) {
+Confidence sniff_metadata(Bytes file) {
   return csi::looks_like_path_metadata(file) ? Confidence::certain : Confidence::none;
 }
 
@@ -80,7 +80,7 @@ Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files, cons
   return std::make_unique<const MetadataRecording>(std::move(files));
 }
 
-Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*) {
+Result<FileCheck> check_metadata(const InputFile& file, const OpenOptions&, RecordFilter*) {
   FileCheck checked;
   checked.damage.merge(file.problems());
   const csi::PathMetadata metadata =
@@ -98,8 +98,8 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   return checked;
 }
 
-Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
-                  ProblemLog& problems, RecordFilter*) {
+Result<void> dump_metadata(const InputFile& file, const OpenOptions&, DumpStyle style,
+                           const ByteSink& sink, ProblemLog& problems, RecordFilter*) {
   return csi::dump_path_metadata(file.bytes(), file.name(), style, sink, problems);
 }
 
@@ -111,10 +111,10 @@ constinit const FormatDescriptor formats::csi = {
     .versions = "section .debug_PT of csi-cc",
     .page = "csi.md",
     .targets = {},
-    .sniff = sniff,
+    .sniff = sniff_metadata,
     .open = open,
-    .check = check,
-    .dump = dump,
+    .check = check_metadata,
+    .dump = dump_metadata,
     .records = csi::path_records,
 };
 

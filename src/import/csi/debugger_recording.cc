@@ -59,6 +59,7 @@ class DebuggerRecording final : public Recording, public StackPaths {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const auto symbols = graphs.symbols_by_name();
     std::vector<ThreadPaths> all;
+    FrameFlags flags;  // a debugger's text has none
     for (ThreadStack& stack : read_debugger_text(text, file_.name(), wanted, problems)) {
       for (StackFrame& frame : stack.frames) {
         const auto symbol = symbols.find(frame.symbol);
@@ -67,7 +68,7 @@ class DebuggerRecording final : public Recording, public StackPaths {
       }
       all.push_back({.pid = 0,
                      .tid = stack.tid,
-                     .frames = decode_stack(stack, graphs, {}),
+                     .frames = decode_stack(stack, graphs, {}, flags),
                      .cut = stack.cut});
     }
     return all;

@@ -96,8 +96,9 @@ class Reader {
   void begin_thread(std::string_view line) {
     ThreadStack thread;
     const size_t process = line.find("LWP ");
-    std::string_view number = line.substr(
-        process != std::string_view::npos ? process + 4 : line.find_first_of("123456789"));
+    const size_t digits =
+        process != std::string_view::npos ? process + 4 : line.find_first_of("123456789");
+    std::string_view number = line.substr(std::min(digits, line.size()));
     thread.tid = take_number<int64_t>(number).value_or(0);
     // gdb prints the innermost frame first when it opens a core file.
     const auto has_none = [](const StackFrame& each) { return each.variables.empty(); };
@@ -106,6 +107,7 @@ class Reader {
       threads_.clear();
     threads_.push_back(std::move(thread));
     current_ = 0;
+    is_left_out_ = false;
   }
 
   std::vector<StackFrame>& frames() {
@@ -146,12 +148,14 @@ class Reader {
     }
     each.symbol = trimmed(function.substr(0, function.find(" [inlined]")));
     if (place != std::string_view::npos) read_place(line.substr(place + 4), each);
+    is_left_out_ = false;
     // A frame that is printed again, by `frame`, is the same.
     if (number < frames().size() && frames()[number].symbol == each.symbol) {
       current_ = number;
       return;
     }
     if (frames().size() == kMostFrames) {
+      is_left_out_ = true;
       threads_.back().cut = fmt::format("only the innermost {} frames are read", kMostFrames);
       return;
     }
@@ -199,6 +203,7 @@ class Reader {
       problems_.add({Problem::Kind::corruption, offset, name_, "variable",
                      fmt::format("{} cannot be read", name), 0});
     }
+    if (is_left_out_) return;
     std::vector<StackVariable>& variables = frame().variables;
     std::erase_if(variables, [&](const StackVariable& each) { return each.name == name; });
     variables.push_back(std::move(variable));
@@ -220,7 +225,8 @@ class Reader {
   ProblemLog& problems_;
   size_t at_ = 0;
   std::vector<ThreadStack> threads_;
-  size_t current_ = 0;  // frame of the last thread
+  size_t current_ = 0;        // frame of the last thread
+  bool is_left_out_ = false;  // the frame that variables belong to
   size_t values_left_ = kMostValues;
 };
 

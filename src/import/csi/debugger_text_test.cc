@@ -87,6 +87,27 @@ TEST(DebuggerText, ValuesThatAreNotWhole) {
   }
 }
 
+TEST(DebuggerText, AThreadWithoutANumber) {
+  for (const std::string_view line : {"Thread x", "thread #", "Thread 0", "Thread (LWP "}) {
+    SCOPED_TRACE(line);
+    const std::vector<ThreadStack> stacks = read(std::string(line) + "\n#0  f () at a.c:1\n");
+    ASSERT_EQ(stacks.size(), 1U);
+    EXPECT_EQ(stacks[0].tid, 0);
+  }
+}
+
+TEST(DebuggerText, VariablesOfFramesThatAreLeftOut) {
+  std::string text;
+  for (size_t i = 0; i <= 10'000; ++i)
+    text += "#" + std::to_string(i) + "  f ()\nindex = " + std::to_string(i) + "\n";
+  const std::vector<ThreadStack> stacks = read(text + "#0  f ()\nindex = 7\n");
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_FALSE(stacks[0].cut.empty());
+  ASSERT_EQ(stacks[0].frames.size(), 10'000U);
+  EXPECT_THAT(stacks[0].frames.back().variables.at(0).values, ElementsAre(9'999));
+  EXPECT_THAT(stacks[0].frames.front().variables.at(0).values, ElementsAre(7));
+}
+
 TEST(DebuggerText, AnyTextIsRead) {
   ProblemLog log;
   for (size_t i = 0; i < kGdb.size(); ++i) {

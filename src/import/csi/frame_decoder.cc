@@ -26,17 +26,20 @@ const StackVariable* find_variable(const StackFrame& frame, std::string_view nam
   return found == frame.variables.end() ? nullptr : &*found;
 }
 
-bool has_record(const StackFrame& frame) { return !frame.variables.empty(); }
+bool has_record(const StackFrame& frame) {
+  return !std::ranges::all_of(frame.variables, is_coverage_flags);
+}
 
-// The record, or why there is none.
-std::expected<PathRecord, std::string> read_record(const StackFrame& frame) {
+// The record, or why there is none. Without a ring, it is the path sum alone.
+std::expected<PathRecord, std::string> read_record(const StackFrame& frame, bool has_ring) {
   for (const csi::VariableNames& names : kRecordNames) {
     const std::array<const StackVariable*, 3> variables = {find_variable(frame, names.array),
                                                            find_variable(frame, names.index),
                                                            find_variable(frame, names.sum)};
     if (std::ranges::count(variables, nullptr) == 3) continue;
     const std::array<std::string_view, 3> wanted = {names.array, names.index, names.sum};
-    for (size_t i = 0; i < variables.size(); ++i) {
+    const bool lacks_ring = !has_ring && variables[0] == nullptr && variables[1] == nullptr;
+    for (size_t i = lacks_ring ? 2 : 0; i < variables.size(); ++i) {
       if (variables[i] == nullptr)
         return std::unexpected(fmt::format("the variable {} is missing", wanted[i]));
       if (!variables[i]->missing.empty()) {
@@ -44,8 +47,9 @@ std::expected<PathRecord, std::string> read_record(const StackFrame& frame) {
             fmt::format("{} cannot be read: {}", wanted[i], variables[i]->missing));
       }
     }
-    if (variables[1]->values.size() != 1 || variables[2]->values.size() != 1)
+    if ((!lacks_ring && variables[1]->values.size() != 1) || variables[2]->values.size() != 1)
       return std::unexpected("the index of the ring or the path sum is an array");
+    if (lacks_ring) return PathRecord{.ring = {}, .next = 0, .sum = variables[2]->values[0]};
     return PathRecord{.ring = variables[0]->values,
                       .next = static_cast<uint64_t>(variables[1]->values[0]),
                       .sum = variables[2]->values[0]};
@@ -93,6 +97,18 @@ PathRecord settle(const PathGraph& graph, PathRecord record, csi::Phase phase) {
   return record;
 }
 
+// Whether a decoded frame is beyond its entry block, where the flags are cleared.
+bool has_left_entry(const FramePaths& frame) {
+  return frame.decoded.size() == 1 &&
+         frame.decoded.front().found_by == FramePaths::Decoded::FoundBy::position &&
+         std::ranges::all_of(frame.decoded.front().history.readings,
+                             [](const auto& reading) {
+                               return !reading.partial.empty() &&
+                                      reading.partial.back() != kEntryNode;
+                             }) &&
+         !frame.decoded.front().history.readings.empty();
+}
+
 // Joins the frames of stacks with the graphs of their functions.
 class FrameDecoder {
  public:
@@ -116,7 +132,10 @@ class FrameDecoder {
     paths.interrupted = frame.interrupted;
     paths.inlined = frame.inlined;
     const auto& graphs = graphs_of(frame);
-    const auto record = read_record(frame);
+    const bool has_ring =
+        graphs.empty() || std::ranges::any_of(graphs, &PathGraph::has_ring,
+                                              [](const Graph& each) -> auto& { return *each; });
+    const auto record = read_record(frame, has_ring);
     if (!record || graphs.empty()) {
       paths.untraced = record ? "its path metadata are missing" : record.error();
       if (!has_record(frame) && (graphs.empty() || frame.inlined))
@@ -217,12 +236,74 @@ std::vector<std::string> path_variable_names() {
   return names;
 }
 
+namespace {
+
+// What a program says of the frame of its function; null: nothing, or not clearly.
+const csi::PathFrameRecord* frame_record(const ModulePaths& paths, const StackFrame& frame) {
+  if (frame.function_begin == 0) return nullptr;
+  const PathPositions::Found at =
+      paths.positions.find(frame.address, frame.function_begin, frame.function_end);
+  const bool knows_key = at.place != PathPositions::Place::unknown;
+  const csi::PathFrameRecord* found = nullptr;
+  for (auto record = std::ranges::lower_bound(paths.frames, frame.function_begin, {},
+                                              &csi::PathFrameRecord::address);
+       record != paths.frames.end() && record->address < frame.function_end; ++record) {
+    if (knows_key && record->key != at.position.key) continue;
+    // A function that was inlined by the linker has its own variables in the frame.
+    if (found != nullptr) return nullptr;
+    found = &*record;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<PlacedVariable> find_record(const StackFrame& frame,
+                                        const std::map<std::string, ModulePaths>& modules) {
+  const auto module = modules.find(frame.module);
+  if (module == modules.end()) return {};
+  const ModulePaths& paths = module->second;
+  const csi::PathFrameRecord* const found = frame_record(paths, frame);
+  if (found == nullptr) return {};
+  const auto size = paths.ring_sizes.find(found->key);
+  if (size == paths.ring_sizes.end()) return {};
+  std::vector<PlacedVariable> variables;
+  const auto add = [&](const char* name, const std::string& text, uint64_t elements) {
+    const auto operand = csi::parse_frame_operand(text);
+    if (operand)
+      variables.push_back({.name = name,
+                           .elements = elements,
+                           .base = operand->base,
+                           .offset = operand->offset,
+                           .address = found->address});
+  };
+  if (size->second != 0) {
+    add(csi::kVariableNames.array, found->array, size->second);
+    add(csi::kVariableNames.index, found->index, 1);
+  }
+  add(csi::kVariableNames.sum, found->sum, 1);
+  return variables;
+}
+
+void name_frames(ThreadStack& stack, const std::map<std::string, ModulePaths>& modules) {
+  for (StackFrame& frame : stack.frames) {
+    const auto module = modules.find(frame.module);
+    if (!frame.symbol.empty() || !frame.linkage_name.empty() || module == modules.end()) continue;
+    const csi::PathFrameRecord* const record = frame_record(module->second, frame);
+    if (record == nullptr) continue;
+    const auto graph = module->second.graphs.find(record->key);
+    if (graph != module->second.graphs.end()) frame.symbol = graph->second->symbol;
+  }
+}
+
 std::vector<FramePaths> decode_stack(const ThreadStack& stack, const PathGraphs& graphs,
-                                     const std::map<std::string, ModulePaths>& modules) {
+                                     const std::map<std::string, ModulePaths>& modules,
+                                     FrameFlags& flags) {
   const FrameDecoder decoder(graphs, modules);
   std::vector<FramePaths> decoded;
   // Where the functions begin that are inlined at the frame's place and have no record.
   size_t first_inner = 0;
+  bool was_called = false;  // the machine's frame is in a call: its flags are cleared
   for (size_t i = 0; i < stack.frames.size(); ++i) {
     const StackFrame& frame = stack.frames[i];
     const bool same_place = i != 0 && stack.frames[i - 1].inlined;
@@ -230,6 +311,10 @@ std::vector<FramePaths> decode_stack(const ThreadStack& stack, const PathGraphs&
     decoded.push_back(
         decoder.decode_frame(frame, std::span(stack.frames).subspan(first_inner, i - first_inner)));
     decoded.back().number = i;
+    if (!same_place) was_called = !frame.interrupted;
+    const auto module = modules.find(frame.module);
+    if (module != modules.end() && (was_called || has_left_entry(decoded.back())))
+      decoded.back().lines = flags.lines_of(module->second.coverage, frame);
   }
   return decoded;
 }

@@ -57,6 +57,7 @@ std::optional<PathGraph> read_graph(const csi::PathMetadata& metadata,
 
 void add_record(const csi::PathFunctionRecord& record, PathGraph& graph) {
   graph.calls_setjmp = record.calls_setjmp;
+  graph.sets_late = record.sets_late;
   std::unordered_map<uint32_t, uint32_t> scope_of;  // number to index
   for (const csi::PathScope& scope : record.scopes) {
     if (scope_of.emplace(scope.number, static_cast<uint32_t>(graph.scopes.size())).second)
@@ -81,7 +82,8 @@ bool same_graph(const PathGraph& a, const PathGraph& b) {
     return x.from == y.from && x.to == y.to && x.is_back == y.is_back &&
            x.increment == y.increment && x.weight == y.weight;
   };
-  return a.scopes == b.scopes && std::ranges::equal(a.blocks, b.blocks, same_block) &&
+  return a.sets_late == b.sets_late && a.scopes == b.scopes &&
+         std::ranges::equal(a.blocks, b.blocks, same_block) &&
          std::ranges::equal(a.numbers.edges(), b.numbers.edges(), same_edge);
 }
 

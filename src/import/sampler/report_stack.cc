@@ -10,13 +10,11 @@
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/report_reader.h"
 #include "formats/sampler/wire.h"
+#include "import/study_stacks.h"
 #include "program/demangle.h"
 
 namespace telltale {
 namespace {
-
-constexpr size_t kInnermost = 48;
-constexpr size_t kOutermost = 16;
 
 void add_frames(const sampler::BacktraceFrame& frame, BacktraceResolver& resolver,
                 std::vector<isolation::StackFrame>& stack) {
@@ -53,8 +51,7 @@ std::vector<isolation::StackFrame> read_report_stack(const InputFile& report,
       });
     }
   }
-  if (stack.size() > kInnermost + kOutermost)
-    stack.erase(stack.begin() + kInnermost, stack.end() - kOutermost);
+  shorten_stack(stack);
   return stack;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/report_reader.h"
 #include "import/sampler/first_truth.h"
+#include "import/sampler/sampler_ranges.h"
 
 namespace telltale {
 namespace {
@@ -26,15 +28,19 @@ struct ReadRun {
   Ending ending = Ending::without_report;
   std::optional<LabelledRun> run;
   uint64_t observations = 0;
+  std::vector<SiteRange> ranges;
 };
 
 // Reads one report after the other. Not thread-safe; one for each worker.
 class EvidenceReader {
  public:
-  EvidenceReader(const SamplerSites& sites, const SamplerPredicates& predicates)
-      : sites_(sites),
+  // `ranges`: the number of all readers together; references outlive it.
+  EvidenceReader(const SamplerSites& sites, const SamplerPredicates& predicates,
+                 std::atomic<uint64_t>& ranges)
+      : ranges_(predicates, ranges),
+        sites_(sites),
         predicates_(predicates),
-        counted_(predicates.table().site_count()),
+        counted_(predicates.reading().site_count()),
         first_truth_(predicates.table()) {}
 
   ReadRun read(const RunReport& report, const OpenReport& open) {
@@ -71,10 +77,11 @@ class EvidenceReader {
       read_section(*item, report.path, *section);
     }
     count_times();
+    read.ranges = ranges_.take();
     read.ending = resolved ? Ending::read : Ending::unresolved;
     if (resolved) {
       read.run = LabelledRun{pack(), report.failed};
-      read.observations = observed_.size();
+      read.observations = observed_.size() + read.ranges.size();
     }
     return read;
   }
@@ -92,13 +99,23 @@ class EvidenceReader {
   void read_section(const ReportItem& item, const std::string& file,
                     const SamplerSites::Section& section) {
     const uint32_t group = predicates_.group_of(&section);
-    if (group == SamplerPredicates::kNoGroup) return;
+    if (group == SamplerPredicates::kNoGroup) {
+      if (predicates_.first_range_site(&section) != SamplerPredicates::kNoGroup)
+        note_rows(ranges_.add(item.body, section), item, file, section);
+      return;
+    }
     const size_t size = section.sites->size();
     const std::span<uint16_t> counted =
-        std::span(counted_).subspan(predicates_.table().first_site(group), size);
+        std::span(counted_).subspan(predicates_.reading().first_site(group), size);
     const sampler::RowTally tally =
         sampler::observe_counters(item.body, predicates_.scheme_of(group).counters, counted);
     groups_.push_back(group);
+    note_rows(tally, item, file, section);
+  }
+
+  void note_rows(const sampler::RowTally& tally, const ReportItem& item, const std::string& file,
+                 const SamplerSites::Section& section) {
+    const size_t size = section.sites->size();
     if (!tally.bad_rows.empty()) {
       note(item, file, Problem::Kind::corruption,
            fmt::format("{} rows do not have the columns of scheme {}; the first is row {}",
@@ -116,7 +133,7 @@ class EvidenceReader {
     if (group == SamplerPredicates::kNoGroup) return;
     std::vector<uint64_t> times;
     sampler::merge_timestamps(item.body, true, times, section.sites->size());
-    const uint32_t first = predicates_.table().first_site(group);
+    const uint32_t first = predicates_.reading().first_site(group);
     for (uint32_t row = 0; row < times.size(); ++row) {
       if (times[row] != 0) times_.emplace_back(first + row, times[row]);
     }
@@ -124,7 +141,8 @@ class EvidenceReader {
 
   void count_times() {
     std::vector<FirstTruth::Observation> seen;
-    for (const auto& [site, time] : times_) seen.push_back({site, counted_[site], time});
+    for (const auto& [site, time] : times_)
+      seen.push_back({predicates_.site_of(site), counted_[site], time});
     first_truth_.add_run(seen);
     times_.clear();
   }
@@ -135,15 +153,17 @@ class EvidenceReader {
     groups_.erase(std::ranges::unique(groups_).begin(), groups_.end());
     observed_.clear();
     for (const uint32_t group : groups_) {
-      const uint32_t first = predicates_.table().first_site(group);
-      const uint32_t end = first + predicates_.table().groups()[group].sites;
+      const uint32_t first = predicates_.reading().first_site(group);
+      const uint32_t end = first + predicates_.reading().groups()[group].sites;
       for (uint32_t site = first; site < end; ++site) {
         if (counted_[site] != 0) observed_.push_back({site, std::exchange(counted_[site], 0)});
       }
     }
+    predicates_.renumber(observed_, groups_);
     return {observed_, std::exchange(groups_, {})};
   }
 
+  RangeReader ranges_;
   const SamplerSites& sites_;
   const SamplerPredicates& predicates_;
   std::vector<uint16_t> counted_;  // by site: a bit for each counter
@@ -160,7 +180,8 @@ SamplerEvidence read_sampler_evidence(std::span<const RunReport> reports, const 
                                       const SamplerPredicates& predicates, const OpenReport& open,
                                       size_t workers) {
   workers = std::min(worker_count(workers), std::max<size_t>(reports.size(), 1));
-  std::vector<EvidenceReader> readers(workers, EvidenceReader(sites, predicates));
+  std::atomic<uint64_t> ranges{0};
+  std::vector<EvidenceReader> readers(workers, EvidenceReader(sites, predicates, ranges));
   std::vector<ReadRun> read(reports.size());
   parallel_for(reports.size(), workers,
                [&](size_t i, size_t worker) { read[i] = readers[worker].read(reports[i], open); });
@@ -177,9 +198,11 @@ SamplerEvidence read_sampler_evidence(std::span<const RunReport> reports, const 
         evidence.observations += read[i].observations;
         evidence.report_of_run.push_back(i);
         evidence.runs.push_back(*std::move(read[i].run));
+        evidence.ranges.push_back(std::move(read[i].ranges));
         break;
     }
   }
+  leave_out_many_ranges(evidence, ranges);
   FirstTruth first_truth(predicates.table());
   for (const EvidenceReader& reader : readers) {
     first_truth.merge(reader.first_truth());

@@ -18,7 +18,16 @@ namespace telltale {
 struct RunReport {
   std::string path;
   bool failed = false;
-  uint64_t number = 0;  // that people know the run by
+  uint64_t number = 0;     // that people know the run by
+  std::string paths = {};  // the run's core file with paths in stack frames; empty: it left none
+};
+
+// The smallest and the largest value at a site of bounds (SamplerPredicates::describe_range), as
+// order_of() numbers them.
+struct SiteRange {
+  uint32_t site = 0;
+  uint64_t least = 0;
+  uint64_t greatest = 0;
 };
 
 // Opens a report; called from several threads.
@@ -31,6 +40,10 @@ struct SamplerEvidence {
   // IsolationOptions::first_true. A report has times of sites: a predicate's time is known where it
   // was true at every observation of its site. The average over the failing runs that tell.
   std::vector<double> first_true;
+  // By run: what it observed at sites of bounds, ascending by site. All are empty if there were
+  // more than kMostRanges, which is a problem.
+  std::vector<std::vector<SiteRange>> ranges;
+  static constexpr uint64_t kMostRanges = 16'000'000;
   uint64_t without_report = 0;  // files that are missing, or empty as after SIGKILL
   uint64_t unresolved = 0;      // reports of which no program has a unit
   uint64_t observations = 0;    // sites that a run observed, summed over the runs

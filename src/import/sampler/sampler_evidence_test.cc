@@ -235,5 +235,97 @@ TEST(SamplerEvidence, TheNumberOfWorkersDoesNotMatter) {
     EXPECT_EQ(one.true_in(run), three.true_in(run));
 }
 
+// Two builds; of the second, `g` is on another line and `new_one` has no other.
+struct TwoBuilds {
+  TwoBuilds(const char* first_name, const char* second_name) {
+    const auto add = [&](const char* name, std::string_view text) {
+      EXPECT_TRUE(sites.add(InputFile::from_memory(name, as_bytes(text)), problems).value());
+    };
+    add(first_name, kNewer);
+    add(second_name, kOlder);
+    predicates = std::make_unique<SamplerPredicates>(sites);
+  }
+  // The first report is of the newer build, and of a failed run; the second one of the older.
+  SamplerEvidence read() {
+    const std::vector<std::string> texts = {
+        report(samples("branches", "1\t0\n0\t1\n1\t1\n") + samples("function-entries", "1\n1\n") +
+               samples("bounds", "3\t9\n")),
+        report(samples("branches", "0\t1\n1\t1\n", kOther) +
+               samples("function-entries", "0\n", kOther) + samples("bounds", "1\t5\n", kOther))};
+    const std::vector<RunReport> reports = {{"0", true, 1}, {"1", false, 2}};
+    return read_sampler_evidence(
+        reports, sites, *predicates,
+        [&](const RunReport& of) -> Result<InputFile> {
+          return InputFile::from_memory(of.path, as_bytes(texts[std::stoul(of.path)]));
+        },
+        1);
+  }
+  static constexpr std::string_view kOther = "ffffffffffffffffffffffffffffffff";
+  static constexpr std::string_view kNewer =
+      "<sites unit=\"0123456789abcdef0123456789abcdef\" scheme=\"branches\">\n"
+      "a.c\t1\tf\t1\tp\na.c\t5\tf\t2\tnew_one\na.c\t9\tg\t1\tq\n</sites>\n"
+      "<sites unit=\"0123456789abcdef0123456789abcdef\" scheme=\"function-entries\">\n"
+      "a.c\t1\tf\t0\na.c\t8\tg\t0\n</sites>\n"
+      "<sites unit=\"0123456789abcdef0123456789abcdef\" scheme=\"bounds\">\n"
+      "a.c\t10\tg\t1\tx\tlocal\tdirect\n</sites>\n";
+  static constexpr std::string_view kOlder =
+      "<sites unit=\"ffffffffffffffffffffffffffffffff\" scheme=\"branches\">\n"
+      "a.c\t7\tg\t1\tq\na.c\t1\tf\t1\tp\n</sites>\n"
+      "<sites unit=\"ffffffffffffffffffffffffffffffff\" scheme=\"function-entries\">\n"
+      "a.c\t6\tg\t0\n</sites>\n"
+      "<sites unit=\"ffffffffffffffffffffffffffffffff\" scheme=\"bounds\">\n"
+      "a.c\t8\tg\t1\tx\tlocal\tdirect\n</sites>\n";
+  SamplerSites sites;
+  ProblemLog problems;
+  std::unique_ptr<SamplerPredicates> predicates;
+};
+
+TEST(SamplerEvidence, SitesOfSeveralBuildsAreOne) {
+  TwoBuilds builds("new/prog", "old/prog");
+  const SamplerEvidence evidence = builds.read();
+  const isolation::SiteTable& table = builds.predicates->table();
+  EXPECT_EQ(table.site_count(), 5);  // three branches, two entries
+  EXPECT_EQ(builds.predicates->range_site_count(), 1);
+  const BuildMatches matches = builds.predicates->builds();
+  EXPECT_EQ(matches.builds, 2);
+  EXPECT_EQ(matches.sites_matched, 4);
+  EXPECT_EQ(matches.sites_moved, 3);
+  EXPECT_EQ(matches.sites_unmatched, 2);
+  EXPECT_EQ(matches.sites_ambiguous, 0);
+  PredicateTally tally(table);
+  const std::vector<const isolation::LabelledRun*> runs = {&evidence.runs[0], &evidence.runs[1]};
+  tally.add(runs, 1);
+  std::map<std::string, std::string> told;
+  for (uint32_t i = 0; i < table.predicate_count(); ++i) {
+    const auto counts = tally.of(i);
+    const PredicateWords words = builds.predicates->describe(i);
+    std::string text = std::to_string(words.line);
+    for (const uint64_t line : words.other_lines) text += " and " + std::to_string(line);
+    text += ": " + std::to_string(counts.true_in.failing) + "/" +
+            std::to_string(counts.true_in.successful) + " of " +
+            std::to_string(counts.observed_in.failing) + "/" +
+            std::to_string(counts.observed_in.successful);
+    told[words.text] = text;
+  }
+  EXPECT_EQ(told, (std::map<std::string, std::string>{{"p is FALSE", "1: 1/1 of 1/1"},
+                                                      {"p is TRUE", "1: 0/1 of 1/1"},
+                                                      {"new_one is FALSE", "5: 0/0 of 1/0"},
+                                                      {"new_one is TRUE", "5: 1/0 of 1/0"},
+                                                      {"q is FALSE", "9 and 7: 1/0 of 1/1"},
+                                                      {"q is TRUE", "9 and 7: 1/1 of 1/1"},
+                                                      {"f entered", "1: 1/0 of 1/0"},
+                                                      {"g entered", "8 and 6: 1/0 of 1/1"}}));
+  ASSERT_EQ(evidence.ranges[1].size(), 1);
+  EXPECT_EQ(evidence.ranges[0][0].site, evidence.ranges[1][0].site);
+  EXPECT_EQ(builds.predicates->describe_range(0).other_lines, std::vector<uint64_t>{8});
+}
+
+TEST(SamplerEvidence, ProgramsOfOtherNamesAreNoBuilds) {
+  TwoBuilds parts("prog", "library");
+  EXPECT_EQ(parts.predicates->table().site_count(), 8);
+  EXPECT_EQ(parts.predicates->range_site_count(), 2);
+  EXPECT_EQ(parts.predicates->builds().builds, 0);
+}
+
 }  // namespace
 }  // namespace telltale

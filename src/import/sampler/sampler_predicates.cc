@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/tag.h"
 
@@ -79,6 +84,10 @@ SamplerPredicates::SamplerPredicates(const SamplerSites& sites) : sites_(&sites)
     const sampler::SchemeLayout* scheme = sampler::find_scheme(section.sites->scheme);
     if (scheme == nullptr || scheme->values == sampler::Values::bounds) {
       group_of_section_.push_back(kNoGroup);
+      if (scheme != nullptr && section.sites->size() != 0) {
+        bounds_.emplace(listed_ranges_, &section);
+        listed_ranges_ += static_cast<uint32_t>(section.sites->size());
+      }
       without_predicates_ += section.sites->size();
       continue;
     }
@@ -89,8 +98,138 @@ SamplerPredicates::SamplerPredicates(const SamplerSites& sites) : sites_(&sites)
     group.observed_by_report = scheme->counters == 1;
     group_of_section_.push_back(static_cast<uint32_t>(groups_.size()));
     groups_.push_back({&section, scheme});
-    table_.add(group);
+    reading_.add(group);
   }
+  range_site_of_.resize(listed_ranges_);
+  std::iota(range_site_of_.begin(), range_site_of_.end(), 0);
+  range_sites_ = range_site_of_;
+  match_builds();
+}
+
+std::vector<isolation::StatedSite> SamplerPredicates::state_sites(
+    std::string_view program, const std::vector<uint32_t>& sections) const {
+  std::vector<isolation::StatedSite> sites;
+  for (const uint32_t number : sections) {
+    const SamplerSites::Section& section = sites_->sections()[number];
+    const uint32_t group = group_of_section_[number];
+    const uint32_t range = first_range_site(&section);
+    if (group == kNoGroup && range == kNoGroup) continue;
+    const uint32_t first =
+        group != kNoGroup ? reading_.first_site(group) : reading_.site_count() + range;
+    for (uint32_t site = first; site < first + section.sites->size(); ++site) {
+      const PredicateWords words = words_of_listed(site, 0);
+      sites.push_back({site, fmt::format("{}\n{}\n{}\n{}\n{}", program, words.file, words.function,
+                                         words.scheme, words.text)});
+    }
+  }
+  return sites;
+}
+
+// Builds are the files of one name; a single one needs no work. Several studies may have the same
+// build.
+void SamplerPredicates::match_builds() {
+  using Sections = std::vector<uint32_t>;
+  std::map<std::string_view, std::vector<const Sections*>> files;
+  for (const SamplerSites::Program& program : sites_->programs()) {
+    std::vector<const Sections*>& known = files[program.name];
+    const auto is_same = [&](const Sections* other) { return *other == program.sections; };
+    if (!program.sections.empty() && std::ranges::none_of(known, is_same))
+      known.push_back(&program.sections);
+  }
+  std::vector<std::vector<isolation::StatedSite>> builds;
+  for (const auto& [name, all] : files) {
+    if (all.size() < 2) continue;
+    for (const Sections* sections : all) builds.push_back(state_sites(name, *sections));
+  }
+  if (builds.empty()) return;
+  const isolation::SiteMatches matches = isolation::match_sites(builds, listed_count());
+  for (uint32_t site = 0; site < listed_count(); ++site) {
+    if (matches.same_as[site] != site) others_[matches.same_as[site]].push_back(site);
+  }
+  if (!others_.empty()) merge(matches);
+  count_builds(builds, matches);
+}
+
+void SamplerPredicates::merge(const isolation::SiteMatches& matches) {
+  is_merged_ = true;
+  // Of schemes that a report observes as a whole, sites share a group if the same sections have
+  // them. Other groups only say what kind of site it is.
+  std::map<std::vector<uint32_t>, uint32_t> numbers;
+  groups_of_.resize(groups_.size());
+  for (uint32_t site = 0; site < reading_.site_count(); ++site) {
+    if (matches.same_as[site] != site) {
+      site_of_.push_back(site_of_[matches.same_as[site]]);
+      continue;
+    }
+    std::vector<uint32_t> groups = {reading_.group_of(site)};
+    isolation::SiteGroup kind = reading_.groups()[groups.front()];
+    if (const auto same = others_.find(site); same != others_.end() && kind.observed_by_report) {
+      for (const uint32_t other : same->second) groups.push_back(reading_.group_of(other));
+      std::ranges::sort(groups);
+      groups.erase(std::ranges::unique(groups).begin(), groups.end());
+    }
+    const auto next = static_cast<uint32_t>(table_.groups().size());
+    const auto [known, is_new] = numbers.try_emplace(groups, next);
+    if (is_new) {
+      kind.sites = 0;
+      table_.add(kind);
+      for (const uint32_t group : groups) groups_of_[group].push_back(next);
+    }
+    site_of_.push_back(table_.add_site(known->second));
+    listed_of_.push_back(site);
+  }
+  range_sites_.clear();
+  for (uint32_t range = 0; range < listed_ranges_; ++range) {
+    const uint32_t same = matches.same_as[reading_.site_count() + range] - reading_.site_count();
+    range_site_of_[range] =
+        same == range ? static_cast<uint32_t>(range_sites_.size()) : range_site_of_[same];
+    if (same == range) range_sites_.push_back(range);
+  }
+}
+
+void SamplerPredicates::count_builds(std::span<const std::vector<isolation::StatedSite>> builds,
+                                     const isolation::SiteMatches& matches) {
+  std::vector<uint32_t> in_builds(listed_count());
+  std::vector<bool> is_ambiguous(listed_count());
+  builds_.builds = builds.size();
+  for (const std::vector<isolation::StatedSite>& build : builds) {
+    for (const isolation::StatedSite& site : build) {
+      ++in_builds[matches.same_as[site.site]];
+      if (matches.ambiguous[site.site]) is_ambiguous[matches.same_as[site.site]] = true;
+    }
+  }
+  for (uint32_t site = 0; site < listed_count(); ++site) {
+    if (in_builds[site] > 1) {
+      ++builds_.sites_matched;
+      if (!other_lines(site).empty()) ++builds_.sites_moved;
+    } else if (in_builds[site] == 1) {
+      ++builds_.sites_unmatched;
+      if (is_ambiguous[site]) ++builds_.sites_ambiguous;
+    }
+  }
+}
+
+void SamplerPredicates::renumber(std::vector<isolation::ObservedSite>& observed,
+                                 std::vector<uint32_t>& groups) const {
+  if (!is_merged_) return;
+  for (isolation::ObservedSite& seen : observed) seen.site = site_of_[seen.site];
+  std::ranges::sort(observed, {}, &isolation::ObservedSite::site);
+  // A process may have loaded two builds of a library.
+  size_t kept = 0;
+  for (size_t i = 0; i < observed.size(); ++i) {
+    if (kept != 0 && observed[kept - 1].site == observed[i].site) {
+      observed[kept - 1].counted |= observed[i].counted;
+    } else {
+      observed[kept++] = observed[i];
+    }
+  }
+  observed.resize(kept);
+  std::vector<uint32_t> renumbered;
+  for (const uint32_t group : groups)
+    renumbered.insert(renumbered.end(), groups_of_[group].begin(), groups_of_[group].end());
+  std::ranges::sort(renumbered);
+  renumbered.erase(std::ranges::unique(renumbered).begin(), renumbered.end());
+  groups = std::move(renumbered);
 }
 
 uint32_t SamplerPredicates::group_of(const SamplerSites::Section* section) const {
@@ -98,20 +237,68 @@ uint32_t SamplerPredicates::group_of(const SamplerSites::Section* section) const
   return group_of_section_[static_cast<size_t>(section - sites_->sections().data())];
 }
 
-PredicateWords SamplerPredicates::describe(uint32_t predicate) const {
-  const uint32_t site = table_.site_of(predicate);
-  const uint32_t number = table_.group_of(site);
-  const Group& group = groups_[number];
-  const sampler::SiteRow row = group.section->sites->row(site - table_.first_site(number));
-  const uint32_t index = predicate - table_.first_predicate(site);
-  const bool complements = table_.groups()[number].complements;
+uint32_t SamplerPredicates::first_range_site(const SamplerSites::Section* section) const {
+  const auto found = std::ranges::find(bounds_, section, &decltype(bounds_)::value_type::second);
+  return section == nullptr || found == bounds_.end() ? kNoGroup : found->first;
+}
+
+sampler::SiteRow SamplerPredicates::row_of(uint32_t listed) const {
+  if (listed < reading_.site_count()) {
+    const uint32_t group = reading_.group_of(listed);
+    return groups_[group].section->sites->row(listed - reading_.first_site(group));
+  }
+  const uint32_t range = listed - reading_.site_count();
+  const auto section = std::prev(bounds_.upper_bound(range));
+  return section->second->sites->row(range - section->first);
+}
+
+std::vector<uint64_t> SamplerPredicates::other_lines(uint32_t listed) const {
+  const auto line_of = [&](uint32_t site) {
+    return sampler::parse_unsigned(row_of(site).line_number()).value_or(0);
+  };
+  std::vector<uint64_t> lines;
+  const auto others = others_.find(listed);
+  if (others == others_.end()) return lines;
+  const uint64_t own = line_of(listed);
+  for (const uint32_t other : others->second) {
+    const uint64_t line = line_of(other);
+    if (line != own && std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+  }
+  return lines;
+}
+
+PredicateWords SamplerPredicates::words_of_listed(uint32_t listed, uint32_t index) const {
+  const sampler::SiteRow row = row_of(listed);
   PredicateWords words;
   words.file = row.file();
   words.line = sampler::parse_unsigned(row.line_number()).value_or(0);
   words.function = row.function();
-  words.scheme = group.scheme->name;
-  words.text = complements ? words_of(*group.scheme, row, index / 2, index % 2 == 1)
-                           : words_of(*group.scheme, row, index, false);
+  if (listed >= reading_.site_count()) {
+    words.scheme = "bounds";
+    words.text = row.column(0);
+    return words;
+  }
+  const uint32_t group = reading_.group_of(listed);
+  const sampler::SchemeLayout& scheme = *groups_[group].scheme;
+  words.scheme = scheme.name;
+  words.text = reading_.groups()[group].complements
+                   ? words_of(scheme, row, index / 2, index % 2 == 1)
+                   : words_of(scheme, row, index, false);
+  return words;
+}
+
+PredicateWords SamplerPredicates::describe(uint32_t predicate) const {
+  const uint32_t site = table().site_of(predicate);
+  const uint32_t listed = is_merged_ ? listed_of_[site] : site;
+  PredicateWords words = words_of_listed(listed, predicate - table().first_predicate(site));
+  words.other_lines = other_lines(listed);
+  return words;
+}
+
+PredicateWords SamplerPredicates::describe_range(uint32_t site) const {
+  const uint32_t listed = reading_.site_count() + range_sites_[site];
+  PredicateWords words = words_of_listed(listed, 0);
+  words.other_lines = other_lines(listed);
   return words;
 }
 

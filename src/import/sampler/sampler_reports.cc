@@ -235,17 +235,17 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
 
 // Reports counts without sites: the program is a different one, or a different build.
 void SamplerReports::note_unresolved() {
-  struct Unit {
+  struct UnresolvedUnit {
     const Section* first = nullptr;
     std::string schemes;
   };
-  std::map<std::string_view, Unit> units;
+  std::map<std::string_view, UnresolvedUnit> units;
   std::map<std::string_view, bool> resolved_files;  // whether any of their units was resolved
   for (const Section& section : sections_) {
     bool& resolved = resolved_files[section.file];
     resolved = resolved || section.sites != nullptr;
     if (section.sites != nullptr) continue;
-    Unit& unit = units[section.unit];
+    UnresolvedUnit& unit = units[section.unit];
     if (unit.first == nullptr) unit.first = &section;
     unit.schemes += (unit.schemes.empty() ? "" : ", ") + section.scheme->name;
   }

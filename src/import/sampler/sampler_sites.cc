@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "formats/sampler/recognise.h"
 #include "program/elf_image.h"
 #include "program/symbolizer.h"
@@ -20,6 +22,7 @@ Result<bool> SamplerSites::add(InputFile file, ProblemLog& problems,
   problems.merge(file.problems());
   const InputFile& kept = files_.emplace_back(std::move(file));
   const std::string& path = paths_.emplace_back(kept.name());
+  programs_.push_back({path.substr(path.rfind('/') + 1), {}});
   const Bytes bytes = kept.bytes();
   if (sampler::kind_of(bytes) == sampler::TextKind::sites) {
     add_info(sampler::SiteInfo::read(bytes, path, 0, problems), path, problems);
@@ -36,6 +39,15 @@ Result<bool> SamplerSites::add(InputFile file, ProblemLog& problems,
   if (!found) return std::unexpected(found.error());
   if (add_sections(*found, path, problems)) return true;
   return ElfImage::recognises(bytes) && add_debug_file(path, section_name, problems);
+}
+
+Result<bool> SamplerSites::add_build(const std::string& path, const InputLimits& limits,
+                                     ProblemLog& problems) {
+  Result<InputFile> file = InputFile::open(path, limits);
+  if (!file) return std::unexpected(file.error());
+  const Result<bool> added = add(*std::move(file), problems);
+  programs_.back().name.clear();
+  return added;
 }
 
 bool SamplerSites::add_sections(const StaticSections& found, const std::string& program,
@@ -75,6 +87,9 @@ void SamplerSites::add_info(sampler::SiteInfo info, const std::string& program,
                                 section.unit, section.scheme, *sections_[known->second].program),
                     section.body.size()});
     }
+    last_program_.resize(sections_.size());
+    if (std::exchange(last_program_[known->second], programs_.size()) != programs_.size())
+      programs_.back().sections.push_back(static_cast<uint32_t>(known->second));
   }
 }
 

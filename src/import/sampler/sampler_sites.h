@@ -25,6 +25,11 @@ class SamplerSites {
     const sampler::SitesSection* sites = nullptr;
     const std::string* program = nullptr;  // path as given by the user
   };
+  // A file that was added, and all sections of it, also those that an earlier file has.
+  struct Program {
+    std::string name;                // files of one name are builds of one program
+    std::vector<uint32_t> sections;  // numbers in sections(), each once
+  };
 
   SamplerSites() = default;
   // Adds the sites of `file`: a .sites file, or the section `section_name` of an executable, shared
@@ -37,10 +42,17 @@ class SamplerSites {
   Result<bool> add(const std::string& path, const InputLimits& limits, ProblemLog& problems,
                    const std::string& section_name = ".debug_site_info");
 
+  // As add(): a build of the program of a study or of a store's application, whatever the file's
+  // name is.
+  Result<bool> add_build(const std::string& path, const InputLimits& limits, ProblemLog& problems);
+
   // Null if no program has them.
   [[nodiscard]] const Section* find(std::string_view unit, std::string_view scheme) const;
   // In order of addition, without duplicates.
   [[nodiscard]] const std::vector<Section>& sections() const { return sections_; }
+  // In order of addition. The name of a build of a study or store is empty, others have the last
+  // part of their path.
+  [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
   [[nodiscard]] uint64_t site_count() const;
 
  private:
@@ -55,6 +67,8 @@ class SamplerSites {
   std::deque<std::shared_ptr<const std::string>> unpacked_;
   std::deque<sampler::SiteInfo> infos_;
   std::vector<Section> sections_;
+  std::vector<Program> programs_;
+  std::vector<size_t> last_program_;  // by section: the last one that has it, from 1
   std::map<Key, size_t> by_key_;
 };
 

@@ -86,7 +86,7 @@ class FdrToEvents {
       set_time(record, cpu->tsc);
       sink_.cpu(now(), cpu->cpu);
     } else if (const auto* wrap = std::get_if<xray::TscWrap>(&record.payload)) {
-      if (const uint32_t us = xray::wait_us(record, place_.header)) wait(wrap->tsc, us);
+      if (const uint32_t us = xray::wait_us(record.raw, place_.header)) wait(wrap->tsc, us);
       set_time(record, wrap->tsc);
     } else if (const auto* custom = std::get_if<xray::CustomEvent>(&record.payload)) {
       layout_.event_time_is_delta ? instant(record, "custom", 0, custom->tsc_delta, custom->payload)

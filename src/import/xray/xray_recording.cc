@@ -37,6 +37,7 @@ class XrayRecording::Builder {
 
   void add_file(uint32_t index) {
     const File& file = recording_.files_[index];
+    part_ = file.header.recorder.resumed ? index + 1 : 0;
     recording_.problems_.merge(file.input.problems());
     if (file.header.type == xray::LogType::basic) {
       // A thread's records are in true order within a file, so all its runs sort by the first one.
@@ -81,7 +82,7 @@ class XrayRecording::Builder {
 
   void finish() {
     place_cut_buffers();
-    for (auto& [thread, chunks] : threads_) {
+    for (auto& [key, chunks] : threads_) {
       // Stable: chunks that begin at the same time stay in file order.
       std::ranges::stable_sort(
           chunks, {}, [&](const Chunk& chunk) { return to_ticks(chunk.file, chunk.order_tsc); });
@@ -94,7 +95,7 @@ class XrayRecording::Builder {
           bytes = 0;
         }
       }
-      recording_.streams_.push_back({thread, {}, stream.shard_starts.size() - 1});
+      recording_.streams_.push_back({key.first, {}, stream.shard_starts.size() - 1});
       recording_.chunks_.push_back(std::move(stream));
     }
     recording_.first_time_ = first_ == std::numeric_limits<Ticks>::max() ? 0 : first_;
@@ -109,20 +110,25 @@ class XrayRecording::Builder {
   void note_start(uint32_t file, uint64_t tsc, bool timed) {
     if (timed) first_ = std::min(first_, to_ticks(file, tsc));
   }
-  void add(ThreadKey thread, const Chunk& chunk) { threads_[thread].push_back(chunk); }
+  void add(ThreadKey thread, const Chunk& chunk) { threads_[{thread, part_}].push_back(chunk); }
 
   // A buffer truncated before its process record belongs to the thread of the same number, if there
   // is one.
   void place_cut_buffers() {
     for (const auto& [tid, chunk] : cut_buffers_) {
-      const auto named =
-          std::ranges::find_if(threads_, [&](const auto& entry) { return entry.first.tid == tid; });
-      add(named == threads_.end() ? ThreadKey{0, tid} : named->first, chunk);
+      part_ = recording_.files_[chunk.file].header.recorder.resumed ? chunk.file + 1 : 0;
+      const auto named = std::ranges::find_if(threads_, [&, thread = tid](const auto& entry) {
+        return entry.first.first.tid == thread && entry.first.second == part_;
+      });
+      add(named == threads_.end() ? ThreadKey{0, tid} : named->first.first, chunk);
     }
   }
 
   XrayRecording& recording_;
-  std::map<ThreadKey, std::vector<Chunk>> threads_;
+  // By thread and, of a recording that the process began after it had stopped another, its file: a
+  // call that was open when the other one was stopped does not last until now.
+  std::map<std::pair<ThreadKey, uint32_t>, std::vector<Chunk>> threads_;
+  uint32_t part_ = 0;
   std::vector<std::pair<int64_t, Chunk>> cut_buffers_;  // by tid
   Ticks first_ = std::numeric_limits<Ticks>::max();
 };
@@ -182,6 +188,7 @@ void XrayRecording::name_threads(const FileContext& context) {
         stream.thread.pid == 0 ? files_.size() == 1 : stream.thread.pid == context.pid;
     if (!of_file) continue;
     stream.process_name = context.process_name;
+    stream.cost = context.cost;
     if (context.fault_thread != 0 && stream.thread.tid == context.fault_thread)
       stream.fault = context.fault;
   }

@@ -22,6 +22,7 @@
 #include "model/event_receiver.h"
 #include "model/event_source.h"
 #include "model/function_names.h"
+#include "model/recorder_cost.h"
 #include "model/recording_info.h"
 
 namespace telltale {
@@ -69,6 +70,7 @@ class XrayRecording {
     std::string process_name;   // as EventStream
     uint32_t fault_thread = 0;  // that ended the process; 0: unknown, or none
     std::string fault;          // as EventStream
+    RecorderCost cost;          // as EventStream
     std::vector<std::pair<uint32_t, std::string>> thread_names;  // by thread id; the last counts
   };
   // Call before the first play(). REQUIRES: one per file.

@@ -235,7 +235,10 @@ RecordingInfo XrayRecording::info(size_t workers, const CallFilter& filter) cons
   info.clock = clock_;
   info.problems = problems_;
   for (const EventStream& stream : streams_) {
-    if (filter.keeps_thread(stream.thread)) info.threads.push_back(stream.thread);
+    // A thread of several recordings of a process has several streams, one after the other.
+    if (filter.keeps_thread(stream.thread) &&
+        (info.threads.empty() || info.threads.back() != stream.thread))
+      info.threads.push_back(stream.thread);
   }
   // Reports all damage regardless of the filter: it may explain missing records.
   RecordCount count = count_records(workers, info.problems);

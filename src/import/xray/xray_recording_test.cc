@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "import/id_names.h"
@@ -110,6 +112,40 @@ TEST(XrayRecording, AWaitIsACallAtTheEndOfItsGap) {
 
 TEST(XrayRecording, OtherWritersSayNothingAboutWaits) {
   EXPECT_EQ(events_with_wait(1110, 3, 0), "110+1 1110-1");
+}
+
+// Of two files of thread 7 in which `flags` mark the second one: functions 1 and 2 are open at the
+// end of the first one, and the second one begins with an exit of 2.
+std::string events_of_two_files(uint8_t flags) {
+  testing::FdrBuilder first(5);
+  first.buffer_size(4096).buffer({.tid = 7, .pid = 9, .tsc = 100});
+  first.enter(1, 10).enter(2, 10);
+  testing::FdrBuilder second(5);
+  second.buffer_size(4096).buffer({.tid = 7, .pid = 9, .tsc = 1000});
+  second.exit(2, 10).enter(3, 10).exit(3, 10);
+  const std::string before = first.bytes();
+  std::string after = second.bytes();
+  after.replace(xray::kRecorderMarkOffset, 3, {'T', 'T', static_cast<char>(flags)});
+  std::vector<InputFile> files;
+  files.push_back(InputFile::from_memory("after", std::as_bytes(std::span(after))));
+  files.push_back(InputFile::from_memory("before", std::as_bytes(std::span(before))));
+  const Result<XrayRecording> recording =
+      XrayRecording::open(std::move(files), std::make_shared<IdNames>());
+  EXPECT_TRUE(recording);
+  EventWords events;
+  ProblemLog problems;
+  for (size_t stream = 0; stream < recording->streams().size(); ++stream) {
+    EXPECT_EQ(recording->streams()[stream].thread, (ThreadKey{9, 7}));
+    events.words += stream == 0 ? "" : " |";
+    recording->play(stream, 0, events, problems);
+  }
+  EXPECT_EQ(recording->info(1).threads, (std::vector<ThreadKey>{{9, 7}}));
+  return events.words;
+}
+
+TEST(XrayRecording, CallsThatWereOpenAtAStopDoNotContinueInTheNextFile) {
+  EXPECT_EQ(events_of_two_files(xray::kRecorderResumed), "110+1 120+2 | 1010-2 1020+3 1030-3");
+  EXPECT_EQ(events_of_two_files(0), "110+1 120+2 1010-2 1020+3 1030-3");
 }
 
 // Before version 5 a custom event has its own time. It is emitted at that time, clamped between its
@@ -312,6 +348,26 @@ TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
   open(basic).play(0, 0, log, none);
   EXPECT_EQ(log.emitted, (std::vector<std::string>{"#1", "11", "13", "#2", "#3", "#4"}));
   EXPECT_EQ(none.count(), 0U);
+}
+
+// A basic record has its CPU; an event tells when the thread moved to another one, up or down.
+TEST(XrayRecording, BasicRecordsTellOfEachMove) {
+  struct Cpus : IgnoreEvents {
+    std::vector<std::pair<Ticks, uint32_t>> seen;
+    void cpu(Ticks time, uint32_t cpu) { seen.emplace_back(time, cpu); }
+  } cpus;
+  const std::string basic = testing::BasicBuilder(3)
+                                .thread(1, 100, 3)
+                                .enter(1, 10)
+                                .exit(1, 11)
+                                .thread(1, 100, 1)
+                                .enter(1, 20)
+                                .thread(1, 100, 2)
+                                .exit(1, 30)
+                                .bytes();
+  ProblemLog problems;
+  open(basic).play(0, 0, cpus, problems);
+  EXPECT_EQ(cpus.seen, (std::vector<std::pair<Ticks, uint32_t>>{{10, 3}, {20, 1}, {30, 2}}));
 }
 
 // A thread has one record more than a shard holds.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <ranges>
@@ -179,6 +180,16 @@ std::string end_words(const xray::SideRecord& record) {
                              show_duration(static_cast<double>(record.system_ns)));
 }
 
+RecorderCost cost_of(const xray::SideRecord& record) {
+  if (record.cycle_frequency == 0) return {};
+  // Thousandths of a tick.
+  const auto to_ps = [&](uint32_t thousandths) {
+    return static_cast<uint64_t>(
+        std::llround(thousandths * 1e9 / static_cast<double>(record.cycle_frequency)));
+  };
+  return {to_ps(record.cost_inside), to_ps(record.cost_outside)};
+}
+
 std::optional<FoundSideRecord> find_side_record(const std::string& trace_path,
                                                 const InputLimits& limits, ProblemLog& problems) {
   const std::optional<std::string> path = find_path(trace_path);
@@ -209,18 +220,38 @@ std::optional<std::string> missing_side_record(const InputFile& trace) {
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record) {
   std::vector<std::pair<std::string, std::string>> properties;
   properties.emplace_back(
-      "recorder", fmt::format("telltale, {}; {}",
-                              record.snapshot ? "snapshot"
-                              : record.ring   ? "ring"
-                                              : "continuous",
-                              record.ended ? "the process ended by exit"
-                                           : "the process had not ended, or did not end by exit"));
+      "recorder",
+      fmt::format("telltale, {}; {}",
+                  record.snapshot ? "snapshot"
+                  : record.ring   ? "ring"
+                                  : "continuous",
+                  record.stopped ? "stopped while the process ran on"
+                  : record.ended ? "the process ended by exit"
+                                 : "the process had not ended, or did not end by exit"));
   properties.emplace_back("started", start_words(record));
   if (std::string ended = end_words(record); !ended.empty())
     properties.emplace_back("ended", std::move(ended));
+  if (record.stopped && record.cycle_frequency != 0 && record.stop_time >= record.start) {
+    properties.emplace_back(
+        "stopped",
+        fmt::format("after {}", show_duration(static_cast<double>(record.stop_time - record.start) *
+                                              1e9 / static_cast<double>(record.cycle_frequency))));
+  }
+  if (record.part > 1) {
+    properties.emplace_back(
+        "part",
+        fmt::format("recording {} of the process, which had stopped the one before", record.part));
+  }
   if (record.parent_pid != 0)
     properties.emplace_back("forked by", fmt::format("process {}", record.parent_pid));
   properties.emplace_back("clock", clock_words(record));
+  if (const RecorderCost cost = cost_of(record); cost.known()) {
+    properties.emplace_back(
+        "recorder's cost",
+        fmt::format("{:.1f} ns inside and {:.1f} ns outside of each call, measured at the start",
+                    static_cast<double>(cost.inside_ps) / 1000,
+                    static_cast<double>(cost.outside_ps) / 1000));
+  }
   std::vector<size_t> called(record.objects.size());
   for (const xray::SideFunction& function : record.functions) {
     if (function.object != xray::kNoObject) ++called[function.object];
@@ -272,6 +303,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
       context.fault = signal_words(found->record.fault_signal) + fault_place(found->record);
     }
     context.thread_names = found->record.threads;
+    context.cost = cost_of(found->record);
     auto opened = RecordedNames::open(std::move(found->record), programs, problems);
     if (!opened) return std::unexpected(opened.error());
     own = *std::move(opened);

@@ -19,12 +19,12 @@
 namespace telltale {
 namespace {
 
-Confidence sniff(Bytes file) {
+Confidence sniff_yaml(Bytes file) {
   return xray::looks_like_yaml_trace(file) ? Confidence::likely : Confidence::none;
 }
 
-Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
-                                              const OpenOptions& options) {
+Result<std::unique_ptr<const Recording>> open_yaml(std::vector<InputFile> files,
+                                                   const OpenOptions& options) {
   if (files.size() != 1)
     return usage_error("a YAML trace is read alone, not together with other files");
   ProblemLog problems;
@@ -39,7 +39,7 @@ Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
 }
 
 // The text has no separate grammar: it is valid if it can be read.
-Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
+Result<FileCheck> check_yaml(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
   std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
   FileCheck checked;
   checked.damage.merge(file.problems());
@@ -55,14 +55,14 @@ Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter*
   return checked;
 }
 
-Result<void> dump(const InputFile& file, const OpenOptions&, DumpStyle style, const ByteSink& sink,
-                  ProblemLog& problems, RecordFilter* chosen) {
+Result<void> dump_yaml(const InputFile& file, const OpenOptions&, DumpStyle style,
+                       const ByteSink& sink, ProblemLog& problems, RecordFilter* chosen) {
   return dump_xray(file, style, sink, problems, chosen);
 }
 
-Result<RecordLosses> convert(std::span<const InputFile> files, const OpenOptions& options,
-                             const ConvertRequest& request, const ByteSink& sink,
-                             ProblemLog& problems) {
+Result<RecordLosses> convert_yaml(std::span<const InputFile> files, const OpenOptions& options,
+                                  const ConvertRequest& request, const ByteSink& sink,
+                                  ProblemLog& problems) {
   return convert_xray(formats::xray_yaml, files.front(), options, request.target, sink, problems);
 }
 
@@ -74,12 +74,12 @@ constinit const FormatDescriptor formats::xray_yaml = {
     .versions = "what llvm-xray convert -f yaml writes",
     .page = "xray.md",
     .targets = kXrayTargets,
-    .sniff = sniff,
-    .open = open,
-    .check = check,
-    .dump = dump,
+    .sniff = sniff_yaml,
+    .open = open_yaml,
+    .check = check_yaml,
+    .dump = dump_yaml,
     .records = xray::yaml_records,
-    .convert = convert,
+    .convert = convert_yaml,
 };
 
 }  // namespace telltale

@@ -1,0 +1,64 @@
+#include "import/csi/coverage_flags.h"
+
+namespace telltale {
+namespace {
+
+using csi::CoverageRecord;
+
+std::optional<bool> flag_of(std::span<const std::optional<bool>> flags, uint32_t probe) {
+  return probe < flags.size() ? flags[probe] : std::nullopt;
+}
+
+FlagAnswers told_of_function(std::span<const std::optional<bool>> flags) {
+  FlagAnswers told;
+  const std::optional<bool> flag = flag_of(flags, 0);
+  told.ran = !flag ? Ran::maybe : *flag ? Ran::yes : Ran::no;
+  return told;
+}
+
+FlagAnswers told_of_blocks(const CoverageRecord& record, std::span<const std::optional<bool>> flags,
+                           bool has_begun) {
+  FlaggedGraph graph;
+  graph.flags_follow_calls = record.mechanism == "CC";
+  for (const CoverageRecord::Block& block : record.blocks)
+    graph.blocks.push_back({block.successors, flag_of(flags, block.probe)});
+  // From level 1 on, a block's first call has its flag.
+  for (const CoverageRecord::Call& call : record.calls) {
+    auto& flag = graph.blocks[call.block].flag;
+    if (!flag) flag = flag_of(flags, call.probe);
+  }
+  // As if a probe at its start had said so.
+  if (has_begun && !graph.flags_follow_calls && !graph.blocks.empty() && !graph.blocks[0].flag)
+    graph.blocks[0].flag = true;
+  FlagAnswers told;
+  const std::vector<Ran> ran = blocks_that_ran(graph);
+  const std::vector<Ran> ended = blocks_that_ended(graph);
+  told.ran = ran.empty() ? Ran::maybe : ran.front();
+  std::map<uint32_t, std::string> files;
+  for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, scope.file);
+  for (const auto& [block, scope, line] : record.lines) {
+    const auto file = files.find(scope);
+    if (block >= ran.size() || file == files.end() || line == 0) continue;
+    const auto [known, is_new] = told.lines.try_emplace({file->second, line}, ran[block]);
+    if (!is_new) known->second = any_of(known->second, ran[block]);
+  }
+  for (const CoverageRecord::Call& call : record.calls) {
+    const std::optional<bool> flag = flag_of(flags, call.probe);
+    const Ran returned = flag ? (*flag ? Ran::yes : Ran::no)
+                         : ended[call.block] == Ran::yes && graph.blocks[call.block].flag == true
+                             ? Ran::maybe
+                             : ended[call.block];
+    told.calls.push_back({.line = call.line, .callee = call.callee, .returned = returned});
+  }
+  return told;
+}
+
+}  // namespace
+
+FlagAnswers answers_of_flags(const CoverageRecord& record,
+                             std::span<const std::optional<bool>> flags, bool has_begun) {
+  return record.mechanism == "FC" ? told_of_function(flags)
+                                  : told_of_blocks(record, flags, has_begun);
+}
+
+}  // namespace telltale
