@@ -100,6 +100,17 @@ TEST_F(Exports, ArgumentsFollowTheirCallOverShards) {
   EXPECT_EQ(parsed[6]["ended"], "unfinished");
 }
 
+TEST_F(Exports, RowsNameTheThread) {
+  const auto parsed = nlohmann::json::parse(rows(sample(false), RowsSink::Form::json));
+  EXPECT_EQ(parsed[0]["thread"], "main");
+  EXPECT_FALSE(parsed[0].contains("process")) << "unknown";
+  EXPECT_FALSE(parsed[6].contains("thread")) << "unknown";
+  const std::string csv = rows(sample(false), RowsSink::Form::csv);
+  EXPECT_TRUE(csv.starts_with("pid,tid,process,thread,depth,function,")) << csv;
+  EXPECT_NE(csv.find("\n1,7,,main,2,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\n1,8,,,1,"), std::string::npos) << csv;
+}
+
 TEST_F(Exports, ChromeDoesNotDependOnShards) {
   const std::string whole = chrome(sample(false));
   EXPECT_EQ(chrome(sample(true), 8), whole);

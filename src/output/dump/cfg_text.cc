@@ -14,7 +14,7 @@ void append(std::string& out, fmt::format_string<Values...> format, Values&&... 
   fmt::format_to(std::back_inserter(out), format, std::forward<Values>(values)...);
 }
 
-std::string quoted(std::string_view text) {
+std::string dot_quoted(std::string_view text) {
   std::string out;
   append_dot(out, text);
   return out;
@@ -110,11 +110,11 @@ Result<void> GraphProgram::write_dot(const ByteSink& sink) const {
   size_t cluster = 0;
   for_each_function([&](const Unit& unit, const CfgFunction& function) {
     append(out.block(), "  subgraph cluster_{} {{\n    label={};\n", cluster,
-           quoted(function.name));
+           dot_quoted(function.name));
     size_t number = 0;
     for (const CfgNode& node : unit.graphs->nodes(function)) {
       append(out.block(), "    n{}_{} [label={}];\n", cluster, number,
-             quoted(fmt::format("{}\n{}:{}", number, node.file, node.line)));
+             dot_quoted(fmt::format("{}\n{}:{}", number, node.file, node.line)));
       for (const uint32_t successor : unit.graphs->successors(node)) {
         if (successor < function.node_count)
           append(out.block(), "    n{}_{} -> n{}_{};\n", cluster, number, cluster, successor);
@@ -139,7 +139,7 @@ Result<void> GraphProgram::write_calls(const ByteSink& sink) const {
   std::map<std::string_view, size_t> outside;
   for_each_function([&](const Unit& unit, const CfgFunction& function) {
     const size_t caller = numbers.at(&function);
-    append(out.block(), "  f{} [label={}];\n", caller, quoted(function.name));
+    append(out.block(), "  f{} [label={}];\n", caller, dot_quoted(function.name));
     std::set<std::pair<bool, size_t>> written;
     for (const CfgNode& node : unit.graphs->nodes(function)) {
       for (const std::string_view callee : unit.graphs->callees(node)) {
@@ -154,7 +154,7 @@ Result<void> GraphProgram::write_calls(const ByteSink& sink) const {
     out.flush_if_full();
   });
   for (const auto& [name, number] : outside) {
-    append(out.block(), "  x{} [label={}, style=dashed];\n", number, quoted(name));
+    append(out.block(), "  x{} [label={}, style=dashed];\n", number, dot_quoted(name));
     out.flush_if_full();
   }
   out.write("}\n");

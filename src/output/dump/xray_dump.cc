@@ -151,8 +151,8 @@ class Dumper {
     std::visit([&](const auto& payload) { print(payload, line); }, record.payload);
     if (std::holds_alternative<TscWrap>(record.payload) &&
         (header_.recorder.waits || line.declares())) {
-      line.raw("wait_us", fmt::format("{}", wait_us(record, header_)), ValueType::unsigned_integer,
-               true);
+      line.raw("wait_us", fmt::format("{}", wait_us(record.raw, header_)),
+               ValueType::unsigned_integer, true);
     }
   }
   void skipped(const SkippedBytes& skipped) {

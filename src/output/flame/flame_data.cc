@@ -11,11 +11,6 @@
 namespace telltale {
 namespace {
 
-enum class FlameText : uint8_t {
-  as_it_is,  // JSON for programs
-  for_page,  // text that hides or reorders is made visible, and nothing can end a script
-};
-
 // Nodes are stored as columns, so that a hundred thousand of them parse quickly:
 //   {units: {counted, measured, suffix}, trees: [{title, pruned: {nodes, self_ns, share}, depth:
 //   [], function: [], calls: [], inside: [], total_ns: [], self_ns: []}...], functions: [[name,
@@ -23,37 +18,16 @@ enum class FlameText : uint8_t {
 // The root's function is -1.
 class FlameData {
  public:
-  FlameData(const Clock& clock, const FunctionNames& names, FlameText style, OutputFile& out)
-      : clock_(clock), names_(names), style_(style), out_(out) {}
+  FlameData(const Clock& clock, const FunctionNames& names, OutputFile& out)
+      : clock_(clock), names_(names), out_(out) {}
 
-  // All of --json: title and facts come first.
-  Result<void> write_document(const FlameGraph& graph) {
-    text_ = "{\"title\":";
-    string(graph.title);
-    text_ += ",\"facts\":[";
-    for (const auto& [name, value] : graph.facts) {
-      text_ += text_.back() == '[' ? "[" : ",[";
-      string(name);
-      text_ += ',';
-      string(value);
-      text_ += ']';
-    }
-    text_ += "],";
-    return write_calls(graph);
-  }
-
-  Result<void> write_data(const FlameGraph& graph) {
+  Result<void> write(const FlameGraph& graph) {
     text_ = "{";
-    return write_calls(graph);
-  }
-
- private:
-  Result<void> write_calls(const FlameGraph& graph) {
     units_ = graph.units;
     text_ += "\"units\":{\"counted\":";
     string(units_.counted);
     text_ += ",\"measured\":";
-    string(units_.is_time() && units_.measured == "wall" ? "time" : units_.measured);
+    string(units_.measured_name());
     text_ += ",\"suffix\":";
     string(units_.suffix);
     text_ += '}';
@@ -81,6 +55,7 @@ class FlameData {
     return flush();
   }
 
+ private:
   Result<void> write_tree(const FlameGraph::Tree& named) {
     const FlameTree& tree = named.tree;
     text_ += "{\"title\":";
@@ -142,11 +117,7 @@ class FlameData {
   // The page shows it verbatim, so text that hides or reorders is made visible here.
   void string(std::string_view text) {
     text_ += '"';
-    if (style_ == FlameText::for_page) {
-      append_json_for_script(text_, visible(text));
-    } else {
-      append_json(text_, text);
-    }
+    append_json_for_script(text_, visible(text));
     text_ += '"';
   }
 
@@ -168,7 +139,6 @@ class FlameData {
   const Clock& clock_;
   const FunctionNames& names_;
   TreeUnits units_;
-  FlameText style_;
   OutputFile& out_;
   std::string text_;
   FunctionMap<size_t> numbers_;  // place in functions_, from 1
@@ -179,14 +149,7 @@ class FlameData {
 
 Result<void> write_calls_data(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out) {
-  return FlameData(clock, names, FlameText::for_page, out).write_data(graph);
-}
-
-Result<void> write_flame_json(const FlameGraph& graph, const Clock& clock,
-                              const FunctionNames& names, OutputFile& out) {
-  FlameData data(clock, names, FlameText::as_it_is, out);
-  if (const Result<void> done = data.write_document(graph); !done) return done;
-  return out.write("\n");
+  return FlameData(clock, names, out).write(graph);
 }
 
 }  // namespace telltale

@@ -39,11 +39,6 @@ struct FlameGraph {
 Result<void> write_flame_html(const FlameGraph& graph, const Clock& clock,
                               const FunctionNames& names, OutputFile& out);
 
-// The content of the page as JSON: docs/analysis/call-tree.md, "Flame graphs", lists the keys.
-// Errors: the file's.
-Result<void> write_flame_json(const FlameGraph& graph, const Clock& clock,
-                              const FunctionNames& names, OutputFile& out);
-
 // The first tree as an SVG 1.1 image with a title per box, callers on top. Omits boxes narrower
 // than a tenth of a pixel, and states their number. Errors: the file's.
 Result<void> write_flame_svg(const FlameGraph& graph, const Clock& clock,

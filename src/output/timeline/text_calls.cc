@@ -189,6 +189,16 @@ RowsSink::RowsSink(const ExportContext& context, const NsConverter& to_ns,
   append_number(thread_, stream_->thread.pid);
   thread_ += form == Form::json ? ",\"tid\":" : ",";
   append_number(thread_, stream_->thread.tid);
+  if (form == Form::json) {
+    if (!stream_->process_name.empty())
+      append_text_member(thread_, "process", stream_->process_name);
+    if (!stream_->thread_name.empty()) append_text_member(thread_, "thread", stream_->thread_name);
+  } else {
+    thread_ += ',';
+    append_csv(thread_, stream_->process_name);
+    thread_ += ',';
+    append_csv(thread_, stream_->thread_name);
+  }
 }
 
 void RowsSink::open(Ticks time, FunctionId) { frames_.push_back({time, {}, estimated_}); }
@@ -300,7 +310,8 @@ void RowsSink::loss(const LossEvent& loss) {
 
 Result<void> RowsExport::begin() {
   if (form_ == RowsSink::Form::json) return out_.write("[");
-  return out_.write("pid,tid,depth,function,start_ns,duration_ns,ended,estimated,arguments\n");
+  return out_.write(
+      "pid,tid,process,thread,depth,function,start_ns,duration_ns,ended,estimated,arguments\n");
 }
 
 Result<void> RowsExport::finish(const ShardContext& shard, Sink& sink) {

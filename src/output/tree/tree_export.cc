@@ -55,7 +55,7 @@ std::string position(const FunctionInfo& info) {
 
 std::string estimate_remark(const CallTree& tree) {
   if (tree.estimated == 0) return "";
-  return fmt::format("{} starts and ends of calls have estimated times (a sparse clock)",
+  return fmt::format("{} starts and ends of calls have estimated times (a sparse clock, or --net)",
                      tree.estimated);
 }
 

@@ -15,6 +15,10 @@ struct TreeUnits {
   std::string_view suffix = "ns";         // of it, in keys: ns, bytes or count
 
   [[nodiscard]] bool is_time() const { return suffix == "ns"; }
+  // `measured` for people and JSON: time instead of wall.
+  [[nodiscard]] std::string_view measured_name() const {
+    return is_time() && measured == "wall" ? "time" : measured;
+  }
   // A value as text: "1.5 ms", "12 KiB", "17".
   [[nodiscard]] std::string show(double value) const;
 };

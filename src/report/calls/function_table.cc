@@ -45,7 +45,7 @@ constexpr std::array kColumns = {
     text("file", "Source file of the function.").or_null(),
     number_id("line", "Line in that file.").or_null(),
 };
-constexpr std::array kMembers = {field::rows(
+constexpr std::array kFunctionTableMembers = {field::rows(
     "rows", kColumns,
     "A row for each function; with --by-thread for each function and thread, with --by-process for "
     "each function and process.")};
@@ -148,6 +148,7 @@ Table function_table(const std::vector<FunctionRow>& rows, const FunctionTableOp
   return table;
 }
 
-constinit const DocumentSchema schemas::kTop{"top", 1, "The profile of functions.", true, kMembers};
+constinit const DocumentSchema schemas::kTop{"top", 1, "The profile of functions.", true,
+                                             kFunctionTableMembers};
 
 }  // namespace telltale

@@ -15,7 +15,7 @@ using field::rows;
 using field::text;
 using reports::kFunction;
 
-constexpr std::array kFunctions = {
+constexpr std::array kGraphFunctions = {
     number_id("id", "The function's id in the recording."),
     kFunction,
     count("calls", "Calls of the function."),
@@ -30,8 +30,8 @@ constexpr std::array kEdges = {
     count("calls", "Calls along this edge."),
     ns("total_ns", "Time of the calls along this edge that are not inside another one."),
 };
-constexpr std::array kMembers = {
-    rows("functions", kFunctions, "The nodes."),
+constexpr std::array kGraphMembers = {
+    rows("functions", kGraphFunctions, "The nodes."),
     rows("edges", kEdges, "Who calls whom."),
     ns("total_ns", "Time in outermost calls."),
     count("pruned_functions", "Functions that --min-percent left out."),
@@ -41,7 +41,7 @@ constexpr std::array kMembers = {
 }  // namespace
 
 Table graph_function_table(const CallGraph& graph, const ExportContext& context) {
-  Table table(kFunctions);
+  Table table(kGraphFunctions);
   for (const CallGraph::Function& row : graph.functions) {
     table.add_row({uint64_t{to_number(row.function)}, context.functions.describe(row.function).name,
                    row.calls, context.clock.to_ns(row.total), context.clock.to_ns(row.self)});
@@ -61,6 +61,6 @@ Table graph_edge_table(const CallGraph& graph, const ExportContext& context) {
   return table;
 }
 
-constinit const DocumentSchema schemas::kGraph{"graph", 1, "Who calls whom.", true, kMembers};
+constinit const DocumentSchema schemas::kGraph{"graph", 1, "Who calls whom.", true, kGraphMembers};
 
 }  // namespace telltale

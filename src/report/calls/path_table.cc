@@ -22,7 +22,7 @@ using reports::kPid;
 using reports::kTid;
 
 // One of those that count, one total and one self: the measure decides which.
-constexpr std::array kColumns = {
+constexpr std::array kPathColumns = {
     kPid.sometimes(),
     kTid.sometimes(),
     number_id("depth", "Frames of the path."),
@@ -41,27 +41,28 @@ constexpr std::array kColumns = {
     text("stack",
          "Frames from the outermost, separated by semicolons, escaped as in folded stacks."),
 };
-constexpr std::array kMembers = {field::rows("rows", kColumns, "A row for each path of calls.")};
+constexpr std::array kPathMembers = {
+    field::rows("rows", kPathColumns, "A row for each path of calls.")};
 
 // The declared columns, without all that count or measure but these three.
 TableSchema columns_of(size_t counted, size_t total, size_t self, bool by_thread) {
-  TableSchema schema(kColumns);
+  TableSchema schema(kPathColumns);
   if (!by_thread) schema.leave_out({"pid", "tid"});
   const size_t end = schema.column("stack");
   for (size_t i = schema.column("depth") + 1; i < end; ++i)
-    if (i != counted && i != total && i != self) schema.leave_out({kColumns[i].key});
+    if (i != counted && i != total && i != self) schema.leave_out({kPathColumns[i].key});
   return schema;
 }
 
 }  // namespace
 
 Table path_table(const CallTree& tree, const ExportContext& context, bool by_thread) {
-  const TableSchema all(kColumns);
+  const TableSchema all(kPathColumns);
   const size_t counted = all.column(context.units.counted);
   const size_t total = all.column(fmt::format("total_{}", context.units.suffix));
   const size_t self = all.column(fmt::format("self_{}", context.units.suffix));
   Table table(columns_of(counted, total, self, by_thread));
-  std::array<TableCell, kColumns.size()> cells;
+  std::array<TableCell, kPathColumns.size()> cells;
   std::string path;
   std::vector<size_t> ends;  // of the path's text, by depth
   size_t root = 0;
@@ -90,6 +91,6 @@ Table path_table(const CallTree& tree, const ExportContext& context, bool by_thr
 }
 
 constinit const DocumentSchema schemas::kStacks{"stacks", 1, "What each path of calls took.", true,
-                                                kMembers};
+                                                kPathMembers};
 
 }  // namespace telltale

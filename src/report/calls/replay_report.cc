@@ -57,7 +57,7 @@ constexpr std::array kOpen = {
     ns("open_ns", "Time from then to the thread's last event."),
     text("fault", "The signal by which the thread ended the process.").or_null(),
 };
-constexpr std::array kMembers = {
+constexpr std::array kReplayMembers = {
     rows("steps", kSteps, "What happened, in order."),
     rows("open_at_end", kOpen,
          "Calls open at the end of the recording, outermost first, thread by thread."),
@@ -345,6 +345,6 @@ uint64_t write_replay_csv(const TimedCalls& calls, const FunctionNames& names,
 }
 
 constinit const DocumentSchema schemas::kReplay{
-    "replay", 1, "What happened, in order, and the calls open at the end.", true, kMembers};
+    "replay", 1, "What happened, in order, and the calls open at the end.", true, kReplayMembers};
 
 }  // namespace telltale

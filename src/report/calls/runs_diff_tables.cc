@@ -27,7 +27,7 @@ constexpr Field kLow =
     number("self_ratio_low", Unit::none, "Lower end of the ratio's 95 % interval; 0: unknown.");
 constexpr Field kHigh =
     number("self_ratio_high", Unit::none, "Upper end of it; null: unknown.").or_null();
-constexpr std::array kFunctions = {
+constexpr std::array kRunsFunctions = {
     ns("self_ns_before_min", "Least self time of a run before."),
     ns("self_ns_before", "Median of the runs' self times before."),
     ns("self_ns_before_max", "Largest self time of a run before."),
@@ -47,7 +47,7 @@ constexpr std::array kFunctions = {
     count("calls_after_max", "Largest number of calls in a run after."),
     kFunction,
 };
-constexpr std::array kExceeded = {
+constexpr std::array kRunsExceeded = {
     text("measure", "calls, total or self."),
     text("name", "The function, or all calls."),
     count("before", "Median before; times in ns."),
@@ -57,15 +57,16 @@ constexpr std::array kExceeded = {
            "Lower end of its 95 % interval; of calls: least after, "
            "relative to most before."),
 };
-constexpr std::array kMembers = {
+constexpr std::array kRunsMembers = {
     count("runs_before", "Recordings before."),
     count("runs_after", "Recordings after."),
-    rows("functions", kFunctions, "Functions, the largest difference of median self time first."),
-    rows("exceeded", kExceeded, "What grew by more than --gate allows, for certain."),
+    rows("functions", kRunsFunctions,
+         "Functions, the largest difference of median self time first."),
+    rows("exceeded", kRunsExceeded, "What grew by more than --gate allows, for certain."),
 };
 constexpr std::array kShown = {
-    kFunctions[1].titled("SELF A"),
-    kFunctions[4].titled("SELF B"),
+    kRunsFunctions[1].titled("SELF A"),
+    kRunsFunctions[4].titled("SELF B"),
     text("change", "Change of the geometric mean.").titled("CHANGE").aligned_right(),
     text("interval", "95 % interval of the change.").titled("95 % INTERVAL").aligned_right(),
     text("calls_a", "Calls in the runs before.").titled("CALLS A").aligned_right(),
@@ -122,7 +123,7 @@ std::string interval_of(const RunsComparison& compared) {
 }
 
 Table runs_function_table(const RunsDiff& diff) {
-  Table table(kFunctions);
+  Table table(kRunsFunctions);
   for (const ComparedRow& one : largest_first(diff)) {
     table.add_row({one.self.before.least, one.self.before.median, one.self.before.most,
                    one.self.after.least, one.self.after.median, one.self.after.most, one.self.ratio,
@@ -135,7 +136,7 @@ Table runs_function_table(const RunsDiff& diff) {
 }
 
 Table runs_exceeded_table(const std::vector<RunsExcess>& exceeded) {
-  Table table(kExceeded);
+  Table table(kRunsExceeded);
   for (const RunsExcess& one : exceeded) {
     table.add_row({one.measure, one.name, one.compared.before.median, one.compared.after.median,
                    one.compared.ratio, one.compared.ratio_low});
@@ -156,6 +157,6 @@ Table shown_runs_functions(const RunsDiff& diff, size_t rows_shown) {
 
 constinit const DocumentSchema schemas::kDiffRuns{
     "diff-runs", 1, "Several recordings of each of two programs, aligned by name.", false,
-    kMembers};
+    kRunsMembers};
 
 }  // namespace telltale

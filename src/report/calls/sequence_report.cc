@@ -20,11 +20,11 @@ namespace {
 using field::count;
 using field::number_id;
 using field::text;
-using Kind = SequenceEdit::Kind;
+using EditKind = SequenceEdit::Kind;
 
-constexpr std::array kSide = {text("file", "The recording, as it was named."), reports::kPid,
-                              reports::kTid, reports::kThreadName,
-                              count("calls", "Calls of the thread.")};
+constexpr std::array kThreadSide = {text("file", "The recording, as it was named."), reports::kPid,
+                                    reports::kTid, reports::kThreadName,
+                                    count("calls", "Calls of the thread.")};
 constexpr std::array kEdits = {
     text("kind",
          "same, changed (what is inside differs: the next rows, one deeper), removed, added, moved "
@@ -36,9 +36,9 @@ constexpr std::array kEdits = {
     number_id("call_b", "The same in B.").or_null(),
     text("function", "Full name of the first."),
 };
-constexpr std::array kMembers = {
-    field::object("a", kSide, "The thread before."),
-    field::object("b", kSide, "The thread after."),
+constexpr std::array kSequenceMembers = {
+    field::object("a", kThreadSide, "The thread before."),
+    field::object("b", kThreadSide, "The thread after."),
     count("same", "Calls that both have, in the same order and nesting."),
     count("only_a", "Calls that only A has."),
     count("only_b", "Calls that only B has."),
@@ -49,10 +49,10 @@ constexpr std::array kMembers = {
 
 constexpr std::array<std::string_view, 6> kKindNames = {"same",  "changed", "removed",
                                                         "added", "moved",   "arrived"};
-std::string_view kind_name(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+std::string_view edit_name(EditKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
 const CallSequence::Call& first_call(const SequenceReport& report, const SequenceEdit& edit) {
-  const bool of_b = edit.kind == Kind::added || edit.kind == Kind::arrived;
+  const bool of_b = edit.kind == EditKind::added || edit.kind == EditKind::arrived;
   return of_b ? report.b.sequence.calls[edit.b] : report.a.sequence.calls[edit.a];
 }
 
@@ -63,7 +63,7 @@ TableCell number_cell(const CallSequence& sequence, size_t index) {
 Table edit_table(const SequenceReport& report) {
   Table table(kEdits);
   for (const SequenceEdit& edit : report.alignment.edits) {
-    table.add_row({std::string(kind_name(edit.kind)), uint64_t{edit.depth}, uint64_t{edit.count},
+    table.add_row({std::string(edit_name(edit.kind)), uint64_t{edit.depth}, uint64_t{edit.count},
                    edit.calls, number_cell(report.a.sequence, edit.a),
                    number_cell(report.b.sequence, edit.b),
                    report.numbers.name(first_call(report, edit).name)});
@@ -74,13 +74,13 @@ Table edit_table(const SequenceReport& report) {
 // Whether an edit can be shown as one more of the edit before.
 bool repeats(const SequenceReport& report, const SequenceEdit& before, const SequenceEdit& edit) {
   return edit.kind == before.kind && edit.depth == before.depth &&
-         (edit.kind == Kind::removed || edit.kind == Kind::added) &&
+         (edit.kind == EditKind::removed || edit.kind == EditKind::added) &&
          first_call(report, edit).name == first_call(report, before).name;
 }
 
-class TextLines {
+class EditLines {
  public:
-  TextLines(const SequenceReport& report, size_t limit) : report_(report), limit_(limit) {}
+  EditLines(const SequenceReport& report, size_t limit) : report_(report), limit_(limit) {}
 
   std::string text() {
     side("A", report_.a);
@@ -135,19 +135,19 @@ class TextLines {
     const std::string name = visible(report_.numbers.name(first_call(report_, edit).name));
     const uint64_t inside = edit.calls - std::min<uint64_t>(edit.calls, edit.count);
     switch (edit.kind) {
-      case Kind::same:
+      case EditKind::same:
         out_ += fmt::format("... {} as before", counted(edit.calls, "call"));
         break;
-      case Kind::changed:
+      case EditKind::changed:
         out_ += name;
         break;
       default:
         out_ += name;
         if (edit.count > 1) out_ += fmt::format(" x {}", edit.count);
         if (inside != 0) out_ += fmt::format(" ({} inside)", counted(inside, "call"));
-        if (edit.kind == Kind::moved)
+        if (edit.kind == EditKind::moved)
           out_ += ", moved to here in B: call " + number(report_.b.sequence, edit.b);
-        if (edit.kind == Kind::arrived)
+        if (edit.kind == EditKind::arrived)
           out_ += ", moved from call " + number(report_.a.sequence, edit.a) + " of A";
     }
     out_ += "\n";
@@ -167,7 +167,7 @@ class TextLines {
 }  // namespace
 
 std::string sequence_text(const SequenceReport& report, size_t limit) {
-  return TextLines(report, limit).text();
+  return EditLines(report, limit).text();
 }
 
 std::string sequence_document(const SequenceReport& report, const ProblemLog& problems) {
@@ -194,6 +194,6 @@ std::string sequence_document(const SequenceReport& report, const ProblemLog& pr
 std::string sequence_csv(const SequenceReport& report) { return edit_table(report).to_csv(); }
 
 constinit const DocumentSchema schemas::kDiffOrder{
-    "diff-order", 1, "The calls of two threads, aligned in order.", false, kMembers};
+    "diff-order", 1, "The calls of two threads, aligned in order.", false, kSequenceMembers};
 
 }  // namespace telltale

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "analysis/paths/frame_coverage.h"
+#include "analysis/paths/function_coverage.h"
 #include "model/function_names.h"
 #include "output/escape.h"
 #include "output/flame/page_text.h"
@@ -72,6 +74,30 @@ class TextWriter {
       print("     {} functions of this name fit; each is shown\n", frame.decoded.size());
     }
     for (const Decoded& decoded : frame.decoded) write_decoded(frame, decoded);
+    if (frame.decoded.empty()) write_flags(frame);
+  }
+
+  // Of a function with coverage alone: the lines of the file that has most of them.
+  void write_flags(const FramePaths& frame) {
+    std::map<uint32_t, Ran> lines;
+    for (const auto& [place, ran] : frame.lines) {
+      if (!frame.file.empty() && place.first.ends_with(frame.file))
+        lines.emplace(place.second, ran);
+    }
+    write_answers(lines, {{Ran::yes, "ran in this call"},
+                          {Ran::no, "did not run in this call"},
+                          {Ran::maybe, "may have run in this call"}});
+  }
+
+  void write_answers(const std::map<uint32_t, Ran>& lines,
+                     std::initializer_list<std::pair<Ran, std::string_view>> headings) {
+    for (const auto& [answer, heading] : headings) {
+      std::string list;
+      for (const auto& [line, its] : lines) {
+        if (its == answer) list += fmt::format("{}{}", list.empty() ? "" : ", ", line);
+      }
+      if (!list.empty()) print("     {}: {}\n", heading, list);
+    }
   }
 
   void write_decoded(const FramePaths& frame, const Decoded& decoded) {
@@ -97,11 +123,11 @@ class TextWriter {
             reading.between_updates ? " (stopped while the record was being updated)" : "");
       write_lines(frame, *decoded.graph, reading.partial, true);
     }
-    write_rest(decoded);
+    write_rest(frame, decoded);
   }
 
   // The function's own lines that are not among those above.
-  void write_rest(const Decoded& decoded) {
+  void write_rest(const FramePaths& frame, const Decoded& decoded) {
     const PathGraph& graph = *decoded.graph;
     const std::vector<Ran> ran = blocks_of_frame(graph, decoded.history);
     std::map<uint32_t, Ran> lines;
@@ -112,14 +138,15 @@ class TextWriter {
         if (!is_new) known->second = any_of(known->second, ran[node]);
       }
     }
-    for (const auto& [answer, heading] :
-         {std::pair{Ran::no, "did not run in this call"}, {Ran::maybe, "may have run before"}}) {
-      std::string list;
-      for (const auto& [line, its] : lines) {
-        if (its == answer) list += fmt::format("{}{}", list.empty() ? "" : ", ", line);
+    // Flags of coverage in the frame know what older paths ran.
+    if (frame.decoded.size() == 1 && !graph.scopes.empty()) {
+      for (auto& [line, its] : lines) {
+        const auto told = frame.lines.find({graph.scopes.front().file, line});
+        if (told != frame.lines.end()) its = agree(its, told->second);
       }
-      if (!list.empty()) print("     {}: {}\n", heading, list);
     }
+    write_answers(lines,
+                  {{Ran::no, "did not run in this call"}, {Ran::maybe, "may have run before"}});
   }
 
   // Paths that follow themselves are written once.
@@ -164,7 +191,11 @@ class TextWriter {
             : here && i > *here ? "    (not yet, or in part)"
                                 : "");
     }
-    if (places.empty()) print("             (no lines)\n");
+    if (places.empty()) {
+      std::string ids;
+      for (const uint32_t block : blocks) ids += fmt::format(" {}", graph.blocks[block].id);
+      print("             (no lines{}{})\n", ids.empty() ? "" : "; blocks", ids);
+    }
   }
 
   std::string out_;
@@ -254,6 +285,15 @@ void write_frame(ObjectWriter& row, const FramePaths& frame) {
   row.add("address", fmt::format("{:#x}", frame.pc));
   row.add("interrupted", frame.interrupted).add("inlined", frame.inlined);
   row.text_or_null("untraced", frame.untraced);
+  if (!frame.lines.empty()) {
+    row.list("lines_ran", [&](ListWriter& lines) {
+      for (const auto& [place, ran] : frame.lines) {
+        lines.row([&](ObjectWriter& one) {
+          one.add("file", place.first).add("line", place.second).add("ran", name_of(ran));
+        });
+      }
+    });
+  }
   if (frame.decoded.empty()) return;
   write_history(row, frame.decoded.front());
   row.list("same_name", [&](ListWriter& others) {

@@ -28,19 +28,19 @@ constexpr std::array kMethods = {
     count("unfinished", "Calls open at the end.").sometimes(),
     kMethod,
 };
-constexpr std::array kTraces = {kMethod, count("calls", "Calls."), kStack.titled("CALLERS")};
+constexpr std::array kCallTraces = {kMethod, count("calls", "Calls."), kStack.titled("CALLERS")};
 constexpr std::array kUnmatched = {
     count("position", "Depth below the innermost call.").titled("STACK POSITION"),
     kMethod,
 };
-constexpr std::array kMembers = {
+constexpr std::array kCallMembers = {
     count("calls", "Calls.").titled("Calls"),
     count("orphan_exits", "Exits without an entry.").titled("Exits without an entry").sometimes(),
     count("unmatched_exits", "With --like-mprof: exits that do not match.")
         .titled("Exits that do not match")
         .sometimes(),
     rows("methods", kMethods, "A row for each method."),
-    rows("traces", kTraces, "Calls by callers.").titled("Calls by callers").sometimes(),
+    rows("traces", kCallTraces, "Calls by callers.").titled("Calls by callers").sometimes(),
     rows("unmatched", kUnmatched, "With --like-mprof: exits that do not match.")
         .titled("Exits that do not match")
         .sometimes(),
@@ -83,7 +83,7 @@ void add_methods(const RuntimeReadings& in, const std::vector<CallRow>& all, Sec
   Table methods(
       like ? TableSchema(kMethods).without({"total_ns", "self_ns", "unwound", "unfinished"})
            : TableSchema(kMethods).without({"total_ms", "self_ms"}));
-  Table traces(kTraces);
+  Table traces(kCallTraces);
   for (const CallRow& row : all) {
     if (row.calls == 0 || (!in.options().verbose && row.total < kMillisecond)) continue;
     if (methods.rows() >= in.all_rows()) break;
@@ -128,7 +128,7 @@ constinit const Report kCall{
     .title = "Method calls",
     .sentence = "Time and calls by method.",
     .needs = Capability::runtime_events,
-    .members = kMembers,
+    .members = kCallMembers,
     .make = make_call,
     .by_default = true,
     .reads = RuntimeReadings::facts_read | RuntimeReadings::call_times_read};

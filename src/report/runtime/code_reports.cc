@@ -72,19 +72,19 @@ constexpr std::array kSampleMembers = {
 
 void make_sample(const ReportInput& input, Section& section) {
   const RuntimeReadings& in = *input.runtime;
-  static constexpr std::array<const char*, 7> kTypes = {"unknown",
-                                                        "cycles",
-                                                        "instructions retired",
-                                                        "cache misses",
-                                                        "cache references",
-                                                        "executed branches",
-                                                        "unpredicted branches"};
+  static constexpr std::array<const char*, 7> kTypeNames = {"unknown",
+                                                            "cycles",
+                                                            "instructions retired",
+                                                            "cache misses",
+                                                            "cache references",
+                                                            "executed branches",
+                                                            "unpredicted branches"};
   const NativeSamples& samples = in.facts->samples;
   if (samples.empty()) return;
   // What was sampled is not recorded since data version 14, and shown as mprof-report shows it.
   const uint64_t kind = samples.first_kind().value_or(1);
   const NativeSamples::Resolved resolved = samples.resolve(in.facts->all_code.methods());
-  section.add("type", kind < kTypes.size() ? kTypes[kind] : "unknown");
+  section.add("type", kind < kTypeNames.size() ? kTypeNames[kind] : "unknown");
   section.add("samples", resolved.samples());
   section.add("unmanaged", resolved.unmanaged);
   section.add("managed", resolved.managed);
@@ -103,12 +103,12 @@ void make_sample(const ReportInput& input, Section& section) {
   section.add("lines", std::move(lines));
 }
 
-constexpr Field kMethods = count("methods", "Methods.");
+constexpr Field kMethodCount = count("methods", "Methods.");
 constexpr Field kFully = count("fully", "Methods covered whole.").titled("COVERED");
 constexpr Field kPartially = count("partially", "Methods covered in part.").titled("IN PART");
 constexpr Field kAssembly = text("assembly", "Assembly.");
-constexpr std::array kCoveredAssemblies = {kAssembly, kMethods, kFully, kPartially};
-constexpr std::array kCoveredTypes = {kAssembly, kType, kMethods, kFully, kPartially};
+constexpr std::array kCoveredAssemblies = {kAssembly, kMethodCount, kFully, kPartially};
+constexpr std::array kCoveredTypes = {kAssembly, kType, kMethodCount, kFully, kPartially};
 constexpr std::array kCoveredMethods = {
     kAssembly,
     kType,

@@ -89,9 +89,9 @@ std::string bit_name(uint64_t number, const std::array<const char*, kCount>& nam
   return index < kCount ? names[index] : fmt::format("{}", number);
 }
 std::string type_text(uint64_t type) {
-  static constexpr std::array<const char*, 8> kTypes = {"Int",   "UInt",   "Word",   "Long",
-                                                        "ULong", "Double", "String", "Interval"};
-  return bit_name(type, kTypes, 0);
+  static constexpr std::array<const char*, 8> kTypeNames = {
+      "Int", "UInt", "Word", "Long", "ULong", "Double", "String", "Interval"};
+  return bit_name(type, kTypeNames, 0);
 }
 std::string unit_text(uint64_t unit) {
   static constexpr std::array<const char*, 5> kUnits = {"Raw", "Bytes", "Time", "Count",

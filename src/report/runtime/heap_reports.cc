@@ -34,7 +34,7 @@ constexpr std::array kOverTime = {
 };
 constexpr std::array kLeftOut = {kShot, kAt, count("objects", "Objects."), bytes("bytes", "Bytes."),
                                  text("why", "unfinished or at exit.")};
-constexpr std::array kTypes = {
+constexpr std::array kAllocatedTypes = {
     change("bytes_change", Unit::bytes, "Growth from the first shot to the last.")
         .titled("BYTES +"),
     change("objects_change", Unit::count, "Growth from the first shot to the last.")
@@ -55,7 +55,7 @@ constexpr std::array kGrowthMembers = {
     count("steady", "Types that grow steadily.").titled("types that grow steadily"),
     rows("over_time", kOverTime, "The shots.").titled("Shots"),
     rows("left_out", kLeftOut, "Ignored shots.").titled("Ignored shots"),
-    rows("types", kTypes, "Types, the most growth first.")
+    rows("types", kAllocatedTypes, "Types, the most growth first.")
         .titled("Types, from the first shot to the last"),
     rows("series", kBySeries, "Types by shot.").titled("Types by shot").sometimes(),
 };
@@ -78,7 +78,7 @@ void make_growth(const ReportInput& input, Section& section) {
     not_used.add_row({uint64_t{shot.number}, in.since_start(shot.begin), shot.objects, shot.bytes,
                       std::string(name_of(why))});
   }
-  Table types(kTypes);
+  Table types(kAllocatedTypes);
   Table series(kBySeries);
   for (const TypeGrowth& type : growth) {
     if (types.rows() == in.shown_rows()) break;

@@ -58,7 +58,7 @@ constexpr std::array kReferences = {
     text("from", "Type that refers to them, or (roots)."),
     address("from_class", "Its class.").or_null(),
 };
-constexpr std::array kMembers = {
+constexpr std::array kHeapShotMembers = {
     rows("shots", kShots, "Whole heap shots.").sometimes(),
     rows("unfinished", kUnfinished, "Shots without an end, left out.")
         .titled("Shots whose end is missing, ignored")
@@ -183,7 +183,7 @@ constinit const Report kHeapshot{
     .title = "Heap shots",
     .sentence = "What was alive, by class.",
     .needs = Capability::runtime_events,
-    .members = kMembers,
+    .members = kHeapShotMembers,
     .make = make_heapshot,
     .by_default = true,
     .reads = RuntimeReadings::facts_read | RuntimeReadings::heap_roots_read};

@@ -27,7 +27,7 @@ using field::object;
 using field::rows;
 using field::text;
 
-constexpr std::array kEvents = {
+constexpr std::array kTrackedEvents = {
     number_id("object", "Number of the object, from 0."),
     text("event", "created, moved, came, referenced, handle or gone."),
     kAt,
@@ -40,12 +40,12 @@ constexpr std::array kEvents = {
     kType.or_null(),
     kStack.sometimes(),
 };
-constexpr std::array kMembers = {
+constexpr std::array kTrackedMembers = {
     count("objects", "Objects that were found.").titled("Objects"),
-    rows("events", kEvents, "What happened to them, in file order."),
+    rows("events", kTrackedEvents, "What happened to them, in file order."),
 };
 constexpr std::array kDocumentMembers = {
-    object("objects", kMembers, "Objects of --track and --find.")};
+    object("objects", kTrackedMembers, "Objects of --track and --find.")};
 
 std::optional<uint64_t> parse_address(std::string_view text_of_it) {
   const bool is_hex = text_of_it.starts_with("0x");
@@ -99,7 +99,8 @@ Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOp
   static constexpr std::array<const char*, 6> kWords = {"created",    "moved",  "came",
                                                         "referenced", "handle", "gone"};
   const Ticks zero = options.like_mprof ? source.first_buffer_time() : source.calls().first_time();
-  Table table(options.traces ? TableSchema(kEvents) : TableSchema(kEvents).without({"stack"}));
+  Table table(options.traces ? TableSchema(kTrackedEvents)
+                             : TableSchema(kTrackedEvents).without({"stack"}));
   using What = ObjectTracking::What;
   for (const ObjectTracking::Line& line : tracking.lines()) {
     if (options.rows && table.rows() >= *options.rows) break;
@@ -115,7 +116,7 @@ Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOp
                    line.what == What::created ? Table::Cell(line.bytes) : none,
                    has_type ? Table::Cell(type_name(line.type)) : none, std::move(stack)});
   }
-  Section section("objects", "Objects", kMembers);
+  Section section("objects", "Objects", kTrackedMembers);
   section.add("objects", tracking.objects());
   section.add("events", std::move(table));
   return section;

@@ -56,6 +56,24 @@ constexpr std::array kConvertMembers = {
 constexpr std::array kHeapshotMembers = {
     count("heap_shots", "Heap shots that the recording has now.")};
 
+// control
+constexpr std::array kControlMembers = {
+    number_id("pid", "The process."),
+    text(
+        "state",
+        "recording, stopped, or waiting: it will record from the first call that a recorder sees."),
+    text("mode", "continuous, ring or snapshot."),
+    text("file", "The recording; null before the first event, and in mode snapshot.").or_null(),
+    text("snapshot", "The file that this request wrote; null if it wrote none.").or_null(),
+    number_id("part", "Of the process's recordings, from 1; 0 before the first event."),
+    bytes("recorded_bytes", "Bytes of the recording so far."),
+    count("lost", "Events of this recording that were lost."),
+    count("overwritten", "Events that later ones overwrote in the ring."),
+    text("functions", "Patterns of the functions that are recorded; empty: all."),
+    Field{"min_ns", ValueType::unsigned_integer, Unit::ns, "Shorter calls are left out."},
+    count("depth", "Calls nested deeper are left out; 0: none."),
+};
+
 // sites
 constexpr std::array kSleds = {
     address("address", "Where the sled is."),
@@ -124,6 +142,8 @@ constinit const DocumentSchema kConvert{"convert", 1, "What was written, and wha
                                         kConvertMembers};
 constinit const DocumentSchema kHeapshot{"heapshot", 1, "A heap shot was taken.", false,
                                          kHeapshotMembers};
+constinit const DocumentSchema kControl{"control", 1, "What a recorder in a running program does.",
+                                        false, kControlMembers};
 constinit const DocumentSchema kSites{"sites", 1, "What programs were instrumented with.", false,
                                       kSitesMembers};
 

@@ -20,24 +20,38 @@ constexpr std::array kRuns = {
     count("failing", "Runs that failed."),
     count("successful", "Runs that passed."),
     count("skipped", "Runs that are labelled as neither."),
-    count("without_report", "Runs whose report is missing or empty."),
+    count("without_report",
+          "Runs whose report is missing or empty, and that left no file of paths."),
     count("unresolved", "Reports of which no program has a unit."),
     count("other_clusters", "Failed runs that --cluster left out."),
 };
+constexpr std::array kBuilds = {
+    count("builds", "Builds of one program; each has a site table."),
+    count("sites_matched", "Sites that are the same code in several builds, each counted once."),
+    count("sites_moved", "Of these, sites that are on different lines."),
+    count("sites_unmatched", "Sites that only one build has."),
+    count("sites_ambiguous",
+          "Of these, sites whose statement other builds have a different number of times."),
+};
 
 constexpr Field kFile = text("file", "Source file.");
-constexpr Field kLine = number_id("line", "Line in that file.");
+constexpr Field kLine = number_id("line", "Line in that file, in the newest build.");
 constexpr Field kFunction = text("function", "Function around the site.");
 constexpr Field kScheme = text("scheme", "Instrumentation scheme.");
 constexpr Field kPredicate = text("predicate", "The predicate as text.");
+constexpr Field kOtherLines =
+    field::list_of("other_lines", ValueType::unsigned_integer,
+                   "Other lines of the same code in older builds, the newest build first.");
 
-constexpr std::array kPredicateColumns = {kFile, kLine, kFunction, kScheme, kPredicate};
+constexpr std::array kPredicateColumns = {kFile,   kLine,      kFunction,
+                                          kScheme, kPredicate, kOtherLines};
 constexpr std::array kAffinityColumns = {
     kFile,
     kLine,
     kFunction,
     kScheme,
     kPredicate,
+    kOtherLines,
     number("importance_before", Unit::none, "Importance over all runs."),
     number("importance_after", Unit::none, "Importance without the runs of the predictor."),
 };
@@ -70,6 +84,7 @@ constexpr std::array kPredictorColumns = {
            "null: infinite.")
         .or_null(),
     count("explained", "Failing runs in which it was true and no earlier predictor."),
+    kOtherLines,
     rows("same", kPredicateColumns,
          "Other predicates that were true in the same runs; with --all they have rows of their "
          "own."),
@@ -86,6 +101,24 @@ constexpr std::array kCombinationColumns = {
     count("observed_in_failing", "Failing runs that decided it."),
     count("observed_in_successful", "Successful runs that decided it."),
     rows("parts", kPredicateColumns, "The two predicates."),
+};
+constexpr std::array kCoefficientColumns = {
+    number("coefficient", Unit::none, "Logarithm of odds; above 0 it predicts failure."),
+    count("true_in_failing", "Failing runs in which it was true."),
+    count("true_in_successful", "Successful runs in which it was true."),
+    kFile,
+    kLine,
+    kFunction,
+    kScheme,
+    kPredicate,
+    kOtherLines,
+};
+constexpr std::array kRegression = {
+    number("lambda", Unit::none, "Weight of the penalty; 0: all runs have the same outcome."),
+    count("folds", "Of the cross-validation that chose lambda; 0: too few runs of an outcome."),
+    count("predicates", "That took part; of those that were true in the same runs, one."),
+    number("intercept", Unit::none, "Logarithm of the odds if no predicate was true."),
+    rows("coefficients", kCoefficientColumns, "Those that are not 0, the largest first."),
 };
 constexpr std::array kTruthColumns = {
     number_id("rank", "Of the predictor."),
@@ -107,6 +140,8 @@ constexpr std::array kClusterColumns = {
 };
 constexpr std::array kIsolateMembers = {
     object("runs", kRuns, "The runs that were given."),
+    object("builds", kBuilds, "How sites of several builds were matched; null: there is one build.")
+        .or_null(),
     count("predicates", "Predicates of all sites."),
     count("predicates_true", "Predicates that were true in a run."),
     count("candidates", "Predicates that the filters left."),
@@ -118,6 +153,9 @@ constexpr std::array kIsolateMembers = {
     rows("rows", kPredictorColumns, "Predictors of failure, the best first."),
     rows("combinations", kCombinationColumns,
          "With --combine: conjunctions and disjunctions that predict better than both parts."),
+    object("regression", kRegression,
+           "With --regression: a logistic regression of the outcome; null without.")
+        .or_null(),
     rows("clusters", kClusterColumns,
          "Failed runs of studies by how they ended: the crash clusters, the largest first."),
 };
@@ -128,7 +166,8 @@ constexpr std::array kStudyColumns = {
     count("failed", "Runs that failed."),
     count("passed", "Runs that passed."),
     count("skipped", "Runs that are labelled as neither."),
-    count("without_report", "Runs whose report is missing or empty."),
+    count("without_report",
+          "Runs whose report is missing or empty, and that left no file of paths."),
 };
 constexpr std::array kStudyClusterColumns = {
     kCluster, count("runs", "Failed runs."), kEnding, kStack, kFirstRun,

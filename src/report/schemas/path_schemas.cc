@@ -57,6 +57,11 @@ constexpr std::array kRanFields = {
     text("ran", "Whether this call executed it: yes, no or maybe."),
 };
 constexpr Field kRan = rows("blocks_ran", kRanFields, "All blocks of the function.");
+constexpr std::array kLineRanFields = {
+    text("file", "Source file."),
+    number_id("line", "Line."),
+    text("ran", "Whether this call executed it: yes, no or maybe."),
+};
 constexpr std::array kSameName = {kComplete, kFoundBy, kUnreliable,    kCompleted,
                                   kPartial,  kOthers,  kContradiction, kRan};
 constexpr std::array kFrameFields = {
@@ -69,6 +74,7 @@ constexpr std::array kFrameFields = {
     truth("interrupted", "Whether it was stopped at the address; if not, in a call before it."),
     truth("inlined", "Whether it was inlined into the next frame."),
     text("untraced", "Why there are no paths.").or_null(),
+    rows("lines_ran", kLineRanFields, "What the flags of coverage in the frame say.").sometimes(),
     kComplete.sometimes(),
     kFoundBy.sometimes(),
     kUnreliable.sometimes(),
@@ -80,7 +86,7 @@ constexpr std::array kFrameFields = {
     rows("same_name", kSameName, "What other functions of the same name would have run.")
         .sometimes(),
 };
-constexpr std::array kThreadFields = {
+constexpr std::array kCoreThreadFields = {
     signed_id("pid", "Process; 0 if the core file does not say."),
     signed_id("tid", "Thread."),
     text("cut", "Why there are no further frames.").or_null(),
@@ -88,7 +94,7 @@ constexpr std::array kThreadFields = {
 };
 constexpr std::array kMembers = {
     text("stopped_by", "The signal that stopped the process.").or_null(),
-    rows("threads", kThreadFields, "Threads; the one that received the signal is the first."),
+    rows("threads", kCoreThreadFields, "Threads; the one that received the signal is the first."),
 };
 
 }  // namespace

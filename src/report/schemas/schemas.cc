@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "report/calls/flame_document.h"
 #include "report/calls/runs_diff_tables.h"
 #include "report/calls/sequence_report.h"
 #include "report/reports.h"
@@ -13,6 +14,8 @@ std::span<const DocumentSchema* const> all() {
                                   &kTop,
                                   &kStacks,
                                   &kGraph,
+                                  &kFlame,
+                                  &kFlameDiff,
                                   &kDiff,
                                   &kDiffRuns,
                                   &kDiffOrder,
@@ -29,6 +32,7 @@ std::span<const DocumentSchema* const> all() {
                                   &kCheck,
                                   &kConvert,
                                   &kHeapshot,
+                                  &kControl,
                                   &kIsolate,
                                   &kStore,
                                   &kStudy,

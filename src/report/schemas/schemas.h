@@ -24,6 +24,7 @@ extern const DocumentSchema kSites;
 extern const DocumentSchema kCheck;
 extern const DocumentSchema kConvert;
 extern const DocumentSchema kHeapshot;
+extern const DocumentSchema kControl;
 extern const DocumentSchema kIsolate;
 extern const DocumentSchema kStore;
 extern const DocumentSchema kStudy;

@@ -25,7 +25,7 @@ constexpr std::array kColumns = {
     count("without_report", "Runs whose report is empty."),
     text("sites", "Whether the store has the build's site information: yes or no."),
 };
-constexpr std::array kMembers = {
+constexpr std::array kStoreMembers = {
     rows("rows", kColumns, "A row for each build."),
 };
 
@@ -33,6 +33,6 @@ constexpr std::array kMembers = {
 
 std::span<const Field> store_columns() { return kColumns; }
 
-constinit const DocumentSchema kStore{"store", 1, "The runs of a store.", false, kMembers};
+constinit const DocumentSchema kStore{"store", 1, "The runs of a store.", false, kStoreMembers};
 
 }  // namespace telltale::schemas

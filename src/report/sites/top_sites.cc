@@ -20,7 +20,7 @@ namespace {
 
 using namespace reports;
 
-constexpr std::array kColumns = {
+constexpr std::array kTopSiteColumns = {
     field::count("count", "Sum of the site's counts; null for bounds.").or_null(),
     field::number("estimate", Unit::count, "With --sparsity: what the count is an estimate of.")
         .or_null()
@@ -35,7 +35,8 @@ constexpr std::array kColumns = {
     kSiteFunction,
     kPlace,
 };
-constexpr std::array kMembers = {field::rows("rows", kColumns, "Sites, the largest counts first.")};
+constexpr std::array kMembers = {
+    field::rows("rows", kTopSiteColumns, "Sites, the largest counts first.")};
 
 // A printed site and its sort key.
 struct TopRow {
@@ -44,8 +45,9 @@ struct TopRow {
   size_t row = 0;
 };
 
-std::array<TableCell, kColumns.size()> top_cells(const CountedSite& site, uint64_t sparsity) {
-  std::array<TableCell, kColumns.size()> cells;
+std::array<TableCell, kTopSiteColumns.size()> top_cells(const CountedSite& site,
+                                                        uint64_t sparsity) {
+  std::array<TableCell, kTopSiteColumns.size()> cells;
   if (!site.scheme->bounds) {
     const Estimate guess = estimate(site.total(), static_cast<double>(sparsity));
     cells[0] = site.total();
@@ -74,7 +76,7 @@ void write_top_sites(const SamplerReports& reports, const CallFilter& filter,
   std::ranges::stable_sort(top, std::greater(), &TopRow::total);
   const size_t found = top.size();
   if (wanted.limit != 0 && found > wanted.limit) top.resize(wanted.limit);
-  TableSchema schema(kColumns);
+  TableSchema schema(kTopSiteColumns);
   if (options.sparsity <= 1) schema.leave_out({"estimate", "margin"});
   const Rows rows = [&](RowSink& sink) {
     for (const TopRow& row : top) {
