@@ -67,6 +67,7 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"bench", add_bench_verb, kAsk},
     {"heapshot", add_heapshot_verb, kAsk, kRuntime},
     {"run", add_run_verb, kRecord},
+    {"control", add_control_verb, kRecord},
     {"study", add_study_verb, kFail},
     {"send", add_send_verb, kFail},
     {"collect", add_collect_verb, kFail},

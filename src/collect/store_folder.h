@@ -28,6 +28,7 @@ class StoreFolder {
   [[nodiscard]] std::string plan() const { return path_ + "/log/folding"; }
   [[nodiscard]] std::string ids() const { return path_ + "/ids"; }
   [[nodiscard]] std::string runs() const { return path_ + "/runs"; }
+  [[nodiscard]] std::string digests() const { return path_ + "/digests"; }
   [[nodiscard]] std::string sites() const { return path_ + "/sites"; }
   [[nodiscard]] std::string sites_of(std::string_view application, std::string_view build) const;
   [[nodiscard]] std::string temporary() const { return path_ + "/tmp"; }

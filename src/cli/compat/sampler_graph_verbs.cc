@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSomeUnreadable = 1;
 
-void complain(std::string_view text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
+void print_error(std::string_view text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
 
 struct GraphOptions {
   std::vector<std::string> files;
@@ -93,15 +93,15 @@ int run_cfg(const GraphOptions& options) {
     if (fs::is_directory(path, error)) continue;
     const Result<void> added = add_file(path, graphs);
     if (!added) {
-      complain(to_string(added.error()));
+      print_error(to_string(added.error()));
       status = kSomeUnreadable;
     } else if (options.verbose) {
-      complain(fmt::format("{}: read", path));
+      print_error(fmt::format("{}: read", path));
     }
   }
-  for (const Problem& problem : graphs.problems.kept()) complain(to_string(problem));
+  for (const Problem& problem : graphs.problems.kept()) print_error(to_string(problem));
   if (graphs.problems.damaged()) status = kSomeUnreadable;
-  for (const std::string& line : graphs.program.duplicate_exports()) complain(line);
+  for (const std::string& line : graphs.program.duplicate_exports()) print_error(line);
   const Result<void> done = options.dot     ? graphs.program.write_dot(print_block)
                             : options.calls ? graphs.program.write_calls(print_block)
                                             : graphs.program.write_dump(print_block);
@@ -214,7 +214,7 @@ Result<void> save_info(const fs::path& path, const FindOptions& options, Problem
   if (!file || !ElfImage::recognises(file->bytes())) return {};
   const Result<std::string> sites = section_text(*file, sampler::kSitesSection, problems);
   if (!sites) {
-    complain(to_string(sites.error()));
+    print_error(to_string(sites.error()));
     return {};
   }
   Result<std::string> graphs = section_text(*file, sampler::kCfgSection, problems);
@@ -246,7 +246,7 @@ int run_find(const FindOptions& options) {
     if (const Result<void> done = save_info(path, options, problems); !done)
       return report_error(done.error());
   }
-  for (const Problem& problem : problems.kept()) complain(to_string(problem));
+  for (const Problem& problem : problems.kept()) print_error(to_string(problem));
   return kDone;
 }
 

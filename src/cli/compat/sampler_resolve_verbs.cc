@@ -20,13 +20,13 @@
 namespace telltale::cli {
 namespace {
 
-constexpr int kMissing = 1;  // a file has no site information
+constexpr int kNotResolved = 1;  // a file has no site information
 constexpr int kMismatched =
     2;  // samples without sites, or with another number of sites; no frame of any FILE
 constexpr int kMalformed = 1;  // resolve-backtrace
 constexpr std::string_view kUnknown = "??";
 
-void complain(const ProblemLog& problems) {
+void print_problems(const ProblemLog& problems) {
   for (const Problem& problem : problems.kept())
     fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
 }
@@ -96,8 +96,8 @@ int run_resolve(const std::vector<std::string>& files,
   const Result<SamplerReports> reports =
       SamplerReports::open(std::move(inputs), sites_options(files));
   if (!reports) return report_error(reports.error());
-  complain(reports->problems());
-  if (reports->program_without_sites()) return kMissing;
+  print_problems(reports->problems());
+  if (reports->program_without_sites()) return kNotResolved;
   if (const Result<void> done = write(*reports); !done) return report_error(done.error());
   const bool mismatched = reports->unresolved_sections() != 0 || reports->uneven_sections() != 0 ||
                           reports->bad_rows() != 0;

@@ -42,7 +42,7 @@ std::string option_tag(const OptionWords& option) {
   return text;
 }
 
-std::string entry(const std::string& tag, const std::string& text) {
+std::string man_entry(const std::string& tag, const std::string& text) {
   return ".TP\n" + tag + "\n" + roff(text) + "\n";
 }
 
@@ -52,7 +52,7 @@ std::string options(const VerbWords& verb) {
     std::string description = sentence(full_description(option));
     if (option.required) description += " Required.";
     if (option.repeatable) description += " May be given more than once.";
-    text += entry(option_tag(option), description);
+    text += man_entry(option_tag(option), description);
   }
   return text;
 }
@@ -60,8 +60,8 @@ std::string options(const VerbWords& verb) {
 std::string description(const VerbWords& verb) {
   std::string text = ".SH DESCRIPTION\n" + roff(sentence(verb.description)) + "\n";
   for (const OptionWords& position : verb.positions) {
-    text += entry(italic(position.position + (position.repeatable ? "..." : "")),
-                  sentence(full_description(position)));
+    text += man_entry(italic(position.position + (position.repeatable ? "..." : "")),
+                      sentence(full_description(position)));
   }
   if (!verb.footer.empty()) {
     text += ".PP\n.nf\n";
@@ -72,7 +72,7 @@ std::string description(const VerbWords& verb) {
   if (!verb.verbs.empty()) {
     text += ".SH VERBS\n";
     for (const VerbWords& each : verb.verbs)
-      text += entry(bold(each.name), sentence(each.description));
+      text += man_entry(bold(each.name), sentence(each.description));
   }
   return text;
 }
@@ -80,7 +80,7 @@ std::string description(const VerbWords& verb) {
 std::string examples(const VerbWords& verb) {
   std::string text = verb.examples.empty() ? "" : ".SH EXAMPLES\n";
   for (const Example& example : verb.examples)
-    text += entry(bold(example.command), sentence(std::string(example.meaning)));
+    text += man_entry(bold(example.command), sentence(std::string(example.meaning)));
   return text;
 }
 
@@ -161,7 +161,7 @@ std::string man_page(const VerbWords& all, const VerbWords& verb) {
   text += synopsis(verb) + description(verb) + options(verb) + examples(verb);
   text += ".SH \"EXIT STATUS\"\n";
   for (const ExitStatusWords& each : kExitStatusWords)
-    text += entry(bold(std::to_string(each.status)), each.text);
+    text += man_entry(bold(std::to_string(each.status)), each.text);
   return text + see_also(all, verb);
 }
 

@@ -130,6 +130,11 @@ Option Command::add_flag(const std::string& names, bool& value, const std::strin
   return Option(*app_->add_flag(names, value, description));
 }
 
+Option Command::add_flag_with_value(const std::string& names, std::string& value,
+                                    const std::string& description) {
+  return Option(*app_->add_flag(names, value, description));
+}
+
 Option Command::option(const std::string& name) const { return Option(*app_->get_option(name)); }
 
 void Command::end_options_at_positionals() { app_->positionals_at_end(); }

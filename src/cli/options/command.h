@@ -80,6 +80,9 @@ class Command {
                     const std::string& description);
   Option add_option(const std::string& names, double& value, const std::string& description);
   Option add_flag(const std::string& names, bool& value, const std::string& description);
+  // A flag that may have a value, written --name=VALUE; without one `value` is "true".
+  Option add_flag_with_value(const std::string& names, std::string& value,
+                             const std::string& description);
   // REQUIRES: an option of that name was added.
   [[nodiscard]] Option option(const std::string& name) const;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/command_line.h"
+#include "cli/options/net_option.h"
 #include "import/open_recording.h"
 
 namespace telltale::cli {
@@ -20,7 +21,7 @@ Result<std::unique_ptr<const Recording>> open_one(const ReadingOptions& options,
   if (!recording) return recording;
   if (const Result<void> usable = check_use(options.verb, **recording); !usable)
     return std::unexpected(usable.error());
-  return recording;
+  return with_net_option(*std::move(recording), options);
 }
 
 }  // namespace telltale::cli

@@ -20,14 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-milliseconds patience() {
-  int ms = 500;
-  if (const char* const text = std::getenv("TELLTALE_PROGRESS_MS")) {
-    const std::string_view digits = text;
-    std::from_chars(digits.data(), digits.data() + digits.size(), ms);
-  }
-  return milliseconds(ms < 0 ? 0 : ms);
-}
+constexpr uint64_t kPatienceMs = 500;
 
 // Shows the line from a thread of its own.
 class Shower {
@@ -49,7 +42,7 @@ class Shower {
   void show() {
     std::unique_lock lock(mutex_);
     bool any = false;
-    for (milliseconds wait = patience();; wait = milliseconds(100)) {
+    for (milliseconds wait(progress_patience_ms(kPatienceMs));; wait = milliseconds(100)) {
       if (wait.count() != 0 && wake_.wait_for(lock, wait, [this] { return ended_; })) break;
       any = true;
       fmt::print(stderr, "\r{}\x1b[K", progress_words(parallel_items_done() - begun_, parts_));
@@ -83,6 +76,15 @@ ProgressLine::ProgressLine(const Recording& recording) {
 ProgressLine::~ProgressLine() { end(); }
 
 void ProgressLine::end() { shower().reset(); }
+
+uint64_t progress_patience_ms(uint64_t usual_ms) {
+  int ms = static_cast<int>(usual_ms);
+  if (const char* const text = std::getenv("TELLTALE_PROGRESS_MS")) {
+    const std::string_view digits = text;
+    std::from_chars(digits.data(), digits.data() + digits.size(), ms);
+  }
+  return ms < 0 ? 0 : static_cast<uint64_t>(ms);
+}
 
 std::string progress_words(uint64_t done, uint64_t parts) {
   const uint64_t percent = parts == 0 ? 0 : done % parts * 100 / parts;

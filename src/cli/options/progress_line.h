@@ -21,6 +21,9 @@ class ProgressLine {
   static void end();
 };
 
+// After how many milliseconds a line about progress appears: TELLTALE_PROGRESS_MS, or `usual_ms`.
+uint64_t progress_patience_ms(uint64_t usual_ms);
+
 // "reading: 45 %", "reading again: 3 %" when all parts were read once, for `done` of `parts` parts.
 std::string progress_words(uint64_t done, uint64_t parts);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/command_line.h"
+#include "cli/options/net_option.h"
 #include "cli/options/progress_line.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
@@ -143,7 +144,11 @@ std::string describe_problems(const ProblemLog& problems) {
 }  // namespace
 
 OpenOptions ReadingOptions::open_options() const {
-  OpenOptions open{files, programs, {}, format_description, thread_names};
+  OpenOptions open{.files = files,
+                   .programs = programs,
+                   .limits = {},
+                   .format_description = format_description,
+                   .thread_names = thread_names};
   if (max_decompressed_bytes != 0) {
     open.limits.max_decompressed_bytes = max_decompressed_bytes;
     open.limits.max_ratio = 0;
@@ -311,12 +316,14 @@ int answer_recording(const ReadingOptions& options,
     if (std::exchange(again, true)) part_answers();
     Result<std::vector<InputFile>> inputs = open_inputs(options);
     if (!inputs) return report_error(inputs.error());
-    const auto recording = open_recording(*std::move(inputs), options.open_options());
+    auto recording = open_recording(*std::move(inputs), options.open_options());
+    if (!recording) return report_error(recording.error());
+    Result<void> usable = check_use(options.verb, **recording);
+    if (usable) usable = check_options(options, *filter, **recording);
+    if (!usable) return report_error(usable.error());
+    recording = with_net_option(*std::move(recording), options);
     if (!recording) return report_error(recording.error());
     const Recording& opened = **recording;
-    Result<void> usable = check_use(options.verb, opened);
-    if (usable) usable = check_options(options, *filter, opened);
-    if (!usable) return report_error(usable.error());
     writers = opened.writers();
     CallFilter settled = *filter;
     settle_window(opened, options, settled);

@@ -51,10 +51,17 @@ int spawn(const ChildCommand& command, const sigset_t& mask, pid_t& pid) {
 }
 
 // Waits for the child to end; forwards signals until then.
-void wait_for(pid_t pid, const sigset_t& waited, int& status, rusage& usage) {
+void wait_for(pid_t pid, const ChildCommand& command, const sigset_t& waited, int& status,
+              rusage& usage) {
+  constexpr uint64_t kMsPerSecond = 1000;
+  const timespec interval{
+      static_cast<time_t>(command.interval_ms / kMsPerSecond),
+      static_cast<long>(command.interval_ms % kMsPerSecond * (1'000'000'000 / kMsPerSecond))};
   while (wait4(pid, &status, WNOHANG, &usage) != pid) {
     siginfo_t info{};
-    const int signal = sigwaitinfo(&waited, &info);
+    const int signal = command.interval_ms == 0 ? sigwaitinfo(&waited, &info)
+                                                : sigtimedwait(&waited, &info, &interval);
+    if (signal < 0 && errno == EAGAIN) command.while_running();
     // The kernel sends a terminal's signals to the whole process group, including the child.
     if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) kill(pid, signal);
   }
@@ -94,7 +101,7 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) 
   start_failure = spawn(command, before, pid);
   if (start_failure == 0) {
     rusage usage{};
-    wait_for(pid, waited, outcome.wait_status, usage);
+    wait_for(pid, command, waited, outcome.wait_status, usage);
     outcome.pid = pid;
     outcome.elapsed_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

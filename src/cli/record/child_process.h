@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,9 @@ namespace telltale::cli {
 struct ChildCommand {
   std::vector<std::string> words;  // at least one: the program, looked up in PATH when it has no /
   std::vector<std::pair<std::string, std::string>> environment;
+  // Called every `interval_ms` while the child runs; 0: never.
+  std::function<void()> while_running = {};
+  uint64_t interval_ms = 0;
 };
 
 // How a child ended and its resource usage, including its waited-for children.

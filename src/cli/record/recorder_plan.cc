@@ -76,17 +76,6 @@ std::string with_doubled_percents(const std::string& path) {
   return text;
 }
 
-// The list of globs. Exclusions alone mean all other functions.
-std::string function_list(const RecorderOptions& options) {
-  std::string list;
-  const auto add = [&list](std::string_view mark, const std::string& glob) {
-    list += fmt::format("{}{}{}", list.empty() ? "" : ";", mark, glob);
-  };
-  for (const std::string& glob : options.functions) add("", glob);
-  for (const std::string& glob : options.without) add("!", glob);
-  return list;
-}
-
 Result<void> add_given_settings(const RecorderOptions& options, Settings& settings) {
   for (const std::string& setting : options.settings) {
     const size_t equals = setting.find('=');
@@ -173,6 +162,7 @@ Result<std::string> xray_settings(const RecorderOptions& options, const fs::path
        {"--fdr-version", "version", options.version == 0 ? "" : std::to_string(options.version)},
        {"--signal", "signal", options.signal},
        {"--no-fork", "fork", options.no_fork ? "off" : ""},
+       {"--control", "control", options.control ? "on" : ""},
        {"telltale run", "crash", "on"}});
 }
 
@@ -193,14 +183,15 @@ bool is_stacktrack_setting(std::string_view setting) {
 bool asks_for_xray(const RecorderOptions& options) {
   return options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
          options.depth != 0 || !options.min.empty() || options.threads != 0 ||
-         options.version != 0 || !options.signal.empty();
+         options.version != 0 || !options.signal.empty() || options.control;
 }
 
 Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs::path& folder) {
   if (asks_for_xray(options)) {
     return usage_error(
         "StackTrack checkpoints are chosen in the program: --mode snapshot, --function, "
-        "--without, --depth, --min, --threads, --fdr-version and --signal are for --xray");
+        "--without, --depth, --min, --threads, --fdr-version, --signal and --control are for "
+        "--xray");
   }
   const bool ring = options.mode == "ring";
   const std::string path =
@@ -355,6 +346,16 @@ bool has_events(const Result<InputFile>& input, const xray::FileHeader& header) 
 
 }  // namespace
 
+std::string function_list(const RecorderOptions& options) {
+  std::string list;
+  const auto add = [&list](std::string_view mark, const std::string& glob) {
+    list += fmt::format("{}{}{}", list.empty() ? "" : ";", mark, glob);
+  };
+  for (const std::string& glob : options.functions) add("", glob);
+  for (const std::string& glob : options.without) add("!", glob);
+  return list;
+}
+
 Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
   const std::string& program = options.command.front();
   const RecordingHooks hooks = how_built(program);
@@ -417,6 +418,24 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
     left.files.push_back(std::move(file));
   }
   return left;
+}
+
+uint64_t recorded_bytes(const RecorderPlan& plan) {
+  uint64_t bytes = 0;
+  for (const std::string& name : new_recordings(plan)) {
+    const fs::path path = fs::path(plan.folder) / name;
+    const Result<InputFile> input = InputFile::open(path.string());
+    const auto header = input ? xray::read_file_header(input->bytes())
+                              : Result<xray::FileHeader>(std::unexpected(input.error()));
+    std::error_code failure;
+    const uint64_t size = fs::file_size(path, failure);
+    if (failure) continue;
+    // The file is allocated in steps.
+    bytes += header && header->recorder.parts
+                 ? std::min(size, *header->recorder.parts * header->buffer_size)
+                 : size;
+  }
+  return bytes;
 }
 
 Result<void> clear_left_files(const RecorderPlan& plan) {

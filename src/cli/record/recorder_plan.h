@@ -28,11 +28,16 @@ struct RecorderOptions {
   int version = 0;
   std::string signal;
   bool no_fork = false;
+  bool control = false;               // `telltale control` may change the recording
   std::vector<std::string> settings;  // KEY=VALUE of the recorder's own option list
   std::vector<std::string> command;
 
   bool operator==(const RecorderOptions&) const = default;
 };
+
+// The recorder's list of patterns that --function and --without mean. Exclusions alone mean all
+// other functions.
+std::string function_list(const RecorderOptions& options);
 
 // The environment that records a program, and where its recordings appear.
 struct RecorderPlan {
@@ -61,6 +66,8 @@ struct LeftFiles {
 // Recordings made since the plan. Removes those without events; the others of the child's process
 // get a note of how it ended.
 LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
+// Bytes of the recordings made since the plan, so far.
+uint64_t recorded_bytes(const RecorderPlan& plan);
 // Removes them and their side records, for runs that only measure the cost.
 Result<void> clear_left_files(const RecorderPlan& plan);
 

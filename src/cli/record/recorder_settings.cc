@@ -120,6 +120,7 @@ constexpr auto kXray = std::to_array<Setting>({
      "follow or off"},
     {"waits", is_switch, "on or off"},
     {"crash", is_switch, "on or off"},
+    {"control", is_switch, "on or off"},
 });
 
 constexpr auto kStacktrack = std::to_array<Setting>({

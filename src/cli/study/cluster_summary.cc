@@ -15,7 +15,7 @@ using isolation::Isolation;
 using isolation::LabelledRun;
 using isolation::SiteTable;
 
-constexpr std::array kColumns = {
+constexpr std::array kClusterColumns = {
     field::text("cluster", "Its id."),
     field::count("runs", "Failed runs."),
     field::text("ending", "Signal, exit status, timeout, or the rule that labelled the run."),
@@ -84,7 +84,7 @@ std::string show_predictors(const ClusterSummary& cluster) {
 }
 
 Table cluster_table(std::span<const ClusterSummary> clusters, size_t limit) {
-  Table table{TableSchema(kColumns)};
+  Table table{TableSchema(kClusterColumns)};
   const size_t shown = limit == 0 ? clusters.size() : std::min(limit, clusters.size());
   for (const ClusterSummary& one : clusters.first(shown)) {
     table.add_row({one.cluster->id, uint64_t{one.cluster->members.size()}, one.cluster->ending,

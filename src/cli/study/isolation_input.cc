@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "import/study.h"
@@ -15,9 +17,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The site table of a study's build. The name of the build is the file's.
+struct BuildSites {
+  std::string path;
+  std::string build;
+  std::string since;  // when its first run started, in any of the studies; empty: no run is known
+};
+
 Result<void> add_sites(const std::string& path, const IsolationSources& sources,
-                       IsolationInput& input) {
-  const Result<bool> added = input.sites.add(path, sources.limits, input.site_problems);
+                       IsolationInput& input, bool is_build) {
+  const Result<bool> added = is_build
+                                 ? input.sites.add_build(path, sources.limits, input.site_problems)
+                                 : input.sites.add(path, sources.limits, input.site_problems);
   if (!added && added.error().cause == Error::Cause::io) return std::unexpected(added.error());
   if (!added || !*added) {
     input.site_problems.add({Problem::Kind::loss, 0, path, "program",
@@ -26,19 +37,77 @@ Result<void> add_sites(const std::string& path, const IsolationSources& sources,
   return {};
 }
 
-void add_run(RunLabel label, std::string report, uint64_t number, IsolationInput& input) {
+void add_run(RunLabel label, RunReport report, IsolationInput& input) {
   if (label == RunLabel::skipped) {
     ++input.skipped;
   } else {
-    input.reports.push_back({std::move(report), label == RunLabel::failed, number});
+    report.failed = label == RunLabel::failed;
+    input.reports.push_back(std::move(report));
   }
+}
+
+// Its file of TELLTALE_PATHS; empty: it left none.
+std::string paths_of(const std::string& folder, uint64_t run) {
+  std::string path = study_paths_path(folder, run);
+  std::error_code failure;
+  return fs::exists(path, failure) ? path : std::string();
 }
 
 // How runs ended, by their index in IsolationInput::reports.
 using Crashes = std::map<size_t, isolation::Crash>;
 
+// What studies have beside their reports.
+struct StudyFacts {
+  Crashes crashes;
+  std::vector<BuildSites> sites;
+};
+
+bool is_chosen(const std::string& build, const IsolationSources& sources) {
+  return build.starts_with(sources.build) &&
+         (sources.other_than.empty() || !build.starts_with(sources.other_than));
+}
+
+// The site tables of a study, without those of builds whose runs are left out.
+Result<void> find_build_sites(const std::string& folder, const std::vector<StudyRun>& runs,
+                              const IsolationSources& sources, std::vector<BuildSites>& into) {
+  std::map<std::string_view, std::string_view> since;
+  for (const StudyRun& run : runs) {
+    const auto [known, is_new] = since.try_emplace(run.build, run.started);
+    if (!is_new) known->second = std::min(known->second, std::string_view(run.started));
+  }
+  const Result<std::vector<std::string>> tables = study_sites(folder);
+  if (!tables) return std::unexpected(tables.error());
+  for (const std::string& table : *tables) {
+    const std::string build = fs::path(table).stem().string();
+    const auto known = since.find(build);
+    if (known == since.end()) {
+      into.push_back({table, build, {}});
+    } else if (is_chosen(build, sources)) {
+      into.push_back({table, build, std::string(known->second)});
+    }
+  }
+  return {};
+}
+
+// The newest build first: what its sites say of a statement that several builds have counts.
+Result<void> add_build_sites(std::vector<BuildSites> tables, const IsolationSources& sources,
+                             IsolationInput& input) {
+  std::map<std::string, std::string> since;
+  for (const BuildSites& table : tables) {
+    std::string& first = since[table.build];
+    if (first.empty() || (!table.since.empty() && table.since < first)) first = table.since;
+  }
+  std::ranges::sort(tables, [&](const BuildSites& a, const BuildSites& b) {
+    return std::tie(since[b.build], a.build, a.path) < std::tie(since[a.build], b.build, b.path);
+  });
+  for (const BuildSites& table : tables) {
+    if (auto added = add_sites(table.path, sources, input, true); !added) return added;
+  }
+  return {};
+}
+
 Result<void> add_study(const std::string& folder, const IsolationSources& sources,
-                       IsolationInput& input, Crashes& crashes) {
+                       IsolationInput& input, StudyFacts& facts) {
   const std::string path = study_runs_path(folder);
   const Result<InputFile> file = InputFile::open(path, sources.limits);
   if (!file) return std::unexpected(file.error());
@@ -48,17 +117,15 @@ Result<void> add_study(const std::string& folder, const IsolationSources& source
   const auto stacks = read_study_stacks(folder, input.problems);
   if (!stacks) return std::unexpected(stacks.error());
   for (const StudyRun& run : *runs) {
-    if (!run.build.starts_with(sources.build)) continue;
-    if (!sources.other_than.empty() && run.build.starts_with(sources.other_than)) continue;
-    if (run.label == RunLabel::failed) crashes[input.reports.size()] = crash_of(run, *stacks);
-    add_run(run.label, study_report_path(folder, run.number), run.number, input);
+    if (!is_chosen(run.build, sources)) continue;
+    if (run.label == RunLabel::failed) facts.crashes[input.reports.size()] = crash_of(run, *stacks);
+    add_run(run.label,
+            {.path = study_report_path(folder, run.number),
+             .number = run.number,
+             .paths = paths_of(folder, run.number)},
+            input);
   }
-  const Result<std::vector<std::string>> sites = study_sites(folder);
-  if (!sites) return std::unexpected(sites.error());
-  for (const std::string& table : *sites) {
-    if (const auto added = add_sites(table, sources, input); !added) return added;
-  }
-  return {};
+  return find_build_sites(folder, *runs, sources, facts.sites);
 }
 
 // Each line: label, tab, path of a report.
@@ -78,7 +145,9 @@ Result<void> add_list(const std::string& path, const IsolationSources& sources,
           Error{Error::Cause::bad_field, path, "line",
                 "is not a label (failed, passed or skipped), a tab and the path of a report", at});
     }
-    add_run(*label, (folder / line.substr(tab + 1)).string(), input.reports.size() + 1, input);
+    add_run(*label,
+            {.path = (folder / line.substr(tab + 1)).string(), .number = input.reports.size() + 1},
+            input);
     const size_t used = std::min(line.size() + 1, text.size());
     text.remove_prefix(used);
     at += used;
@@ -111,10 +180,10 @@ Result<void> add_reports(const std::string& path, bool failed, IsolationInput& i
 }
 
 Result<void> add_input(const std::string& path, const IsolationSources& sources,
-                       IsolationInput& input, Crashes& crashes) {
+                       IsolationInput& input, StudyFacts& facts) {
   std::error_code failure;
   if (path == "-" || !fs::is_directory(path, failure)) return add_list(path, sources, input);
-  if (is_study(path)) return add_study(path, sources, input, crashes);
+  if (is_study(path)) return add_study(path, sources, input, facts);
   return usage_error(
       path +
       " is not a study (it has no runs.tsv); use --failed and --passed for folders of reports");
@@ -173,21 +242,23 @@ Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
   }
   IsolationInput input;
   for (const std::string& program : sources.programs) {
-    if (auto added = add_sites(program, sources, input); !added)
+    if (auto added = add_sites(program, sources, input, false); !added)
       return std::unexpected(added.error());
   }
-  Crashes crashes;
+  StudyFacts facts;
   for (const std::string& path : sources.inputs) {
-    if (auto added = add_input(path, sources, input, crashes); !added)
+    if (auto added = add_input(path, sources, input, facts); !added)
       return std::unexpected(added.error());
   }
+  if (auto added = add_build_sites(std::move(facts.sites), sources, input); !added)
+    return std::unexpected(added.error());
   for (const bool failed : {true, false}) {
     for (const std::string& path : failed ? sources.failed : sources.passed) {
       if (auto added = add_reports(path, failed, input); !added)
         return std::unexpected(added.error());
     }
   }
-  input.clusters = find_clusters(crashes);
+  input.clusters = find_clusters(facts.crashes);
   if (!sources.cluster.empty()) {
     if (auto kept = keep_cluster(sources.cluster, input); !kept)
       return std::unexpected(kept.error());

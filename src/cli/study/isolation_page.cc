@@ -116,7 +116,9 @@ class PageWriter {
       if (!run.failed) continue;
       if ((table.true_predicates(site, run.evidence.counted_at(site)) >> bit & 1U) == 0) continue;
       const RunReport& source = evidence_.input->reports[evidence_.report_of_run[i]];
-      if (numbers.empty()) report = source.path;
+      std::error_code failure;
+      const bool has_report = source.paths.empty() || fs::exists(source.path, failure);
+      if (numbers.empty()) report = has_report ? source.path : source.paths;
       numbers.push_back(source.number);
     }
     std::ranges::sort(numbers);

@@ -1,6 +1,7 @@
 #include "cli/study/isolation_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -51,8 +52,13 @@ Scores scores_of(const IsolationAnswer& answer, const Predictor& predictor) {
           isolation::balanced_accuracy(counts, all)};
 }
 
+// With the lines of the same code in older builds.
 std::string place_of(const PredicateWords& words) {
-  return words.file.empty() ? "" : fmt::format("{}:{}", words.file, words.line);
+  if (words.file.empty()) return "";
+  std::string place = fmt::format("{}:{}", words.file, words.line);
+  if (!words.other_lines.empty())
+    place += fmt::format(" (before: {})", fmt::join(words.other_lines, ", "));
+  return place;
 }
 
 // Of schemas::predictor_columns(), up to the lists.
@@ -86,15 +92,23 @@ std::vector<Table::Cell> row_cells(const IsolationAnswer& answer, size_t index) 
           number(predictor.explained)};
 }
 
+void write_other_lines(ObjectWriter& object, const PredicateWords& words) {
+  object.list("other_lines", [&](ListWriter& lines) {
+    for (const uint64_t line : words.other_lines) lines.value(line);
+  });
+}
+
 void write_predicate(ObjectWriter& object, const PredicateWords& words) {
   object.add("file", words.file).add("line", words.line);
   object.add("function", words.function).add("scheme", words.scheme);
   object.add("predicate", words.text);
+  write_other_lines(object, words);
 }
 
 void write_row(ObjectWriter& row, const IsolationAnswer& answer, size_t index) {
   const Predictor& predictor = answer.isolation.predictors[index];
   row.cells(row_cells(answer, index));
+  write_other_lines(row, answer.predicates.describe(predictor.predicate));
   row.list("same", [&](ListWriter& others) {
     for (const uint32_t other : predictor.same) {
       others.row([&](ObjectWriter& object) {
@@ -142,6 +156,21 @@ void write_head(const IsolationAnswer& answer, BlockWriter& out) {
   out.write(fmt::format("{}: true in a run {}, left by the filters {}\n",
                         plural(answer.predicates.table().predicate_count(), "predicate"),
                         answer.isolation.predicates_true, answer.isolation.candidates));
+  const BuildMatches builds = answer.predicates.builds();
+  if (builds.builds == 0) return;
+  out.write(fmt::format("{} builds: {} in several, {} of them on other lines; {} in one only",
+                        builds.builds, plural(builds.sites_matched, "site"), builds.sites_moved,
+                        builds.sites_unmatched));
+  if (builds.sites_ambiguous != 0)
+    out.write(fmt::format(", {} because builds state them a different number of times",
+                          builds.sites_ambiguous));
+  out.write("\n");
+}
+
+void write_builds(ObjectWriter& object, const BuildMatches& builds) {
+  object.add("builds", builds.builds).add("sites_matched", builds.sites_matched);
+  object.add("sites_moved", builds.sites_moved).add("sites_unmatched", builds.sites_unmatched);
+  object.add("sites_ambiguous", builds.sites_ambiguous);
 }
 
 void write_compound(ObjectWriter& row, const IsolationAnswer& answer,
@@ -179,6 +208,47 @@ Table compound_table(const IsolationAnswer& answer) {
                                part(compound.right))});
   }
   return table;
+}
+
+void write_regression(ObjectWriter& object, const IsolationAnswer& answer) {
+  const isolation::Regression& regression = *answer.regression;
+  object.add("lambda", regression.lambda).add("folds", regression.folds);
+  object.add("predicates", regression.parts).add("intercept", regression.intercept);
+  object.list("coefficients", [&](ListWriter& rows) {
+    for (const isolation::Coefficient& one : regression.coefficients) {
+      rows.row([&](ObjectWriter& row) {
+        row.add("coefficient", one.weight);
+        row.add("true_in_failing", one.true_in.failing);
+        row.add("true_in_successful", one.true_in.successful);
+        write_predicate(row, answer.predicates.describe(one.predicate));
+      });
+    }
+  });
+}
+
+void write_regression_text(const IsolationAnswer& answer, size_t limit, BlockWriter& out) {
+  static constexpr std::array kColumns = {
+      field::number("coefficient", Unit::none, "Logarithm of odds."),
+      field::count("true_in_failing", "Failing runs in which it was true.").titled("FAILED"),
+      field::count("true_in_successful", "Successful runs in which it was true.").titled("PASSED"),
+      field::text("predicate", "The predicate as text."),
+      field::text("function", "Function around the site."),
+      field::text("place", "FILE:LINE."),
+  };
+  const isolation::Regression& regression = *answer.regression;
+  const size_t all = regression.coefficients.size();
+  const size_t shown = limit == 0 ? all : std::min(limit, all);
+  out.write(fmt::format("\nregression: {} with a coefficient of {} that took part, lambda {:.3g}\n",
+                        plural(all, "predicate"), regression.parts, regression.lambda));
+  Table table{TableSchema(kColumns)};
+  for (size_t i = 0; i < shown; ++i) {
+    const isolation::Coefficient& one = regression.coefficients[i];
+    const PredicateWords words = answer.predicates.describe(one.predicate);
+    table.add_row({one.weight, uint64_t{one.true_in.failing}, uint64_t{one.true_in.successful},
+                   words.text, std::string(words.function), place_of(words)});
+  }
+  if (shown != 0) table.write_text(out);
+  if (shown < all) out.write(fmt::format("{} of {} rows; --limit 0 shows all\n", shown, all));
 }
 
 // Text output.
@@ -296,6 +366,7 @@ void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same
     out.write("\n");
     compound_table(answer).write_text(out);
   }
+  if (answer.regression) write_regression_text(answer, limit, out);
   if (answer.clusters.empty()) return;
   out.write("\n");
   cluster_table(answer.clusters, limit).write_text(out);
@@ -304,7 +375,8 @@ void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same
 }
 
 void write_isolation_csv(const IsolationAnswer& answer, BlockWriter& out) {
-  Table table(TableSchema(schemas::predictor_columns()).without({"same", "affinity"}));
+  Table table(
+      TableSchema(schemas::predictor_columns()).without({"other_lines", "same", "affinity"}));
   for (size_t i = 0; i < answer.isolation.predictors.size(); ++i) {
     std::vector<Table::Cell> cells = row_cells(answer, i);
     cells.resize(schemas::predictor_columns().size());
@@ -323,6 +395,12 @@ void write_isolation_json(const IsolationAnswer& answer, const ProblemLog& probl
     object.add("skipped", runs.skipped).add("without_report", runs.without_report);
     object.add("unresolved", runs.unresolved).add("other_clusters", runs.other_clusters);
   });
+  const BuildMatches builds = answer.predicates.builds();
+  if (builds.builds == 0) {
+    document.add("builds", nullptr);
+  } else {
+    document.object("builds", [&](ObjectWriter& object) { write_builds(object, builds); });
+  }
   document.add("predicates", answer.predicates.table().predicate_count());
   document.add("predicates_true", answer.isolation.predicates_true);
   document.add("candidates", answer.isolation.candidates);
@@ -340,6 +418,11 @@ void write_isolation_json(const IsolationAnswer& answer, const ProblemLog& probl
     for (const isolation::Compound& compound : answer.compounds)
       combinations.row([&](ObjectWriter& row) { write_compound(row, answer, compound); });
   });
+  if (answer.regression) {
+    document.object("regression", [&](ObjectWriter& object) { write_regression(object, answer); });
+  } else {
+    document.add("regression", nullptr);
+  }
   document.list("clusters", [&](ListWriter& clusters) {
     for (const ClusterSummary& cluster : answer.clusters)
       clusters.row([&](ObjectWriter& row) { write_cluster(row, cluster); });

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/isolation/compound.h"
 #include "analysis/isolation/isolate.h"
+#include "analysis/isolation/regression.h"
 #include "base/problem.h"
 #include "bytes/block_writer.h"
 #include "cli/study/cluster_summary.h"
@@ -32,6 +34,7 @@ struct IsolationAnswer {
   IsolationRuns runs;
   std::vector<isolation::Compound> compounds = {};  // with --combine
   std::vector<ClusterSummary> clusters = {};        // of the failed runs whose outcome is known
+  std::optional<isolation::Regression> regression = {};  // with --regression
 };
 
 // "importance"; as --score takes it.

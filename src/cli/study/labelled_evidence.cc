@@ -1,13 +1,19 @@
 #include "cli/study/labelled_evidence.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "cli/study/program_sites.h"
 #include "cli/study/stored_evidence.h"
 #include "import/call_evidence.h"
+#include "import/joined_evidence.h"
 #include "import/open_recording.h"
 #include "import/path_evidence.h"
 #include "import/sampler/sampler_evidence.h"
 #include "import/sampler/sampler_predicates.h"
+#include "import/sampler/sampler_ranges.h"
 
 namespace telltale::cli {
 namespace {
@@ -21,7 +27,7 @@ void use_reports(const IsolationSources& sources, size_t workers, LabelledEviden
       workers);
   evidence.problems.merge(input.site_problems);
   evidence.problems.merge(read.problems);
-  evidence.predicates = std::move(predicates);
+  evidence.predicates = add_range_predicates(std::move(predicates), read, workers);
   evidence.runs = std::move(read.runs);
   evidence.report_of_run = std::move(read.report_of_run);
   evidence.first_true = std::move(read.first_true);
@@ -33,6 +39,60 @@ void use_reports(const IsolationSources& sources, size_t workers, LabelledEviden
   }
 }
 
+OpenOptions options_of(const RunRecording& run, const IsolationSources& sources) {
+  OpenOptions options;
+  options.files = {run.path};
+  options.limits = sources.limits;
+  options.thread_names = false;
+  return options;
+}
+
+// Adds what the core files of a study tell to what its reports told.
+Result<void> add_path_files(const IsolationSources& sources, size_t workers,
+                            LabelledEvidence& evidence) {
+  const std::vector<RunReport>& reports = evidence.input->reports;
+  std::vector<RunRecording> recordings;
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < reports.size(); ++i) {
+    if (reports[i].paths.empty()) continue;
+    recordings.push_back({reports[i].paths, reports[i].failed});
+    numbers.push_back(i);
+  }
+  const std::vector<std::string> programs = programs_of_cores(sources.programs, sources.limits);
+  Result<RecordingEvidence> read = read_path_evidence(
+      recordings,
+      [&](const RunRecording& run) {
+        OpenOptions options = options_of(run, sources);
+        options.programs = programs;
+        options.other_programs = true;
+        return open_recording(options);
+      },
+      workers);
+  if (!read) return std::unexpected(read.error());
+  evidence.problems.merge(read->problems);
+  NumberedEvidence paths;
+  paths.predicates = std::move(read->predicates);
+  paths.runs = std::move(read->runs);
+  for (const size_t recording : read->recording_of_run)
+    paths.number_of_run.push_back(numbers[recording]);
+  if (evidence.predicates != nullptr) {
+    paths = join_evidence({.predicates = std::move(evidence.predicates),
+                           .runs = std::move(evidence.runs),
+                           .number_of_run = std::move(evidence.report_of_run),
+                           .first_true = std::move(evidence.first_true)},
+                          std::move(paths));
+    evidence.note = {};
+  }
+  evidence.predicates = std::move(paths.predicates);
+  evidence.runs = std::move(paths.runs);
+  evidence.report_of_run = std::move(paths.number_of_run);
+  evidence.first_true = std::move(paths.first_true);
+  const uint64_t others = reports.size() - evidence.runs.size();
+  evidence.unresolved = std::min(evidence.unresolved, others);
+  evidence.without_report = others - evidence.unresolved;
+  return {};
+}
+
 // The capabilities of the first recording that can be read decide what is compared.
 Result<void> use_recordings(const IsolationSources& sources, size_t workers, bool has_paths,
                             LabelledEvidence& evidence) {
@@ -42,11 +102,8 @@ Result<void> use_recordings(const IsolationSources& sources, size_t workers, boo
   Result<RecordingEvidence> read = (has_paths ? read_path_evidence : read_call_evidence)(
       recordings,
       [&](const RunRecording& run) {
-        OpenOptions options;
-        options.files = {run.path};
+        OpenOptions options = options_of(run, sources);
         options.programs = sources.programs;
-        options.limits = sources.limits;
-        options.thread_names = false;
         return open_recording(options);
       },
       workers);
@@ -85,15 +142,21 @@ Result<LabelledEvidence> read_labelled_evidence(const IsolationSources& sources,
   const bool has_sites = !evidence.input->sites.sections().empty();
   const auto first = has_sites ? nullptr : first_recording(*evidence.input, sources.limits);
   const auto has = [&](Capability what) { return first != nullptr && first->has(what); };
+  const bool has_path_files = std::ranges::any_of(
+      evidence.input->reports, [](const RunReport& report) { return !report.paths.empty(); });
   if (has_sites || has(Capability::counts_at_sites)) {
     if (!has_sites) {
       return usage_error("no site information: use --program for the programs of the reports");
     }
     use_reports(sources, workers, evidence);
-  } else if (auto used =
-                 use_recordings(sources, workers, has(Capability::paths_in_frames), evidence);
-             !used) {
-    return std::unexpected(used.error());
+  } else if (first != nullptr || !has_path_files) {
+    if (auto used = use_recordings(sources, workers, has(Capability::paths_in_frames), evidence);
+        !used)
+      return std::unexpected(used.error());
+  }
+  if (has_path_files) {
+    if (auto added = add_path_files(sources, workers, evidence); !added)
+      return std::unexpected(added.error());
   }
   return evidence;
 }

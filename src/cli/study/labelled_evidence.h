@@ -14,17 +14,18 @@
 
 namespace telltale::cli {
 
-// The observations of labelled runs: from feedback reports with the sites of programs, or from
-// recordings of calls.
+// The observations of labelled runs: from feedback reports with the sites of programs, from core
+// files with paths in stack frames, from both, or from recordings of calls.
 struct LabelledEvidence {
   std::unique_ptr<const IsolationInput> input;  // what the predicates are of
   std::unique_ptr<const PredicateSet> predicates;
   std::vector<isolation::LabelledRun> runs;
   std::vector<size_t> report_of_run;  // number in input->reports
   std::vector<double> first_true;     // IsolationOptions::first_true
-  uint64_t without_report = 0;        // runs whose report is missing, empty or unreadable
-  uint64_t unresolved = 0;            // reports of another program
-  std::string_view note;              // why nothing was observed; empty: something was
+  // Runs whose report is missing, empty or unreadable, and that left no core file.
+  uint64_t without_report = 0;
+  uint64_t unresolved = 0;  // reports of another program
+  std::string_view note;    // why nothing was observed; empty: something was
   ProblemLog problems;
 };
 

@@ -6,8 +6,11 @@
 
 #include "base/fnv.h"
 #include "bytes/input_file.h"
+#include "formats/csi/path_metadata.h"
+#include "formats/csi/wire.h"
 #include "import/sampler/sampler_sites.h"
 #include "program/elf_image.h"
+#include "program/static_sections.h"
 
 namespace telltale::cli {
 namespace {
@@ -47,6 +50,35 @@ Result<ProgramSites> read_program_sites(const std::string& program, ProblemLog& 
   if (!name) return std::unexpected(name.error());
   if (name->empty()) *name = hash_name(text);
   return ProgramSites{*std::move(name), std::move(text)};
+}
+
+std::vector<std::string> programs_of_cores(const std::vector<std::string>& programs,
+                                           const InputLimits& limits) {
+  std::vector<std::string> kept;
+  for (const std::string& program : programs) {
+    const Result<InputFile> file = InputFile::open(program, limits);
+    if (file &&
+        (ElfImage::recognises(file->bytes()) || csi::looks_like_path_metadata(file->bytes())))
+      kept.push_back(program);
+  }
+  return kept;
+}
+
+Result<std::string> traced_build_of(const std::string& program) {
+  const Result<InputFile> file = InputFile::open(program);
+  if (!file) return std::unexpected(file.error());
+  if (!ElfImage::recognises(file->bytes())) return std::string();
+  for (const char* name : {csi::kRecordSection, csi::kPathSection}) {
+    ProblemLog ignored;  // `telltale paths` reports damage
+    const auto found = read_static_sections(file->bytes(), program, name, ignored);
+    if (!found || found->sections.empty()) continue;
+    Result<std::string> id = build_id_of(program);
+    if (!id || !id->empty()) return id;
+    const Bytes bytes = found->sections.front().bytes;
+    return fmt::format("paths-{:016x}",
+                       fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  }
+  return std::string();
 }
 
 }  // namespace telltale::cli

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "cli/record/child_process.h"
+#include "cli/study/program_sites.h"
 
 namespace telltale::cli {
 namespace {
@@ -118,6 +119,22 @@ Result<std::string> add_all_sites(StudyFolder& study, const std::vector<std::str
       return name;
     }
     if (build.empty()) build = *std::move(name);
+  }
+  return build;
+}
+
+Result<StudyBuild> add_all_programs(StudyFolder& study, const std::vector<std::string>& programs,
+                                    bool of_command) {
+  StudyBuild build;
+  for (const std::string& program : programs) {
+    const Result<std::string> traced = traced_build_of(program);
+    if (!traced) return std::unexpected(traced.error());
+    Result<std::string> name = add_all_sites(study, {program}, of_command);
+    if (!name && (traced->empty() || name.error().cause != Error::Cause::bad_field)) {
+      return std::unexpected(name.error());
+    }
+    build.is_traced = build.is_traced || !traced->empty();
+    if (build.name.empty()) build.name = name ? *std::move(name) : *traced;
   }
   return build;
 }

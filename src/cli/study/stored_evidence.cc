@@ -17,6 +17,7 @@
 #include "import/sampler/report_stack.h"
 #include "import/sampler/sampler_backtrace.h"
 #include "import/sampler/sampler_predicates.h"
+#include "import/sampler/sampler_ranges.h"
 #include "import/study_stacks.h"
 
 namespace telltale::cli {
@@ -44,8 +45,10 @@ Result<std::vector<RunFile>> choose_files(const StoreFolder& store,
 }
 
 Result<void> add_sites(const std::string& path, const IsolationSources& sources,
-                       IsolationInput& input) {
-  const Result<bool> added = input.sites.add(path, sources.limits, input.site_problems);
+                       IsolationInput& input, bool is_build) {
+  const Result<bool> added = is_build
+                                 ? input.sites.add_build(path, sources.limits, input.site_problems)
+                                 : input.sites.add(path, sources.limits, input.site_problems);
   if (!added && added.error().cause == Error::Cause::io) return std::unexpected(added.error());
   if (!added || !*added)
     input.site_problems.add({Problem::Kind::loss, 0, path, "program",
@@ -56,14 +59,15 @@ Result<void> add_sites(const std::string& path, const IsolationSources& sources,
 Result<void> find_sites(const StoreFolder& store, const std::vector<RunFile>& files,
                         const IsolationSources& sources, IsolationInput& input) {
   for (const std::string& program : sources.programs) {
-    if (auto added = add_sites(program, sources, input); !added) return added;
+    if (auto added = add_sites(program, sources, input, false); !added) return added;
   }
-  std::set<std::string> paths;
-  for (const RunFile& file : files) paths.insert(store.sites_of(file.application, file.build));
-  for (const std::string& path : paths) {
+  const auto builds = collect::builds_by_age(files);
+  if (!builds) return std::unexpected(builds.error());
+  for (const std::string& build : *builds) {
+    const std::string path = store.sites_of(files.front().application, build);
     std::error_code failure;
     if (!std::filesystem::exists(path, failure)) continue;
-    if (auto added = add_sites(path, sources, input); !added) return added;
+    if (auto added = add_sites(path, sources, input, true); !added) return added;
   }
   if (input.sites.sections().empty() && !files.empty())
     return usage_error(fmt::format(
@@ -123,7 +127,7 @@ Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
   evidence.problems.merge(held->site_problems);
   evidence.problems.merge(read->evidence.problems);
   evidence.input = std::move(held);
-  evidence.predicates = std::move(predicates);
+  evidence.predicates = add_range_predicates(std::move(predicates), read->evidence, workers);
   evidence.runs = std::move(read->evidence.runs);
   evidence.report_of_run = std::move(read->evidence.report_of_run);
   evidence.first_true = std::move(read->evidence.first_true);

@@ -23,6 +23,13 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kFileMode = 0644;
 
+Result<void> make_folder(const std::string& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) return io_error(folder, "cannot be made", failure.value());
+  return {};
+}
+
 }  // namespace
 
 Result<StudyFolder> StudyFolder::open(const std::string& folder) {
@@ -77,13 +84,13 @@ StudyFolder::~StudyFolder() {
 }
 
 Result<void> StudyFolder::make_folders() const {
-  std::error_code failure;
-  for (const std::string& folder :
-       {study_sites_folder(path_), fs::path(study_report_path(path_, 1)).parent_path().string()}) {
-    fs::create_directories(folder, failure);
-    if (failure) return io_error(folder, "cannot be made", failure.value());
-  }
-  return {};
+  auto made = make_folder(study_sites_folder(path_));
+  if (made) made = make_folder(fs::path(study_report_path(path_, 1)).parent_path().string());
+  return made;
+}
+
+Result<void> StudyFolder::make_paths_folder() const {
+  return make_folder(fs::path(study_paths_path(path_, 1)).parent_path().string());
 }
 
 uint64_t StudyFolder::next_run() const { return runs_.empty() ? 1 : runs_.back().number + 1; }

@@ -33,6 +33,8 @@ class StudyFolder {
   // Stores the site tables of a program under its build-id, unless they exist. Returns their name.
   // Errors: io; those of SamplerSites::add; bad_field, if the program has no sites.
   Result<std::string> add_sites(const std::string& program, ProblemLog& problems);
+  // For files of study_paths_path(). Errors: io.
+  [[nodiscard]] Result<void> make_paths_folder() const;
   // Errors: io.
   Result<void> append(const StudyRun& run);
   // The stack with which a run ended; before the run's row, so that no row lacks its stack. Errors:

@@ -26,6 +26,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/sampler/report_stack.h"
 #include "import/sampler/sampler_backtrace.h"
+#include "import/study_stacks.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -51,13 +52,13 @@ class StudyRecorder : public JobSource {
  public:
   // `collected` may be null.
   StudyRecorder(const StudyOptions& options, StudyFolder& study, CollectedRuns* collected,
-                std::string build, std::vector<std::string> programs,
-                const TemporaryFolder& outputs, const RepeatedInput& input, double timeout,
-                uint64_t seed)
+                StudyBuild build, std::vector<std::string> programs, const TemporaryFolder& outputs,
+                const RepeatedInput& input, double timeout, uint64_t seed)
       : options_(options),
         study_(study),
         collected_(collected),
         build_(std::move(build)),
+        programs_(programs_of_cores(programs, {})),
         resolver_(std::move(programs)),
         outputs_(outputs),
         input_(input),
@@ -115,7 +116,7 @@ class StudyRecorder : public JobSource {
     run.number = first_ + item;
     run.sparsity = options_.sparsity.value_or(1);
     run.seed = seed_ + item;
-    run.build = build_;
+    run.build = build_.name;
     run.started = utc_now();
     Job job;
     for (const std::string& word : options_.command)
@@ -130,6 +131,7 @@ class StudyRecorder : public JobSource {
                        {"SAMPLER_SPARSITY", fmt::format("{}", run.sparsity)},
                        {"SAMPLER_SEED", fmt::format("{}", run.seed)},
                        {"TELLTALE_RUN", fmt::format("{}", run.number)}};
+    if (build_.is_traced) add_paths_file(run, job);
     const Result<int> input = input_of_job();
     if (!input) return std::unexpected(input.error());
     job.input = *input;
@@ -137,6 +139,17 @@ class StudyRecorder : public JobSource {
     if (options_.parallel > 1) job.errors = outputs_.file(item, "errors");
     job.timeout_seconds = timeout_;
     return job;
+  }
+
+  // Makes the program write its paths when it crashes, and when it calls exit(): runs that pass are
+  // compared with those that fail.
+  void add_paths_file(const StudyRun& run, Job& job) const {
+    std::string file = study_paths_path(study_.path(), run.number);
+    std::error_code failure;
+    fs::remove(file, failure);
+    replace_all(file, "%", "%%");
+    job.environment.emplace_back("TELLTALE_PATHS", std::move(file));
+    job.environment.emplace_back("TELLTALE_PATHS_AT_EXIT", "1");
   }
 
   void note_program(size_t item, const JobOutcome& outcome) {
@@ -209,9 +222,17 @@ class StudyRecorder : public JobSource {
   // While the program is at hand, which the study does not contain.
   Result<void> store_stack(const StudyRun& run) {
     if (run.label != RunLabel::failed && run.signal.empty()) return {};
-    const Result<InputFile> report = InputFile::open(report_of(run));
-    if (!report) return {};  // the run left none
-    return study_.append_stack(run.number, read_report_stack(*report, resolver_));
+    std::vector<isolation::StackFrame> stack;
+    if (const Result<InputFile> report = InputFile::open(report_of(run)))
+      stack = read_report_stack(*report, resolver_);
+    if (stack.empty() && build_.is_traced) {
+      OpenOptions options;
+      options.files = {study_paths_path(study_.path(), run.number)};
+      options.programs = programs_;
+      options.other_programs = true;
+      stack = read_core_stack(options);
+    }
+    return study_.append_stack(run.number, stack);
   }
 
   Result<std::optional<Job>> store(size_t item) {
@@ -232,7 +253,8 @@ class StudyRecorder : public JobSource {
   const StudyOptions& options_;
   StudyFolder& study_;
   CollectedRuns* collected_;
-  std::string build_;
+  StudyBuild build_;
+  std::vector<std::string> programs_;  // of core files
   BacktraceResolver resolver_;
   const TemporaryFolder& outputs_;
   const RepeatedInput& input_;
@@ -253,13 +275,16 @@ int report_failure(const Error& error, int start_failure) {
 }
 
 // The build of the runs; a study that is kept gets the sites, too.
-Result<std::string> find_build(const StudyOptions& options, StudyFolder& study,
-                               const std::vector<std::string>& programs) {
+Result<StudyBuild> find_build(const StudyOptions& options, StudyFolder& study,
+                              const std::vector<std::string>& programs) {
   if (options.folder.empty()) {
     Result<std::string> id = build_id_of(programs.front());
-    if (!id || !id->empty()) return id;
+    if (!id) return std::unexpected(id.error());
+    if (!id->empty()) return StudyBuild{.name = *std::move(id), .is_traced = false};
   }
-  return add_all_sites(study, programs, options.programs.empty());
+  Result<StudyBuild> build = add_all_programs(study, programs, options.programs.empty());
+  if (build && options.folder.empty()) build->is_traced = false;  // nothing keeps core files
+  return build;
 }
 
 int run_uncollected(const StudyOptions& options) {
@@ -292,16 +317,19 @@ int record_study(StudyOptions options) {
   Result<StudyFolder> study =
       StudyFolder::open(options.folder.empty() ? (*outputs)->file(0, "study") : options.folder);
   if (!study) return report_error(study.error());
-  Result<std::string> build = find_build(options, *study, *programs);
+  Result<StudyBuild> build = find_build(options, *study, *programs);
   if (!build) return report_error(build.error());
   if (collected && options.folder.empty() && !options.sparsity) {
-    options.sparsity = collected->sparsity(*build);
+    options.sparsity = collected->sparsity(build->name);
     if (*options.sparsity == 0) return run_uncollected(options);
   }
   Result<RepeatedInput> input = RepeatedInput();
   if (options.times > 1 || !options.reference.empty()) input = RepeatedInput::prepare();
   if (!input) return report_error(input.error());
   if (options.times > 1) leave_no_cores();
+  if (build->is_traced) {
+    if (auto made = study->make_paths_folder(); !made) return report_error(made.error());
+  }
 
   StudyRecorder recorder(options, *study, collected ? &*collected : nullptr, *std::move(build),
                          *std::move(programs), **outputs, *input, *timeout, *seed);

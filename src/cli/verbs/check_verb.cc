@@ -12,11 +12,13 @@
 #include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/study.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
 #include "report/schemas/schemas.h"
 #include "report/soundness.h"
+#include "report/study_check.h"
 
 namespace telltale::cli {
 namespace {
@@ -80,6 +82,23 @@ std::string to_json(const std::vector<FileCheck>& files, const ProblemLog& probl
   return out;
 }
 
+// Adds the studies among the inputs.
+Result<void> check_studies(const ReadingOptions& options, std::vector<FileCheck>& files,
+                           ProblemLog& problems) {
+  const Result<CallFilter> filter = options.filter();
+  if (!filter) return std::unexpected(filter.error());
+  for (const std::string& path : options.files) {
+    if (!is_study(path)) continue;
+    if (!filter->keeps_everything())
+      return usage_error("filters select records by calls, but " + path + " is a study");
+    Result<FileCheck> checked = check_study(path, options.open_options());
+    if (!checked) return std::unexpected(checked.error());
+    problems.merge(checked->damage);
+    files.push_back(*std::move(checked));
+  }
+  return {};
+}
+
 int run(const ReadingOptions& options) {
   std::vector<FileCheck> files;
   ProblemLog problems;
@@ -91,15 +110,19 @@ int run(const ReadingOptions& options) {
     files.push_back(*std::move(checked));
     return {};
   };
-  if (const Result<void> done = for_each_file(options, check_one); !done)
-    return report_error(done.error());
+  Result<void> done = check_studies(options, files, problems);
+  ReadingOptions others = options;
+  std::erase_if(others.files, is_study);
+  if (done && !others.files.empty()) done = for_each_file(others, check_one);
+  // What was found before a file that cannot be read is printed, too.
   std::string out;
-  if (options.json) {
+  if (options.json && done) {
     out = to_json(files, problems);
-  } else {
+  } else if (!options.json) {
     for (const FileCheck& checked : files) out += to_text(checked);
   }
   if (!print(out)) return report_error(io_error("standard output", "cannot write", errno).error());
+  if (!done) return report_error(done.error());
   return std::ranges::all_of(files, &FileCheck::valid) ? kDone : kFinding;
 }
 
@@ -107,8 +130,8 @@ int run(const ReadingOptions& options) {
 
 void add_check_verb(Command app, int& status) {
   Command verb = app.add_verb("check",
-                              "check a recording against the grammar of its format; exit status 1 "
-                              "and the first violation if it is invalid");
+                              "check a recording, or all files of a study, against the grammar of "
+                              "its format; exit status 1 and the first violation if it is invalid");
   const auto options = std::make_shared<ReadingOptions>();
   add_reading_options(verb, *options);
   verb.callback([options, &status] { status = run(*options); });

@@ -38,9 +38,9 @@ void add_collect_verb(Command app, int& status) {
                   "address and port of /metrics and the status page; by default those of --listen "
                   "if that is a loopback address")
       .type_name("ADDR");
-  verb.add_option("--operator-host", options->collector.operator_hosts,
-                  "name in lower case by which browsers may ask for /metrics and the status page, "
-                  "besides addresses and localhost")
+  verb.add_option("--host", options->collector.own_hosts,
+                  "name in lower case by which the server may be called, besides addresses and "
+                  "localhost: for /metrics and the status page, and for reports without --tokens")
       .type_name("NAME")
       .one_value_each();
   verb.add_option("--max-body-bytes", options->collector.max_body_bytes,

@@ -11,6 +11,7 @@
 #include "analysis/calls/recording_diff.h"
 #include "base/counted.h"
 #include "cli/options/diff_gate.h"
+#include "cli/options/net_option.h"
 #include "cli/options/open_one.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/diff_order.h"
@@ -228,6 +229,7 @@ void add_diff_verb(Command app, int& status) {
   add_reading_options(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
+  add_net_option(verb, options->reading);
   verb.option("FILE").description(
       "the recording before and the one after; several runs of each: A1 A2 -- B1 B2");
   verb.add_option("--program-a", options->programs_before,

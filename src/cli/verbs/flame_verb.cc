@@ -10,13 +10,16 @@
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/net_option.h"
 #include "cli/options/open_one.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
+#include "import/format_descriptor.h"
 #include "import/timed_calls.h"
 #include "output/flame/flame_graph.h"
 #include "output/table/table.h"
+#include "report/calls/flame_document.h"
 
 namespace telltale::cli {
 namespace {
@@ -99,6 +102,9 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
     fact("losses",
          fmt::format("{}; {} bytes", info.problems.damage_count(), info.problems.lost_bytes()));
   }
+  for (const Problem& problem : info.problems.kept()) {
+    if (problem.kind == Problem::Kind::estimate) fact("times", problem.message);
+  }
   std::string filters;
   const auto filter = [&filters](std::string_view name, const std::string& value) {
     filters += fmt::format("{}--{} {}", filters.empty() ? "" : " ", name, value);
@@ -119,9 +125,15 @@ NameStyle names_of(const FlameOptions& options) {
   return options.reading.name_style();
 }
 
-auto writer_of(const FlameOptions& options) {
-  if (writes_data(options)) return write_flame_json;
-  return options.output.path.ends_with(".svg") ? write_flame_svg : write_flame_html;
+// `format`: of the one recording; empty for two.
+Result<void> write(const FlameGraph& graph, const ExportContext& context,
+                   const FlameOptions& options, std::string_view format, const ProblemLog& problems,
+                   OutputFile& out) {
+  if (writes_data(options)) {
+    return write_flame_document(graph, context.clock, context.functions, format, problems, out);
+  }
+  const auto draw = options.output.path.ends_with(".svg") ? write_flame_svg : write_flame_html;
+  return draw(graph, context.clock, context.functions, out);
 }
 
 void remark_pruned(const FlameGraph& graph) {
@@ -131,8 +143,7 @@ void remark_pruned(const FlameGraph& graph) {
              "telltale: {} of {} paths are omitted from the page: each has at most {:.4f} % of the "
              "{} and of the {} (--min-percent, --max-nodes)\n",
              shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
-             100 * shown.widest_pruned,
-             graph.units.measured == "wall" ? "time" : graph.units.measured, graph.units.counted);
+             100 * shown.widest_pruned, graph.units.measured_name(), graph.units.counted);
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
@@ -165,7 +176,8 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const StyledNames names(context.functions, names_of(options));
-  Result<void> done = writer_of(options)(graph, context.clock, names, *out);
+  Result<void> done =
+      write(graph, with_names(context, names), options, recording.format().name, problems, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   remark_pruned(graph);
@@ -246,7 +258,8 @@ int compare(const FlameOptions& options) {
   Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
   const StyledNames names(comparison.names, names_of(options));
-  Result<void> done = writer_of(options)(graph, Clock(), names, *out);
+  const Clock clock;  // times are in nanoseconds
+  Result<void> done = write(graph, {clock, Ticks(), {}, names, {}}, options, "", problems, *out);
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   remark_pruned(graph);
@@ -286,6 +299,7 @@ void add_flame_verb(Command app, int& status) {
   add_reading_options(verb, options->reading);
   add_follow_option(verb, options->reading);
   add_names_option(verb, options->reading);
+  add_net_option(verb, options->reading);
   verb.option("FILE").description(
       "one recording, or two to compare; more files are read as one recording");
   verb.add_flag("--together", options->together,
@@ -298,7 +312,7 @@ void add_flame_verb(Command app, int& status) {
                   "program that names the second recording's ids")
       .type_name("BIN")
       .one_value_each();
-  verb.option("--json").description("write the page's data as JSON, with stable keys");
+  verb.option("--json").description("write the page's content as JSON, with stable keys");
   add_output_option(verb, options->output,
                     "file to write: a page; an SVG if the name ends in .svg; the page's data if it "
                     "ends in .json; - means standard output")

@@ -7,6 +7,7 @@
 #include "analysis/calls/call_graph.h"
 #include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/net_option.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -89,6 +90,7 @@ void add_graph_verb(Command app, int& status) {
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
+  add_net_option(verb, options->reading);
   add_output_option(verb, options->output).show_default();
   verb.add_option("--min-percent", options->min_percent,
                   "omit what has less than this share of the time and of the calls")

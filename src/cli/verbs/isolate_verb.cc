@@ -1,16 +1,19 @@
 // `telltale isolate`: many labelled runs, the predicates that predict failure.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "analysis/isolation/isolate.h"
+#include "analysis/isolation/regression.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
@@ -57,6 +60,7 @@ struct IsolateOptions {
   bool annotations = false;
   bool dot = false;
   bool html = false;
+  bool regression = false;
   std::string slow;    // "p99"; empty: labels by outcome
   std::string source;  // folder of the source that the page shows; empty: none
   std::string gate;    // a study, or the beginning of a build-id; empty: no gate
@@ -154,16 +158,11 @@ int report_losses(const ProblemLog& problems, bool strict) {
   return report_problems(options, problems);
 }
 
-// A predicate, whatever its line: builds are compared by it.
-using PredicateKey = std::tuple<std::string, std::string, std::string, std::string>;
+// The predicates that predicted failure before, by themselves or together with others, and their
+// lines.
+using Baseline = std::map<PredicateStatement, std::set<uint64_t>>;
 
-PredicateKey key_of(const PredicateWords& words) {
-  return {std::string(words.file), std::string(words.function), std::string(words.scheme),
-          words.text};
-}
-
-// The predicates that predicted failure before, by themselves or together with others.
-Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
+Result<Baseline> find_baseline(const IsolateOptions& options) {
   IsolationSources sources = options.sources;
   if (is_study(options.gate)) {
     sources.inputs = {options.gate};
@@ -185,26 +184,36 @@ Result<std::set<PredicateKey>> find_baseline(const IsolateOptions& options) {
   all.eliminate = false;
   all.affinity = 0;
   all.first_true = evidence->first_true;
-  std::set<PredicateKey> keys;
+  Baseline baseline;
   for (const isolation::Predictor& predictor :
-       isolation::isolate(evidence->predicates->table(), evidence->runs, all).predictors)
-    keys.insert(key_of(evidence->predicates->describe(predictor.predicate)));
-  return keys;
+       isolation::isolate(evidence->predicates->table(), evidence->runs, all).predictors) {
+    const PredicateWords words = evidence->predicates->describe(predictor.predicate);
+    std::set<uint64_t>& lines = baseline[statement_of(words)];
+    lines.insert(words.line);
+    lines.insert(words.other_lines.begin(), words.other_lines.end());
+  }
+  return baseline;
 }
 
-// Names predictors that the baseline has not on standard error; how many there are.
+// Names predictors that the baseline has not on standard error, and those that it has on other
+// lines; how many the former are.
 Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& predicates,
                          const isolation::Isolation& found) {
-  const Result<std::set<PredicateKey>> baseline = find_baseline(options);
+  const Result<Baseline> baseline = find_baseline(options);
   if (!baseline) return std::unexpected(baseline.error());
   size_t count = 0;
   for (const isolation::Predictor& predictor : found.predictors) {
     const PredicateWords words = predicates.describe(predictor.predicate);
-    if (baseline->contains(key_of(words))) continue;
-    ++count;
-    fmt::print(stderr, "telltale: gate: new predictor: {}\n",
-               visible(fmt::format("{} in {} ({}:{})", words.text, words.function, words.file,
-                                   words.line)));
+    const std::string named = visible(
+        fmt::format("{} in {} ({}:{})", words.text, words.function, words.file, words.line));
+    const auto known = baseline->find(statement_of(words));
+    if (known == baseline->end()) {
+      ++count;
+      fmt::print(stderr, "telltale: gate: new predictor: {}\n", named);
+    } else if (!known->second.contains(words.line)) {
+      fmt::print(stderr, "telltale: gate: known predictor moved: {}, before at line {}\n", named,
+                 fmt::join(known->second, ", "));
+    }
   }
   return count;
 }
@@ -220,22 +229,39 @@ Result<double> parse_percentile(std::string_view text) {
   return percent / 100;
 }
 
+// The best predicates of all that the filters leave.
+std::vector<uint32_t> find_best(const IsolateOptions& options, const PredicateSet& predicates,
+                                const LabelledEvidence& evidence, size_t limit) {
+  isolation::IsolationOptions all = options.isolation;
+  all.eliminate = false;
+  all.affinity = 0;
+  all.limit = limit;
+  std::vector<uint32_t> best;
+  for (const isolation::Predictor& predictor :
+       isolation::isolate(predicates.table(), evidence.runs, all).predictors)
+    best.push_back(predictor.predicate);
+  return best;
+}
+
+std::optional<isolation::Regression> regress(const IsolateOptions& options,
+                                             const PredicateSet& predicates,
+                                             const LabelledEvidence& evidence) {
+  constexpr size_t kMostParts = 1000;
+  if (!options.regression) return std::nullopt;
+  return isolation::fit_regression(predicates.table(), evidence.runs,
+                                   find_best(options, predicates, evidence, kMostParts),
+                                   options.isolation.workers);
+}
+
 // Combinations of the best predicates; pairs of all would be too many.
 std::vector<isolation::Compound> combine(const IsolateOptions& options,
                                          const PredicateSet& predicates,
                                          const LabelledEvidence& evidence) {
   constexpr size_t kMostParts = 200;
   if (options.combine == 0) return {};
-  isolation::IsolationOptions all = options.isolation;
-  all.eliminate = false;
-  all.affinity = 0;
-  all.limit = kMostParts;
-  std::vector<uint32_t> parts;
-  for (const isolation::Predictor& predictor :
-       isolation::isolate(predicates.table(), evidence.runs, all).predictors)
-    parts.push_back(predictor.predicate);
-  return isolation::find_compounds(predicates.table(), evidence.runs, parts,
-                                   isolation::standard_deviations(all.confidence),
+  return isolation::find_compounds(predicates.table(), evidence.runs,
+                                   find_best(options, predicates, evidence, kMostParts),
+                                   isolation::standard_deviations(options.isolation.confidence),
                                    static_cast<size_t>(options.combine));
 }
 
@@ -263,11 +289,11 @@ int run(IsolateOptions& options) {
   const IsolationRuns runs{found.runs.failing,       found.runs.successful,
                            evidence->input->skipped, evidence->without_report,
                            evidence->unresolved,     evidence->input->other_clusters};
-  const Result<void> written =
-      write_answer(options,
-                   {predicates, found, options.isolation, runs,
-                    combine(options, predicates, *evidence), summarise_clusters(*evidence, found)},
-                   *evidence);
+  const Result<void> written = write_answer(
+      options,
+      {predicates, found, options.isolation, runs, combine(options, predicates, *evidence),
+       summarise_clusters(*evidence, found), regress(options, predicates, *evidence)},
+      *evidence);
   if (!written) return report_error(written.error());
   remark(*evidence, runs);
   const int status = report_losses(evidence->problems, options.strict);
@@ -356,6 +382,8 @@ void add_isolate_verb(Command app, int& status) {
   verb.add_option("--combine", options->combine,
                   "list the N best conjunctions and disjunctions of two predicates (table, --json)")
       .type_name("N");
+  verb.add_flag("--regression", options->regression,
+                "rank the predicates by a logistic regression, too (table, --json)");
   add_limit_option(verb, options->limit, "rows of the table; 0: all").show_default();
   verb.add_option("--jobs", options->jobs, "threads to work with; 0: one per core").type_name("N");
   verb.add_option("--max-decompressed-bytes", options->max_decompressed_bytes,

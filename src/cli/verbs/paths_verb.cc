@@ -1,9 +1,11 @@
 // `telltale paths`: what the functions on the stacks of a crashed or running program executed.
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +18,9 @@
 #include "import/open_debugger_text.h"
 #include "import/open_process.h"
 #include "import/stack_paths.h"
+#include "output/escape.h"
 #include "output/output_file.h"
+#include "program/stored_cores.h"
 #include "report/paths/path_report.h"
 #include "report/paths/paths_page.h"
 
@@ -27,6 +31,8 @@ struct PathsOptions {
   ReadingOptions reading;
   std::optional<uint64_t> pid;
   std::string variables;  // file of a debugger's text; empty: none
+  std::string stored;     // which core file of systemd-coredump; empty: none
+  std::string stored_folder = kStoredCores;
   bool html = false;
   std::string output = "-";
 };
@@ -93,11 +99,33 @@ int answer_variables(const PathsOptions& options) {
   return answer(**recording, *filter, options);
 }
 
+// Of a core file that systemd-coredump stored.
+int answer_stored(PathsOptions options) {
+  const Result<StoredCore> core = find_stored_core(options.stored_folder, options.stored);
+  if (!core) return report_error(core.error());
+  const auto seconds = static_cast<std::time_t>(core->microseconds / 1'000'000);
+  std::tm utc{};
+  const bool has_time = ::gmtime_r(&seconds, &utc) != nullptr;
+  fmt::print(stderr, "telltale: {}: {}, process {}{}\n", visible(core->path),
+             visible(core->command), core->pid,
+             has_time ? fmt::format(", {:%Y-%m-%dT%H:%M:%SZ}", utc) : "");
+  options.reading.files = {core->path};
+  // Most of a core file are zeros: it is no decompression bomb.
+  if (options.reading.max_decompressed_bytes == 0)
+    options.reading.max_decompressed_bytes = InputLimits().max_decompressed_bytes;
+  return answer_recording(options.reading,
+                          [&](const Recording& recording, const CallFilter& filter) {
+                            return answer(recording, filter, options);
+                          });
+}
+
 int run(const PathsOptions& options) {
+  if (!options.stored.empty()) return answer_stored(options);
   if (!options.variables.empty()) return answer_variables(options);
   if (options.pid) return answer_process(options);
   if (options.reading.files.empty())
-    return report_error(usage_error("give a core file, or a process with --pid").error());
+    return report_error(
+        usage_error("give a core file, a process with --pid, or --coredump last").error());
   return answer_recording(options.reading,
                           [&](const Recording& recording, const CallFilter& filter) {
                             return answer(recording, filter, options);
@@ -125,6 +153,17 @@ void add_paths_verb(Command app, int& status) {
       .type_name("FILE")
       .excludes("FILE")
       .excludes("--pid");
+  verb.add_option("--coredump", options->stored,
+                  "read a core file that systemd-coredump keeps: the newest of all (last), of a "
+                  "process id, or of a command")
+      .type_name("WHICH")
+      .excludes("FILE")
+      .excludes("--pid")
+      .excludes("--variables");
+  verb.add_option("--coredump-folder", options->stored_folder, "where those core files are")
+      .type_name("DIR")
+      .needs("--coredump")
+      .show_default();
   verb.add_flag("--html", options->html,
                 "write a page: source in the order in which it ran, to step through")
       .excludes("--json");

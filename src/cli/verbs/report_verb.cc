@@ -11,6 +11,7 @@
 #include "cli/options/counts_options.h"
 #include "cli/options/growth_gate.h"
 #include "cli/options/left_out_shots.h"
+#include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/runtime_options.h"
 #include "cli/verbs/verbs.h"
@@ -228,6 +229,7 @@ void add_report_verb(Command app, int& status) {
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
+  add_net_option(verb, options->reading);
   Option rows = add_limit_option(verb, options->rows, "rows of each table; of runtime reports: all")
                     .show_default();
   add_runtime_options(verb, options->runtime);

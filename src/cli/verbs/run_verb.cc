@@ -10,6 +10,7 @@
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/record/recorder_plan.h"
+#include "cli/record/recording_progress.h"
 #include "cli/record/repeated_input.h"
 #include "cli/record/volume_hint.h"
 #include "cli/study/study_recorder.h"
@@ -94,8 +95,12 @@ int report_start_failure(const Error& error, int start_failure) {
 
 int run_once(const RecorderPlan& plan, const RunOptions& options) {
   int start_failure = 0;
-  const Result<ChildOutcome> outcome =
-      run_child({options.recorder.command, plan.environment}, start_failure);
+  const Result<ChildOutcome> outcome = [&] {
+    RecordingProgress progress(plan, options.quiet);
+    return run_child({options.recorder.command, plan.environment, [&progress] { progress.show(); },
+                      progress.interval_ms()},
+                     start_failure);
+  }();
   if (!outcome) return report_start_failure(outcome.error(), start_failure);
   const LeftFiles left = find_left_files(plan, *outcome);
   if (!options.quiet) report_files(left, plan);
@@ -205,6 +210,9 @@ void add_choice_options(Command verb, RecorderOptions& options) {
                   "version version of XRay's flight data recorder format")
       .one_of_numbers({1, 5});
   verb.add_flag("--no-fork", options.no_fork, "do not record forked children");
+  verb.add_flag("--control", options.control,
+                "let `telltale control` stop, start and change the recording while the program "
+                "runs; costs a thread in each process");
   verb.add_option("--set", options.settings,
                   "any other setting of the recorder, as in its environment variable")
       .type_name("KEY=VALUE")
@@ -216,7 +224,8 @@ std::vector<Option> add_study_options(Command verb, StudyOptions& options) {
   constexpr const char* kGroup =
       "Runs of a program built by telltale-cc, kept for `telltale isolate`";
   verb.add_option("--study", options.folder,
-                  "add the report and the outcome of each run to this study, a folder that is made "
+                  "add the report and the outcome of each run, of programs with path tracing also "
+                  "the file of its paths, to this study, a folder that is made "
                   "if it is not there")
       .type_name("DIR")
       .group(kGroup);
@@ -301,8 +310,9 @@ void add_run_verb(Command app, int& status) {
       .required();
   verb.end_options_at_positionals();
   verb.footer(
-      "Exit status: the program's; if a signal ends it, telltale ends by the same\nsignal. 126 and "
-      "127: it could not be run, or does not exist. 2 and 3: nothing was\nrun.\n");
+      "Exit status: the program's; if a signal ends it, telltale ends by the same\n"
+      "signal. 126 and 127: it could not be run, or does not exist. 2 and 3: nothing\n"
+      "was run.\n");
   verb.callback([options, &status] { status = run(*options); });
 }
 

@@ -167,9 +167,9 @@ void add_send_verb(Command app, int& status) {
       .show_default();
   verb.add_flag("-q,--quiet", options->quiet, "print errors only");
   verb.footer(
-      "Exit status: 0 all reports are sent; 1 some wait for the next attempt, or were refused.\n"
-      "A report is removed when the server has stored it. Reports of applications for which the\n"
-      "user's consent is off are removed and not sent.\n");
+      "Exit status: 0 all reports are sent; 1 some wait for the next attempt, or were\n"
+      "refused. A report is removed when the server has stored it. Reports of\n"
+      "applications for which the user's consent is off are removed and not sent.\n");
   verb.callback([options, &status] { status = send(*options); });
 }
 

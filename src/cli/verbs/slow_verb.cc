@@ -7,6 +7,7 @@
 
 #include "analysis/calls/call_durations.h"
 #include "cli/options/function_match.h"
+#include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
@@ -142,6 +143,7 @@ void add_histogram_verb(Command app, int& status) {
       app.add_verb("histogram", "show how long the calls of a function took, and how many");
   const auto options = std::make_shared<SlowOptions>();
   add_options(verb, *options, {"buckets", "functions"});
+  add_net_option(verb, options->reading);
   verb.callback([options, &status] { status = run(*options, answer_histogram); });
 }
 

@@ -8,6 +8,7 @@
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
@@ -88,6 +89,7 @@ void add_stacks_verb(Command app, int& status) {
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
+  add_net_option(verb, options->reading);
   add_measure_option(verb, options->measure, {"self", "total", "calls"},
                      "the number of each line: self time or total time in nanoseconds, or calls");
   verb.add_flag("--by-thread", options->by_thread,

@@ -95,7 +95,9 @@ int show_info(const StudyVerbOptions& options) {
     ++build.by_label[static_cast<size_t>(run.label)];
     std::error_code failure;
     const uintmax_t bytes = fs::file_size(study_report_path(study, run.number), failure);
-    build.without_report += failure || bytes == 0 ? 1 : 0;
+    const bool has_report = !failure && bytes != 0;
+    const bool has_paths = fs::exists(study_paths_path(study, run.number), failure);
+    build.without_report += has_report || has_paths ? 0 : 1;
   }
   const auto stacks = read_study_stacks(study, problems);
   if (!stacks) return report_error(stacks.error());
@@ -132,6 +134,7 @@ Result<void> merge_one(const std::string& from, StudyFolder& into, uint64_t& nex
   if (!stacks) return std::unexpected(stacks.error());
   for (StudyRun run : *runs) {
     const std::string report = study_report_path(from, run.number);
+    const std::string paths = study_paths_path(from, run.number);
     const auto stack = stacks->find(run.number);
     run.number = next++;
     if (stack != stacks->end()) {
@@ -141,6 +144,11 @@ Result<void> merge_one(const std::string& from, StudyFolder& into, uint64_t& nex
     if (fs::exists(report, failure)) {
       if (auto copied = copy_file(report, study_report_path(into.path(), run.number)); !copied)
         return copied;
+    }
+    if (fs::exists(paths, failure)) {
+      auto copied = into.make_paths_folder();
+      if (copied) copied = copy_file(paths, study_paths_path(into.path(), run.number));
+      if (!copied) return copied;
     }
     if (auto appended = into.append(run); !appended) return appended;
   }

@@ -10,6 +10,7 @@
 #include "cli/options/counts_options.h"
 #include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
@@ -67,8 +68,11 @@ std::vector<std::vector<const EventStream*>> groups_of(const TimedCalls& calls,
   std::vector<std::vector<const EventStream*>> groups;
   for (const EventStream& stream : calls.streams()) {  // by process
     if (!filter.keeps_thread(stream.thread)) continue;
-    const bool another = groups.empty() || group == ProfileGroup::thread ||
-                         groups.back().front()->thread.pid != stream.thread.pid;
+    // A thread of several recordings of a process has several streams.
+    const auto is_new = [&](const ThreadKey& last) {
+      return group == ProfileGroup::thread ? last != stream.thread : last.pid != stream.thread.pid;
+    };
+    const bool another = groups.empty() || is_new(groups.back().front()->thread);
     if (another) groups.emplace_back();
     groups.back().push_back(&stream);
   }
@@ -180,6 +184,7 @@ void add_top_verb(Command app, int& status) {
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
+  add_net_option(verb, options->reading);
   std::vector<std::string> keys = {"id", "name"};
   for (const auto& [key, member] : kSortKeys) keys.push_back(key);
   verb.add_option("--sort", options->sort,

@@ -28,6 +28,7 @@ void add_diff_verb(Command app, int& status);
 void add_dump_verb(Command app, int& status);
 void add_check_verb(Command app, int& status);
 void add_expand_events_verb(Command app, int& status);
+void add_control_verb(Command app, int& status);
 void add_heapshot_verb(Command app, int& status);
 void add_isolate_verb(Command app, int& status);
 void add_replay_verb(Command app, int& status);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <memory>
@@ -25,8 +26,10 @@ enum class Fate : uint8_t { sent, repeated, refused, later };
 Fate fate_of(const UploadReply& reply) {
   if (reply.status == 200)
     return reply.body.contains("\"duplicate\":true") ? Fate::repeated : Fate::sent;
-  const bool final = reply.status >= 400 && reply.status < 500 && reply.status != 401 &&
-                     reply.status != 408 && reply.status != 429;
+  // 401 and 421 end when somebody mends the server's or the client's options.
+  constexpr std::array kPassing = {401U, 408U, 421U, 429U};
+  const bool final = reply.status >= 400 && reply.status < 500 &&
+                     std::ranges::find(kPassing, reply.status) == kPassing.end();
   return final ? Fate::refused : Fate::later;
 }
 

@@ -16,7 +16,7 @@
 namespace telltale::collect {
 namespace {
 
-constexpr mode_t kFileMode = 0640;
+constexpr mode_t kLogFileMode = 0640;
 constexpr size_t kMaxParts = 512;  // of one system call; below IOV_MAX
 
 Result<void> write_parts(int file, std::vector<iovec> parts, const std::string& path) {
@@ -153,7 +153,7 @@ Result<void> ReportLog::write_entries(const std::vector<Task>& batch) {
 
 Result<void> ReportLog::open_segment() {
   path_ = segment_path(folder_, number_++);
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode);
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kLogFileMode);
   if (file_ < 0) return io_error(path_, "cannot create", errno);
   const std::string head(kSegmentHead);
   // Folding leaves locked segments alone.

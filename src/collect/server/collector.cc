@@ -228,10 +228,23 @@ HttpHandler::Verdict Collector::check_sites(const HttpRequest& head) {
   return {std::nullopt, options_.max_sites_bytes};
 }
 
-std::optional<HttpResponse> Collector::check_host(const HttpRequest& head, Route route) const {
-  if (route != Route::metrics && route != Route::page) return std::nullopt;
-  if (is_own_host(head.field("Host"), options_.operator_hosts)) return std::nullopt;
-  return HttpResponse::text(421, "this server is not called by this name; see --operator-host");
+// What no token protects is for those who call the server by its own name. Browsers let the page of
+// a stranger talk to us under a name of the stranger that leads here.
+std::optional<HttpResponse> Collector::check_host(const HttpRequest& head, Route route) {
+  const bool is_operators = route == Route::metrics || route == Route::page;
+  const bool is_open = !tokens_ && (route == Route::reports || route == Route::sites);
+  if (!is_operators && !is_open) return std::nullopt;
+  if (!is_own_host(head.field("Host"), options_.own_hosts)) {
+    ++counts_.other_hosts;
+    return HttpResponse::text(421, "this server is not called by this name; see --host");
+  }
+  // A page can also send a form to our address itself. Browsers then say where the page is from;
+  // programs that report do not.
+  if (is_open && !head.field("Origin").empty()) {
+    ++counts_.pages;
+    return HttpResponse::text(403, "pages send nothing to this server; see --tokens");
+  }
+  return std::nullopt;
 }
 
 HttpHandler::Verdict Collector::check(const HttpRequest& head) {
@@ -415,6 +428,10 @@ std::string Collector::metrics() const {
       counts_.conflicts);
   add("stored_bytes_total", "counter", "Bytes of stored reports.", counts_.stored_bytes);
   add("unauthorized_total", "counter", "Requests without a valid token.", counts_.unauthorized);
+  add("other_hosts_total", "counter",
+      "Requests that called the server by a name that is not its own.", counts_.other_hosts);
+  add("pages_total", "counter", "Reports and sites that pages in a browser sent: refused.",
+      counts_.pages);
   add("over_rate_total", "counter", "Requests over their application's rate.", counts_.over_rate);
   add("overload_total", "counter", "Requests refused because the disk was too slow.",
       counts_.overloads);

@@ -42,8 +42,10 @@ struct CollectorOptions {
   // The operator's routes (/metrics and the status page) are served beside the others. Otherwise
   // only operator_routes() serves them.
   bool serves_operator = true;
-  // Names, in lower case, by which the operator's browser calls the server.
-  std::vector<std::string> operator_hosts;
+  // Names, in lower case, by which the server may be called where no token protects it: for the
+  // operator's routes, and without `tokens` for all that receive. Addresses and localhost always
+  // may.
+  std::vector<std::string> own_hosts;
 };
 
 // Receives reports and stores them in the log of a store: the routes of docs/formats/collect.md.
@@ -90,6 +92,8 @@ class Collector final : public HttpHandler {
     uint64_t conflicts = 0;
     uint64_t stored_bytes = 0;
     uint64_t unauthorized = 0;
+    uint64_t other_hosts = 0;
+    uint64_t pages = 0;
     uint64_t over_rate = 0;
     uint64_t overloads = 0;
     uint64_t disk_failures = 0;
@@ -104,7 +108,7 @@ class Collector final : public HttpHandler {
   Collector(boost::asio::io_context& context, StoreFolder store, const CollectorOptions& options,
             EventLog& events, LockFile lock);
   static Route route_of(const HttpRequest& request);
-  [[nodiscard]] std::optional<HttpResponse> check_host(const HttpRequest& head, Route route) const;
+  std::optional<HttpResponse> check_host(const HttpRequest& head, Route route);
   std::optional<HttpResponse> check_method(const HttpRequest& head, Route route) const;
   std::optional<HttpResponse> check_access(const HttpRequest& head, std::string_view application,
                                            Tokens::Right right);

@@ -353,6 +353,19 @@ Result<uint64_t> delete_from(Connection& connection, const StoreFolder& store,
   return found;
 }
 
+Result<void> remove_digest(const RunFile& file) {
+  return file.digest.empty() ? Result<void>() : remove_file(file.digest);
+}
+
+// The folders above a file and below `top` that are empty.
+void remove_empty_folders(const std::string& path, const std::string& top) {
+  std::error_code failure;
+  for (fs::path folder = fs::path(path).parent_path(); folder != top;
+       folder = folder.parent_path()) {
+    if (!fs::remove(folder, failure)) return;
+  }
+}
+
 // The value of "name=value", the last part of a path.
 std::string value_of(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -364,13 +377,17 @@ std::string value_of(const fs::path& folder) {
 std::vector<RunFile> run_files(const StoreFolder& store) {
   std::vector<RunFile> files;
   std::error_code failure;
+  const bool has_digests = fs::is_directory(store.digests(), failure);
   for (fs::recursive_directory_iterator at(store.runs(), failure), end; !failure && at != end;
        at.increment(failure)) {
     if (at->path().extension() != ".parquet") continue;
     const fs::path day = at->path().parent_path();
     const fs::path build = day.parent_path();
+    const fs::path place = at->path().lexically_relative(store.runs());
     files.push_back(
-        {at->path().string(), value_of(build.parent_path()), value_of(build), value_of(day)});
+        {at->path().string(), value_of(build.parent_path()), value_of(build), value_of(day),
+         has_digests ? (fs::path(store.digests()) / place).replace_extension("digest").string()
+                     : std::string()});
   }
   std::ranges::sort(files, {}, &RunFile::path);
   return files;
@@ -408,6 +425,10 @@ Result<uint64_t> delete_reports(const StoreFolder& store, const std::string& app
     if (file.application != application) continue;
     const auto removed = delete_from(connection, store, file.path, list);
     if (!removed) return std::unexpected(removed.error());
+    // Not before the file, or an isolation could make it again of the runs that are deleted.
+    if (*removed != 0) {
+      if (auto gone = remove_digest(file); !gone) return std::unexpected(gone.error());
+    }
     found += *removed;
   }
   return found;
@@ -431,11 +452,9 @@ Result<uint64_t> remove_before(const StoreFolder& store, const std::string& day)
   }
   for (const RunFile& file : old) {
     if (auto removed = remove_file(file.path); !removed) return std::unexpected(removed.error());
-    std::error_code ignored;  // folders that are not empty stay
-    for (fs::path folder = fs::path(file.path).parent_path(); folder != store.runs();
-         folder = folder.parent_path()) {
-      if (!fs::remove(folder, ignored)) break;
-    }
+    remove_empty_folders(file.path, store.runs());
+    if (auto gone = remove_digest(file); !gone) return std::unexpected(gone.error());
+    if (!file.digest.empty()) remove_empty_folders(file.digest, store.digests());
     if (kept_batches.contains(batch_of(file.path))) continue;
     if (auto removed = remove_file(fmt::format("{}/{}.ids", store.ids(), batch_of(file.path)));
         !removed)

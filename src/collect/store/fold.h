@@ -39,6 +39,7 @@ struct RunFile {
   std::string application;
   std::string build;
   std::string day;
+  std::string digest;  // its place; empty: the store, of an older version, has none
 };
 // In the order of their paths.
 std::vector<RunFile> run_files(const StoreFolder& store);

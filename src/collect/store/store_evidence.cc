@@ -3,93 +3,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/parallel.h"
+#include "bytes/input_file.h"
+#include "collect/log/durable_file.h"
 #include "collect/store/duckdb.h"
+#include "collect/store/run_digest.h"
+#include "collect/store/run_file_reader.h"
+#include "collect/store/stored_run.h"
+#include "formats/sampler/counter_rows.h"
 #include "import/sampler/first_truth.h"
+#include "import/sampler/sampler_ranges.h"
+#include "output/output_file.h"
 
 namespace telltale::collect {
 namespace {
 
-using duckdb::Handle;
+namespace fs = std::filesystem;
 
-constexpr uint64_t kMemoryBytes = uint64_t{512} << 20;
+constexpr uint64_t kEvidenceMemoryBytes = uint64_t{512} << 20;
+constexpr uint64_t kReportMemoryBytes = uint64_t{256} << 20;  // of the reports of one file
 
-// A list of numbers in a vector of lists.
-template <typename T>
-class ListColumn {
- public:
-  ListColumn(const duckdb::Functions& f, Handle vector)
-      : cells_(static_cast<const duckdb::ListCell*>(f.vector_get_data(vector))),
-        validity_(f.vector_get_validity(vector)),
-        elements_(static_cast<const T*>(f.vector_get_data(f.list_vector_get_child(vector)))) {}
+constexpr std::string_view kBounds = "bounds";
 
-  // Empty for a null.
-  [[nodiscard]] std::span<const T> at(size_t row) const {
-    if (validity_ != nullptr && (validity_[row / 64] >> row % 64 & 1) == 0) return {};
-    return {elements_ + cells_[row].offset, cells_[row].length};
-  }
-
- private:
-  const duckdb::ListCell* cells_;
-  const uint64_t* validity_;
-  const T* elements_;
-};
-
-// The columns of a chunk.
-struct Chunk {
-  Chunk(const duckdb::Functions& f, Handle chunk)
-      : rows(f.data_chunk_get_size(chunk)),
-        ids(texts(f, f.data_chunk_get_vector(chunk, 0))),
-        labels(texts(f, f.data_chunk_get_vector(chunk, 1))),
-        bytes(static_cast<const int64_t*>(f.vector_get_data(f.data_chunk_get_vector(chunk, 2)))),
-        damage(static_cast<const int32_t*>(f.vector_get_data(f.data_chunk_get_vector(chunk, 3)))),
-        rules(texts(f, f.data_chunk_get_vector(chunk, 4))),
-        statuses(static_cast<const int32_t*>(f.vector_get_data(f.data_chunk_get_vector(chunk, 5)))),
-        signals(texts(f, f.data_chunk_get_vector(chunk, 6))),
-        backtraces(texts(f, f.data_chunk_get_vector(chunk, 7))),
-        sections(static_cast<const duckdb::ListCell*>(
-            f.vector_get_data(f.data_chunk_get_vector(chunk, 8)))),
-        record(f.list_vector_get_child(f.data_chunk_get_vector(chunk, 8))),
-        units(texts(f, f.struct_vector_get_child(record, 0))),
-        schemes(texts(f, f.struct_vector_get_child(record, 1))),
-        section_rows(
-            static_cast<const int32_t*>(f.vector_get_data(f.struct_vector_get_child(record, 2)))),
-        sites(f, f.struct_vector_get_child(record, 3)),
-        counted(f, f.struct_vector_get_child(record, 4)),
-        first(f, f.struct_vector_get_child(record, 5)) {}
-
-  static const duckdb::StringCell* texts(const duckdb::Functions& f, Handle vector) {
-    return static_cast<const duckdb::StringCell*>(f.vector_get_data(vector));
-  }
-
-  uint64_t rows;
-  const duckdb::StringCell* ids;
-  const duckdb::StringCell* labels;
-  const int64_t* bytes;
-  const int32_t* damage;
-  const duckdb::StringCell* rules;
-  const int32_t* statuses;  // -1: none
-  const duckdb::StringCell* signals;
-  const duckdb::StringCell* backtraces;
-  const duckdb::ListCell* sections;
-  Handle record;
-  const duckdb::StringCell* units;
-  const duckdb::StringCell* schemes;
-  const int32_t* section_rows;
-  ListColumn<int32_t> sites;
-  ListColumn<int16_t> counted;
-  ListColumn<int64_t> first;
-};
+bool has_bounds(const SamplerPredicates& predicates) { return predicates.range_site_count() != 0; }
 
 // What became of a file's runs.
 struct FileRuns {
   std::vector<RunReport> reports;
   std::vector<isolation::LabelledRun> runs;
+  std::vector<std::vector<SiteRange>> ranges;
   std::vector<size_t> report_of_run;
   std::vector<StoreEvidence::Ending> endings;
   uint64_t without_report = 0;
@@ -99,28 +51,47 @@ struct FileRuns {
   std::optional<Error> error;
 };
 
-// Reads one file after the other. Not thread-safe; one for each worker.
-class FileReader {
+// Gathers one run after the other. Not thread-safe; one for each worker.
+class RunGatherer {
  public:
-  FileReader(const SamplerSites& sites, const SamplerPredicates& predicates)
-      : sites_(sites), predicates_(predicates), first_truth_(predicates.table()) {}
+  // `ranges`: how many all readers together have found; outlives it.
+  RunGatherer(const SamplerSites& sites, const SamplerPredicates& predicates,
+              std::atomic<uint64_t>& ranges)
+      : sites_(sites),
+        predicates_(predicates),
+        ranges_(predicates, ranges),
+        first_truth_(predicates.table()) {}
 
-  Result<void> read(Connection& connection, const RunFile& file, FileRuns& into) {
-    Rows rows(connection);
-    if (auto begun = rows.begin(fmt::format(
-            "SELECT id, label, bytes, damage, rule, coalesce(status, -1), coalesce(signal, ''), "
-            "coalesce(backtrace, ''::BLOB), sections FROM read_parquet({}, "
-            "hive_partitioning = false)",
-            sql_text(file.path)));
-        !begun)
-      return begun;
-    for (;;) {
-      const auto chunk = rows.next();
-      if (!chunk) return std::unexpected(chunk.error());
-      if (*chunk == nullptr) return {};
-      const Chunk columns(connection.functions(), *chunk);
-      for (uint64_t row = 0; row < columns.rows; ++row) read_run(columns, row, file, into);
+  // Adds what a run observed. `build`: for messages.
+  void add(const StoredRun& run, const std::string& build, FileRuns& into) {
+    if (run.label == to_string(RunLabel::skipped)) {
+      ++into.skipped;
+      return;
     }
+    const bool failed = run.label == to_string(RunLabel::failed);
+    into.reports.push_back({std::string(run.id), failed, 0});
+    if (failed) add_ending(run, into);
+    if (run.bytes == 0) {
+      ++into.without_report;
+      problems_.add({Problem::Kind::loss, 0, into.reports.back().path, "Report",
+                     "is empty: the run was killed before it wrote its report", 0});
+      return;
+    }
+    if (run.damage != 0)
+      problems_.add({Problem::Kind::corruption, 0, into.reports.back().path, "Report",
+                     fmt::format("{} places could not be read", run.damage), 0});
+    const bool has_parts = find_parts(run, build, into.reports.back().path);
+    const bool has_ranges = read_bounds(run, into.reports.back().path);
+    std::vector<SiteRange> ranges = ranges_.take();
+    if (!has_parts && !has_ranges) {
+      ++into.unresolved;
+      return;
+    }
+    gather(failed);
+    into.observations += observed_.size() + ranges.size();
+    into.ranges.push_back(std::move(ranges));
+    into.report_of_run.push_back(into.reports.size() - 1);
+    into.runs.push_back({isolation::RunEvidence(observed_, groups_), failed});
   }
 
   [[nodiscard]] const FirstTruth& first_truth() const { return first_truth_; }
@@ -130,77 +101,45 @@ class FileReader {
   // A section of a run whose sites are known.
   struct Part {
     uint32_t group = 0;
-    uint64_t index = 0;  // in the chunk
+    const StoredRun::Section* section = nullptr;
   };
 
-  void read_run(const Chunk& columns, uint64_t row, const RunFile& file, FileRuns& into) {
-    const std::string_view label = columns.labels[row].view();
-    if (label == to_string(RunLabel::skipped)) {
-      ++into.skipped;
-      return;
-    }
-    const bool failed = label == to_string(RunLabel::failed);
-    into.reports.push_back({std::string(columns.ids[row].view()), failed, 0});
-    if (failed) add_ending(columns, row, into);
-    if (columns.bytes[row] == 0) {
-      ++into.without_report;
-      problems_.add({Problem::Kind::loss, 0, into.reports.back().path, "Report",
-                     "is empty: the run was killed before it wrote its report", 0});
-      return;
-    }
-    if (columns.damage[row] != 0)
-      problems_.add({Problem::Kind::corruption, 0, into.reports.back().path, "Report",
-                     fmt::format("{} places could not be read", columns.damage[row]), 0});
-    if (!find_parts(columns, row, file, into.reports.back().path)) {
-      ++into.unresolved;
-      return;
-    }
-    gather(columns, failed);
-    into.observations += observed_.size();
-    into.report_of_run.push_back(into.reports.size() - 1);
-    into.runs.push_back({isolation::RunEvidence(observed_, groups_), failed});
-  }
-
-  static void add_ending(const Chunk& columns, uint64_t row, FileRuns& into) {
+  static void add_ending(const StoredRun& run, FileRuns& into) {
     StoreEvidence::Ending ending;
     ending.report = into.reports.size() - 1;
     ending.run.label = RunLabel::failed;
-    ending.run.rule = columns.rules[row].view();
-    if (columns.statuses[row] >= 0) ending.run.status = columns.statuses[row];
-    ending.run.signal = columns.signals[row].view();
-    ending.backtrace = columns.backtraces[row].view();
+    ending.run.rule = run.rule;
+    if (run.status >= 0) ending.run.status = run.status;
+    ending.run.signal = run.signal;
+    ending.backtrace = run.backtrace;
     into.endings.push_back(std::move(ending));
   }
 
   // The sections of a run that have predicates, by group. False: no program has a section's sites.
-  bool find_parts(const Chunk& columns, uint64_t row, const RunFile& file, const std::string& id) {
+  bool find_parts(const StoredRun& run, const std::string& build, const std::string& id) {
     parts_.clear();
     bool resolved = false;
-    const duckdb::ListCell cell = columns.sections[row];
-    for (uint64_t i = 0; i < cell.length; ++i) {
-      const uint64_t index = cell.offset + i;
-      const SamplerSites::Section* section =
-          find_section(i, columns.units[index].view(), columns.schemes[index].view());
+    for (size_t i = 0; i < run.sections.size(); ++i) {
+      const StoredRun::Section& stored = run.sections[i];
+      const SamplerSites::Section* section = find_section(i, stored.unit, stored.scheme);
       if (section == nullptr) {
-        problems_.add(
-            {Problem::Kind::loss, 0, id, "Samples",
-             fmt::format("no site information of unit {} ({}) of build {}",
-                         columns.units[index].view(), columns.schemes[index].view(), file.build),
-             0});
+        problems_.add({Problem::Kind::loss, 0, id, "Samples",
+                       fmt::format("no site information of unit {} ({}) of build {}", stored.unit,
+                                   stored.scheme, build),
+                       0});
         continue;
       }
       resolved = true;
       const uint32_t group = predicates_.group_of(section);
       if (group == SamplerPredicates::kNoGroup) continue;
-      const uint32_t size = predicates_.table().groups()[group].sites;
-      if (static_cast<uint32_t>(columns.section_rows[index]) != size)
+      const uint32_t size = predicates_.reading().groups()[group].sites;
+      if (static_cast<uint32_t>(stored.rows) != size)
         problems_.add({Problem::Kind::corruption, 0, id, "Samples",
-                       fmt::format("{} rows, {} has {} sites of unit {} and scheme {}",
-                                   columns.section_rows[index], *section->program, size,
-                                   columns.units[index].view(), columns.schemes[index].view()),
+                       fmt::format("{} rows, {} has {} sites of unit {} and scheme {}", stored.rows,
+                                   *section->program, size, stored.unit, stored.scheme),
                        0});
-      if (is_sound(columns.sites.at(index), columns.counted.at(index), group)) {
-        parts_.push_back({group, index});
+      if (is_sound(stored.sites, stored.counted, group)) {
+        parts_.push_back({group, &stored});
       } else {
         problems_.add({Problem::Kind::corruption, 0, id, "Samples",
                        "the sites do not ascend, or are not those of the scheme", 0});
@@ -208,6 +147,25 @@ class FileReader {
     }
     std::ranges::sort(parts_, {}, &Part::group);
     return resolved;
+  }
+
+  // Whether the run has sites of bounds that a program has.
+  bool read_bounds(const StoredRun& run, const std::string& id) {
+    bool found = false;
+    for (const StoredRun::Bounds& bounds : run.bounds) {
+      const SamplerSites::Section* section = sites_.find(bounds.unit, kBounds);
+      if (predicates_.first_range_site(section) == SamplerPredicates::kNoGroup) continue;
+      found = true;
+      const sampler::RowTally tally = ranges_.add(bounds.body, *section);
+      if (!tally.bad_rows.empty() || tally.rows != section->sites->size())
+        problems_.add(
+            {Problem::Kind::corruption, bounds.offset, id, "Samples",
+             fmt::format("{} rows of bounds, {} of them damaged; {} has {} sites of unit {}",
+                         tally.rows, tally.bad_rows.size(), *section->program,
+                         section->sites->size(), bounds.unit),
+             0});
+    }
+    return found;
   }
 
   // Runs of one program have the same sections in the same order.
@@ -222,7 +180,7 @@ class FileReader {
 
   [[nodiscard]] bool is_sound(std::span<const int32_t> sites, std::span<const int16_t> counted,
                               uint32_t group) const {
-    const isolation::SiteGroup& layout = predicates_.table().groups()[group];
+    const isolation::SiteGroup& layout = predicates_.reading().groups()[group];
     if (sites.size() != counted.size()) return false;
     int64_t last = -1;
     for (const int32_t site : sites) {
@@ -234,31 +192,31 @@ class FileReader {
         counted, [&](int16_t bits) { return bits > 0 && bits < 1 << layout.counters; });
   }
 
-  void gather(const Chunk& columns, bool failed) {
+  void gather(bool failed) {
     observed_.clear();
     groups_.clear();
     times_.clear();
     for (const Part& part : parts_) {
       if (!groups_.empty() && groups_.back() == part.group) continue;  // a writer other than ours
       groups_.push_back(part.group);
-      const uint32_t first_site = predicates_.table().first_site(part.group);
-      const uint32_t size = predicates_.table().groups()[part.group].sites;
-      const auto sites = columns.sites.at(part.index);
-      const auto counted = columns.counted.at(part.index);
-      const auto first = columns.first.at(part.index);
+      const uint32_t first_site = predicates_.reading().first_site(part.group);
+      const uint32_t size = predicates_.reading().groups()[part.group].sites;
+      const auto& [unit, scheme, rows, sites, counted, first] = *part.section;
       for (size_t i = 0; i < sites.size() && static_cast<uint32_t>(sites[i]) < size; ++i) {
         const uint32_t site = first_site + static_cast<uint32_t>(sites[i]);
         observed_.push_back({site, static_cast<uint32_t>(counted[i])});
         if (failed && i < first.size() && first[i] > 0)
-          times_.push_back(
-              {site, static_cast<uint32_t>(counted[i]), static_cast<uint64_t>(first[i])});
+          times_.push_back({predicates_.site_of(site), static_cast<uint32_t>(counted[i]),
+                            static_cast<uint64_t>(first[i])});
       }
     }
     first_truth_.add_run(times_);
+    predicates_.renumber(observed_, groups_);
   }
 
   const SamplerSites& sites_;
   const SamplerPredicates& predicates_;
+  RangeReader ranges_;
   FirstTruth first_truth_;
   std::vector<const SamplerSites::Section*> expected_;
   std::vector<Part> parts_;
@@ -267,6 +225,66 @@ class FileReader {
   std::vector<FirstTruth::Observation> times_;
   ProblemLog problems_;
 };
+
+// DuckDB, if it is needed: its library has 65 MB. Thread-safe.
+class LazyDatabase {
+ public:
+  explicit LazyDatabase(uint64_t memory_bytes) : memory_bytes_(memory_bytes) {}
+
+  Result<const Database*> get() {
+    const std::scoped_lock lock(mutex_);
+    if (!database_) database_.emplace(Database::open(memory_bytes_, ""));
+    if (!*database_) return std::unexpected(database_->error());
+    return &**database_;
+  }
+
+ private:
+  uint64_t memory_bytes_;
+  std::mutex mutex_;
+  std::optional<Result<Database>> database_;
+};
+
+// Writes the digest of a file, if the store has a place for it. A digest that cannot be written is
+// missing, and the next isolation tries again.
+void keep_digest(const RunFile& file, const FileIdentity& identity, const std::string& digest) {
+  std::error_code failure;
+  if (file.digest.empty() || !make_folder(fs::path(file.digest).parent_path().string())) return;
+  auto out = OutputFile::open(file.digest);
+  if (!out || !out->write(digest) || !out->finish()) return;
+  // The file may have been replaced meanwhile, by one without deleted runs.
+  if (FileIdentity::of(file.path) != identity) fs::remove(file.digest, failure);
+}
+
+// Calls use(run) for each run of a file: from its digest, which is made if there is none.
+Result<void> read_runs(LazyDatabase& lazy, const RunFile& file, bool with_bounds,
+                       const std::function<void(const StoredRun&)>& use) {
+  const std::optional<FileIdentity> identity = FileIdentity::of(file.path);
+  if (identity && !file.digest.empty()) {
+    const Result<InputFile> digest = InputFile::open(file.digest);
+    if (digest && is_digest_of(digest->bytes(), *identity, with_bounds)) {
+      auto done = read_digest(digest->bytes(), use);
+      if (!done) done.error().file = file.digest;
+      return done;
+    }
+  }
+  const Result<const Database*> database = lazy.get();
+  if (!database) return std::unexpected(database.error());
+  RunDigestWriter writer;
+  Connection connection(**database);
+  auto done = read_run_file(connection, file.path, with_bounds, [&](const StoredRun& run) {
+    if (!file.digest.empty()) writer.add(run);
+    use(run);
+  });
+  if (!done) {
+    done.error().file = file.path;
+    return done;
+  }
+  if (identity && !file.digest.empty()) {
+    if (const auto digest = writer.finish(*identity, with_bounds))
+      keep_digest(file, *identity, *digest);
+  }
+  return {};
+}
 
 void append(FileRuns& part, StoreEvidence& whole) {
   const size_t before = whole.reports.size();
@@ -281,6 +299,7 @@ void append(FileRuns& part, StoreEvidence& whole) {
     whole.endings.push_back(std::move(ending));
   }
   std::ranges::move(part.runs, std::back_inserter(whole.evidence.runs));
+  std::ranges::move(part.ranges, std::back_inserter(whole.evidence.ranges));
   whole.evidence.without_report += part.without_report;
   whole.evidence.unresolved += part.unresolved;
   whole.evidence.observations += part.observations;
@@ -288,32 +307,77 @@ void append(FileRuns& part, StoreEvidence& whole) {
   part = {};
 }
 
+// When the first run of a file was received, in microseconds since 1970.
+Result<int64_t> first_received(Connection& connection, const RunFile& file) {
+  Rows rows(connection);
+  if (auto begun = rows.begin(fmt::format(
+          "SELECT coalesce(epoch_us(min(received)), 0) FROM read_parquet({}, hive_partitioning = "
+          "false)",
+          sql_text(file.path)));
+      !begun)
+    return std::unexpected(begun.error());
+  const auto chunk = rows.next();
+  if (!chunk) return std::unexpected(chunk.error());
+  const duckdb::Functions& f = connection.functions();
+  return *chunk == nullptr || f.data_chunk_get_size(*chunk) == 0
+             ? 0
+             : *static_cast<const int64_t*>(f.vector_get_data(f.data_chunk_get_vector(*chunk, 0)));
+}
+
 }  // namespace
+
+Result<std::vector<std::string>> builds_by_age(const std::vector<RunFile>& files) {
+  std::map<std::string, std::vector<const RunFile*>> builds;
+  for (const RunFile& file : files) builds[file.build].push_back(&file);
+  std::vector<std::pair<int64_t, std::string>> ages;  // the newest one first: negative times
+  for (const auto& [build, all] : builds) ages.emplace_back(0, build);
+  if (builds.size() > 1) {
+    auto database = Database::open(kEvidenceMemoryBytes, "");
+    if (!database) return std::unexpected(database.error());
+    Connection connection(*database);
+    for (auto& [age, build] : ages) {
+      // Later days cannot have the first one.
+      const std::string day = std::ranges::min(builds[build], {}, &RunFile::day)->day;
+      for (const RunFile* file : builds[build]) {
+        if (file->day != day) continue;
+        const Result<int64_t> time = first_received(connection, *file);
+        if (!time) return std::unexpected(time.error());
+        age = std::min(age, -*time);
+      }
+    }
+  }
+  std::ranges::sort(ages);
+  std::vector<std::string> sorted;
+  for (auto& [age, build] : ages) sorted.push_back(std::move(build));
+  return sorted;
+}
 
 Result<StoreEvidence> read_store_evidence(const std::vector<RunFile>& files,
                                           const SamplerSites& sites,
                                           const SamplerPredicates& predicates, size_t workers) {
-  auto database = Database::open(kMemoryBytes, "");
-  if (!database) return std::unexpected(database.error());
   workers = std::min(worker_count(workers), std::max<size_t>(files.size(), 1));
-  std::vector<FileReader> readers(workers, FileReader(sites, predicates));
+  const uint64_t report_bytes = has_bounds(predicates) ? workers * kReportMemoryBytes : 0;
+  LazyDatabase database(kEvidenceMemoryBytes + report_bytes);
+  std::atomic<uint64_t> ranges{0};
+  std::vector<RunGatherer> gatherers(workers, RunGatherer(sites, predicates, ranges));
   std::vector<FileRuns> read(files.size());
   parallel_for(files.size(), workers, [&](size_t i, size_t worker) {
-    Connection connection(*database);
-    if (auto done = readers[worker].read(connection, files[i], read[i]); !done) {
+    const auto use = [&](const StoredRun& run) {
+      gatherers[worker].add(run, files[i].build, read[i]);
+    };
+    if (auto done = read_runs(database, files[i], has_bounds(predicates), use); !done)
       read[i].error = done.error();
-      read[i].error->file = files[i].path;
-    }
   });
   StoreEvidence whole;
   for (FileRuns& part : read) {
     if (part.error) return std::unexpected(*part.error);
     append(part, whole);
   }
+  leave_out_many_ranges(whole.evidence, ranges);
   FirstTruth first_truth(predicates.table());
-  for (const FileReader& reader : readers) {
-    first_truth.merge(reader.first_truth());
-    whole.evidence.problems.merge(reader.problems());
+  for (const RunGatherer& gatherer : gatherers) {
+    first_truth.merge(gatherer.first_truth());
+    whole.evidence.problems.merge(gatherer.problems());
   }
   whole.evidence.first_true = first_truth.averages();
   return whole;

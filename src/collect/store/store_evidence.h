@@ -33,4 +33,8 @@ Result<StoreEvidence> read_store_evidence(const std::vector<RunFile>& files,
                                           const SamplerSites& sites,
                                           const SamplerPredicates& predicates, size_t workers);
 
+// The builds of these files, that first whose first run was received last. Errors: usage, without
+// DuckDB; io.
+Result<std::vector<std::string>> builds_by_age(const std::vector<RunFile>& files);
+
 }  // namespace telltale::collect

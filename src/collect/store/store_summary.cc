@@ -14,7 +14,7 @@
 namespace telltale::collect {
 namespace {
 
-constexpr uint64_t kMemoryBytes = uint64_t{256} << 20;
+constexpr uint64_t kSummaryMemoryBytes = uint64_t{256} << 20;
 
 // Runs of one file with the same label, end and version.
 constexpr const char* kQuery =
@@ -108,7 +108,7 @@ class Summing {
 
 Result<StoreSummary> summarize(const StoreFolder& store) {
   const std::vector<RunFile> files = run_files(store);
-  auto database = Database::open(kMemoryBytes, store.temporary());
+  auto database = Database::open(kSummaryMemoryBytes, store.temporary());
   if (!database) return std::unexpected(database.error());
   Connection connection(*database);
   Summing sums(store);
