@@ -44,7 +44,7 @@ def send(port, client, seconds, rate, results):
         if rate and (ahead := begin + number / rate - time.monotonic()) > 0:
             time.sleep(ahead)
         body = bodies[number % len(bodies)]
-        head = (f"POST /v1/reports HTTP/1.1\r\nHost: x\r\nTelltale-Application: app\r\nTelltale-Build: b1\r\n"
+        head = (f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\nTelltale-Application: app\r\nTelltale-Build: b1\r\n"
                 f"Telltale-Report-Id: load-{rate:.0f}-{client}-{number:08}\r\nContent-Length: {len(body)}\r\n\r\n")
         start = time.monotonic()
         connection.sendall(head.encode() + body)

@@ -1,10 +1,13 @@
 // What `telltale collect` reads from strangers and after crashes: no crash; a request gives the
 // same in pieces as at once; what is read from a log is written again as it was. The first byte of
 // an input chooses: a connection's bytes, the body of an upload in the multipart form, a segment of
-// the log, a report's text as it is folded, a report that waits to be sent.
+// the log, a report's text as it is folded, a report that waits to be sent, the body of a digest.
+#include <libdeflate.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +20,7 @@
 #include "collect/server/report_request.h"
 #include "collect/server/request_parser.h"
 #include "collect/store/observations.h"
+#include "collect/store/run_digest.h"
 #include "fuzz_checks.h"
 
 namespace {
@@ -142,12 +146,29 @@ void check_spooled(Bytes file) {
   fuzz::require(text.size() <= report->body.size() + 1, "redaction adds nothing");
 }
 
+// The checksum of a digest is right; its body is anything.
+void check_digest(std::string_view body) {
+  const FileIdentity file{1, 2, 3};
+  std::string digest = *RunDigestWriter().finish(file, true);
+  const uint32_t sum = ::libdeflate_crc32(0, body.data(), body.size());
+  std::memcpy(digest.data() + digest.size() - sizeof sum, &sum, sizeof sum);
+  digest += body;
+  fuzz::require(is_digest_of(as_bytes(digest), file, true), "the digest is whole");
+  RunDigestWriter again;
+  const auto done = read_digest(as_bytes(digest), [&](const StoredRun& run) {
+    for (const StoredRun::Section& section : run.sections)
+      fuzz::require(section.sites.size() == section.counted.size(), "a set for each site");
+    again.add(run);
+  });
+  if (!done) fuzz::require(*done.error().offset <= digest.size(), "errors have their place");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 6) {
     case 0:
       check_connection(text);
       break;
@@ -162,8 +183,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 3:
       check_observations(as_bytes(text));
       break;
-    default:
+    case 4:
       check_spooled(as_bytes(text));
+      break;
+    default:
+      check_digest(text);
       break;
   }
   return 0;

@@ -7,8 +7,8 @@ from .scores import Counts
 
 
 class Isolation:
-    def __init__(self, store_counts, groups, confidence=0.95):
-        self.counts, self.groups, self.z = store_counts, groups, scores.standard_deviations(confidence)
+    def __init__(self, store_counts, groups, matches, confidence=0.95):
+        self.counts, self.groups, self.matches, self.z = store_counts, groups, matches, scores.standard_deviations(confidence)
         self.initial = store_counts.tally()
         self.first = self.first_true()
 
@@ -16,7 +16,7 @@ class Isolation:
         """Each predicate that was true in a run: (its number, its counts)."""
         for (group_number, site), patterns in sorted(tally.patterns.items()):
             group = self.groups[group_number]
-            seen = tally.reported.get(group_number, [0, 0]) if group.observed_by_report else \
+            seen = tally.reported.get(self.matches.sections_of((group_number, site)), [0, 0]) if group.observed_by_report else \
                 [sum(runs[failed] for runs in patterns.values()) for failed in (0, 1)]
             for index in range(group.predicates):
                 true = [sum(runs[failed] for counted, runs in patterns.items() if group.is_true(index, counted)) for failed in (0, 1)]
@@ -69,7 +69,7 @@ class Isolation:
         group = self.groups[group_number]
         file, line, function = group.rows[site][:3]
         low, high = scores.increase_interval(counts, self.z)
-        row = {"rank": rank, "file": file, "line": int(line), "function": function, "scheme": group.scheme, "predicate": group.words(site, index),
+        row = {"rank": rank, "file": file, "line": int(line), "other_lines": self.matches.other_lines((group_number, site)), "function": function, "scheme": group.scheme, "predicate": group.words(site, index),
                "importance": scores.importance(counts, self.initial.failing), "failure": scores.failure(counts), "context": scores.context(counts),
                "increase": scores.increase(counts), "increase_low": low, "increase_high": high,
                "true_in_failing": counts.true_failing, "true_in_successful": counts.true_successful,

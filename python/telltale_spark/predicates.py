@@ -1,4 +1,5 @@
 """The predicates of a program's sites, numbered as `telltale isolate` numbers them (docs/analysis/isolation.md)."""
+import collections
 import dataclasses
 
 # Scheme: its counters, and whether "another counter counted" is a predicate too.
@@ -87,11 +88,19 @@ class Group:
         return f"{access}: {NAMES[scheme][counter]}"
 
 
-def read_groups(texts):
-    """The groups of site information, and the (unit, scheme) of all sections, those without predicates too. The first definition counts."""
-    groups, known, predicate = [], set(), 0
+@dataclasses.dataclass
+class Sites:
+    """The site information of builds, the newest one first."""
+    groups: list
+    known: set  # (unit, scheme) of all sections, those without predicates too
+    builds: list  # of each the numbers of its groups, in the order of its program
+
+
+def read_sites(texts):
+    """The first definition of a unit and scheme counts."""
+    groups, known, builds, predicate, number = [], set(), [], 0, {}
     for text in texts:
-        key, rows = None, []
+        key, rows, build = None, [], {}
         for line in text.split("\n"):
             if line.startswith("<sites "):
                 key, rows = (line.split('"')[1], line.split('"')[3]), []
@@ -99,9 +108,67 @@ def read_groups(texts):
                 if key not in known:
                     known.add(key)
                     if key[1] in COUNTERS:
+                        number[key] = len(groups)
                         groups.append(Group(*key, predicate, tuple(rows)))
                         predicate += groups[-1].predicates * len(rows)
+                if key in number:
+                    build[number[key]] = None
                 key = None
             elif key is not None:
                 rows.append(line.split("\t"))
-    return groups, known
+        builds.append(list(build))
+    return Sites(groups, known, builds)
+
+
+class Matches:
+    """Which sites of several builds are the same code (docs/analysis/isolation.md, "Several builds"). A site is (group, number)."""
+
+    def __init__(self, sites):
+        self.groups, self.parent = sites.groups, {}
+        builds = [build for build in sites.builds if build]
+        if len(builds) > 1:
+            self.match([[(self.statement((group, site)), (group, site)) for group in build for site in range(len(self.groups[group].rows))]
+                        for build in builds])
+        self.same_as = {site: self.find(site) for site in sorted(self.parent) if self.find(site) != site}
+        self.others = collections.defaultdict(list)  # by the first site of the same code
+        for site, first in self.same_as.items():
+            self.others[first].append(site)
+
+    def statement(self, site):
+        row = self.groups[site[0]].rows[site[1]]
+        return row[0], row[2], self.groups[site[0]].scheme, self.groups[site[0]].words(site[1], 0)
+
+    def find(self, site):
+        while self.parent.get(site, site) != site:
+            site = self.parent[site]
+        return site
+
+    def unite(self, one, other):
+        low, high = sorted((self.find(one), self.find(other)))
+        if low != high:
+            self.parent[high] = low
+
+    def match(self, builds):
+        first = {}
+        for build in builds:
+            total, seen = collections.Counter(statement for statement, _ in build), collections.Counter()
+            for statement, site in build:
+                place = statement, total[statement], seen[statement]
+                seen[statement] += 1
+                self.unite(first.setdefault(place, site), site)
+        impossible = set()
+        for build in builds:
+            members = {}
+            for _, site in build:
+                if members.setdefault(self.find(site), site) != site:
+                    impossible.add(self.find(site))
+        for site in [site for site in self.parent if self.find(site) in impossible]:
+            self.parent[site] = site
+
+    def sections_of(self, site):
+        """The groups of the sites that are the same code as this first one."""
+        return frozenset([site[0], *(group for group, _ in self.others.get(site, ()))])
+
+    def other_lines(self, site):
+        lines = [int(self.groups[group].rows[row][1]) for group, row in (site, *self.others.get(site, ()))]
+        return [line for line in dict.fromkeys(lines) if line != lines[0]]

@@ -39,7 +39,34 @@ class Function:
         for first, edge in self.starts:
             assert first == self.count, (self.name, self.starts)
             self.count += count(self.entry if edge is None else edge[1])
+
+        into = collections.defaultdict(list)
+        for edge in self.edges:
+            into[edge[1]].append(edge)
+        # Variables that are set late: blocks to which a single way leads have no sum yet, by the way; blocks to which no back
+        # edge leads have no ring.
+        self.only_way = {}
+        for block in self.lines:
+            way = [block]
+            while len(into[way[0]]) == 1 and not into[way[0]][0][2]:
+                way.insert(0, into[way[0]][0][0])
+            if way[0] == self.entry:
+                self.only_way[block] = way
+        self.after_back, pending = set(), [edge[1] for edge in self.edges if edge[2]]
+        while pending:
+            block = pending.pop()
+            if block not in self.after_back:
+                self.after_back.add(block)
+                pending += [edge[1] for edge in self.out[block]]
         return self
+
+    def late_history(self, ring, index, total, phase, block):
+        """The same as history(), if the variables are set late."""
+        if block in self.only_way:
+            return True, self.only_way[block]
+        if block not in self.after_back:
+            ring, index = [], 0
+        return self.history(ring, index, total, phase, block)
 
     def path(self, number):
         """(edge that it begins with or None, blocks, edge that it ends with)"""
@@ -78,7 +105,7 @@ class Function:
         size = len(ring)
         if phase == 1:
             index = (index + 1) % size
-        wrapped = ring[-1] != -1
+        wrapped = size > 0 and ring[-1] != -1
         numbers = (ring[index:] if wrapped else []) + ring[:index]
         paths = [self.path(number) for number in numbers]
         for earlier, later in zip(paths, paths[1:]):

@@ -112,17 +112,20 @@ class Checker:
         here = self.positions[last]
         function = self.function(here.key)
         (recorded_at, operands), = self.records.frames[here.key]
-        ring_at, index_at, sum_at = (self.place(operand, recorded_at, step) for operand in operands)
+        ring_at, index_at, sum_at = (operand and self.place(operand, recorded_at, step) for operand in operands)
         if pc == here.address or pc == begin < here.address:
-            self.pass_position(here, function, ring_at)
+            self.pass_position(here, function, sum_at)
         size = int(next(row[1] for row in self.records.functions[here.key][1] if row[0] == "ring"))
-        ring = self.words(ring_at, size, step)
-        (index,), (total,) = self.words(index_at, 1, step), self.words(sum_at, 1, step)
-        truth = self.activations.get((here.key, ring_at))
+        assert (size > 0) == bool(ring_at) == bool(index_at), function.name
+        ring = self.words(ring_at, size, step) if size else []
+        (index,), (total,) = self.words(index_at, 1, step) if size else [0], self.words(sum_at, 1, step)
+        truth = self.activations.get((here.key, sum_at))
         if truth is None:
             self.steps["outside the body"] += 1
             return
-        begins, blocks = function.history(ring, index, total, here.phase, here.id)
+        is_late = ["flag", "late"] in self.records.functions[here.key][1]
+        decode = function.late_history if is_late else function.history
+        begins, blocks = decode(ring, index, total, here.phase, here.id)
         blocks = [block for block in blocks if (here.key, block) not in self.empty]
         self.steps[function.name] += 1
         self.complete[begins] += 1
@@ -131,8 +134,8 @@ class Checker:
         else:
             assert blocks == truth.blocks[-len(blocks):], (function.name, hex(pc), blocks, truth.blocks[-40:])
 
-    def pass_position(self, position, function, ring_at):
-        name = position.key, ring_at
+    def pass_position(self, position, function, sum_at):
+        name = position.key, sum_at
         (entry_address, _), = self.records.frames[position.key]
         if position.address == entry_address:
             self.activations[name] = Activation(function, (position.key, function.entry) not in self.empty)

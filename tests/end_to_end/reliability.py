@@ -104,7 +104,7 @@ class Case(unittest.TestCase):
     def hostile_program(self):
         """A program whose functions have these names, and a trace that calls each once."""
         self.assertTrue(CLANGS, "clang is needed")
-        source = []
+        source = []  # generated: a function for each name
         for index, name in enumerate(self.NAMES):
             escaped = "".join("\\%03o" % byte for byte in name.encode())
             source.append('extern "C" [[clang::xray_always_instrument, gnu::used]] void f%d() __asm__("%s");\n'

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+from program_text import program_text
 from xray_recorder import CLANGS, SOURCE_DIR, TELLTALE
 
 GOLDEN = os.path.join(SOURCE_DIR, "tests/golden/sampler")
@@ -47,8 +48,8 @@ class SamplerToolCase(unittest.TestCase):
     @classmethod
     def build_programs(cls):
         """myapp, myplugin.so and libmylib.so of the text's example, with one unit of sites each."""
-        cls.write("empty.c", "int UNIT(void) { return 0; }\n")
-        cls.write("main.c", "int main(void) { return 0; }\n")
+        cls.write("empty.c", program_text("sampler/cases/unit.c"))
+        cls.write("main.c", program_text("sampler/cases/empty_main.c"))
         for name, source in (("one", "empty.c"), ("two", "empty.c"), ("three", "empty.c"), ("main", "main.c")):
             cls.sh(CLANG, "-g", "-fPIC", f"-DUNIT=unit_{name}", "-c", source, "-o", name + ".o")
         cls.units = {}

@@ -174,7 +174,7 @@ class ReliabilityTest(unittest.TestCase):
                     with socket.create_connection(("127.0.0.1", server.port)) as lost:
                         fields = "".join(f"{key}: {value}\r\n" for key, value in headers(name).items())
                         body = report()
-                        lost.sendall(f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+                        lost.sendall(f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n{fields}Content-Length: {len(body)}\r\n\r\n".encode() + body)
                     again.append(name)
                     continue
                 status, _, body = server.post(name, connection=connection)
@@ -210,7 +210,7 @@ class ReliabilityTest(unittest.TestCase):
 
     def test_C4_slow_clients(self):
         fields = "".join(f"{key}: {value}\r\n" for key, value in headers("slow-00001").items())
-        head = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields}".encode()
+        head = f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n{fields}".encode()
         with Server(self.store) as server:
             slow = []
             for number in range(1000):
@@ -316,7 +316,7 @@ class ReliabilityTest(unittest.TestCase):
             began, body = time.monotonic(), report()
             for number, connection in enumerate(connections):
                 fields = "".join(f"{key}: {value}\r\n" for key, value in headers(f"many-{number:05}").items())
-                connection.sendall(f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+                connection.sendall(f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n{fields}Content-Length: {len(body)}\r\n\r\n".encode() + body)
             for connection in connections:
                 self.assertTrue(connection.recv(4096).startswith(b"HTTP/1.1 200 "))
             took = time.monotonic() - began

@@ -155,7 +155,7 @@ class FormsTest(CollectCase):
                 self.assertEqual((status, fields["Allow"]), (405, allowed), (method, path))
             self.assertEqual(server.request("GET", "/healthz")[0], 200)
             self.assertEqual(server.request("HEAD", "/healthz")[2], b"")
-            self.assertEqual(server.raw(b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nTelltale-Application: a\r\nTelltale-Build: b\r\n"
+            self.assertEqual(server.raw(b"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\nTelltale-Application: a\r\nTelltale-Build: b\r\n"
                                         b"Telltale-Report-Id: abcdefgh\r\n\r\n").split()[1], b"411")
             for path in ("/", "/healthz", "/metrics", "/nowhere"):
                 fields = server.request("GET", path)[1]
@@ -193,7 +193,7 @@ class FormsTest(CollectCase):
             self.assertEqual(server.post("id-000005")[1]["Telltale-Sparsity"], "7")
 
     def test_a_refused_body_need_not_be_sent(self):
-        head = "POST /v1/reports HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {}\r\n{}\r\n"
+        head = "POST /v1/reports HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: {}\r\n{}\r\n"
         fields = "".join(f"{name}: {value}\r\n" for name, value in headers("expect-01").items())
         with Server(self.store) as server, socket.create_connection(("127.0.0.1", server.port), 30) as connection:
             connection.sendall(head.format(len(report()), fields).encode())
@@ -210,7 +210,7 @@ class ReliabilityOfRequestsTest(CollectCase):
             self.assertEqual(server.post("id-000002", b"x" * 10001)[0], 413)
             self.assertEqual(server.post("id-000003", iter([b"x" * 6000, b"x" * 6000]))[0], 413)
             fields = "".join(f"{name}: {value}\r\n" for name, value in headers("id-000004").items())
-            begin = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields}"
+            begin = f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n{fields}"
             # Refused before the body is there.
             self.assertIn(b" 413 ", server.raw(f"{begin}Content-Length: 1000000000000\r\n\r\n".encode(), shut=False))
             self.assertIn(b" 431 ", server.raw(f"{begin}X: {'x' * 17000}\r\n\r\n".encode(), shut=False))
@@ -254,7 +254,7 @@ class ReliabilityOfRequestsTest(CollectCase):
                 # The body is not read: its length would be refused otherwise.
                 fields = {**headers("id-000001"), "Content-Length": str(1 << 40), **({"Authorization": value} if value else {})}
                 head = "".join(f"{name}: {text}\r\n" for name, text in fields.items())
-                answer = server.raw(f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode(), shut=False)
+                answer = server.raw(f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n{head}\r\n".encode(), shut=False)
                 self.assertEqual(answer.split()[1], b"401", value)
             for number, value in enumerate((f"Bearer {secret}", f"bearer {hashed}", "Basic " + base64.b64encode(f"me:{secret}".encode()).decode())):
                 self.assertEqual(server.post(f"good-{number:04}", authorization=value)[0], 200, value)
@@ -302,12 +302,50 @@ class ReliabilityOfRequestsTest(CollectCase):
         ours = ("localhost", "LocalHost:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:8080", "192.0.2.7:9", "ops.example", "OPS.example:443")
         theirs = ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:80", "xlocalhost", "127.0.0.1:x", "127.0.0.1:", "[::1", "[::1]x",
                   "[evil.example]", "::1", "127.1", "", "ops.example.", "localhost:80:80")
-        with Server(self.store, "--operator-host", "ops.example") as server:
+        with Server(self.store, "--host", "ops.example") as server:
             for path in ("/", "/metrics"):
                 for host, expected in (*((host, (200, 404)) for host in ours), *((host, (421,)) for host in theirs)):
                     status = int(server.raw(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())[9:12])
                     self.assertIn(status, expected, (path, host))
             self.assertEqual(server.raw(b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n")[9:12], b"200")
+
+    def test_W4_names_of_strangers_do_not_lead_to_the_reports(self):
+        """A page that reaches the server by a name of its own (DNS rebinding) may send what it likes, unless there are tokens."""
+        ours, theirs = ("localhost", "127.0.0.1:8080", "[::1]:8080", "ops.example:443"), ("evil.example", "evil.example:80", "localhost.evil.example", "")
+
+        def statuses(server, host, **fields):
+            part = b'--cut\r\nContent-Disposition: form-data; name="x"\r\n\r\ny\r\n--cut--\r\n'
+            requests = [("POST", "/v1/reports", {**headers(f"report-{(*ours, *theirs, 'collect.example').index(host):06}"), **fields}, report()),
+                        ("POST", "/", {"Content-Type": "multipart/form-data; boundary=cut", **fields}, part),
+                        ("POST", "/v1/reports", {"Content-Type": "multipart/form-data; boundary=cut", **fields}, part),
+                        ("PUT", "/v1/sites/b1", {"Telltale-Application": "app", **fields}, sites())]
+            found = []
+            for method, path, more, body in requests:
+                head = "".join(f"{name}: {value}\r\n" for name, value in {"Host": host, "Content-Length": len(body), "Connection": "close", **more}.items())
+                answer = server.raw(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
+                found.append(int(answer[9:12]))
+                if found[-1] == 421:
+                    self.assertIn(b"this server is not called by this name; see --host", answer)
+            return found
+
+        with Server(self.store, "--host", "ops.example") as server:
+            for host in ours:
+                found = statuses(server, host)
+                self.assertEqual((found[0], found[3] in (200, 201)), (200, True), (host, found))
+                self.assertNotIn(421, found, host)
+            before = server.metric("reports_stored_total")
+            for host in theirs:
+                self.assertEqual(statuses(server, host), [421] * 4, host)
+            self.assertEqual((server.metric("reports_stored_total"), server.metric("other_hosts_total")), (before, 4 * len(theirs)))
+            for origin in ("https://evil.example", "null", "http://127.0.0.1:8080"):  # by our address, from a form of a page
+                self.assertEqual(statuses(server, "127.0.0.1:8080", Origin=origin), [403] * 4, origin)
+            self.assertEqual((server.metric("reports_stored_total"), server.metric("pages_total")), (before, 12))
+        tokens = self.file("tokens", "app secret sites\n")
+        with Server(self.store, "--tokens", tokens) as server:
+            found = statuses(server, "collect.example", Authorization="Bearer secret")
+            self.assertNotIn(421, found, "a token protects, whatever the name")
+            found = statuses(server, "collect.example", Authorization="Bearer secret", Origin="https://evil.example")
+            self.assertNotIn(403, found, "a page has no token")
 
     def test_C14_addresses(self):
         def refused(*options):
@@ -346,15 +384,15 @@ class ReliabilityOfRequestsTest(CollectCase):
             old.minimum_version, old.maximum_version = ssl.TLSVersion.TLSv1, ssl.TLSVersion.TLSv1_1
             with self.assertRaises(ssl.SSLError), socket.create_connection(("127.0.0.1", server.port), 30) as plain:
                 old.wrap_socket(plain)
-            self.assertEqual(server.raw(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")[:5] == b"HTTP/", False)
+            self.assertEqual(server.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")[:5] == b"HTTP/", False)
         self.assertEqual(len(stored_in_log(self.store)), 6)
 
     def test_C15_smuggling(self):
         body = report()
         fields = "".join(f"{name}: {value}\r\n" for name, value in headers("smuggle-1").items())
-        start = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields}"
+        start = f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n{fields}"
         length = f"Content-Length: {len(body)}\r\n"
-        inner = f"POST /v1/reports HTTP/1.1\r\nHost: x\r\n{fields.replace('smuggle-1', 'smuggle-2')}{length}\r\n".encode() + body
+        inner = f"POST /v1/reports HTTP/1.1\r\nHost: localhost\r\n{fields.replace('smuggle-1', 'smuggle-2')}{length}\r\n".encode() + body
         chunked = f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n"
         cases = [
             start + length + "Transfer-Encoding: chunked\r\n\r\n", start + "Transfer-Encoding: chunked\r\n" + length + "\r\n",
@@ -369,8 +407,8 @@ class ReliabilityOfRequestsTest(CollectCase):
             start + "X: a\x00b\r\n" + length + "\r\n", start + "X\x00: a\r\n" + length + "\r\n", start + "X y: a\r\n" + length + "\r\n",
             start + ": a\r\n" + length + "\r\n", start + "no colon\r\n" + length + "\r\n", start + "X: a\rb\r\n" + length + "\r\n",
             start.replace("HTTP/1.1", "HTTP/1.0") + "Transfer-Encoding: chunked\r\n\r\n", start.replace("HTTP/1.1", "HTTP/2.0") + length + "\r\n",
-            start.replace("HTTP/1.1", "http/1.1") + length + "\r\n", start.replace("Host: x\r\n", "") + length + "\r\n",
-            start.replace("Host: x\r\n", "Host: x\r\nHost: y\r\n") + length + "\r\n", start.replace("POST ", "POST  ") + length + "\r\n",
+            start.replace("HTTP/1.1", "http/1.1") + length + "\r\n", start.replace("Host: localhost\r\n", "") + length + "\r\n",
+            start.replace("Host: localhost\r\n", "Host: localhost\r\nHost: 127.0.0.1\r\n") + length + "\r\n", start.replace("POST ", "POST  ") + length + "\r\n",
         ]
         bodies = [b"fffffffffffffffff\r\n", b"10000000000000000\r\n", b"-5\r\n", b"0x5\r\n", b"5 \n", b"5\n" + b"abcde", b"5\r\nabcdefg\r\n0\r\n\r\n",
                   b"g\r\n", b"\r\n", b"5;" + b"x" * 100000]

@@ -16,8 +16,8 @@ from study_case import SCHEMES, StudyCase, table, telltale
 STOCK = SOURCE_DIR / "examples/stock/stock.c"
 
 
-def send_study(server, study, application="stock"):
-    """Sends the runs of a study, as `telltale send` would."""
+def send_study(server, study, application="stock", first=0):
+    """Sends the runs of a study, as `telltale send` would. `first` is added to the numbers in their ids."""
     connection = server.connect()
     for row in table(study):
         path = study / "reports" / f"{row['run']}.report"
@@ -27,7 +27,7 @@ def send_study(server, study, application="stock"):
             fields["telltale_status"] = row["status"]
         if row["signal"]:
             fields["telltale_signal"] = row["signal"]
-        status, _, body = server.post(f"run-{int(row['run']):06}", path.read_bytes() if path.exists() else b"", connection=connection, **fields)
+        status, _, body = server.post(f"run-{first + int(row['run']):06}", path.read_bytes() if path.exists() else b"", connection=connection, **fields)
         assert status == 200, body
     connection.close()
 
@@ -73,6 +73,76 @@ class StoreTest(StudyCase):
         for cluster in (*store["clusters"], *study["clusters"]):
             del cluster["first_run"]  # runs of a store are numbered as they arrived
         self.assertEqual(store["clusters"], study["clusters"])
+
+    def digests(self, store):
+        return sorted(path for path in (store / "digests").rglob("*") if path.is_file())
+
+    def copy_of_store(self):
+        store = self.folder / self.id().split(".")[-1]
+        shutil.copytree(self.store, store)
+        shutil.rmtree(store / "digests")
+        (store / "digests").mkdir()
+        return store
+
+    def test_later_isolations_read_digests(self):
+        store = self.copy_of_store()
+        expected = self.isolate(store)["rows"]
+        files = sorted((store / "runs").rglob("*.parquet"))
+        self.assertEqual([path.relative_to(store / "digests").with_suffix("") for path in self.digests(store)],
+                         [path.relative_to(store / "runs").with_suffix("") for path in files])
+        without = {**os.environ, "TELLTALE_DUCKDB": "/nonexistent.so"}  # nothing else can read the files
+        done = subprocess.run([TELLTALE, "isolate", store, "--json"], env=without, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["rows"], expected)
+        # Only the digest of new reports is made.
+        before = {path: path.stat().st_mtime_ns for path in self.digests(store)}
+        with Server(store) as server:
+            send_study(server, self.recorded, first=1000)
+        self.assertEqual(telltale("store", "fold", store).returncode, 0)
+        self.assertEqual(self.isolate(store)["runs"]["failing"], 2 * self.isolate(self.store)["runs"]["failing"])
+        after = {path: path.stat().st_mtime_ns for path in self.digests(store)}
+        self.assertGreater(len(after), len(before))
+        self.assertEqual({path: after[path] for path in before}, before)
+
+    def test_digests_that_are_no_use_are_made_again(self):
+        store = self.copy_of_store()
+        expected = self.isolate(store)["rows"]
+        digest, *_ = self.digests(store)
+        whole = digest.read_bytes()
+        for damaged in (b"", whole[:20], whole[:-1], whole[:100] + bytes([whole[100] ^ 1]) + whole[101:], b"another kind of file"):
+            digest.write_bytes(damaged)
+            self.assertEqual(self.isolate(store)["rows"], expected)
+            self.assertEqual(digest.read_bytes(), whole)
+        # A file with other runs under the same name.
+        (file,) = (store / "runs").rglob("*.parquet")
+        runs = pyarrow().parquet.read_table(file, partitioning=None)
+        pyarrow().parquet.write_table(runs.slice(0, 100), file)
+        labels = runs.slice(0, 100).column("label").to_pylist()
+        answer = self.isolate(store)["runs"]
+        self.assertEqual((answer["failing"], answer["successful"]), (labels.count("failed"), labels.count("passed")))
+        # Where none can be written, or an older version made the store.
+        shutil.rmtree(digest.parents[2])
+        digest.parents[2].write_text("no folder")
+        self.assertEqual(self.isolate(store)["runs"], answer)
+        shutil.rmtree(store / "digests")
+        self.assertEqual(self.isolate(store)["runs"], answer)
+        self.assertFalse((store / "digests").exists())
+
+    def test_digests_do_not_keep_deleted_reports(self):
+        store = self.copy_of_store()
+        before = self.isolate(store)["runs"]
+        self.assertIn(b"run-000003", self.digests(store)[0].read_bytes())
+        self.assertEqual(telltale("store", "delete", store, "--application", "stock", "run-000003").returncode, 0)
+        self.assertEqual(self.digests(store), [])
+        after = self.isolate(store)["runs"]
+        self.assertEqual(after["failing"] + after["successful"], before["failing"] + before["successful"] - 1)
+        self.assertNotIn(b"run-000003", self.digests(store)[0].read_bytes())
+        (file,) = (store / "runs").rglob("*.parquet")
+        file.parent.rename(file.parent.with_name("day=2020-01-01"))
+        digest, *_ = self.digests(store)
+        digest.parent.rename(digest.parent.with_name("day=2020-01-01"))
+        self.assertEqual(telltale("store", "fold", store, "--keep-days", 30).returncode, 0)
+        self.assertEqual(list((store / "digests").iterdir()), [])
 
     def test_other_readers_find_what_was_sent(self):
         rows = {row["id"]: row for row in read_runs(self.store)}

@@ -11,6 +11,7 @@ import xml.etree.ElementTree
 import jsonschema
 
 from core_files import crash
+from program_text import program_text
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, compile_with, other_warnings, run, section
 
 TELLTALE = os.environ["TELLTALE"]
@@ -18,28 +19,7 @@ SCHEMA = json.loads((BINARY_DIR / "schemas/coverage.schema.json").read_text())
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 WALK = PROGRAMS / "recorded_walk.c"
 LINES = {number for number, line in enumerate(WALK.read_text().splitlines(), 1) if line.strip() == "LINE;"}
-SOURCE = """#include <stdio.h>
-#include <stdlib.h>
-static int twice(int x) { return x * 2; }
-int never(int x) {
-  return x + 1;
-}
-__attribute__((noinline)) int f(int a, int b) {
-  int s = 0;
-  for (int i = 0; i < a; i++) {
-    if (i == b)
-      abort();
-    if (i % 3 == 0)
-      s += twice(i);
-    else
-      s -= puts("odd");
-  }
-  if (s > 100000)
-    return never(s);
-  return s;
-}
-int main(int argc, char **argv) { return f(5, argc > 1 ? 4 : 40) & 1; }
-"""
+SOURCE = program_text("csi/cases/calls_and_loop.c")
 
 
 def coverage(core, *words):

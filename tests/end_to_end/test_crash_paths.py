@@ -9,6 +9,7 @@ import stat
 import threading
 import unittest
 
+from program_text import program_text
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 from test_paths import TELLTALE, lines_of, paths, traced_frames
 
@@ -148,19 +149,7 @@ class CrashPaths(SamplerCase):
 
     def test_where_an_inlined_function_stopped(self):
         source = self.path("inlined.c")
-        source.write_text('''static int last(const int *list, int count) {
-  if (count > 3)
-    return *list;
-  return count;
-}
-__attribute__((noinline)) int sum(const int *list, int turns) {
-  int total = 0;
-  for (int i = 0; i < turns; ++i)
-    total += last(list, i);
-  return total;
-}
-int main(int argc, char **argv) { return argv[argc] == 0 ? sum(0, argc + 9) : 0; }
-''')
+        source.write_text(program_text("csi/cases/inlined.c"))
         for level in ("-O1", "-O2"):
             program = build(self.path("inlined"), RELEASES[-1], "--trace=pt.schema", "-silent", level, "-fno-unroll-loops", source)
             self.crash("x", program)
@@ -211,7 +200,7 @@ int main(int argc, char **argv) { return argv[argc] == 0 ? sum(0, argc + 9) : 0;
         library = build(self.path("lib.so"), RELEASES[-1], "--trace=pt.schema", "-silent", "-shared", "-fPIC", SOURCE)
         self.assertFalse("telltale_paths" in run("nm", library).stdout)
         bare = self.path("bare.c")
-        bare.write_text("void _start(void) { for (;;) {} }\n")
+        bare.write_text(program_text("csi/cases/without_libc.c"))
         program = build(self.path("bare"), RELEASES[-1], "--trace=pt.schema", "-silent", "-nostdlib", "-static", bare)
         self.assertFalse("telltale_paths" in run("nm", program).stdout)
 

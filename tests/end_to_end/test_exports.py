@@ -28,7 +28,7 @@ HOSTILE = [
 
 def named_program(folder):
     """A program whose instrumented functions have the hostile names, with ids from 1."""
-    lines = []
+    lines = []  # generated: a function for each name
     for i, name in enumerate(HOSTILE):
         label = "".join(c if 0x20 <= ord(c) < 0x7F and c not in '"\\?' else "".join("\\%03o" % b for b in c.encode())
                         for c in name)
@@ -244,6 +244,15 @@ class Exports(unittest.TestCase):
         self.assertEqual({";".join(frames[i] for i in s): w for s, w in zip(profile["samples"], profile["weights"])},
                          {"#1": 5500, "#1;#2": 4500, "#3": 400})
         self.assertEqual(profile["endValue"] - profile["startValue"], sum(profile["weights"]))
+
+    def test_speedscope_shows_the_widest_callee_first(self):
+        trace = self.folder / "widths.fdr"
+        trace.write_bytes(fdr([("enter", 1, 0), ("enter", 2, 10), ("exit", 2, 10), ("enter", 3, 10), ("exit", 3, 500), ("enter", 4, 10),
+                               ("exit", 4, 90), ("exit", 1, 10)]))
+        scope = json.loads(self.convert("speedscope", trace=trace).read_text())
+        frames = [frame["name"] for frame in scope["shared"]["frames"]]
+        samples = [";".join(frames[i] for i in sample) for sample in scope["profiles"][0]["samples"]]
+        self.assertEqual(samples, ["#1", "#1;#3", "#1;#4", "#1;#2"])
 
     @unittest.skipUnless(shutil.which("npm"), "no npm")
     def test_speedscope_accepts_its_schema(self):

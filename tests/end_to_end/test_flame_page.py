@@ -96,7 +96,7 @@ class FlamePage(unittest.TestCase):
         self.assertEqual(data["compared"], {"before": "small.yaml", "after": "later.yaml"})
         self.assertEqual([tree["title"] for tree in data["trees"]], ["all threads"])
         tree = data["trees"][0]
-        names = ["all" if number < 0 else data["functions"][number][0] for number in tree["function"]]
+        names = ["all" if number < 0 else data["functions"][number]["function"] for number in tree["function"]]
         rows = list(zip(names, tree["before"]["total_ns"], tree["total_ns"], tree["before"]["calls"], tree["calls"]))
         self.assertEqual(rows, [("all", 1500, 1500, 0, 0), ("main", 1500, 1500, 2, 1), ("parse", 600, 1200, 1, 1), ("Lex", 200, 0, 1, 0),
                                 ("emit", 800, 0, 2, 0)])

@@ -10,10 +10,7 @@ import recorded_programs as programs
 from recorded_programs import PROGRAMS, Recorded, calls, expected_calls, info, telltale, top
 
 ODD = (PROGRAMS / "recorders/odd_calls.cc").read_text()
-
-PLUGIN = r"""namespace shop { [[gnu::noinline]] int NAME(int n) { asm volatile(""); return n + 1; } }
-extern "C" int run(int n) { return shop::NAME(n); }
-"""
+PLUGIN = (PROGRAMS / "recorders/cases/plugin.cc").read_text()
 LOADS = (PROGRAMS / "recorders/loads_plugins.cc").read_text()
 
 

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -217,10 +218,16 @@ class IsolateTest(StudyCase):
         self.assertEqual(len(self.isolate(study, "--build", old)["rows"]), 1)
         done = telltale("isolate", study, "--gate", old[:12])
         self.assertEqual(done.returncode, 1, done.stderr)
-        (line,) = done.stderr.splitlines()
-        self.assertRegex(line, r"gate: new predictor: .*(room_left < 0 in audit|used > room in merge_tags)")
+        moved, new_one = sorted(done.stderr.splitlines())
+        self.assertRegex(new_one, r"gate: new predictor: .*(room_left < 0 in audit|used > room in merge_tags)")
+        line, before_at = re.fullmatch(r"telltale: gate: known predictor moved: .* \(stock\.c:(\d+)\), before at line (\d+)", moved).groups()
+        self.assertEqual(int(before_at), int(line) + 2, "the older build has two empty lines in front")
         done = telltale("isolate", study, "--build", old, "--gate", self.studies[1])
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (line,) = done.stderr.splitlines()
+        self.assertIn("known predictor moved", line)
+        done = telltale("isolate", study, "--build", new, "--gate", self.studies[1])
+        self.assertEqual((done.returncode, done.stderr), (0, ""), "no line moved")
         self.assertEqual(telltale("isolate", study, "--gate", "no-such-build").returncode, 2)
 
     def test_timestamps_order_equal_scores(self):

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import unittest
 
+import mono_programs
 from study_case import telltale
 
 
@@ -21,11 +22,18 @@ class IsolateCallsTest(unittest.TestCase):
             f'function-name: "{name}", version: 2 }}\n' for number, name in enumerate(cls.NAMES, 1)) + "...\n")
 
     def write(self, path, calls):
-        """A trace of main that makes these calls, (name, duration in ticks of 1 ns); a crash leaves main open."""
+        """A trace of main that makes these calls, (name, duration in ticks of 1 ns[, callees]); a crash leaves main open. A call
+        without a duration is left by an exception that main catches."""
         events, now = [(1, "enter", 1000)], 2000
-        for name, duration in calls:
+        for name, duration, *callees in calls:
             number = self.NAMES.index(name) + 1
-            events += [(number, "enter", now), (number, "exit", now + duration)]
+            events.append((number, "enter", now))
+            for callee in callees:
+                events += [(self.NAMES.index(callee) + 1, kind, now + 1) for kind in ("enter", "exit")]
+            if duration is None:
+                events.append((1, "exit", now + 5))
+                break
+            events.append((number, "exit", now + duration))
             now += duration + 10
         path.parent.mkdir(exist_ok=True)
         path.write_text("---\nheader:\n  version: 5\n  type: 1\n  constant-tsc: true\n  nonstop-tsc: true\n  cycle-frequency: 1000000000\n"
@@ -59,6 +67,29 @@ class IsolateCallsTest(unittest.TestCase):
         document = self.isolate("slow", [(i % 5 == 0, [("always", 5), ("slow", 900 + i if i % 5 == 0 else 100 + i)]) for i in range(50)])
         (row,) = document["rows"]
         self.assertEqual((row["predicate"], row["scheme"]), ("a call of slow took longer than 149 ns", "call-times"))
+
+    def test_a_caller_that_separates(self):
+        document = self.isolate("edge", [(i % 4 == 0, [("always", 9, *["rare"] * (i % 4 != 0)), ("work", 9, *["rare"] * (i % 4 == 0))]) for i in range(40)])
+        (row,) = document["rows"]
+        self.assertEqual((row["predicate"], row["scheme"], row["function"]), ("always did not call rare", "call-edges", "always"))
+        self.assertEqual([same["predicate"] for same in row["same"]], ["work called rare"])
+        self.assertEqual([row[key] for key in ("true_in_failing", "true_in_successful", "observed_in_failing", "observed_in_successful")], [10, 0, 10, 30])
+
+    def test_a_call_that_an_exception_left(self):
+        document = self.isolate("left", [(i % 4 == 0, [("always", 9), ("work", None if i % 4 == 0 else 9)]) for i in range(40)])
+        self.assertIn("a call of work was left by an exception or longjmp", [row["predicate"] for row in document["rows"] + document["rows"][0]["same"]])
+
+    @unittest.skipUnless(mono_programs.HAVE_MONO, "mono, mcs and mprof-report are not installed")
+    def test_an_exception_that_only_failing_runs_throw(self):
+        for number in range(8):
+            folder = self.folder / ("thrown-failed" if number < 4 else "thrown-passed")
+            folder.mkdir(exist_ok=True)
+            mono_programs.record(folder / f"{number}.mlpd", "nodefaults,exception,gcalloc", "throwing", ["1"] if number < 4 else [])
+        done = telltale("isolate", "--failed", self.folder / "thrown-failed", "--passed", self.folder / "thrown-passed", "--all", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        found = {row["predicate"]: (row["scheme"], row["true_in_failing"], row["true_in_successful"]) for row in json.loads(done.stdout)["rows"]}
+        self.assertEqual(found["Torn was thrown"], ("exceptions", 4, 0))
+        self.assertEqual(found["System.ArgumentException was not thrown"], ("exceptions", 4, 0))
 
     def test_recordings_that_cannot_be_read_are_counted(self):
         runs = [(i % 2 == 0, [("rare", 5)] * (i % 2 == 0)) for i in range(20)]

@@ -3,23 +3,12 @@ import json
 import re
 import unittest
 
+from program_text import program_text
 from sampler_programs import RELEASES, build
 from study_case import SCHEMES, StudyCase, table, telltale
 
 # Each tenth run sleeps in one place; each seventh aborts.
-PROGRAM = r"""
-#include <stdlib.h>
-#include <unistd.h>
-static int waits(int n) { return n % 10 == 0; }
-int main(int argc, char **argv) {
-  int n = atoi(argv[1]);
-  int odd = n % 2;
-  if (odd) n += 2 * odd - 2;
-  if (waits(n)) usleep(300000);
-  if (n % 7 == 0) abort();
-  return 3;
-}
-"""
+PROGRAM = program_text("study/cases/waiting.c")
 
 
 class IsolateLabelsTest(StudyCase):
@@ -70,9 +59,7 @@ class IsolateLabelsTest(StudyCase):
     def test_a_combination_predicts_what_no_part_does(self):
         # Fails if both of two independent branches are taken.
         source = self.folder / "both.c"
-        source.write_text("#include <stdlib.h>\nint main(int argc, char **argv) {\n  int n = atoi(argv[1]), found = 0;\n"
-                          "  if (n % 3 == 0) found += 1;\n  if (n % 4 == 0) found += 2;\n"
-                          "  char *end[2] = {argv[0], 0};\n  return *end[found / 3];\n}\n")
+        source.write_text(program_text("study/cases/both.c"))
         program = build(self.folder / "both", RELEASES[-1], "-O1", "-fsampler-scheme=branches", source)
         study = self.study("both")
         telltale("run", "-q", "--study", study, "--times", 120, "--label", 'test -n "$TELLTALE_STATUS" && test $((TELLTALE_RUN % 12)) != 0',

@@ -6,6 +6,7 @@ import shutil
 import unittest
 
 from path_sections import Records, parse_entries
+from program_text import program_text
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, compile_with, other_warnings, run, section
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
@@ -112,7 +113,7 @@ class Builds(SamplerCase):
 
     def test_other_targets(self):
         source = self.path("loop.c")
-        source.write_text("int f(int n) { int s = 0; while (n-- > 0) if (n & 1) s += n; return s; }\n")
+        source.write_text(program_text("csi/cases/loop.c"))
         for target in ("-m32", "--target=aarch64-linux-gnu", "--target=armv7-linux-gnueabihf", "--target=riscv64-linux-gnu"):
             for level in ("-O0", "-O2"):
                 done = compile_with(RELEASES[-1], target, "--trace=pt.schema", level, "-c", source, "-o", self.path("loop.o"))
@@ -185,6 +186,15 @@ class Builds(SamplerCase):
                         self.assertTrue(ring.endswith("-1"), ring)
                         self.assertIn(int(values[1]), range(10))
                         self.assertIn(int(values[2]), range(100))
+
+    def test_functions_without_loops_have_a_ring_for_readers_of_the_old_names_only(self):
+        for release in RELEASES:
+            for words, wanted in ((("-ftrace-legacy-names",), ({"10"}, False)), ((), ({"0", "10"}, True))):
+                with self.subTest(release=release, words=words):
+                    _, records = self.look_at(self.trace(release, "-O2", *words, PROGRAMS / "control_flow.c"))
+                    rows = [row for _, rows in records.functions.values() for row in rows]
+                    rings = {row[1] for row in rows if row[0] == "ring"}
+                    self.assertEqual((rings, ["flag", "late"] in [list(row[:2]) for row in rows]), wanted)
 
     def test_together_with_the_sampler(self):
         for release in RELEASES:

@@ -46,6 +46,7 @@ class PathPages(SamplerCase):
         page = self.page("paths", "--program", self.crash("pt.schema"))
         chosen = ("eval", "[document.querySelector('output.step').value, document.querySelector('.source-line.chosen code').textContent.trim()]")
         frames = ("eval", "[...document.querySelectorAll('[data-choice=Frame] option')].map(o => o.textContent.replace(/thread \\d+ /, ''))")
+        self.assertRegex(page.read_text(), r'\["threads","1"\],\["frames","[2-9]"\]')
         answers = [a for a in self.drive(page, frames, chosen, ("press", "u"), chosen, ("press", "Home"), chosen, ("press", "ArrowRight"), chosen,
                                          ("eval", "document.querySelector('.details .facts dd').textContent")) if a is not None]
         here = line("end(how, value);")

@@ -112,7 +112,7 @@ class PathSources(SamplerCase):
             self.assertEqual(done.stderr.count("\n"), 1)
         done = run(TELLTALE, "paths")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("give a core file, or a process with --pid", done.stderr)
+        self.assertIn("give a core file, a process with --pid, or --coredump last", done.stderr)
         self.assertEqual(run(TELLTALE, "paths", "--pid", os.getpid(), "core").returncode, 2)
         # One that a debugger has stopped already.
         with Waiting(build(self.path("waiting"), RELEASES[0], "-g", "-O0", "-pthread", WAITING, cxx=True)) as process:

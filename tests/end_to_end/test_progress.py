@@ -2,8 +2,11 @@
 import os
 import pathlib
 import pty
+import re
+import select
 import subprocess
 import tempfile
+import time
 import unittest
 
 import recorded_programs as programs
@@ -54,6 +57,80 @@ class Progress(unittest.TestCase):
         done = subprocess.run([programs.TELLTALE, "top", self.file], capture_output=True, text=True, timeout=60,
                               env=dict(os.environ, TELLTALE_PROGRESS_MS="0"))
         self.assertEqual(done.stderr, "")
+
+
+class RunProgress(unittest.TestCase):
+    """`telltale run`. No test depends on how fast anything is: where no line is expected, there was time for many."""
+    LINE = re.compile(rb"recording: \d+ s, [\d.]+ (bytes|KiB|MiB)\x1b\[K\r")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.program = programs.build("g++", *programs.CALL_FLAGS, source=(programs.PROGRAMS / "recorders/waits_for_input.cc").read_text())
+
+    def start(self, *options, output_too=False):
+        """Starts a recording with a terminal at standard error; its input stays open."""
+        self.terminal, theirs = pty.openpty()
+        self.addCleanup(os.close, self.terminal)
+        out = theirs if output_too else subprocess.DEVNULL
+        self.place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        process = subprocess.Popen([programs.TELLTALE, "run", *options, "--", self.program], cwd=self.place, stdin=subprocess.PIPE,
+                                   stdout=out, stderr=theirs, env=dict(os.environ, TELLTALE_PROGRESS_MS="0"))
+        os.close(theirs)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.stdin.close)
+        return process
+
+    def read(self, until=None):
+        """What the terminal got: up to a pattern, or to the end."""
+        text = b""
+        while until is None or not re.search(until, text):
+            self.assertTrue(select.select([self.terminal], [], [], 60)[0], text)
+            try:
+                block = os.read(self.terminal, 4096)
+            except OSError:  # the other end is closed
+                block = b""
+            if not block:
+                self.assertIsNone(until, text)
+                break
+            text += block
+        return text
+
+    def test_the_line_comes_and_goes(self):
+        process = self.start()
+        process.stdin.write(b"x")
+        process.stdin.flush()
+        # The line says 0 bytes until the recording begins.
+        before = self.read(rb"recording: \d+ s, [\d.]+ KiB\x1b\[K\r")
+        self.assertRegex(before, self.LINE)
+        process.stdin.close()
+        after = self.read()
+        self.assertRegex(self.LINE.sub(b"", after), rb"^\x1b\[Ktelltale: recorded ")
+        self.assertEqual(process.wait(), 1)
+
+    def none_is_shown(self, process):
+        time.sleep(0.3)
+        # Without a call there would be no recording.
+        process.stdin.write(b"x")
+        process.stdin.close()
+        text = self.read()
+        process.wait()
+        return text
+
+    def test_quiet(self):
+        self.assertEqual(self.none_is_shown(self.start("-q")), b"")
+
+    def test_a_program_that_may_write_to_the_same_terminal(self):
+        text = self.none_is_shown(self.start(output_too=True))
+        self.assertNotRegex(text, self.LINE)
+        self.assertIn(b"telltale: recorded ", text)
+
+    def test_no_terminal(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        with subprocess.Popen([programs.TELLTALE, "run", "--", self.program], cwd=place, stdin=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=dict(os.environ, TELLTALE_PROGRESS_MS="0")) as process:
+            time.sleep(0.3)
+            _, errors = process.communicate()
+        self.assertNotIn(b"recording:", errors)
 
 
 if __name__ == "__main__":

@@ -13,21 +13,14 @@ import termios
 import time
 import unittest
 
+from program_text import program_text
 import recorded_programs
 from json_schemas import validator
 
 TELLTALE = os.environ["TELLTALE"]
 ORDERS = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples", "orders")
 RECORDING = [os.path.join(ORDERS, "orders.yaml"), "--program", os.path.join(ORDERS, "orders-map.yaml")]
-TEMPLATES = r"""
-#include <concepts>
-#include <map>
-#include <string>
-#include <vector>
-template <std::integral T> [[gnu::noinline]] T twice(T n) { asm volatile("" : "+r"(n)); return n * 2; }
-[[gnu::noinline]] size_t load(const std::string& key, std::map<std::string, std::vector<std::string>>& all) { asm volatile(""); return all[key].size(); }
-int main() { std::map<std::string, std::vector<std::string>> all; return static_cast<int>(load("a", all)) + twice(0); }
-"""
+TEMPLATES = program_text("recorders/cases/templates.cc")
 
 
 def run(*words, status=0):

@@ -182,13 +182,13 @@ class JsonEverywhereTest(unittest.TestCase):
     def test_flame_data_is_the_pages_data(self):
         path = GOLDEN / "calls.fdr"
         data = json.loads(telltale("flame", path, "--json", "-o", "-").stdout)
-        self.assertEqual(set(data), {"title", "units", "facts", "trees", "functions"})
+        self.assertEqual(set(data), {"telltale", "schema", "recording", "title", "units", "facts", "trees", "functions", "problems"})
         graph = json.loads(telltale("graph", "--json", path).stdout)["functions"]
         tree = data["trees"][0]
         calls = {}
         for function, count in zip(tree["function"], tree["calls"]):
             if function >= 0:
-                name = data["functions"][function][0]
+                name = data["functions"][function]["function"]
                 calls[name] = calls.get(name, 0) + count
         self.assertEqual(calls, {row["function"]: row["calls"] for row in graph})
         with tempfile.TemporaryDirectory() as folder:

@@ -4,14 +4,11 @@ import pathlib
 import tempfile
 import unittest
 
+from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import calls, telltale
 
-WORK = """
-#include <stdlib.h>
-int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
-int main(int argc, char** argv) { return work(atoi(argv[1])) < 0; }
-"""
+WORK = program_text("recorders/cases/work_of.c")
 
 
 class Folder(unittest.TestCase):

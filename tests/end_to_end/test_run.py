@@ -10,22 +10,14 @@ import tempfile
 import time
 import unittest
 
+from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import Recorded, calls, expected_calls, info, telltale, top
 
-SHARED = r"""
-namespace shop { [[gnu::noinline, gnu::visibility("default")]] int ship(int n) { asm volatile(""); return n + 1; } }
-"""
-USES_SHARED = r"""
-namespace shop { int ship(int n); [[gnu::noinline]] int pack(int n) { return ship(n) + ship(n + 1); } }
-int main() { int sum = 0; for (int i = 0; i < 5; ++i) sum += shop::pack(i); return sum == 0; }
-"""
+SHARED = program_text("recorders/cases/shared_shop.cc")
+USES_SHARED = program_text("recorders/cases/uses_shared_shop.cc")
 
-CHECKPOINTS = r"""
-#include <telltale/stacktrack.hpp>
-static int price(int n) { TELLTALE_FUNCTION(); TELLTALE_VALUE("n", n); return n * 3; }
-int main() { TELLTALE_FUNCTION(); int sum = 0; for (int i = 0; i < 4; ++i) sum += price(i); return sum == 18 ? 0 : 1; }
-"""
+CHECKPOINTS = program_text("recorders/cases/checkpoints.cc")
 
 
 def checkpoints():

@@ -7,17 +7,11 @@ import sys
 import tempfile
 import unittest
 
+from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import Recorded, calls, telltale
 
-WORK = """
-#include <stdio.h>
-int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
-int main(int argc, char** argv) {
-  if (argc > 1) fclose(fopen(argv[1], "w"));
-  return work(5) != 5;
-}
-"""
+WORK = program_text("recorders/cases/work_and_file.c")
 # Values that the XRay recorder takes, and others.
 GOOD = ["mode=ring", "size=1", "size=500k", "size=64M", "size=1g", "buffer=4K", "buffer=16M", "version=1", "clock=auto",
         "clock=tsc", "clock=monotonic", "clock=sparse", "clock=sparse:255", "depth=1", "min=0", "min=500ns", "min=3600s",
@@ -85,14 +79,12 @@ class Refusals(unittest.TestCase):
         self.assertIn("no snapshot was asked for: it is written when the program gets SIGUSR2",
                       said(self.program, options=["--mode", "snapshot"]))
         self.assertIn("gets SIGHUP", said(self.program, options=["--mode", "snapshot", "--signal", "HUP"]))
-        uncalled = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source="""
-            int never(void) { return 1; }
-            __attribute__((no_instrument_function)) int main(void) { return 0; }""")
+        uncalled = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=program_text("recorders/cases/uncalled.c"))
         self.assertIn("none of the functions that can be watched was called", said(uncalled))
 
     @unittest.skipUnless(programs.CLANG, "needs clang")
     def test_below_clangs_threshold(self):
-        small = programs.build(programs.CLANG, "-fxray-instrument", source="int main() { return 0; }")
+        small = programs.build(programs.CLANG, "-fxray-instrument", source=program_text("sampler/cases/empty_main.c"))
         self.assertIn("-fxray-instruction-threshold=1", Recorded(small).done.stderr)
 
     def test_what_launchers_start_is_recorded(self):

@@ -6,14 +6,11 @@ import subprocess
 import tempfile
 import unittest
 
+from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import Recorded, info, telltale
 
-FIB = """
-#include <stdlib.h>
-__attribute__((noinline)) long fib(long n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-int main(int argc, char** argv) { return fib(atoi(argv[1])) < 0; }
-"""
+FIB = program_text("recorders/cases/fib.cc")
 
 
 class Volume(unittest.TestCase):

@@ -2,6 +2,7 @@
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import ALL, CONCURRENT, PROGRAMS, RELEASES, SamplerCase, build, resolved, run, samples
 
 EVERYTHING = (*ALL, *CONCURRENT)
@@ -127,8 +128,7 @@ class Assignments(Case):
 
     def test_sites(self):
         source = self.folder / "a.c"
-        source.write_text("struct s { int n; unsigned b : 2; } s[2];\nint g;\nint main(void) {\n  struct s *p = s;\n"
-                          "  int a[2] = {1, 2};\n  p->n += 5;\n  p++->n--;\n  a[1] *= 4;\n  p->b++;\n  return g++;\n}\n")
+        source.write_text(program_text("sampler/cases/members.c"))
         program = build(self.folder / "p", RELEASES[-1], "-fno-sample", *REACHING, "-fsampler-scheme=bounds", source)
         rows = [line.split("\t")[1:] for line in self.lines(program)]
         self.assertEqual([row[3:] for row in rows if row[3] not in ("p", "p++")],
@@ -142,6 +142,7 @@ class LargeFunctions(Case):
 
     def test_accesses(self):
         """One function with 120 accesses, and the same statements in functions of 15."""
+        # Generated: the same statements, split into functions of two sizes.
         statements = [f"  shared[{i % 7}] = shared[{i % 5}] + {i};\n" for i in range(60)]
         for release in RELEASES:
             seen = []
@@ -159,6 +160,7 @@ class LargeFunctions(Case):
 
     def test_comparisons(self):
         """Each of 4,200 comparisons in a function compares with the variables' values at that line."""
+        # Generated: 210 assignments.
         names = [f"v{i}" for i in range(20)]
         lines = ["int main(int argc, char **argv) {", "  long " + ", ".join(f"{name} = argc" for name in names) + ";"]
         before = {}

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import (ALL, CONCURRENT, PLUGINS, PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run,
                               samples, section, site_tables, tables)
 
@@ -62,7 +63,7 @@ class Language(SamplerCase):
 
     def test_globals_that_do_not_exist(self):
         source = self.path("a.c")
-        source.write_text("extern int nowhere;\nint main(void) { int x = 1; return x - 1; }\n")
+        source.write_text(program_text("sampler/cases/nowhere.c"))
         program = build(self.path("p"), NEWEST, "-O2", "-fno-sample", "-fsampler-scheme=scalar-pairs", source)
         self.assertEqual(self.run_reported(program).returncode, 0)
         rows = [line.split("\t")[7:] for line in resolved(self.report, program)]
@@ -91,11 +92,7 @@ class Language(SamplerCase):
 
     def test_what_a_child_compares_is_its_own(self):
         source = self.path("a.c")
-        source.write_text("#include <sys/wait.h>\n#include <unistd.h>\nvolatile int sink;\n"
-                          "void pass(int times) {\n  int other = 3;\n  for (int i = 0; i < times; i++) {\n    int value = i;\n"
-                          "    sink = value + other;\n  }\n}\n"
-                          "int main(void) {\n  pass(5);\n  if (fork() == 0) {\n    pass(3);\n    return 0;\n  }\n"
-                          "  wait(0);\n  pass(300);\n  return 0;\n}\n")
+        source.write_text(program_text("sampler/cases/child_compares.c"))
         for words in (("-fno-sample",), ("-O2",)):
             program = build(self.path("p"), NEWEST, *words, "-fsampler-scheme=scalar-pairs", source)
             for report in self.folder.glob("of.*"):
@@ -109,7 +106,7 @@ class Language(SamplerCase):
 
     def test_compared_constants_are_those_of_the_unit(self):
         source = self.path("a.c")
-        source.write_text("int main(void) { int x = 7; unsigned y = 3; if (x > 32) return 1; return (int)y - 3; }\n")
+        source.write_text(program_text("sampler/cases/constants.c"))
         program = build(self.path("p"), NEWEST, "-fno-sample", "-fcompare-constants", "-fsampler-scheme=scalar-pairs",
                         source)
         self.run_reported(program)
@@ -120,11 +117,7 @@ class Language(SamplerCase):
 
     def test_functions_that_nobody_calls(self):
         source = self.path("a.c")
-        source.write_text("static int odd(int n);\nstatic int even(int n) { return n == 0 ? 1 : odd(n - 1); }\n"
-                          "static int odd(int n) { return n == 0 ? 0 : even(n - 1); }\n"
-                          "static int sum(int n) {\n  int all = 0;\n  while (n-- > 0)\n    if (n & 1) all += n;\n  return all;\n}\n"
-                          "static int same(int n) { return n; }\n"
-                          "int main(void) {\n  (void)even;\n  (void)sum;\n  (void)same;\n  return 0;\n}\n")
+        source.write_text(program_text("sampler/cases/uncalled.c"))
         for release in RELEASES:
             for level in ("-O0", "-O1", "-O2"):
                 for scheme in ("branches", "function-entries"):
@@ -136,9 +129,7 @@ class Language(SamplerCase):
 
     def test_filters_and_pragmas(self):
         source = self.path("a.c")
-        source.write_text('#pragma sampler_exclude_function("quiet")\nint quiet(int n) { return n ? 1 : 2; }\n'
-                          "int loud(int n) { return n ? 1 : 2; }\nint main(void) {\n  if (quiet(1))\n    return 0;\n"
-                          "  return loud(1) ? 3 : 4;\n}\n")
+        source.write_text(program_text("sampler/cases/excluded.c"))
 
         def sites(*flags):
             table = build(self.path("a.o"), NEWEST, "-c", "-fsampler-scheme=branches", *flags, source)
@@ -195,17 +186,7 @@ class Sampling(SamplerCase):
 
     def test_inline_functions_of_several_units(self):
         """The linker keeps one unit's copy; where another unit's was inlined, its data must still exist."""
-        self.path("count.h").write_text("inline int count(int n) {\n  int found = 0;\n  while (n > 0) {\n    found += n & 1;\n"
-                                        "    n >>= 1;\n  }\n  return found;\n}\n"
-                                        "inline bool same(int a, int b) {\n  if (a == b) return true;\n  return a % 7 == b % 7;\n}\n")
-        sources = []
-        for name, body in (("a", "int (*taken())(int) { return count; }\nint of_a(int n) { return count(n) + same(n, 9); }\n"),
-                           ("b", "int (*taken())(int);\nint of_a(int n);\n"
-                                 "__attribute__((no_instrument_function, noinline)) int alone(int n) { return same(9, n); }\nint main() {\n  int sum = 0;\n"
-                                 "  for (int i = 0; i < 9000; i++) sum += of_a(i) - taken()(i) + (count(i) > 4) - alone(i);\n"
-                                 "  return taken() != count || sum < 1000;\n}\n")):
-            sources.append(self.path(f"{name}.cc"))
-            sources[-1].write_text('#include "count.h"\n' + body)
+        sources = [PROGRAMS / "cases" / name for name in ("count_a.cc", "count_b.cc")]
         for release in RELEASES:
             for level in ("-O0", "-O2"):
                 for words in ((), ("-fno-inline",)):
@@ -214,8 +195,7 @@ class Sampling(SamplerCase):
 
     def test_timestamps(self):
         source = self.path("a.c")
-        source.write_text("static int callee(void) { return 1; }\nint never(void) { return 1; }\n"
-                          "int main(void) {\n  callee();\n  callee();\n  callee();\n  return 0;\n}\n")
+        source.write_text(program_text("sampler/cases/timestamps.c"))
         for release in RELEASES:
             program = build(self.path("p"), release, "-fno-sample", "-ftimestamp-first", "-ftimestamp-last",
                             "-fsampler-scheme=function-entries", source)
@@ -314,7 +294,7 @@ class Sections(SamplerCase):
                 objects.append(build(self.path(f"{name}.o"), release, "-c", "-O2", "-ffunction-sections", *BASIC,
                                      PROGRAMS / f"{name}.c"))
             main = self.path("main.c")
-            main.write_text("int module_answer(int); int main(void) { return module_answer(0); }\n")
+            main.write_text(program_text("sampler/cases/calls_module.c"))
             together = build(self.path("both.o"), release, "-r", *objects)
             program = build(self.path("p"), release, "-Wl,--gc-sections", *BASIC, main, together)
             expected = site_tables(*objects)
@@ -395,7 +375,7 @@ class Sections(SamplerCase):
 class Driver(SamplerCase):
     def test_steps_of_a_build(self):
         source = self.path("a.c")
-        source.write_text('#include "a.h"\nint main(int argc, char **argv) { return argc > ZERO && argv ? 0 : 1; }\n')
+        source.write_text(program_text("sampler/cases/includes_a.c"))
         self.path("a.h").write_text("#define ZERO 0\n")
         scheme = "-fsampler-scheme=branches"
         preprocessed = compile_with(NEWEST, scheme, "-E", source)

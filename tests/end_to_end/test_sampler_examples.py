@@ -2,6 +2,7 @@
 behave as the texts describe."""
 import unittest
 
+from program_text import program_text
 from sampler_programs import RELEASES, SamplerCase, build, resolved
 
 REACHING = ("-fassign-across-pointer", "-fassign-into-field", "-fassign-into-index")
@@ -35,14 +36,7 @@ class Examples(SamplerCase):
         self.check("""
 branches 3 main argv[0][0] == 'x' 1 0
 branches 5 main argv[0][0] 0 1
-branches 5 main argc > 9 1 0""", ["branches"], """\
-int main(int argc, char **argv) {
-  int n = 0;
-  if (argv[0][0] == 'x') n = 1;
-  if (argc > 9) n = 2;
-  return argv[0][0] && argc > 9 ? n : 0;
-}
-""".replace("  if (argc > 9) n = 2;\n", "\n"))
+branches 5 main argc > 9 1 0""", ["branches"], program_text("sampler/cases/second_operand.c"))
 
     def test_units_of_one_program(self):
         self.check("""
@@ -50,8 +44,8 @@ branches 2 other value 1 0
 branches 3 main n 0 1
 branches 4 main n 1 0
 returns 3 main other 0 1 0""", ["branches", "returns"], {
-            "a": "int other(int value);\nint main(int n, char **v) {\n  if (n) n = other(0);\n  return n ? 1 : 0;\n}\n",
-            "b": "int other(int value) {\n  while (value) value--;\n  return value;\n}\n"})
+            "a": program_text("sampler/cases/calls_other.c"),
+            "b": program_text("sampler/cases/other.c")})
 
     def test_function_entries_and_returns(self):
         self.check("""
@@ -61,88 +55,32 @@ function-entries 3 main 1
 returns 4 main five 0 0 1
 returns 5 main five 0 0 1
 returns 5 main less 1 0 0
-returns 5 main strlen 0 1 0""".replace("\nreturns 5 main strlen 0 1 0", ""), ["function-entries", "returns"], """\
-int five(void) { return 5; }
-int less(int n) { return -n; }
-int main(void) {
-  int x = five();
-  return five() + less(x) + x - 5;
-}
-""")
+""".rstrip(), ["function-entries", "returns"], program_text("sampler/cases/entries_and_returns.c"))
 
     def test_all_float_kinds(self):
         """As often as their place implies."""
         self.check("""
-float-kinds 6 main kept global direct 1 2 3 4 5 6 7 8 9""", ["float-kinds"], """\
-static double kept;
-static double all[] = {-1 / 0.0, -2, -4e-320, -0.0, 0 / 0.0, 0.0, 4e-320, 2, 1 / 0.0};
-int main(void) {
-  for (int i = 0; i < 9; i++) {
-    for (int j = 0; j <= i; j++) {
-      kept = all[i];
-    }
-  }
-  return 0;
-}
-""")
+float-kinds 6 main kept global direct 1 2 3 4 5 6 7 8 9""", ["float-kinds"], program_text("sampler/cases/float_kinds.c"))
 
     def test_bounds_of_an_enumeration(self):
         self.check("""
 bounds 4 assign *holder mem direct 2 3
 bounds 7 main channel local direct 1 1
-bounds 8 main other local direct 0 0""", ["bounds"], """\
-enum channel { RED, GREEN, BLUE, ALPHA };
-enum channel where;
-void assign(enum channel *holder, enum channel value) {
-  *holder = value;
-}
-int main(void) {
-  enum channel channel = GREEN;
-  enum channel other = RED;
-  assign(&other, BLUE);
-  assign(&other, ALPHA);
-  return channel == GREEN ? 0 : 1;
-}
-""", "-fassign-across-pointer")
+bounds 8 main other local direct 0 0""", ["bounds"], program_text("sampler/cases/bounds.c"), "-fassign-across-pointer")
 
     def test_every_place_of_a_left_side(self):
         """local, global and mem; direct, field and index."""
-        source = """\
-struct pair { int one; %(number)s many; %(number)s room[2]; };
-struct pair shared;
-%(number)s shared_many[2];
-%(number)s shared_one;
-void f(struct pair *p, %(number)s *q) {
-  struct pair local;
-  %(number)s array[2];
-  %(number)s plain;
-  plain = 1;
-  local.many = 2;
-  array[1] = 3;
-  shared_one = 4;
-  shared.many = 5;
-  shared_many[1] = 6;
-  *q = 7;
-  p->many = 8;
-  p->room[1] = 9;
-  q[1] = 10;
-}
-int main(void) {
-  %(number)s room[2];
-  f(&shared, room);
-  return 0;
-}
-"""
+        source = program_text("sampler/cases/left_sides.c")
         places = [("plain", "local direct"), ("local.many", "local field"), ("array[1]", "local index"), ("shared_one", "global direct"),
                   ("shared.many", "global field"), ("shared_many[1]", "global index"), ("*q", "mem direct"), ("p->many", "mem field"),
                   ("p->room[1]", "mem index"),
                   ("q[1]", "mem direct")]  # the same as *(q + 1)
         self.check("\n".join(f"bounds {line} f {name} {place} {line - 8} {line - 8}" for line, (name, place) in enumerate(places, 9)),
-                   ["bounds"], source % {"number": "int"}, *REACHING)
+                   ["bounds"], source, "-DNUMBER=int", *REACHING)
         self.check("\n".join(f"float-kinds {line} f {name} {place} 0 0 0 0 0 0 0 1 0" for line, (name, place) in enumerate(places, 9)),
-                   ["float-kinds"], source % {"number": "float"}, *REACHING)
+                   ["float-kinds"], source, "-DNUMBER=float", *REACHING)
         for cxx in (False, True):
-            rows = self.rows(["scalar-pairs"], source % {"number": "int"}, "-fno-sample", *REACHING, cxx=cxx)
+            rows = self.rows(["scalar-pairs"], source, "-DNUMBER=int", "-fno-sample", *REACHING, cxx=cxx)
             for line, (name, place) in enumerate(places, 9):
                 self.assertIn(f"scalar-pairs {line} f {name} {place} 0LL const 0 0 1", rows)
 
@@ -155,38 +93,12 @@ scalar-pairs 4 incr counter global direct early global 1 0 0
 scalar-pairs 8 decr counter global direct 0LL const 0 1 0
 scalar-pairs 8 decr counter global direct counter global 1 0 0
 scalar-pairs 8 decr counter global direct early global 1 0 0
-scalar-pairs 8 decr counter global direct late global 1 0 0""", ["scalar-pairs"], """\
-int early = 3;
-int counter;
-void incr(void) {
-  counter = counter + 1;
-}
-int late = 9;
-void decr(void) {
-  counter = counter - 1;
-}
-int main(void) {
-  incr();
-  decr();
-  return late - 9 + early - 3;
-}
-""")
+scalar-pairs 8 decr counter global direct late global 1 0 0""", ["scalar-pairs"], program_text("sampler/cases/late_global.c"))
 
     def test_what_may_not_be_set_yet(self):
         """chr is local-uninit the first time and local-init after; a null pointer is compared with the null of its type."""
         for cxx in (False, True):
-            rows = self.rows(["scalar-pairs"], """\
-int main(int argc, char **argv) {
-  int chr;
-  char *at;
-  if (argc > 5) chr = 1;
-  chr = 7;
-  at = 0;
-  at = argv[0];
-  chr = 9;
-  return chr - 9;
-}
-""", "-fno-sample", cxx=cxx)
+            rows = self.rows(["scalar-pairs"], program_text("sampler/cases/not_yet_set.c"), "-fno-sample", cxx=cxx)
             kinds = {(int(row.split()[1]), row.split()[6]): row.split()[7] for row in rows if row.split()[6] == "chr"}
             self.assertEqual(kinds[5, "chr"], "local-uninit")
             self.assertEqual(kinds[8, "chr"], "local-init")
@@ -197,14 +109,7 @@ int main(int argc, char **argv) {
     def test_all_constants_of_a_unit(self):
         self.check("\n".join(f"scalar-pairs {line} main x local direct {n}LL const " + ("1 0 0", "0 1 0", "0 0 1")[(value > n) + (value >= n)]
                              for line, value in ((2, 32), (3, 1900)) for n in (0, 32, 33, 1900)) + """
-scalar-pairs 3 main x local direct x local-init 0 0 1""", ["scalar-pairs"], """\
-int main(void) {
-  int x = 32;
-  x = 1900;
-  if (x == 33) return 1;
-  return 0;
-}
-""".replace("return 1", "return 33"), "-fcompare-constants")
+scalar-pairs 3 main x local direct x local-init 0 0 1""", ["scalar-pairs"], program_text("sampler/cases/unit_constants.c"), "-fcompare-constants")
 
     def test_threads_count_exactly(self):
         """Two threads; nothing is lost."""
@@ -213,22 +118,7 @@ branches 5 odd x % 10 == 0 15300 1700
 branches 6 even y % 5 == 0 9600 2400
 branches 5 odd x < 17000 1 17000
 branches 6 even y < 12000 1 12000
-""", ["branches"], """\
-#include <pthread.h>
-#include <stddef.h>
-static int sum[2];
-/* each in its thread */
-void *odd(void *n) { for (int x = 0; x < 17000; x++) if (x % 10 == 0) sum[0]++; return n; }
-void *even(void *n) { for (int y = 0; y < 12000; y++) if (y % 5 == 0) sum[1]++; return n; }
-int main(void) {
-  pthread_t a, b;
-  pthread_create(&a, NULL, odd, NULL);
-  pthread_create(&b, NULL, even, NULL);
-  pthread_join(a, NULL);
-  pthread_join(b, NULL);
-  return sum[0] - 1700 + sum[1] - 2400;
-}
-""", "-pthread", "-O1")
+""", ["branches"], program_text("sampler/cases/counting_threads.c"), "-pthread", "-O1")
 
     def test_shared_memory(self):
         """data: reads and writes of globals, of pointers' targets, of locals whose address escapes; yields: the
@@ -242,25 +132,12 @@ data 11 main shared read 1
 data 11 main global read 1
 yields 4 f *p = global 0 1
 yields 8 main global = 4 0 1
-yields 9 main shared = 1 0 1""", ["data", "yields"], """\
-int global;
-int own;
-void f(int *p) {
-  *p = global;
-}
-int main(void) {
-  int shared, own = 3;
-  global = 4;
-  shared = 1;
-  f(&shared);
-  return shared - global + own - 3;
-}
-""")
+yields 9 main shared = 1 0 1""", ["data", "yields"], program_text("sampler/cases/shared_memory.c"))
 
     def test_reentries(self):
         self.check("""
 fun-reentries 1 down down 1 3
-fun-reentries 2 main main 1 0""", ["fun-reentries"], "int down(int n) { return n ? down(n - 1) : 0; }\nint main(void) { return down(3); }\n")
+fun-reentries 2 main main 1 0""", ["fun-reentries"], program_text("sampler/cases/reentries.c"))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 import re
 import unittest
 
+from program_text import program_text
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run, samples, section, site_tables
 
 
@@ -9,10 +10,9 @@ class Flags(SamplerCase):
     def test_reset_at_points(self):
         """The first time the statement runs, all counters of all units are reset; later times have no effect."""
         source = self.path("a.c")
-        source.write_text("void step(int);\nint main(void) {\n  int i;\n  for (i = 0; i < 5; i++) {\n    step(i);\n  }\n"
-                          "  return 0;\n}\n")
+        source.write_text(program_text("sampler/cases/calls_step.c"))
         other = self.path("b.c")
-        other.write_text("int count;\nvoid step(int n) {\n  if (n < 3) count++;\n  if (n >= 1)\n    count--;\n}\n")
+        other.write_text(program_text("sampler/cases/step.c"))
         points = self.path("points")
         points.write_text(f"{source} 700\n\n  \n{other} 5\n")
         for release in RELEASES:
@@ -37,7 +37,7 @@ class Flags(SamplerCase):
     def test_implications(self):
         """Each is checked against all values near the constants."""
         source = self.path("a.c")
-        source.write_text("int main(void) { int x = 7; unsigned y = 3; x = -5; return x + 5 + (int)y - 3; }\n")
+        source.write_text(program_text("sampler/cases/implications.c"))
         for release in RELEASES:
             program = build(self.path("a.o"), release, "-c", "-fcompare-constants", "-fsampler-implications",
                             "-fsampler-scheme=scalar-pairs", source)
@@ -81,7 +81,7 @@ class Flags(SamplerCase):
     def test_compare_uninitialized(self):
         """Comparisons with locals that have no assignment yet."""
         source = self.path("a.c")
-        source.write_text("int main(void) { int x; int never; int later; x = 3; later = x; return later - 3 + 0 * sizeof never; }\n")
+        source.write_text(program_text("sampler/cases/no_assignment_yet.c"))
 
         def operands(*words):
             program = build(self.path("a.o"), RELEASES[-1], "-c", "-fsampler-scheme=scalar-pairs", *words, source)
@@ -123,7 +123,7 @@ class Flags(SamplerCase):
     def test_annotated_sites(self):
         """Sites store the counter's number plus their row, and count nothing."""
         source = self.path("a.c")
-        source.write_text("int main(int argc, char **argv) {\n  int n = argc * 2;\n  if (n > 3) n--;\n  if (n > 1) n++;\n  return n != 3;\n}\n")
+        source.write_text(program_text("sampler/cases/annotated.c"))
         for release in RELEASES:
             for words in (("-fno-sample",), ("-fsample",)):
                 flags = ("-O2", *words, "-fannotate-sites", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", source)
@@ -139,8 +139,7 @@ class Flags(SamplerCase):
         source = self.path("a.c")
         source.write_text(MARKED)
         own = self.path("own.c")
-        own.write_text("#include <stdio.h>\nvoid cbi_blastMarker(int site, int outcome) { printf(\"%d %d\\n\", site, outcome); }\n"
-                       "void cbi_blastTerminationMarker(void) { puts(\"end\"); }\n")
+        own.write_text(program_text("sampler/cases/own_markers.c"))
         for release in RELEASES:
             for words in (("-O0", "-fno-sample"), ("-O2",)):
                 program = build(self.path("p"), release, *words, "-fadd-blast-markers", "-fsampler-scheme=branches", source, "-x", "c",
@@ -169,14 +168,7 @@ def graphs(text):
 
 
 POINTERS = (PROGRAMS / "cases/pointers.c").read_text()
-MARKED = """\
-int main(int argc, char **argv) {
-  int i;
-  if (argv[0][0]) argc++;
-  for (i = 0; i < 2; i++) argc--;
-  return 0;
-}
-"""
+MARKED = program_text("sampler/cases/marked.c")
 NORMAL = (PROGRAMS / "cases/gobject_checks.c").read_text()
 NORMAL_TEXTS = {
     ("branches", 10): {"*(*(argv + 0) + 0)"},

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
+from program_text import program_text
 import sampler_programs
 from sampler_programs import RELEASES, run
 
@@ -162,10 +163,7 @@ class SamplerJoined(unittest.TestCase):
         """Not the line, or the function, of the previous instruction: it is not a call."""
         source = self.path("deref.c")
         with open(source, "w") as file:
-            file.write("volatile int sink;\n__attribute__((noinline)) static int second(int *p) {\n  sink = 1;\n  sink = 2;\n  return\n    *p;\n}\n"
-                       "__attribute__((noinline)) static int first(int *p) {\n  return *p;\n}\n"
-                       "int main(int argc, char **argv) {\n  (void)argv;\n  if (argc > 1) return first((int *)(long)(argc - 2)) + sink;\n"
-                       "  return second((int *)(long)(argc - 1)) + sink;\n}\n")
+            file.write(program_text("sampler/cases/deref.c"))
         for release in RELEASES:
             for level in ("-O0", "-O1", "-O2"):
                 program = sampler_programs.build(self.path("deref"), release, "-g", level, "-fno-sample", "-fsampler-scheme=branches", source)
@@ -184,7 +182,7 @@ class SamplerJoined(unittest.TestCase):
         these countdowns observes the same sites."""
         source = self.path("passes.c")
         with open(source, "w") as file:
-            file.write("int x;\nvoid see(int n) {\n  x = n;\n}\nint main(void) { for (int i = 1; i <= 20000; i++) see(i); return 0; }\n")
+            file.write(program_text("sampler/cases/passes.c"))
         for release in RELEASES:
             for sparsity, seed in (("10", "0x123456789abcdef0"), ("37.5", "99887766554433"), ("1", "5"), ("1000", "314159265358979")):
                 environment = {"SAMPLER_SPARSITY": sparsity, "SAMPLER_SEED": seed}

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, run, samples, site_tables
 
 NEWEST = RELEASES[-1] if RELEASES else None
@@ -21,7 +22,7 @@ class Killed(SamplerCase):
         super().setUp()
         self.preload = self.path("die_at_write.so")
         subprocess.run([f"clang-{NEWEST}", "-shared", "-fPIC", "-o", self.preload, PROGRAMS / "die_at_write.c"], check=True)
-        # Each comparison is made once.
+        # Generated: as many globals and assignments as the test asks for. Each comparison is made once.
         sources = []
         for name, count in ASSIGNMENTS.items():
             numbers = "".join(f"static int g{i} = {i};\n" for i in range(GLOBALS[name]))
@@ -30,7 +31,7 @@ class Killed(SamplerCase):
             source.write_text(f"{numbers}int {name}(int n) {{\n  int x;\n{assignments}  return x;\n}}\n")
             sources.append(source)
         main = self.path("main.c")
-        main.write_text("int first(int), second(int), third(int);\nint main(void) { return first(9999) + second(9999) + third(9999) == 0; }\n")
+        main.write_text(program_text("sampler/cases/calls_three.c"))
         self.program = build(self.path("program"), NEWEST, "-fno-sample", "-fsampler-scheme=scalar-pairs", *sources, main)
         self.sites = sum(len(rows) for rows in site_tables(self.program).values())
 

@@ -5,6 +5,7 @@ import re
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, compile_with, run
 
 NEWEST = RELEASES[-1] if RELEASES else ""
@@ -41,7 +42,7 @@ class Options(SamplerCase):
 
     def all_sites(self):
         source = self.path("all.c")
-        source.write_text("int main(void) { return 0; }\n")
+        source.write_text(program_text("sampler/cases/empty_main.c"))
         schemes = re.search(r"(?s)\nSchemes:\n(.*?)\n\n", shown())[1]
         words = [f"-fsampler-scheme={name}" for name in re.findall(r"(?m)^  ([a-z-]+) ", schemes)]
         self.assertEqual(len(words), 14)
@@ -51,7 +52,7 @@ class Options(SamplerCase):
 
     def test_what_help_names_is_taken(self):
         source = self.path("a.c")
-        source.write_text("int main(void) { return 0; }\n")
+        source.write_text(program_text("sampler/cases/empty_main.c"))
         self.path("FILE").write_text("")
         words = [f"-f{switch}{name}" for name in re.findall(r"-f\[no-\](\S+)", shown()) for switch in ("", "no-")]
         words += [f"-f{name}={VALUES[name]}" for name in re.findall(r"(?m)^  -f([a-z-]+)=", shown())]
@@ -92,7 +93,7 @@ class Options(SamplerCase):
 
     def test_values_that_make_no_sense_are_named(self):
         source = self.path("a.c")
-        source.write_text("int main(void) { return 0; }\n")
+        source.write_text(program_text("sampler/cases/empty_main.c"))
         for word in ("-fsampler-runtime=never", "-fsampler-runtime=", "-fsampler-random=", "-fsampler-scheme="):
             done = compile_with(NEWEST, word, "-c", source, "-o", self.path("a.o"))
             self.assertEqual(done.returncode, 1, word)

@@ -1,6 +1,7 @@
 """Calls are counted wherever an expression is allowed: as many returns are observed as the function has entries."""
 import unittest
 
+from program_text import program_text
 from sampler_programs import (ALL, CONCURRENT, PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run,
                               site_tables)
 
@@ -35,8 +36,7 @@ class Places(SamplerCase):
 
     def test_declarations_in_heads_are_covered_if_an_expression_initialises_them(self):
         source = self.path("heads.cc")
-        source.write_text("int f();\nint g(int n) {\n  int sum = 0;\n  for (int i{0}; i < n; ++i) sum += i;\n"
-                          "  for (int j = 0; j < n; ++j) sum += j;\n  if (int k{f()}; k > 3) sum += k;\n  return sum;\n}\n")
+        source.write_text(program_text("sampler/cases/heads.cc"))
         for release in RELEASES:
             with self.subTest(release=release):
                 done = compile_with(release, "-std=c++17", "-fsampler-scheme=coverage", "-c", source, "-o", self.path("heads.o"),

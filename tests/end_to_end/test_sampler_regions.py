@@ -2,6 +2,7 @@
 import pathlib
 import unittest
 
+from program_text import program_text
 from sampler_programs import ALL, CONCURRENT, PROGRAMS, RELEASES, SamplerCase, build, resolved, run, section, site_tables
 
 # Any release's code runs with this one's runtime.
@@ -58,9 +59,7 @@ class Regions(SamplerCase):
     def test_default_arguments_of_others(self):
         """A caller that is not instrumented, and a global's initialiser, count nothing."""
         source = self.path("a.cc")
-        source.write_text("int n = 0;\nint next() { return n += 3; }\nint f(int a = next() > 4 ? 1 : 2) { return a; }\n"
-                          "int at_start = f();\nint quiet() { return f(); }\n"
-                          "int main() { return f() + quiet() + at_start - 4; }\n")
+        source.write_text(program_text("sampler/cases/default_arguments.cc"))
         for release in RELEASES:
             for sampling in ("-fno-sample", "-fsample"):
                 program = build(self.path("p"), release, "-O1", sampling, "-fexclude-function=quiet", "-fsampler-scheme=branches",

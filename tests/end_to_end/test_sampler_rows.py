@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 
+from program_text import program_text
 from sampler_programs import (ALL, BINARY_DIR, CONCURRENT, PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run, samples,
                               section, site_tables)
 
@@ -259,9 +260,9 @@ class Programs(RowCase):
 
     def test_r5_modules_at_the_same_address(self):
         modules = []
-        for name, condition in (("one", "n > 1"), ("other", "n > 2")):
+        for name, limit in (("one", "1"), ("other", "2")):
             source = self.path(f"{name}.c")
-            source.write_text(f"int module_answer(int n) {{\n  if ({condition}) return 1;\n  return 0;\n}}\n")
+            source.write_text(program_text("sampler/cases/answer.c").replace("NAME", "module").replace("LIMIT", limit))
             modules.append(build(self.path(f"{name}.so"), NEWEST, "-fno-sample", "-shared", "-fPIC", "-fsampler-scheme=branches",
                                  source))
         program = self.program(*EXACT)
@@ -311,8 +312,7 @@ class Programs(RowCase):
     def test_r11_before_main_and_after_it(self):
         """Constructors and destructors of static objects are counted, however the runtime is linked, in any order."""
         other = self.path("other.cc")
-        other.write_text("int other(int n) { if (n > 5) return 1; return 0; }\n"
-                         "struct O { O() { other(3); } ~O() { other(7); } } o;\n")
+        other.write_text(program_text("sampler/cases/static_objects.cc"))
         for words in (EXACT, (*EXACT, "-fsampler-runtime=shared"), (*EXACT, "-static")):
             for files in ((HERE, other), (other, HERE)):
                 with self.subTest(words=words):

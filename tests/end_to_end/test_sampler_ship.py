@@ -6,16 +6,12 @@ import shutil
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import BINARY_DIR, PROGRAMS, RELEASES, SamplerCase, build, resolved, run, samples, site_tables
 
 NEWEST = RELEASES[-1] if RELEASES else ""
 COUNTED = ("-fno-sample", "-fsampler-scheme=branches")
-PART = """\
-int NAME_answer(int n) {
-  if (n > LIMIT) return 1;
-  return 0;
-}
-"""
+PART = program_text("sampler/cases/answer.c")
 # Loads each library without exporting its symbols to the next one, calls it, and may unload it.
 HOST = (PROGRAMS / "cases/loads_libraries.c").read_text()
 THREADS = (PROGRAMS / "cases/two_threads.c").read_text()
@@ -34,8 +30,7 @@ class Ship(SamplerCase):
 
     def test_a_program_needs_nothing_of_its_builder_s(self):
         source = self.path("a.c")
-        source.write_text('#include <stdio.h>\nint main(int argc, char **argv) {\n  if (argc > 5) return 1;\n'
-                          '  puts("fine");\n  return 0;\n}\n')
+        source.write_text(program_text("sampler/cases/fine.c"))
         can_hide = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], capture_output=True).returncode == 0
         for release in RELEASES:
             for words in ((), ("-pthread",), ("-static",), ("-static-pie",)):
@@ -52,7 +47,7 @@ class Ship(SamplerCase):
 
     def test_the_shared_runtime_is_there_if_one_asks(self):
         source = self.path("a.c")
-        source.write_text("int main(int argc, char **argv) { if (argc > 5) return 1; return 0; }\n")
+        source.write_text(program_text("sampler/cases/one_branch.c"))
         program = build(self.path("p"), NEWEST, "-fsampler-scheme=branches", "-fsampler-runtime=shared", source)
         self.assertIn("libtelltale_sampler.so", run("readelf", "-d", program).stdout)
         self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
@@ -115,8 +110,7 @@ class Parts(SamplerCase):
         linked = self.part("linked", 1, f"-Wl,--version-script={script}")
         one, two = self.part("one", 3), self.part("two", 7, "-fsampler-runtime=shared")
         main = self.path("main.c")
-        main.write_text("int linked_answer(int); int start(void) __attribute__((constructor));\n"
-                        "int start(void) { int i, n = 0; for (i = 0; i < 4; i++) n += linked_answer(i); return n; }\n")
+        main.write_text(program_text("sampler/cases/linked_start.c"))
         for runtime in ("static", "shared"):
             host = self.host(*COUNTED, f"-fsampler-runtime={runtime}", main, linked, f"-Wl,-rpath,{self.folder}")
             for how in ("stay", "c", "x"):
@@ -132,7 +126,7 @@ class Parts(SamplerCase):
         """A program runs with a library that was rebuilt without the sampler."""
         library = self.part("linked", 1)
         main = self.path("main.c")
-        main.write_text("int linked_answer(int); int main(void) { if (linked_answer(3)) return 0; return 1; }\n")
+        main.write_text(program_text("sampler/cases/linked_main.c"))
         program = build(self.path("p"), NEWEST, *COUNTED, main, library, f"-Wl,-rpath,{self.folder}")
         subprocess.run([f"clang-{NEWEST}", "-shared", "-fPIC", "-o", library, self.path("linked.c")], check=True)
         self.assertEqual(self.run_reported(program).returncode, 0)

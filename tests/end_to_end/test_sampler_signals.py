@@ -6,20 +6,12 @@ import signal
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run
 
 NEWEST = RELEASES[-1] if RELEASES else None
 # Remove the recorders' environment of the same test: no recorder is started here.
-EVENT = """#pragma once
-#include <pthread.h>
-#include <cstdint>
-#include <string>
-inline bool start(const std::string&, bool) { return true; }
-inline void events(int count) {
-  static volatile int sum;
-  for (int i = 0; i < count; ++i) if (i % 2 == 0) sum = sum + i;
-}
-"""
+EVENT = program_text("sampler/cases/event.h")
 QUIET = ("sh", "-c", 'echo 0 > /proc/self/coredump_filter; exec "$@"', "sh")
 
 

@@ -4,6 +4,7 @@ import resource
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with
 
 SCHEMES = ("-fsampler-scheme=branches", "-fsampler-scheme=returns", "-fsampler-scheme=scalar-pairs")
@@ -31,8 +32,7 @@ class Stack(SamplerCase):
     def test_what_is_compared_with_takes_no_frame(self):
         """Frames are the same whether an assignment is compared with four variables or with sixty. (Values that the
         next assignment is compared with, too, may stay in the frame until then.)"""
-        text = ("int step(int);\nint walk(int n) {\n  int sum = step(n);\n  while (sum > 100) sum = step(sum) + walk(n);\n"
-                "  return sum;\n}\nint once(int n) {\n  int got = step(n);\n  return once(got) + got;\n}\n")
+        text = program_text("sampler/cases/frames.c")
         for release in RELEASES:
             for mode, words in MODES.items():
                 sizes = []

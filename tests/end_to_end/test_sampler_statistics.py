@@ -4,6 +4,7 @@ import statistics
 import subprocess
 import unittest
 
+from program_text import program_text
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run, samples, site_tables
 
 NEWEST = RELEASES[-1] if RELEASES else None
@@ -225,7 +226,7 @@ class Countdown(SamplerCase):
         """By function and by node, the most specific line first; 0 is never observed. Every third unit, of sites with
         weights 0, 1, 2, 3 and 4: after an observation the countdown starts anew."""
         source = self.path("a.c")
-        source.write_text("int two(int n) { return n; }\nint main(void) {\n  for (int i = 0; i < 60; i++) { two(i); }\n  return 0;\n}\n")
+        source.write_text(program_text("sampler/cases/scales.c"))
         scales = self.path("scales")
 
         def observed(text, *words):

@@ -3,6 +3,7 @@ import json
 import os
 import unittest
 
+from program_text import program_text
 from sampler_programs import RELEASES, SamplerCase, build, run
 
 NEWEST = RELEASES[-1] if RELEASES else None
@@ -14,9 +15,9 @@ NOTHING = "nothing was observed: a program that samples needs SAMPLER_SPARSITY i
 class Verbose(SamplerCase):
     def program(self, *words):
         source = self.path("one.c")
-        source.write_text("int main(int argc, char **argv) {\n  (void)argv;\n  for (int i = 0; i < 1000; i++)\n    if (i % 3 == argc) argc++;\n  return 0;\n}\n")
+        source.write_text(program_text("sampler/cases/thousand_turns.c"))
         other = self.path("two.c")
-        other.write_text("int two(int n) {\n  if (n) return 1;\n  return 2;\n}\n")
+        other.write_text(program_text("sampler/cases/two.c"))
         return build(self.path("p"), NEWEST, *words, "-fsampler-scheme=branches", source, other)
 
     def said(self, program, **environment):
@@ -62,7 +63,7 @@ class Verbose(SamplerCase):
 
     def test_a_crash_is_told_too(self):
         source = self.path("crash.c")
-        source.write_text("#include <signal.h>\nint main(int argc, char **argv) {\n  (void)argv;\n  if (argc) raise(SIGTERM);\n  return 0;\n}\n")
+        source.write_text(program_text("sampler/cases/raises.c"))
         program = build(self.path("p"), NEWEST, "-fno-sample", "-fsampler-scheme=branches", source)
         done = run(program, env={"SAMPLER_VERBOSE": "1", "SAMPLER_FILE": str(self.report)})
         self.assertIn("sampler: units in the report: 1\n", done.stderr)

@@ -10,6 +10,7 @@ import time
 import unittest
 
 import xray_programs
+from program_text import program_text
 from xray_programs import COMPILERS, CROSS_TARGETS, LINKER, LLVM_XRAY, Workshop, telltale
 
 LINE = re.compile(r"- \{ id: (\d+), address: 0x([0-9A-F]+), function: 0x([0-9A-F]+), kind: ([a-z-]+), "
@@ -233,8 +234,7 @@ class SitesTest(unittest.TestCase):
     def test_hostile_names_stay_text(self):
         evil = '"\\e]0;x\\a</script>,=cmd\\n"'
         source = self.workshop.path / "evil.cc"
-        source.write_text('[[clang::xray_always_instrument]] int evil() asm(' + evil + ');\n'
-                          'int evil() { return 1; }\nint main() { return evil(); }\n')
+        source.write_text(program_text("xray/cases/evil.cc").replace("NAME", evil))
         binary = self.workshop.compile("evil", source="evil.cc")
         name = "\x1b]0;x\a</script>,=cmd\n"
         self.assertIn(name, [f["function"] for f in sites(binary)["functions"]])

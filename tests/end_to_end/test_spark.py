@@ -3,11 +3,14 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from collect_server import Server
+from made_study import COUNTERS, Build, make_study
 from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import SCHEMES, StudyCase, telltale
 from test_collect_store import STOCK, send_study
@@ -28,7 +31,63 @@ def pyspark():
     return folder
 
 
-class SparkTest(StudyCase):
+def spark(store, *words):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pyspark()), str(SOURCE_DIR / "python")]), "PYSPARK_PYTHON": sys.executable}
+    return subprocess.run([sys.executable, "-m", "telltale_spark", store, "--application", "stock", "--master", "local[2]", *words],
+                          env=environment, capture_output=True, text=True, timeout=1500)
+
+
+def isolate(store, *words):
+    """The documents of telltale and of Spark."""
+    done = spark(store, *words)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(telltale("isolate", store, "--application", "stock", "--json", *words).stdout), json.loads(done.stdout)
+
+
+class RowsCase(unittest.TestCase):
+    def check_rows(self, store, *words):
+        expected, found = isolate(store, *words)
+        self.assertEqual(found["runs"], {key: expected["runs"][key] for key in found["runs"]})
+        self.assertGreater(len(expected["rows"]), 1)
+        self.assertEqual(len(found["rows"]), len(expected["rows"]))
+        for own, other in zip(found["rows"], expected["rows"]):
+            for key, value in own.items():
+                if isinstance(value, float):
+                    self.assertTrue(math.isclose(value, other[key], rel_tol=1e-12, abs_tol=1e-15), (key, own, other))
+                else:
+                    self.assertEqual(value, other[key], (key, own, other))
+        return expected["rows"]
+
+
+class SparkBuildsTest(RowsCase):
+    def test_sites_of_several_builds_are_one(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-spark-"))
+        self.addCleanup(shutil.rmtree, folder)
+        builds = [Build("new"), Build("old")]
+        make_study(folder / "study", builds, 120, COUNTERS)
+        with Server(folder / "store") as server:
+            send_study(server, folder / "study")
+            for build in builds:
+                server.request("PUT", f"/v1/sites/{build.build}", build.table().encode(), {"Telltale-Application": "stock"})
+        self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
+        for words in ((), ("--all",)):
+            self.assertTrue(any(row["other_lines"] for row in self.check_rows(folder / "store", *words)))
+
+    def test_a_program_with_bounds_is_refused(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-spark-"))
+        self.addCleanup(shutil.rmtree, folder)
+        build = Build("new")
+        make_study(folder / "study", [build], 4)
+        with Server(folder / "store") as server:
+            send_study(server, folder / "study")
+            server.request("PUT", f"/v1/sites/{build.build}", build.table().encode(), {"Telltale-Application": "stock"})
+        self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
+        done = spark(folder / "store")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("--without-bounds", done.stderr)
+
+
+class SparkTest(StudyCase, RowsCase):
     def test_rows_are_those_of_isolate(self):
         stock = build(self.folder / "stock", RELEASES[-1], "-g", "-O1", "-frelative-paths", "-ftimestamp-first", *SCHEMES,
                       "-fsampler-scheme=function-entries", "-fsampler-scheme=float-kinds", "stock.c", cwd=STOCK.parent)
@@ -42,23 +101,9 @@ class SparkTest(StudyCase):
             server.post("other-001", telltale_application="other")
         self.assertEqual(telltale("store", "sites", store, "--application", "stock", stock).returncode, 0)
         self.assertEqual(telltale("store", "fold", store).returncode, 0)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pyspark()), str(SOURCE_DIR / "python")]), "PYSPARK_PYTHON": sys.executable}
+        (build_id,) = [row["build"] for row in json.loads(telltale("store", "info", store, "--json").stdout)["rows"] if row["runs"] >= 200]
         for words in ((), ("--all",)):
-            (build_id,) = [row["build"] for row in json.loads(telltale("store", "info", store, "--json").stdout)["rows"] if row["runs"] >= 200]
-            expected = json.loads(telltale("isolate", store, "--application", "stock", "--build", build_id, "--json", *words).stdout)
-            done = subprocess.run([sys.executable, "-m", "telltale_spark", store, "--application", "stock", "--build", build_id, "--master", "local[2]", *words],
-                                  env=environment, capture_output=True, text=True, timeout=1500)
-            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
-            found = json.loads(done.stdout)
-            self.assertEqual(found["runs"], {key: expected["runs"][key] for key in found["runs"]})
-            self.assertGreater(len(expected["rows"]), 1)
-            self.assertEqual(len(found["rows"]), len(expected["rows"]))
-            for own, other in zip(found["rows"], expected["rows"]):
-                for key, value in own.items():
-                    if isinstance(value, float):
-                        self.assertTrue(math.isclose(value, other[key], rel_tol=1e-12, abs_tol=1e-15), (key, own, other))
-                    else:
-                        self.assertEqual(value, other[key], (key, own, other))
+            self.check_rows(store, "--build", build_id, *words)
 
 
 if __name__ == "__main__":

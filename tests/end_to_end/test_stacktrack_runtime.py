@@ -81,6 +81,19 @@ class Rows(unittest.TestCase):
                             self.assertEqual(json.loads(checked.stdout)["rows"][0]["violations"], 0, checked.stdout)
                             self.assertEqual(info["records_by_kind"]["HIT"] + sum(map(int, lost)), said["calls"], info["problems"])
 
+    def test_texts_of_the_program_and_of_a_source_file_whose_name_is_too_long(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program, path = os.path.join(folder, "rounds"), os.path.join(folder, "rounds.tlg")
+            subprocess.run(["g++", "-std=c++17", "-O2", "-DSTACKTRACK", f"-I{SOURCE}/include", "-pthread", f"-fmacro-prefix-map={SOURCE}={'n' * 3000}",
+                            "-o", program, f"{SOURCE}/tests/programs/recorders/rounds.cc", f"{BUILD}/runtime/stacktrack/libtelltale_stacktrack.a"],
+                           check=True, timeout=120)
+            run(program, path, "wide")
+            file = stacktrack_file.File(path)
+            texts = [file.texts.get(record.offset) for record in file.records if record.flags & 0xFF == stacktrack_file.PROCINFO]
+            self.assertEqual(set(texts), {os.path.realpath(program)})
+            self.assertEqual(set(file.files.values()), {"n" * 2000})
+            self.assertEqual(file.lost[5], 1)
+
     def test_r1_nothing_unsafe_in_a_crash(self):
         self.each("deaths", "crash_dump", LD_PRELOAD=FORBIDDEN)
 

@@ -108,7 +108,9 @@ class Sweep(unittest.TestCase):
             with self.subTest(recording=name):
                 self.check_recording(Run(program, "calls", 3, 60, options=options).path)
         with self.subTest(recording="events"):
-            self.check_recording(Run(program, "events", options="buffer=4K,size=1M").path)
+            # Nothing protects the size of an event (docs/formats/xray-recorder.md). Without waits, whose records would move the events from
+            # run to run, the flipped bits of sizes leave no record at the end of the payload.
+            self.check_recording(Run(program, "events", options="buffer=4K,size=1M,waits=off").path)
         with self.subTest(recording="snapshot"):
             self.check_recording(Run(program, "die", "abort", options="buffer=4K,size=64K,mode=snapshot", check=False,
                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))).path)

@@ -1,5 +1,6 @@
 """`telltale run --study` and `telltale study`, on a program that fails as it is told."""
 import json
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -174,6 +175,39 @@ class StudyVerbTest(StudyCase):
         self.assertEqual([(row["label"], row["rule"]) for row in table(study)], [("passed", "command"), ("failed", "command")] * 2)
         telltale("study", "relabel", study)
         self.assertEqual([(row["label"], row["rule"]) for row in table(study)], [("failed", "status"), ("passed", "status")] * 2)
+
+    def check(self, study, *words):
+        done = telltale("check", study, "--json", *words)
+        row, = json.loads(done.stdout)["rows"]
+        self.assertEqual(row["valid"], done.returncode == 0)
+        return row, [(pathlib.Path(problem["file"]).name, problem["kind"]) for problem in json.loads(done.stdout)["problems"]]
+
+    def test_check_reads_every_file(self):
+        study = self.study("s")
+        self.record(study, "--times", 6, "--sparsity", 1, mode="signal")
+        row, problems = self.check(study)
+        self.assertEqual((row["file"], row["format"], row["valid"], row["damaged_places"], problems), (str(study), "study", True, 0, []))
+        self.assertEqual(telltale("check", study).stdout, f"{study}: valid study of 6 runs, {row['records']} records\n")
+        (study / "reports/17.report").write_bytes((study / "reports/1.report").read_bytes())
+        (study / "reports/2.report").write_bytes(b"")  # killed
+        row, problems = self.check(study)
+        self.assertEqual((row["valid"], problems), (True, [("17.report", "oddity")]))
+        sites, = (study / "sites").iterdir()
+        whole = {path: path.read_bytes() for path in (study / "reports/1.report", study / "reports/3.report", study / "runs.tsv", study / "stacks.tsv", sites)
+                 if path.exists()}
+        for path, content in whole.items():
+            for damaged in (content[:-9], content.replace(b"\t", b"?"), b"another kind of file\n" + content):
+                path.write_bytes(damaged)
+                done = telltale("check", study)
+                self.assertNotEqual(done.returncode, 0, (path, damaged[:40]))
+                self.assertIn(path.name, done.stdout + done.stderr)
+            path.write_bytes(content)
+        self.assertEqual(self.check(study)[0]["valid"], True)
+        done = telltale("check", study, self.folder / "missing")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("valid study", done.stdout)  # what was read before is not lost
+        self.assertIn("is a study", telltale("info", study).stderr)
+        self.assertIn("is a study", telltale("check", study, "--time", "0-1").stderr)
 
     def test_a_torn_list_of_runs(self):
         study = self.study("s")

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+from program_text import program_text
 from slow_xray import ENTER, EXIT
 from xray_recorder import CLANGS, telltale
 
@@ -83,6 +84,7 @@ class Symbols(unittest.TestCase):
     def test_a_function_behind_the_end_of_a_section_has_its_own_line(self):
         """Functions in sections of their own, of every size modulo 16: some leave no padding."""
         lines = {}
+        # Generated: two functions for each of 16 sizes, with one padding each.
         source = "int shared;\n"
         for size in range(16):
             for name, attribute in (("skips_%d" % size, "never"), ("follows_%d" % size, "always")):
@@ -114,28 +116,22 @@ class Symbols(unittest.TestCase):
                         self.assertEqual(listed.get(name, (path, line)), (path, line))
 
     def test_a_function_ends_where_its_symbol_does(self):
-        program = self.compile("ends", """
-extern "C" {
-int shared;
-__attribute__((section(".apart"), noinline)) void alone() { shared += 1; }
-__attribute__((section(".close"), noinline)) void near_it() { shared += 2; }
-}
-int main() { alone(), near_it(); }
-""", "-g", "-no-pie", "-Wl,--section-start=.apart=0x500000,--section-start=.close=0x500040")
+        program = self.compile("ends", program_text("xray/cases/apart.cc"), "-g", "-no-pie",
+                               "-Wl,--section-start=.apart=0x500000,--section-start=.close=0x500040")
         address, size = self.symbols(program)["alone"]
         told, _ = self.names(program, [address, address + size - 1, address + size, address - 1])
-        self.assertEqual(told[0], ("alone", "ends.cc", 4))
+        self.assertEqual(told[0], ("alone", "ends.cc", 3))
         self.assertEqual(told[1][0], "alone")
         self.assertEqual(told[2], ("@%#x" % (address + size), "", None))
         self.assertEqual(told[3], ("@%#x" % (address - 1), "", None))
 
-    NAMED = 'extern "C" __attribute__((noinline)) void %s() { asm volatile(""); }\nint main() { %s(); }\n'
+    NAMED = program_text("xray/cases/named.cc")
 
     def test_a_debug_file_of_another_build_names_nothing(self):
         """Only the build-id tells two builds of the same layout apart."""
         debug = {}
         for name in ("right", "wrong"):
-            program = self.compile(name, self.NAMED % (name, name), "-g", "-no-pie", "-fxray-instrument",
+            program = self.compile(name, self.NAMED.replace("NAME", name), "-g", "-no-pie", "-fxray-instrument",
                                    "-fxray-instruction-threshold=1", "-Wl,--build-id=sha1")
             debug[name] = os.path.join(self.folder, name + " apart")  # outside the search path
             subprocess.run(["objcopy", "--only-keep-debug", program, debug[name]], check=True)
@@ -150,7 +146,7 @@ int main() { alone(), near_it(); }
         self.assertTrue(called(debug["wrong"]).startswith("@"), called(debug["wrong"]))
 
     def test_without_a_build_id_size_and_time_tell(self):
-        program = self.compile("plain", self.NAMED % ("plainly", "plainly"), "-no-pie", "-Wl,--build-id=none")
+        program = self.compile("plain", self.NAMED.replace("NAME", "plainly"), "-no-pie", "-Wl,--build-id=none")
         status = os.stat(program)
         addresses = [self.symbols(program)["plainly"][0]]
         self.assertEqual(self.names(program, addresses), ([("plainly", "", None)], []))

@@ -104,8 +104,7 @@ class BareDebian(unittest.TestCase):
                              run(TELLTALE, "top", "orders.yaml", "--program", "orders-map.yaml", cwd=ORDERS))
         self.root.install("g++", "pkg-config")
         with self.subTest("telltale records without the development files"):
-            (self.root.path / "tmp" / "work.c").write_text("int work(int n) { return n < 2 ? n : work(n - 1) + work(n - 2); }\n"
-                                                           "int main(void) { return work(10) != 55; }\n")
+            shutil.copy(SOURCE / "tests/programs/recorders/cases/work.c", self.root.path / "tmp")
             self.said("gcc -finstrument-functions work.c -o work && telltale run -q -o work.xray -- ./work")
             self.assertRegex(self.said("telltale top work.xray"), r"(?m)^ *[\d.]+ % +177 .* work$")
         self.root.install(one("telltale-dev_*.deb"))

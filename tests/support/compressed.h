@@ -2,9 +2,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <lz4frame.h>
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace telltale {
@@ -35,6 +39,28 @@ inline std::string zstd(const std::string& plain, int window_log = 0, bool check
   EXPECT_EQ(ZSTD_compressStream2(context, &sink, &source, ZSTD_e_end), 0U);
   ZSTD_freeCCtx(context);
   out.resize(sink.pos);
+  return out;
+}
+
+inline std::string xz(const std::string& plain) {
+  std::string out(lzma_stream_buffer_bound(plain.size()), '\0');
+  size_t used = 0;
+  EXPECT_EQ(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr,
+                                    reinterpret_cast<const uint8_t*>(plain.data()), plain.size(),
+                                    reinterpret_cast<uint8_t*>(out.data()), &used, out.size()),
+            LZMA_OK);
+  out.resize(used);
+  return out;
+}
+
+inline std::string lz4(const std::string& plain) {
+  LZ4F_preferences_t preferences{};
+  preferences.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+  std::string out(LZ4F_compressFrameBound(plain.size(), &preferences), '\0');
+  const size_t used =
+      LZ4F_compressFrame(out.data(), out.size(), plain.data(), plain.size(), &preferences);
+  EXPECT_EQ(LZ4F_isError(used), 0U);
+  out.resize(used);
   return out;
 }
 

@@ -51,6 +51,8 @@ class SideBuilder {
   uint64_t end_monotonic_ns = 0;
   uint64_t user_ns = 0;
   uint64_t system_ns = 0;
+  uint32_t cost_inside = 0;  // thousandths of a tick
+  uint32_t cost_outside = 0;
 
   SideBuilder& object(const Object& object) {
     ByteWriter body(std::endian::little);
@@ -99,7 +101,8 @@ class SideBuilder {
     for (const uint64_t counter : counters) out.write(counter);
     out.write(fault_signal).write(fault_thread).write(fault_time).write(fault_address);
     out.write(end).write(end_status).write(end_monotonic_ns).write(user_ns).write(system_ns);
-    out.zeros(56);
+    out.write(cost_inside).write(cost_outside);
+    out.zeros(48);
     return out.take() + records_;
   }
 

@@ -16,13 +16,15 @@ namespace telltale::testing {
 
 class SimulatedFunction {
  public:
-  explicit SimulatedFunction(const std::vector<FlowBlock>& blocks)
-      : graph_(number_paths(blocks)), out_(graph_.nodes.size()) {
+  explicit SimulatedFunction(const std::vector<FlowBlock>& blocks,
+                             const NumberingOptions& options = {})
+      : graph_(number_paths(blocks, options)), out_(graph_.nodes.size()) {
     for (uint32_t i = 0; i < graph_.edges.size(); ++i) out_[graph_.edges[i].from].push_back(i);
   }
 
   // Loops, irreducible ones among them, switches with shared targets, and several exits.
-  static SimulatedFunction random(std::mt19937_64& random, size_t most_blocks) {
+  static SimulatedFunction random(std::mt19937_64& random, size_t most_blocks,
+                                  const NumberingOptions& options = {}) {
     const size_t count = 2 + random() % (most_blocks - 1);
     std::vector<FlowBlock> blocks(count);
     for (FlowBlock& block : blocks) {
@@ -30,7 +32,7 @@ class SimulatedFunction {
         block.successors.push_back(1 + static_cast<uint32_t>(random() % (count - 1)));
       block.leaves = block.successors.empty();
     }
-    return SimulatedFunction(blocks);
+    return SimulatedFunction(blocks, options);
   }
 
   // As the metadata have it; empty if there are too many paths.

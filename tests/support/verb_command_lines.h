@@ -69,6 +69,7 @@ inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std:
     {"store", "reads folders"},
     {"isolate", "reads folders"},
     {"heapshot", "talks to a running program"},
+    {"control", "talks to a running program"},
     {"find-sampler-info", "looks through a folder for programs"},
     {"precompute", "reads no file"},
     {"sampler", "stands for other verbs"},
@@ -79,8 +80,10 @@ inline constexpr auto kNotTried = std::to_array<std::pair<std::string_view, std:
 inline constexpr auto kOptionsNotTried = std::to_array<std::string_view>({
     "--follow",  // waits for the file to grow
     "--help",
-    "--pid",        // stops a process
-    "--variables",  // excludes a recording
+    "--pid",              // stops a process
+    "--variables",        // excludes a recording
+    "--coredump",         // likewise
+    "--coredump-folder",  // needs that
 });
 
 inline std::vector<std::string> report_names() {

@@ -70,7 +70,7 @@ class Includes(Scratch):
         (self.root / "src").mkdir(parents=True, exist_ok=True)
         self.assertEqual(self.complaints(), [
             "instrument/codegen/c.cc:4: instrument/codegen may not include instrument/transform",
-            "instrument/codegen/c.cc:5: instrument/ may include itself, wire.h of sampler and csi, model/ball_larus.h, model/probe_placement.h and runtime/sampler/abi.h",
+            "instrument/codegen/c.cc:5: instrument/ may include itself, wire.h of sampler and csi, model/ball_larus.h, model/late_variables.h, model/probe_placement.h and runtime/sampler/abi.h",
             "instrument/transform/t.cc:2: instrument/transform may not include instrument/frontend"])
 
     def test_an_unknown_folder_is_noticed(self):
@@ -117,6 +117,30 @@ class Formats(Scratch):
     def test_an_empty_tree_is_noticed(self):
         (self.root / "src/formats").mkdir(parents=True)
         self.assertEqual(len(self.complaints()), 1)
+
+
+class TestPrograms(Scratch):
+    def complaints(self, text, name="tests/end_to_end/test_x.py"):
+        self.write(name, text)
+        return list(load("check_test_programs").complaints(self.root))
+
+    def test_programs_in_strings_are_noticed(self):
+        for text in ('P = "int main(void) { return 0; }"', 'P = """\n#include <stdio.h>\nint x;\n"""', 'P = f"int f{i}(int n) {{ return n; }}"',
+                     'P = "static class A { }"', 'f("void f(void) {\\n"\n  "}\\n")', 'P = f"{head}int {name}(int n) {{\\n"'):
+            with self.subTest(text=text):
+                self.assertEqual(self.complaints(text), ["tests/end_to_end/test_x.py:1: a program in a string: make it a file in tests/programs/"])
+                self.assertEqual(len(self.complaints(text, "bench/x/run.py")), 2)
+                (self.root / "bench/x/run.py").unlink()
+
+    def test_other_strings_pass(self):
+        for text in ('P = "#include <format>\\n"', 'P = "static int parse("', 'P = "main(int, char**)"', 'P = "def f(x): pass"'):
+            with self.subTest(text=text):
+                self.assertEqual(self.complaints(text), [])
+
+    def test_an_exception_that_is_not_used_is_noticed(self):
+        found = self.complaints("", "tests/end_to_end/reliability.py")
+        self.assertEqual(len(found), 1)
+        self.assertIn("no string begins with 'int main() {}'", found[0])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Every kind of control flow, in functions that are called a few times. Without library calls, so that each instruction
+// clang-format off: long lines. Every kind of control flow, in functions that are called a few times. Without library calls, so that each instruction
 // can be looked at.
 #define NOINLINE __attribute__((noinline))
 void _exit(int);
@@ -52,7 +52,7 @@ middle:
 NOINLINE int recursive(int n) {
   if (n <= 1) return n + zero;
   int sum = 0;
-  for (int i = 1; i <= 2; ++i) sum += recursive(n - i) + sink % 2;
+  for (int i = 1; i <= 2 + zero; ++i) sum += recursive(n - i) + sink % 2;
   return sum;
 }
 

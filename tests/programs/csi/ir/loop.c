@@ -1,4 +1,5 @@
 // FLAGS: --trace=pt.schema -path-array-size=4 -O0
+// clang-format off: long lines of checks
 
 int loop(int n) {
   int sum = 0;
@@ -28,11 +29,11 @@ int loop(int n) {
 // CHECK: #dbg_declare(ptr %__PT_arrIndex, ![[INDEX:[0-9]+]],
 // CHECK: #dbg_declare(ptr %__PT_curPath, ![[SUM:[0-9]+]],
 // CHECK-NEXT: store volatile i64 0, ptr %__PT_arrIndex
-// CHECK-NEXT: store volatile i64 0, ptr %__PT_curPath
 // CHECK: %[[LAST:[0-9]+]] = getelementptr inbounds{{.*}} [4 x i64], ptr %__PT_pathArr, i64 0, i64 3
 // CHECK-NEXT: store volatile i64 -1, ptr %[[LAST]]
+// CHECK-NEXT: store volatile i64 0, ptr %__PT_curPath
 // Where the variables are.
-// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.asciz \22$0\22{{.*}}", "*m,*m,*m"(ptr elementtype([4 x i64]) %__PT_pathArr, ptr elementtype(i64) %__PT_arrIndex, ptr elementtype(i64) %__PT_curPath)
+// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.asciz \22$1\22\0A\09.asciz \22$2\22\0A\09.asciz \22$0\22{{.*}}", "*m,*m,*m"(ptr elementtype(i64) %__PT_curPath, ptr elementtype([4 x i64]) %__PT_pathArr, ptr elementtype(i64) %__PT_arrIndex)
 // CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.byte 2,128\0A\09.long 0\0A\09.quad [[KEY]]\0A\09.quad 77102b\0A
 // One piece of assembly changes the sum and is the position of the new block.
 // CHECK: call void asm sideeffect "addq $1, $0\0A77102:{{.*}}.byte 2,128\0A{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %__PT_curPath, i64 {{[0-9]+}})

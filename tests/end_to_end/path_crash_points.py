@@ -1,0 +1,287 @@
+"""Crashes a program at random instructions, and compares what `telltale paths` says with a full trace that was recorded beside it.
+
+The program runs instruction by instruction from main on (tests/support/crash_points.c), and its block of each activation is recorded.
+Before instructions that a seed draws, a copy of the process gets a signal, and leaves its small core file (TELLTALE_PATHS)."""
+import bisect
+import collections
+import concurrent.futures
+import json
+import os
+import random
+import signal
+import struct
+import subprocess
+
+from path_steps import Checker
+from sampler_programs import SOURCE_DIR, run
+
+TELLTALE = os.environ["TELLTALE"]
+SIGNALS = (signal.SIGFPE, signal.SIGILL, signal.SIGQUIT, signal.SIGSYS)
+EVENT = struct.Struct("<3Q")
+WORKERS = 2
+TIMEOUT = 600
+
+Point = collections.namedtuple("Point", "step pc core stack")
+Live = collections.namedtuple("Live", "activation blocks")  # `blocks`: how many of its blocks ran
+
+
+class Activation:
+    def __init__(self, key, function, frame):
+        self.key, self.function, self.frame = key, function, frame  # `frame`: its canonical frame address
+        self.blocks = []
+        self.has_blocks = False
+
+
+class Trace(Checker):
+    """Which blocks ran in each activation, from the addresses that were executed."""
+
+    def __init__(self, program):
+        super().__init__(program)
+        self.begins = {}  # address -> key, of functions with positions
+        self.passes = {}  # address -> position that is passed there
+        self.returns = addresses_after_calls(program)
+        self.edges = {}
+        ends = self.addresses + [1 << 64]
+        at = 0
+        for begin, end, _ in self.bounds:
+            while ends[at] < begin:
+                at += 1
+            if ends[at] < end:
+                self.begins[begin] = self.positions[at].key
+        for position in self.positions:
+            self.passes[position.address] = position
+        for block, end in zip(self.machine_blocks, self.machine_blocks[1:] + [1 << 64]):
+            # Code at the start of a machine block belongs to the first position in it, except before the first of a function.
+            first = bisect.bisect_right(self.addresses, block)
+            symbol = bisect.bisect_right(self.bounds, (block, 1 << 64, "")) - 1
+            if block in self.passes or first == len(self.addresses) or self.addresses[first] >= end or symbol < 0:
+                continue
+            if first > 0 and self.addresses[first - 1] >= self.bounds[symbol][0]:
+                self.passes[block] = self.positions[first]
+        self.stack = []
+        self.without_edge = 0
+
+    def watched(self):
+        return sorted({*self.begins, *self.passes, *self.returns})
+
+    def leave(self, stack_pointer):
+        while self.stack and self.stack[-1].frame <= stack_pointer:
+            self.stack.pop()
+
+    def happens(self, pc, stack_pointer):
+        """An instruction at one of the watched addresses is about to run."""
+        if pc in self.begins:
+            # What has this frame has returned, or has become this function by a tail call.
+            self.leave(stack_pointer + 8)
+            key = self.begins[pc]
+            self.stack.append(Activation(key, self.function(key), stack_pointer + 8))
+        else:
+            self.leave(stack_pointer)
+        position = self.passes.get(pc)
+        if position is not None and self.stack:
+            self.reach(self.stack[-1], position)
+
+    def reach(self, activation, position):
+        function = activation.function
+        assert activation.key == position.key, (function.name, position)
+        if not activation.has_blocks:
+            activation.has_blocks = True
+            if (position.key, function.entry) not in self.empty:
+                activation.blocks.append(function.entry)
+            if position.id == function.entry:
+                return
+        before = activation.blocks[-1] if activation.blocks else function.entry
+        known = self.edges.get((position, before))
+        if known is None:
+            loops = position.phase == 1 and any(e[:3] == (before, position.id, True) for e in function.edges)
+            known = (position.id != before or loops) and (position.key, position.id) not in self.empty
+            self.without_edge += known and not self.leads_to(function, position.key, before, position.id)
+            self.edges[position, before] = known
+        if known:
+            activation.blocks.append(position.id)
+
+    def live(self, stack_pointer):
+        """The activations that have not returned, innermost first."""
+        self.leave(stack_pointer)
+        return [Live(activation, len(activation.blocks)) for activation in reversed(self.stack)]
+
+
+def addresses_after_calls(program):
+    """Where functions return to: an activation is left there, even if its caller goes on to a function without paths."""
+    found, after_call = set(), False
+    for line in run("objdump", "-d", "--no-show-raw-insn", program).stdout.splitlines():
+        address, colon, instruction = line.strip().partition(":\t")
+        if colon and after_call:
+            found.add(int(address, 16))
+        after_call = bool(colon) and instruction.startswith("call")
+    return found
+
+
+def build_crasher(output):
+    done = run("cc", "-O1", SOURCE_DIR / "tests/support/crash_points.c", "-o", output)
+    assert done.returncode == 0, done.stderr
+    return output
+
+
+class Crasher:
+    """Runs a program with its arguments in a folder, and crashes it at random points."""
+
+    def __init__(self, crasher, program, arguments, folder, scratch):
+        self.trace = Trace(program)
+        self.command = [str(program), *map(str, arguments)]
+        self.crasher, self.folder, self.scratch = crasher, folder, scratch
+        (scratch / "addresses").write_bytes(b"".join(struct.pack("<Q", address) for address in self.trace.watched()))
+
+    def steps(self, points, most):
+        """(number of steps, [words of each point])"""
+        main = next(bound[0] for bound in self.trace.bounds if bound[2] == "main")
+        (self.scratch / "points").write_text("".join(f"{step} {int(number)}\n" for step, number in points))
+        words = [self.crasher, self.scratch / "events", self.scratch / "addresses", self.scratch / "points", most, f"{main:x}"]
+        environment = {**os.environ, "LD_BIND_NOW": "1", "LC_ALL": "C", "TELLTALE_PATHS": f"{self.scratch}/core-%p"}
+        done = subprocess.run([*map(str, words), *self.command], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=TIMEOUT)
+        assert done.returncode == 0, done.stderr
+        lines = [line.split() for line in done.stdout.splitlines()]
+        return int(lines[-1][1]), lines[:-1]
+
+    def crash(self, count, seed, most, signals=SIGNALS):
+        """Points, each with the activations that were live."""
+        total = most
+        while True:
+            draws = random.Random(seed)
+            drawn = sorted((draws.randrange(total), draws.choice(signals)) for _ in range(count))
+            steps, lines = self.steps(drawn, total)
+            if len(lines) == count:
+                break
+            assert steps < total, (steps, total, len(lines))
+            total = steps  # the program is shorter
+        self.total = steps
+        assert len(lines) == count, (len(lines), total)
+        with open(self.scratch / "events", "rb") as file:
+            events = EVENT.iter_unpack(file.read())
+        event = next(events, None)
+        for (step, number), line in zip(drawn, lines):
+            assert (int(line[0]), int(line[3])) == (step, int(number)), (step, number, line)
+            while event is not None and event[0] <= step:
+                self.trace.happens(event[1], event[2])
+                event = next(events, None)
+            core = self.scratch / f"core-{line[4]}"
+            yield Point(step, int(line[1]), core, self.trace.live(int(line[2])))
+
+
+def frames_of(core, program):
+    """The frames with paths of a core file, innermost first, from telltale."""
+    done = subprocess.run([TELLTALE, "paths", core, "--program", program, "--json"], capture_output=True, text=True, timeout=TIMEOUT)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    document = json.loads(done.stdout)
+    (thread,) = document["threads"]
+    cut = thread["cut"]
+    return [frame for frame in thread["frames"] if frame["untraced"] is None], cut
+
+
+class Comparison:
+    """Compares what telltale says of points with what ran; `wrong` describes each frame that differs."""
+
+    def __init__(self, trace, program, by_lines):
+        self.trace, self.program, self.by_lines = trace, program, by_lines
+        self.counts = collections.Counter()
+        self.wrong = []
+
+    def compare_all(self, points):
+        """Removes the core files of points that agree."""
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            for point, frames, by_lines in pool.map(self.ask, points):
+                before = len(self.wrong)
+                self.compare(point, *frames, by_lines)
+                if len(self.wrong) == before:
+                    point.core.unlink()
+
+    def ask(self, point):
+        by_lines = frames_of(point.core, self.by_lines)[0] if self.by_lines else None
+        return point, frames_of(point.core, self.program), by_lines
+
+    def compare(self, point, frames, cut, by_lines):
+        self.counts["points"] += 1
+        self.counts["stacks that are cut"] += cut is not None
+        if len(frames) > len(point.stack) or (len(frames) < len(point.stack) and cut is None):
+            self.differs(point, None, [frame["linkage_name"] for frame in frames], [live.activation.function.name for live in point.stack])
+            return
+        for number, (frame, live) in enumerate(zip(frames, point.stack)):
+            self.compare_frame(point, frame, live)
+            if by_lines is not None and number < len(by_lines):
+                self.compare_lines(by_lines[number], live)
+
+    def differs(self, point, frame, told, ran):
+        self.counts["wrong"] += 1
+        self.wrong.append(f"step {point.step} at {point.pc:#x}, {point.core.name}: {frame and frame['linkage_name']}: telltale says {told[-60:]}, "
+                          f"ran {ran[-60:]}")
+
+    def ran(self, live):
+        """The blocks of an activation. One that passed no position is in its entry."""
+        function, key = live.activation.function, live.activation.key
+        if live.blocks:
+            return live.activation.blocks[:live.blocks]
+        return [] if (key, function.entry) in self.trace.empty else [function.entry]
+
+    def compare_frame(self, point, frame, live):
+        function, key = live.activation.function, live.activation.key
+        ran = self.ran(live)
+        readings = [self.told(frame, reading, key) for reading in [frame["partial"], *frame["other_readings"]] if reading]
+        right = [told for told in readings if fits(told, ran, frame["complete_history"])]
+        ring = int(next(row[1] for row in self.trace.records.functions[key][1] if row[0] == "ring"))
+        is_short = not frame["complete_history"] and len(frame["paths"]) != ring
+        kind = "of setjmp" if frame["unreliable"] else "by position" if frame["found_by"] == "position" else "by other means"
+        self.counts["frames"] += 1
+        self.counts[f"frames {kind}"] += 1
+        self.counts["frames with their whole history"] += frame["complete_history"]
+        self.counts["frames between updates"] += bool(frame["partial"] and frame["partial"]["between_updates"])
+        self.counts["frames with several readings"] += len(readings) > 1
+        self.counts["blocks"] += len(right[0]) if right else 0
+        if frame["linkage_name"] != function.name or not right or frame["contradiction"] or is_short:
+            if frame["unreliable"]:
+                self.counts["wrong, of setjmp"] += 1
+            else:
+                self.differs(point, frame, readings[0] if readings else [frame["contradiction"]], ran)
+
+    def told(self, frame, reading, key):
+        blocks = [block["block"] for part in [*frame["paths"][:reading["completed"]], reading] for block in part["blocks"]]
+        return [block for block in blocks if (key, block) not in self.trace.empty]
+
+    def compare_lines(self, frame, live):
+        """With lines alone: is the answer the lines that ran, one of several answers, or wrong?"""
+        lines = live.activation.function.lines
+        ran = lines_of(self.ran(live), lines)
+        answers = []
+        for reading in [frame["partial"], *frame["other_readings"]]:
+            if reading:
+                blocks = [block["block"] for part in [*frame["paths"][:reading["completed"]], reading] for block in part["blocks"]]
+                answers.append(fits(lines_of(blocks, lines), ran, frame["complete_history"]))
+        kind = "one answer, right" if answers == [True] else "several answers, one right" if any(answers) else "no right answer"
+        self.counts[f"by lines: {kind}"] += 1
+
+
+def fits(told, ran, is_complete):
+    return told == ran if is_complete else bool(told) and told == ran[len(ran) - len(told):]
+
+
+def lines_of(blocks, lines):
+    """Lines without the places where numbers are stored, and without repetitions."""
+    found = []
+    for block in blocks:
+        for line in lines.get(block, ()):
+            if line > 0 and (not found or found[-1] != line):
+                found.append(line)
+    return found
+
+
+def crash_and_compare(crasher, program, arguments, folder, scratch, count, seed, most):
+    """The Comparison of `count` points. A copy of the program without block addresses answers beside it."""
+    by_lines = scratch / "by_lines"
+    assert run("objcopy", "--remove-section=.debug_telltale_paths", program, by_lines).returncode == 0
+    each = Crasher(crasher, program, arguments, folder, scratch)
+    comparison = Comparison(each.trace, program, by_lines)
+    comparison.compare_all(list(each.crash(count, seed, most)))
+    comparison.counts["steps"] = each.total
+    comparison.counts["steps without an edge"] = each.trace.without_edge
+    return comparison

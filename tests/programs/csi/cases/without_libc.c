@@ -1,0 +1,1 @@
+void _start(void) { for (;;) {} }

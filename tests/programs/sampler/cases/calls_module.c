@@ -1,0 +1,1 @@
+int module_answer(int); int main(void) { return module_answer(0); }

@@ -1,0 +1,4 @@
+int other(int value) {
+  while (value) value--;
+  return value;
+}

@@ -1,0 +1,4 @@
+int two(int n) {
+  if (n) return 1;
+  return 2;
+}

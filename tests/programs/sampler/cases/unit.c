@@ -1,0 +1,1 @@
+int UNIT(void) { return 0; }

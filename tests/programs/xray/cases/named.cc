@@ -1,0 +1,2 @@
+extern "C" __attribute__((noinline)) void NAME() { asm volatile(""); }
+int main() { NAME(); }
