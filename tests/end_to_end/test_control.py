@@ -453,6 +453,26 @@ class ErrorsTest(unittest.TestCase):
             process.stdin.close()
             process.wait()
 
+    def test_a_process_that_has_not_started_its_program_yet(self):
+        environment = {**os.environ, "RECORDER": str(XRAY), "TELLTALE_XRAY": f"file={new_folder()}/trace.xray,control=on"}
+        late = subprocess.Popen(["sh", "-c", 'sleep 0.5; LD_PRELOAD=$RECORDER exec "$0"', build("obeys", "functions")],
+                                env=environment, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        try:
+            self.assertEqual(told(late.pid, "status")["mode"], "continuous")
+        finally:
+            late.stdin.close()
+            late.wait(timeout=60)
+
+    def test_a_process_that_does_not_listen(self):
+        environment = {**os.environ, "TELLTALE_XRAY": "control=on"}
+        process = subprocess.Popen(["sleep", "60"], env=environment)
+        try:
+            self.assertIn(f"process {process.pid} carries the XRay recorder with its option control, but does not listen",
+                          ask(process.pid, "status", status=3))
+        finally:
+            process.kill()
+            process.wait()
+
     def test_a_recorder_without_control(self):
         with Program("functions", "control=off") as program:
             self.assertIn("carries the XRay recorder, but without its option control", ask(program.pid, "status", status=3))

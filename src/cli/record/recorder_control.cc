@@ -12,9 +12,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,9 @@ namespace telltale::cli {
 namespace {
 
 constexpr time_t kPatienceSeconds = 30;
+// A recorder listens some milliseconds after its program starts, later on a busy machine.
+constexpr auto kStartPatience = std::chrono::seconds(2);
+constexpr auto kStartPause = std::chrono::milliseconds(10);
 
 std::unexpected<Error> control_error(int64_t pid, const std::string& what) {
   return std::unexpected(
@@ -103,17 +108,33 @@ std::vector<std::string> control_names(int64_t pid) {
   return names;
 }
 
+// The recorder's options in the environment with which a process was started; nothing: no such
+// variable.
+std::optional<std::string> recorder_options(int64_t pid) {
+  const std::string environment = '\0' + read_text(fmt::format("/proc/{}/environ", pid));
+  const std::string variable("\0TELLTALE_XRAY=", 15);
+  const size_t found = environment.find(variable);
+  if (found == std::string::npos) return std::nullopt;
+  const size_t begin = found + variable.size();
+  return environment.substr(begin, environment.find('\0', begin) - begin);
+}
+
+bool has_control(const std::optional<std::string>& options) {
+  return options && fmt::format(",{},", *options).contains(",control=on,");
+}
+
 // Why nobody listens.
 std::string why_no_socket(int64_t pid) {
   const std::string folder = fmt::format("/proc/{}/", pid);
   struct stat status = {};
   if (::stat(folder.c_str(), &status) == 0 && ::geteuid() != 0 && status.st_uid != ::geteuid())
     return "belongs to another user";
-  const std::string maps = read_text(folder + "maps");
-  const std::string environment = '\0' + read_text(folder + "environ");
-  const bool has_recorder = maps.contains("libtelltale_xray.so") ||
-                            environment.contains(std::string("\0TELLTALE_XRAY=", 15));
-  if (has_recorder) {
+  const std::optional<std::string> options = recorder_options(pid);
+  if (has_control(options)) {
+    return "carries the XRay recorder with its option control, but does not listen: it has not "
+           "started yet, is a child that is not recorded, or has more rights than its caller";
+  }
+  if (options || read_text(folder + "maps").contains("libtelltale_xray.so")) {
     return "carries the XRay recorder, but without its option control; start it with `telltale run "
            "--control`";
   }
@@ -176,13 +197,8 @@ ControlAnswer parse_answer(std::string_view text) {
   return answer;
 }
 
-}  // namespace
-
-Result<RecorderStatus> ask_recorder(int64_t pid, std::string_view request) {
-  if (pid <= 0 || pid > std::numeric_limits<pid_t>::max() ||
-      (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)) {
-    return control_error(pid, "does not exist");
-  }
+// What the process that listens answers; nothing: none does.
+std::optional<Result<RecorderStatus>> ask_listener(int64_t pid, std::string_view request) {
   for (const std::string& name : control_names(pid)) {
     ControlSocket recorder;
     if (!recorder.connect(name, pid)) continue;
@@ -200,6 +216,22 @@ Result<RecorderStatus> ask_recorder(int64_t pid, std::string_view request) {
     }
     if (!answer.done) return control_error(pid, "refuses: " + answer.reason);
     return answer.status;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<RecorderStatus> ask_recorder(int64_t pid, std::string_view request) {
+  if (pid <= 0 || pid > std::numeric_limits<pid_t>::max() ||
+      (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH)) {
+    return control_error(pid, "does not exist");
+  }
+  const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
+  while (true) {
+    if (const auto status = ask_listener(pid, request)) return *status;
+    if (!has_control(recorder_options(pid)) || std::chrono::steady_clock::now() >= deadline) break;
+    std::this_thread::sleep_for(kStartPause);
   }
   return control_error(pid, why_no_socket(pid));
 }
