@@ -50,7 +50,7 @@ struct FileOptions {
   Sequence sequence = Sequence::clock;
   uint32_t clock_every = 1;  // read the clock on every Nth event of a thread, 1 to 65536; for all
                              // sinks the last open() decides
-  bool follow_fork = true;   // a forked child that executes a checkpoint gets a file of its own;
+  bool follow_fork = true;   // a forked child that executes a checkpoint gets its own file;
                              // false: records nothing
 };
 
@@ -174,7 +174,7 @@ struct alignas(64) Thread {
   uint64_t texts;  // slots that it took for text since the library last looked
 };
 
-// On a page of its own.
+// On a page by itself.
 struct alignas(4096) Control {
   uint32_t cycle;  // write cycle; 0: not recording
 };

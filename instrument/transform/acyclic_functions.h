@@ -1,5 +1,5 @@
 // Acyclic functions reach each of their sites at most once. They are one region, whose slow copy is
-// a function of its own. Code that has already decided calls the fast or the slow function
+// a separate function. Code that has already decided calls the fast or the slow function
 // directly: a region extends through calls of acyclic functions.
 #pragma once
 

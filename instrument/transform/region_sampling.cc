@@ -340,7 +340,7 @@ class RegionSampler {
   BodyClones clones_;
 };
 
-// Without clones: each mark is a region of its own.
+// Without clones: each mark is a separate region.
 void sample_each_mark(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                       SamplingStatistics& statistics) {
   RegionCountdown countdown(function, unit, codegen);

@@ -40,7 +40,7 @@ const int32_t* map_countdowns(const char* path) {
 // environment. Null in such a program, as for a variable that is not set.
 const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
 
-// Without another place for the report: the spool, with a sparsity of its own.
+// Without another place for the report: the spool, with the spool's sparsity.
 int open_spool() {
   static char pattern[kPathBytes];
   if (!choose_spool(trusted_variable("TELLTALE_COLLECT"), pattern)) return 0;

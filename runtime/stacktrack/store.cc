@@ -315,7 +315,7 @@ uint8_t* take_shared_slots(Store& store, size_t count) {
     SharedChunk* shared = __atomic_load_n(&store.shared, __ATOMIC_ACQUIRE);
     const uint64_t at = __atomic_fetch_add(&shared->used, bytes, __ATOMIC_RELAXED);
     if (at + bytes <= shared->chunk.bytes) return shared->chunk.base + at;
-    // It has a mapping of its own, which is released with the chunk.
+    // It is a separate mapping, which is released with the chunk.
     SharedChunk* const next = static_cast<SharedChunk*>(map_memory(kSmallestChunk));
     if (next == nullptr) return nullptr;
     if (!fill_shared(store, kSharedChunk, next)) {

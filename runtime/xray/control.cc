@@ -256,7 +256,7 @@ bool is_left_alone() {
 void* answer_requests(void*) {
   sys::call(SYS_prctl, PR_SET_NAME, "telltale", 0, 0, 0);
   thread_state.busy = 1;
-  // A table of descriptors of its own: the program sees none of ours, cannot close them, and a
+  // A separate descriptor table: the program sees none of ours, cannot close them, and a
   // forked child does not inherit them; nor do we hold the program's files open.
   if (sys::failed(sys::call(kCloseRange, 0U, ~0U, kCloseAndUnshare))) return nullptr;
   thread_state.has_own_descriptors = true;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Stops and starts recording while the program runs. Each start begins a file of its own, so that
+// Stops and starts recording while the program runs. Each start begins a new file, so that
 // calls that are open at a stop end there, and a file has one set of filters. Not
 // async-signal-safe; other threads may run, and may do the same.
 

@@ -230,7 +230,7 @@ struct State {
 
 #define TELLTALE_OURS __attribute__((visibility("hidden")))
 extern State state TELLTALE_OURS;
-// Raised every millisecond while the clock is sparse. A variable of its own, so that hot paths
+// Raised every millisecond while the clock is sparse. A separate variable, so that hot paths
 // compare it in one instruction.
 extern uint32_t gap_ticks TELLTALE_OURS;
 

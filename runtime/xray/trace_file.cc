@@ -116,7 +116,7 @@ int MappedFile::open_again() const {
   return -1;
 }
 
-// The program may have closed our descriptor and reused its number for a file of its own.
+// The program may have closed our descriptor and reused its number for one of its files.
 int MappedFile::descriptor() {
   if (thread_state.has_own_descriptors) return open_again();
   close_former();

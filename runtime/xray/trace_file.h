@@ -54,7 +54,7 @@ class MappedFile {
   int descriptor_ = -1;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
-  // Of a file that was given up by a thread with descriptors of its own: other threads close it.
+  // Of a file that a thread with a separate descriptor table gave up: other threads close it.
   struct {
     int descriptor = -1;
     uint64_t device = 0;

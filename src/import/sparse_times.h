@@ -40,7 +40,7 @@ class SparseTimes {
     take(time, {.kind = Kind::leave, .how = how, .id = function});
   }
   void instant(const InstantEvent& event) {
-    settle(event.time);  // it has a reading of its own
+    settle(event.time);  // it has its own reading
     sink_.instant(event);
     last_ = event.time;
     next_is_timed_ = false;

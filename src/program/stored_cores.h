@@ -10,7 +10,7 @@
 namespace telltale {
 
 // Core files that systemd-coredump keeps, as their names describe them:
-// core.COMM.UID.BOOT.PID.TIME, with .zst, .lz4 or .xz behind it if the file is compressed
+// core.COMM.UID.BOOT.PID.TIME, and .zst, .lz4 or .xz if the file is compressed
 // (coredump.conf(5), Storage=external).
 
 // Where systemd-coredump puts them.

@@ -177,7 +177,7 @@ class Symbolizer::State {
     dwfl_report_end(dwfl_, nullptr, nullptr);
   }
 
-  // libdwfl maps every module, and every section of an object file, to an address range of its own.
+  // libdwfl maps every module, and every section of an object file, to its own address range.
   std::optional<uint64_t> module_address(uint64_t address, uint32_t section) {
     if (module_ == nullptr) return std::nullopt;
     GElf_Addr bias = 0;

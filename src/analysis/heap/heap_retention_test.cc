@@ -209,7 +209,7 @@ LoadEvent profiler_thread(Ticks time, LoadEvent::Action action, std::string_view
           .mvid = {}};
 }
 
-// A shot in a piece of its own, at `time`, with that many objects.
+// A shot in a separate piece, at `time`, with that many objects.
 void add_shot(ScriptedSource& source, Ticks time, uint64_t objects, bool ends = true) {
   source.on(PieceEvent{.offset = time, .stream = 0, .thread = 1});
   source.on(HeapShotEvent{time, true});

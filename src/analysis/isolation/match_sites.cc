@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Sets of sites; the lowest number stands for a set.
+// Sets of sites; the lowest number represents a set.
 class SiteSets {
  public:
   explicit SiteSets(uint32_t sites) : parent_(sites) {

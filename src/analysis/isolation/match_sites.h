@@ -25,8 +25,8 @@ struct SiteMatches {
 };
 
 // `builds`: the sites of each in the order of its program, each once. Equal statements of a build
-// are told apart by their order, and match those of another build if that has as many of them. The
-// answer is the same for any order of the builds. REQUIRES: sites below `site_count`.
+// are distinguished by their order, and match those of another build if that has as many of them.
+// The answer is the same for any order of the builds. REQUIRES: sites below `site_count`.
 SiteMatches match_sites(std::span<const std::vector<StatedSite>> builds, uint32_t site_count);
 
 }  // namespace telltale::isolation

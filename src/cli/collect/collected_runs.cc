@@ -97,7 +97,7 @@ void CollectedRuns::send() const {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   if (::fork() != 0) return;
-  // A session of its own: neither the terminal's signals nor readers of our output concern it.
+  // A new session: neither the terminal's signals nor readers of our output concern it.
   ::setsid();
   const int nothing = ::open("/dev/null", O_RDWR);  // NOLINT(*-vararg)
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, stream);

@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 
 constexpr uint64_t kPatienceMs = 500;
 
-// Shows the line from a thread of its own.
+// Shows the line from a separate thread.
 class Shower {
  public:
   explicit Shower(uint64_t parts)

@@ -47,7 +47,7 @@ OpenOptions options_of(const RunRecording& run, const IsolationSources& sources)
   return options;
 }
 
-// Adds what the core files of a study tell to what its reports told.
+// Adds the evidence of a study's core files to that of its reports.
 Result<void> add_path_files(const IsolationSources& sources, size_t workers,
                             LabelledEvidence& evidence) {
   const std::vector<RunReport>& reports = evidence.input->reports;

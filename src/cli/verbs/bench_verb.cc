@@ -61,7 +61,7 @@ class RunFolder {
   bool temporary_;
 };
 
-// `telltale run` in a process of its own. Errors: if it cannot be started, or the program fails.
+// `telltale run` in a separate process. Errors: if it cannot be started, or the program fails.
 Result<void> record(const BenchOptions& options, const std::vector<std::string>& command,
                     const std::string& file) {
   std::vector<std::string> words = {"telltale", "run", "--quiet", "-o", file};

@@ -112,7 +112,7 @@ void add_control_verb(Command app, int& status) {
   verb.add_option("ACTION", options->action,
                   "status: whether it records, into which file, how much. stop: finish the file; "
                   "calls pass unrecorded. start: record again, into another file. snapshot: write "
-                  "what is recorded so far into a file of its own. filter: replace all filters by "
+                  "what is recorded so far into a separate file. filter: replace all filters by "
                   "these options; what follows is another file")
       .one_of({"status", "stop", "start", "snapshot", "filter"})
       .required();

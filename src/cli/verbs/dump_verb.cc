@@ -45,7 +45,7 @@ int dump(const DumpOptions& options, const ByteSink& sink) {
         if (reading.strict) reading.read->push_back(file.share());
         DumpStyle style = (reading.json ? DumpStyle::kJson : DumpStyle::kText).only(options.record);
         RecordTable table;
-        // A description has kinds of its own.
+        // A description has other kinds.
         if (reading.csv || (!options.record.empty() && !format.takes_description)) {
           Result<RecordTable> found = chosen_records(options, format);
           if (!found) return std::unexpected(found.error());

@@ -12,7 +12,7 @@
 
 namespace telltale::collect {
 
-// The log that a server appends to. A thread of its own writes all entries that wait, and makes
+// The log that a server appends to. One thread writes all entries that wait, and makes
 // them durable with one fdatasync (group commit).
 //
 // After a failed write the segment is cut to its last whole entry. A failed fdatasync is final for

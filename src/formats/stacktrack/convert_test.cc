@@ -208,7 +208,7 @@ FormatDescription described(uint32_t entry_size, uint32_t text) {
   return made;
 }
 
-// Enough calls for several chunks, each call with a text of its own.
+// Enough calls for several chunks, each call with a different text.
 std::string many_calls(bool wide) {
   constexpr uint32_t kCalls = 310;
   constexpr uint32_t kRing = 2 * wide::kPageBytes;

@@ -68,7 +68,7 @@ class FdrBufferEvents {
   Cursor in_;
   BufferStart start_;
   uint64_t now_ = 0;
-  TimedPlace next_timed_;  // after the latest event with a time of its own
+  TimedPlace next_timed_;  // after the latest event with its own time
   uint16_t cpu_ = 0;
   WalkEnd end_;
   bool ended_ = false;

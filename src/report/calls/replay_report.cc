@@ -216,7 +216,7 @@ class TextLines {
   bool merge_;
   BlockWriter& out_;
   size_t thread_width_ = 6;
-  std::optional<ReplayStep> pending_;  // a call that may turn out to be a line of its own
+  std::optional<ReplayStep> pending_;  // a call that may become a separate line
   size_t stream_ = 0;
   bool any_ = false;
   bool any_open_ = false;
