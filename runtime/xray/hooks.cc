@@ -10,9 +10,9 @@ namespace {
 using xray::FunctionAction;
 using Record = void (*)(uint32_t);
 
-template <Record record, FunctionAction action>
+template <Record kRecord, FunctionAction kAction>
 TELLTALE_HOOK void function_hook(uint32_t function, uint64_t) {
-  record(head_of(function, action));
+  kRecord(head_of(function, kAction));
 }
 TELLTALE_HOOK void argument_hook(uint32_t function, uint64_t, uint64_t argument) {
   record_argument(head_of(function, FunctionAction::enter_args), argument);
@@ -20,11 +20,11 @@ TELLTALE_HOOK void argument_hook(uint32_t function, uint64_t, uint64_t argument)
 TELLTALE_HOOK void no_function_hook(uint32_t, uint64_t) {}
 TELLTALE_HOOK void no_argument_hook(uint32_t, uint64_t, uint64_t) {}
 
-template <Record record>
+template <Record kRecord>
 void set_hooks() {
-  telltale_xray_enter_hook = function_hook<record, FunctionAction::enter>;
-  telltale_xray_exit_hook = function_hook<record, FunctionAction::exit>;
-  telltale_xray_tail_hook = function_hook<record, FunctionAction::tail_exit>;
+  telltale_xray_enter_hook = function_hook<kRecord, FunctionAction::enter>;
+  telltale_xray_exit_hook = function_hook<kRecord, FunctionAction::exit>;
+  telltale_xray_tail_hook = function_hook<kRecord, FunctionAction::tail_exit>;
   telltale_xray_argument_hook = argument_hook;
 }
 

@@ -129,7 +129,8 @@ bool set_option(const char* key, const char* value, Options& options) {
   }
   if (same_text(key, "min")) return read_time(value, options.min_ns);
   if (same_text(key, "threads")) {
-    if (read_number(rest) != 1 || *rest++ != '/') return false;
+    if (read_number(rest) != 1 || *rest != '/') return false;
+    ++rest;
     const uint64_t every = read_number(rest);
     options.thread_every = static_cast<uint32_t>(every);
     return *rest == '\0' && every >= 1 && every <= 1'000'000;

@@ -150,6 +150,7 @@ bool make_path(uint32_t attempt, Path& path) {
   bool numbered = false;
   if (pattern[0] != '/') {
     char folder[512];
+    folder[0] = '\0';
     if (sys::failed(sys::call(SYS_getcwd, folder, sizeof(folder)))) return false;
     path.add(folder).add('/');
   }

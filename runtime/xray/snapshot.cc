@@ -123,7 +123,7 @@ void write_side(const char* trace) {
   const void* const records = side_records(bytes);
   SideHeader header;
   copy_bytes(&header, state.side, sizeof(header));
-  header.flags |= kSideSnapshot;
+  header.flags = state.side->flags | kSideSnapshot;
   header.committed = sizeof(header) + bytes;
   out.write(&header, sizeof(header));
   out.write(records, bytes);
@@ -135,7 +135,8 @@ int64_t write_to(const char* path, bool& exists) {
   if (!out.is_open()) return -1;
   TraceHeader header;
   copy_bytes(&header, state.header, sizeof(header));
-  if (state.has_extents) header.flags &= static_cast<uint8_t>(~xray::kRecorderCells);
+  if (state.has_extents)
+    header.flags = state.header->flags & static_cast<uint8_t>(~xray::kRecorderCells);
   uint64_t parts = 0;
   const bool done = out.write(&header, sizeof(header)) && write_cells(out, parts);
   out.cut();
