@@ -3,6 +3,9 @@
 # `telltale-sampler` (the compiler).
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME telltale)
 install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT telltale)
+if(NOT TELLTALE_STATIC)
+  install(TARGETS telltale_collect_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/telltale COMPONENT telltale)
+endif()
 if(TELLTALE_DUCKDB)
   install(PROGRAMS ${telltale_duckdb_library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/telltale COMPONENT telltale)
 endif()

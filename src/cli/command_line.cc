@@ -51,6 +51,7 @@ struct Verb {
   void (*add)(Command app, int& status);
   std::string_view group;
   unsigned uses = 0;  // capabilities that the verb can use, any of them; 0: it reads no recording
+  bool uses_network = false;  // run by RunNetworkVerb
 };
 // In the order in which help lists them.
 constexpr auto kVerbs = std::to_array<Verb>({
@@ -69,8 +70,8 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"run", add_run_verb, kRecord},
     {"control", add_control_verb, kRecord},
     {"study", add_study_verb, kFail},
-    {"send", add_send_verb, kFail},
-    {"collect", add_collect_verb, kFail},
+    {"send", add_send_verb, kFail, 0, true},
+    {"collect", add_collect_verb, kFail, 0, true},
     {"store", add_store_verb, kFail},
     {"isolate", add_isolate_verb, kFail},
     {"paths", add_paths_verb, kFail, kPaths},
@@ -95,11 +96,17 @@ constexpr auto kVerbs = std::to_array<Verb>({
     {"find-sampler-info", add_find_sampler_info_verb, kHidden},
 });
 
+// Null for an unknown name.
+const Verb* find_verb(std::string_view name) {
+  const auto* const found = std::ranges::find(kVerbs, name, &Verb::name);
+  return found == kVerbs.end() ? nullptr : found;
+}
+
 // Declares only the requested verb: declaring all takes half a millisecond. Declares all if the
 // name is unknown.
 void add_verbs(Command app, std::string_view asked, int& status) {
-  const auto* const found = std::ranges::find(kVerbs, asked, &Verb::name);
-  if (found != kVerbs.end()) return found->add(app, status);
+  const Verb* const verb = find_verb(asked);
+  if (verb != nullptr) return verb->add(app, status);
   add_all_verbs(app, status);
 }
 
@@ -156,8 +163,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 Result<void> check_use(std::string_view verb, const Recording& recording) {
-  const auto* const asked = std::ranges::find(kVerbs, verb, &Verb::name);
-  if (asked == kVerbs.end() || asked->uses == 0) return {};
+  const Verb* const asked = find_verb(verb);
+  if (asked == nullptr || asked->uses == 0) return {};
   std::vector<std::string> lacks;
   for (const Capability capability : kAllCapabilities) {
     if ((asked->uses & use(capability)) == 0) continue;
@@ -186,7 +193,7 @@ void add_all_verbs(Command app, int& status) {
     app.verb(name).group(std::string(kHelp));
 }
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv, RunNetworkVerb run_network) {
   // Invoked under the name of a published tool, telltale acts as that tool: all arguments belong to
   // one verb.
   std::vector<char*> words(argv, argv + argc);
@@ -217,7 +224,7 @@ int run_command_line(int argc, char** argv) {
   app.set_version_flag("--version", version_text(), "print version, commit and build");
   app.require_subcommand(1);
   int status = kDone;
-  add_verbs(Command(app), argc < 2 ? "" : words[1], status);
+  add_verbs(Command(app), verb, status);
   if (argc < 2) return print(app.help()) ? kUsage : kUnreadable;
   try {
     app.parse(argc, words.data());
@@ -230,7 +237,10 @@ int run_command_line(int argc, char** argv) {
     fmt::print(stderr, "telltale: {}\n", visible(error.what()));
     return kUnreadable;
   }
-  return status;
+  const Verb* const chosen = find_verb(app.get_subcommands().front()->get_name());
+  if (chosen == nullptr || !chosen->uses_network) return status;
+  words.push_back(nullptr);
+  return run_network(std::span(words).first(static_cast<size_t>(argc)));
 }
 
 }  // namespace telltale::cli

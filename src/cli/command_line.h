@@ -1,8 +1,10 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "base/error.h"
+#include "cli/collect/network_program.h"
 #include "cli/options/command.h"
 #include "import/recording.h"
 
@@ -16,7 +18,11 @@ void add_all_verbs(Command app, int& status);
 // names those it has and the verbs that use them.
 Result<void> check_use(std::string_view verb, const Recording& recording);
 
+// Runs a verb that uses the network: the words of a command line that was checked, which a null
+// pointer follows. Returns the exit status.
+using RunNetworkVerb = int (*)(std::span<char* const> words);
+
 // Parses the command line and runs the verb. Returns the exit status (verbs.h).
-int run_command_line(int argc, char** argv);
+int run_command_line(int argc, char** argv, RunNetworkVerb run_network = start_network_program);
 
 }  // namespace telltale::cli

@@ -10,6 +10,8 @@
 #include <map>
 #include <span>
 
+#include "base/joined.h"
+
 namespace telltale {
 namespace {
 
@@ -85,7 +87,7 @@ std::optional<RunLabel> parse_run_label(std::string_view text) {
   return std::nullopt;
 }
 
-std::string study_runs_head() { return fmt::format("{}\n{}\n", kMagic, fmt::join(kColumns, "\t")); }
+std::string study_runs_head() { return fmt::format("{}\n{}\n", kMagic, joined(kColumns, "\t")); }
 
 std::string to_line(const StudyRun& run) {
   return fmt::format("{}\t{}\t{}\t{}\t{}\t{:.6f}\t{}\t{}\t{}\t{}\t{}\n", run.number,

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/append_format.h"
 #include "output/escape.h"
 
 namespace telltale {
@@ -33,7 +34,7 @@ class Writer {
  private:
   template <typename... Values>
   void line(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(out_.block()), format, std::forward<Values>(values)...);
+    append_format(out_.block(), format, std::forward<Values>(values)...);
     out_.block() += '\n';
     out_.flush_if_full();
   }

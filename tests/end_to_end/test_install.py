@@ -110,6 +110,13 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(lines, run(TELLTALE, "expand_events", "--as-printed", example).splitlines())
         self.assertTrue(run(tool, "--show_format").startswith("<RAW_FORMAT"))
 
+    def test_the_program_that_has_the_network_is_installed(self):
+        spool = os.path.join(self.folder.name, "spool")
+        os.mkdir(spool)
+        done = subprocess.run([os.path.join(self.prefix, "bin", "telltale"), "send", spool, "--to", "http://127.0.0.1:1"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, "telltale: 0 reports sent\n"))
+
     def test_the_guide_to_the_sampler_works_with_what_is_installed(self):
         """Every command of the guide, from telltale-c++ to resolve-backtrace, with only the prefix's bin in the PATH."""
         if not glob.glob(os.path.join(self.prefix, "lib*", "**", "telltale-sampler-clang-*.so"), recursive=True):

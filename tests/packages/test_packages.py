@@ -74,6 +74,8 @@ class Archives(unittest.TestCase):
                         self.assertEqual(ours, run(TELLTALE, *words, cwd=root))
             self.assertGreater((root / "flame.html").stat().st_size, 10000)
             self.assertGreater((root / "orders.pftrace").stat().st_size, 1000)
+            (root / "spool").mkdir()
+            run("chroot", root, "/telltale", "send", "spool", "--to", "http://127.0.0.1:1", cwd=root)
             # No name service is asked, so none has to be there.
             asked = subprocess.run(["chroot", root, "/telltale", "heapshot", "sessions.mlpd.gz", "--host", "localhost", "--port",
                                     "1"], capture_output=True, text=True, timeout=60)
@@ -102,6 +104,8 @@ class BareDebian(unittest.TestCase):
         with self.subTest("telltale reads"):
             self.assertEqual(self.said("telltale top orders.yaml --program orders-map.yaml"),
                              run(TELLTALE, "top", "orders.yaml", "--program", "orders-map.yaml", cwd=ORDERS))
+        with self.subTest("telltale finds the program that has the network"):
+            self.assertIn("0 reports sent", self.said("mkdir spool && telltale send spool --to http://127.0.0.1:1 2>&1"))
         self.root.install("g++", "pkg-config")
         with self.subTest("telltale records without the development files"):
             shutil.copy(SOURCE / "tests/programs/recorders/cases/work.c", self.root.path / "tmp")

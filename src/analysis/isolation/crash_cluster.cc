@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/fnv.h"
+#include "base/joined.h"
 
 namespace telltale::isolation {
 namespace {
@@ -91,7 +92,7 @@ std::string normalise_stack(std::span<const StackFrame> stack) {
     const std::string_view name = function.empty() ? "?" : without_copy(function);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
-  return fmt::format("{}", fmt::join(names, " < "));
+  return joined(names, " < ");
 }
 
 std::vector<CrashCluster> cluster_crashes(std::span<const Crash> crashes) {

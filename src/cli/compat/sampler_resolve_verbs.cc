@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/append_format.h"
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
 #include "cli/options/reading_options.h"
@@ -46,10 +47,8 @@ SamplerOptions sites_options(std::vector<std::string> files) {
 }
 
 void append_samples_row(const CountedSite& site, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "{}\t{}\t{}\t{}", site.program, site.unit,
-                 site.scheme->name, site.text);
-  if (site.scheme->bounds)
-    fmt::format_to(std::back_inserter(out), "\t{}\t{}", site.minimum, site.maximum);
+  append_format(out, "{}\t{}\t{}\t{}", site.program, site.unit, site.scheme->name, site.text);
+  if (site.scheme->bounds) append_format(out, "\t{}\t{}", site.minimum, site.maximum);
   for (const uint64_t count : site.counts) {
     const fmt::format_int digits(count);
     out += '\t';
@@ -78,9 +77,9 @@ Result<void> write_timestamps(const SamplerReports& reports) {
     const SamplerReports::Section& section = reports.sections()[index];
     if (section.sites == nullptr) continue;
     reports.for_each_site(section, [&](const CountedSite& site) {
-      fmt::format_to(std::back_inserter(out.block()), "{}\t{}\t{}\t{}\t{}\t{}\n",
-                     first ? site.first_time : site.last_time, site.program, site.unit,
-                     site.scheme->name, first ? "first" : "last", site.text);
+      append_format(out.block(), "{}\t{}\t{}\t{}\t{}\t{}\n",
+                    first ? site.first_time : site.last_time, site.program, site.unit,
+                    site.scheme->name, first ? "first" : "last", site.text);
       out.flush_if_full();
     });
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/joined.h"
 #include "cli/verbs/verbs.h"
 
 namespace telltale::cli {
@@ -48,12 +49,6 @@ OptionWords words_of(const CLI::Option& option) {
   }
   std::ranges::sort(words.excludes);  // CLI11 orders them by address
   return words;
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
 }
 
 }  // namespace
@@ -123,10 +118,10 @@ VerbWords words_of(const CLI::App& app) {
 std::string full_description(const OptionWords& option) {
   std::string text = option.description;
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
-  if (!option.choices.empty()) add("one of: " + joined(option.choices));
+  if (!option.choices.empty()) add("one of: " + joined(option.choices, ", "));
   if (!option.range.empty()) add("from " + option.range);
   if (!option.preset.empty()) add("default: " + option.preset);
-  if (!option.excludes.empty()) add("not with " + joined(option.excludes));
+  if (!option.excludes.empty()) add("not with " + joined(option.excludes, ", "));
   return text;
 }
 

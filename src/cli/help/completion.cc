@@ -1,9 +1,10 @@
 #include "cli/help/completion.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <vector>
+
+#include "base/joined.h"
 
 namespace telltale::cli {
 namespace {
@@ -42,7 +43,7 @@ std::string bash_script(const VerbWords& all) {
   std::vector<std::string> first = option_names(all);
   for (const VerbWords& verb : all.listed_verbs()) first.push_back(verb.name);
   out += fmt::format("    COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n    return\n  fi\n",
-                     fmt::join(first, " "));
+                     joined(first, " "));
   out += "  case $verb:$before in\n";
   for (const VerbWords& verb : all.listed_verbs()) {
     for (const OptionWords& option : verb.options) {
@@ -51,7 +52,7 @@ std::string bash_script(const VerbWords& all) {
       for (const std::string& name : option.names()) patterns.push_back(verb.name + ":" + name);
       out += fmt::format(
           "    {})\n      COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n      return ;;\n",
-          fmt::join(patterns, "|"), fmt::join(option.choices, " "));
+          joined(patterns, "|"), joined(option.choices, " "));
     }
   }
   out += "  esac\n  case $verb in\n";
@@ -60,7 +61,7 @@ std::string bash_script(const VerbWords& all) {
     for (const OptionWords& position : verb.positions) {
       words.insert(words.end(), position.choices.begin(), position.choices.end());
     }
-    out += fmt::format("    {}) words='{}' ;;\n", verb.name, fmt::join(words, " "));
+    out += fmt::format("    {}) words='{}' ;;\n", verb.name, joined(words, " "));
   }
   out +=
       "  esac\n"
@@ -78,7 +79,7 @@ std::string fish_script(const VerbWords& all) {
     for (const std::string& name : option.shorts) out += " -s " + name;
     for (const std::string& name : option.longs) out += " -l " + name;
     if (!option.is_flag()) out += option.takes_file() ? " -r" : " -x";
-    if (!option.choices.empty()) out += fmt::format(" -a '{}'", fmt::join(option.choices, " "));
+    if (!option.choices.empty()) out += fmt::format(" -a '{}'", joined(option.choices, " "));
     out += " -d " + single_quoted(option.description) + "\n";
   };
   for (const OptionWords& option : all.options) add("__fish_use_subcommand", option);
@@ -90,7 +91,7 @@ std::string fish_script(const VerbWords& all) {
     for (const OptionWords& position : verb.positions) {
       if (position.choices.empty()) continue;
       out += fmt::format("complete -c telltale -f -n '{}' -a '{}'\n", chosen,
-                         fmt::join(position.choices, " "));
+                         joined(position.choices, " "));
     }
   }
   return out;
@@ -113,7 +114,7 @@ std::string zsh_word(std::string_view text) {
 std::string zsh_values(const OptionWords& option) {
   if (option.is_flag()) return "";
   std::string values = ":" + zsh_word(option.value) + ":";
-  if (!option.choices.empty()) return values + fmt::format("({})", fmt::join(option.choices, " "));
+  if (!option.choices.empty()) return values + fmt::format("({})", joined(option.choices, " "));
   return option.takes_file() ? values + "_files" : values + " ";
 }
 

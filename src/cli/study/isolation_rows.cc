@@ -1,12 +1,12 @@
 #include "cli/study/isolation_rows.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <vector>
 
+#include "base/joined.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
 #include "output/table/table.h"
@@ -57,7 +57,7 @@ std::string place_of(const PredicateWords& words) {
   if (words.file.empty()) return "";
   std::string place = fmt::format("{}:{}", words.file, words.line);
   if (!words.other_lines.empty())
-    place += fmt::format(" (before: {})", fmt::join(words.other_lines, ", "));
+    place += fmt::format(" (before: {})", joined(words.other_lines, ", "));
   return place;
 }
 

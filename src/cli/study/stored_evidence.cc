@@ -1,7 +1,6 @@
 #include "cli/study/stored_evidence.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "analysis/isolation/crash_cluster.h"
+#include "base/joined.h"
 #include "bytes/as_bytes.h"
 #include "collect/store/fold.h"
 #include "collect/store/store_evidence.h"
@@ -35,7 +35,7 @@ Result<std::vector<RunFile>> choose_files(const StoreFolder& store,
   std::string chosen = sources.application;
   if (chosen.empty() && applications.size() > 1)
     return usage_error(fmt::format("{} has reports of {}: choose one with --application",
-                                   store.path(), fmt::join(applications, ", ")));
+                                   store.path(), joined(applications, ", ")));
   if (chosen.empty() && !applications.empty()) chosen = *applications.begin();
   std::erase_if(files, [&](const RunFile& file) {
     return file.application != chosen || !file.build.starts_with(sources.build) ||

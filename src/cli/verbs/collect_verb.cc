@@ -1,76 +1,14 @@
-// `telltale collect`: the server that receives reports.
+// `telltale collect`: the server that receives reports. telltale-collect does the work.
 #include <memory>
-#include <string>
 
-#include "cli/collect/collect_service.h"
+#include "cli/collect/collect_options.h"
 #include "cli/verbs/verbs.h"
 
 namespace telltale::cli {
 
-void add_collect_verb(Command app, int& status) {
-  Command verb = app.add_verb(
-      "collect", "receive reports over HTTP and keep them in a store, for `telltale isolate`");
+void add_collect_verb(Command app, int& /*status*/) {
   const auto options = std::make_shared<CollectOptions>();
-  verb.add_option("--listen", options->listen,
-                  "address and port, such as 127.0.0.1:8080, [::1]:8080 or :8443 (all addresses)")
-      .type_name("ADDR")
-      .show_default();
-  verb.add_option("--store", options->store, "folder of the store; created if it does not exist")
-      .type_name("DIR")
-      .required();
-  verb.add_option("--tokens", options->collector.tokens,
-                  "file with a line for each token: application, token or sha256:HASH, and "
-                  "optionally `sites`. Without it anybody may send, on loopback addresses only")
-      .type_name("FILE");
-  verb.add_option("--sampling", options->collector.sampling,
-                  "file with a line for each rule: application, build (its beginning) or *, "
-                  "sparsity; clients are told to use that sparsity")
-      .type_name("FILE");
-  verb.add_option("--certificate", options->http.certificate,
-                  "PEM file of a certificate chain: serve HTTPS")
-      .type_name("FILE");
-  verb.add_option("--key", options->http.key, "PEM file of the certificate's private key")
-      .type_name("FILE")
-      .needs("--certificate");
-  verb.add_flag("--plain-http", options->plain_http,
-                "allow HTTP without TLS on other addresses than loopback, as behind a proxy");
-  verb.add_option("--operator", options->operator_listen,
-                  "address and port of /metrics and the status page; by default those of --listen "
-                  "if that is a loopback address")
-      .type_name("ADDR");
-  verb.add_option("--host", options->collector.own_hosts,
-                  "name in lower case by which the server may be called, besides addresses and "
-                  "localhost: for /metrics and the status page, and for reports without --tokens")
-      .type_name("NAME")
-      .one_value_each();
-  verb.add_option("--max-body-bytes", options->collector.max_body_bytes,
-                  "largest body of a report, as sent")
-      .type_name("N")
-      .show_default();
-  verb.add_option("--max-report-bytes", options->collector.max_report_bytes,
-                  "largest report, decompressed")
-      .type_name("N")
-      .show_default();
-  verb.add_option("--max-connections", options->max_connections, "connections at a time")
-      .type_name("N")
-      .show_default();
-  verb.add_option("--reports-per-second", options->collector.reports_per_second,
-                  "limit for each application, with bursts of ten seconds; 0: none")
-      .type_name("N")
-      .show_default();
-  verb.add_option("--bytes-per-second", options->collector.bytes_per_second,
-                  "likewise, of bodies as sent; 0: none")
-      .type_name("N")
-      .show_default();
-  verb.add_option("--fold-seconds", options->fold_seconds,
-                  "fold the log into Parquet this often; 0: never")
-      .type_name("N")
-      .show_default();
-  verb.add_option("--keep-days", options->keep_days,
-                  "remove reports that were received longer ago; 0: keep all")
-      .type_name("N")
-      .show_default();
-  verb.callback([options, &status] { status = serve_reports(*options); });
+  declare_collect_verb(app, *options).callback([options] {});
 }
 
 }  // namespace telltale::cli

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/joined.h"
 #include "bytes/input_file.h"
 #include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
@@ -27,7 +27,7 @@ Result<RecordTable> chosen_records(const DumpOptions& options, const FormatDescr
   std::vector<std::string_view> names;
   for (const RecordTable& table : tables) names.push_back(table.record);
   const std::string kinds =
-      fmt::format("the kinds of records of {} are {}", format.noun, fmt::join(names, ", "));
+      fmt::format("the kinds of records of {} are {}", format.noun, joined(names, ", "));
   if (options.record.empty())
     return usage_error("--csv prints records of one kind, which --record chooses; " + kinds);
   return usage_error(fmt::format("--record: there is no {}; {}", options.record, kinds));

@@ -1,6 +1,5 @@
 // `telltale isolate`: many labelled runs, the predicates that predict failure.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 
 #include "analysis/isolation/isolate.h"
 #include "analysis/isolation/regression.h"
+#include "base/joined.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
@@ -212,7 +212,7 @@ Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& pred
       fmt::print(stderr, "telltale: gate: new predictor: {}\n", named);
     } else if (!known->second.contains(words.line)) {
       fmt::print(stderr, "telltale: gate: known predictor moved: {}, before at line {}\n", named,
-                 fmt::join(known->second, ", "));
+                 joined(known->second, ", "));
     }
   }
   return count;

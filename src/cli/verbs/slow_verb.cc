@@ -1,11 +1,11 @@
 // `telltale slow` and `telltale histogram`: the calls of one function.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <string>
 
 #include "analysis/calls/call_durations.h"
+#include "base/joined.h"
 #include "cli/options/function_match.h"
 #include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
@@ -80,8 +80,7 @@ int answer_slow(const Recording& recording, const SlowOptions& options, const Ca
   if (!durations) return report_error(durations.error());
   const SlowCalls slow = find_slow_calls(calls, filter, *std::move(durations), options.limit);
   const StyledNames names(calls.functions(), options.reading.name_style());
-  const std::string command =
-      fmt::format("telltale replay {}", fmt::join(options.reading.files, " "));
+  const std::string command = fmt::format("telltale replay {}", joined(options.reading.files, " "));
   const int status =
       print_section(slow_section(calls, names, slow), schemas::kSlow, recording, options, problems,
                     [&](BlockWriter& out) { write_slow_text(calls, names, slow, command, out); });

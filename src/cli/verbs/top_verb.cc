@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -7,6 +6,7 @@
 #include <string>
 
 #include "analysis/calls/profile.h"
+#include "base/joined.h"
 #include "cli/options/counts_options.h"
 #include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
@@ -192,8 +192,7 @@ void add_top_verb(Command app, int& status) {
       .one_of(keys)
       .show_default();
   verb.add_option("--fields", options->fields,
-                  "columns to show, in this order: " +
-                      fmt::format("{}", fmt::join(function_columns(), ", ")))
+                  "columns to show, in this order: " + joined(function_columns(), ", "))
       .type_name("COLUMN,...");
   add_limit_option(verb, options->limit, "at most this many rows; 0: all");
   verb.add_flag("--exact", options->exact,

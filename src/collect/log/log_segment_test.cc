@@ -81,7 +81,7 @@ StoredReport sample() {
   report.seed = 0xfedcba9876543210;
   report.version = "1.2";
   report.received_us = 0x0123456789abcdef;
-  report.content_hash = hash_of("text");
+  report.content_hash = "0123456789abcdef";
   report.encoding = "zstd";
   report.body = std::string("\0body", 5);
   return report;

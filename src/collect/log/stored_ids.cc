@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <libdeflate.h>
-#include <openssl/sha.h>
+// libmd's, not OpenSSL's: programs that only read stores do not load OpenSSL.
+#include <sha2.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "bytes/as_bytes.h"
@@ -29,16 +31,16 @@ uint64_t word(std::string_view bytes, size_t at) {
 
 }  // namespace
 
-std::string hash_of(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return {reinterpret_cast<const char*>(digest.data()), 16};
-}
-
 ReportKey key_of(const StoredReport& report) {
   // No application contains a blank.
-  const std::string name = hash_of(report.application + ' ' + report.id);
-  return {{word(name, 0), word(name, 8)}, word(report.content_hash, 0)};
+  const std::string name = report.application + ' ' + report.id;
+  std::array<uint8_t, SHA256_DIGEST_LENGTH> digest;
+  SHA2_CTX state;
+  ::SHA256Init(&state);
+  ::SHA256Update(&state, reinterpret_cast<const uint8_t*>(name.data()), name.size());
+  ::SHA256Final(digest.data(), &state);
+  const std::string_view hash(reinterpret_cast<const char*>(digest.data()), digest.size());
+  return {{word(hash, 0), word(hash, 8)}, word(report.content_hash, 0)};
 }
 
 std::optional<uint64_t> StoredIds::find(const ReportKey& key) const {

@@ -14,10 +14,8 @@
 
 namespace telltale::collect {
 
-// The first 16 bytes of the SHA-256 of `text`.
-std::string hash_of(std::string_view text);
-
-// A report's application and id, and its content, as hashes.
+// The first 16 bytes of the SHA-256 of a report's application and id, and the first 8 of its
+// content's.
 struct ReportKey {
   std::array<uint64_t, 2> name{};  // of application and id
   uint64_t content = 0;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "bytes/input_file.h"
 #include "collect/log/stored_report.h"
+#include "collect/server/sha256.h"
 
 namespace telltale::collect {
 namespace {
@@ -22,6 +22,7 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 constexpr std::string_view kHashed = "sha256:";
+constexpr size_t kDigestBytes = 32;
 
 Words words_of(std::string_view line) {
   Words words;
@@ -53,14 +54,8 @@ Result<void> read_lines(const std::string& path,
   return {};
 }
 
-std::string sha256(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
 std::optional<std::string> unhex(std::string_view digits) {
-  if (digits.size() != 2 * SHA256_DIGEST_LENGTH) return std::nullopt;
+  if (digits.size() != 2 * kDigestBytes) return std::nullopt;
   std::string bytes;
   for (size_t i = 0; i < digits.size(); i += 2) {
     unsigned char byte = 0;

@@ -9,8 +9,8 @@
 
 #include "bytes/as_bytes.h"
 #include "bytes/decompress.h"
-#include "collect/log/stored_ids.h"
 #include "collect/server/multipart.h"
+#include "collect/server/sha256.h"
 #include "formats/sampler/recognise.h"
 
 namespace telltale::collect {
@@ -18,6 +18,11 @@ namespace {
 
 constexpr size_t kMaxText = 64;
 constexpr int kMaxStatus = 255;
+constexpr size_t kContentHashBytes = 16;
+
+std::string content_hash_of(std::string_view text) {
+  return sha256(text).substr(0, kContentHashBytes);
+}
 
 // Reads fields; the first one that is not allowed is kept.
 class FieldReader {
@@ -182,17 +187,17 @@ std::expected<StoredReport, HttpResponse> read_report_body(StoredReport report,
     auto parts = report_of_parts(*whole, multipart_boundary(type), limits);
     if (!parts) return std::unexpected(parts.error());
     report.body = *std::move(parts);
-    report.content_hash = hash_of(report.body);
+    report.content_hash = content_hash_of(report.body);
   } else if (encoding.empty() || equal_ignoring_case(encoding, "identity")) {
     auto whole = decode_body(std::move(request.body), {}, limits);
     if (!whole) return std::unexpected(whole.error());
     report.body = *std::move(whole);
-    report.content_hash = hash_of(report.body);
+    report.content_hash = content_hash_of(report.body);
   } else {
     auto whole = decode_body(request.body, encoding, limits);
     if (!whole) return std::unexpected(whole.error());
     text = *std::move(whole);
-    report.content_hash = hash_of(text);
+    report.content_hash = content_hash_of(text);
     report.encoding = equal_ignoring_case(encoding, "gzip") ? "gzip" : "zstd";
     report.body = std::move(request.body);
   }

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/append_format.h"
+
 namespace telltale::csi {
 namespace {
 
@@ -282,21 +284,20 @@ bool looks_like_path_metadata(Bytes bytes) {
 
 void append_path_function(std::string& out, const PathMetadata& metadata,
                           const PathFunction& function) {
-  const auto end = std::back_inserter(out);
-  fmt::format_to(end, "#\n{}\n", function.name);
+  append_format(out, "#\n{}\n", function.name);
   const std::span<const PathBlock> blocks = metadata.blocks(function);
   for (const PathBlock& block : blocks) {
-    fmt::format_to(end, "{}", block.id);
+    append_format(out, "{}", block.id);
     if (block.kind == BlockKind::entry) out += "|ENTRY";
     if (block.kind == BlockKind::exit) out += "|EXIT";
     if (block.says_null) out += "|NULL";
-    for (const int64_t token : metadata.tokens(block)) fmt::format_to(end, "|{}", token);
+    for (const int64_t token : metadata.tokens(block)) append_format(out, "|{}", token);
     out += '\n';
   }
   out += "$\n";
   for (const PathEdge& edge : metadata.edges(function)) {
-    fmt::format_to(end, "{}{}{}|{}${}{}\n", blocks[edge.from].id, edge.back ? "~>" : "->",
-                   blocks[edge.to].id, edge.increment, edge.weight, edge.comment);
+    append_format(out, "{}{}{}|{}${}{}\n", blocks[edge.from].id, edge.back ? "~>" : "->",
+                  blocks[edge.to].id, edge.increment, edge.weight, edge.comment);
   }
 }
 

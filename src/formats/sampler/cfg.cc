@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/append_format.h"
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/site_info.h"
 #include "formats/sampler/tag.h"
@@ -218,16 +219,15 @@ CfgInfo CfgInfo::read(Bytes bytes, const std::string& file, uint64_t file_offset
 }
 
 void append_cfg_unit(std::string& out, const CfgInfo& info, const CfgUnit& unit) {
-  const auto end = std::back_inserter(out);
-  fmt::format_to(end, "*\t{}\n{}\n{}\n", unit.version, unit.source, unit.signature);
+  append_format(out, "*\t{}\n{}\n{}\n", unit.version, unit.source, unit.signature);
   for (const CfgFunction& function : info.functions(unit)) {
-    fmt::format_to(end, "{}\t{}\t{}\t{}\n", function.is_static ? '-' : '+', function.name,
-                   function.file, function.line);
+    append_format(out, "{}\t{}\t{}\t{}\n", function.is_static ? '-' : '+', function.name,
+                  function.file, function.line);
     for (const CfgNode& node : info.nodes(function)) {
-      fmt::format_to(end, "{}\t{}\n", node.file, node.line);
-      for (const uint32_t successor : info.successors(node)) fmt::format_to(end, "{}\t", successor);
+      append_format(out, "{}\t{}\n", node.file, node.line);
+      for (const uint32_t successor : info.successors(node)) append_format(out, "{}\t", successor);
       out += '\n';
-      for (const std::string_view callee : info.callees(node)) fmt::format_to(end, "{}\t", callee);
+      for (const std::string_view callee : info.callees(node)) append_format(out, "{}\t", callee);
       out += node.unknown_callees ? "???\n" : "\n";
     }
     out += '\n';

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/joined.h"
 #include "formats/sampler/verifier.h"
 #include "formats/sampler/wire.h"
 #include "support/golden.h"
@@ -20,7 +21,7 @@ TEST(SamplerDocs, NameEverySchemeWithItsColumnsAndValues) {
     const std::vector<std::string> values(scheme.counter_names,
                                           scheme.counter_names + scheme.counters);
     const std::string row = fmt::format("| `{}` | {} | {} | {} |\n", scheme.name, scheme.code,
-                                        fmt::join(columns, ", "), fmt::join(values, ", "));
+                                        joined(columns, ", "), joined(values, ", "));
     EXPECT_NE(page.find(row), std::string::npos) << row;
   }
 }

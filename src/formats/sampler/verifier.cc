@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/joined.h"
 #include "formats/sampler/backtrace.h"
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/counter_rows.h"
@@ -43,9 +44,8 @@ void check_tag(const Tag& tag, std::span<const std::string_view> keys, uint64_t 
   bool right = tag.letter_perfect && tag.attribute_count == keys.size();
   for (size_t i = 0; right && i < keys.size(); ++i) right = tag.attributes[i].first == keys[i];
   if (right) return;
-  notes.note(
-      Kind::wrong_tag, offset, tag.name,
-      fmt::format("the tag must have exactly {}, each after one space", fmt::join(keys, ", ")));
+  notes.note(Kind::wrong_tag, offset, tag.name,
+             fmt::format("the tag must have exactly {}, each after one space", joined(keys, ", ")));
 }
 
 // Null: unknown, and counted.

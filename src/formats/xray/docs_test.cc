@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/joined.h"
 #include "formats/xray/conversion_loss.h"
 #include "formats/xray/side_record.h"
 #include "formats/xray/verifier.h"
@@ -23,7 +24,7 @@ std::string versions_that_allow(Symbol after, Symbol next) {
   return versions == "12345"  ? ""
          : versions == "2345" ? " (2 and later)"
          : versions == "345"  ? " (3 and later)"
-                              : fmt::format(" ({})", fmt::join(versions, ", "));
+                              : fmt::format(" ({})", joined(versions, ", "));
 }
 
 std::string grammar_table() {

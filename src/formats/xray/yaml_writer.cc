@@ -8,6 +8,9 @@
 #include <iterator>
 #include <utility>
 
+#include "base/append_format.h"
+#include "base/joined.h"
+
 namespace telltale::xray {
 namespace {
 
@@ -97,7 +100,7 @@ void append_double_quoted(std::string_view text, std::string& out) {
     } else if (c == '\t') {
       out += "\\t";
     } else if (static_cast<uint8_t>(c) < 0x20 || c == 0x7F) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02X}", static_cast<uint8_t>(c));
+      append_format(out, "\\x{:02X}", static_cast<uint8_t>(c));
     } else {
       out += c;
     }
@@ -169,7 +172,7 @@ void YamlWriter::write(const TimedEvent& event, const Thread& thread,
   any_ = true;
   const auto append = [&]<typename... Values>(fmt::format_string<Values...> format,
                                               Values&&... values) {
-    fmt::format_to(std::back_inserter(out), format, std::forward<Values>(values)...);
+    append_format(out, format, std::forward<Values>(values)...);
   };
   append("  - {{ type: {}, func-id: {}, function: ", event.event_type,
          call ? static_cast<int32_t>(event.function_id) : 0);
@@ -180,7 +183,7 @@ void YamlWriter::write(const TimedEvent& event, const Thread& thread,
   } else {
     append("'{}'", event.function_id);
   }
-  if (!arguments.empty()) append(", args: [ {} ]", fmt::join(arguments, ", "));
+  if (!arguments.empty()) append(", args: [ {} ]", joined(arguments, ", "));
   append(", cpu: {}, thread: {}", event.cpu, thread.tid);
   if (thread.pid != 0) append(", process: {}", thread.pid);
   append(", kind: {}, tsc: {}, data: ", kind_name(event), event.tsc);

@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "base/append_format.h"
+#include "base/joined.h"
 #include "output/escape.h"
 
 namespace telltale::sampler {
@@ -11,7 +13,7 @@ namespace {
 
 template <typename... Values>
 void append(std::string& out, fmt::format_string<Values...> format, Values&&... values) {
-  fmt::format_to(std::back_inserter(out), format, std::forward<Values>(values)...);
+  append_format(out, format, std::forward<Values>(values)...);
 }
 
 std::string dot_quoted(std::string_view text) {
@@ -65,7 +67,7 @@ void GraphProgram::dump_node(const Unit& unit, const CfgNode& node, size_t numbe
                              std::string& out) const {
   append(out, "\t\t\tnode {} at {}:{}\n", number, visible(node.file), node.line);
   if (node.successor_count != 0)
-    append(out, "\t\t\t\tsuccessors: {}\n", fmt::join(unit.graphs->successors(node), " "));
+    append(out, "\t\t\t\tsuccessors: {}\n", joined(unit.graphs->successors(node), " "));
   if (node.callee_count == 0 && !node.unknown_callees) return;
   out += "\t\t\t\tcallees:";
   for (const std::string_view callee : unit.graphs->callees(node)) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "base/joined.h"
 #include "base/problem.h"
 #include "bytes/cursor.h"
 #include "output/dump/dump_output.h"
@@ -38,7 +39,8 @@ class DumpLine {
   DumpLine& number(std::string_view key, T value) {
     constexpr bool kSigned = std::is_signed_v<T>;
     std::string& out = out_.field(key, kSigned ? ValueType::integer : ValueType::unsigned_integer);
-    fmt::format_to(std::back_inserter(out), "{}", value);
+    const fmt::format_int digits(value);
+    out.append(digits.data(), digits.size());
     return *this;
   }
   // A list; nothing if it is empty.
@@ -46,7 +48,9 @@ class DumpLine {
   DumpLine& numbers(std::string_view key, std::span<const T> values) {
     if (values.empty() && !declares()) return *this;
     std::string& out = out_.field(key, ValueType::list, true);
-    fmt::format_to(std::back_inserter(out), "[{}]", fmt::join(values, ","));
+    out += '[';
+    out += joined(values, ",");
+    out += ']';
     return *this;
   }
   DumpLine& flag(std::string_view key, bool value) {

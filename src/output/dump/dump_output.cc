@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/append_format.h"
 #include "output/table/write_rows.h"
 
 namespace telltale {
@@ -36,13 +37,13 @@ void DumpOutput::begin_line(uint64_t offset, std::string_view record) {
   std::string& block = out_.block();
   switch (style_.kind) {
     case DumpStyle::Kind::text:
-      fmt::format_to(std::back_inserter(block), "{:>10} {}", offset, record);
+      append_format(block, "{:>10} {}", offset, record);
       break;
     case DumpStyle::Kind::json:
-      fmt::format_to(std::back_inserter(block), R"({{"offset":{},"record":"{}")", offset, record);
+      append_format(block, R"({{"offset":{},"record":"{}")", offset, record);
       break;
     case DumpStyle::Kind::csv:
-      fmt::format_to(std::back_inserter(block), "{}", offset);
+      block += fmt::format_int(offset).str();
       for (std::string& cell : cells_) cell.clear();
       more_.clear();
       break;

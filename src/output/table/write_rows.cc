@@ -1,7 +1,6 @@
 #include "output/table/write_rows.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/append_format.h"
+#include "base/joined.h"
 #include "output/escape.h"
 #include "output/table/screen.h"
 #include "output/table/show_units.h"
@@ -178,9 +179,9 @@ void append_shown(std::string& out, const TableCell& cell, Show show) {
   } else if (show == Show::duration) {
     out += show_duration(as_double(cell));
   } else if (show == Show::percent) {
-    fmt::format_to(std::back_inserter(out), "{:.1f} %", 100 * as_double(cell));
+    append_format(out, "{:.1f} %", 100 * as_double(cell));
   } else if (const auto* d = std::get_if<double>(&cell)) {
-    fmt::format_to(std::back_inserter(out), "{:.6g}", *d);
+    append_format(out, "{:.6g}", *d);
   } else {
     append_plain_number(out, cell);
   }
@@ -205,7 +206,7 @@ void write_text(const TableSchema& schema, const Rows& rows, BlockWriter& out,
   lines.write_head();
   rows(lines);
   if (!left_out.empty())
-    out.write(fmt::format("{}left out for want of room: {}\n", indent, fmt::join(left_out, ", ")));
+    out.write(fmt::format("{}left out for want of room: {}\n", indent, joined(left_out, ", ")));
 }
 
 CsvSink::CsvSink(const TableSchema& schema, BlockWriter& out) : schema_(schema), out_(out) {

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/append_format.h"
 #include "output/json_writer.h"
 
 namespace telltale {
@@ -17,8 +18,8 @@ SpeedscopeFrames::SpeedscopeFrames(const std::vector<FunctionId>& in_order) : fu
 void SpeedscopeSink::add(char type, Ticks time, FunctionId function) {
   latest_ns_ = to_ns_(time - context_->first_time);
   const uint32_t* const number = frames_->numbers.find(function);
-  fmt::format_to(std::back_inserter(text_), ",\n{{\"type\":\"{}\",\"frame\":{},\"at\":{}}}", type,
-                 number == nullptr ? 0 : *number, latest_ns_);
+  append_format(text_, ",\n{{\"type\":\"{}\",\"frame\":{},\"at\":{}}}", type,
+                number == nullptr ? 0 : *number, latest_ns_);
 }
 
 Result<void> SpeedscopeEvents::begin() {

@@ -1,11 +1,11 @@
 #include "report/calls/function_table.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/joined.h"
 #include "report/calls/call_fields.h"
 #include "report/schemas/schemas.h"
 
@@ -86,7 +86,7 @@ Result<std::vector<std::string_view>> parse_function_columns(std::string_view te
     const Field* const column = find_column(name);
     if (column == nullptr) {
       return usage_error(fmt::format("--fields has no column {}; the columns are {}", name,
-                                     fmt::join(function_columns(), ", ")));
+                                     joined(function_columns(), ", ")));
     }
     if (std::ranges::find(keys, column->key) == keys.end()) keys.push_back(column->key);
   }

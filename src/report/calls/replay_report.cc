@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/joined.h"
 #include "output/escape.h"
 #include "output/export.h"
 #include "output/table/json_document.h"
@@ -83,13 +84,6 @@ std::string_view kind_name(Kind kind) {
 }
 
 bool is_of_call(Kind kind) { return kind != Kind::event && kind != Kind::loss; }
-
-std::string joined(const std::vector<uint64_t>& arguments) {
-  std::string text;
-  for (const uint64_t value : arguments)
-    text += fmt::format("{}{}", text.empty() ? "" : " ", value);
-  return text;
-}
 
 std::string thread_words(const EventStream& stream) {
   std::string words = stream.thread.pid == 0
@@ -243,7 +237,7 @@ class StepRows {
               if_any(of_call, names_.describe(step.function).name),
               if_any(is_leave, calls_.clock().to_ns(step.duration)),
               if_any(is_leave, std::string(close_name(step.ended))),
-              if_any(!step.arguments.empty(), joined(step.arguments)),
+              if_any(!step.arguments.empty(), joined(step.arguments, " ")),
               if_any(!of_call, step.kind == Kind::event ? event_text(step) : step.text),
               if_any(step.estimated, std::string("time"))};
     return cells_;

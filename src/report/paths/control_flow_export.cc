@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/joined.h"
 #include "formats/csi/path_metadata.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
@@ -95,9 +96,7 @@ std::string join(const std::vector<std::string>& words) {
   return out;
 }
 
-std::string join(const std::vector<uint32_t>& lines) {
-  return fmt::format("{}", fmt::join(lines, " "));
-}
+std::string join(const std::vector<uint32_t>& lines) { return joined(lines, " "); }
 
 class GraphmlWriter {
  public:

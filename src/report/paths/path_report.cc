@@ -13,6 +13,7 @@
 
 #include "analysis/paths/frame_coverage.h"
 #include "analysis/paths/function_coverage.h"
+#include "base/append_format.h"
 #include "model/function_names.h"
 #include "output/escape.h"
 #include "output/flame/page_text.h"
@@ -59,7 +60,7 @@ class TextWriter {
  private:
   template <typename... Arguments>
   void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Arguments>(arguments)...);
+    append_format(out_, format, std::forward<Arguments>(arguments)...);
   }
 
   void write_frame(const FramePaths& frame) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/joined.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -65,7 +66,7 @@ void make_domain(const ReportInput& input, Section& section) {
   std::ranges::reverse(domains);  // the last to appear first
   for (const LoadedModules::Domain& domain : domains)
     table.add_row(
-        {hex(domain.id), domain.loads, domain.unloads, domain.name, joined(domain.names)});
+        {hex(domain.id), domain.loads, domain.unloads, domain.name, joined(domain.names, ", ")});
   section.add("domains", std::move(table));
 }
 

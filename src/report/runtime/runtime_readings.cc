@@ -15,12 +15,6 @@ std::string hex(uint64_t number) {
   return {text.data(), std::to_chars(text.data() + 2, text.data() + text.size(), number, 16).ptr};
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 void add_percentiles(Section& section, const std::string& key, std::vector<Ticks> values) {
   if (values.empty()) return;
   std::ranges::sort(values);

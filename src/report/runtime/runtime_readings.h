@@ -27,8 +27,7 @@
 
 namespace telltale {
 
-std::string hex(uint64_t number);                           // "0x1f"
-std::string joined(const std::vector<std::string>& names);  // "one, other"
+std::string hex(uint64_t number);  // "0x1f"
 
 // Figures total_KEY, p50_KEY, p90_KEY, p99_KEY and max_KEY of the values; none if there are none.
 void add_percentiles(Section& section, const std::string& key, std::vector<Ticks> values);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/joined.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -34,7 +35,7 @@ void make_thread(const ReportInput& input, Section& section) {
   std::ranges::reverse(threads);  // the last to appear first
   for (const LoadedModules::Thread& thread : threads) {
     table.add_row({hex(static_cast<uint64_t>(thread.id)), thread.starts, thread.ends, thread.name,
-                   joined(thread.names)});
+                   joined(thread.names, ", ")});
   }
   section.add("threads", std::move(table));
 }

@@ -1,4 +1,4 @@
-#include "cli/collect/collect_service.h"
+#include "cli/network/collect_service.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -56,9 +56,10 @@ uint64_t bytes_of(const StoreFolder& store) {
 // A server with everything that runs beside it, on one thread.
 class Service {
  public:
-  Service(asio::io_context& context, const CollectOptions& options)
+  Service(asio::io_context& context, const CollectOptions& options, const std::string& telltale)
       : context_(context),
         options_(options),
+        telltale_(telltale),
         store_(options.store),
         signals_(context, SIGTERM, SIGINT, SIGHUP),
         children_(context, SIGCHLD),
@@ -162,8 +163,7 @@ class Service {
     children_.async_wait([this](error_code failure, int) {
       if (!failure) child_ended();
     });
-    const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-    std::vector<std::string> words = {program, "store", "fold", options_.store, "--quiet"};
+    std::vector<std::string> words = {telltale_, "store", "fold", options_.store, "--quiet"};
     if (options_.keep_days != 0) {
       words.emplace_back("--keep-days");
       words.push_back(fmt::format("{}", options_.keep_days));
@@ -176,7 +176,7 @@ class Service {
     if (child == 0) {
       // Only functions that are safe between fork and exec.
       ::setpriority(PRIO_PROCESS, 0, 10);
-      ::execv(program.c_str(), arguments.data());
+      ::execv(telltale_.c_str(), arguments.data());
       ::_exit(127);
     }
     context_.notify_fork(asio::io_context::fork_parent);
@@ -205,6 +205,7 @@ class Service {
 
   asio::io_context& context_;
   const CollectOptions& options_;
+  const std::string& telltale_;
   const StoreFolder store_;
   collect::EventLog events_{STDERR_FILENO};
   std::unique_ptr<Collector> collector_;
@@ -220,11 +221,11 @@ class Service {
 
 }  // namespace
 
-int serve_reports(const CollectOptions& options) {
+int serve_reports(const CollectOptions& options, const std::string& telltale) {
   raise_file_limit();
   std::signal(SIGPIPE, SIG_IGN);
   asio::io_context context(1);
-  Service service(context, options);
+  Service service(context, options, telltale);
   if (const auto started = service.start(); !started) return report_error(started.error());
   context.run();
   return kDone;

@@ -1,4 +1,4 @@
-#include "collect/client/upload_connection.h"
+#include "collect/sender/upload_connection.h"
 
 #include <fmt/format.h>
 

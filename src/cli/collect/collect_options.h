@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cli/options/command.h"
 #include "collect/server/collector.h"
 #include "collect/server/http_server.h"
 
@@ -21,8 +22,7 @@ struct CollectOptions {
   collect::HttpServerOptions http;
 };
 
-// Serves until SIGTERM or SIGINT, then finishes open requests. SIGHUP reads tokens, rules and
-// certificates again. Returns an exit status.
-int serve_reports(const CollectOptions& options);
+// Adds `telltale collect` with its options, which must outlive parsing.
+Command declare_collect_verb(Command app, CollectOptions& options);
 
 }  // namespace telltale::cli

@@ -1,5 +1,6 @@
-// {fmt} for the statically linked program: Debian has no libfmt.a. The headers declare these
-// templates as instantiated elsewhere, which is here.
+// {fmt}, compiled: its headers declare these templates as instantiated elsewhere, which is here.
+// Debian has no static library of it, and its shared one loads the shared libstdc++
+// (docs/dependencies.md).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

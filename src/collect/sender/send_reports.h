@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/problem.h"
 #include "collect/client/report_spool.h"
-#include "collect/client/upload_connection.h"
+#include "collect/sender/upload_connection.h"
 
 namespace telltale::collect {
 

@@ -1,4 +1,4 @@
-#include "collect/client/send_reports.h"
+#include "collect/sender/send_reports.h"
 
 #include <fmt/format.h>
 #include <libdeflate.h>

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace telltale {
+
+// The items of a range of texts or integers, with `between` between them. (fmt::join compiles
+// {fmt}'s formatting of texts in each unit that uses it.)
+template <typename Range>
+std::string joined(const Range& items, std::string_view between) {
+  std::string text;
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) text += between;
+    first = false;
+    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(item)>>) {
+      const fmt::format_int digits(item);
+      text.append(digits.data(), digits.size());
+    } else {
+      text += item;
+    }
+  }
+  return text;
+}
+
+}  // namespace telltale
