@@ -150,18 +150,17 @@ class PathCode {
 
   // The location of the variables for readers without DWARF, as operands of the assembler.
   void insert_frame_record(llvm::IRBuilder<>& builder) {
-    std::string places;
-    std::string constraints;
     llvm::SmallVector<llvm::Value*, 3> variables;
-    for (llvm::AllocaInst* const variable : {array_, index_, sum_}) {
-      if (variable == nullptr) {
-        places += "\t.asciz \"\"\n";
-        continue;
-      }
-      places += "\t.asciz \"$" + std::to_string(variables.size()) + "\"\n";
-      constraints += variables.empty() ? "*m" : ",*m";
+    std::string constraints;
+    const auto add = [&](llvm::AllocaInst* variable) {
+      if (variable == nullptr) return std::string("\t.asciz \"\"\n");
       variables.push_back(variable);
-    }
+      constraints += variables.size() == 1 ? "*m" : ",*m";
+      return "\t.asciz \"$" + std::to_string(variables.size() - 1) + "\"\n";
+    };
+    const std::string sum = add(sum_);
+    const std::string ring = add(array_);
+    const std::string places = ring + add(index_) + sum;
     llvm::CallInst* const call = insert_assembly(
         builder,
         std::string("77102:\n") + kPushSection + "\t.long 77104f-77103f\n77103:\n\t.byte " +

@@ -346,9 +346,9 @@ class Numbering {
     }
   }
 
-  // Puts a node into the edge. The first half keeps the numbers of a forward edge, the second half
-  // those of a back edge.
-  void split(std::uint32_t index, std::vector<SplitEdge>& splits) {
+  // Puts a node into the edge. The first half keeps the numbers of a forward edge, unless they are
+  // those of prefixes; the second half keeps those of a back edge.
+  void split(std::uint32_t index, std::vector<SplitEdge>& splits, bool has_prefixes) {
     const std::uint32_t middle = add_node(NumberedNode::kNoBlock);
     const Edge whole = edges_[index];
     std::vector<std::uint32_t>& into = nodes_[whole.out.to].in_edges;
@@ -360,7 +360,7 @@ class Numbering {
     joined[static_cast<std::size_t>(position)] = second;
     nodes_[middle].in_edges.push_back(index);
     edges_[index].out.to = middle;
-    if (whole.kind == Kind::kBack) {
+    if (whole.kind == Kind::kBack || has_prefixes) {
       edges_[second].out = whole.out;
       edges_[second].out.from = middle;
       edges_[index].kind = Kind::kForward;
@@ -372,8 +372,8 @@ class Numbering {
   }
 
   // Decides where the code of each edge is, in the order in which csi-cc inserts it, which decides
-  // the ids of split nodes.
-  void split_critical_edges(std::vector<SplitEdge>& splits, bool only_with_code) {
+  // the ids of split nodes. With numbers of prefixes, edges without code are not split.
+  void split_critical_edges(std::vector<SplitEdge>& splits, bool numbers_prefixes) {
     std::vector<std::size_t> next(nodes_.size(), 0);
     std::vector<std::uint32_t> stack{kEntryNode};
     while (!stack.empty()) {
@@ -385,8 +385,8 @@ class Numbering {
       const std::uint32_t index = nodes_[node].out_edges[next[node]++];
       const bool one_successor = nodes_[node].out_edges.size() == 1;
       if (!one_successor && nodes_[edges_[index].out.to].in_edges.size() > 1 &&
-          (!only_with_code || has_code(edges_[index].out))) {
-        split(index, splits);
+          (!numbers_prefixes || has_code(edges_[index].out))) {
+        split(index, splits, numbers_prefixes);
         next.push_back(0);
       }
       edges_[index].out.place =
