@@ -45,8 +45,7 @@ void estimate_frequencies(llvm::Function& function, FlowGraph& graph) {
     for (std::uint32_t successor = 0; successor < flow.successors.size(); ++successor) {
       const llvm::BranchProbability its =
           probabilities.getEdgeProbability(graph.blocks[i], successor);
-      flow.frequencies.push_back(
-          (frequencies.getBlockFreq(graph.blocks[i]) * its).getFrequency());
+      flow.frequencies.push_back((frequencies.getBlockFreq(graph.blocks[i]) * its).getFrequency());
       if (its <= highest) continue;
       highest = its;
       flow.likely = successor;

@@ -19,7 +19,8 @@ struct FlowGraph {
   std::vector<llvm::BasicBlock*> blocks;  // in the function's order
   std::vector<FlowBlock> flow;            // by the same index
 };
-// `estimates_frequencies`: fills FlowBlock::likely and FlowBlock::frequencies from clang's estimates.
+// `estimates_frequencies`: fills FlowBlock::likely and FlowBlock::frequencies from clang's
+// estimates.
 FlowGraph flow_graph(llvm::Function& function, bool estimates_frequencies);
 
 // Splits the edges in `numbered`. Sets `block_of_node` to the block of each node; null for the

@@ -178,10 +178,9 @@ class PathCode {
       return debug.createBasicType("__pt_int", 64, llvm::dwarf::DW_ATE_signed);
     };
     const auto ring = [&](llvm::DIBuilder& debug) -> llvm::DIType* {
-      return debug.createArrayType(
-          64 * ring_->getNumElements(), 64, word(debug),
-          debug.getOrCreateArray(
-              {debug.getOrCreateSubrange(0, static_cast<std::int64_t>(ring_->getNumElements()))}));
+      return debug.createArrayType(64 * ring_->getNumElements(), 64, word(debug),
+                                   debug.getOrCreateArray({debug.getOrCreateSubrange(
+                                       0, static_cast<std::int64_t>(ring_->getNumElements()))}));
     };
     const csi::VariableNames names =
         options_.legacy_names ? csi::kLegacyVariableNames : csi::kVariableNames;
@@ -252,12 +251,11 @@ class PathCode {
   void begin_next_slot(llvm::IRBuilder<>& builder, std::uint64_t next_sum,
                        std::uint32_t next_node) {
     llvm::Value* const index = builder.CreateLoad(word_, index_copy_);
-    llvm::Value* const next =
-        builder.CreateAnd(builder.CreateAdd(index, number(1), "", true, true),
-                          number(ring_->getNumElements() - 1));
+    llvm::Value* const next = builder.CreateAnd(builder.CreateAdd(index, number(1), "", true, true),
+                                                number(ring_->getNumElements() - 1));
     builder.CreateStore(next, index_copy_);
-    stores_.insert(store(builder, number(next_sum), slot(builder, next), next_node,
-                         Phase::kNumberStored));
+    stores_.insert(
+        store(builder, number(next_sum), slot(builder, next), next_node, Phase::kNumberStored));
     store(builder, next, index_, next_node, Phase::kSettled);
   }
 

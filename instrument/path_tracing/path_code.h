@@ -33,8 +33,8 @@ inline bool keeps_ring(const NumberedGraph& numbered, const TraceOptions& option
   return options.legacy_names || stores_numbers(numbered);
 }
 
-// The slots of the ring. One of a ring with the sum is not for completed paths; a power of two makes
-// the step to the next slot cheap.
+// The slots of the ring. One of a ring with the sum is not for completed paths; a power of two
+// makes the step to the next slot cheap.
 inline std::uint64_t ring_slots(const TraceOptions& options, bool has_sum) {
   return has_sum ? std::bit_ceil(options.ring_size + 1) : options.ring_size;
 }

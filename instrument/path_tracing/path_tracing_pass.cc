@@ -169,9 +169,8 @@ class PathTracing {
       skip(function, reason);
       return;
     }
-    const TracedFunction traced{function, numbered, block_of_node,
-                                first_id, key,      unit_.optimises_later,
-                                late,     late};
+    const TracedFunction traced{
+        function, numbered, block_of_node, first_id, key, unit_.optimises_later, late, late};
     const std::string record = function_record_text(traced, unit_.options);
     const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(traced, unit_.options);
     append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),

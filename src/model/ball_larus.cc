@@ -31,7 +31,6 @@ class Numbering {
     if (options.numbers_prefixes) {
       drop_phony_edges();
       number_prefixes();
-      find_only_ways();
       split_critical_edges(result.splits, true);
       print(result);
       return result;
@@ -67,7 +66,6 @@ class Numbering {
     std::vector<std::uint32_t> in_edges;
     std::uint64_t paths = 0;
     std::uint64_t prefixes = 0;  // ways to it
-    bool has_only_way = false;   // from the entry, without back edges
   };
 
   std::uint32_t add_node(std::uint32_t block) {
@@ -260,26 +258,6 @@ class Numbering {
     }
   }
 
-  // Marks the nodes where code that sets variables late has no sum yet (late_variables.h).
-  void find_only_ways() {
-    std::vector<std::uint32_t> pending{kEntryNode};
-    while (!pending.empty()) {
-      const std::uint32_t node = pending.back();
-      pending.pop_back();
-      nodes_[node].has_only_way = true;
-      for (const std::uint32_t index : nodes_[node].out_edges) {
-        const NumberedEdge& edge = edges_[index].out;
-        if (!edge.is_back && edge.to != kExitNode && nodes_[edge.to].in_edges.size() == 1)
-          pending.push_back(edge.to);
-      }
-    }
-  }
-
-  [[nodiscard]] bool has_code(const NumberedEdge& edge) const {
-    if (edge.is_back || edge.increment != 0) return true;
-    return edge.to != kExitNode && nodes_[edge.from].has_only_way && !nodes_[edge.to].has_only_way;
-  }
-
   // Moves increments away from the entry as long as a node has a single predecessor.
   void push_initialisation() {
     std::vector<std::uint32_t> pending;
@@ -372,7 +350,7 @@ class Numbering {
   }
 
   // Decides where the code of each edge is, in the order in which csi-cc inserts it, which decides
-  // the ids of split nodes. With numbers of prefixes, edges without code are not split.
+  // the ids of split nodes.
   void split_critical_edges(std::vector<SplitEdge>& splits, bool numbers_prefixes) {
     std::vector<std::size_t> next(nodes_.size(), 0);
     std::vector<std::uint32_t> stack{kEntryNode};
@@ -384,8 +362,7 @@ class Numbering {
       }
       const std::uint32_t index = nodes_[node].out_edges[next[node]++];
       const bool one_successor = nodes_[node].out_edges.size() == 1;
-      if (!one_successor && nodes_[edges_[index].out.to].in_edges.size() > 1 &&
-          (!numbers_prefixes || has_code(edges_[index].out))) {
+      if (!one_successor && nodes_[edges_[index].out.to].in_edges.size() > 1) {
         split(index, splits, numbers_prefixes);
         next.push_back(0);
       }

@@ -95,7 +95,7 @@ struct NumberingOptions {
   bool stores_at_exit = true;
   // Increments number the ways to each block (prefix_numbers.h) instead of complete paths: the edge
   // into a block that is taken most often has no increment, and no edge that leaves a block needs
-  // one. Weights remain those of complete paths. Only edges with code are split.
+  // one. Weights remain those of complete paths.
   bool numbers_prefixes = false;
   // Where more ways than this lead to a block, paths are cut before it.
   std::uint64_t most_prefixes = std::uint64_t{1} << 30U;

@@ -52,7 +52,8 @@ bool PrefixNumbers::count_ways() {
       if (node == kExitNode) break;
       const PathEdge& edge = edges_[index];
       const std::uint64_t more = edge.is_back ? 1 : ways_[edge.from];
-      if (edge.increment < ways || more > std::numeric_limits<std::uint64_t>::max() - edge.increment)
+      if (edge.increment < ways ||
+          more > std::numeric_limits<std::uint64_t>::max() - edge.increment)
         return false;
       ways = edge.increment + more;
     }
@@ -69,9 +70,10 @@ std::optional<AcyclicPath> PrefixNumbers::way(std::uint32_t node, std::uint64_t 
   AcyclicPath way;
   while (node != kEntryNode || number != 0) {
     const std::span<const std::uint32_t> in = in_edges(node);
-    const auto after = std::upper_bound(
-        in.begin(), in.end(), number,
-        [&](std::uint64_t wanted, std::uint32_t index) { return wanted < edges_[index].increment; });
+    const auto after = std::upper_bound(in.begin(), in.end(), number,
+                                        [&](std::uint64_t wanted, std::uint32_t index) {
+                                          return wanted < edges_[index].increment;
+                                        });
     if (after == in.begin()) return std::nullopt;
     const std::uint32_t index = *(after - 1);
     number -= edges_[index].increment;

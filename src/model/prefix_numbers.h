@@ -1,8 +1,8 @@
 // Numbers of the ways to the blocks of a control flow graph.
 //
 // A way to a block begins at the entry or with a back edge, and takes no other back edge. Each edge
-// into a block has a range of the block's numbers, as long as there are ways to the edge's source; a
-// back edge has one number. The number of a way is the sum of the increments on it, where the
+// into a block has a range of the block's numbers, as long as there are ways to the edge's source;
+// a back edge has one number. The number of a way is the sum of the increments on it, where the
 // increment of an edge is the beginning of its range. The block and the number say which way it
 // was.
 #pragma once

@@ -40,7 +40,8 @@ struct PathGraph {
   bool sets_late = false;  // late_variables() says where its record has values
 
   // If its record has numbers of ways to blocks: those of completed paths to the source of the back
-  // edge that ends them. The sum of the current path is in the slot of the index, if there is a ring.
+  // edge that ends them. The sum of the current path is in the slot of the index, if there is a
+  // ring.
   std::optional<PrefixNumbers> prefixes = {};
 
   // Whether its activations have a ring of path numbers.

@@ -47,10 +47,9 @@ class PrefixReader {
   void read_candidate(uint32_t block, std::vector<Chain>& chains) {
     const bool has_ring = late_.has_ring[block];
     if (has_ring && record_.next >= record_.ring.size()) {
-      contradict(record_.ring.empty()
-                     ? "the ring of path numbers is empty"
-                     : fmt::format("the ring's index is {}, but it has {} slots", record_.next,
-                                   record_.ring.size()));
+      contradict(record_.ring.empty() ? "the ring of path numbers is empty"
+                                      : fmt::format("the ring's index is {}, but it has {} slots",
+                                                    record_.next, record_.ring.size()));
       return;
     }
     const int64_t sum = !late_.has_sum[block]  ? 0
@@ -58,7 +57,8 @@ class PrefixReader {
                                                : record_.ring[has_ring ? record_.next : 0];
     const auto way = graph_.prefixes->way(block, static_cast<uint64_t>(sum));
     if (!way || (!has_ring && way->start != kFromEntry)) {
-      contradict(fmt::format("with path sum {}, the function cannot have stopped where it did", sum));
+      contradict(
+          fmt::format("with path sum {}, the function cannot have stopped where it did", sum));
       return;
     }
     Chain chain;

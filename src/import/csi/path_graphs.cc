@@ -86,8 +86,7 @@ bool same_graph(const PathGraph& a, const PathGraph& b) {
            x.increment == y.increment && x.weight == y.weight;
   };
   return a.sets_late == b.sets_late && a.prefixes.has_value() == b.prefixes.has_value() &&
-         a.scopes == b.scopes &&
-         std::ranges::equal(a.blocks, b.blocks, same_block) &&
+         a.scopes == b.scopes && std::ranges::equal(a.blocks, b.blocks, same_block) &&
          std::ranges::equal(a.numbers.edges(), b.numbers.edges(), same_edge);
 }
 
