@@ -12,8 +12,8 @@
 namespace telltale {
 namespace {
 
-// Bounds on the cost of damaged or hostile input: blocks of all completed paths.
-constexpr size_t kMostCompletedBlocks = size_t{1} << 22;
+// Bounds the cost of damaged or hostile input: blocks of the paths of all candidates.
+constexpr size_t kMostBlocksSeen = size_t{1} << 22;
 
 using Path = PathHistory::Path;
 using Reading = PathHistory::Reading;
@@ -45,6 +45,8 @@ class PrefixReader {
 
  private:
   void read_candidate(uint32_t block, std::vector<Chain>& chains) {
+    if (blocks_seen_ > kMostBlocksSeen)
+      return contradict("blocks are left out: there are too many paths");
     const bool has_ring = late_.has_ring[block];
     if (has_ring && record_.next >= record_.ring.size()) {
       contradict(record_.ring.empty() ? "the ring of path numbers is empty"
@@ -63,6 +65,7 @@ class PrefixReader {
     }
     Chain chain;
     chain.partial = blocks_of(graph_.numbers, *way);
+    blocks_seen_ += chain.partial.size();
     read_completed(way->start, chain);
     chains.push_back(std::move(chain));
   }
@@ -72,7 +75,7 @@ class PrefixReader {
     const size_t size = record_.ring.size();
     size_t slot = static_cast<size_t>(record_.next);
     for (size_t left = size; start != kFromEntry && left > 1; --left) {
-      if (blocks_seen_ > kMostCompletedBlocks) {
+      if (blocks_seen_ > kMostBlocksSeen) {
         contradict("older paths are omitted");
         return;
       }
