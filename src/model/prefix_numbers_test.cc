@@ -52,7 +52,7 @@ TEST(PrefixNumbers, NameEachWayToABlockOnce) {
       ASSERT_FALSE(numbers->way(node, number + random() % 1'000));
     }
   }
-  EXPECT_GT(ways, 50'000U);
+  EXPECT_GT(ways, 20'000U);
 }
 
 // A branch with a join: 0 -> 1 or 2 -> 3.
