@@ -1,6 +1,7 @@
 #include "path_tracing/flow_graph.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/Analysis/BlockFrequencyInfo.h>
 #include <llvm/Analysis/BranchProbabilityInfo.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
@@ -33,16 +34,18 @@ void separate_landing_pad(llvm::BasicBlock& block) {
   pad->eraseFromParent();
 }
 
-void find_likely_successors(llvm::Function& function, FlowGraph& graph) {
+void estimate_frequencies(llvm::Function& function, FlowGraph& graph) {
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
   const llvm::BranchProbabilityInfo probabilities(function, loops);
+  const llvm::BlockFrequencyInfo frequencies(function, probabilities, loops);
   for (std::size_t i = 0; i < graph.blocks.size(); ++i) {
     FlowBlock& flow = graph.flow[i];
     llvm::BranchProbability highest = llvm::BranchProbability::getZero();
     for (std::uint32_t successor = 0; successor < flow.successors.size(); ++successor) {
       const llvm::BranchProbability its =
           probabilities.getEdgeProbability(graph.blocks[i], successor);
+      flow.frequencies.push_back((frequencies.getBlockFreq(graph.blocks[i]) * its).getFrequency());
       if (its <= highest) continue;
       highest = its;
       flow.likely = successor;
@@ -64,7 +67,7 @@ void separate_unsplittable_edges(llvm::Function& function) {
   if (branches_indirectly) llvm::SplitIndirectBrCriticalEdges(function, false);
 }
 
-FlowGraph flow_graph(llvm::Function& function, bool finds_likely) {
+FlowGraph flow_graph(llvm::Function& function, bool estimates_frequencies) {
   FlowGraph graph;
   llvm::DenseMap<const llvm::BasicBlock*, std::uint32_t> index;
   for (llvm::BasicBlock& block : function) {
@@ -78,7 +81,7 @@ FlowGraph flow_graph(llvm::Function& function, bool finds_likely) {
     flow.leaves = flow.successors.empty();
     graph.flow.push_back(std::move(flow));
   }
-  if (finds_likely) find_likely_successors(function, graph);
+  if (estimates_frequencies) estimate_frequencies(function, graph);
   return graph;
 }
 

@@ -19,8 +19,9 @@ struct FlowGraph {
   std::vector<llvm::BasicBlock*> blocks;  // in the function's order
   std::vector<FlowBlock> flow;            // by the same index
 };
-// `finds_likely`: fills FlowBlock::likely from clang's estimates.
-FlowGraph flow_graph(llvm::Function& function, bool finds_likely);
+// `estimates_frequencies`: fills FlowBlock::likely and FlowBlock::frequencies from clang's
+// estimates.
+FlowGraph flow_graph(llvm::Function& function, bool estimates_frequencies);
 
 // Splits the edges in `numbered`. Sets `block_of_node` to the block of each node; null for the
 // exit. Returns the reason if that is impossible, otherwise an empty text. Edges may have been

@@ -33,7 +33,7 @@ class PathCode {
         options_(options),
         context_(traced.function.getContext()),
         word_(llvm::Type::getInt64Ty(context_)),
-        ring_(llvm::ArrayType::get(word_, options.ring_size)),
+        ring_(llvm::ArrayType::get(word_, ring_slots(options, traced.numbers_prefixes))),
         has_ring_(keeps_ring(traced.numbered, options)),
         is_x86_64_(llvm::Triple(traced.function.getParent()->getTargetTriple()).getArch() ==
                    llvm::Triple::x86_64) {}
@@ -138,27 +138,35 @@ class PathCode {
     return result;
   }
   void increase_sum(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint32_t node) {
+    llvm::Value* const sum = sum_place(builder);
     if (is_x86_64_) {
-      change(builder, "addq", "=*m,er,~{flags}", number(increment), sum_,
+      change(builder, "addq", "=*m,er,~{flags}", number(increment), sum,
              position(node, Phase::kSettled));
       return;
     }
-    builder.CreateStore(increased_sum(builder, increment), sum_, true);
+    builder.CreateStore(increased(builder, sum, increment), sum, true);
     insert_position(builder, node, Phase::kSettled);
   }
 
   // The location of the variables for readers without DWARF, as operands of the assembler.
   void insert_frame_record(llvm::IRBuilder<>& builder) {
-    const char* const places = has_ring_ ? "\t.asciz \"$1\"\n\t.asciz \"$2\"\n\t.asciz \"$0\"\n"
-                                         : "\t.asciz \"\"\n\t.asciz \"\"\n\t.asciz \"$0\"\n";
-    llvm::SmallVector<llvm::Value*, 3> variables = {sum_};
-    if (has_ring_) variables.append({array_, index_});
+    llvm::SmallVector<llvm::Value*, 3> variables;
+    std::string constraints;
+    const auto add = [&](llvm::AllocaInst* variable) {
+      if (variable == nullptr) return std::string("\t.asciz \"\"\n");
+      variables.push_back(variable);
+      constraints += variables.size() == 1 ? "*m" : ",*m";
+      return "\t.asciz \"$" + std::to_string(variables.size() - 1) + "\"\n";
+    };
+    const std::string sum = add(sum_);
+    const std::string ring = add(array_);
+    const std::string places = ring + add(index_) + sum;
     llvm::CallInst* const call = insert_assembly(
         builder,
         std::string("77102:\n") + kPushSection + "\t.long 77104f-77103f\n77103:\n\t.byte " +
             std::to_string(static_cast<unsigned>(csi::RecordKind::kFrame)) + "\n\t.quad " +
             std::to_string(traced_.key) + "\n" + address_ + places + "77104:\n\t.popsection",
-        variables, has_ring_ ? "*m,*m,*m" : "*m");
+        variables, constraints);
     for (unsigned i = 0; i < variables.size(); ++i) {
       llvm::Type* const type = llvm::cast<llvm::AllocaInst>(variables[i])->getAllocatedType();
       call->addParamAttr(i, llvm::Attribute::get(context_, llvm::Attribute::ElementType, type));
@@ -170,9 +178,9 @@ class PathCode {
       return debug.createBasicType("__pt_int", 64, llvm::dwarf::DW_ATE_signed);
     };
     const auto ring = [&](llvm::DIBuilder& debug) -> llvm::DIType* {
-      return debug.createArrayType(
-          std::uint64_t{64} * options_.ring_size, 64, word(debug),
-          debug.getOrCreateArray({debug.getOrCreateSubrange(0, options_.ring_size)}));
+      return debug.createArrayType(64 * ring_->getNumElements(), 64, word(debug),
+                                   debug.getOrCreateArray({debug.getOrCreateSubrange(
+                                       0, static_cast<std::int64_t>(ring_->getNumElements()))}));
     };
     const csi::VariableNames names =
         options_.legacy_names ? csi::kLegacyVariableNames : csi::kVariableNames;
@@ -180,7 +188,7 @@ class PathCode {
       declare_variable(traced_.function, builder, array_, names.array, ring);
       declare_variable(traced_.function, builder, index_, names.index, word);
     }
-    declare_variable(traced_.function, builder, sum_, names.sum, word);
+    if (sum_ != nullptr) declare_variable(traced_.function, builder, sum_, names.sum, word);
   }
 
   void insert_variables() {
@@ -196,7 +204,7 @@ class PathCode {
       array_ = allocate(ring_, csi::kVariableNames.array);
       index_ = allocate(word_, csi::kVariableNames.index);
     }
-    sum_ = allocate(word_, csi::kVariableNames.sum);
+    if (!has_sum_in_ring()) sum_ = allocate(word_, csi::kVariableNames.sum);
     // After the function's own variables.
     builder.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
@@ -220,8 +228,10 @@ class PathCode {
 
   void clear_ring(llvm::IRBuilder<>& builder) {
     builder.CreateStore(number(0), index_, true);
-    builder.CreateStore(number(~std::uint64_t{0}), slot(builder, number(options_.ring_size - 1)),
-                        true);
+    // The first path of a ring with sums says that it is the first.
+    if (has_sum_in_ring()) return;
+    builder.CreateStore(number(~std::uint64_t{0}),
+                        slot(builder, number(ring_->getNumElements() - 1)), true);
   }
 
   // Keeps the index in a register, so that the next iteration does not wait for the store. Not in
@@ -232,15 +242,36 @@ class PathCode {
     return builder.CreateInBoundsGEP(ring_, array_, {number(0), index});
   }
 
+  [[nodiscard]] bool has_sum_in_ring() const { return has_ring_ && traced_.numbers_prefixes; }
+  llvm::Value* sum_place(llvm::IRBuilder<>& builder) {
+    return has_sum_in_ring() ? slot(builder, builder.CreateLoad(word_, index_copy_)) : sum_;
+  }
+
+  // The sum becomes the number of the path that ends: the next slot has the sum of the next path.
+  void begin_next_slot(llvm::IRBuilder<>& builder, std::uint64_t next_sum,
+                       std::uint32_t next_node) {
+    llvm::Value* const index = builder.CreateLoad(word_, index_copy_);
+    llvm::Value* const next = builder.CreateAnd(builder.CreateAdd(index, number(1), "", true, true),
+                                                number(ring_->getNumElements() - 1));
+    builder.CreateStore(next, index_copy_);
+    stores_.insert(
+        store(builder, number(next_sum), slot(builder, next), next_node, Phase::kNumberStored));
+    store(builder, next, index_, next_node, Phase::kSettled);
+  }
+
   // Appends the number to the ring. `next_sum` is what the next path starts with, at `next_node`.
   void store_number(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint64_t next_sum,
                     std::uint32_t next_node) {
+    if (has_sum_in_ring()) {
+      begin_next_slot(builder, next_sum, next_node);
+      return;
+    }
     const bool has_copy = index_copy_ != nullptr;
     llvm::Value* const index =
         builder.CreateLoad(word_, has_copy ? index_copy_ : index_, !has_copy);
-    llvm::Value* const path = increased_sum(builder, increment);
+    llvm::Value* const path = increased(builder, sum_, increment);
     stores_.insert(store(builder, path, slot(builder, index), next_node, Phase::kNumberStored));
-    llvm::Value* const is_last = builder.CreateICmpEQ(index, number(options_.ring_size - 1));
+    llvm::Value* const is_last = builder.CreateICmpEQ(index, number(ring_->getNumElements() - 1));
     llvm::Value* const next = builder.CreateSelect(
         is_last, number(0), builder.CreateAdd(index, number(1), "", true, true));
     if (has_copy) builder.CreateStore(next, index_copy_);
@@ -248,8 +279,9 @@ class PathCode {
     store(builder, number(next_sum), sum_, next_node, Phase::kSettled);
   }
 
-  llvm::Value* increased_sum(llvm::IRBuilder<>& builder, std::uint64_t increment) {
-    llvm::Value* const sum = builder.CreateLoad(word_, sum_, true);
+  llvm::Value* increased(llvm::IRBuilder<>& builder, llvm::Value* variable,
+                         std::uint64_t increment) {
+    llvm::Value* const sum = builder.CreateLoad(word_, variable, true);
     return increment == 0 ? sum : builder.CreateAdd(sum, number(increment));
   }
 
@@ -261,10 +293,10 @@ class PathCode {
       const std::uint64_t known = late_.known_sum[edge.from];
       if (late_.wants_ring[edge.to]) clear_ring(builder);
       if (!edge.is_back) {
-        store(builder, number(known + edge.increment), sum_, next, Phase::kSettled);
+        store(builder, number(known + edge.increment), sum_place(builder), next, Phase::kSettled);
         return;
       }
-      builder.CreateStore(number(known), sum_, true);
+      builder.CreateStore(number(known), sum_place(builder), true);
     }
     if (edge.is_back) {
       store_number(builder, edge.exit_increment, edge.increment, next);
@@ -352,7 +384,7 @@ class PathCode {
   std::string address_ = address_directive(*traced_.function.getParent(), "77102b");
   llvm::AllocaInst* array_ = nullptr;  // null without a ring, like index_
   llvm::AllocaInst* index_ = nullptr;
-  llvm::AllocaInst* sum_ = nullptr;
+  llvm::AllocaInst* sum_ = nullptr;         // null if the ring has it
   llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser: a register copy of index_
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;

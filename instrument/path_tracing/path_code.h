@@ -4,6 +4,7 @@
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/Function.h>
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -22,12 +23,20 @@ struct TracedFunction {
   bool marks_after_calls = false;                       // functions may be inlined afterwards
   // The variables are set where they are first needed, and the index may have a copy in a register.
   bool sets_late = false;
+  // The increments number prefixes, and the slot of the index has the sum of the current path.
+  bool numbers_prefixes = false;
 };
 
 // Whether activations have a ring of path numbers and its index. Readers of csi-cc's variables
 // expect them in every function.
 inline bool keeps_ring(const NumberedGraph& numbered, const TraceOptions& options) {
   return options.legacy_names || stores_numbers(numbered);
+}
+
+// The slots of the ring. One of a ring with the sum is not for completed paths; a power of two
+// makes the step to the next slot cheap.
+inline std::uint64_t ring_slots(const TraceOptions& options, bool has_sum) {
+  return has_sum ? std::bit_ceil(options.ring_size + 1) : options.ring_size;
 }
 
 // Inserts variables, code and positions. Returns the instructions that .debug_PT prints as -1: one

@@ -10,7 +10,6 @@
 
 #include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
-#include "path_tracing/path_code.h"
 
 namespace telltale::instrument {
 namespace {
@@ -183,27 +182,32 @@ std::string path_entry(const llvm::Function& function, const NumberedGraph& numb
   return text;
 }
 
-std::string function_record_text(const llvm::Function& function, const NumberedGraph& numbered,
-                                 const std::vector<llvm::BasicBlock*>& block_of_node,
-                                 std::uint64_t first_id, const TraceOptions& options) {
+std::string function_record_text(const TracedFunction& traced, const TraceOptions& options) {
+  const llvm::Function& function = traced.function;
+  const NumberedGraph& numbered = traced.numbered;
+  const std::uint64_t slots =
+      keeps_ring(numbered, options) ? ring_slots(options, traced.numbers_prefixes) : 0;
   std::string text = place_of_function(function);
   text += "paths\t" + std::to_string(numbered.path_count) + "\n";
-  text += "ring\t" + std::to_string(keeps_ring(numbered, options) ? options.ring_size : 0) + "\n";
+  text += "ring\t" + std::to_string(slots) + "\n";
   if (function.callsFunctionThatReturnsTwice()) text += "flag\tsetjmp\n";
   for (const NumberedEdge& edge : numbered.edges) {
     if (edge.is_back && edge.exit_increment != 0)
-      text += "exit\t" + std::to_string(first_id + edge.from) + "\t" +
-              std::to_string(first_id + edge.to) + "\t" + std::to_string(edge.exit_increment) +
-              "\n";
+      text += "exit\t" + std::to_string(traced.first_id + edge.from) + "\t" +
+              std::to_string(traced.first_id + edge.to) + "\t" +
+              std::to_string(edge.exit_increment) + "\n";
   }
   Scopes scopes;
   std::string scope_text;
   std::string lines;
   for (const std::uint32_t node : numbered.print_order) {
     if (node != kExitNode)
-      lines += place_lines(*block_of_node[node], first_id + node, scopes, scope_text);
+      lines += place_lines(*traced.block_of_node[node], traced.first_id + node, scopes, scope_text);
   }
-  return text + scope_text + lines;
+  text += scope_text + lines;
+  if (traced.sets_late) text += "flag\tlate\n";
+  if (traced.numbers_prefixes) text += "flag\tprefixes\n";
+  return text;
 }
 
 std::string skipped_record_text(const llvm::Function& function, const std::string& reason,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/ball_larus.h"
+#include "path_tracing/path_code.h"
 #include "trace_options.h"
 
 namespace telltale::instrument {
@@ -22,10 +23,8 @@ std::string path_entry(const llvm::Function& function, const NumberedGraph& numb
                        const std::vector<llvm::BasicBlock*>& block_of_node, std::uint64_t first_id,
                        const llvm::DenseSet<const llvm::Instruction*>& stores);
 
-// The text of a function's record.
-std::string function_record_text(const llvm::Function& function, const NumberedGraph& numbered,
-                                 const std::vector<llvm::BasicBlock*>& block_of_node,
-                                 std::uint64_t first_id, const TraceOptions& options);
+// The text of a function's record, before it is instrumented.
+std::string function_record_text(const TracedFunction& traced, const TraceOptions& options);
 
 // The text of the record of a function that is not instrumented. `path_count` is 0 if unknown.
 std::string skipped_record_text(const llvm::Function& function, const std::string& reason,

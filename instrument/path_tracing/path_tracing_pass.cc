@@ -145,8 +145,13 @@ class PathTracing {
     const FlowGraph graph = flow_graph(function, is_optimised_);
     // An explicit limit excludes functions; otherwise long paths are cut. Without optimisation, the
     // metadata equals csi-cc's.
+    // After longjmp, registers may have stale values. Readers of csi-cc's variables expect their
+    // values from the entry on.
+    const bool late =
+        is_optimised_ && !unit_.options.legacy_names && !function.callsFunctionThatReturnsTwice();
     NumberingOptions options{.most_paths = unit_.options.most_paths,
-                             .stores_at_exit = !is_optimised_};
+                             .stores_at_exit = !is_optimised_,
+                             .numbers_prefixes = late};
     constexpr std::uint64_t kCutAbove = std::uint64_t{1} << 48U;
     if (options.most_paths == kMostPaths) options.cut_above = kCutAbove;
     const NumberedGraph numbered = number_paths(graph.flow, options);
@@ -164,16 +169,10 @@ class PathTracing {
       skip(function, reason);
       return;
     }
-    // After longjmp, registers may have stale values. Readers of csi-cc's variables expect their
-    // values from the entry on.
-    const bool sets_late =
-        is_optimised_ && !unit_.options.legacy_names && !function.callsFunctionThatReturnsTwice();
-    std::string record =
-        function_record_text(function, numbered, block_of_node, first_id, unit_.options);
-    if (sets_late) record += "flag\tlate\n";
-    const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(
-        {function, numbered, block_of_node, first_id, key, unit_.optimises_later, sets_late},
-        unit_.options);
+    const TracedFunction traced{
+        function, numbered, block_of_node, first_id, key, unit_.optimises_later, late, late};
+    const std::string record = function_record_text(traced, unit_.options);
+    const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(traced, unit_.options);
     append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),
                       key, record);
     // Abort rather than emit invalid IR.

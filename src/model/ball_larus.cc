@@ -23,7 +23,18 @@ class Numbering {
     NumberedGraph result;
     result.discovered = static_cast<std::uint32_t>(nodes_.size());
     result.path_count = count_paths(options.cut_above);
+    if (options.numbers_prefixes) {
+      while (cut_prefixes(options.most_prefixes))
+        result.path_count = count_paths(options.cut_above);
+    }
     if (result.path_count > std::min(options.most_paths, kMostPaths)) return result;
+    if (options.numbers_prefixes) {
+      drop_phony_edges();
+      number_prefixes();
+      split_critical_edges(result.splits, true);
+      print(result);
+      return result;
+    }
     push_initialisation();
     if (options.stores_at_exit) {
       push_completion();
@@ -31,7 +42,7 @@ class Numbering {
       drop_last_increments();
     }
     drop_phony_edges();
-    split_critical_edges(result.splits);
+    split_critical_edges(result.splits, false);
     print(result);
     return result;
   }
@@ -54,6 +65,7 @@ class Numbering {
     std::vector<std::uint32_t> out_edges;
     std::vector<std::uint32_t> in_edges;
     std::uint64_t paths = 0;
+    std::uint64_t prefixes = 0;  // ways to it
   };
 
   std::uint32_t add_node(std::uint32_t block) {
@@ -163,18 +175,87 @@ class Numbering {
     const std::vector<std::uint32_t> out = nodes_[node].out_edges;
     for (const std::uint32_t index : out) {
       rearranged.push_back(index);
-      const std::uint32_t target = edges_[index].out.to;
-      if (edges_[index].kind != Kind::kForward || nodes_[target].paths == 1) continue;
-      edges_[index].kind = Kind::kBack;
-      edges_[index].out.is_back = true;
-      const std::uint32_t phony_entry = add_edge(kEntryNode, target, Kind::kPhonyEntry, 0);
-      const std::uint32_t phony_exit = add_edge(node, kExitNode, Kind::kPhonyExit, 0);
-      edges_[index].phony_entry = phony_entry;
-      edges_[index].phony_exit = phony_exit;
+      if (edges_[index].kind != Kind::kForward || nodes_[edges_[index].out.to].paths == 1) continue;
       // Readers take the place of the edge for the place of the phony one.
-      rearranged.push_back(phony_exit);
+      rearranged.push_back(cut(index));
     }
     nodes_[node].out_edges = std::move(rearranged);
+  }
+
+  // Ends paths at a forward edge. Returns the phony edge to the exit, which is the last one of the
+  // source.
+  std::uint32_t cut(std::uint32_t index) {
+    const std::uint32_t from = edges_[index].out.from;
+    edges_[index].kind = Kind::kBack;
+    edges_[index].out.is_back = true;
+    const std::uint32_t phony_entry =
+        add_edge(kEntryNode, edges_[index].out.to, Kind::kPhonyEntry, 0);
+    const std::uint32_t phony_exit = add_edge(from, kExitNode, Kind::kPhonyExit, 0);
+    edges_[index].phony_entry = phony_entry;
+    edges_[index].phony_exit = phony_exit;
+    return phony_exit;
+  }
+
+  // Cuts paths before nodes to which too many ways lead. Returns whether there were any.
+  bool cut_prefixes(std::uint64_t most) {
+    bool has_cut = false;
+    nodes_[kEntryNode].prefixes = 1;
+    for (std::size_t i = finished_.size() - 1; i-- > 0;) {
+      Node& node = nodes_[finished_[i]];
+      if (finished_[i] == kExitNode) continue;
+      node.prefixes = 0;
+      const std::vector<std::uint32_t> in = node.in_edges;
+      for (const std::uint32_t index : in)
+        node.prefixes = add_saturated(node.prefixes, starts_of(edges_[index]));
+      if (node.prefixes <= std::max<std::uint64_t>(most, in.size())) continue;
+      node.prefixes = 0;
+      for (const std::uint32_t index : in) {
+        if (edges_[index].kind == Kind::kForward) cut_before(index);
+        node.prefixes += edges_[index].kind == Kind::kBack ? 1 : 0;
+      }
+      has_cut = true;
+    }
+    return has_cut;
+  }
+
+  void cut_before(std::uint32_t index) {
+    std::vector<std::uint32_t>& out = nodes_[edges_[index].out.from].out_edges;
+    const std::uint32_t phony_exit = cut(index);
+    out.pop_back();
+    out.insert(std::find(out.begin(), out.end(), index) + 1, phony_exit);
+  }
+
+  // The ways through an edge to its target.
+  [[nodiscard]] std::uint64_t starts_of(const Edge& edge) const {
+    if (edge.kind == Kind::kBack) return 1;
+    return edge.kind == Kind::kForward ? nodes_[edge.out.from].prefixes : 0;
+  }
+
+  [[nodiscard]] std::uint64_t frequency(const Edge& edge) const {
+    const std::uint32_t block = nodes_[edge.out.from].out.block;
+    if (block == NumberedNode::kNoBlock) return 0;
+    const std::vector<std::uint64_t>& known = blocks_[block].frequencies;
+    return edge.successor < known.size() ? known[edge.successor] : 0;
+  }
+
+  // Each edge into a node gets a range of sums, the most frequent one the first.
+  void number_prefixes() {
+    for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+      std::vector<std::uint32_t> in = nodes_[node].in_edges;
+      std::stable_sort(in.begin(), in.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const Edge& first = edges_[a];
+        const Edge& second = edges_[b];
+        // The number of a back edge costs nothing.
+        if (first.out.is_back != second.out.is_back) return second.out.is_back;
+        return frequency(first) > frequency(second);
+      });
+      std::uint64_t next = 0;
+      for (const std::uint32_t index : in) {
+        edges_[index].out.increment = node == kExitNode ? 0 : next;
+        edges_[index].out.exit_increment = 0;
+        next += starts_of(edges_[index]);
+      }
+    }
   }
 
   // Moves increments away from the entry as long as a node has a single predecessor.
@@ -243,9 +324,9 @@ class Numbering {
     }
   }
 
-  // Puts a node into the edge. The first half keeps the numbers of a forward edge, the second half
-  // those of a back edge.
-  void split(std::uint32_t index, std::vector<SplitEdge>& splits) {
+  // Puts a node into the edge. The first half keeps the numbers of a forward edge, unless they are
+  // those of prefixes; the second half keeps those of a back edge.
+  void split(std::uint32_t index, std::vector<SplitEdge>& splits, bool has_prefixes) {
     const std::uint32_t middle = add_node(NumberedNode::kNoBlock);
     const Edge whole = edges_[index];
     std::vector<std::uint32_t>& into = nodes_[whole.out.to].in_edges;
@@ -257,7 +338,7 @@ class Numbering {
     joined[static_cast<std::size_t>(position)] = second;
     nodes_[middle].in_edges.push_back(index);
     edges_[index].out.to = middle;
-    if (whole.kind == Kind::kBack) {
+    if (whole.kind == Kind::kBack || has_prefixes) {
       edges_[second].out = whole.out;
       edges_[second].out.from = middle;
       edges_[index].kind = Kind::kForward;
@@ -270,7 +351,7 @@ class Numbering {
 
   // Decides where the code of each edge is, in the order in which csi-cc inserts it, which decides
   // the ids of split nodes.
-  void split_critical_edges(std::vector<SplitEdge>& splits) {
+  void split_critical_edges(std::vector<SplitEdge>& splits, bool numbers_prefixes) {
     std::vector<std::size_t> next(nodes_.size(), 0);
     std::vector<std::uint32_t> stack{kEntryNode};
     while (!stack.empty()) {
@@ -282,7 +363,7 @@ class Numbering {
       const std::uint32_t index = nodes_[node].out_edges[next[node]++];
       const bool one_successor = nodes_[node].out_edges.size() == 1;
       if (!one_successor && nodes_[edges_[index].out.to].in_edges.size() > 1) {
-        split(index, splits);
+        split(index, splits, numbers_prefixes);
         next.push_back(0);
       }
       edges_[index].out.place =

@@ -31,6 +31,8 @@ struct FlowBlock {
   bool leaves = false;  // returns, resumes unwinding, or is unreachable at its end
   // The position of the successor whose edge gets no increment.
   std::uint32_t likely = 0;
+  // How often each edge is taken, for NumberingOptions::numbers_prefixes; empty if unknown.
+  std::vector<std::uint64_t> frequencies = {};
 };
 
 struct PathEdge {
@@ -91,6 +93,12 @@ struct NumberingOptions {
   // Whether the number of a path that ends at the exit is stored, as csi-cc does. Otherwise the sum
   // remains until the activation ends.
   bool stores_at_exit = true;
+  // Increments number the ways to each block (prefix_numbers.h) instead of complete paths: the edge
+  // into a block that is taken most often has no increment, and no edge that leaves a block needs
+  // one. Weights remain those of complete paths.
+  bool numbers_prefixes = false;
+  // Where more ways than this lead to a block, paths are cut before it.
+  std::uint64_t most_prefixes = std::uint64_t{1} << 30U;
 };
 
 // Numbers the paths of a function. `blocks[0]` is the entry; nothing branches to it. Every block

@@ -229,8 +229,9 @@ class Comparison:
         ran = self.ran(live)
         readings = [self.told(frame, reading, key) for reading in [frame["partial"], *frame["other_readings"]] if reading]
         right = [told for told in readings if fits(told, ran, frame["complete_history"])]
-        ring = int(next(row[1] for row in self.trace.records.functions[key][1] if row[0] == "ring"))
-        is_short = not frame["complete_history"] and len(frame["paths"]) != ring
+        rows = self.trace.records.functions[key][1]
+        kept = int(next(row[1] for row in rows if row[0] == "ring")) - (["flag", "prefixes"] in rows)  # a slot has the current sum
+        is_short = not frame["complete_history"] and len(frame["paths"]) != kept
         kind = "of setjmp" if frame["unreliable"] else "by position" if frame["found_by"] == "position" else "by other means"
         self.counts["frames"] += 1
         self.counts[f"frames {kind}"] += 1

@@ -40,7 +40,8 @@ class Function:
             assert first == self.count, (self.name, self.starts)
             self.count += count(self.entry if edge is None else edge[1])
 
-        into = collections.defaultdict(list)
+        self.known_ways = {}
+        self.into = into = collections.defaultdict(list)
         for edge in self.edges:
             into[edge[1]].append(edge)
         # Variables that are set late: blocks to which a single way leads have no sum yet, by the way; blocks to which no back
@@ -59,6 +60,43 @@ class Function:
                 self.after_back.add(block)
                 pending += [edge[1] for edge in self.out[block]]
         return self
+
+    def way(self, block, number):
+        """The only way to a block that has this number: (edge that it begins with or None, blocks)"""
+        blocks = [block]
+        while block != self.entry or number:
+            before = [e for e in self.into[block] if (number == e[3] if e[2] else e[3] <= number < e[3] + self.ways(e[0]))]
+            assert len(before) == 1, (self.name, block, number, before)
+            edge = before[0]
+            if edge[2]:
+                return edge, blocks
+            number -= edge[3]
+            block = edge[0]
+            blocks.insert(0, block)
+        return None, blocks
+
+    def ways(self, block):
+        if block not in self.known_ways:
+            self.known_ways[block] = (block == self.entry) + sum(1 if e[2] else self.ways(e[0]) for e in self.into[block])
+        return self.known_ways[block]
+
+    def prefix_history(self, ring, index, total, phase, block):
+        """The same as history(), if numbers are those of prefixes."""
+        if block in self.only_way:
+            return True, self.only_way[block]
+        has_ring = block in self.after_back
+        if phase:
+            assert phase == 1 and has_ring
+            index = (index + 1) % len(ring)
+        start, blocks = self.way(block, ring[index if has_ring else 0] if ring else total)
+        for _ in ring[1:]:
+            if start is None:
+                break
+            index = (index - 1) % len(ring)
+            start, earlier = self.way(start[0], ring[index])
+            blocks = earlier + blocks
+        assert has_ring or start is None
+        return start is None, blocks
 
     def late_history(self, ring, index, total, phase, block):
         """The same as history(), if the variables are set late."""

@@ -113,18 +113,19 @@ class Checker:
         function = self.function(here.key)
         (recorded_at, operands), = self.records.frames[here.key]
         ring_at, index_at, sum_at = (operand and self.place(operand, recorded_at, step) for operand in operands)
+        frame = sum_at or ring_at
         if pc == here.address or pc == begin < here.address:
-            self.pass_position(here, function, sum_at)
+            self.pass_position(here, function, frame)
         size = int(next(row[1] for row in self.records.functions[here.key][1] if row[0] == "ring"))
         assert (size > 0) == bool(ring_at) == bool(index_at), function.name
         ring = self.words(ring_at, size, step) if size else []
-        (index,), (total,) = self.words(index_at, 1, step) if size else [0], self.words(sum_at, 1, step)
-        truth = self.activations.get((here.key, sum_at))
+        index, total = (self.words(at, 1, step)[0] if at else 0 for at in (index_at, sum_at))
+        truth = self.activations.get((here.key, frame))
         if truth is None:
             self.steps["outside the body"] += 1
             return
-        is_late = ["flag", "late"] in self.records.functions[here.key][1]
-        decode = function.late_history if is_late else function.history
+        flags = [row[1] for row in self.records.functions[here.key][1] if row[0] == "flag"]
+        decode = function.prefix_history if "prefixes" in flags else function.late_history if "late" in flags else function.history
         begins, blocks = decode(ring, index, total, here.phase, here.id)
         blocks = [block for block in blocks if (here.key, block) not in self.empty]
         self.steps[function.name] += 1
@@ -134,8 +135,8 @@ class Checker:
         else:
             assert blocks == truth.blocks[-len(blocks):], (function.name, hex(pc), blocks, truth.blocks[-40:])
 
-    def pass_position(self, position, function, sum_at):
-        name = position.key, sum_at
+    def pass_position(self, position, function, frame):
+        name = position.key, frame
         (entry_address, _), = self.records.frames[position.key]
         if position.address == entry_address:
             self.activations[name] = Activation(function, (position.key, function.entry) not in self.empty)

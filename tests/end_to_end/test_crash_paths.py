@@ -100,12 +100,12 @@ class CrashPaths(SamplerCase):
         self.assertEqual(headers.stdout.count("NT_PRSTATUS"), 3)
         for note in ("NT_PRPSINFO", "NT_SIGINFO", "NT_AUXV", "NT_FILE"):
             self.assertEqual(headers.stdout.count(note), 1, note)
-        shown = run("gdb", "-q", "-batch", "-nx", "-ex", "thread apply all backtrace", "-ex", "frame function parse", "-ex", "print __PT_pathArr",
+        shown = run("gdb", "-q", "-batch", "-nx", "-ex", "thread apply all backtrace", "-ex", "frame function parse", "-ex", "print __PT_pathArr", "-ex", "print __PT_arrIndex",
                     self.program, self.file).stdout
         self.assertIn("Program terminated with signal SIGSEGV", shown)
         for function in ("end (", "parse (", "wait_for_ever (", "main ("):
             self.assertIn(function, shown)
-        self.assertRegex(shown, r"\$1 = \{.*-1\}")
+        self.assertRegex(shown, r"\$1 = \{\d+, .*\}\n\$2 = \d+\n")
 
     def test_exit_and_the_end(self):
         """Only if asked for; the status is the program's."""

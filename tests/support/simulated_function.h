@@ -18,7 +18,9 @@ class SimulatedFunction {
  public:
   explicit SimulatedFunction(const std::vector<FlowBlock>& blocks,
                              const NumberingOptions& options = {})
-      : graph_(number_paths(blocks, options)), out_(graph_.nodes.size()) {
+      : graph_(number_paths(blocks, options)),
+        out_(graph_.nodes.size()),
+        numbers_prefixes_(options.numbers_prefixes) {
     for (uint32_t i = 0; i < graph_.edges.size(); ++i) out_[graph_.edges[i].from].push_back(i);
   }
 
@@ -50,7 +52,14 @@ class SimulatedFunction {
     for (size_t i = 0; i < blocks.size(); ++i) blocks[i].id = i;
     auto numbers = PathNumbers::from_edges(static_cast<uint32_t>(blocks.size()), printed);
     if (!numbers) return std::nullopt;
-    return PathGraph{.blocks = std::move(blocks), .numbers = *std::move(numbers)};
+    PathGraph graph{.blocks = std::move(blocks), .numbers = *std::move(numbers)};
+    if (numbers_prefixes_) {
+      graph.sets_late = true;
+      graph.prefixes =
+          PrefixNumbers::from_edges(static_cast<uint32_t>(graph.blocks.size()), printed);
+      if (!graph.prefixes) return std::nullopt;
+    }
+    return graph;
   }
 
   struct Run {
@@ -63,7 +72,8 @@ class SimulatedFunction {
     Run run;
     for (size_t i = 0; i < ring_size; ++i)
       run.record.ring.push_back(static_cast<int64_t>(random() >> 1U));  // what was there before
-    run.record.ring.back() = -1;
+    (numbers_prefixes_ ? run.record.ring.front() : run.record.ring.back()) =
+        numbers_prefixes_ ? 0 : -1;
     run.trace.push_back(kEntryNode);
     for (uint32_t node = kEntryNode; steps > 0; --steps) {
       const NumberedEdge& edge = graph_.edges[out_[node][random() % out_[node].size()]];
@@ -80,8 +90,17 @@ class SimulatedFunction {
   }
 
  private:
-  static void take(const NumberedEdge& edge, Run& run) {
+  void take(const NumberedEdge& edge, Run& run) const {
     PathRecord& record = run.record;
+    if (numbers_prefixes_) {
+      if (edge.is_back) {
+        record.next = (record.next + 1) % record.ring.size();
+        record.ring[record.next] = 0;
+        ++run.stored;
+      }
+      record.ring[record.next] += static_cast<int64_t>(edge.increment);
+      return;
+    }
     record.sum += static_cast<int64_t>(edge.is_back ? edge.exit_increment : edge.increment);
     if (!edge.is_back && !edge.completes) return;
     record.ring[record.next] = record.sum;
@@ -92,6 +111,7 @@ class SimulatedFunction {
 
   NumberedGraph graph_;
   std::vector<std::vector<uint32_t>> out_;  // indexes of edges, by node
+  bool numbers_prefixes_;
 };
 
 }  // namespace telltale::testing

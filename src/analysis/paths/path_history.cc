@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/paths/prefix_history.h"
 #include "model/late_variables.h"
 
 namespace telltale {
@@ -18,15 +19,6 @@ constexpr size_t kMostEdges = size_t{1} << 26;
 
 using Path = PathHistory::Path;
 using Reading = PathHistory::Reading;
-
-std::vector<uint32_t> blocks_of(const PathNumbers& numbers, const AcyclicPath& path) {
-  std::vector<uint32_t> blocks = {numbers.first_node(path.start)};
-  for (const uint32_t index : path.edges) {
-    const PathEdge& edge = numbers.edges()[index];
-    if (!edge.is_back && edge.to != kExitNode) blocks.push_back(edge.to);
-  }
-  return blocks;
-}
 
 class HistoryReader {
  public:
@@ -274,10 +266,20 @@ PathHistory read_late(const PathGraph& graph, const PathRecord& record,
 
 }  // namespace
 
+std::vector<uint32_t> blocks_of(const PathNumbers& numbers, const AcyclicPath& path) {
+  std::vector<uint32_t> blocks = {numbers.first_node(path.start)};
+  for (const uint32_t index : path.edges) {
+    const PathEdge& edge = numbers.edges()[index];
+    if (!edge.is_back && edge.to != kExitNode) blocks.push_back(edge.to);
+  }
+  return blocks;
+}
+
 bool PathGraph::has_ring() const { return std::ranges::any_of(blocks, &Block::stores_path); }
 
 PathHistory read_path_history(const PathGraph& graph, const PathRecord& record,
                               std::span<const uint32_t> candidates) {
+  if (graph.prefixes) return read_prefix_history(graph, record, candidates);
   return graph.sets_late ? read_late(graph, record, candidates)
                          : HistoryReader(graph, record).read(candidates);
 }

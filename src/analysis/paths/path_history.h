@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/ball_larus.h"
+#include "model/prefix_numbers.h"
 
 namespace telltale {
 
@@ -38,6 +39,11 @@ struct PathGraph {
 
   bool sets_late = false;  // late_variables() says where its record has values
 
+  // If its record has numbers of ways to blocks: those of completed paths to the source of the back
+  // edge that ends them. The sum of the current path is in the slot of the index, if there is a
+  // ring.
+  std::optional<PrefixNumbers> prefixes = {};
+
   // Whether its activations have a ring of path numbers.
   [[nodiscard]] bool has_ring() const;
 };
@@ -48,7 +54,7 @@ struct PathRecord {
   // stores none: it runs one path.
   std::vector<int64_t> ring;
   uint64_t next = 0;  // index in the ring of the number that is stored next
-  int64_t sum = 0;    // path sum of the path that is not complete
+  int64_t sum = 0;    // path sum of the path that is not complete; unused if the ring has it
 };
 
 // What a function executed before it was stopped, oldest first. Blocks are nodes of the graph.
@@ -75,6 +81,9 @@ struct PathHistory {
   // The contradiction, one sentence without a full stop; empty if there is none.
   std::string contradiction;
 };
+
+// The blocks of a path, without the exit.
+std::vector<uint32_t> blocks_of(const PathNumbers& numbers, const AcyclicPath& path);
 
 // Decodes the record of a function that was stopped in one of `candidates`. Given the block, there
 // is one reading; several blocks may give several. Never fails: reports and omits what contradicts

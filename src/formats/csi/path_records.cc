@@ -58,6 +58,8 @@ void read_function_line(const std::vector<std::string>& fields, PathFunctionReco
   const auto rest = std::span(fields).subspan(1);
   if (fields[0] == "flag" && !rest.empty() && rest[0] == "setjmp") function.calls_setjmp = true;
   if (fields[0] == "flag" && !rest.empty() && rest[0] == "late") function.sets_late = true;
+  if (fields[0] == "flag" && !rest.empty() && rest[0] == "prefixes")
+    function.numbers_prefixes = true;
   const auto number = rest.empty() ? std::nullopt : parse_number(rest[0]);
   if (!number) return;
   if (fields[0] == "ring") function.ring_size = *number;

@@ -36,8 +36,9 @@ struct PathFunctionRecord {
   uint64_t key = 0;
   uint64_t offset = 0;  // of the function's `#` in .debug_PT
   bool calls_setjmp = false;
-  bool sets_late = false;  // its variables have values only where they are needed
-  uint32_t ring_size = 0;  // slots; 0: it has no ring
+  bool sets_late = false;         // its variables have values only where they are needed
+  bool numbers_prefixes = false;  // its numbers are those of PrefixNumbers; the ring has the sum
+  uint32_t ring_size = 0;         // slots; 0: it has no ring
   std::vector<PathScope> scopes;
   struct BlockLine {
     uint32_t block = 0;  // id in .debug_PT

@@ -30,16 +30,23 @@ bool has_record(const StackFrame& frame) {
   return !std::ranges::all_of(frame.variables, is_coverage_flags);
 }
 
-// The record, or why there is none. Without a ring, it is the path sum alone.
-std::expected<PathRecord, std::string> read_record(const StackFrame& frame, bool has_ring) {
+// What a function's record consists of.
+struct RecordParts {
+  bool ring = true;  // otherwise it is the path sum alone
+  bool sum = true;   // otherwise the ring has it
+};
+
+// The record, or why there is none.
+std::expected<PathRecord, std::string> read_record(const StackFrame& frame, RecordParts parts) {
   for (const csi::VariableNames& names : kRecordNames) {
     const std::array<const StackVariable*, 3> variables = {find_variable(frame, names.array),
                                                            find_variable(frame, names.index),
                                                            find_variable(frame, names.sum)};
     if (std::ranges::count(variables, nullptr) == 3) continue;
     const std::array<std::string_view, 3> wanted = {names.array, names.index, names.sum};
-    const bool lacks_ring = !has_ring && variables[0] == nullptr && variables[1] == nullptr;
-    for (size_t i = lacks_ring ? 2 : 0; i < variables.size(); ++i) {
+    const bool lacks_ring = !parts.ring && variables[0] == nullptr && variables[1] == nullptr;
+    const bool lacks_sum = !parts.sum && variables[2] == nullptr;
+    for (size_t i = lacks_ring ? 2 : 0; i < (lacks_sum ? 2 : variables.size()); ++i) {
       if (variables[i] == nullptr)
         return std::unexpected(fmt::format("the variable {} is missing", wanted[i]));
       if (!variables[i]->missing.empty()) {
@@ -47,12 +54,15 @@ std::expected<PathRecord, std::string> read_record(const StackFrame& frame, bool
             fmt::format("{} cannot be read: {}", wanted[i], variables[i]->missing));
       }
     }
-    if ((!lacks_ring && variables[1]->values.size() != 1) || variables[2]->values.size() != 1)
+    if ((!lacks_ring && variables[1]->values.size() != 1) ||
+        (!lacks_sum && variables[2]->values.size() != 1))
       return std::unexpected("the index of the ring or the path sum is an array");
-    if (lacks_ring) return PathRecord{.ring = {}, .next = 0, .sum = variables[2]->values[0]};
-    return PathRecord{.ring = variables[0]->values,
-                      .next = static_cast<uint64_t>(variables[1]->values[0]),
-                      .sum = variables[2]->values[0]};
+    PathRecord record{.ring = {}, .next = 0, .sum = lacks_sum ? 0 : variables[2]->values[0]};
+    if (!lacks_ring) {
+      record.ring = variables[0]->values;
+      record.next = static_cast<uint64_t>(variables[1]->values[0]);
+    }
+    return record;
   }
   return std::unexpected("it has no variables of path tracing");
 }
@@ -89,6 +99,7 @@ PathRecord settle(const PathGraph& graph, PathRecord record, csi::Phase phase) {
   const size_t size = record.ring.size();
   if (phase == csi::Phase::kSettled || size == 0 || record.next >= size) return record;
   if (phase == csi::Phase::kNumberStored) record.next = (record.next + 1) % size;
+  if (graph.prefixes) return record;
   const int64_t newest = record.ring[(record.next + size - 1) % size];
   const auto path = newest < 0 ? std::nullopt : graph.numbers.path(static_cast<uint64_t>(newest));
   if (!path || path->edges.empty()) return record;
@@ -132,10 +143,7 @@ class FrameDecoder {
     paths.interrupted = frame.interrupted;
     paths.inlined = frame.inlined;
     const auto& graphs = graphs_of(frame);
-    const bool has_ring =
-        graphs.empty() || std::ranges::any_of(graphs, &PathGraph::has_ring,
-                                              [](const Graph& each) -> auto& { return *each; });
-    const auto record = read_record(frame, has_ring);
+    const auto record = read_record(frame, parts_of(graphs));
     if (!record || graphs.empty()) {
       paths.untraced = record ? "its path metadata are missing" : record.error();
       if (!has_record(frame) && (graphs.empty() || frame.inlined))
@@ -160,6 +168,14 @@ class FrameDecoder {
   [[nodiscard]] const ModulePaths* module_of(const StackFrame& frame) const {
     const auto found = modules_.find(frame.module);
     return found == modules_.end() ? nullptr : &found->second;
+  }
+
+  // What all functions of a name have.
+  static RecordParts parts_of(const std::vector<Graph>& graphs) {
+    const auto has_ring = [](const Graph& graph) { return graph->has_ring(); };
+    const auto has_sum = [](const Graph& graph) { return !graph->prefixes || !graph->has_ring(); };
+    return {.ring = graphs.empty() || std::ranges::any_of(graphs, has_ring),
+            .sum = graphs.empty() || std::ranges::all_of(graphs, has_sum)};
   }
 
   // Variants of a function have a symbol of their own.

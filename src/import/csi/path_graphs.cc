@@ -58,6 +58,9 @@ std::optional<PathGraph> read_graph(const csi::PathMetadata& metadata,
 void add_record(const csi::PathFunctionRecord& record, PathGraph& graph) {
   graph.calls_setjmp = record.calls_setjmp;
   graph.sets_late = record.sets_late;
+  if (record.numbers_prefixes)
+    graph.prefixes = PrefixNumbers::from_edges(static_cast<uint32_t>(graph.blocks.size()),
+                                               graph.numbers.edges());
   std::unordered_map<uint32_t, uint32_t> scope_of;  // number to index
   for (const csi::PathScope& scope : record.scopes) {
     if (scope_of.emplace(scope.number, static_cast<uint32_t>(graph.scopes.size())).second)
@@ -82,8 +85,8 @@ bool same_graph(const PathGraph& a, const PathGraph& b) {
     return x.from == y.from && x.to == y.to && x.is_back == y.is_back &&
            x.increment == y.increment && x.weight == y.weight;
   };
-  return a.sets_late == b.sets_late && a.scopes == b.scopes &&
-         std::ranges::equal(a.blocks, b.blocks, same_block) &&
+  return a.sets_late == b.sets_late && a.prefixes.has_value() == b.prefixes.has_value() &&
+         a.scopes == b.scopes && std::ranges::equal(a.blocks, b.blocks, same_block) &&
          std::ranges::equal(a.numbers.edges(), b.numbers.edges(), same_edge);
 }
 
@@ -105,7 +108,14 @@ PathGraphs::ByKey PathGraphs::add(Bytes text, const std::string& file, uint64_t 
     }
     graph->symbol = function.name;
     const auto& of_function = by_offset[function.offset - file_offset];
-    if (!of_function.empty()) add_record(*of_function.front(), *graph);
+    if (!of_function.empty()) {
+      add_record(*of_function.front(), *graph);
+      if (of_function.front()->numbers_prefixes && !graph->prefixes) {
+        problems.add({Problem::Kind::corruption, function.offset, file, "function",
+                      fmt::format("the increments of {} number no paths", function.name), 0});
+        continue;
+      }
+    }
     auto& same_name = graphs_[graph->symbol];
     auto known = std::ranges::find_if(
         same_name, [&](const Graph& other) { return same_graph(*other, *graph); });
