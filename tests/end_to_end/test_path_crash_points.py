@@ -26,6 +26,7 @@ REAL = {
     "ninja": (2, "ninja-build/out/ninja", "-n -f {inputs}/build.ninja all"),
     "sqlite": (1, "sqlite3/fuzzcheck", "{inputs}/cases.db"),
 }
+WITH_CONSTRUCTORS = ("tinyxml2", "ninja")
 # Its own link command has no --trace, so that it has no crash handler.
 LINK_LUA = "cd src && {cc} {flags} l*.o -Wl,-E -ldl -lm -o lua"
 
@@ -47,14 +48,17 @@ def write_inputs(folder):
 
 @unittest.skipUnless(platform.machine() == "x86_64", "positions are exact on x86-64")
 class CrashPoints(SamplerCase):
-    def compare(self, program, arguments, folder, count, seed, steps):
+    def compare(self, program, arguments, folder, count, seed, steps, starts_at_main=True):
         scratch = self.path("scratch")
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
-        found = crash_and_compare(build_crasher(self.path("crash_points")), program, arguments, folder, scratch, count, seed, steps)
+        found = crash_and_compare(build_crasher(self.path("crash_points")), program, arguments, folder, scratch, count, seed, steps,
+                                  starts_at_main)
         self.assertEqual(found.wrong[:5], [])
         self.assertEqual(found.counts["points"], count)
         self.assertGreater(found.counts["frames by position"], count // 4)
+        for answer in ("yes", "no"):
+            self.assertGreater(found.counts[f"blocks of the program: {answer}"], 0)
         return found.counts
 
     def test_small_programs(self):
@@ -93,7 +97,8 @@ class CrashPoints(SamplerCase):
                 with self.subTest(program=name, release=release, level=level):
                     folder, program = self.build_real(name, release, level)
                     arguments = REAL[name][2].format(inputs=self.path("inputs")).split()
-                    print(name, release, level, dict(self.compare(program, arguments, folder, POINTS, seed=1, steps=STEPS)), flush=True)
+                    print(name, release, level, dict(self.compare(program, arguments, folder, POINTS, seed=1, steps=STEPS,
+                                                                   starts_at_main=name not in WITH_CONSTRUCTORS)), flush=True)
 
 
 if __name__ == "__main__":
