@@ -12,10 +12,10 @@
 
 #include "path_tracing/coverage_code.h"
 #include "path_tracing/flow_graph.h"
+#include "path_tracing/flow_record.h"
 #include "path_tracing/path_code.h"
 #include "path_tracing/path_metadata.h"
 #include "path_tracing/variants.h"
-#include "program_flow/flow_record.h"
 
 namespace telltale::instrument {
 namespace {

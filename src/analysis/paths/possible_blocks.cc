@@ -122,6 +122,7 @@ void PossibleBlocks::visit(uint32_t function) {
 bool PossibleBlocks::pass_calls(uint32_t function, uint32_t block) {
   const ProgramFlow::Block& of = flow_.functions[function].blocks[block];
   const auto& flags = evidence_.flags[function];
+  std::ranges::for_each(of.takes, [&](uint32_t taken) { enter(taken); });
   for (size_t i = 0; i < of.calls.size(); ++i) {
     if (is_behind_stop(function, block, i)) return false;
     const ProgramFlow::Call& call = of.calls[i];
@@ -225,7 +226,7 @@ void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& po
 bool PossibleBlocks::find_only_activation(const ProgramEvidence::Stack& stack, size_t at) {
   const ProgramEvidence::Frame& frame = stack[at];
   const uint32_t f = frame.function;
-  if (only_[f] || flow_.functions[f].is_open) return false;
+  if (only_[f] || flow_.functions[f].is_open || flow_.functions[f].is_taken) return false;
   if (flow_.functions[f].is_start) {
     if (!callers_[f].empty()) return false;
   } else {

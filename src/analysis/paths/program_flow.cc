@@ -156,7 +156,8 @@ class CertainBlocks {
   void conclude_caller(uint32_t function) {
     if (was_traced_back_[function]) return;
     was_traced_back_[function] = true;
-    if (flow_.functions[function].is_open || flow_.functions[function].is_start) return;
+    const ProgramFlow::Function& of = flow_.functions[function];
+    if (of.is_open || of.is_taken || of.is_start) return;
     Entered sites;
     bool is_first = true;
     for (const uint32_t f : possible_.callers(function)) {

@@ -20,12 +20,14 @@ struct ProgramFlow {
   struct Block {
     std::vector<uint32_t> successors = {};  // REQUIRES: they exist
     std::vector<Call> calls = {};           // in the order in which the block makes them
+    std::vector<uint32_t> takes = {};       // functions that may be called later, once it ran
     bool returns = false;
     bool may_resume = false;  // the last call may go on at one of the successors when it is left
   };
   struct Function {
     std::vector<Block> blocks = {};
     bool is_open = false;       // may be called from outside of `functions`, at any time
+    bool is_taken = false;      // blocks take its address, so that other calls may call it, too
     bool is_start = false;      // called once from outside, when the program begins
     bool calls_setjmp = false;  // control may go back to its blocks from anywhere
   };

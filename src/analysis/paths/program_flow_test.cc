@@ -165,7 +165,15 @@ class Simulation {
     for (uint32_t f = 0; f < count; ++f) make_function(f);
     flow_.functions[0].is_start = true;
     // Of functions that are called through pointers.
-    for (uint32_t f = 1; f < count; ++f) flow_.functions[f].is_open = random(4) == 0;
+    for (uint32_t f = 1; f < count; ++f) flow_.functions[f].is_open = random(5) == 0;
+    taken_.resize(count, false);
+    for (ProgramFlow::Function& function : flow_.functions) {
+      for (ProgramFlow::Block& block : function.blocks) {
+        if (random(12) != 0) continue;
+        block.takes = {1 + random(count - 1)};
+        flow_.functions[block.takes[0]].is_taken = true;
+      }
+    }
     ran_.resize(count);
     returned_.resize(count);
     for (uint32_t f = 0; f < count; ++f) {
@@ -207,7 +215,7 @@ class Simulation {
   std::optional<uint32_t> open_function() {
     std::vector<uint32_t> open;
     for (uint32_t f = 0; f < flow_.functions.size(); ++f)
-      if (flow_.functions[f].is_open) open.push_back(f);
+      if (flow_.functions[f].is_open || taken_[f]) open.push_back(f);
     if (open.empty()) return std::nullopt;
     return open[random(open.size())];
   }
@@ -223,6 +231,8 @@ class Simulation {
     at.call = 0;
     ++at.times[block];
     ran_[at.function][block] = true;
+    for (const uint32_t taken : flow_.functions[at.function].blocks[block].takes)
+      taken_[taken] = true;
   }
 
   void run_thread(bool is_main) {
@@ -333,6 +343,7 @@ class Simulation {
   std::mt19937 engine_;
   ProgramFlow flow_;
   ProgramEvidence evidence_;
+  std::vector<bool> taken_;  // by function: its address is known to calls through pointers
   bool unwinds_ = false;
   bool jumps_ = false;
   bool is_sparse_ = false;  // many functions are called in one place

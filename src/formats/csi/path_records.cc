@@ -167,6 +167,13 @@ bool read_flow_call(const std::vector<std::string>& fields, FlowRecord& flow) {
   return true;
 }
 
+bool read_take(const std::vector<std::string>& fields, FlowRecord& flow) {
+  const auto block = parse_number(fields[1]);
+  if (!block || *block >= flow.blocks.size() || fields.size() < 3) return false;
+  flow.takes.push_back({.block = *block, .symbol = fields[2]});
+  return true;
+}
+
 bool read_node(const std::vector<std::string>& fields, FlowRecord& flow) {
   const auto block = parse_number(fields[1]);
   const auto id = fields.size() > 2 ? parse_key(fields[2]) : std::nullopt;
@@ -188,6 +195,7 @@ bool read_flow_line(const std::vector<std::string>& fields, FlowRecord& flow) {
   if (fields[0] == "paths") flow.paths_key = parse_key(fields[1]).value_or(0);
   if (fields[0] == "block") return read_flow_block(fields, flow);
   if (fields[0] == "call") return read_flow_call(fields, flow);
+  if (fields[0] == "take") return read_take(fields, flow);
   if (fields[0] == "node") return read_node(fields, flow);
   if (fields[0] == "scope" && number && fields.size() >= 4)
     flow.scopes.push_back({.number = *number, .file = fields[2], .function = fields[3]});

@@ -128,12 +128,17 @@ struct FlowRecord {
   bool is_optimised_later = false;  // calls may have been moved or removed since
   bool calls_setjmp = false;
   std::vector<Block> blocks;
+  struct Take {
+    uint32_t block = 0;
+    std::string symbol;
+  };
   std::vector<Call> calls;  // by block, in the order in which a block makes them
+  std::vector<Take> takes;  // functions of which a block takes the address
   std::vector<PathScope> scopes;
   std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
 };
 
-// Functions that a translation unit takes the address of.
+// Functions that a translation unit has the address of before it executes anything.
 struct UnitRecord {
   std::string unit;
   std::vector<std::string> taken;  // symbols

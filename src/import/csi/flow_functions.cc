@@ -112,7 +112,7 @@ void FlowFunctions::add_module(const std::string& module, const std::vector<Flow
                             return copy->is_optimised_later;
                           });
     const bool is_main = function.symbol == "main" && !is_local;
-    flow.is_start = is_main && !is_taken;
+    flow.is_start = is_main;
     flow.is_open = is_taken || (!is_local && !is_main &&
                                 (is_open || symbols.exported.contains(function.symbol)));
     resolve(index, module, symbols);
@@ -144,6 +144,12 @@ void FlowFunctions::resolve(uint32_t function, const std::string& module,
   const bool is_program = of_module.contains("main");
   for (const FlowRecord* const record : functions_[function].copies) {
     std::vector<size_t> calls(record->blocks.size(), 0);  // so far, by block
+    for (const FlowRecord::Take& take : record->takes) {
+      for (const uint32_t taken : callees_of(*record, take.symbol, of_module)) {
+        flow_.functions[function].blocks[take.block].takes.push_back(taken);
+        flow_.functions[taken].is_taken = true;
+      }
+    }
     for (const FlowRecord::Call& call : record->calls) {
       auto& at = flow_.functions[function].blocks[call.block].calls[calls[call.block]++];
       const std::vector<uint32_t> callees = callees_of(*record, call.callee, of_module);

@@ -4,7 +4,7 @@
 
 #include <span>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "base/problem.h"
 #include "bytes/cursor.h"
@@ -43,25 +43,32 @@ bool read_table(const Section& symbols, std::string_view strings, std::endian or
 
 }  // namespace
 
-std::map<std::string, ModuleSymbols> read_module_symbols(const CoreStacks& stacks,
-                                                         std::endian order) {
-  std::map<std::string, ModuleSymbols> modules;
+std::map<std::string, ModuleSymbols> read_module_symbols(
+    const CoreStacks& stacks, const std::map<std::string, ModulePaths>& modules,
+    std::endian order) {
+  std::map<std::string, ModuleSymbols> all;
+  const auto is_wanted = [&](const Section& table) {
+    const auto found = modules.find(table.module);
+    return found != modules.end() && !found->second.flows.empty();
+  };
   ProblemLog ignored;  // what is damaged is reported where paths are read
   const std::vector<Section> names = stacks.sections(".strtab", ignored);
   for (const Section& table : stacks.sections(".symtab", ignored)) {
+    if (!is_wanted(table)) continue;
     const Section* const strings = strings_of(names, table);
-    ModuleSymbols& symbols = modules[table.module];
+    ModuleSymbols& symbols = all[table.module];
     symbols.is_complete =
         strings != nullptr && read_table(table, strings->bytes, order, symbols.functions);
   }
   const std::vector<Section> exported_names = stacks.sections(".dynstr", ignored);
   for (const Section& table : stacks.sections(".dynsym", ignored)) {
+    if (!is_wanted(table)) continue;
     const Section* const strings = strings_of(exported_names, table);
-    ModuleSymbols& symbols = modules[table.module];
+    ModuleSymbols& symbols = all[table.module];
     if (strings == nullptr || !read_table(table, strings->bytes, order, symbols.exported))
       symbols.is_complete = false;
   }
-  return modules;
+  return all;
 }
 
 }  // namespace telltale

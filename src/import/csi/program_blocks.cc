@@ -80,7 +80,7 @@ void add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
                         std::vector<FunctionCoverage>& functions) {
   if (std::ranges::none_of(modules, [](const auto& each) { return !each.second.flows.empty(); }))
     return;
-  const auto symbols = read_module_symbols(stacks, core.order());
+  const auto symbols = read_module_symbols(stacks, modules, core.order());
   FlowFunctions flow;
   for (const auto& [module, paths] : modules) {
     const auto known = symbols.find(module);

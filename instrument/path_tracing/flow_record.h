@@ -32,8 +32,8 @@ class FlowRecord {
   std::string text_;
 };
 
-// Writes which functions may be called through pointers that the module takes of them. Call it
-// before functions are instrumented.
+// Writes which functions may be called through pointers that the module has without executing code,
+// for example in tables. Call it before functions are instrumented.
 void append_unit_record(llvm::Module& module);
 
 }  // namespace telltale::instrument

@@ -1,9 +1,11 @@
-#include "program_flow/flow_record.h"
+#include "path_tracing/flow_record.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 
@@ -39,6 +41,19 @@ std::string call_line(const llvm::CallBase& call, std::size_t block) {
          "\n";
 }
 
+// Functions whose addresses the instruction uses, other than to call them directly.
+std::string take_lines(const llvm::Instruction& instruction, std::size_t block) {
+  std::string lines;
+  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  for (const llvm::Use& use : instruction.operands()) {
+    const auto* const function = llvm::dyn_cast<llvm::Function>(use.get());
+    if (function == nullptr || function->isIntrinsic()) continue;
+    if (call != nullptr && call->isCallee(&use) && call->getCalledFunction() == function) continue;
+    lines += "take\t" + std::to_string(block) + "\t" + function->getName().str() + "\n";
+  }
+  return lines;
+}
+
 // How a block ends: `r` returns, `i` may go on from its last call elsewhere.
 std::string ending(const llvm::BasicBlock& block) {
   const llvm::Instruction& last = *block.getTerminator();
@@ -66,6 +81,7 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
     can_map_ = can_map_ && !llvm::isa<llvm::IndirectBrInst>(block.getTerminator());
   }
   std::string calls;
+  std::string takes;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     text_ += "block\t" + std::to_string(i) + "\t" + ending(*blocks_[i]);
     for (const llvm::BasicBlock* const successor : llvm::successors(blocks_[i]))
@@ -74,9 +90,10 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
     for (const llvm::Instruction& instruction : *blocks_[i]) {
       const llvm::CallBase* const call = as_call(instruction);
       if (call != nullptr) calls += call_line(*call, i);
+      takes += take_lines(instruction, i);
     }
   }
-  text_ += calls + scope_and_line_text(function, blocks);
+  text_ += calls + takes + scope_and_line_text(function, blocks);
 }
 
 void FlowRecord::add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node,
@@ -100,8 +117,10 @@ void FlowRecord::append(llvm::Function& function) const {
 void append_unit_record(llvm::Module& module) {
   std::string text = "unit\t" + module.getSourceFileName() + "\n";
   for (const llvm::Function& function : module) {
-    if (!function.isIntrinsic() && function.hasAddressTaken())
-      text += "taken\t" + function.getName().str() + "\n";
+    const bool is_taken = llvm::any_of(function.users(), [](const llvm::User* user) {
+      return !llvm::isa<llvm::Instruction>(user) && !llvm::isa<llvm::BlockAddress>(user);
+    });
+    if (!function.isIntrinsic() && is_taken) text += "taken\t" + function.getName().str() + "\n";
   }
   append_module_record(module, csi::RecordKind::kUnit, text);
 }
