@@ -24,8 +24,10 @@ PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& e
   callers_.resize(flow.functions.size());
   for (uint32_t f = 0; f < flow.functions.size(); ++f) {
     BlockEdges& edges = edges_.emplace_back();
+    uint64_t& size = sizes_.emplace_back(1);
     for (const ProgramFlow::Block& block : flow.functions[f].blocks) {
       edges.push_back(block.successors);
+      size += 1 + block.successors.size() + block.calls.size();
       for (const ProgramFlow::Call& call : block.calls) {
         for (const uint32_t callee : call.callees) {
           if (callers_[callee].empty() || callers_[callee].back() != f)
@@ -78,8 +80,20 @@ void PossibleBlocks::solve() {
     const uint32_t f = pending_.back();
     pending_.pop_back();
     is_pending_[f] = false;
-    visit(f);
+    if (may_look_at(f)) {
+      visit(f);
+    } else {
+      // Anything may have run.
+      for (std::vector<bool>& blocks : reached_) blocks.assign(blocks.size(), true);
+      pending_.clear();
+    }
   }
+}
+
+bool PossibleBlocks::may_look_at(uint32_t function) const {
+  const uint64_t steps = std::min(sizes_[function], steps_left_);
+  steps_left_ -= steps;
+  return steps_left_ != 0;
 }
 
 void PossibleBlocks::enter(uint32_t function) {
@@ -155,6 +169,7 @@ bool PossibleBlocks::is_ruled_out(uint32_t function, uint32_t block) const {
 
 std::vector<Ran> PossibleBlocks::of_frame(const ProgramEvidence::Frame& frame) const {
   const BlockEdges& edges = edges_[frame.function];
+  if (!may_look_at(frame.function)) return std::vector<Ran>(edges.size(), Ran::maybe);
   const std::vector<uint32_t> stops = stops_of(frame, edges.size());
   std::vector<bool> possible = reached_[frame.function];
   // Paths are exact: what one passed, or did not, is known.
@@ -181,6 +196,7 @@ bool PossibleBlocks::calls_once(const ProgramEvidence::Frame& caller, uint32_t c
   size_t calls = 0;
   uint32_t place = 0;
   for (const uint32_t f : callers_[callee]) {
+    if (!may_look_at(f)) return false;
     const auto& blocks = flow_.functions[f].blocks;
     for (uint32_t block = 0; block < blocks.size(); ++block) {
       if (!reached_[f][block]) continue;
@@ -216,6 +232,7 @@ void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& po
         (flags[block].entered != true &&
          std::ranges::find(returned, std::optional<bool>(true)) == returned.end()))
       continue;
+    if (!may_look_at(function)) return;
     const std::vector<bool> after = reach_blocks(edges, possible, std::span(&block, 1));
     const std::vector<bool> before = reach_blocks(back, possible, std::span(&block, 1));
     for (size_t other = 0; other < possible.size(); ++other)

@@ -24,6 +24,9 @@ class PossibleBlocks {
   [[nodiscard]] bool has_frame_in(uint32_t function, uint32_t block) const {
     return stopped_[function][block];
   }
+  // Whether there are steps left for work that grows with the function. Bounds the time for any
+  // input; what is not looked at stays "maybe".
+  [[nodiscard]] bool may_look_at(uint32_t function) const;
   // Functions that have calls of it.
   [[nodiscard]] const std::vector<uint32_t>& callers(uint32_t function) const {
     return callers_[function];
@@ -55,6 +58,8 @@ class PossibleBlocks {
     std::optional<std::pair<uint32_t, size_t>> stop;
   };
   std::vector<std::optional<Only>> only_;  // by function
+  std::vector<uint64_t> sizes_;            // by function: blocks and edges
+  mutable uint64_t steps_left_ = uint64_t{1} << 28;
   // The solution.
   std::vector<std::vector<bool>> reached_;
   std::vector<bool> entered_;

@@ -30,6 +30,7 @@ class CertainBlocks {
     for (const ProgramFlow::Function& function : flow.functions) {
       ran_.emplace_back(function.blocks.size(), false);
       left_.emplace_back(function.blocks.size(), false);
+      has_concluded_.emplace_back(function.blocks.size(), false);
     }
   }
 
@@ -61,7 +62,7 @@ class CertainBlocks {
       if (ran[block] == Ran::yes) enter(f, {block});
     }
     for (const uint32_t block : frame.left) leave(f, block);
-    if (!frame.stopped_in.empty()) {
+    if (!frame.stopped_in.empty() && possible_.may_look_at(f)) {
       for (const uint32_t block : cut_blocks(possible_.edges(f), possible_.of(f), frame.stopped_in))
         if (!contains(frame.stopped_in, block)) leave(f, block);
     }
@@ -84,11 +85,16 @@ class CertainBlocks {
   }
 
   void enter(uint32_t function, std::vector<uint32_t> blocks) {
+    if (blocks.size() == 1) {
+      if (has_concluded_[function][blocks[0]]) return;
+      has_concluded_[function][blocks[0]] = true;
+    }
     pending_.push_back({function, std::move(blocks)});
   }
 
   void conclude(const Entered& entered) {
     const uint32_t f = entered.function;
+    if (!possible_.may_look_at(f)) return;
     const auto cuts = cut_blocks(possible_.edges(f), possible_.of(f), entered.blocks);
     for (const uint32_t block : cuts) {
       mark(f, block);
@@ -161,6 +167,7 @@ class CertainBlocks {
     Entered sites;
     bool is_first = true;
     for (const uint32_t f : possible_.callers(function)) {
+      if (!possible_.may_look_at(f)) return;
       for (const uint32_t block : sites_in(f, function)) {
         if (!is_first && f != sites.function) return;
         is_first = false;
@@ -185,11 +192,12 @@ class CertainBlocks {
   const ProgramFlow& flow_;
   const ProgramEvidence& evidence_;
   const PossibleBlocks& possible_;
-  std::vector<std::vector<bool>> ran_;   // by function and block
-  std::vector<std::vector<bool>> left_;  // by function and block
-  std::vector<bool> has_returned_;       // by function
-  std::vector<bool> was_called_;         // by function
-  std::vector<bool> was_traced_back_;    // by function
+  std::vector<std::vector<bool>> ran_;            // by function and block
+  std::vector<std::vector<bool>> left_;           // by function and block
+  std::vector<std::vector<bool>> has_concluded_;  // likewise: from this block alone
+  std::vector<bool> has_returned_;                // by function
+  std::vector<bool> was_called_;                  // by function
+  std::vector<bool> was_traced_back_;             // by function
   std::vector<Entered> pending_;
 };
 
