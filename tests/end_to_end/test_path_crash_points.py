@@ -1,6 +1,6 @@
 """Programs crash at random instructions; the paths are those of a full trace. TELLTALE_LONG=1: real programs, from Debian's source
-packages, at 1,000 points each (TELLTALE_POINTS), in the first 1,000,000 instructions of main (TELLTALE_STEPS); TELLTALE_REAL="PROGRAM
-[LEVEL [RELEASE]]" runs one of these. Their programs are built anew; their own tests are those of test_path_programs.py."""
+packages, at 1,000 points each (TELLTALE_POINTS), in the first 1,000,000 instructions of main (TELLTALE_STEPS), with path tracing or
+another schema (TELLTALE_SCHEMA); TELLTALE_REAL="PROGRAM [LEVEL [RELEASE]]" runs one of these. Their programs are built anew; their own tests are those of test_path_programs.py."""
 import os
 import platform
 import shutil
@@ -16,6 +16,7 @@ from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, buil
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 INPUTS = SOURCE_DIR / "tests/programs/csi/crash_points"
 POINTS = int(os.environ.get("TELLTALE_POINTS", "1000"))
+SCHEMA = os.environ.get("TELLTALE_SCHEMA", "pt.schema")
 STEPS = int(os.environ.get("TELLTALE_STEPS", "1000000"))
 # How many of a program's commands build it, the program, and what it is run with; {inputs} is a folder with the inputs.
 REAL = {
@@ -66,7 +67,8 @@ class CrashPoints(SamplerCase):
             for level in ("-O0", "-O2"):
                 release = RELEASES[(number + (level == "-O2")) % len(RELEASES)]
                 with self.subTest(program=name, release=release, level=level):
-                    program = build(self.path("program"), release, "--trace=pt.schema", "-silent", level, PROGRAMS / name,
+                    schema = "cc_pt.schema" if level == "-O2" else "pt.schema"
+                    program = build(self.path("program"), release, f"--trace={schema}", "-silent", level, PROGRAMS / name,
                                     cxx=name.endswith(".cc"))
                     self.compare(program, [], self.folder, 40, seed=number, steps=100_000)
 
@@ -80,7 +82,7 @@ class CrashPoints(SamplerCase):
         shutil.rmtree(folder, ignore_errors=True)
         for source in sources:
             shutil.copytree(source, folder / source.name, symlinks=True)
-        words = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++", "flags": f"{level} --trace=pt.schema -silent"}
+        words = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++", "flags": f"{level} --trace={SCHEMA} -silent"}
         for command in [*commands[:REAL[name][0]], *([LINK_LUA] if name == "lua" else [])]:
             done = subprocess.run(["bash", "-c", command.format(**words)], cwd=folder / sources[0].name,
                                   env={**os.environ, "TELLTALE_CLANG_RELEASE": release, "LC_ALL": "C"}, capture_output=True, text=True,
