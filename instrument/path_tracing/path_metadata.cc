@@ -267,15 +267,26 @@ void append_section_text(llvm::Function& function, const char* section, const st
                                               ascii_directives(text) + "\t.popsection\n");
 }
 
-std::uint64_t append_coverage_record(llvm::Function& function, const std::string& record_text) {
+std::uint64_t append_text_record(llvm::Function& function, csi::RecordKind kind,
+                                 const std::string& text) {
   Fnv1a hash;
-  hash.add(record_text);
-  function.getParent()->appendModuleInlineAsm(push_section(function, csi::kRecordSection) +
-                                              "\t.long " + std::to_string(record_text.size() + 9) +
-                                              "\n" + kind_directive(csi::RecordKind::kCoverage) +
-                                              "\t.quad " + std::to_string(hash.hash()) + "\n" +
-                                              ascii_directives(record_text) + "\t.popsection\n");
+  hash.add(text);
+  function.getParent()->appendModuleInlineAsm(
+      push_section(function, csi::kRecordSection) + "\t.long " + std::to_string(text.size() + 9) +
+      "\n" + kind_directive(kind) + "\t.quad " + std::to_string(hash.hash()) + "\n" +
+      ascii_directives(text) + "\t.popsection\n");
   return hash.hash();
+}
+
+std::uint64_t append_coverage_record(llvm::Function& function, const std::string& record_text) {
+  return append_text_record(function, csi::RecordKind::kCoverage, record_text);
+}
+
+void append_module_record(llvm::Module& module, csi::RecordKind kind, const std::string& text) {
+  module.appendModuleInlineAsm(std::string("\t.pushsection ") + csi::kRecordSection +
+                               ",\"\",%progbits\n\t.long " + std::to_string(text.size() + 1) +
+                               "\n" + kind_directive(kind) + ascii_directives(text) +
+                               "\t.popsection\n");
 }
 
 }  // namespace telltale::instrument

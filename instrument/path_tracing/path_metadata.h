@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/csi/wire.h"
 #include "model/ball_larus.h"
 #include "path_tracing/path_code.h"
 #include "trace_options.h"
@@ -49,5 +50,10 @@ void append_skipped_record(llvm::Function& function, const std::string& record_t
 void append_section_text(llvm::Function& function, const char* section, const std::string& text);
 // Returns the record's key, a hash of the text.
 std::uint64_t append_coverage_record(llvm::Function& function, const std::string& record_text);
+// The same of a record of any kind that is a key and a text.
+std::uint64_t append_text_record(llvm::Function& function, csi::RecordKind kind,
+                                 const std::string& text);
+// A record about the module, without a key.
+void append_module_record(llvm::Module& module, csi::RecordKind kind, const std::string& text);
 
 }  // namespace telltale::instrument

@@ -12,6 +12,7 @@
 
 #include "path_tracing/coverage_code.h"
 #include "path_tracing/flow_graph.h"
+#include "path_tracing/flow_record.h"
 #include "path_tracing/path_code.h"
 #include "path_tracing/path_metadata.h"
 #include "path_tracing/variants.h"
@@ -42,11 +43,17 @@ class PathTracing {
       : module_(module), unit_(unit), is_optimised_(is_optimised) {}
 
   void run() {
+    append_unit_record(module_);
     std::vector<llvm::Function*> functions;
     for (llvm::Function& function : module_) {
       if (!function.isDeclaration() && !function.hasAvailableExternallyLinkage() &&
-          !is_generated(function))
-        functions.push_back(&function);
+          !function.getName().empty()) {
+        if (is_generated(function)) {
+          append_flow(function);
+        } else {
+          functions.push_back(&function);
+        }
+      }
     }
     for (llvm::Function* const function : functions) instrument_if_asked(*function);
     tell_filtered();
@@ -63,11 +70,17 @@ class PathTracing {
     append_skipped_record(function, skipped_record_text(function, reason, path_count));
   }
 
+  // Of a function that is not instrumented.
+  void append_flow(llvm::Function& function) const {
+    FlowRecord(function, function.hasLocalLinkage(), unit_.optimises_later).append(function);
+  }
+
   void instrument_if_asked(llvm::Function& function) {
     const TraceRule* const rule = unit_.options.rule_for(function.getName());
     if (rule == nullptr) {
       warn(function, "no rule of the schema matches");
       skip(function, "no rule of the schema matches");
+      append_flow(function);
     } else {
       instrument(function, rule->variants);
     }
@@ -121,26 +134,30 @@ class PathTracing {
     if (variants.size() > 1) {
       make_variants(function, std::move(variants));
     } else {
-      instrument(function, variants[0]);
+      instrument(function, variants[0], function.hasLocalLinkage());
     }
   }
 
-  void instrument(llvm::Function& function, MechanismSet mechanisms) {
+  void instrument(llvm::Function& function, MechanismSet mechanisms, bool is_local) {
+    FlowRecord flow(function, is_local, unit_.optimises_later);
     insert_coverage(function, mechanisms, unit_.options);
-    if ((mechanisms & kTracePaths) != 0) trace(function);
+    if ((mechanisms & kTracePaths) != 0) trace(function, flow);
+    flow.append(function);
   }
 
   void make_variants(llvm::Function& function, std::vector<MechanismSet> variants) {
     if (function.isVarArg()) {
       warn(function, "it has variants and takes a variable number of arguments");
       skip(function, "variants of a function with variable arguments");
+      append_flow(function);
       return;
     }
+    const bool is_local = function.hasLocalLinkage();
     for (const Variant& variant : replicate(function, std::move(variants), unit_.options))
-      instrument(*variant.function, variant.mechanisms);
+      instrument(*variant.function, variant.mechanisms, is_local);
   }
 
-  void trace(llvm::Function& function) {
+  void trace(llvm::Function& function, FlowRecord& flow) {
     separate_unsplittable_edges(function);
     const FlowGraph graph = flow_graph(function, is_optimised_);
     // An explicit limit excludes functions; otherwise long paths are cut. Without optimisation, the
@@ -175,6 +192,7 @@ class PathTracing {
     const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(traced, unit_.options);
     append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),
                       key, record);
+    flow.add_nodes(block_of_node, first_id, key);
     // Abort rather than emit invalid IR.
     if (llvm::verifyFunction(function, &llvm::errs()))
       llvm::report_fatal_error(llvm::Twine("telltale: path tracing generated invalid code in ") +

@@ -59,6 +59,8 @@ class Trace(Checker):
             if first > 0 and self.addresses[first - 1] >= self.bounds[symbol][0]:
                 self.passes[block] = self.positions[first]
         self.stack = []
+        self.step = 0
+        self.first = {}  # (key, block) -> the step at which it ran first
         self.without_edge = 0
 
     def watched(self):
@@ -75,6 +77,7 @@ class Trace(Checker):
             self.leave(stack_pointer + 8)
             key = self.begins[pc]
             self.stack.append(Activation(key, self.function(key), stack_pointer + 8))
+            self.first.setdefault((key, self.function(key).entry), self.step)
         else:
             self.leave(stack_pointer)
         position = self.passes.get(pc)
@@ -84,6 +87,7 @@ class Trace(Checker):
     def reach(self, activation, position):
         function = activation.function
         assert activation.key == position.key, (function.name, position)
+        self.first.setdefault((position.key, position.id), self.step)
         if not activation.has_blocks:
             activation.has_blocks = True
             if (position.key, function.entry) not in self.empty:
@@ -163,6 +167,7 @@ class Crasher:
         for (step, number), line in zip(drawn, lines):
             assert (int(line[0]), int(line[3])) == (step, int(number)), (step, number, line)
             while event is not None and event[0] <= step:
+                self.trace.step = event[0]
                 self.trace.happens(event[1], event[2])
                 event = next(events, None)
             core = self.scratch / f"core-{line[4]}"
@@ -180,26 +185,56 @@ def frames_of(core, program):
     return [frame for frame in thread["frames"] if frame["untraced"] is None], cut
 
 
-class Comparison:
-    """Compares what telltale says of points with what ran; `wrong` describes each frame that differs."""
+def functions_of(core, program):
+    """What of the whole program ran, from telltale: {(symbol, file): {block: answer}}."""
+    done = subprocess.run([TELLTALE, "coverage", core, "--program", program, "--json"], capture_output=True, text=True, timeout=TIMEOUT)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return {(function["linkage_name"], function["file"]): {block["block"]: block["ran"] for block in function["blocks"]}
+            for function in json.loads(done.stdout)["functions"]}
 
-    def __init__(self, trace, program, by_lines):
-        self.trace, self.program, self.by_lines = trace, program, by_lines
+
+class Comparison:
+    """Compares what telltale says of points with what ran; `wrong` describes each frame that differs. `starts_at_main`: nothing of the
+    program runs before main."""
+
+    def __init__(self, trace, program, by_lines, starts_at_main=True):
+        self.trace, self.program, self.by_lines, self.starts_at_main = trace, program, by_lines, starts_at_main
+        self.keys = collections.defaultdict(list)
+        for key, (_, rows) in trace.records.functions.items():
+            fields = {row[0]: row[1] for row in rows if len(row) > 1}
+            self.keys[fields["symbol"], fields["file"]].append(key)
         self.counts = collections.Counter()
         self.wrong = []
 
     def compare_all(self, points):
         """Removes the core files of points that agree."""
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-            for point, frames, by_lines in pool.map(self.ask, points):
+            for point, frames, by_lines, functions in pool.map(self.ask, points):
                 before = len(self.wrong)
                 self.compare(point, *frames, by_lines)
+                self.compare_program(point, functions)
                 if len(self.wrong) == before:
                     point.core.unlink()
 
     def ask(self, point):
         by_lines = frames_of(point.core, self.by_lines)[0] if self.by_lines else None
-        return point, frames_of(point.core, self.program), by_lines
+        return point, frames_of(point.core, self.program), by_lines, functions_of(point.core, self.program)
+
+    def compare_program(self, point, functions):
+        """Blocks that certainly ran, and those that certainly did not, in the whole program."""
+        for name, blocks in functions.items():
+            if len(self.keys[name]) != 1:
+                continue
+            (key,) = self.keys[name]
+            for block, answer in blocks.items():
+                if block is None or (key, block) in self.trace.empty:
+                    continue
+                self.counts[f"blocks of the program: {answer}"] += 1
+                ran = self.trace.first.get((key, block), point.step + 1) <= point.step
+                if (answer == "yes" and not ran and self.starts_at_main) or (answer == "no" and ran):
+                    self.counts["wrong"] += 1
+                    self.wrong.append(f"step {point.step} at {point.pc:#x}, {point.core.name}: block {block} of {name[0]} ran: {answer}")
 
     def compare(self, point, frames, cut, by_lines):
         self.counts["points"] += 1
@@ -276,12 +311,12 @@ def lines_of(blocks, lines):
     return found
 
 
-def crash_and_compare(crasher, program, arguments, folder, scratch, count, seed, most):
+def crash_and_compare(crasher, program, arguments, folder, scratch, count, seed, most, starts_at_main=True):
     """The Comparison of `count` points. A copy of the program without block addresses answers beside it."""
     by_lines = scratch / "by_lines"
     assert run("objcopy", "--remove-section=.debug_telltale_paths", program, by_lines).returncode == 0
     each = Crasher(crasher, program, arguments, folder, scratch)
-    comparison = Comparison(each.trace, program, by_lines)
+    comparison = Comparison(each.trace, program, by_lines, starts_at_main)
     comparison.compare_all(list(each.crash(count, seed, most)))
     comparison.counts["steps"] = each.total
     comparison.counts["steps without an edge"] = each.trace.without_edge

@@ -253,6 +253,8 @@ class Records:
         self.positions = []
         self.frames = collections.defaultdict(list)  # key -> [(address, [array, index, sum])]
         self.skipped = []
+        self.flows = []  # [[word, field...], ...] of each function
+        self.units = []  # likewise of each translation unit
         while section:
             size, kind = struct.unpack_from("<IB", section)
             body = section[5:4 + size]
@@ -268,6 +270,12 @@ class Records:
                 operands = body[16:].split(b"\0")
                 assert operands.pop() == b""
                 self.frames[key].append((address, [operand.decode() for operand in operands]))
+            elif kind in (5, 6):
+                continue  # coverage
+            elif kind == 7:
+                self.flows.append(self.rows(body[8:]))
+            elif kind == 8:
+                self.units.append(self.rows(body))
             else:
                 assert kind == 4, kind
                 self.skipped.append({row[0]: row[1:] for row in self.rows(body)})

@@ -52,12 +52,14 @@ class Checker:
         self.machine_blocks = machine_blocks(section_of_any_type(program, ".llvm_bb_addr_map"))
         begins = collections.Counter(self.machine_blocks)
         positions = []
+        without_code = set()  # of these a copy has no instructions, and others may have some
         for position in sorted(self.records.positions, key=lambda p: p.address):
             # The block before ends here, or a block without code is here.
             if position.is_after and begins[position.address]:
                 continue
             if begins[position.address] > 1:
                 begins[position.address] -= 1
+                without_code.add((position.key, position.id))
             else:
                 positions.append(position)
         self.positions = positions
@@ -66,6 +68,7 @@ class Checker:
         # Blocks of which a copy has no instructions: another block begins at its address.
         self.empty = {(one.key, one.id) for one, other in zip(self.positions, self.positions[1:])
                       if one.phase == 0 and one.address == other.address and one[2:4] != other[2:4]}
+        self.empty |= without_code
         self.empty |= {p[3:1:-1] for p in self.records.positions} - {p[3:1:-1] for p in self.positions if p.phase == 0}
         self.activations = {}
         self.steps = collections.Counter()

@@ -57,7 +57,8 @@ class IsolatePaths(SamplerCase):
         self.runs("all.schema", (1, 2, 7))
         (row,) = self.isolate()["rows"]
         self.check(row)
-        self.assertEqual((row["predicate"], row["scheme"]), (f"line {line('total -= 100')} ran", "lines"))
+        # The only line of fail() is as good.
+        self.assertIn((f"line {line('total -= 100')} ran", "lines"), [(each["predicate"], each["scheme"]) for each in [row, *row["same"]]])
 
     def test_core_files_of_the_kernel_are_evidence_too(self):
         self.runs("pt.schema", (7, 11))

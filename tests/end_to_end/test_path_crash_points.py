@@ -1,6 +1,6 @@
 """Programs crash at random instructions; the paths are those of a full trace. TELLTALE_LONG=1: real programs, from Debian's source
-packages, at 1,000 points each (TELLTALE_POINTS), in the first 1,000,000 instructions of main (TELLTALE_STEPS); TELLTALE_REAL="PROGRAM
-[LEVEL [RELEASE]]" runs one of these. Their programs are built anew; their own tests are those of test_path_programs.py."""
+packages, at 1,000 points each (TELLTALE_POINTS), in the first 1,000,000 instructions of main (TELLTALE_STEPS), with path tracing or
+another schema (TELLTALE_SCHEMA); TELLTALE_REAL="PROGRAM [LEVEL [RELEASE]]" runs one of these. Their programs are built anew; their own tests are those of test_path_programs.py."""
 import os
 import platform
 import shutil
@@ -16,6 +16,7 @@ from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, buil
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 INPUTS = SOURCE_DIR / "tests/programs/csi/crash_points"
 POINTS = int(os.environ.get("TELLTALE_POINTS", "1000"))
+SCHEMA = os.environ.get("TELLTALE_SCHEMA", "pt.schema")
 STEPS = int(os.environ.get("TELLTALE_STEPS", "1000000"))
 # How many of a program's commands build it, the program, and what it is run with; {inputs} is a folder with the inputs.
 REAL = {
@@ -26,6 +27,7 @@ REAL = {
     "ninja": (2, "ninja-build/out/ninja", "-n -f {inputs}/build.ninja all"),
     "sqlite": (1, "sqlite3/fuzzcheck", "{inputs}/cases.db"),
 }
+WITH_CONSTRUCTORS = ("tinyxml2", "ninja")
 # Its own link command has no --trace, so that it has no crash handler.
 LINK_LUA = "cd src && {cc} {flags} l*.o -Wl,-E -ldl -lm -o lua"
 
@@ -47,14 +49,17 @@ def write_inputs(folder):
 
 @unittest.skipUnless(platform.machine() == "x86_64", "positions are exact on x86-64")
 class CrashPoints(SamplerCase):
-    def compare(self, program, arguments, folder, count, seed, steps):
+    def compare(self, program, arguments, folder, count, seed, steps, starts_at_main=True):
         scratch = self.path("scratch")
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
-        found = crash_and_compare(build_crasher(self.path("crash_points")), program, arguments, folder, scratch, count, seed, steps)
+        found = crash_and_compare(build_crasher(self.path("crash_points")), program, arguments, folder, scratch, count, seed, steps,
+                                  starts_at_main)
         self.assertEqual(found.wrong[:5], [])
         self.assertEqual(found.counts["points"], count)
         self.assertGreater(found.counts["frames by position"], count // 4)
+        for answer in ("yes", "no"):
+            self.assertGreater(found.counts[f"blocks of the program: {answer}"], 0)
         return found.counts
 
     def test_small_programs(self):
@@ -62,7 +67,8 @@ class CrashPoints(SamplerCase):
             for level in ("-O0", "-O2"):
                 release = RELEASES[(number + (level == "-O2")) % len(RELEASES)]
                 with self.subTest(program=name, release=release, level=level):
-                    program = build(self.path("program"), release, "--trace=pt.schema", "-silent", level, PROGRAMS / name,
+                    schema = "cc_pt.schema" if name == "control_flow.c" and level == "-O2" else "pt.schema"
+                    program = build(self.path("program"), release, f"--trace={schema}", "-silent", level, PROGRAMS / name,
                                     cxx=name.endswith(".cc"))
                     self.compare(program, [], self.folder, 40, seed=number, steps=100_000)
 
@@ -76,7 +82,7 @@ class CrashPoints(SamplerCase):
         shutil.rmtree(folder, ignore_errors=True)
         for source in sources:
             shutil.copytree(source, folder / source.name, symlinks=True)
-        words = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++", "flags": f"{level} --trace=pt.schema -silent"}
+        words = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++", "flags": f"{level} --trace={SCHEMA} -silent"}
         for command in [*commands[:REAL[name][0]], *([LINK_LUA] if name == "lua" else [])]:
             done = subprocess.run(["bash", "-c", command.format(**words)], cwd=folder / sources[0].name,
                                   env={**os.environ, "TELLTALE_CLANG_RELEASE": release, "LC_ALL": "C"}, capture_output=True, text=True,
@@ -93,7 +99,8 @@ class CrashPoints(SamplerCase):
                 with self.subTest(program=name, release=release, level=level):
                     folder, program = self.build_real(name, release, level)
                     arguments = REAL[name][2].format(inputs=self.path("inputs")).split()
-                    print(name, release, level, dict(self.compare(program, arguments, folder, POINTS, seed=1, steps=STEPS)), flush=True)
+                    print(name, release, level, dict(self.compare(program, arguments, folder, POINTS, seed=1, steps=STEPS,
+                                                                   starts_at_main=name not in WITH_CONSTRUCTORS)), flush=True)
 
 
 if __name__ == "__main__":

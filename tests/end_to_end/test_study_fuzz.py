@@ -65,6 +65,25 @@ class StudyFuzzTest(StudyCase):
             self.assertTrue(path.is_file())
             self.assertIn(str(path), row["command"])
 
+    def test_a_program_with_path_tracing_alone(self):
+        program = build(self.folder / "traced", RELEASES[-1], "-O1", "-DSTANDALONE", "--trace=pt.schema", "-silent", self.source)
+        study = self.study("traced")
+        done = self.fuzz(self.corpus, "--inputs", self.crashes, "--mutations", 60, "--minimize", "--seed", 1, "-o", study, "--", program, "@@")
+        # Stacks are those of the core files, of minimized inputs, too.
+        found = {one["ending"]: one for one in self.clusters(study)}
+        self.assertEqual(found["SIGSEGV"]["stack"], "store < LLVMFuzzerTestOneInput < main")
+        self.assertEqual((study / "minimized" / found["SIGSEGV"]["cluster"]).read_bytes(), b"((((")
+        rows = table(study)
+        failed = {row["run"] for row in rows if row["signal"]}
+        self.assertGreater(len(failed), 10)
+        self.assertLessEqual(failed, {path.stem for path in (study / "paths").iterdir()})
+        # The table of clusters names a path or a line, and isolate ranks them.
+        self.assertRegex(done.stdout, r"SIGSEGV .*\b(took path|stopped on path|ran line)\b")
+        document = json.loads(telltale("isolate", "--json", study, "--cluster", found["SIGSEGV"]["cluster"],
+                                        "--score", "balanced-accuracy", "--filter", "none").stdout)
+        self.assertRegex(document["rows"][0]["predicate"], r"\b(took path|stopped on path|ran line)\b")
+        self.assertEqual(telltale("check", study).returncode, 0)
+
     def test_mutations_with_one_seed_are_the_same(self):
         inputs = []
         for name in ("a", "b"):

@@ -163,6 +163,9 @@ static void start(char** command) {
     const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     personality(ADDR_NO_RANDOMIZE);
+    /* Shells start background jobs with these ignored; the program would survive them. */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
     if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(127);
     ptrace(PTRACE_TRACEME, 0, 0, 0);
     execv(command[0], command);

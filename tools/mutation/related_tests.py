@@ -26,7 +26,7 @@ RELATED = {
                                "script:test_stacktrack"],
     "src/formats/csi": ["unit:formats_csi", "replay:csi_path_metadata", "unit:import", "script:test_paths"],
     "src/import/csi": ["unit:import", "replay:core_file", "replay:debugger_text", "script:test_paths",
-                       "script:test_paths_without_dwarf", "script:test_frame_coverage",
+                       "script:test_paths_without_dwarf", "script:test_frame_coverage", "script:test_program_blocks",
                        "script:test_path_sources", "script:test_debugger_text"],
     "src/analysis/isolation": ["unit:analysis", "script:test_isolate_builds", "script:test_isolate", "script:test_isolate_calls", "script:test_isolate_values"],
     "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store", "script:test_collect_send"],

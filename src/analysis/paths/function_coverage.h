@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,12 @@ struct FunctionCoverage {
     std::string callee;  // the linker's name; "?": called through a pointer
     Ran returned = Ran::maybe;
   };
+  // What of a basic block is known, in any activation.
+  struct Block {
+    std::optional<uint64_t> id;                           // in .debug_PT
+    std::vector<std::pair<std::string, uint32_t>> lines;  // file and line
+    Ran ran = Ran::maybe;
+  };
   std::string function;  // demangled
   std::string linkage_name;
   std::string file;
@@ -27,6 +34,7 @@ struct FunctionCoverage {
   Ran ran = Ran::maybe;
   std::map<std::pair<std::string, uint32_t>, Ran> lines;  // by file and line
   std::vector<Call> calls;
+  std::vector<Block> blocks;  // the entry is the first; empty: the program does not describe them
 };
 
 // Of the same thing, by sources that are all right.

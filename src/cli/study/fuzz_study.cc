@@ -23,6 +23,7 @@
 #include "cli/study/labelled_evidence.h"
 #include "cli/study/minimize.h"
 #include "cli/study/mutations.h"
+#include "cli/study/program_sites.h"
 #include "cli/study/run_outputs.h"
 #include "cli/study/run_progress.h"
 #include "cli/study/run_row.h"
@@ -69,11 +70,14 @@ Result<void> write_input(const std::string& path, std::string_view bytes) {
 
 class FuzzStudy {
  public:
+  // `is_traced`: the program can write its paths.
   FuzzStudy(const FuzzStudyOptions& options, StudyFolder study, InputProgram program,
-            std::vector<std::string> programs)
+            std::vector<std::string> programs, bool is_traced)
       : options_(options),
         study_(std::move(study)),
         program_(std::move(program)),
+        is_traced_(is_traced),
+        programs_(is_traced ? programs_of_cores(programs, {}) : std::vector<std::string>()),
         resolver_(std::move(programs)),
         next_(study_.next_run()),
         random_(program_.seed) {}
@@ -123,14 +127,22 @@ class FuzzStudy {
     if (auto written = write_input(input_of(run), bytes); !written)
       return std::unexpected(written.error());
     if (others_.size() < kMostOthers) others_.emplace_back(bytes);
-    pending_.push_back({run, input_of(run), study_report_path(study_.path(), run)});
+    pending_.push_back({run, input_of(run), study_report_path(study_.path(), run),
+                        is_traced_ ? study_paths_path(study_.path(), run) : ""});
     return true;
   }
 
-  Result<Crash> crash_in(const StudyRun& row, const std::string& report_path) {
-    const Result<InputFile> report = InputFile::open(report_path);
+  Result<Crash> crash_in(const StudyRun& row, const InputRun& run) {
+    const Result<InputFile> report = InputFile::open(run.report);
     std::vector<isolation::StackFrame> stack;
     if (report) stack = read_report_stack(*report, resolver_);
+    if (stack.empty() && is_traced_) {
+      OpenOptions options;
+      options.files = {run.paths};
+      options.programs = programs_;
+      options.other_programs = true;
+      stack = read_core_stack(options);
+    }
     return crash_of(row, {{row.number, std::move(stack)}});
   }
 
@@ -138,7 +150,7 @@ class FuzzStudy {
     RunProgress progress(pending_.size(), options_.quiet);
     const InputRunDone done = [&](const StudyRun& row, const InputRun& run) -> Result<void> {
       if (row.label == RunLabel::failed) {
-        Result<Crash> crash = crash_in(row, run.report);
+        Result<Crash> crash = crash_in(row, run);
         if (!crash) return std::unexpected(crash.error());
         if (auto stored = study_.append_stack(row.number, crash->stack); !stored) return stored;
         failures_.push_back({row.number, *std::move(crash)});
@@ -273,7 +285,8 @@ class FuzzStudy {
     for (const CrashCluster& cluster : shown_clusters()) {
       Result<std::string> start = find_smallest(cluster);
       if (!start) return std::unexpected(start.error());
-      const InputRun run{0, (*scratch)->file(0, "input"), (*scratch)->file(0, "report")};
+      const InputRun run{0, (*scratch)->file(0, "input"), (*scratch)->file(0, "report"),
+                         is_traced_ ? (*scratch)->file(0, "paths") : ""};
       const StillFails still_fails = [&](const std::string& input) {
         return fails_like(cluster, input, program, run);
       };
@@ -298,7 +311,7 @@ class FuzzStudy {
     bool same = false;
     const InputRunDone done = [&](const StudyRun& row, const InputRun&) -> Result<void> {
       if (row.label != RunLabel::failed) return {};
-      const Result<Crash> crash = crash_in(row, run.report);
+      const Result<Crash> crash = crash_in(row, run);
       if (!crash) return std::unexpected(crash.error());
       same = isolation::cluster_crashes(std::span(&*crash, 1)).front().id == cluster.id;
       return {};
@@ -372,6 +385,8 @@ class FuzzStudy {
   const FuzzStudyOptions& options_;
   StudyFolder study_;
   InputProgram program_;
+  bool is_traced_;
+  std::vector<std::string> programs_;  // of core files
   BacktraceResolver resolver_;
   uint64_t next_;
   std::mt19937_64 random_;
@@ -393,16 +408,20 @@ Result<FuzzStudy> prepare(const FuzzStudyOptions& options) {
   if (!study) return std::unexpected(study.error());
   Result<std::vector<std::string>> programs = find_programs(options.command, options.programs);
   if (!programs) return std::unexpected(programs.error());
-  Result<std::string> build = add_all_sites(*study, *programs, options.programs.empty());
+  Result<StudyBuild> build = add_all_programs(*study, *programs, options.programs.empty());
   if (!build) return std::unexpected(build.error());
+  if (build->is_traced) {
+    if (auto made = study->make_paths_folder(); !made) return std::unexpected(made.error());
+  }
   InputProgram program{.command = options.command,
-                       .build = *std::move(build),
+                       .build = std::move(build->name),
                        .timeout_seconds = *timeout,
                        .label_command = options.label_command,
                        .sparsity = options.sparsity,
                        .seed = *seed,
                        .parallel = static_cast<size_t>(options.parallel)};
-  return FuzzStudy(options, *std::move(study), std::move(program), *std::move(programs));
+  return FuzzStudy(options, *std::move(study), std::move(program), *std::move(programs),
+                   build->is_traced);
 }
 
 }  // namespace

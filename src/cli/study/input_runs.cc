@@ -31,6 +31,15 @@ bool insert_input(std::string& word, const std::string& input) {
   return found;
 }
 
+// The name of a file that a run is to write, as the runtimes read it. Removes an older file.
+std::string pattern_of(std::string file) {
+  std::error_code failure;
+  fs::remove(file, failure);
+  for (size_t at = file.find('%'); at != std::string::npos; at = file.find('%', at + 2))
+    file.insert(at, "%");
+  return file;
+}
+
 class InputJobs : public JobSource {
  public:
   InputJobs(const InputProgram& program, std::span<const InputRun> runs, const InputRunDone& done)
@@ -72,15 +81,15 @@ class InputJobs : public JobSource {
     if (!by_name) row.command += " <" + shell_command({run.input});
     job.input = ::open(by_name ? "/dev/null" : run.input.c_str(), O_RDONLY | O_CLOEXEC);
     if (job.input < 0) return io_error(run.input, "cannot be read", errno);
-    std::error_code failure;
-    fs::remove(run.report, failure);
-    std::string pattern = run.report;
-    for (size_t at = pattern.find('%'); at != std::string::npos; at = pattern.find('%', at + 2))
-      pattern.insert(at, "%");
-    job.environment = {{"SAMPLER_FILE", pattern},
+    job.environment = {{"SAMPLER_FILE", pattern_of(run.report)},
                        {"SAMPLER_SPARSITY", fmt::format("{}", row.sparsity)},
                        {"SAMPLER_SEED", fmt::format("{}", row.seed)},
                        {"TELLTALE_RUN", fmt::format("{}", row.number)}};
+    if (!run.paths.empty()) {
+      // Runs that call exit() leave paths, too: they are compared with those that crash.
+      job.environment.emplace_back("TELLTALE_PATHS", pattern_of(run.paths));
+      job.environment.emplace_back("TELLTALE_PATHS_AT_EXIT", "1");
+    }
     for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "MSAN_OPTIONS"}) {
       if (std::getenv(name) == nullptr)
         job.environment.emplace_back(name, "abort_on_error=1:halt_on_error=1");

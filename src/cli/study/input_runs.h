@@ -28,6 +28,8 @@ struct InputRun {
   uint64_t number = 0;
   std::string input;   // file
   std::string report;  // file to write
+  // File of its paths to write, of programs with path tracing or coverage; empty: none.
+  std::string paths = {};
 };
 
 // A run has ended. An error ends all.

@@ -43,8 +43,8 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
   if (!all) return report_error(all.error());
   if (all->empty()) {
     fmt::print(stderr,
-               "telltale: no program of this core file was built with coverage "
-               "(telltale-cc --trace=bb.schema)\n");
+               "telltale: no program of this core file was built with path tracing or coverage "
+               "(telltale-cc --trace=cc_pt.schema)\n");
   }
   const std::vector<FunctionCoverage> chosen = choose_coverage(*std::move(all), filter);
   Result<OutputFile> out = open_output(options.output);

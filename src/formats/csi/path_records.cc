@@ -42,6 +42,13 @@ std::optional<uint32_t> parse_number(std::string_view text) {
   return number;
 }
 
+std::optional<uint64_t> parse_key(std::string_view text) {
+  uint64_t key = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), key);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return key;
+}
+
 void read_lines(const std::vector<std::string>& fields, uint32_t block,
                 std::vector<PathFunctionRecord::BlockLine>& lines) {
   for (const std::string& place : std::span(fields).subspan(2)) {
@@ -132,6 +139,82 @@ bool is_consistent(const CoverageRecord& coverage) {
          });
 }
 
+// Words of a block's line: its end (`r`, `i`), and indices of its successors.
+bool read_flow_block(const std::vector<std::string>& fields, FlowRecord& flow) {
+  if (fields.size() < 3 || parse_number(fields[1]) != flow.blocks.size()) return false;
+  FlowRecord::Block block;
+  std::string_view rest = fields[2];
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto successor = parse_number(word);
+    if (word == "r") block.returns = true;
+    if (word == "i") block.may_resume = true;
+    if (successor) block.successors.push_back(*successor);
+  }
+  flow.blocks.push_back(std::move(block));
+  return true;
+}
+
+bool read_flow_call(const std::vector<std::string>& fields, FlowRecord& flow) {
+  const auto block = parse_number(fields[1]);
+  const auto line = fields.size() > 2 ? parse_number(fields[2]) : std::nullopt;
+  if (!block || !line || fields.size() < 4) return false;
+  if (!flow.calls.empty() && *block < flow.calls.back().block) return false;
+  flow.calls.push_back({.block = *block,
+                        .line = *line,
+                        .callee = fields[3],
+                        .may_jump = fields.size() > 4 && fields[4] == "jump"});
+  return true;
+}
+
+bool read_take(const std::vector<std::string>& fields, FlowRecord& flow) {
+  const auto block = parse_number(fields[1]);
+  if (!block || *block >= flow.blocks.size() || fields.size() < 3) return false;
+  flow.takes.push_back({.block = *block, .symbol = fields[2]});
+  return true;
+}
+
+bool read_node(const std::vector<std::string>& fields, FlowRecord& flow) {
+  const auto block = parse_number(fields[1]);
+  const auto id = fields.size() > 2 ? parse_key(fields[2]) : std::nullopt;
+  if (!block || *block >= flow.blocks.size() || !id) return false;
+  flow.blocks[*block].nodes.push_back(*id);
+  return true;
+}
+
+bool read_flow_line(const std::vector<std::string>& fields, FlowRecord& flow) {
+  if (fields.size() < 2) return true;
+  const auto number = parse_number(fields[1]);
+  if (fields[0] == "unit") flow.unit = fields[1];
+  if (fields[0] == "symbol") flow.symbol = fields[1];
+  if (fields[0] == "file") flow.file = fields[1];
+  if (fields[0] == "line") flow.line = number.value_or(0);
+  if (fields[0] == "flag" && fields[1] == "local") flow.is_local = true;
+  if (fields[0] == "flag" && fields[1] == "later") flow.is_optimised_later = true;
+  if (fields[0] == "flag" && fields[1] == "setjmp") flow.calls_setjmp = true;
+  if (fields[0] == "paths") flow.paths_key = parse_key(fields[1]).value_or(0);
+  if (fields[0] == "block") return read_flow_block(fields, flow);
+  if (fields[0] == "call") return read_flow_call(fields, flow);
+  if (fields[0] == "take") return read_take(fields, flow);
+  if (fields[0] == "node") return read_node(fields, flow);
+  if (fields[0] == "scope" && number && fields.size() >= 4)
+    flow.scopes.push_back({.number = *number, .file = fields[2], .function = fields[3]});
+  if (fields[0] == "lines" && number) read_lines(fields, *number, flow.lines);
+  return true;
+}
+
+bool is_consistent(const FlowRecord& flow) {
+  const size_t count = flow.blocks.size();
+  const bool blocks = std::ranges::all_of(flow.blocks, [&](const auto& block) {
+    return std::ranges::all_of(block.successors, [&](uint32_t next) { return next < count; });
+  });
+  return count != 0 && blocks &&
+         std::ranges::all_of(flow.calls, [&](const auto& call) { return call.block < count; }) &&
+         std::ranges::all_of(flow.lines, [&](const auto& line) { return line.block < count; });
+}
+
 std::string_view text_of(Cursor& in) {
   const Bytes bytes = in.take(in.left(), "text");
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -155,6 +238,10 @@ class Reader {
         return read_coverage(in);
       case RecordKind::kCoverageArray:
         return read_array(in);
+      case RecordKind::kFlow:
+        return read_flow(in);
+      case RecordKind::kUnit:
+        return read_unit(in);
       default:
         return;
     }
@@ -230,6 +317,31 @@ class Reader {
     array.key = in.read<uint64_t>("key");
     array.address = in.read<uint64_t>("address");
     if (!in.error() && array.address != 0) records_.arrays.push_back(array);
+  }
+
+  void read_flow(Cursor& in) {
+    FlowRecord flow;
+    flow.key = in.read<uint64_t>("key");
+    bool is_valid = true;
+    for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
+      is_valid = read_flow_line(fields, flow) && is_valid;
+    });
+    if (in.error()) return;
+    if (is_valid && is_consistent(flow)) {
+      records_.flows.push_back(std::move(flow));
+    } else {
+      in.fail(Error::Cause::bad_field, "its blocks contradict one another");
+    }
+  }
+
+  void read_unit(Cursor& in) {
+    UnitRecord unit;
+    for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
+      if (fields.size() < 2) return;
+      if (fields[0] == "unit") unit.unit = fields[1];
+      if (fields[0] == "taken") unit.taken.push_back(fields[1]);
+    });
+    records_.units.push_back(std::move(unit));
   }
 
   PathRecords& records_;

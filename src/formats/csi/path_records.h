@@ -105,6 +105,46 @@ struct CoverageArray {
   uint64_t address = 0;  // link-time
 };
 
+// The blocks and calls of a function before it was instrumented.
+struct FlowRecord {
+  struct Block {
+    std::vector<uint32_t> successors;
+    bool returns = false;              // the activation ends in it
+    bool may_resume = false;           // its last call may go on at one of several successors
+    std::vector<uint64_t> nodes = {};  // ids in .debug_PT; none: it is not known which
+  };
+  struct Call {
+    uint32_t block = 0;     // index
+    uint32_t line = 0;      // 0: unknown
+    std::string callee;     // "?": called through a pointer
+    bool may_jump = false;  // the caller's frame may be gone before it returns
+  };
+  uint64_t key = 0;
+  uint64_t paths_key = 0;  // of its function record; 0: it has no path tracing
+  std::string unit;        // source file of the translation unit, as the compiler was given it
+  std::string symbol;
+  std::string file;
+  uint32_t line = 0;                // of the declaration; 0: unknown
+  bool is_local = false;            // called by name in its translation unit only
+  bool is_optimised_later = false;  // calls may have been moved or removed since
+  bool calls_setjmp = false;
+  std::vector<Block> blocks;
+  struct Take {
+    uint32_t block = 0;
+    std::string symbol;
+  };
+  std::vector<Call> calls;  // by block, in the order in which a block makes them
+  std::vector<Take> takes;  // functions of which a block takes the address
+  std::vector<PathScope> scopes;
+  std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
+};
+
+// Functions that a translation unit has the address of before it executes anything.
+struct UnitRecord {
+  std::string unit;
+  std::vector<std::string> taken;  // symbols
+};
+
 struct PathRecords {
   std::vector<PathFunctionRecord> functions;
   std::vector<PathPosition> positions;  // without those of functions that the linker dropped
@@ -112,6 +152,8 @@ struct PathRecords {
   std::vector<SkippedFunction> skipped;
   std::vector<CoverageRecord> coverage;  // flags and blocks that it names exist
   std::vector<CoverageArray> arrays;     // without those of functions that the linker dropped
+  std::vector<FlowRecord> flows;         // blocks that they name exist
+  std::vector<UnitRecord> units;
 
   // Adds damage to `problems`: a truncated record ends reading, other damaged records are skipped,
   // as are unknown kinds. `file_offset`: of bytes[0].

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bytes/as_bytes.h"
 
@@ -48,6 +49,39 @@ TEST(PathRecords, OfFramesAreRead) {
   EXPECT_EQ(records.frames[1].sum, "(%rsp)");
   ASSERT_EQ(records.functions.size(), 1U);
   EXPECT_EQ(records.functions[0].ring_size, 12U);
+}
+
+TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
+  const std::string text =
+      "unit\tu.c\nflag\tlocal\nblock\t0\ti 1 1\nblock\t1\tr\ncall\t0\t7\tg\ncall\t0\t0\t?\tjump\n"
+      "take\t1\tf\nsymbol\tf\nfile\tu.c\nline\t6\nscope\t0\tu.c\tf\nlines\t0\t0:7\t0:8\n"
+      "paths\t18446744073709551615\nnode\t1\t30\nlater_word\tx\n";
+  const auto flow = [](const std::string& lines) { return record(7, number(uint64_t{9}) + lines); };
+  const std::string bytes = flow(text) + flow("block\t0\t 1\n") + flow("block\t1\tr\n") + flow("") +
+                            flow("block\t0\tr\ncall\t1\t0\tf\n") +
+                            flow("block\t0\tr\nnode\t1\t0\n") + flow("block\t0\tr\ntake\t1\tf\n") +
+                            record(8, "unit\tu.c\ntaken\tf\ntaken\tg\n");
+  ProblemLog problems;
+  const PathRecords records =
+      PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems);
+  EXPECT_EQ(problems.count(), 6U);
+  ASSERT_EQ(records.flows.size(), 1U);
+  const FlowRecord& read = records.flows[0];
+  EXPECT_EQ(read.paths_key, 18446744073709551615U);
+  EXPECT_TRUE(read.is_local);
+  ASSERT_EQ(read.blocks.size(), 2U);
+  EXPECT_EQ(read.blocks[0].successors, (std::vector<uint32_t>{1, 1}));
+  EXPECT_TRUE(read.blocks[0].may_resume && !read.blocks[0].returns && read.blocks[1].returns);
+  EXPECT_EQ(read.blocks[1].nodes, std::vector<uint64_t>{30});
+  ASSERT_EQ(read.calls.size(), 2U);
+  EXPECT_EQ(read.calls[0].callee, "g");
+  EXPECT_EQ(read.calls[0].line, 7U);
+  EXPECT_TRUE(!read.calls[0].may_jump && read.calls[1].may_jump);
+  ASSERT_EQ(read.takes.size(), 1U);
+  EXPECT_EQ(read.takes[0].symbol, "f");
+  EXPECT_EQ(read.lines.size(), 2U);
+  ASSERT_EQ(records.units.size(), 1U);
+  EXPECT_EQ(records.units[0].taken, (std::vector<std::string>{"f", "g"}));
 }
 
 TEST(FrameOperand, IsARegisterAndADistance) {

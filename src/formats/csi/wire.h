@@ -26,6 +26,10 @@ enum class RecordKind : std::uint8_t {
   kCoverage = 5,
   // u64 key; u64 address of the program's array of flags, each a byte.
   kCoverageArray = 6,
+  // u64 key; text lines up to the end: the blocks and calls of a function.
+  kFlow = 7,
+  // Text lines up to the end: functions of which a translation unit takes the address.
+  kUnit = 8,
 };
 
 // What an activation's variables hold while a path's number is being stored.

@@ -13,16 +13,14 @@
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
 #include "import/csi/coverage_flags.h"
+#include "import/csi/flow_evidence.h"
+#include "import/csi/program_blocks.h"
 #include "program/demangle.h"
 
 namespace telltale {
 namespace {
 
 using csi::CoverageRecord;
-
-std::string_view without_variant(std::string_view symbol) {
-  return symbol.substr(0, symbol.find('$'));
-}
 
 // A function of one source file, with all of its variants and copies.
 using FunctionKey = std::pair<std::string, std::string>;  // symbol and file
@@ -59,7 +57,13 @@ class CoverageReader {
     }
   }
 
-  std::vector<FunctionCoverage> take(const std::string& module) {
+  // Appends to `flags` what they were read from.
+  std::vector<FunctionCoverage> take(const std::string& module, std::vector<FlaggedRecord>& flags) {
+    for (FlaggedRecord& flagged : flags_) {
+      flagged.module = module;
+      flags.push_back(std::move(flagged));
+    }
+    flags_.clear();
     std::vector<FunctionCoverage> all;
     for (auto& [key, by_mechanism] : functions_) {
       FunctionCoverage function = std::move(declared_[key]);
@@ -87,7 +91,8 @@ class CoverageReader {
     return flags;
   }
 
-  void add(const CoverageRecord& record, std::span<const std::optional<bool>> flags) {
+  void add(const CoverageRecord& record, const std::vector<std::optional<bool>>& flags) {
+    flags_.push_back({.module = {}, .record = record, .flags = flags});
     const FunctionKey key{without_variant(record.symbol), record.file};
     FunctionCoverage& declared = declared_[key];
     declared.linkage_name = key.first;
@@ -132,6 +137,7 @@ class CoverageReader {
   ProblemLog& problems_;
   std::map<FunctionKey, std::map<std::string, Told>> functions_;
   std::map<FunctionKey, FunctionCoverage> declared_;
+  std::vector<FlaggedRecord> flags_;
 };
 
 // What is on the stack has been called, and its paths have run.
@@ -181,9 +187,11 @@ void finish(FunctionCoverage& function) {
 
 std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
                                                  const CoreStacks& stacks,
+                                                 const std::map<std::string, ModulePaths>& modules,
                                                  const std::vector<ThreadPaths>& threads,
                                                  ProblemLog& problems) {
   std::vector<FunctionCoverage> all;
+  std::vector<FlaggedRecord> flags;
   CoverageReader reader(core, core_name, problems);
   for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
     // What is damaged is reported where paths are read.
@@ -191,7 +199,7 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
     const csi::PathRecords records = csi::PathRecords::read(
         std::as_bytes(std::span(section.bytes)), core.order(), section.file, section.offset, known);
     reader.add_module(records, stacks.load_bias(section.module));
-    std::vector<FunctionCoverage> of_module = reader.take(section.module);
+    std::vector<FunctionCoverage> of_module = reader.take(section.module, flags);
     std::ranges::move(of_module, std::back_inserter(all));
   }
   for (const ThreadPaths& thread : threads) {
@@ -206,6 +214,7 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
       if (fitting.size() == 1) add_frame(frame, *fitting.front());
     }
   }
+  add_program_blocks(core, stacks, modules, threads, flags, all);
   std::ranges::for_each(all, finish);
   std::ranges::stable_sort(all, {}, &FunctionCoverage::function);
   return all;

@@ -1,21 +1,24 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "analysis/paths/function_coverage.h"
 #include "base/problem.h"
+#include "import/csi/frame_decoder.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
 #include "program/core_stacks.h"
 
 namespace telltale {
 
-// The coverage of functions that were built with FC, CC or BBC, by the flags in the memory of the
-// process and by what is on its stacks; functions in the order of their names. Flags that the core
-// file does not have go to `problems`.
+// What of the functions of all modules ran, by the flags of coverage in the memory of the process
+// and by what is on its stacks; functions in the order of their names. Flags that the core file
+// does not have go to `problems`.
 std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
                                                  const CoreStacks& stacks,
+                                                 const std::map<std::string, ModulePaths>& modules,
                                                  const std::vector<ThreadPaths>& threads,
                                                  ProblemLog& problems);
 

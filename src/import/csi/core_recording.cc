@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <expected>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -60,6 +61,8 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
       modules[section.module].ring_sizes.emplace(function.key, function.ring_size);
     for (csi::CoverageRecord& record : records.coverage)
       modules[section.module].coverage.emplace(record.symbol, std::move(record));
+    std::ranges::move(records.flows, std::back_inserter(modules[section.module].flows));
+    std::ranges::move(records.units, std::back_inserter(modules[section.module].units));
     std::ranges::stable_sort(records.frames, {}, &csi::PathFrameRecord::address);
     modules[section.module].frames = std::move(records.frames);
     read[section.module] = {.functions = std::move(records.functions),
@@ -197,9 +200,9 @@ Result<CoreStacks> CoreRecording::open_stacks(PathGraphs& graphs, ProblemLog& pr
   return CoreStacks::open(core_, file_.name(), options, problems);
 }
 
-std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, PathGraphs& graphs,
-                                               ProblemLog& problems) const {
-  const auto modules = read_modules(stacks, core_.order(), graphs, problems);
+std::vector<ThreadPaths> CoreRecording::decode(
+    const CoreStacks& stacks, const PathGraphs& graphs,
+    const std::map<std::string, ModulePaths>& modules) const {
   std::vector<ThreadPaths> all;
   FrameFlags flags;
   const auto find = [&](const StackFrame& frame) { return find_record(frame, modules); };
@@ -217,15 +220,17 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problem
   PathGraphs graphs;
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  return decode(*stacks, graphs, problems);
+  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  return decode(*stacks, graphs, modules);
 }
 
 Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& problems) const {
   PathGraphs graphs;
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, problems);
-  return read_core_coverage(core_, file_.name(), *stacks, threads, problems);
+  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
+  return read_core_coverage(core_, file_.name(), *stacks, modules, threads, problems);
 }
 
 }  // namespace telltale

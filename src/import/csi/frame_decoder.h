@@ -25,6 +25,8 @@ struct ModulePaths {
   std::vector<csi::PathFrameRecord> frames;              // by address
   std::unordered_map<uint64_t, uint32_t> ring_sizes;     // by key; 0: without a ring
   CoverageBySymbol coverage;
+  std::vector<csi::FlowRecord> flows;
+  std::vector<csi::UnitRecord> units;
 };
 
 // Where the function of a frame keeps its record, by what the program says of its frames instead

@@ -48,19 +48,28 @@ constexpr std::array kCallFields = {
     text("callee", "The linker's name of the called function; ? for a call through a pointer."),
     text("returned", "Whether a call returned: yes, no or maybe."),
 };
+constexpr std::array kBlockLineFields = {kFile, kLine};
+constexpr std::array kBlockFields = {
+    number_id("block", "Its number in .debug_PT, if it was built with path tracing.").or_null(),
+    rows("lines", kBlockLineFields, "Its lines."),
+    kRan,
+};
 constexpr std::array kFunctionFields = {
     kFunction,
     text("linkage_name", "The linker's name."),
     kFile,
     number_id("line", "Line of its declaration.").or_null(),
     text("module", "Program or shared object."),
-    text("mechanisms", "What it was built with: BBC, CC and FC, separated by commas."),
+    text("mechanisms", "What it was built with: BBC, CC and FC, separated by commas, or PT alone."),
     kRan,
     rows("lines", kLineFields, "Its lines, also those of functions that were inlined into it."),
     rows("calls", kCallFields, "Calls, if it was built with CC."),
+    rows("blocks", kBlockFields,
+         "Its basic blocks, the entry first; none if the program does not describe them."),
 };
 constexpr std::array kMembers = {
-    rows("functions", kFunctionFields, "Functions with coverage, by name."),
+    rows("functions", kFunctionFields,
+         "Functions of programs that were built with --trace, by name."),
 };
 
 char mark_of(Ran ran) { return ran == Ran::yes ? '+' : ran == Ran::no ? '-' : '?'; }
@@ -90,6 +99,22 @@ Table text_table(const std::vector<FunctionCoverage>& functions) {
                    function.function});
   }
   return table;
+}
+
+// Of all blocks, how many ran, did not, or may have.
+void write_shares(const std::vector<FunctionCoverage>& functions, BlockWriter& out) {
+  std::array<size_t, 3> counts{};
+  for (const FunctionCoverage& function : functions) {
+    for (const FunctionCoverage::Block& block : function.blocks)
+      ++counts[static_cast<size_t>(block.ran)];
+  }
+  const size_t all = counts[0] + counts[1] + counts[2];
+  if (all == 0) return;
+  const auto share = [&](Ran ran) {
+    return 100.0 * static_cast<double>(counts[static_cast<size_t>(ran)]) / static_cast<double>(all);
+  };
+  out.write(fmt::format("\n{} blocks: {:.1f} % ran, {:.1f} % did not run, {:.1f} % may have run\n",
+                        all, share(Ran::yes), share(Ran::no), share(Ran::maybe)));
 }
 
 void write_source(const FileLines& files, BlockWriter& out) {
@@ -169,6 +194,21 @@ void write_function(ObjectWriter& row, const FunctionCoverage& function) {
       });
     }
   });
+  row.list("blocks", [&](ListWriter& blocks) {
+    for (const FunctionCoverage::Block& block : function.blocks) {
+      blocks.row([&](ObjectWriter& one) {
+        block.id ? one.add("block", *block.id) : one.add("block", nullptr);
+        one.list("lines", [&](ListWriter& lines) {
+          for (const auto& place : block.lines) {
+            lines.row([&](ObjectWriter& line) {
+              line.add("file", place.first).add("line", place.second);
+            });
+          }
+        });
+        one.add("ran", name_of(block.ran));
+      });
+    }
+  });
 }
 
 }  // namespace
@@ -188,6 +228,7 @@ Result<void> write_coverage_text(const std::vector<FunctionCoverage>& functions,
                                  const ByteSink& sink) {
   BlockWriter out(sink);
   text_table(functions).write_text(out);
+  write_shares(functions, out);
   if (with_lines) write_source(lines_by_file(functions), out);
   return out.finish();
 }

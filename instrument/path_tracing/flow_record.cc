@@ -1,0 +1,128 @@
+#include "path_tracing/flow_record.h"
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "formats/csi/wire.h"
+#include "path_tracing/path_metadata.h"
+
+namespace telltale::instrument {
+namespace {
+
+const llvm::CallBase* as_call(const llvm::Instruction& instruction) {
+  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm())
+    return nullptr;
+  return call;
+}
+
+// Whether the code generator may turn the call into a jump, which leaves no frame of the caller. It
+// copies returns to the ends of blocks that branch to them.
+bool may_jump(const llvm::CallBase& call) {
+  const auto* const direct = llvm::dyn_cast<llvm::CallInst>(&call);
+  if (direct == nullptr || !direct->isTailCall()) return false;
+  const llvm::BasicBlock& block = *call.getParent();
+  const llvm::BasicBlock* const next = block.getSingleSuccessor();
+  return llvm::succ_empty(&block) || (next != nullptr && llvm::succ_empty(next));
+}
+
+std::string call_line(const llvm::CallBase& call, std::size_t block) {
+  const llvm::Function* const callee = call.getCalledFunction();
+  const llvm::DebugLoc& location = call.getDebugLoc();
+  return "call\t" + std::to_string(block) + "\t" +
+         std::to_string(location ? location.getLine() : 0) + "\t" +
+         (callee == nullptr ? "?" : callee->getName().str()) + (may_jump(call) ? "\tjump" : "") +
+         "\n";
+}
+
+// Functions whose addresses the instruction uses, other than to call them directly.
+std::string take_lines(const llvm::Instruction& instruction, std::size_t block) {
+  std::string lines;
+  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+  for (const llvm::Use& use : instruction.operands()) {
+    const auto* const function = llvm::dyn_cast<llvm::Function>(use.get());
+    if (function == nullptr || function->isIntrinsic()) continue;
+    if (call != nullptr && call->isCallee(&use) && call->getCalledFunction() == function) continue;
+    lines += "take\t" + std::to_string(block) + "\t" + function->getName().str() + "\n";
+  }
+  return lines;
+}
+
+// How a block ends: `r` returns, `i` may go on from its last call elsewhere.
+std::string ending(const llvm::BasicBlock& block) {
+  const llvm::Instruction& last = *block.getTerminator();
+  if (llvm::isa<llvm::ReturnInst>(last)) return "r";
+  return llvm::isa<llvm::InvokeInst>(last) || llvm::isa<llvm::CallBrInst>(last) ? "i" : "";
+}
+
+}  // namespace
+
+FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later) {
+  text_ = "unit\t" + function.getParent()->getSourceFileName() + "\n";
+  if (is_local) text_ += "flag\tlocal\n";
+  if (optimises_later) text_ += "flag\tlater\n";
+  if (function.callsFunctionThatReturnsTwice()) text_ += "flag\tsetjmp\n";
+  const llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
+  const llvm::SmallPtrSet<const llvm::BasicBlock*, 16> reached(order.begin(), order.end());
+  llvm::DenseMap<const llvm::BasicBlock*, std::size_t> index;
+  std::vector<llvm::BasicBlock*> blocks;
+  for (const llvm::BasicBlock& block : function) {
+    if (!reached.contains(&block)) continue;
+    index[&block] = blocks_.size();
+    blocks_.push_back(&block);
+    blocks.push_back(const_cast<llvm::BasicBlock*>(&block));
+    // Targets of indirect branches are copied.
+    can_map_ = can_map_ && !llvm::isa<llvm::IndirectBrInst>(block.getTerminator());
+  }
+  std::string calls;
+  std::string takes;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    text_ += "block\t" + std::to_string(i) + "\t" + ending(*blocks_[i]);
+    for (const llvm::BasicBlock* const successor : llvm::successors(blocks_[i]))
+      text_ += " " + std::to_string(index.lookup(successor));
+    text_ += "\n";
+    for (const llvm::Instruction& instruction : *blocks_[i]) {
+      const llvm::CallBase* const call = as_call(instruction);
+      if (call != nullptr) calls += call_line(*call, i);
+      takes += take_lines(instruction, i);
+    }
+  }
+  text_ += calls + takes + scope_and_line_text(function, blocks);
+}
+
+void FlowRecord::add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node,
+                           std::uint64_t first_id, std::uint64_t key) {
+  if (!can_map_) return;
+  llvm::DenseMap<const llvm::BasicBlock*, std::size_t> index;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) index[blocks_[i]] = i;
+  text_ += "paths\t" + std::to_string(key) + "\n";
+  for (std::size_t node = 0; node < block_of_node.size(); ++node) {
+    const auto found = index.find(block_of_node[node]);
+    if (found != index.end())
+      text_ +=
+          "node\t" + std::to_string(found->second) + "\t" + std::to_string(first_id + node) + "\n";
+  }
+}
+
+void FlowRecord::append(llvm::Function& function) const {
+  append_text_record(function, csi::RecordKind::kFlow, text_);
+}
+
+void append_unit_record(llvm::Module& module) {
+  std::string text = "unit\t" + module.getSourceFileName() + "\n";
+  for (const llvm::Function& function : module) {
+    const bool is_taken = llvm::any_of(function.users(), [](const llvm::User* user) {
+      return !llvm::isa<llvm::Instruction>(user) && !llvm::isa<llvm::BlockAddress>(user);
+    });
+    if (!function.isIntrinsic() && is_taken) text += "taken\t" + function.getName().str() + "\n";
+  }
+  append_module_record(module, csi::RecordKind::kUnit, text);
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,39 @@
+// What readers need to follow the control flow of a whole program: the blocks and calls of each
+// function, and which functions can be called by code that has no such records
+// (docs/formats/csi.md, "Flow").
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace telltale::instrument {
+
+// The flow of a function before it is instrumented. Blocks are those that the entry reaches, in the
+// function's order, as in records of coverage.
+class FlowRecord {
+ public:
+  // `is_local`: other translation units cannot call it by name. Of variants, what is true of the
+  // function that chooses one. `optimises_later`: calls may still be moved or removed.
+  FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later);
+
+  // After the function's paths are numbered: which blocks are which nodes of `.debug_PT`. `key` is
+  // that of the function's record.
+  void add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node, std::uint64_t first_id,
+                 std::uint64_t key);
+  // Writes the record into the section. `function`: the one that it was made of.
+  void append(llvm::Function& function) const;
+
+ private:
+  std::vector<const llvm::BasicBlock*> blocks_;
+  bool can_map_ = true;  // path tracing does not move the code of blocks
+  std::string text_;
+};
+
+// Writes which functions may be called through pointers that the module has without executing code,
+// for example in tables. Call it before functions are instrumented.
+void append_unit_record(llvm::Module& module);
+
+}  // namespace telltale::instrument

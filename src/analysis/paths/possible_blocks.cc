@@ -1,0 +1,264 @@
+#include "analysis/paths/possible_blocks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+namespace telltale {
+namespace {
+
+// Each round of the search for single activations solves the whole program.
+constexpr size_t kMostRounds = 64;
+
+std::vector<uint32_t> stops_of(const ProgramEvidence::Frame& frame, size_t blocks) {
+  if (!frame.stopped_in.empty()) return frame.stopped_in;
+  std::vector<uint32_t> all(blocks);
+  std::iota(all.begin(), all.end(), uint32_t{0});
+  return all;
+}
+
+}  // namespace
+
+PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& evidence)
+    : flow_(flow), evidence_(evidence), only_(flow.functions.size()) {
+  callers_.resize(flow.functions.size());
+  for (uint32_t f = 0; f < flow.functions.size(); ++f) {
+    BlockEdges& edges = edges_.emplace_back();
+    uint64_t& size = sizes_.emplace_back(1);
+    for (const ProgramFlow::Block& block : flow.functions[f].blocks) {
+      edges.push_back(block.successors);
+      size += 1 + block.successors.size() + block.calls.size();
+      for (const ProgramFlow::Call& call : block.calls) {
+        for (const uint32_t callee : call.callees) {
+          if (callers_[callee].empty() || callers_[callee].back() != f)
+            callers_[callee].push_back(f);
+        }
+      }
+    }
+  }
+  find_stops();
+  solve();
+  // What the only activation of a function did not run, the program did not run: then other calls
+  // may be ruled out, and the next function on the stack may have a single activation, too.
+  for (size_t round = 0; round < kMostRounds; ++round) {
+    bool is_new = false;
+    for (const ProgramEvidence::Stack& stack : evidence.stacks) {
+      for (size_t at = stack.size(); at-- > 0;) is_new = find_only_activation(stack, at) || is_new;
+    }
+    if (!is_new) break;
+    solve();
+  }
+}
+
+void PossibleBlocks::find_stops() {
+  for (const ProgramFlow::Function& function : flow_.functions)
+    stopped_.emplace_back(function.blocks.size(), false);
+  for (const uint32_t function : evidence_.maybe_on_stack)
+    stopped_[function].assign(stopped_[function].size(), true);
+  has_frame_.assign(flow_.functions.size(), false);
+  for (const ProgramEvidence::Stack& stack : evidence_.stacks) {
+    for (const ProgramEvidence::Frame& frame : stack) {
+      has_frame_[frame.function] = true;
+      for (const uint32_t block : stops_of(frame, stopped_[frame.function].size()))
+        stopped_[frame.function][block] = true;
+    }
+  }
+}
+
+void PossibleBlocks::solve() {
+  const size_t count = flow_.functions.size();
+  reached_.clear();
+  for (const ProgramFlow::Function& function : flow_.functions)
+    reached_.emplace_back(function.blocks.size(), false);
+  entered_.assign(count, false);
+  returns_.assign(count, false);
+  is_pending_.assign(count, false);
+  for (uint32_t f = 0; f < count; ++f) {
+    if (flow_.functions[f].is_open || flow_.functions[f].is_start || has_frame_[f]) enter(f);
+  }
+  while (!pending_.empty()) {
+    const uint32_t f = pending_.back();
+    pending_.pop_back();
+    is_pending_[f] = false;
+    if (may_look_at(f)) {
+      visit(f);
+    } else {
+      // Anything may have run.
+      for (std::vector<bool>& blocks : reached_) blocks.assign(blocks.size(), true);
+      pending_.clear();
+    }
+  }
+}
+
+bool PossibleBlocks::may_look_at(uint32_t function) const {
+  const uint64_t steps = std::min(sizes_[function], steps_left_);
+  steps_left_ -= steps;
+  return steps_left_ != 0;
+}
+
+void PossibleBlocks::enter(uint32_t function) {
+  if (entered_[function]) return;
+  entered_[function] = true;
+  is_pending_[function] = true;
+  pending_.push_back(function);
+}
+
+// Grows what is reached in the function. It is visited again when a callee turns out to return.
+void PossibleBlocks::visit(uint32_t function) {
+  const auto& blocks = flow_.functions[function].blocks;
+  std::vector<bool>& reached = reached_[function];
+  std::vector<bool> seen(blocks.size(), false);
+  std::vector<uint32_t> pending;
+  const auto add = [&](uint32_t block) {
+    if (seen[block] || is_ruled_out(function, block)) return;
+    seen[block] = reached[block] = true;
+    pending.push_back(block);
+  };
+  bool returns = false;
+  if (!blocks.empty()) add(0);
+  while (!pending.empty()) {
+    const uint32_t block = pending.back();
+    pending.pop_back();
+    if (!pass_calls(function, block)) continue;
+    returns = returns || blocks[block].returns;
+    for (const uint32_t next : blocks[block].successors) add(next);
+  }
+  if (!returns || returns_[function]) return;
+  returns_[function] = true;
+  for (const uint32_t caller : callers_[function]) {
+    if (!entered_[caller] || is_pending_[caller]) continue;
+    is_pending_[caller] = true;
+    pending_.push_back(caller);
+  }
+}
+
+// Enters what the block calls; whether control may leave the block.
+bool PossibleBlocks::pass_calls(uint32_t function, uint32_t block) {
+  const ProgramFlow::Block& of = flow_.functions[function].blocks[block];
+  const auto& flags = evidence_.flags[function];
+  std::ranges::for_each(of.takes, [&](uint32_t taken) { enter(taken); });
+  for (size_t i = 0; i < of.calls.size(); ++i) {
+    if (is_behind_stop(function, block, i)) return false;
+    const ProgramFlow::Call& call = of.calls[i];
+    std::ranges::for_each(call.callees, [&](uint32_t callee) { enter(callee); });
+    const bool returned =
+        flags.empty() || i >= flags[block].returned.size() || flags[block].returned[i] != false;
+    const bool can_return =
+        !call.is_known ||
+        std::ranges::any_of(call.callees, [&](uint32_t callee) { return returns_[callee]; });
+    if (returned && can_return) continue;
+    return of.may_resume && i + 1 == of.calls.size();
+  }
+  return true;
+}
+
+bool PossibleBlocks::is_behind_stop(uint32_t function, uint32_t block, size_t call) const {
+  return only_[function] && only_[function]->stop && only_[function]->stop->first == block &&
+         call > only_[function]->stop->second;
+}
+
+bool PossibleBlocks::is_ruled_out(uint32_t function, uint32_t block) const {
+  if (only_[function] && !only_[function]->possible[block]) return true;
+  if (evidence_.flags[function].empty() || stopped_[function][block]) return false;
+  const ProgramEvidence::BlockFlags& flags = evidence_.flags[function][block];
+  if (flags.entered == false) return true;
+  // A call that was made has returned, or a frame would be in it.
+  return evidence_.calls_return &&
+         std::ranges::find(flags.returned, std::optional<bool>(false)) != flags.returned.end();
+}
+
+std::vector<Ran> PossibleBlocks::of_frame(const ProgramEvidence::Frame& frame) const {
+  const BlockEdges& edges = edges_[frame.function];
+  if (!may_look_at(frame.function)) return std::vector<Ran>(edges.size(), Ran::maybe);
+  const std::vector<uint32_t> stops = stops_of(frame, edges.size());
+  std::vector<bool> possible = reached_[frame.function];
+  // Paths are exact: what one passed, or did not, is known.
+  for (size_t block = 0; block < frame.blocks.size(); ++block) {
+    if (frame.blocks[block] == Ran::no) possible[block] = false;
+  }
+  constexpr uint32_t kEntry = 0;
+  possible = reach_blocks(edges, possible, std::span(&kEntry, 1));
+  // After longjmp, a block may have run from which no way leads to the place of the stop.
+  if (!flow_.functions[frame.function].calls_setjmp)
+    possible = reach_blocks(reversed(edges), possible, stops);
+  std::vector<Ran> ran(edges.size(), Ran::no);
+  for (size_t block = 0; block < edges.size(); ++block) {
+    if (possible[block]) ran[block] = Ran::maybe;
+    if (!frame.blocks.empty() && frame.blocks[block] == Ran::yes) ran[block] = Ran::yes;
+  }
+  for (const uint32_t block : cut_blocks(edges, possible, stops)) ran[block] = Ran::yes;
+  return ran;
+}
+
+// Whether the frame's activation, up to where it is, made a call of `callee` once and no more, and
+// no other call of the program may have called it.
+bool PossibleBlocks::calls_once(const ProgramEvidence::Frame& caller, uint32_t callee) const {
+  size_t calls = 0;
+  uint32_t place = 0;
+  for (const uint32_t f : callers_[callee]) {
+    if (!may_look_at(f)) return false;
+    const auto& blocks = flow_.functions[f].blocks;
+    for (uint32_t block = 0; block < blocks.size(); ++block) {
+      if (!reached_[f][block]) continue;
+      for (size_t i = 0; i < blocks[block].calls.size(); ++i) {
+        const std::vector<uint32_t>& callees = blocks[block].calls[i].callees;
+        if (is_behind_stop(f, block, i) || std::ranges::find(callees, callee) == callees.end())
+          continue;
+        if (f != caller.function) return false;
+        ++calls;
+        place = block;
+      }
+    }
+  }
+  return calls == 1 && passed_once(caller, place);
+}
+
+bool PossibleBlocks::passed_once(const ProgramEvidence::Frame& frame, uint32_t block) const {
+  if (flow_.functions[frame.function].calls_setjmp) return false;
+  if (!frame.times.empty()) return frame.times[block] == 1;
+  const BlockEdges& edges = edges_[frame.function];
+  return !reach_blocks(edges, reached_[frame.function], edges[block])[block];
+}
+
+// An activation that passed a block passed only what leads to it or follows it.
+void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& possible) const {
+  const auto& flags = evidence_.flags[function];
+  const BlockEdges& edges = edges_[function];
+  if (flow_.functions[function].calls_setjmp) return;
+  const BlockEdges back = reversed(edges);
+  for (uint32_t block = 0; block < flags.size(); ++block) {
+    const auto& returned = flags[block].returned;
+    if (!possible[block] ||
+        (flags[block].entered != true &&
+         std::ranges::find(returned, std::optional<bool>(true)) == returned.end()))
+      continue;
+    if (!may_look_at(function)) return;
+    const std::vector<bool> after = reach_blocks(edges, possible, std::span(&block, 1));
+    const std::vector<bool> before = reach_blocks(back, possible, std::span(&block, 1));
+    for (size_t other = 0; other < possible.size(); ++other)
+      possible[other] = possible[other] && (after[other] || before[other]);
+  }
+}
+
+bool PossibleBlocks::find_only_activation(const ProgramEvidence::Stack& stack, size_t at) {
+  const ProgramEvidence::Frame& frame = stack[at];
+  const uint32_t f = frame.function;
+  if (only_[f] || flow_.functions[f].is_open || flow_.functions[f].is_taken) return false;
+  if (flow_.functions[f].is_start) {
+    if (!callers_[f].empty()) return false;
+  } else {
+    if (at + 1 == stack.size()) return false;
+    const ProgramEvidence::Frame& caller = stack[at + 1];
+    if (!only_[caller.function] || !calls_once(caller, f)) return false;
+  }
+  const std::vector<Ran> ran = of_frame(frame);
+  std::vector<bool> possible(ran.size());
+  for (size_t block = 0; block < ran.size(); ++block) possible[block] = ran[block] != Ran::no;
+  exclude_other_ways(f, possible);
+  only_[f] = Only{.possible = std::move(possible), .stop = {}};
+  if (frame.call && frame.stopped_in.size() == 1 && passed_once(frame, frame.stopped_in[0]))
+    only_[f]->stop = {frame.stopped_in[0], *frame.call};
+  return true;
+}
+
+}  // namespace telltale

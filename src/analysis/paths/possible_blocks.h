@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/paths/cut_blocks.h"
+#include "analysis/paths/program_flow.h"
+
+namespace telltale {
+
+// What of a program may have run, by the ways that flags and stacks leave open.
+class PossibleBlocks {
+ public:
+  PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& evidence);
+
+  [[nodiscard]] const std::vector<bool>& of(uint32_t function) const { return reached_[function]; }
+  // The same of one activation, and what is certain of it.
+  [[nodiscard]] std::vector<Ran> of_frame(const ProgramEvidence::Frame& frame) const;
+  [[nodiscard]] const BlockEdges& edges(uint32_t function) const { return edges_[function]; }
+  // Whether a frame may be in the block.
+  [[nodiscard]] bool has_frame_in(uint32_t function, uint32_t block) const {
+    return stopped_[function][block];
+  }
+  // Whether there are steps left for work that grows with the function. Bounds the time for any
+  // input; what is not looked at stays "maybe".
+  [[nodiscard]] bool may_look_at(uint32_t function) const;
+  // Functions that have calls of it.
+  [[nodiscard]] const std::vector<uint32_t>& callers(uint32_t function) const {
+    return callers_[function];
+  }
+
+ private:
+  void find_stops();
+  void solve();
+  void enter(uint32_t function);
+  void visit(uint32_t function);
+  bool pass_calls(uint32_t function, uint32_t block);
+  [[nodiscard]] bool is_ruled_out(uint32_t function, uint32_t block) const;
+  [[nodiscard]] bool is_behind_stop(uint32_t function, uint32_t block, size_t call) const;
+  [[nodiscard]] bool passed_once(const ProgramEvidence::Frame& frame, uint32_t block) const;
+  void exclude_other_ways(uint32_t function, std::vector<bool>& possible) const;
+  bool find_only_activation(const ProgramEvidence::Stack& stack, size_t at);
+  [[nodiscard]] bool calls_once(const ProgramEvidence::Frame& caller, uint32_t callee) const;
+
+  const ProgramFlow& flow_;
+  const ProgramEvidence& evidence_;
+  std::vector<BlockEdges> edges_;
+  std::vector<std::vector<bool>> stopped_;      // by function and block: a frame may be in it
+  std::vector<bool> has_frame_;                 // by function
+  std::vector<std::vector<uint32_t>> callers_;  // by function: those that may call it
+  // Of a function of which a frame is the only activation: the blocks that it may have run.
+  struct Only {
+    std::vector<bool> possible;
+    // It is in this call of this block for the first time.
+    std::optional<std::pair<uint32_t, size_t>> stop;
+  };
+  std::vector<std::optional<Only>> only_;  // by function
+  std::vector<uint64_t> sizes_;            // by function: blocks and edges
+  mutable uint64_t steps_left_ = uint64_t{1} << 28;
+  // The solution.
+  std::vector<std::vector<bool>> reached_;
+  std::vector<bool> entered_;
+  std::vector<bool> returns_;
+  std::vector<uint32_t> pending_;
+  std::vector<bool> is_pending_;
+};
+
+}  // namespace telltale

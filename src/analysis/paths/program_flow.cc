@@ -1,0 +1,223 @@
+#include "analysis/paths/program_flow.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "analysis/paths/possible_blocks.h"
+
+namespace telltale {
+namespace {
+
+constexpr uint32_t kEntryBlock = 0;
+
+bool contains(const std::vector<uint32_t>& all, uint32_t one) {
+  return std::ranges::find(all, one) != all.end();
+}
+
+// Draws conclusions from what certainly ran until there are no new ones.
+class CertainBlocks {
+ public:
+  CertainBlocks(const ProgramFlow& flow, const ProgramEvidence& evidence,
+                const PossibleBlocks& possible)
+      : flow_(flow),
+        evidence_(evidence),
+        possible_(possible),
+        has_returned_(flow.functions.size(), false),
+        was_called_(flow.functions.size(), false),
+        was_traced_back_(flow.functions.size(), false) {
+    for (const ProgramFlow::Function& function : flow.functions) {
+      ran_.emplace_back(function.blocks.size(), false);
+      left_.emplace_back(function.blocks.size(), false);
+      has_concluded_.emplace_back(function.blocks.size(), false);
+    }
+  }
+
+  std::vector<std::vector<bool>> find() {
+    for (const ProgramEvidence::Stack& stack : evidence_.stacks)
+      std::ranges::for_each(stack, [&](const auto& frame) { add_frame(frame); });
+    for (uint32_t f = 0; f < evidence_.flags.size(); ++f) {
+      for (uint32_t block = 0; block < evidence_.flags[f].size(); ++block) add_flags(f, block);
+    }
+    while (!pending_.empty()) {
+      const Entered entered = std::move(pending_.back());
+      pending_.pop_back();
+      conclude(entered);
+    }
+    return std::move(ran_);
+  }
+
+ private:
+  // Some activation of the function entered one of the blocks.
+  struct Entered {
+    uint32_t function = 0;
+    std::vector<uint32_t> blocks;
+  };
+
+  void add_frame(const ProgramEvidence::Frame& frame) {
+    const uint32_t f = frame.function;
+    const std::vector<Ran> ran = possible_.of_frame(frame);
+    for (uint32_t block = 0; block < ran.size(); ++block) {
+      if (ran[block] == Ran::yes) enter(f, {block});
+    }
+    for (const uint32_t block : frame.left) leave(f, block);
+    if (!frame.stopped_in.empty() && possible_.may_look_at(f)) {
+      for (const uint32_t block : cut_blocks(possible_.edges(f), possible_.of(f), frame.stopped_in))
+        if (!contains(frame.stopped_in, block)) leave(f, block);
+    }
+    if (!frame.call || frame.stopped_in.size() != 1) return;
+    const auto& calls = flow_.functions[f].blocks[frame.stopped_in[0]].calls;
+    for (size_t i = 0; i < std::min(*frame.call, calls.size()); ++i) returned(calls[i]);
+    if (*frame.call < calls.size()) called(calls[*frame.call]);
+  }
+
+  void add_flags(uint32_t function, uint32_t block) {
+    const ProgramEvidence::BlockFlags& flags = evidence_.flags[function][block];
+    if (flags.entered == true) enter(function, {block});
+    const auto& calls = flow_.functions[function].blocks[block].calls;
+    for (size_t i = std::min(flags.returned.size(), calls.size()); i-- > 0;) {
+      if (flags.returned[i] != true) continue;
+      enter(function, {block});
+      for (size_t before = 0; before <= i; ++before) returned(calls[before]);
+      break;
+    }
+  }
+
+  void enter(uint32_t function, std::vector<uint32_t> blocks) {
+    if (blocks.size() == 1) {
+      if (has_concluded_[function][blocks[0]]) return;
+      has_concluded_[function][blocks[0]] = true;
+    }
+    pending_.push_back({function, std::move(blocks)});
+  }
+
+  void conclude(const Entered& entered) {
+    const uint32_t f = entered.function;
+    if (!possible_.may_look_at(f)) return;
+    const auto cuts = cut_blocks(possible_.edges(f), possible_.of(f), entered.blocks);
+    for (const uint32_t block : cuts) {
+      mark(f, block);
+      if (!contains(entered.blocks, block)) leave(f, block);
+    }
+    if (!cuts.empty()) conclude_caller(f);
+  }
+
+  void mark(uint32_t function, uint32_t block) {
+    if (ran_[function][block]) return;
+    ran_[function][block] = true;
+    // Nothing is still in it, and nothing left it otherwise.
+    if (!evidence_.calls_return || possible_.has_frame_in(function, block)) return;
+    const auto& calls = flow_.functions[function].blocks[block].calls;
+    if (calls.empty() || !calls.back().may_jump) {
+      leave(function, block);
+    } else {
+      conclude_calls(calls, false);
+    }
+  }
+
+  // Some activation of the function left the block behind its last instruction.
+  void leave(uint32_t function, uint32_t block) {
+    if (left_[function][block]) return;
+    left_[function][block] = true;
+    const ProgramFlow::Block& of = flow_.functions[function].blocks[block];
+    conclude_calls(of.calls, !of.may_resume);
+    std::vector<uint32_t> next;
+    std::ranges::copy_if(of.successors, std::back_inserter(next),
+                         [&](uint32_t to) { return possible_.of(function)[to]; });
+    if (!next.empty() && !of.returns) enter(function, std::move(next));
+  }
+
+  void conclude_calls(const std::vector<ProgramFlow::Call>& calls, bool last_returned) {
+    for (size_t i = 0; i < calls.size(); ++i) {
+      if (last_returned || i + 1 < calls.size()) {
+        returned(calls[i]);
+      } else {
+        called(calls[i]);
+      }
+    }
+  }
+
+  void called(const ProgramFlow::Call& call) {
+    if (!call.is_known || call.callees.size() != 1 || was_called_[call.callees[0]]) return;
+    was_called_[call.callees[0]] = true;
+    enter(call.callees[0], {kEntryBlock});
+  }
+
+  void returned(const ProgramFlow::Call& call) {
+    called(call);
+    if (!call.is_known || call.callees.size() != 1 || has_returned_[call.callees[0]]) return;
+    const uint32_t callee = call.callees[0];
+    has_returned_[callee] = true;
+    std::vector<uint32_t> ends;
+    const auto& blocks = flow_.functions[callee].blocks;
+    for (uint32_t block = 0; block < blocks.size(); ++block) {
+      if (blocks[block].returns && possible_.of(callee)[block]) ends.push_back(block);
+    }
+    if (ends.size() == 1) leave(callee, ends[0]);
+    if (!ends.empty()) enter(callee, std::move(ends));
+  }
+
+  // A function that ran was called: if all calls that may have are in one function, from there.
+  void conclude_caller(uint32_t function) {
+    if (was_traced_back_[function]) return;
+    was_traced_back_[function] = true;
+    const ProgramFlow::Function& of = flow_.functions[function];
+    if (of.is_open || of.is_taken || of.is_start) return;
+    Entered sites;
+    bool is_first = true;
+    for (const uint32_t f : possible_.callers(function)) {
+      if (!possible_.may_look_at(f)) return;
+      for (const uint32_t block : sites_in(f, function)) {
+        if (!is_first && f != sites.function) return;
+        is_first = false;
+        sites.function = f;
+        sites.blocks.push_back(block);
+      }
+    }
+    if (!is_first) pending_.push_back(std::move(sites));
+  }
+
+  [[nodiscard]] std::vector<uint32_t> sites_in(uint32_t caller, uint32_t callee) const {
+    std::vector<uint32_t> sites;
+    const auto& blocks = flow_.functions[caller].blocks;
+    for (uint32_t block = 0; block < blocks.size(); ++block) {
+      const bool calls = std::ranges::any_of(
+          blocks[block].calls, [&](const auto& call) { return contains(call.callees, callee); });
+      if (calls && possible_.of(caller)[block]) sites.push_back(block);
+    }
+    return sites;
+  }
+
+  const ProgramFlow& flow_;
+  const ProgramEvidence& evidence_;
+  const PossibleBlocks& possible_;
+  std::vector<std::vector<bool>> ran_;            // by function and block
+  std::vector<std::vector<bool>> left_;           // by function and block
+  std::vector<std::vector<bool>> has_concluded_;  // likewise: from this block alone
+  std::vector<bool> has_returned_;                // by function
+  std::vector<bool> was_called_;                  // by function
+  std::vector<bool> was_traced_back_;             // by function
+  std::vector<Entered> pending_;
+};
+
+}  // namespace
+
+ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence) {
+  const PossibleBlocks possible(flow, evidence);
+  const std::vector<std::vector<bool>> certain = CertainBlocks(flow, evidence, possible).find();
+  ProgramBlocks result;
+  for (uint32_t f = 0; f < flow.functions.size(); ++f) {
+    std::vector<Ran>& ran = result.functions.emplace_back(flow.functions[f].blocks.size(), Ran::no);
+    for (size_t block = 0; block < ran.size(); ++block) {
+      if (possible.of(f)[block]) ran[block] = certain[f][block] ? Ran::yes : Ran::maybe;
+    }
+  }
+  for (const ProgramEvidence::Stack& stack : evidence.stacks) {
+    auto& frames = result.frames.emplace_back();
+    for (const ProgramEvidence::Frame& frame : stack) frames.push_back(possible.of_frame(frame));
+  }
+  return result;
+}
+
+}  // namespace telltale

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/paths/coverage.h"
+
+namespace telltale {
+
+// The control flow of a program: blocks of its functions, and the calls in them. Functions are
+// indices of `functions`, blocks are indices in their function; block 0 is the entry.
+struct ProgramFlow {
+  struct Call {
+    std::vector<uint32_t> callees = {};  // functions of this program that it may call
+    bool is_known = false;               // it calls one of `callees`
+    bool may_jump = false;               // the caller's frame may be gone before it returns
+  };
+  struct Block {
+    std::vector<uint32_t> successors = {};  // REQUIRES: they exist
+    std::vector<Call> calls = {};           // in the order in which the block makes them
+    std::vector<uint32_t> takes = {};       // functions that may be called later, once it ran
+    bool returns = false;
+    bool may_resume = false;  // the last call may go on at one of the successors when it is left
+  };
+  struct Function {
+    std::vector<Block> blocks = {};
+    bool is_open = false;       // may be called from outside of `functions`, at any time
+    bool is_taken = false;      // blocks take its address, so that other calls may call it, too
+    bool is_start = false;      // called once from outside, when the program begins
+    bool calls_setjmp = false;  // control may go back to its blocks from anywhere
+  };
+  std::vector<Function> functions;
+};
+
+// What is known of a program that was stopped. All of it is true.
+struct ProgramEvidence {
+  struct BlockFlags {
+    std::optional<bool> entered;                // in any activation
+    std::vector<std::optional<bool>> returned;  // by call; missing ones are not known
+  };
+  // An activation that has not ended.
+  struct Frame {
+    uint32_t function = 0;
+    // It is in one of these; none: in any block.
+    std::vector<uint32_t> stopped_in = {};
+    // Of a single block: the index of the call that it is in.
+    std::optional<size_t> call = {};
+    // What its path record says of its blocks, and how often it entered each. Empty: nothing.
+    std::vector<Ran> blocks = {};
+    std::vector<uint32_t> times = {};
+    std::vector<uint32_t> left = {};  // blocks that it certainly left
+  };
+  using Stack = std::vector<Frame>;  // the innermost first
+  // By function and block; functions without flags may be empty.
+  std::vector<std::vector<BlockFlags>> flags;
+  std::vector<Stack> stacks;
+  // Functions of which an activation may be on a stack, too, in any block.
+  std::vector<uint32_t> maybe_on_stack;
+  // A call that was made has returned, unless a frame of `stacks` is in it or it became a jump.
+  bool calls_return = false;
+};
+
+struct ProgramBlocks {
+  // By function and block: over all activations.
+  std::vector<std::vector<Ran>> functions;
+  // By stack, frame and block: of single activations.
+  std::vector<std::vector<std::vector<Ran>>> frames;
+};
+
+// What of the program certainly ran, certainly did not, or may have run
+// (docs/analysis/paths.md, "The whole program"). REQUIRES: `evidence` fits `flow`.
+ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence);
+
+}  // namespace telltale

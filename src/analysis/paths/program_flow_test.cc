@@ -1,0 +1,387 @@
+#include "analysis/paths/program_flow.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace telltale {
+namespace {
+
+using Answers = std::vector<Ran>;
+constexpr Ran kYes = Ran::yes;
+constexpr Ran kNo = Ran::no;
+constexpr Ran kMaybe = Ran::maybe;
+
+ProgramFlow::Call call_of(uint32_t callee) { return {.callees = {callee}, .is_known = true}; }
+
+ProgramEvidence::Frame frame_in(uint32_t function, uint32_t block, std::optional<size_t> call) {
+  return {.function = function, .stopped_in = {block}, .call = call};
+}
+
+ProgramEvidence evidence_of(const ProgramFlow& flow, ProgramEvidence::Stack stack) {
+  ProgramEvidence evidence;
+  evidence.flags.resize(flow.functions.size());
+  evidence.stacks = {std::move(stack)};
+  evidence.calls_return = true;
+  return evidence;
+}
+
+// main (0) calls `early` (1) in one branch or `other` (2) in the other, then `last` (3), then
+// `never` (4).
+ProgramFlow two_branches() {
+  ProgramFlow flow;
+  flow.functions.resize(5);
+  flow.functions[0] = {.blocks = {{.successors = {1, 2}},
+                                  {.successors = {3}, .calls = {call_of(1)}},
+                                  {.successors = {3}, .calls = {call_of(2)}},
+                                  {.successors = {4}, .calls = {call_of(3)}},
+                                  {.calls = {call_of(4)}, .returns = true}},
+                       .is_start = true};
+  for (size_t f = 1; f < 5; ++f) flow.functions[f].blocks = {{.returns = true}};
+  return flow;
+}
+
+TEST(ProgramFlow, WhatComesAfterTheStopOfTheOnlyActivationDidNotRun) {
+  const ProgramFlow flow = two_branches();
+  const auto ran =
+      blocks_of_program(flow, evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)}));
+  EXPECT_EQ(ran.functions[0], (Answers{kYes, kMaybe, kMaybe, kYes, kNo}));
+  EXPECT_EQ(ran.functions[1], Answers{kMaybe});
+  EXPECT_EQ(ran.functions[3], Answers{kYes});
+  EXPECT_EQ(ran.functions[4], Answers{kNo});
+}
+
+TEST(ProgramFlow, PathsOfACallerTellWhichFunctionsWereCalled) {
+  const ProgramFlow flow = two_branches();
+  ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
+  evidence.stacks[0][1].blocks = {kYes, kYes, kNo, kYes, kNo};
+  evidence.stacks[0][1].times = {1, 1, 0, 1, 0};
+  const auto ran = blocks_of_program(flow, evidence);
+  EXPECT_EQ(ran.functions[1], Answers{kYes});
+  EXPECT_EQ(ran.functions[2], Answers{kNo});
+}
+
+TEST(ProgramFlow, AFunctionThatOthersMayCallMayHaveRun) {
+  ProgramFlow flow = two_branches();
+  flow.functions[4].is_open = true;
+  const auto ran =
+      blocks_of_program(flow, evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)}));
+  EXPECT_EQ(ran.functions[4], Answers{kMaybe});
+}
+
+TEST(ProgramFlow, ACallThatReturnedRanWhatEveryWayToTheReturnPasses) {
+  ProgramFlow flow = two_branches();
+  flow.functions[0].blocks[2].calls = {call_of(1)};  // both branches
+  flow.functions[1].blocks = {
+      {.successors = {1, 2}}, {.successors = {3}}, {.successors = {3}}, {.returns = true}};
+  flow.functions[0].blocks[3].calls.insert(flow.functions[0].blocks[3].calls.begin(), call_of(1));
+  const auto ran =
+      blocks_of_program(flow, evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 1)}));
+  EXPECT_EQ(ran.functions[1], (Answers{kYes, kMaybe, kMaybe, kYes}));
+}
+
+TEST(ProgramFlow, AFlagThatIsNotSetRulesOutTheCallItself) {
+  const ProgramFlow flow = two_branches();
+  ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
+  evidence.flags[0].resize(5);
+  evidence.flags[0][1].returned = {false};
+  evidence.flags[0][2].returned = {true};
+  auto ran = blocks_of_program(flow, evidence);
+  EXPECT_EQ(ran.functions[1], Answers{kNo});
+  EXPECT_EQ(ran.functions[2], Answers{kYes});
+  // An exception could have left the call.
+  evidence.flags[0][2].returned = {std::nullopt};
+  evidence.calls_return = false;
+  ran = blocks_of_program(flow, evidence);
+  EXPECT_EQ(ran.functions[1], Answers{kMaybe});
+}
+
+TEST(ProgramFlow, AnActivationThatPassedOneBranchDidNotPassTheOther) {
+  const ProgramFlow flow = two_branches();
+  ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
+  evidence.flags[0].resize(5);
+  evidence.flags[0][1].returned = {true};
+  EXPECT_EQ(blocks_of_program(flow, evidence).functions[2], Answers{kNo});
+}
+
+TEST(ProgramFlow, CallsBehindTheOneThatHasNotReturnedWereNotMade) {
+  ProgramFlow flow = two_branches();
+  flow.functions[0].blocks[3].calls.push_back(call_of(4));
+  auto ran = blocks_of_program(flow, evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)}));
+  EXPECT_EQ(ran.functions[4], Answers{kNo});
+  // In an earlier turn of a loop they may have been.
+  flow.functions[0].blocks[3].successors = {3, 4};
+  ran = blocks_of_program(flow, evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)}));
+  EXPECT_EQ(ran.functions[4], Answers{kMaybe});
+}
+
+TEST(ProgramFlow, AFunctionThatRanWasCalled) {
+  const ProgramFlow flow = two_branches();
+  ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
+  evidence.flags[1].resize(1);
+  evidence.flags[1][0].entered = true;
+  EXPECT_EQ(blocks_of_program(flow, evidence).functions[0],
+            (Answers{kYes, kYes, kMaybe, kYes, kNo}));
+}
+
+// Random programs that run at random, until they are stopped at any place.
+class Simulation {
+ public:
+  explicit Simulation(unsigned seed) : engine_(seed) { make_program(); }
+
+  void run() {
+    for (uint32_t threads = 1 + random(2); threads-- > 0;) run_thread(threads == 0);
+    find_evidence();
+  }
+  [[nodiscard]] const ProgramFlow& flow() const { return flow_; }
+  [[nodiscard]] const ProgramEvidence& evidence() const { return evidence_; }
+  [[nodiscard]] bool ran(uint32_t f, uint32_t block) const { return ran_[f][block]; }
+  // Blocks of the frames of a stack, the innermost first.
+  [[nodiscard]] const std::vector<std::vector<std::vector<uint32_t>>>& frames() const {
+    return frame_times_;
+  }
+
+ private:
+  struct Activation {
+    uint32_t function = 0;
+    uint32_t block = 0;
+    size_t call = 0;  // the next one; of callers, the one after that which they are in
+    std::vector<uint32_t> times = {};
+    std::vector<uint32_t> left = {};
+  };
+
+  uint32_t random(size_t below) { return static_cast<uint32_t>(engine_() % below); }
+
+  void make_program() {
+    const uint32_t count = 2 + random(5);
+    flow_.functions.resize(count);
+    unwinds_ = random(3) == 0;
+    jumps_ = random(2) == 0;
+    is_sparse_ = random(2) == 0;
+    for (uint32_t f = 0; f < count; ++f) make_function(f);
+    flow_.functions[0].is_start = true;
+    // Of functions that are called through pointers.
+    for (uint32_t f = 1; f < count; ++f) flow_.functions[f].is_open = random(5) == 0;
+    taken_.resize(count, false);
+    for (ProgramFlow::Function& function : flow_.functions) {
+      for (ProgramFlow::Block& block : function.blocks) {
+        if (random(12) != 0) continue;
+        block.takes = {1 + random(count - 1)};
+        flow_.functions[block.takes[0]].is_taken = true;
+      }
+    }
+    ran_.resize(count);
+    returned_.resize(count);
+    for (uint32_t f = 0; f < count; ++f) {
+      ran_[f].assign(flow_.functions[f].blocks.size(), false);
+      for (const auto& block : flow_.functions[f].blocks)
+        returned_[f].emplace_back(block.calls.size(), false);
+    }
+  }
+
+  void make_function(uint32_t f) {
+    ProgramFlow::Function& function = flow_.functions[f];
+    function.blocks.resize(1 + random(7));
+    const auto count = static_cast<uint32_t>(function.blocks.size());
+    for (uint32_t block = 1; block < count; ++block)
+      function.blocks[random(block)].successors.push_back(block);
+    if (count > 1) {
+      for (uint32_t extra = random(count); extra-- > 0;)
+        function.blocks[random(count)].successors.push_back(random(count - 1) + 1);
+    }
+    for (ProgramFlow::Block& block : function.blocks) {
+      block.returns = block.successors.empty() && random(6) != 0;
+      const uint32_t most = is_sparse_ && random(3) != 0 ? 1 : 3;
+      for (uint32_t calls = random(most); calls-- > 0;) block.calls.push_back(make_call());
+      if (block.calls.empty()) continue;
+      if (jumps_ && block.returns && random(2) == 0) block.calls.back().may_jump = true;
+      if (unwinds_ && !block.successors.empty() && random(2) == 0) block.may_resume = true;
+    }
+  }
+
+  ProgramFlow::Call make_call() {
+    const uint32_t callee = 1 + random(flow_.functions.size() - 1);
+    if (random(5) != 0) return call_of(callee);
+    ProgramFlow::Call call{.callees = {callee}, .is_known = random(2) == 0};
+    if (call.is_known) call.callees.push_back(1 + random(flow_.functions.size() - 1));
+    return call;
+  }
+
+  // A function that code outside of the program calls, or a call through a pointer.
+  std::optional<uint32_t> open_function() {
+    std::vector<uint32_t> open;
+    for (uint32_t f = 0; f < flow_.functions.size(); ++f)
+      if (flow_.functions[f].is_open || taken_[f]) open.push_back(f);
+    if (open.empty()) return std::nullopt;
+    return open[random(open.size())];
+  }
+
+  void begin(std::vector<Activation>& stack, uint32_t f) {
+    stack.push_back({.function = f});
+    stack.back().times.assign(flow_.functions[f].blocks.size(), 0);
+    enter(stack.back(), 0);
+  }
+
+  void enter(Activation& at, uint32_t block) {
+    at.block = block;
+    at.call = 0;
+    ++at.times[block];
+    ran_[at.function][block] = true;
+    for (const uint32_t taken : flow_.functions[at.function].blocks[block].takes)
+      taken_[taken] = true;
+  }
+
+  void run_thread(bool is_main) {
+    std::vector<Activation> stack;
+    if (is_main) {
+      begin(stack, 0);
+    } else if (const auto f = open_function()) {
+      begin(stack, *f);
+    }
+    for (uint32_t steps = random(150); steps-- > 0 && !stack.empty() && stack.size() < 30;)
+      step(stack);
+    stacks_.push_back(std::move(stack));
+  }
+
+  void step(std::vector<Activation>& stack) {
+    Activation& at = stack.back();
+    const ProgramFlow::Block& block = flow_.functions[at.function].blocks[at.block];
+    if (at.call < block.calls.size()) return make_call_of(stack, block.calls[at.call]);
+    if (unwinds_ && random(30) == 0) return unwind(stack);
+    if (block.returns) return finish(stack);
+    if (block.successors.empty()) return;  // it waits for its end
+    at.left.push_back(at.block);
+    enter(at, block.successors[random(block.successors.size())]);
+  }
+
+  void make_call_of(std::vector<Activation>& stack, const ProgramFlow::Call& call) {
+    ++stack.back().call;
+    std::optional<uint32_t> callee = call.callees[random(call.callees.size())];
+    const bool directly = call.is_known || random(2) == 0;
+    if (!directly) callee = open_function();
+    if (!callee) return returned(stack.back());
+    if (call.may_jump && random(2) == 0) {
+      stack.pop_back();
+      begin(stack, *callee);
+      return;
+    }
+    begin(stack, *callee);
+  }
+
+  void returned(Activation& caller) {
+    returned_[caller.function][caller.block][caller.call - 1] = true;
+  }
+
+  void finish(std::vector<Activation>& stack) {
+    stack.pop_back();
+    if (!stack.empty()) returned(stack.back());
+  }
+
+  // To the innermost call that goes on elsewhere; without one the thread ends.
+  void unwind(std::vector<Activation>& stack) {
+    stack.pop_back();
+    while (!stack.empty()) {
+      Activation& at = stack.back();
+      const ProgramFlow::Block& block = flow_.functions[at.function].blocks[at.block];
+      if (block.may_resume && at.call == block.calls.size()) {
+        at.left.push_back(at.block);
+        return enter(at, block.successors[random(block.successors.size())]);
+      }
+      stack.pop_back();
+    }
+  }
+
+  void find_evidence() {
+    evidence_.calls_return = !unwinds_;
+    evidence_.flags.resize(flow_.functions.size());
+    for (uint32_t f = 0; f < flow_.functions.size(); ++f) {
+      if (random(2) == 0) continue;
+      evidence_.flags[f].resize(flow_.functions[f].blocks.size());
+      for (size_t block = 0; block < evidence_.flags[f].size(); ++block) add_flags(f, block);
+    }
+    for (const auto& stack : stacks_) add_stack(stack);
+  }
+
+  void add_flags(uint32_t f, size_t block) {
+    ProgramEvidence::BlockFlags& flags = evidence_.flags[f][block];
+    if (random(3) == 0) flags.entered = ran_[f][block];
+    const auto& calls = flow_.functions[f].blocks[block].calls;
+    for (size_t i = 0; i < calls.size(); ++i) {
+      flags.returned.emplace_back();
+      if (!calls[i].may_jump && random(3) == 0) flags.returned[i] = returned_[f][block][i];
+    }
+  }
+
+  void add_stack(const std::vector<Activation>& stack) {
+    ProgramEvidence::Stack& frames = evidence_.stacks.emplace_back();
+    auto& times = frame_times_.emplace_back();
+    for (size_t i = stack.size(); i-- > 0;) {
+      const Activation& at = stack[i];
+      const bool is_innermost = i + 1 == stack.size();
+      ProgramEvidence::Frame frame{.function = at.function};
+      const auto blocks = static_cast<uint32_t>(at.times.size());
+      // The place is known, or one of several, or not at all.
+      const uint32_t kind = random(4);
+      if (kind != 0) frame.stopped_in = {at.block};
+      if (kind == 1) frame.stopped_in.push_back(random(blocks));
+      if (kind > 1 && !is_innermost) frame.call = at.call - 1;
+      if (random(2) == 0) {
+        for (const uint32_t count : at.times)
+          frame.blocks.push_back(count != 0 ? Ran::yes : Ran::no);
+        frame.times = at.times;
+        frame.left = at.left;
+      }
+      frames.push_back(std::move(frame));
+      times.push_back(at.times);
+    }
+  }
+
+  std::mt19937 engine_;
+  ProgramFlow flow_;
+  ProgramEvidence evidence_;
+  std::vector<bool> taken_;  // by function: its address is known to calls through pointers
+  bool unwinds_ = false;
+  bool jumps_ = false;
+  bool is_sparse_ = false;  // many functions are called in one place
+  std::vector<std::vector<bool>> ran_;
+  std::vector<std::vector<std::vector<bool>>> returned_;
+  std::vector<std::vector<Activation>> stacks_;
+  std::vector<std::vector<std::vector<uint32_t>>> frame_times_;
+};
+
+TEST(ProgramFlow, AnswersHoldForRandomPrograms) {
+  size_t certain = 0;
+  size_t all = 0;
+  for (unsigned seed = 0; seed < 10'000; ++seed) {
+    Simulation simulation(seed);
+    simulation.run();
+    const ProgramBlocks answers = blocks_of_program(simulation.flow(), simulation.evidence());
+    for (uint32_t f = 0; f < answers.functions.size(); ++f) {
+      for (uint32_t block = 0; block < answers.functions[f].size(); ++block) {
+        ++all;
+        if (answers.functions[f][block] == kMaybe) continue;
+        ++certain;
+        ASSERT_EQ(answers.functions[f][block] == kYes, simulation.ran(f, block))
+            << seed << ": function " << f << ", block " << block;
+      }
+    }
+    for (size_t stack = 0; stack < answers.frames.size(); ++stack) {
+      for (size_t frame = 0; frame < answers.frames[stack].size(); ++frame) {
+        const Answers& ran = answers.frames[stack][frame];
+        for (size_t block = 0; block < ran.size(); ++block) {
+          if (ran[block] == kMaybe) continue;
+          ASSERT_EQ(ran[block] == kYes, simulation.frames()[stack][frame][block] != 0)
+              << seed << ": frame " << frame << ", block " << block;
+        }
+      }
+    }
+  }
+  EXPECT_GT(certain * 2, all);
+}
+
+}  // namespace
+}  // namespace telltale

@@ -1,0 +1,307 @@
+#include "import/csi/flow_evidence.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "analysis/paths/frame_coverage.h"
+
+namespace telltale {
+namespace {
+
+using csi::CoverageRecord;
+using csi::FlowRecord;
+using Flag = std::optional<bool>;
+
+// Records of coverage list a successor once.
+std::vector<uint32_t> without_repeats(const std::vector<uint32_t>& all) {
+  std::vector<uint32_t> once;
+  for (const uint32_t each : all)
+    if (std::ranges::find(once, each) == once.end()) once.push_back(each);
+  return once;
+}
+
+bool same_blocks(const CoverageRecord& coverage, const FlowRecord& flow) {
+  return std::ranges::equal(coverage.blocks, flow.blocks, [](const auto& x, const auto& y) {
+    return x.successors == without_repeats(y.successors) && x.returns == y.returns;
+  });
+}
+
+// Flags of several copies: one is set if any is, and unset if all are.
+void join(Flag& flag, Flag more, bool is_first) {
+  if (is_first) {
+    flag = more;
+  } else if (flag == true || more == true) {
+    flag = true;
+  } else if (!flag || !more) {
+    flag.reset();
+  }
+}
+
+// What one record says of the blocks of its function.
+std::vector<ProgramEvidence::BlockFlags> flags_of(const FlaggedRecord& flagged,
+                                                  const FlowRecord& flow) {
+  const auto flag_of = [&](uint32_t probe) {
+    return probe < flagged.flags.size() ? flagged.flags[probe] : Flag();
+  };
+  std::vector<ProgramEvidence::BlockFlags> blocks(flow.blocks.size());
+  if (flagged.record.mechanism == "FC") {
+    blocks[0].entered = flag_of(0);
+    return blocks;
+  }
+  for (size_t i = 0; i < blocks.size(); ++i)
+    blocks[i].entered = flag_of(flagged.record.blocks[i].probe);
+  std::vector<size_t> calls(blocks.size(), 0);
+  for (const FlowRecord::Call& call : flow.calls) ++calls[call.block];
+  for (const CoverageRecord::Call& call : flagged.record.calls)
+    blocks[call.block].returned.push_back(flag_of(call.probe));
+  // Coverage counts inline assembly as a call.
+  for (size_t i = 0; i < blocks.size(); ++i)
+    if (blocks[i].returned.size() != calls[i]) blocks[i].returned.clear();
+  return blocks;
+}
+
+void join(std::vector<ProgramEvidence::BlockFlags>& all,
+          std::vector<ProgramEvidence::BlockFlags> more) {
+  if (all.empty()) {
+    all = std::move(more);
+    return;
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    join(all[i].entered, more[i].entered, false);
+    all[i].returned.resize(std::min(all[i].returned.size(), more[i].returned.size()));
+    for (size_t call = 0; call < all[i].returned.size(); ++call)
+      join(all[i].returned[call], more[i].returned[call], false);
+  }
+}
+
+// Two mechanisms of the same copies: what either knows.
+void add_mechanism(std::vector<ProgramEvidence::BlockFlags>& all,
+                   const std::vector<ProgramEvidence::BlockFlags>& more) {
+  all.resize(more.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (more[i].entered) all[i].entered = more[i].entered;
+    if (!more[i].returned.empty()) all[i].returned = more[i].returned;
+  }
+}
+
+void forget_unset(std::vector<ProgramEvidence::BlockFlags>& blocks) {
+  const auto forget = [](Flag& flag) {
+    if (flag == false) flag.reset();
+  };
+  for (ProgramEvidence::BlockFlags& block : blocks) {
+    forget(block.entered);
+    std::ranges::for_each(block.returned, forget);
+  }
+}
+
+}  // namespace
+
+FlowEvidence::FlowEvidence(const FlowFunctions& functions,
+                           const std::map<std::string, ModulePaths>& modules)
+    : functions_(functions) {
+  evidence_.flags.resize(functions.functions().size());
+  for (uint32_t f = 0; f < functions.functions().size(); ++f) {
+    const FlowFunction& function = functions.functions()[f];
+    const auto module = modules.find(function.module);
+    if (module == modules.end()) continue;
+    for (const FlowRecord* const record : function.copies) {
+      const auto graph = module->second.graphs.find(record->paths_key);
+      if (record->paths_key == 0 || graph == module->second.graphs.end()) continue;
+      Traced traced{.function = f, .blocks = {}};
+      for (uint32_t block = 0; block < record->blocks.size(); ++block)
+        for (const uint64_t id : record->blocks[block].nodes) traced.blocks.emplace(id, block);
+      const auto [known, is_new] = traced_.try_emplace(graph->second.get(), std::move(traced));
+      if (!is_new && (!known->second || known->second->function != f)) known->second.reset();
+    }
+  }
+}
+
+void FlowEvidence::add_flags(const std::vector<FlaggedRecord>& records) {
+  // By function and mechanism: the copies that have records, and what these say.
+  struct Known {
+    std::set<std::string_view> symbols;
+    std::vector<ProgramEvidence::BlockFlags> blocks;
+  };
+  std::map<std::pair<uint32_t, std::string_view>, Known> known;
+  for (const FlaggedRecord& flagged : records) {
+    std::vector<uint32_t> fitting;
+    for (const uint32_t f : functions_.find(flagged.module, flagged.record.symbol)) {
+      const FlowFunction& function = functions_.functions()[f];
+      const bool fits =
+          flagged.record.mechanism == "FC" || same_blocks(flagged.record, *function.copies.front());
+      if (fits && function.file == flagged.record.file) fitting.push_back(f);
+    }
+    if (fitting.size() != 1) continue;
+    Known& of = known[{fitting[0], flagged.record.mechanism}];
+    of.symbols.insert(flagged.record.symbol);
+    join(of.blocks, flags_of(flagged, *functions_.functions()[fitting[0]].copies.front()));
+  }
+  for (auto& [key, of] : known) {
+    const FlowFunction& function = functions_.functions()[key.first];
+    const bool has_all = std::ranges::all_of(function.copies, [&of](const FlowRecord* copy) {
+      return of.symbols.contains(copy->symbol);
+    });
+    // A variant without flags may have run.
+    if (!has_all) forget_unset(of.blocks);
+    add_mechanism(evidence_.flags[key.first], of.blocks);
+  }
+}
+
+std::optional<uint32_t> FlowEvidence::function_of(const FramePaths& frame) const {
+  if (frame.decoded.size() == 1) {
+    const auto traced = traced_.find(frame.decoded.front().graph.get());
+    if (traced != traced_.end() && traced->second) return traced->second->function;
+  }
+  std::vector<uint32_t> named = functions_.find(frame.module, frame.linkage_name);
+  if (named.size() > 1 && !frame.file.empty()) {
+    std::erase_if(
+        named, [&](uint32_t f) { return !functions_.functions()[f].file.ends_with(frame.file); });
+  }
+  return named.size() == 1 ? std::optional(named[0]) : std::nullopt;
+}
+
+std::optional<uint32_t> FlowEvidence::block_of(const PathGraph& graph, uint32_t function,
+                                               uint32_t node) const {
+  const auto traced = traced_.find(&graph);
+  if (traced == traced_.end() || !traced->second || traced->second->function != function)
+    return std::nullopt;
+  const auto block = traced->second->blocks.find(graph.blocks[node].id);
+  return block == traced->second->blocks.end() ? std::nullopt : std::optional(block->second);
+}
+
+void FlowEvidence::add_paths(const FramePaths& frame, ProgramEvidence::Frame& at) const {
+  if (frame.decoded.size() != 1) return;
+  const FramePaths::Decoded& decoded = frame.decoded.front();
+  const PathGraph& graph = *decoded.graph;
+  const PathHistory& history = decoded.history;
+  if (decoded.found_by != FramePaths::Decoded::FoundBy::position || history.readings.size() != 1 ||
+      !history.contradiction.empty() || graph.calls_setjmp)
+    return;
+  const PathHistory::Reading& reading = history.readings.front();
+  const size_t count = functions_.flow().functions[at.function].blocks.size();
+  const auto known = [&](uint32_t node) { return block_of(graph, at.function, node); };
+  // Where an edge is split, the function was stopped behind the last block of its source.
+  for (size_t i = reading.partial.size(); i-- > 0 && at.stopped_in.empty();)
+    if (const auto block = known(reading.partial[i])) at.stopped_in = {*block};
+  const std::vector<Ran> ran = blocks_of_frame(graph, history);
+  std::vector<bool> is_mapped(count, false);
+  at.blocks.assign(count, Ran::no);
+  for (uint32_t node = 0; node < ran.size(); ++node) {
+    const auto block = known(node);
+    if (!block) continue;
+    at.blocks[*block] = is_mapped[*block] ? any_of(at.blocks[*block], ran[node]) : ran[node];
+    is_mapped[*block] = true;
+  }
+  for (size_t block = 0; block < count; ++block)
+    if (!is_mapped[block]) at.blocks[block] = Ran::maybe;
+  if (std::ranges::find(is_mapped, true) == is_mapped.end()) at.blocks.clear();
+  std::vector<uint32_t> times(count, 0);
+  const auto pass = [&](uint32_t node, bool is_left) {
+    const auto block = known(node);
+    if (!block) return;
+    ++times[*block];
+    if (is_left) at.left.push_back(*block);
+  };
+  for (const PathHistory::Path& path : std::span(history.completed).first(reading.completed))
+    for (const uint32_t node : path.blocks) pass(node, true);
+  for (size_t i = 0; i < reading.partial.size(); ++i)
+    pass(reading.partial[i], i + 1 < reading.partial.size());
+  const bool is_whole = history.complete && std::ranges::find(is_mapped, false) == is_mapped.end();
+  if (is_whole) at.times = std::move(times);
+  // The block before a split edge counts as the one that it was stopped in.
+  if (!at.stopped_in.empty()) std::erase(at.left, at.stopped_in[0]);
+}
+
+std::vector<uint32_t> FlowEvidence::blocks_with_call(uint32_t function, uint32_t line) const {
+  std::set<uint32_t> blocks;
+  for (const FlowRecord* const copy : functions_.functions()[function].copies) {
+    for (const FlowRecord::Call& call : copy->calls) {
+      // A call without a line may be the one.
+      if (call.line == line || call.line == 0) blocks.insert(call.block);
+    }
+  }
+  return {blocks.begin(), blocks.end()};
+}
+
+// Whether the frame of `callee` can follow the call: it is called, or what is called may have
+// become a jump to it.
+bool FlowEvidence::may_lead_to(const ProgramFlow::Call& call, uint32_t callee) const {
+  if (!call.is_known) return true;
+  return std::ranges::any_of(call.callees, [&](uint32_t called) {
+    const auto& blocks = functions_.flow().functions[called].blocks;
+    return called == callee || std::ranges::any_of(blocks, [](const ProgramFlow::Block& block) {
+             return !block.calls.empty() && block.calls.back().may_jump;
+           });
+  });
+}
+
+// The call that the frame is in: the only one on its line after which the next frame can come.
+void FlowEvidence::find_call(const FramePaths& frame, const ProgramEvidence::Frame* inner,
+                             ProgramEvidence::Frame& at) const {
+  if (inner == nullptr || frame.interrupted || at.stopped_in.size() != 1) return;
+  const auto& copies = functions_.functions()[at.function].copies;
+  if (copies.size() != 1 || frame.innermost_line == 0) return;
+  const auto& calls = functions_.flow().functions[at.function].blocks[at.stopped_in[0]].calls;
+  std::optional<size_t> found;
+  size_t index = 0;
+  for (const FlowRecord::Call& call : copies.front()->calls) {
+    if (call.block != at.stopped_in[0]) continue;
+    const size_t number = index++;
+    if (call.line != frame.innermost_line && call.line != 0) continue;
+    if (!may_lead_to(calls[number], inner->function)) continue;
+    if (found) return;
+    found = number;
+  }
+  if (!found || !calls[*found].is_known ||
+      calls[*found].callees != std::vector<uint32_t>{inner->function})
+    return;
+  at.call = found;
+}
+
+void FlowEvidence::add_thread(const ThreadPaths& thread) {
+  ProgramEvidence::Stack stack;
+  if (!thread.cut.empty() || thread.frames.empty()) is_cut_ = true;
+  bool is_next = false;      // the frame before this one in the stack is the last of `stack`
+  bool has_inlined = false;  // functions without frames at the place of this frame
+  for (const FramePaths& frame : thread.frames) {
+    const bool has_paths = !frame.decoded.empty();
+    const std::optional<uint32_t> function = function_of(frame);
+    if (frame.inlined && !has_paths) {
+      // It is part of the function around it, or was inlined by the linker.
+      has_inlined = true;
+      for (const uint32_t f : functions_.find(frame.module, frame.linkage_name))
+        evidence_.maybe_on_stack.push_back(f);
+      continue;
+    }
+    if (!function) {
+      for (const uint32_t f : functions_.find(frame.module, frame.linkage_name))
+        evidence_.maybe_on_stack.push_back(f);
+      is_next = has_inlined = false;
+      continue;
+    }
+    ProgramEvidence::Frame at{.function = *function};
+    add_paths(frame, at);
+    if (at.stopped_in.empty() && !frame.interrupted && !has_inlined && frame.innermost_line != 0)
+      at.stopped_in = blocks_with_call(*function, frame.innermost_line);
+    find_call(frame, is_next && !has_inlined ? &stack.back() : nullptr, at);
+    stack.push_back(std::move(at));
+    is_next = true;
+    has_inlined = false;
+  }
+  evidence_.stacks.push_back(std::move(stack));
+}
+
+void FlowEvidence::add_stacks(const std::vector<ThreadPaths>& threads) {
+  std::ranges::for_each(threads, [&](const ThreadPaths& thread) { add_thread(thread); });
+}
+
+ProgramEvidence FlowEvidence::take(bool has_all_stacks) {
+  evidence_.calls_return = has_all_stacks && !is_cut_ && functions_.calls_return();
+  return std::move(evidence_);
+}
+
+}  // namespace telltale

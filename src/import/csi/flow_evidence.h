@@ -1,0 +1,57 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/paths/program_flow.h"
+#include "formats/csi/path_records.h"
+#include "import/csi/flow_functions.h"
+#include "import/csi/frame_decoder.h"
+#include "import/stack_paths.h"
+
+namespace telltale {
+
+// The flags of a mechanism of coverage in the program; empty ones are not known.
+struct FlaggedRecord {
+  std::string module;
+  csi::CoverageRecord record;
+  std::vector<std::optional<bool>> flags;
+};
+
+// Joins flags and stacks with the functions of a program.
+class FlowEvidence {
+ public:
+  FlowEvidence(const FlowFunctions& functions, const std::map<std::string, ModulePaths>& modules);
+
+  void add_flags(const std::vector<FlaggedRecord>& records);
+  void add_stacks(const std::vector<ThreadPaths>& threads);
+  // `has_all_stacks`: of each thread, so that functions without frames have ended.
+  ProgramEvidence take(bool has_all_stacks);
+
+ private:
+  void add_thread(const ThreadPaths& thread);
+  [[nodiscard]] std::optional<uint32_t> function_of(const FramePaths& frame) const;
+  void add_paths(const FramePaths& frame, ProgramEvidence::Frame& at) const;
+  [[nodiscard]] bool may_lead_to(const ProgramFlow::Call& call, uint32_t callee) const;
+  void find_call(const FramePaths& frame, const ProgramEvidence::Frame* inner,
+                 ProgramEvidence::Frame& at) const;
+  [[nodiscard]] std::vector<uint32_t> blocks_with_call(uint32_t function, uint32_t line) const;
+  [[nodiscard]] std::optional<uint32_t> block_of(const PathGraph& graph, uint32_t function,
+                                                 uint32_t node) const;
+
+  const FlowFunctions& functions_;
+  // Of functions with path tracing: the block of each id in .debug_PT.
+  using BlockById = std::unordered_map<uint64_t, uint32_t>;
+  struct Traced {
+    uint32_t function = 0;
+    BlockById blocks;
+  };
+  std::unordered_map<const PathGraph*, std::optional<Traced>> traced_;  // empty: several fit
+  ProgramEvidence evidence_;
+  bool is_cut_ = false;
+};
+
+}  // namespace telltale

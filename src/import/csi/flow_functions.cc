@@ -1,0 +1,196 @@
+#include "import/csi/flow_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+#include <utility>
+
+namespace telltale {
+namespace {
+
+using csi::FlowRecord;
+
+// Linkers and C libraries add these to each program. They call `main` and functions whose addresses
+// are taken, and no others.
+constexpr auto kStartup = std::to_array<std::string_view>(
+    {"_start", "_init", "_fini", "deregister_tm_clones", "register_tm_clones",
+     "__do_global_dtors_aux", "frame_dummy", "__libc_csu_init", "__libc_csu_fini",
+     "_dl_relocate_static_pie", "atexit", "at_quick_exit", "__stat", "__fstat", "__lstat"});
+// Telltale's runtime libraries.
+constexpr auto kRuntime =
+    std::to_array<std::string_view>({"_ZN8telltale", "_ZNK8telltale", "_ZZN8telltale", "telltale",
+                                     "__telltale", "sampler_", "pthread_create"});
+
+bool is_startup(std::string_view symbol) {
+  return std::ranges::find(kStartup, symbol) != kStartup.end() ||
+         std::ranges::any_of(kRuntime, [&](auto prefix) { return symbol.starts_with(prefix); });
+}
+
+bool same_blocks(const FlowRecord& a, const FlowRecord& b) {
+  return std::ranges::equal(a.blocks, b.blocks,
+                            [](const auto& x, const auto& y) {
+                              return x.successors == y.successors && x.returns == y.returns;
+                            }) &&
+         std::ranges::equal(a.calls, b.calls, [](const auto& x, const auto& y) {
+           return x.block == y.block && x.callee == y.callee && x.may_jump == y.may_jump;
+         });
+}
+
+ProgramFlow::Function function_of(const FlowRecord& record) {
+  ProgramFlow::Function function;
+  for (const FlowRecord::Block& block : record.blocks) {
+    function.blocks.push_back(
+        {.successors = block.successors, .returns = block.returns, .may_resume = block.may_resume});
+  }
+  for (const FlowRecord::Call& call : record.calls)
+    function.blocks[call.block].calls.push_back({.is_known = true, .may_jump = call.may_jump});
+  function.calls_setjmp = record.calls_setjmp;
+  return function;
+}
+
+// Whether the module has functions that no record describes: they may call any other by name.
+bool has_other_code(const ModuleSymbols& symbols, const std::vector<FlowRecord>& flows) {
+  if (!symbols.is_complete) return true;
+  std::unordered_set<std::string_view> described;
+  for (const FlowRecord& flow : flows) {
+    described.insert(flow.symbol);
+    described.insert(without_variant(flow.symbol));
+  }
+  return std::ranges::any_of(symbols.functions, [&](const std::string& symbol) {
+    return !described.contains(symbol) && !is_startup(symbol);
+  });
+}
+
+}  // namespace
+
+std::string_view without_variant(std::string_view symbol) {
+  return symbol.substr(0, symbol.find('$'));
+}
+
+uint32_t FlowFunctions::add(const std::string& module, const FlowRecord& record) {
+  Symbols& symbols = by_symbol_[module];
+  auto& same_name = symbols[std::string(without_variant(record.symbol))];
+  for (const uint32_t known : same_name) {
+    FlowFunction& function = functions_[known];
+    const FlowRecord& first = *function.copies.front();
+    if (function.file != record.file || first.is_local != record.is_local ||
+        !same_blocks(first, record))
+      continue;
+    function.copies.push_back(&record);
+    flow_.functions[known].calls_setjmp |= record.calls_setjmp;
+    return known;
+  }
+  const auto index = static_cast<uint32_t>(functions_.size());
+  functions_.push_back({.symbol = std::string(without_variant(record.symbol)),
+                        .file = record.file,
+                        .module = module,
+                        .line = record.line,
+                        .copies = {&record}});
+  flow_.functions.push_back(function_of(record));
+  same_name.push_back(index);
+  return index;
+}
+
+void FlowFunctions::add_module(const std::string& module, const std::vector<FlowRecord>& flows,
+                               const std::vector<csi::UnitRecord>& units,
+                               const ModuleSymbols& symbols) {
+  std::unordered_set<uint64_t> keys;
+  std::set<uint32_t> added;
+  for (const FlowRecord& record : flows) {
+    // Linking leaves copies of records.
+    if (keys.insert(record.key).second) added.insert(add(module, record));
+  }
+  const bool is_open = units.empty() || has_other_code(symbols, flows);
+  std::set<std::string_view> taken;
+  for (const csi::UnitRecord& unit : units) taken.insert(unit.taken.begin(), unit.taken.end());
+  for (const uint32_t index : added) {
+    const FlowFunction& function = functions_[index];
+    ProgramFlow::Function& flow = flow_.functions[index];
+    const bool is_local = function.copies.front()->is_local;
+    const bool is_taken = taken.contains(function.symbol) ||
+                          std::ranges::any_of(function.copies, [](const FlowRecord* copy) {
+                            return copy->is_optimised_later;
+                          });
+    const bool is_main = function.symbol == "main" && !is_local;
+    flow.is_start = is_main;
+    flow.is_open = is_taken || (!is_local && !is_main &&
+                                (is_open || symbols.exported.contains(function.symbol)));
+    resolve(index, module, symbols);
+  }
+}
+
+std::vector<uint32_t> FlowFunctions::callees_of(const FlowRecord& caller, const std::string& callee,
+                                                const Symbols& of_module) const {
+  const auto found = of_module.find(callee);
+  if (found == of_module.end()) return {};
+  std::vector<uint32_t> local;
+  std::vector<uint32_t> global;
+  for (const uint32_t index : found->second) {
+    const auto& copies = functions_[index].copies;
+    if (!copies.front()->is_local) {
+      global.push_back(index);
+    } else if (std::ranges::any_of(
+                   copies, [&](const FlowRecord* copy) { return copy->unit == caller.unit; })) {
+      local.push_back(index);
+    }
+  }
+  return local.empty() ? global : local;
+}
+
+void FlowFunctions::resolve(uint32_t function, const std::string& module,
+                            const ModuleSymbols& symbols) {
+  const Symbols& of_module = by_symbol_[module];
+  // Functions that a program defines cannot be replaced by those of a library.
+  const bool is_program = of_module.contains("main");
+  for (const FlowRecord* const record : functions_[function].copies) {
+    std::vector<size_t> calls(record->blocks.size(), 0);  // so far, by block
+    for (const FlowRecord::Take& take : record->takes) {
+      for (const uint32_t taken : callees_of(*record, take.symbol, of_module)) {
+        flow_.functions[function].blocks[take.block].takes.push_back(taken);
+        flow_.functions[taken].is_taken = true;
+      }
+    }
+    for (const FlowRecord::Call& call : record->calls) {
+      auto& at = flow_.functions[function].blocks[call.block].calls[calls[call.block]++];
+      const std::vector<uint32_t> callees = callees_of(*record, call.callee, of_module);
+      for (const uint32_t callee : callees) {
+        if (std::ranges::find(at.callees, callee) == at.callees.end()) at.callees.push_back(callee);
+      }
+      const bool is_replaceable = !is_program && symbols.exported.contains(call.callee);
+      if (callees.empty() || is_replaceable || record->is_optimised_later) at.is_known = false;
+    }
+  }
+}
+
+std::vector<uint32_t> FlowFunctions::find(const std::string& module,
+                                          std::string_view symbol) const {
+  const auto symbols = by_symbol_.find(module);
+  if (symbols == by_symbol_.end()) return {};
+  const auto found = symbols->second.find(without_variant(symbol));
+  return found == symbols->second.end() ? std::vector<uint32_t>() : found->second;
+}
+
+bool FlowFunctions::calls_return() const {
+  // They end activations that a caller waits for, or leave stacks that nothing finds.
+  constexpr auto kLeave = std::to_array<std::string_view>(
+      {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk", "pthread_exit", "pthread_cancel",
+       "thrd_exit", "makecontext", "setcontext", "swapcontext", "clone", "vfork"});
+  bool forks = false;
+  bool has_threads = false;
+  for (const FlowFunction& function : functions_) {
+    for (const FlowRecord* const record : function.copies) {
+      if (record->calls_setjmp || record->is_optimised_later) return false;
+      if (std::ranges::any_of(record->blocks, &FlowRecord::Block::may_resume)) return false;
+      for (const FlowRecord::Call& call : record->calls) {
+        if (std::ranges::find(kLeave, call.callee) != kLeave.end()) return false;
+        forks = forks || call.callee == "fork";
+        has_threads =
+            has_threads || call.callee == "pthread_create" || call.callee == "thrd_create";
+      }
+    }
+  }
+  // Of a forked process, other threads have no stacks.
+  return !(forks && has_threads);
+}
+
+}  // namespace telltale

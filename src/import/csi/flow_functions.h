@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/paths/program_flow.h"
+#include "formats/csi/path_records.h"
+
+namespace telltale {
+
+// Symbols of a program or shared object, by its symbol tables.
+struct ModuleSymbols {
+  bool is_complete = false;         // it has a symbol table with all functions
+  std::set<std::string> exported;   // functions that others can call by name
+  std::set<std::string> functions;  // all that are defined in it
+};
+
+// A function of a program, with all of its copies and variants, which have the same blocks.
+struct FlowFunction {
+  std::string symbol;  // without the variant
+  std::string file;
+  std::string module;
+  uint32_t line = 0;
+  std::vector<const csi::FlowRecord*> copies;
+};
+
+// The functions of all modules, by the flow records in them, and which calls which.
+class FlowFunctions {
+ public:
+  // The records must live as long as this.
+  void add_module(const std::string& module, const std::vector<csi::FlowRecord>& flows,
+                  const std::vector<csi::UnitRecord>& units, const ModuleSymbols& symbols);
+
+  [[nodiscard]] const std::vector<FlowFunction>& functions() const { return functions_; }
+  // By the same index.
+  [[nodiscard]] const ProgramFlow& flow() const { return flow_; }
+  // Functions of a module with this symbol, of a variant or not.
+  [[nodiscard]] std::vector<uint32_t> find(const std::string& module,
+                                           std::string_view symbol) const;
+  // Whether calls are left by returning only (ProgramEvidence), as far as the code tells.
+  [[nodiscard]] bool calls_return() const;
+
+ private:
+  using Symbols = std::map<std::string, std::vector<uint32_t>, std::less<>>;
+
+  uint32_t add(const std::string& module, const csi::FlowRecord& record);
+  void resolve(uint32_t function, const std::string& module, const ModuleSymbols& symbols);
+  [[nodiscard]] std::vector<uint32_t> callees_of(const csi::FlowRecord& caller,
+                                                 const std::string& callee,
+                                                 const Symbols& of_module) const;
+
+  std::vector<FlowFunction> functions_;
+  ProgramFlow flow_;
+  std::map<std::string, Symbols> by_symbol_;  // by module
+};
+
+// Without the suffix of a variant ("f$CC$PT").
+std::string_view without_variant(std::string_view symbol);
+
+}  // namespace telltale

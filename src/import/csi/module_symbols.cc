@@ -1,0 +1,74 @@
+#include "import/csi/module_symbols.h"
+
+#include <elf.h>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/problem.h"
+#include "bytes/cursor.h"
+
+namespace telltale {
+namespace {
+
+using Section = CoreStacks::Section;
+
+const Section* strings_of(const std::vector<Section>& strings, const Section& symbols) {
+  for (const Section& section : strings)
+    if (section.module == symbols.module && section.file == symbols.file) return &section;
+  return nullptr;
+}
+
+// Adds the defined functions of a table; false if it is damaged.
+bool read_table(const Section& symbols, std::string_view strings, std::endian order,
+                std::set<std::string>& functions) {
+  Cursor in(std::as_bytes(std::span(symbols.bytes)), order);
+  while (!in.at_end()) {
+    const auto name = in.read<uint32_t>("name");
+    const auto info = in.read<uint8_t>("info");
+    in.read<uint8_t>("visibility");
+    const auto section = in.read<uint16_t>("section");
+    in.read<uint64_t>("value");
+    in.read<uint64_t>("size");
+    if (in.error()) return false;
+    const unsigned type = ELF64_ST_TYPE(info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF) continue;
+    if (name >= strings.size()) return false;
+    const std::string_view rest = strings.substr(name);
+    functions.emplace(rest.substr(0, rest.find('\0')));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::map<std::string, ModuleSymbols> read_module_symbols(
+    const CoreStacks& stacks, const std::map<std::string, ModulePaths>& modules,
+    std::endian order) {
+  std::map<std::string, ModuleSymbols> all;
+  const auto is_wanted = [&](const Section& table) {
+    const auto found = modules.find(table.module);
+    return found != modules.end() && !found->second.flows.empty();
+  };
+  ProblemLog ignored;  // what is damaged is reported where paths are read
+  const std::vector<Section> names = stacks.sections(".strtab", ignored);
+  for (const Section& table : stacks.sections(".symtab", ignored)) {
+    if (!is_wanted(table)) continue;
+    const Section* const strings = strings_of(names, table);
+    ModuleSymbols& symbols = all[table.module];
+    symbols.is_complete =
+        strings != nullptr && read_table(table, strings->bytes, order, symbols.functions);
+  }
+  const std::vector<Section> exported_names = stacks.sections(".dynstr", ignored);
+  for (const Section& table : stacks.sections(".dynsym", ignored)) {
+    if (!is_wanted(table)) continue;
+    const Section* const strings = strings_of(exported_names, table);
+    ModuleSymbols& symbols = all[table.module];
+    if (strings == nullptr || !read_table(table, strings->bytes, order, symbols.exported))
+      symbols.is_complete = false;
+  }
+  return all;
+}
+
+}  // namespace telltale

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/paths/function_coverage.h"
+#include "import/csi/flow_evidence.h"
+#include "import/csi/frame_decoder.h"
+#include "import/stack_paths.h"
+#include "program/core_file.h"
+#include "program/core_stacks.h"
+
+namespace telltale {
+
+// What certainly ran, certainly did not, or may have run, of all functions that say which blocks
+// and calls they have: by stacks, paths and flags together. Adds it to `functions`, which has those
+// with coverage; others are appended.
+void add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
+                        const std::map<std::string, ModulePaths>& modules,
+                        const std::vector<ThreadPaths>& threads,
+                        const std::vector<FlaggedRecord>& flags,
+                        std::vector<FunctionCoverage>& functions);
+
+}  // namespace telltale

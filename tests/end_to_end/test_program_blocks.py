@@ -1,0 +1,95 @@
+"""telltale coverage: what of a whole program ran, by stacks, paths and flags together (docs/analysis/paths.md, "The whole program")."""
+import json
+import os
+import unittest
+
+import jsonschema
+
+from core_files import crash
+from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+
+TELLTALE = os.environ["TELLTALE"]
+SCHEMA = json.loads((BINARY_DIR / "schemas/coverage.schema.json").read_text())
+CASES = SOURCE_DIR / "tests/programs/csi/cases"
+SOURCE = CASES / "whole_program.c"
+LINES = {text.strip(): number for number, text in enumerate(SOURCE.read_text().splitlines(), 1)}
+
+
+class ProgramBlocks(SamplerCase):
+    def build(self, schema, *words, release=RELEASES[0]):
+        if not schema.endswith(".schema"):
+            self.path("own.schema").write_text(schema)
+            schema = self.path("own.schema")
+        return build(self.path("program"), release, f"--trace={schema}", "-silent", *words, SOURCE)
+
+    def functions(self, program, *words):
+        done = run(TELLTALE, "coverage", crash(self.path("core"), program, *words), "--program", program, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        jsonschema.validate(document, SCHEMA)
+        for function in document["functions"]:
+            self.assertEqual(function["blocks"][0]["ran"], function["ran"], function["function"])
+        return {function["function"]: function for function in document["functions"]}
+
+    def answers(self, program, *words):
+        return {name: function["ran"] for name, function in self.functions(program, *words).items()}
+
+    def line(self, functions, name, text):
+        return next(line["ran"] for line in functions[name]["lines"] if line["line"] == LINES[text])
+
+    def test_the_stack_alone(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    answers = self.answers(self.build("*;{}\n", level, release=release), "x")
+                    certain = {name: ran for name, ran in answers.items() if ran != "maybe"}
+                    # What main would call next did not run.
+                    self.assertEqual({name: certain.get(name) for name in ("main", "fails", "later_too")},
+                                     {"main": "yes", "fails": "yes", "later_too": "no"})
+                    for name in ("chosen", "other", "below_other", "in_a_table"):
+                        self.assertEqual(answers[name], "maybe", name)
+
+    def test_paths_of_callers_tell_which_functions_were_called(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                program = self.build("pt.schema", level, release=release)
+                for words, ran, did_not in ((["x"], ["chosen"], ["other", "below_other"]), ([], ["other", "below_other"], ["chosen"])):
+                    with self.subTest(release=release, level=level, words=words):
+                        functions = self.functions(program, *words)
+                        expected = {**dict.fromkeys(["main", "fails", "in_both", *ran], "yes"),
+                                    **dict.fromkeys(["later", "later_too", *did_not], "no"), "in_a_table": "maybe"}
+                        self.assertEqual({name: functions[name]["ran"] for name in expected}, expected)
+                        if level == "-O0":
+                            # A call that has returned passed these, and one of the branches before.
+                            self.assertEqual(self.line(functions, "in_both", "sink += 6;"), "yes")
+                            self.assertEqual(self.line(functions, "in_both", "sink += 4;"), "maybe")
+
+    def test_flags_of_calls(self):
+        for level in ("-O0", "-O2"):
+            answers = self.answers(self.build("cc.schema", level), "x")
+            self.assertEqual([answers[name] for name in ("chosen", "other", "below_other", "in_both")], ["yes", "no", "no", "yes"])
+
+    def test_flags_of_blocks_and_paths(self):
+        functions = self.functions(self.build("*;{PT,BBC}\n", "-O0", "-csi-opt=0"), "x")
+        self.assertEqual([self.line(functions, "in_both", f"sink += {n};") for n in (4, 5, 6)], ["yes", "no", "yes"])
+        shares = run(TELLTALE, "coverage", self.path("core")).stdout.splitlines()[-1]
+        self.assertRegex(shares, r"^\d+ blocks: [\d.]+ % ran, [\d.]+ % did not run, [\d.]+ % may have run$")
+
+    def test_other_code_may_call_functions_that_are_not_local(self):
+        other = self.path("other.o")
+        self.assertEqual(run("cc", "-c", CASES / "other_code.c", "-o", other).returncode, 0)
+        answers = self.answers(self.build("pt.schema", "-O1", other), "x")
+        self.assertEqual((answers["later_too"], answers["later"], answers["other"]), ("maybe", "no", "no"))
+        # Without its symbol table, it is not known what else is in the program.
+        program = self.build("pt.schema", "-O1")
+        self.assertEqual(self.answers(program, "x")["later_too"], "no")
+        run("objcopy", "--strip-all", "--keep-section=.debug_PT", "--keep-section=.debug_telltale_paths", program)
+        self.assertEqual(self.answers(program, "x")["later_too"], "maybe")
+
+    def test_link_time_optimisation_leaves_single_functions(self):
+        answers = self.answers(self.build("pt.schema", "-O1", "-flto", "-fuse-ld=lld"), "x")
+        self.assertEqual((answers["main"], answers["later_too"]), ("yes", "maybe"))
+
+
+if __name__ == "__main__":
+    unittest.main()
