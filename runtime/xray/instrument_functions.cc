@@ -132,8 +132,7 @@ void choose_call_hooks() {
   Way chosen = kOther;
   if (!state.recording || !ids.reserve()) {
     chosen = kNotAtAll;
-  } else if (state.options.depth == 0 && state.options.min_ns == 0 &&
-             state.clock != ClockKind::monotonic) {
+  } else if (!state.options.has_filters() && state.clock != ClockKind::monotonic) {
     chosen = state.clock == ClockKind::sparse ? kSparse : kTimed;
   }
   state.untimed_words = chosen == kSparse ? state.sparse_interval - 1 : 0;
