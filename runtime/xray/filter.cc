@@ -136,6 +136,20 @@ bool may_hold_dropped() {
                              open->drop_rounds != __atomic_load_n(&drop_rounds, __ATOMIC_ACQUIRE));
 }
 
+// Leaves out an event of a dropped function in the usual case: the thread has a buffer, and no
+// recorded call of such a function is open. Calls nothing, so that hooks save few registers.
+TELLTALE_HOT bool skip_dropped(uint32_t function) {
+  if (!is_dropped(function)) return false;
+  const OpenCalls* const open = thread_state.open_calls;
+  Control& control = *thread_state.current;
+  if (control.kind != ControlKind::recording ||
+      (open != nullptr && (open->holds_dropped || open->drop_rounds != drop_rounds))) {
+    return false;
+  }
+  ++control.count;
+  return true;
+}
+
 void look_for_dropped(OpenCalls& open) {
   open.drop_rounds = __atomic_load_n(&drop_rounds, __ATOMIC_ACQUIRE);
   open.holds_dropped = false;
@@ -206,8 +220,8 @@ void leave_filtered(uint32_t function, uint64_t stack, FunctionAction action) {
 
 }  // namespace
 
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_enter(uint32_t function,
-                                                                           uint64_t stack) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_enter(
+    uint32_t function, uint64_t stack) {
   OpenCalls* const open = open_calls();
   if (open == nullptr || open->busy) {
     record_slowly(head_of(function, FunctionAction::enter));
@@ -216,9 +230,8 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_enter(uint3
   const Bookkeeping bookkeeping(*open);
   enter(*open, function, stack, false, 0);
 }
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_argument(uint32_t function,
-                                                                              uint64_t stack,
-                                                                              uint64_t argument) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_argument(
+    uint32_t function, uint64_t stack, uint64_t argument) {
   OpenCalls* const open = open_calls();
   if (open == nullptr || open->busy) {
     record_argument_slowly(head_of(function, FunctionAction::enter_args), argument);
@@ -227,42 +240,47 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_argument(ui
   const Bookkeeping bookkeeping(*open);
   enter(*open, function, stack, true, argument);
 }
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_exit(uint32_t function,
-                                                                          uint64_t stack) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_exit(
+    uint32_t function, uint64_t stack) {
   leave_filtered(function, stack, FunctionAction::exit);
 }
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_tail_exit(uint32_t function,
-                                                                               uint64_t stack) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_tail_exit(
+    uint32_t function, uint64_t stack) {
   leave_filtered(function, stack, FunctionAction::tail_exit);
 }
 
+namespace {
+
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void enter_dropped_slowly(
+    uint32_t function) {
+  enter_dropped(function);
+}
+
+}  // namespace
+
+bool leaves_out_dropped(uint32_t function) { return skip_dropped(function); }
+
 TELLTALE_HOOK void dropping_enter(uint32_t function, uint64_t stack) {
+  if (skip_dropped(function)) return;
   if (is_dropped(function)) {
-    enter_dropped(function);
+    enter_dropped_slowly(function);
   } else {
     filtered_enter(function, stack);
   }
 }
 TELLTALE_HOOK void dropping_argument(uint32_t function, uint64_t stack, uint64_t argument) {
+  if (skip_dropped(function)) return;
   if (is_dropped(function)) {
-    enter_dropped(function);
+    enter_dropped_slowly(function);
   } else {
     filtered_argument(function, stack, argument);
   }
 }
 TELLTALE_HOOK void dropping_exit(uint32_t function, uint64_t stack) {
-  if (is_dropped(function) && !may_hold_dropped()) {
-    leave_out(1);
-  } else {
-    filtered_exit(function, stack);
-  }
+  if (!skip_dropped(function)) filtered_exit(function, stack);
 }
 TELLTALE_HOOK void dropping_tail_exit(uint32_t function, uint64_t stack) {
-  if (is_dropped(function) && !may_hold_dropped()) {
-    leave_out(1);
-  } else {
-    filtered_tail_exit(function, stack);
-  }
+  if (!skip_dropped(function)) filtered_tail_exit(function, stack);
 }
 
 uint64_t place_of_open_call(uint32_t function, uint64_t place) {

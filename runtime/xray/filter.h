@@ -19,6 +19,10 @@ TELLTALE_HOOK void dropping_exit(uint32_t function, uint64_t stack);
 TELLTALE_HOOK void dropping_tail_exit(uint32_t function, uint64_t stack);
 TELLTALE_HOOK void dropping_argument(uint32_t function, uint64_t stack, uint64_t argument);
 
+// Whether an event of the function could be left out at once, because the function was dropped.
+// REQUIRES: drops_functions().
+bool leaves_out_dropped(uint32_t function);
+
 // Where the innermost open call of `function` was entered, for exits that do not know it; `place`
 // if there is none. Call once for each exit: calls of dropped functions inside it are counted.
 uint64_t place_of_open_call(uint32_t function, uint64_t place);

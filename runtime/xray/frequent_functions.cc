@@ -133,28 +133,36 @@ void begin_window(uint64_t begin) {
   fill_words(window.counts, 0, sizeof(window.counts) / (sizeof(uint64_t)));
 }
 
-void drop(const Count& count, uint64_t calls_a_second, uint64_t now) {
+// Picoseconds that a call took on average. Without a division of 128 bits, which is a call.
+uint64_t average_ps(const Count& count, uint64_t ticks_a_us) {
+  const uint64_t thousandths =
+      count.ticks / count.calls * 1000 + count.ticks % count.calls * 1000 / count.calls;
+  return thousandths * 1000 / ticks_a_us;
+}
+
+void drop(const Count& count, uint64_t calls_a_second, uint64_t ticks_a_us, uint64_t now) {
   __atomic_fetch_or(&dropped_functions[count.function >> 3],
                     static_cast<uint8_t>(1U << (count.function & 7)), __ATOMIC_RELAXED);
   const DroppedRecord record = {count.function, 0, now, calls_a_second,
-                                static_cast<uint64_t>(Wide{count.ticks} * 1'000'000'000'000U /
-                                                      count.calls / state.side->frequency)};
+                                average_ps(count, ticks_a_us)};
   append_side(SideKind::dropped, &record, sizeof(record));
 }
 
 // Drops the functions that were called too often, too shortly, in the window that ends now.
 void judge(uint64_t now) {
   const uint64_t frequency = state.side->frequency;
+  const uint64_t ticks_a_us = most(frequency / 1'000'000, 1);
+  const uint64_t window_us = most((now - window.begin) / ticks_a_us, 1);
   bool any = false;
   for (const Count& count : window.counts) {
     if (count.calls == 0) continue;
-    const auto calls_a_second = static_cast<uint64_t>(
-        Wide{count.calls} * kClosingsASample * frequency / kWholeWeight / (now - window.begin));
+    const uint64_t calls_a_second =
+        count.calls * kClosingsASample / kWholeWeight * 1'000'000 / window_us;
     const bool brief =
         Wide{count.ticks} * 1'000'000'000 < Wide{state.options.auto_ns} * frequency * count.calls;
     if (calls_a_second <= state.options.auto_calls || !brief || is_dropped(count.function))
       continue;
-    drop(count, calls_a_second, now);
+    drop(count, calls_a_second, ticks_a_us, now);
     any = true;
   }
   if (!any) return;
