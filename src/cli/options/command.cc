@@ -38,7 +38,7 @@ Option& Option::optional() {
 }
 
 Option& Option::one_of(const std::vector<std::string>& values) {
-  const CLI::IsMember member(values);
+  const CLI::Validator member = CLI::IsMember(values);
   CLI::Validator check = member;
   check.operation([member, values](std::string& typed) {
     const std::string complaint = member(typed);
