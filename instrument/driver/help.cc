@@ -93,13 +93,15 @@ Section environment() {
         "Release of clang that telltale-cc runs. Default: the newest that has a plugin."}}};
 }
 
-// Wraps `text` at `width` columns; all lines but the first are indented by `indent` blanks.
-std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+constexpr std::size_t kWidth = 80;
+
+// Wraps `text` at kWidth columns; all lines but the first are indented by `indent` blanks.
+std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
-    if (column > indent && column + 1 + word.size() > width) {
+    if (column > indent && column + 1 + word.size() > kWidth) {
       out += '\n' + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {
@@ -115,13 +117,12 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 
 std::string as_text(const Section& section) {
   constexpr std::size_t kColumn = 36;
-  constexpr std::size_t kWidth = 100;
   std::string out = "\n" + section.title + ":\n";
   for (const Entry& entry : section.entries) {
     std::string line = "  " + entry.term;
     line += line.size() + 2 > kColumn ? "\n" + std::string(kColumn, ' ')
                                       : std::string(kColumn - line.size(), ' ');
-    out += line + wrapped(entry.text, kColumn, kWidth) + "\n";
+    out += line + wrapped(entry.text, kColumn) + "\n";
   }
   return out;
 }
@@ -166,7 +167,7 @@ std::string help_text() {
   std::string out =
       "telltale-cc: " + std::string(kSummary) +
       "\n\n  telltale-cc [OPTION...] FILE...\n  telltale-c++ [OPTION...] FILE...\n\n" +
-      wrapped(kDescription, 0, 100) + "\n";
+      wrapped(kDescription, 0) + "\n";
   for (const Section& section : option_sections()) out += as_text(section);
   out += as_text(scheme_section());
   return out + as_text(environment());

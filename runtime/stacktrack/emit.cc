@@ -12,6 +12,7 @@
 #include "crash.h"
 #include "fork.h"
 #include "sinks.h"
+#include "thread_names.h"
 #include "threads.h"
 
 namespace telltale::st {
@@ -259,7 +260,8 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
             0,
             store.id,
             store.layout,
-            stream.wiped};
+            stream.wiped,
+            false};
   stream.wanted = size >= kLargestChunk / 4 ? kLargestChunk : size * 4;
   stream.limit = stream.next + chunk.bytes;
   if (store.layout == Layout::wide) {
@@ -340,6 +342,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
                     static_cast<uint16_t>(node != nullptr ? node->number : 0)};
   if (__atomic_load_n(&site->cycle, __ATOMIC_ACQUIRE) != view.cycle)
     post_context(*site, view, event.moment.sequence);
+  if (own != nullptr) post_thread_name(*own, view, event.moment.sequence);
   for (int i = 0; i < kMaxSinks; ++i) {
     if (!view.open[i]) continue;
     Sink& sink = settings.sinks[i];

@@ -3,6 +3,7 @@
 #include <linux/falloc.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -126,6 +127,10 @@ void unmap(void* base, size_t bytes) { call(SYS_munmap, base, bytes); }
 
 uint32_t process_id() { return static_cast<uint32_t>(call(SYS_getpid)); }
 uint32_t parent_process_id() { return static_cast<uint32_t>(call(SYS_getppid)); }
+void thread_name(char (&name)[kThreadNameBytes]) {
+  name[0] = 0;
+  call(SYS_prctl, PR_GET_NAME, name, 0, 0, 0);
+}
 uint32_t thread_id() { return static_cast<uint32_t>(call(SYS_gettid)); }
 bool thread_is_gone(uint32_t pid, uint32_t tid) { return call(SYS_tgkill, pid, tid, 0) == -ESRCH; }
 void yield_processor() { call(SYS_sched_yield); }

@@ -56,6 +56,8 @@ void unmap(void* base, size_t bytes);
 uint32_t process_id();
 uint32_t parent_process_id();
 uint32_t thread_id();
+constexpr size_t kThreadNameBytes = 16;  // the kernel's limit, with the zero
+void thread_name(char (&name)[kThreadNameBytes]);
 bool thread_is_gone(uint32_t pid, uint32_t tid);
 void yield_processor();
 void sleep_ns(long ns);

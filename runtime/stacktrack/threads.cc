@@ -75,6 +75,9 @@ Node* Threads::attach(uint32_t pid, uint32_t tid, bool* inherited) {
   node->head = uint64_t{node->number & 0xffff} << 16 | uint64_t{pid} << 32;
   node->sequence = 0;
   node->countdown = 0;
+  node->name[0] = 0;
+  for (uint64_t& named : node->named) named = 0;
+  for (Stream& stream : node->streams) stream.name_asked = false;
   __atomic_store_n(&node->limit, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&node->tid32, tid, __ATOMIC_RELEASE);
   __atomic_store_n(&node->taken, 1, __ATOMIC_RELEASE);

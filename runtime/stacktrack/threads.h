@@ -23,7 +23,8 @@ struct Stream {
   uint64_t others;  // slots of the chunk that contain no event
   uint64_t store;   // Store::id
   Layout layout;
-  uint64_t wiped;  // events lost with truncated chunks and not counted yet
+  uint64_t wiped;   // events lost with truncated chunks and not counted yet
+  bool name_asked;  // since the chunk was begun
 };
 
 // Fields that only the library uses follow those of the inlined code.
@@ -36,7 +37,9 @@ struct Node : detail::Thread {
   uint32_t generation;  // Settings::generation that it has seen
   uint32_t fast;        // 1 + the sink whose stream is in Thread::next and limit; 0: none
   uint32_t taken;       // in use by a thread
-  void* signal_stack;   // for the thread that uses the node; null: none was needed
+  char name[kThreadNameBytes];
+  uint64_t named[kMaxSinks];  // Store::id of the store that has the name
+  void* signal_stack;         // for the thread that uses the node; null: none was needed
   Stream streams[kMaxSinks];
 };
 

@@ -1,6 +1,7 @@
 #include "begin.h"
 
 #include "call_cost.h"
+#include "frequent_functions.h"
 #include "hooks.h"
 #include "loader.h"
 #include "side_record.h"
@@ -20,6 +21,7 @@ void forget_parent() {
   state.lock.reset();
   reset_side_lock();
   reset_objects_lock();
+  reset_frequent_functions();
   state.controls_used = state.first_unused_control = 0;
   state.threads_seen = 0;
   state.cells_used = state.closed_first = state.closed_count = state.partial_count = 0;

@@ -84,7 +84,7 @@ Cost cost_of_pairs(uint32_t pairs) {
 }  // namespace
 
 void measure_call_cost() {
-  if (!state.recording || state.options.depth != 0 || state.options.min_ns != 0) return;
+  if (!state.recording || state.options.has_filters()) return;
   const uint32_t pairs = state.sparse_interval == 0 ? kPairs : kSparsePairs;
   Cost least_cost = {0, 0};
   for (uint32_t round = 0; round < kRounds; ++round) {

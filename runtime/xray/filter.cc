@@ -1,5 +1,7 @@
 #include "filter.h"
 
+#include "begin.h"
+#include "frequent_functions.h"
 #include "syscalls.h"
 
 namespace telltale::recorder {
@@ -9,6 +11,7 @@ struct OpenCall {
   uint64_t entered;
   uint64_t argument;
   uint32_t function;
+  uint32_t dropped_inside;  // calls of the same function that are not recorded, without a sled
   bool recorded;
   bool left_out;  // too deep
   bool has_argument;
@@ -18,8 +21,10 @@ constexpr uint32_t kMostOpenCalls = 1U << 16;
 
 struct OpenCalls {
   uint32_t depth;
-  uint32_t pending;  // calls from here on are not recorded yet, except those left out
-  uint32_t epoch;    // State::epoch when they were entered
+  uint32_t pending;      // calls from here on are not recorded yet, except those left out
+  uint32_t epoch;        // State::epoch when they were entered
+  uint32_t drop_rounds;  // when `holds_dropped` was set
+  bool holds_dropped;    // a function was dropped while a call of it was open here
   bool busy;
   OpenCall calls[kMostOpenCalls];
 };
@@ -52,6 +57,7 @@ void leave_out(uint64_t events) {
   if (control.kind == ControlKind::recording || control.kind == ControlKind::ignored) {
     control.count += events;
   } else {
+    begin_if_forked();  // otherwise the side record is the parent's, and not mapped here
     __atomic_fetch_add(&state.side->left_out, events, __ATOMIC_RELAXED);
   }
 }
@@ -97,7 +103,7 @@ void enter(OpenCalls& open, uint32_t function, uint64_t stack, bool has_argument
     return;
   }
   OpenCall& call = open.calls[open.depth++];
-  call = {stack, time, argument, function, false, too_deep, has_argument};
+  call = {stack, time, argument, function, 0, false, too_deep, has_argument};
   if (!too_deep && state.min_ticks == 0) record_entry(call);
 }
 
@@ -121,6 +127,64 @@ void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction ac
   }
   --open.depth;
   if (open.pending > open.depth) open.pending = open.depth;
+}
+
+// Whether a call of a dropped function that was recorded may still be open.
+bool may_hold_dropped() {
+  const OpenCalls* const open = thread_state.open_calls;
+  return open != nullptr && (open->holds_dropped ||
+                             open->drop_rounds != __atomic_load_n(&drop_rounds, __ATOMIC_ACQUIRE));
+}
+
+// Leaves out an event of a dropped function in the usual case: the thread has a buffer, and no
+// recorded call of such a function is open. Calls nothing, so that hooks save few registers.
+TELLTALE_HOT bool skip_dropped(uint32_t function) {
+  if (!is_dropped(function)) return false;
+  const OpenCalls* const open = thread_state.open_calls;
+  Control& control = *thread_state.current;
+  if (control.kind != ControlKind::recording ||
+      (open != nullptr && (open->holds_dropped || open->drop_rounds != drop_rounds))) {
+    return false;
+  }
+  ++control.count;
+  return true;
+}
+
+void look_for_dropped(OpenCalls& open) {
+  open.drop_rounds = __atomic_load_n(&drop_rounds, __ATOMIC_ACQUIRE);
+  open.holds_dropped = false;
+  for (uint32_t i = 0; i < open.depth && !open.holds_dropped; ++i)
+    open.holds_dropped = is_dropped(open.calls[i].function);
+}
+
+OpenCall* innermost_call(OpenCalls& open, uint32_t function) {
+  for (uint32_t i = open.depth; i-- > 0;) {
+    if (open.calls[i].function == function) return &open.calls[i];
+  }
+  return nullptr;
+}
+
+// A handler that interrupts the bookkeeping leaves these events out.
+void enter_dropped(uint32_t function) {
+  leave_out(1);
+  OpenCalls* const open = thread_state.open_calls;
+  // Sleds know where their call was entered.
+  if (function < xray::kFirstAssignedId || !may_hold_dropped() || open->busy) return;
+  if (OpenCall* const call = innermost_call(*open, function); call != nullptr)
+    ++call->dropped_inside;
+}
+
+// Records the exit only if the entry was recorded: before the function was dropped.
+void leave_dropped(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction action) {
+  if (open.drop_rounds != drop_rounds) look_for_dropped(open);
+  drop_ended(open, stack);
+  const OpenCall* const top = open.depth == 0 ? nullptr : &open.calls[open.depth - 1];
+  if (top == nullptr || top->stack != stack || top->function != function) {
+    leave_out(1);
+    return;
+  }
+  leave(open, function, stack, action);
+  look_for_dropped(open);
 }
 
 // A signal handler that interrupts the bookkeeping is recorded unfiltered.
@@ -147,13 +211,17 @@ void leave_filtered(uint32_t function, uint64_t stack, FunctionAction action) {
     return;
   }
   const Bookkeeping bookkeeping(*open);
-  leave(*open, function, stack, action);
+  if (drops_functions() && is_dropped(function)) {
+    leave_dropped(*open, function, stack, action);
+  } else {
+    leave(*open, function, stack, action);
+  }
 }
 
 }  // namespace
 
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_enter(uint32_t function,
-                                                                           uint64_t stack) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_enter(
+    uint32_t function, uint64_t stack) {
   OpenCalls* const open = open_calls();
   if (open == nullptr || open->busy) {
     record_slowly(head_of(function, FunctionAction::enter));
@@ -162,9 +230,8 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_enter(uint3
   const Bookkeeping bookkeeping(*open);
   enter(*open, function, stack, false, 0);
 }
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_argument(uint32_t function,
-                                                                              uint64_t stack,
-                                                                              uint64_t argument) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_argument(
+    uint32_t function, uint64_t stack, uint64_t argument) {
   OpenCalls* const open = open_calls();
   if (open == nullptr || open->busy) {
     record_argument_slowly(head_of(function, FunctionAction::enter_args), argument);
@@ -173,22 +240,58 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_argument(ui
   const Bookkeeping bookkeeping(*open);
   enter(*open, function, stack, true, argument);
 }
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_exit(uint32_t function,
-                                                                          uint64_t stack) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_exit(
+    uint32_t function, uint64_t stack) {
   leave_filtered(function, stack, FunctionAction::exit);
 }
-TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void filtered_tail_exit(uint32_t function,
-                                                                               uint64_t stack) {
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_tail_exit(
+    uint32_t function, uint64_t stack) {
   leave_filtered(function, stack, FunctionAction::tail_exit);
 }
 
-uint64_t place_of_open_call(uint32_t function, uint64_t place) {
-  const OpenCalls* const open = thread_state.open_calls;
-  if (open == nullptr || open->busy || open->epoch != state.epoch) return place;
-  for (uint32_t i = open->depth; i-- > 0;) {
-    if (open->calls[i].function == function) return open->calls[i].stack;
+namespace {
+
+TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void enter_dropped_slowly(
+    uint32_t function) {
+  enter_dropped(function);
+}
+
+}  // namespace
+
+bool leaves_out_dropped(uint32_t function) { return skip_dropped(function); }
+
+TELLTALE_HOOK void dropping_enter(uint32_t function, uint64_t stack) {
+  if (skip_dropped(function)) return;
+  if (is_dropped(function)) {
+    enter_dropped_slowly(function);
+  } else {
+    filtered_enter(function, stack);
   }
-  return place;
+}
+TELLTALE_HOOK void dropping_argument(uint32_t function, uint64_t stack, uint64_t argument) {
+  if (skip_dropped(function)) return;
+  if (is_dropped(function)) {
+    enter_dropped_slowly(function);
+  } else {
+    filtered_argument(function, stack, argument);
+  }
+}
+TELLTALE_HOOK void dropping_exit(uint32_t function, uint64_t stack) {
+  if (!skip_dropped(function)) filtered_exit(function, stack);
+}
+TELLTALE_HOOK void dropping_tail_exit(uint32_t function, uint64_t stack) {
+  if (!skip_dropped(function)) filtered_tail_exit(function, stack);
+}
+
+uint64_t place_of_open_call(uint32_t function, uint64_t place) {
+  OpenCalls* const open = thread_state.open_calls;
+  if (open == nullptr || open->busy || open->epoch != state.epoch) return place;
+  if (drops_functions() && is_dropped(function) && !may_hold_dropped()) return place;
+  OpenCall* const call = innermost_call(*open, function);
+  if (call == nullptr) return place;
+  if (call->dropped_inside == 0) return call->stack;
+  --call->dropped_inside;
+  return 0;  // of no open call
 }
 
 void forget_open_calls() {

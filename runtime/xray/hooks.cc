@@ -2,6 +2,7 @@
 
 #include "events.h"
 #include "filter.h"
+#include "frequent_functions.h"
 #include "instrument_functions.h"
 
 namespace telltale::recorder {
@@ -47,7 +48,12 @@ void choose_hooks() {
   if (!state.recording) {
     telltale_xray_enter_hook = telltale_xray_exit_hook = telltale_xray_tail_hook = no_function_hook;
     telltale_xray_argument_hook = no_argument_hook;
-  } else if (state.options.depth != 0 || state.options.min_ns != 0) {
+  } else if (drops_functions()) {
+    telltale_xray_enter_hook = dropping_enter;
+    telltale_xray_exit_hook = dropping_exit;
+    telltale_xray_tail_hook = dropping_tail_exit;
+    telltale_xray_argument_hook = dropping_argument;
+  } else if (state.options.has_filters()) {
     telltale_xray_enter_hook = filtered_enter;
     telltale_xray_exit_hook = filtered_exit;
     telltale_xray_tail_hook = filtered_tail_exit;

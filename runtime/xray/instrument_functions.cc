@@ -2,6 +2,7 @@
 
 #include "begin.h"
 #include "filter.h"
+#include "frequent_functions.h"
 #include "function_ids.h"
 #include "hooks.h"
 #include "loader.h"
@@ -14,7 +15,7 @@ namespace {
 using xray::FunctionAction;
 
 // How calls are recorded: set when recording starts, read at each call.
-enum Way : uint32_t { kNotAtAll, kTimed, kSparse, kOther };
+enum Way : uint32_t { kNotAtAll, kTimed, kSparse, kDropping, kOther };
 
 uint32_t way = kNotAtAll;  // a Way; clang's atomics need an integer
 FunctionIds ids = {};
@@ -92,6 +93,7 @@ __attribute__((noinline)) void record_with_time(uint64_t address, FunctionAction
     }
     return;
   }
+  if (how == kDropping && ids.find_first(address, found) && leaves_out_dropped(found >> 4)) return;
   record_any(address, action, place);
 }
 
@@ -132,8 +134,9 @@ void choose_call_hooks() {
   Way chosen = kOther;
   if (!state.recording || !ids.reserve()) {
     chosen = kNotAtAll;
-  } else if (state.options.depth == 0 && state.options.min_ns == 0 &&
-             state.clock != ClockKind::monotonic) {
+  } else if (drops_functions()) {
+    chosen = kDropping;
+  } else if (!state.options.has_filters() && state.clock != ClockKind::monotonic) {
     chosen = state.clock == ClockKind::sparse ? kSparse : kTimed;
   }
   state.untimed_words = chosen == kSparse ? state.sparse_interval - 1 : 0;

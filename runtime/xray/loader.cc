@@ -5,6 +5,7 @@
 #include "begin.h"
 #include "cells.h"
 #include "elf_file.h"
+#include "frequent_functions.h"
 #include "instrument_functions.h"
 #include "record.h"
 #include "side_record.h"
@@ -47,6 +48,7 @@ struct Object {
   std::byte* jumps;
   bool loaded;
   bool seen;
+  bool stays;              // until the process ends
   bool unchosen_left_out;  // for functions that are known by address
 };
 
@@ -57,6 +59,8 @@ struct Objects {
   SpinLock lock;
 };
 Objects objects = {};
+// While the program's constructors have not run, all objects are those that stay.
+bool scans_at_start = false;
 
 uint64_t now() {
   return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))
@@ -229,16 +233,40 @@ Choice choose(const Object& object, const char* list) {
   return choice;
 }
 
+bool is_entry(const Sled& sled) { return sled.kind == 0 || sled.kind == 3; }
+
+// Makes the code with the object's sleds writable as long as it lives.
+class WritableCode {
+ public:
+  explicit WritableCode(const Object& object) {
+    code_range(object, low_, high_);
+    low_ = low_ / kPage * kPage;
+    high_ = (high_ + kPage - 1) / kPage * kPage;
+    writable_ = protect(kReadExecute | PROT_WRITE);
+  }
+  ~WritableCode() {
+    if (writable_) protect(kReadExecute);
+  }
+  WritableCode(const WritableCode&) = delete;
+  WritableCode& operator=(const WritableCode&) = delete;
+
+  [[nodiscard]] bool writable() const { return writable_; }
+
+ private:
+  static constexpr int kReadExecute = PROT_READ | PROT_EXEC;
+  bool protect(int access) const {  // false: not possible
+    return !sys::failed(sys::call(SYS_mprotect, low_, high_ - low_, access));
+  }
+  uint64_t low_ = 0;
+  uint64_t high_ = 0;
+  bool writable_ = false;
+};
+
 // Patches the selected functions; returns how many.
 int patch(Object& object, const Choice& choice, bool on) {
   if (object.sled_count == 0 || object.jumps == nullptr) return 0;
-  uint64_t low;
-  uint64_t high;
-  code_range(object, low, high);
-  low = low / kPage * kPage;
-  high = (high + kPage - 1) / kPage * kPage;
-  constexpr int kReadExecute = PROT_READ | PROT_EXEC;
-  if (sys::failed(sys::call(SYS_mprotect, low, high - low, kReadExecute | PROT_WRITE))) {
+  const WritableCode code(object);
+  if (!code.writable()) {
     __atomic_fetch_or(&state.side->flags, kSideNotAllPatched, __ATOMIC_RELAXED);
     return 0;
   }
@@ -247,15 +275,25 @@ int patch(Object& object, const Choice& choice, bool on) {
   for_each_sled(object, [&](const Sled& sled, uint32_t function) {
     if (!choice.of(function)) return;
     const uint32_t id = object.record.id_base + function;
-    if (id >= 1U << 27 || !patch_sled(sled, id, object.jumps, on)) {
+    if (on && is_entry(sled) && drops_functions() && is_dropped(id)) return;
+    if (id >= xray::kFirstAssignedId || !patch_sled(sled, id, object.jumps, on)) {
       __atomic_fetch_or(&state.side->flags, kSideNotAllPatched, __ATOMIC_RELAXED);
       return;
     }
     if (function != before) ++patched;
     before = function;
   });
-  sys::call(SYS_mprotect, low, high - low, kReadExecute);
   return patched;
+}
+
+void unpatch_dropped_in(const Object& object) {
+  const WritableCode code(object);
+  if (!code.writable()) return;
+  for_each_sled(object, [&](const Sled& sled, uint32_t function) {
+    const uint32_t id = object.record.id_base + function;
+    if (is_entry(sled) && id < xray::kFirstAssignedId && is_dropped(id))
+      patch_sled(sled, id, object.jumps, false);
+  });
 }
 
 int choose_and_patch(Object& object, const char* list, bool on) {
@@ -346,6 +384,7 @@ int see_object(dl_phdr_info* info, size_t, void*) {
     }
   }
   object.loaded = object.seen = true;
+  object.stays = object.record.flags != 0 || scans_at_start;
   number_object(object);
   write_object(object);
   choose_and_patch(object, state.options.functions, true);
@@ -381,6 +420,8 @@ void scan_objects() {
   dl_iterate_phdr(see_object, nullptr);
   forget_gone();
 }
+
+void set_scans_at_start(bool scans) { scans_at_start = scans; }
 
 void reset_objects_lock() { objects.lock.reset(); }
 
@@ -422,6 +463,15 @@ int patch_functions(const char* glob, bool on) {
     if (objects.list[i].loaded) patched += choose_and_patch(objects.list[i], glob, on);
   }
   return patched;
+}
+
+void unpatch_dropped() {
+  if (!objects.lock.try_lock()) return;
+  for (uint32_t i = 0; i < objects.count; ++i) {
+    const Object& object = objects.list[i];
+    if (object.loaded && object.stays && object.sled_count != 0) unpatch_dropped_in(object);
+  }
+  objects.lock.unlock();
 }
 
 void choose_functions(const char* list) {

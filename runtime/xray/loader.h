@@ -10,6 +10,9 @@ namespace telltale::recorder {
 // the options; unloaded ones are recorded as such. Call with `busy` set. Not async-signal-safe.
 void scan_objects();
 
+// Between set_scans_at_start(true) and (false), scan_objects finds objects that are never unloaded.
+void set_scans_at_start(bool scans);
+
 // For a forked child, whose parent's threads may have been in any of these functions.
 void reset_objects_lock();
 
@@ -20,6 +23,10 @@ bool has_sleds();
 // `glob`; returns their number. Not async-signal-safe.
 int patch_functions(const char* glob, bool on);
 int patch_chosen(bool on);
+
+// Deactivates the entry sleds of dropped functions in objects that are never unloaded, if no other
+// thread is at work here. Async-signal-safe; call with all signals blocked.
+void unpatch_dropped();
 
 // Replaces the option `functions` by `list`, which takes effect when functions are patched next
 // and, for functions that are known by address, at their next call. Not async-signal-safe; other

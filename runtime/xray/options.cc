@@ -11,6 +11,7 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 constexpr uint64_t kLeastCell = 4096;
 constexpr uint64_t kMostCell = uint64_t{16} << 20;
 constexpr uint64_t kSecond = 1'000'000'000;
+constexpr const char* kDefaultAuto = "100000/200ns";
 
 // Reads digits at `text` and advances past them; 0 for none or too many.
 uint64_t read_number(const char*& text) {
@@ -107,6 +108,16 @@ bool read_mode(const char* text, Mode& mode) {
   return known;
 }
 
+// Calls a second, and their average time.
+bool read_auto(const char* text, Options& options) {
+  options.auto_calls = options.auto_ns = 0;
+  if (same_text(text, "off")) return true;
+  if (same_text(text, "on")) text = kDefaultAuto;
+  options.auto_calls = read_number(text);
+  return options.auto_calls != 0 && *text++ == '/' && read_time(text, options.auto_ns) &&
+         options.auto_ns != 0;
+}
+
 bool set_option(const char* key, const char* value, Options& options) {
   const char* rest = value;
   if (same_text(key, "file")) return keep_text(value, options.file);
@@ -127,6 +138,7 @@ bool set_option(const char* key, const char* value, Options& options) {
     options.depth = static_cast<uint32_t>(least(depth, UINT32_MAX));
     return *rest == '\0' && depth != 0;
   }
+  if (same_text(key, "auto")) return read_auto(value, options);
   if (same_text(key, "min")) return read_time(value, options.min_ns);
   if (same_text(key, "threads")) {
     if (read_number(rest) != 1 || *rest != '/') return false;

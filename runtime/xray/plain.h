@@ -78,6 +78,7 @@ class Text {
 class SpinLock {
  public:
   void lock();
+  bool try_lock() { return __atomic_exchange_n(&taken_, 1, __ATOMIC_ACQUIRE) == 0; }
   void unlock() { __atomic_store_n(&taken_, 0, __ATOMIC_RELEASE); }
   void reset() { unlock(); }
 

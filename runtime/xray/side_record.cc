@@ -9,7 +9,6 @@ namespace {
 
 constexpr size_t kPoolBytes = size_t{64} << 20;
 constexpr size_t kStep = size_t{64} << 10;
-constexpr uint32_t kFirstAssigned = 1U << 27;
 
 struct Pool {
   std::byte* base;
@@ -73,12 +72,12 @@ const void* side_records(size_t& bytes) {
 uint32_t assign_function_id(uint64_t address) {
   const sys::BlockSignals blocked;
   const uint32_t number = __atomic_fetch_add(&pool.assigned, 1, __ATOMIC_RELAXED);
-  if (number > xray::kMaxFdrFunctionId - kFirstAssigned) return 0;
+  if (number > xray::kMaxFdrFunctionId - xray::kFirstAssignedId) return 0;
   struct {
     uint32_t first_id;
     uint32_t count;
     uint64_t address;
-  } record = {kFirstAssigned + number, 1, address};
+  } record = {xray::kFirstAssignedId + number, 1, address};
   append_side(SideKind::assigned, &record, sizeof(record));
   return record.first_id;
 }

@@ -4,6 +4,7 @@
 #include "cells.h"
 #include "clock.h"
 #include "events.h"
+#include "frequent_functions.h"
 #include "record.h"
 #include "signals.h"
 #include "syscalls.h"
@@ -186,6 +187,7 @@ Control* control_with_room(uint64_t bytes, uint64_t now, Tail& tail) {
   if (control->kind == ControlKind::recording) {
     tail = tail_of(*control);
     if (tail.open && bytes <= static_cast<uint64_t>(control->end - tail.at)) return control;
+    count_frequent_functions(*control, tail, now);
   }
   control = take_buffer(control, now);
   thread_state.current = control == nullptr ? &unregistered : control;

@@ -10,6 +10,7 @@
 #include "control.h"
 #include "events.h"
 #include "filter.h"
+#include "frequent_functions.h"
 #include "hooks.h"
 #include "loader.h"
 #include "options.h"
@@ -148,6 +149,7 @@ int start(const char* text) {
   forget_parent_if_forked();
   give_up_last_recording();
   state.options = options;
+  if (options.auto_calls != 0 && !prepare_dropping()) state.options.auto_calls = 0;
   choose_functions(options.functions);
   choose_clock();
   state.pid = sys::pid();
@@ -227,7 +229,9 @@ __attribute__((constructor(101))) void start_by_environment() {
   if (getauxval(AT_SECURE) != 0) unsetenv(kVariable);
   const char* const text = secure_getenv(kVariable);
   if (text == nullptr || same_text(text, "off") || same_text(text, "0")) return;
+  set_scans_at_start(true);
   start(text);
+  set_scans_at_start(false);
 }
 
 // Recording continues: destructors and other threads may still record events.

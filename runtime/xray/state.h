@@ -85,6 +85,9 @@ struct Options {
   uint64_t cell_bytes = 64 * 1024;
   uint32_t depth = 0;  // 0: no limit
   uint64_t min_ns = 0;
+  uint64_t auto_calls =
+      0;                 // a second; functions that are called more often may be dropped; 0: none
+  uint64_t auto_ns = 0;  // if their calls take less than this on average
   uint32_t thread_every = 1;
   int signal = 0;  // 0: none
   bool follow_forks = true;
@@ -92,6 +95,8 @@ struct Options {
   bool crash = false;  // notes the faulting thread in the other modes, too
   bool control = false;
 
+  // Whether each event has to be checked against the thread's open calls.
+  [[nodiscard]] bool has_filters() const { return depth != 0 || min_ns != 0 || auto_calls != 0; }
   [[nodiscard]] bool notes_crashes() const { return crash || mode == Mode::snapshot; }
 };
 

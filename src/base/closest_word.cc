@@ -50,4 +50,9 @@ std::optional<std::string> closest_word(std::string_view typed,
   return closest;
 }
 
+std::string did_you_mean(std::string_view typed, std::span<const std::string> words) {
+  const std::optional<std::string> closest = closest_word(typed, words);
+  return closest ? "; did you mean " + *closest + "?" : std::string();
+}
+
 }  // namespace telltale

@@ -116,16 +116,10 @@ bool is_program(std::string_view name) {
   return name == "expand_events" || std::ranges::find(tools, name) != tools.end();
 }
 
-// "; did you mean --limit?", or nothing.
-std::string suggestion(std::string_view typed, const std::vector<std::string>& words) {
-  const auto closest = closest_word(typed, words);
-  return closest ? fmt::format("; did you mean {}?", *closest) : std::string();
-}
-
 std::string unknown_verb(const CLI::App& app, const std::string& typed) {
   std::vector<std::string> verbs;
   for (const VerbWords& verb : words_of(app).listed_verbs()) verbs.push_back(verb.name);
-  return "no such verb: " + typed + suggestion(typed, verbs);
+  return "no such verb: " + typed + did_you_mean(typed, verbs);
 }
 
 std::string unknown_option(const CLI::App& verb, const std::string& typed) {
@@ -133,7 +127,7 @@ std::string unknown_option(const CLI::App& verb, const std::string& typed) {
   for (const OptionWords& option : words_of(verb).options)
     for (const std::string& name : option.names()) names.push_back(name);
   const std::string name = typed.substr(0, typed.find('='));
-  return "no such option: " + name + suggestion(name, names);
+  return "no such option: " + name + did_you_mean(name, names);
 }
 
 // Other names of verbs, which other recorders of calls have taught users.

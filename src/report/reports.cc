@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/closest_word.h"
 #include "report/calls/call_summary.h"
 #include "report/runtime/runtime_reports.h"
 #include "report/schemas/schemas.h"
@@ -68,9 +69,12 @@ Result<std::vector<const Report*>> choose_reports(Capability capability, std::st
     if (name.empty()) continue;
     if (with_tables) name = name.substr(0, name.find('.'));
     const Report* const report = find_report(capability, name);
-    if (report == nullptr)
-      return usage_error("unknown report: " + std::string(name) +
+    if (report == nullptr) {
+      std::vector<std::string> names;
+      for (const Report* known : reports_on(capability)) names.emplace_back(known->name);
+      return usage_error("unknown report: " + std::string(name) + did_you_mean(name, names) +
                          (name.find('.') == name.npos ? "" : "; REPORT.TABLE is for --csv"));
+    }
     if (std::ranges::find(chosen, report) == chosen.end()) chosen.push_back(report);
   }
   if (!chosen.empty()) return chosen;

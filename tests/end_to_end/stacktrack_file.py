@@ -57,6 +57,7 @@ class File:
         self._collect(texts)
         self.names, self.files, self.properties = {}, {}, collections.defaultdict(dict)
         self.lost, self.processes, self.hits = collections.Counter(), [], []
+        self.threads = {}  # names by tid
         self.unnamed = 0
         for record in self.records:
             self._context(record)
@@ -96,9 +97,14 @@ class File:
                 index, style, line, cycle, file = struct.unpack_from("<HHHHH", payload)
             self.names[index] = (text, style, line, file, cycle)
         elif kind == FLOC:
-            self.files[struct.unpack_from("<I" if self.wide else "<H", payload)[0]] = text
+            if text != "telltale.threads":
+                self.files[struct.unpack_from("<I" if self.wide else "<H", payload)[0]] = text
         elif kind == FPROPERTY:
             number, _, index = struct.unpack_from("<III" if self.wide else "<HHH", payload)
+            if text.startswith("telltale.thread."):
+                tid, _, name = text.removeprefix("telltale.thread.").partition("=")
+                self.threads[int(tid)] = name
+                return
             self.properties[number][index] = text
         elif kind == LOST:
             count, reason = struct.unpack_from("<QI", payload)

@@ -114,6 +114,8 @@ class CrashPaths(SamplerCase):
         self.assertEqual(self.crash("exit", TELLTALE_PATHS_AT_EXIT="1").returncode, 3)
         document = paths(self.file, "--program", self.program)
         self.assertIsNone(document["stopped_by"])
+        names = [frame["function"] for thread in document["threads"] for frame in thread["frames"]]
+        self.assertFalse([name for name in names if "telltale" in name], "frames of the handler")
         self.check_parse(next(frame for frame in traced_frames(document) if frame["function"] == "parse"))
         self.assertEqual(self.crash("none", TELLTALE_PATHS_AT_EXIT="1").returncode, 0)
         self.assertEqual(traced_frames(paths(self.file, "--program", self.program)), [])

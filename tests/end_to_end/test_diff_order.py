@@ -2,6 +2,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import unittest
 
@@ -38,6 +39,21 @@ class DiffOrder(unittest.TestCase):
                                  ("arrived", 1, "save", 2)])
         rows = list(csv.DictReader(io.StringIO(self.order("--csv"))))
         self.assertEqual([row["kind"] for row in rows], [edit[0] for edit in edits])
+
+    def test_page(self):
+        """Its data are those of the document; rows of the same calls are one."""
+        page = self.old.parent / "order.html"
+        self.assertEqual(self.order("--html", "-o", page), "")
+        data = json.loads(re.search(r'(?s)<script id="data" type="application/json">(.*?)</script>', page.read_text())[1])
+        self.assertEqual([(tab["kind"], tab["data"]) for tab in data["tabs"]], [("order", "order")])
+        order, document = data["data"]["order"], json.loads(self.order("--json"))
+        for key in ("same", "only_a", "only_b", "moved"):
+            self.assertEqual(order[key], document[key])
+        kinds = ("same", "changed", "removed", "added", "moved", "arrived")
+        self.assertEqual([(kinds[kind], depth, calls, a or None, b or None, order["functions"][name]) for kind, depth, _, calls, a, b, name in order["edits"]],
+                         [(row["kind"], row["depth"], row["calls"], row["call_a"], row["call_b"], row["function"]) for row in document["edits"]])
+        for options in (("--html", "--json", "--order"), ("--html",), ("-o", page)):
+            self.assertEqual(telltale("diff", self.old, self.new, *options).returncode, 2, options)
 
     def test_numbers_are_for_replay(self):
         (added,) = [row for row in json.loads(self.order("--json"))["edits"] if row["kind"] == "added"]

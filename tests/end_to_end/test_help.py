@@ -82,6 +82,16 @@ class HelpTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(word, done.stderr)
 
+    def test_values_of_options_are_suggested(self):
+        recording = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples/orders/orders.yaml")
+        for arguments, word in ((["top", "--sort", "toatl", recording], "total"), (["help", "tpo"], "top"),
+                                (["convert", recording, "--to", "perfeto", "-o", "-"], "perfetto"),
+                                (["top", "--fields", "cals", recording], "calls")):
+            with self.subTest(arguments=arguments):
+                done = telltale(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(f"; did you mean {word}?", done.stderr)
+
     def complete(self, *words):
         """Bash's completions of the last word."""
         script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _telltale; '

@@ -33,7 +33,7 @@ class Options(SamplerCase):
         values = re.findall(r"(?m)^  -f([a-z-]+)=\S+\s+\S+", text)
         self.assertEqual(sorted(toggles), sorted(TOGGLES))
         self.assertEqual(sorted(values), sorted(VALUES))
-        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
         for scheme in re.findall(r"scheme=\"([a-z-]+)\"", self.all_sites()):
             self.assertRegex(text, rf"(?m)^  {scheme} +[A-Z]")
         # No compiler is needed for it.

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import unittest
 
+import perfetto_ui
 from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import Recorded, calls, info, telltale, top
@@ -61,6 +62,29 @@ class Waiting(unittest.TestCase):
         self.assertIn("(waiting);", telltale("replay", run.file).stdout)
         report = telltale("report", run.file).stdout
         self.assertIn("rests() > (waiting)", report)
+
+    def test_perfetto_shows_states(self):
+        """Its trace processor has the waits as the states of the threads: sleeping, and running around it."""
+        run = Recorded(self.program, 20)
+        rows = list(csv.DictReader(io.StringIO(telltale("convert", run.file, "--to", "csv", "-o", "-").stdout)))
+        waits = sorted((int(row["tid"]), int(row["start_ns"]), int(row["duration_ns"])) for row in rows if row["function"] == WAITING)
+        ends = {tid: max(int(row["start_ns"]) + int(row["duration_ns"]) for row in rows if int(row["tid"]) == tid) for tid, _, _ in waits}
+        for options in ((), ("--compress",)):
+            with self.subTest(options=options):
+                out = run.place / f"out{len(options)}.pftrace"
+                self.assertEqual(telltale("convert", run.file, "--to", "perfetto", "-o", out, *options).returncode, 0)
+                states, trouble, (slices,), switches = perfetto_ui.query(
+                    str(out), "select tid, ts, dur, state from thread_state join thread using (utid) order by tid, ts",
+                    "select name from stats where severity != 'info' and value != 0",
+                    f"select count(*) as waits from slice where name = '{WAITING}'",
+                    "select distinct ucpu, tid from sched join thread using (utid) where tid != 0")
+                self.assertEqual((trouble, slices["waits"]), ([], 0))
+                self.assertEqual(sorted((row["tid"], row["ts"], row["dur"]) for row in states if row["state"] == "S"), waits)
+                for tid, end in ends.items():
+                    of_thread = [row for row in states if row["tid"] == tid]
+                    self.assertEqual([row["state"] for row in of_thread], ["Running", "S"] * (len(of_thread) // 2 - 1) + ["Running", "X"])
+                    self.assertEqual(of_thread[-1]["ts"], end)
+                self.assertEqual(len(switches), len(ends), "a processor for each thread")
 
     def test_waits_are_no_calls_that_are_compared(self):
         a, b = Recorded(self.program, 5), Recorded(self.program, 5)

@@ -55,6 +55,20 @@ export interface StepsData {
   sources: SourceData[];
 }
 
+// The calls of two threads, aligned (docs/analysis/diff.md).
+// kind: 0 same, 1 changed, 2 removed, 3 added, 4 moved, 5 arrived. call_a, call_b: numbers in the threads; 0: none.
+export type Edit = [kind: number, depth: number, count: number, calls: number, call_a: number, call_b: number, function: number];
+export interface OrderData {
+  a: string;               // what the threads are called
+  b: string;
+  same: number;
+  only_a: number;
+  only_b: number;
+  moved: number;
+  functions: string[];
+  edits: Edit[];
+}
+
 // What of a program ran (docs/analysis/coverage.md).
 export type Ran = 'yes' | 'no' | 'maybe';
 export interface CoverageData {

@@ -128,11 +128,12 @@ function hostilePage(text) {
                 bars: {bars: [{label: text, value: 1, note: text}]}, code: {file: text, first: 1, lines: [text], marks: [{line: 1, text, value: 1}]},
                 predictors: {runs: {failed: 1, passed: 1}, sources: [{file: text, first: 1, lines: [text]}], rows: [predictor(1, {predicate: text, function: text, file: text, line: 1, scheme: text, report: text,
                   same: [{predicate: text, function: text, file: text, line: 1}], affinity: [{predicate: text, function: text, file: text, line: 1, before: 1, after: 0}]})]},
+                order: {a: text, b: text, same: 0, only_a: 1, only_b: 0, moved: 0, functions: [text], edits: [[2, 0, 1, 1, 1, 0, 0]]},
                 steps: {frames: [{thread: 1, number: 0, function: text, place: text, told: text, here: 1, steps: [[0, 0, 1, text]]}], sources: [{file: text, first: 1, lines: [text]}]},
                 coverage: {functions: [{function: text, ran: 'yes', source: 0, line: 1, mechanisms: text, yes: 1, no: 0, maybe: 0}], lines: [[0, 1, 'yes']], sources: [{file: text, first: 1, lines: [text]}]}};
   const tabs = [{id: 'flame', kind: 'flame', title: 'Flame', data: 'calls'}, {id: 'functions', kind: 'functions', title: 'Functions', data: 'calls'}, {id: 'callers', kind: 'callers', title: 'Callers', data: 'calls'},
                 {id: 'rows', kind: 'table', title: text, data: 'rows'}, {id: 'bars', kind: 'bars', title: text, data: 'bars'}, {id: 'code', kind: 'source', title: text, data: 'code'}, {id: 'predictors', kind: 'predictors', title: text, data: 'predictors'},
-                {id: 'steps', kind: 'steps', title: text, data: 'steps'}, {id: 'coverage', kind: 'coverage', title: text, data: 'coverage'}];
+                {id: 'steps', kind: 'steps', title: text, data: 'steps'}, {id: 'coverage', kind: 'coverage', title: text, data: 'coverage'}, {id: 'order', kind: 'order', title: text, data: 'order'}];
   return callsPage(null, {title: text, facts: [[text, text], ['span', text]], summary: [text, 'span'], data, tabs});
 }
 const kInjected = '(() => [window.pwned, document.querySelectorAll("img, svg, iframe, b, a, style ~ style, meta[http-equiv=refresh]").length, document.scripts.length])()';
@@ -147,7 +148,7 @@ test('hostile text is only text, in every tab', async () => {
       await page.evaluate(() => { location.hash = '#box=1'; });
       await page.waitForFunction(() => document.querySelectorAll('.details .facts dd').length > 1);
       assert.equal(await page.evaluate(() => document.querySelector('.details .facts dd').textContent), text);
-      for (const [tab, selector] of [['functions', '.table-body .name'], ['callers', '.details .facts dd'], ['rows', '.table-body .name'], ['bars', '.bars .name'], ['code', '.source code'], ['predictors', '.predicates .name'], ['steps', '.source code'], ['coverage', '.table-body .name'], ['recording', '.facts dd']]) {
+      for (const [tab, selector] of [['functions', '.table-body .name'], ['callers', '.details .facts dd'], ['rows', '.table-body .name'], ['bars', '.bars .name'], ['code', '.source code'], ['predictors', '.predicates .name'], ['steps', '.source code'], ['coverage', '.table-body .name'], ['order', '.order-body .name'], ['recording', '.facts dd']]) {
         await page.evaluate(([tab, q]) => { location.hash = `#tab=${tab}&q=${q}`; }, [tab, encodeURIComponent(text.slice(0, 200))]);
         await page.waitForFunction(tab => document.querySelector('[role=tab][aria-selected=true]').id === `tab-${tab}`, tab);
         await page.evaluate(tab => { location.hash = `#tab=${tab}&fn=0`; }, tab);

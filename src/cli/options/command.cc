@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "base/closest_word.h"
+
 namespace telltale::cli {
 
 Option& Option::type_name(const std::string& name) {
@@ -36,7 +38,13 @@ Option& Option::optional() {
 }
 
 Option& Option::one_of(const std::vector<std::string>& values) {
-  option_->check(CLI::IsMember(values));
+  const CLI::Validator member = CLI::IsMember(values);
+  CLI::Validator check = member;
+  check.operation([member, values](std::string& typed) {
+    const std::string complaint = member(typed);
+    return complaint.empty() ? complaint : complaint + did_you_mean(typed, values);
+  });
+  option_->check(check);
   return *this;
 }
 

@@ -162,6 +162,7 @@ Result<std::string> xray_settings(const RecorderOptions& options, const fs::path
        {"--fdr-version", "version", options.version == 0 ? "" : std::to_string(options.version)},
        {"--signal", "signal", options.signal},
        {"--no-fork", "fork", options.no_fork ? "off" : ""},
+       {"--auto", "auto", options.drop_frequent ? "on" : ""},
        {"--control", "control", options.control ? "on" : ""},
        {"telltale run", "crash", "on"}});
 }
@@ -183,14 +184,16 @@ bool is_stacktrack_setting(std::string_view setting) {
 bool asks_for_xray(const RecorderOptions& options) {
   return options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
          options.depth != 0 || !options.min.empty() || options.threads != 0 ||
-         options.version != 0 || !options.signal.empty() || options.control;
+         options.version != 0 || !options.signal.empty() || options.drop_frequent ||
+         options.control;
 }
 
 Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs::path& folder) {
   if (asks_for_xray(options)) {
     return usage_error(
         "StackTrack checkpoints are chosen in the program: --mode snapshot, --function, "
-        "--without, --depth, --min, --threads, --fdr-version, --signal and --control are for "
+        "--without, --depth, --min, --auto, --threads, --fdr-version, --signal and --control are "
+        "for "
         "--xray");
   }
   const bool ring = options.mode == "ring";

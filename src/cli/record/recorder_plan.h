@@ -28,6 +28,7 @@ struct RecorderOptions {
   int version = 0;
   std::string signal;
   bool no_fork = false;
+  bool drop_frequent = false;         // functions that are called often and shortly
   bool control = false;               // `telltale control` may change the recording
   std::vector<std::string> settings;  // KEY=VALUE of the recorder's own option list
   std::vector<std::string> command;

@@ -78,6 +78,8 @@ bool is_clock(std::string_view text) {
   return text == "auto" || text == "tsc" || text == "monotonic" || text == "sparse";
 }
 
+bool is_switch(std::string_view text) { return text == "on" || text == "off"; }
+
 bool is_thread_share(std::string_view text) {
   return text.starts_with("1/") && is_number(text.substr(2), 1, 1'000'000);
 }
@@ -88,11 +90,18 @@ bool is_signal(std::string_view text) {
   return std::ranges::find(kNames, text) != kNames.end() || is_number(text, 1, 64);
 }
 
+bool is_auto(std::string_view text) {
+  if (is_switch(text)) return true;
+  const std::optional<uint64_t> calls = take_number(text);
+  if (!calls || *calls == 0 || !text.starts_with('/')) return false;
+  std::string_view time = text.substr(1);
+  const bool has_time = is_time(time);
+  return has_time && take_number(time).value_or(0) != 0;
+}
+
 bool is_path(std::string_view text) { return !text.empty() && text.size() <= kLongestPath; }
 bool is_list(std::string_view text) { return !text.empty() && text.size() <= kLongestList; }
 bool is_depth(std::string_view text) { return is_number(text, 1, UINT32_MAX); }
-
-bool is_switch(std::string_view text) { return text == "on" || text == "off"; }
 
 struct Setting {
   std::string_view key;
@@ -113,6 +122,7 @@ constexpr auto kXray = std::to_array<Setting>({
     {"clock", is_clock, "auto, tsc, monotonic, sparse or sparse:N, N from 2 to 255"},
     {"functions", is_list, "a list of patterns of at most 4095 bytes"},
     {"depth", is_depth, "a number from 1"},
+    {"auto", is_auto, "on, off, or calls a second and their average time, such as 100000/200ns"},
     {"min", is_time, "a whole number with a unit, such as 500ns, 5us or 1ms, and at most an hour"},
     {"threads", is_thread_share, "1/N, N from 1 to 1000000"},
     {"signal", is_signal, "USR1, USR2, HUP, QUIT, WINCH or a number from 1 to 64"},

@@ -11,6 +11,8 @@
 #include "cli/options/open_one.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
+#include "output/output_file.h"
+#include "report/calls/sequence_page.h"
 #include "report/calls/sequence_report.h"
 
 namespace telltale::cli {
@@ -75,6 +77,15 @@ Result<OneThread> read_thread(const ReadingOptions& reading, size_t side,
   return one;
 }
 
+Result<void> write_page_file(const SequenceReport& report, const ProblemLog& problems,
+                             const std::string& path) {
+  Result<OutputFile> out = OutputFile::open(path);
+  if (!out) return std::unexpected(out.error());
+  if (const Result<void> written = write_sequence_page(report, problems, *out); !written)
+    return written;
+  return out->finish();
+}
+
 }  // namespace
 
 int diff_order(const ReadingOptions& reading, const DiffOrderOptions& options) {
@@ -89,6 +100,11 @@ int diff_order(const ReadingOptions& reading, const DiffOrderOptions& options) {
     return SequenceSide{reading.files[index], one.thread, one.sequence};
   };
   const SequenceReport report{side(*a, 0), side(*b, 1), numbers, alignment};
+  if (!options.page.empty()) {
+    if (const Result<void> done = write_page_file(report, problems, options.page); !done)
+      return report_error(done.error());
+    return report_problems(reading, problems);
+  }
   print(reading.json  ? sequence_document(report, problems)
         : reading.csv ? sequence_csv(report)
                       : sequence_text(report, options.rows));

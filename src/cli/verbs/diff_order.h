@@ -11,7 +11,8 @@ namespace telltale::cli {
 struct DiffOrderOptions {
   std::vector<std::string> programs_before;
   std::vector<std::string> programs_after;
-  size_t rows = 0;  // lines of text; 0: all
+  size_t rows = 0;   // lines of text; 0: all
+  std::string page;  // file to write as a page, or -; empty: none
 };
 
 // `diff --order`: aligns the calls of one thread of each of the two files of `reading`. --thread

@@ -40,6 +40,8 @@ struct DiffOptions {
   std::string table = "paths";  // printed by --csv
   size_t rows = 20;
   bool order = false;
+  bool html = false;
+  std::string output = "-";
 };
 
 uint64_t value_of(const Measures& measures, GatedMeasure measure) {
@@ -194,7 +196,8 @@ int run(DiffOptions& options) {
       return report_error(
           usage_error("--order has no gate; --gate compares calls and times").error());
     return diff_order(options.reading,
-                      {options.programs_before, options.programs_after, options.rows});
+                      {options.programs_before, options.programs_after, options.rows,
+                       options.html ? options.output : std::string()});
   }
   const Result<uint64_t> floor_ns = gate_floor_ns(options.gate);
   if (!floor_ns) return report_error(floor_ns.error());
@@ -251,6 +254,15 @@ void add_diff_verb(Command app, int& status) {
   verb.add_flag("--order", options->order,
                 "align the calls of two threads in their order: what was inserted, deleted, moved. "
                 "--thread names one of each; default: the longest");
+  verb.add_flag("--html", options->html,
+                "with --order: write a page, both threads beside each other")
+      .needs("--order")
+      .excludes("--json")
+      .excludes("--csv");
+  verb.add_option("-o,--output", options->output, "file of the page; - is standard output")
+      .type_name("FILE")
+      .needs("--html")
+      .show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

@@ -198,6 +198,9 @@ void add_choice_options(Command verb, RecorderOptions& options) {
       .type_name("N");
   verb.add_option("--min", options.min, "skip calls shorter than this, such as 5us")
       .type_name("TIME");
+  verb.add_flag("--auto", options.drop_frequent,
+                "drop functions that are called more than 100,000 times a second at under 200 ns "
+                "each, from then on (--set auto=N/TIME for other limits)");
   verb.add_option("--threads", options.threads, "record only every Nth thread")
       .in_range(uint64_t{1}, uint64_t{1'000'000})
       .type_name("N");

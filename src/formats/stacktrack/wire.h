@@ -37,6 +37,11 @@ constexpr uint32_t kClassicVersion = 0x100;
 constexpr uint32_t kWideVersion = 0x200;
 constexpr size_t kInfoBytes = 16;  // text in an INFO record, in both layouts
 
+// Telltale's recorder: a thread's name is the property kThreadProperty + "TID=NAME" of the file
+// kThreadFile.
+constexpr char kThreadFile[] = "telltale.threads";
+constexpr char kThreadProperty[] = "telltale.thread.";
+
 // Scope styles: 3 and 6 are those of the specification's example.
 enum class Style : uint16_t { function = 3, block = 4, step = 5, value = 6 };
 

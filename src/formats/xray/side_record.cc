@@ -13,7 +13,7 @@ constexpr uint16_t kVersion = 1;
 constexpr uint16_t kHeaderBytes = 256;
 constexpr uint32_t kRecordHeadBytes = 8;
 
-enum class RecordKind : uint32_t { object = 1, unload = 2, assigned = 3, thread = 4 };
+enum class RecordKind : uint32_t { object = 1, unload = 2, assigned = 3, thread = 4, dropped = 5 };
 
 std::string text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -145,6 +145,9 @@ class SideReader {
       case RecordKind::thread:
         read_thread(body);
         break;
+      case RecordKind::dropped:
+        read_dropped(body);
+        break;
       case RecordKind::unload:  // ids keep their meaning
       default:
         break;
@@ -212,6 +215,16 @@ class SideReader {
     in.read<uint64_t>("time");
     std::string name = text_of(in.take(name_bytes, "name"));
     if (!in.error()) record_.threads.emplace_back(tid, std::move(name));
+  }
+
+  void read_dropped(Cursor& in) {
+    SideDropped dropped;
+    dropped.id = in.read<uint32_t>("id");
+    in.read<uint32_t>("zero");
+    dropped.time = in.read<uint64_t>("time");
+    dropped.calls_a_second = in.read<uint64_t>("calls_a_second");
+    dropped.call_ps = in.read<uint64_t>("call_ps");
+    if (!in.error()) record_.dropped.push_back(dropped);
   }
 
   Bytes file_;

@@ -9,14 +9,12 @@
 #include "base/problem.h"
 #include "base/range_map.h"
 #include "bytes/cursor.h"
+#include "formats/xray/wire.h"
 
 namespace telltale::xray {
 
 // The side record of telltale's recorder (docs/formats/xray-recorder.md, "The side record"). Times
 // are on the trace's clock. Text is never trusted.
-
-// The first id of functions without an object's map.
-constexpr uint32_t kFirstAssignedId = uint32_t{1} << 27;
 
 // Where the fields about the end begin that `telltale run` writes: SideRecord::end to system_ns.
 constexpr uint64_t kSideEndOffset = 168;
@@ -45,6 +43,14 @@ struct SideFunction {
   size_t object = 0;     // index into SideRecord::objects, or kNoObject
 };
 constexpr size_t kNoObject = static_cast<size_t>(-1);
+
+// A function that the recorder dropped (option `auto`): its later calls are not in the trace.
+struct SideDropped {
+  uint32_t id = 0;
+  uint64_t time = 0;
+  uint64_t calls_a_second = 0;  // when it was dropped
+  uint64_t call_ps = 0;         // picoseconds that its calls took on average
+};
 
 enum class FrequencySource : uint8_t { unknown = 0, exact = 1, stated = 2, measured = 3 };
 
@@ -92,6 +98,7 @@ struct SideRecord {
   uint32_t part = 0;                    // of the process's recordings, from 1; 0: unknown
   std::vector<SideObject> objects;      // in file order
   std::vector<SideFunction> functions;  // by id
+  std::vector<SideDropped> dropped;     // in file order
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name; the last record counts
 
   RangeMap object_by_id;  // function ids to indexes in objects

@@ -41,6 +41,8 @@ constexpr uint8_t kLastMetadataKind = 9;
 
 // Function ids fill 28 bits in a function record.
 constexpr uint32_t kMaxFdrFunctionId = 0x0FFF'FFFF;
+// telltale's recorder: the first id of functions without an object's map.
+constexpr uint32_t kFirstAssignedId = uint32_t{1} << 27;
 
 // Differences between versions of the FDR format; no other code compares version numbers.
 struct FdrLayout {

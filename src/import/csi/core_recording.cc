@@ -200,6 +200,20 @@ Result<CoreStacks> CoreRecording::open_stacks(PathGraphs& graphs, ProblemLog& pr
   return CoreStacks::open(core_, file_.name(), options, problems);
 }
 
+namespace {
+
+// At the end of the process, functions of our crash handler (runtime/paths) are called by exit():
+// they are no part of the program.
+void drop_own_frames(ThreadStack& stack) {
+  static constexpr std::string_view kOwn = "_ZN8telltale5paths";
+  const auto first = std::ranges::find_if_not(stack.frames, [](const StackFrame& frame) {
+    return frame.symbol.starts_with(kOwn) || frame.linkage_name.starts_with(kOwn);
+  });
+  stack.frames.erase(stack.frames.begin(), first);
+}
+
+}  // namespace
+
 std::vector<ThreadPaths> CoreRecording::decode(
     const CoreStacks& stacks, const PathGraphs& graphs,
     const std::map<std::string, ModulePaths>& modules) const {
@@ -207,6 +221,7 @@ std::vector<ThreadPaths> CoreRecording::decode(
   FrameFlags flags;
   const auto find = [&](const StackFrame& frame) { return find_record(frame, modules); };
   for (ThreadStack& stack : stacks.threads(find)) {
+    drop_own_frames(stack);
     name_frames(stack, modules);
     all.push_back({.pid = core_.pid(),
                    .tid = stack.tid,

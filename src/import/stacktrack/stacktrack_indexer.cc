@@ -213,7 +213,7 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
           pid, head.number(RecordKind::file_location, Role::file_number), place, std::string(text));
       return;
     case RecordKind::file_property:
-      ++recording_.file_properties_;
+      if (!name_thread(head, text)) ++recording_.file_properties_;
       return;
     case RecordKind::source_location: {
       const uint64_t scope = head.number(RecordKind::source_location, Role::scope_index);
@@ -244,6 +244,23 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
     case RecordKind::info:
       return;
   }
+}
+
+// Of a property of the form of wire.h, "telltale.thread.TID=NAME"; false: it is another one.
+bool StacktrackRecording::Indexer::name_thread(const Record& record, std::string_view property) {
+  constexpr std::string_view kBegin = stacktrack::kThreadProperty;
+  if (!property.starts_with(kBegin)) return false;
+  const std::string_view number = property.substr(kBegin.size());
+  int64_t tid = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), tid);
+  if (error != std::errc() || end == number.data() + number.size() || *end != '=') return false;
+  const ThreadKey thread{static_cast<int64_t>(record.pid()), tid};
+  auto& [sequence, name] = thread_names_[thread];
+  // Files may be given in any order.
+  if (record.sequence() < sequence) return true;
+  sequence = record.sequence();
+  name = std::string(end + 1, number.data() + number.size());
+  return true;
 }
 
 void StacktrackRecording::Indexer::process_record(const Record& record) {
@@ -285,9 +302,7 @@ void StacktrackRecording::Indexer::finish() {
     recording_.make_shards(thread);
     const auto program = recording_.programs_.find(std::to_string(key.pid));
     recording_.streams_.push_back(
-        {key,
-         {},
-         thread.shards.size(),
+        {key, std::move(thread_names_[key].second), thread.shards.size(),
          program == recording_.programs_.end()
              ? std::string()
              : std::filesystem::path(program->second).filename().string()});

@@ -36,6 +36,7 @@ class StacktrackRecording::Indexer {
   void note_time(const stacktrack::Record& record, int64_t pid);
   void extend_run(const stacktrack::Record& record, const ThreadKey& thread);
   void whole(const stacktrack::Record& head, std::string_view text, Ending ending, bool adjoining);
+  bool name_thread(const stacktrack::Record& record, std::string_view property);
   void process_record(const stacktrack::Record& record);
   void lost(const stacktrack::Record& record);
   void problem(Problem::Kind kind, const stacktrack::Record& record, std::string message,
@@ -49,7 +50,8 @@ class StacktrackRecording::Indexer {
   bool has_holes_ = false;
   uint64_t overwritten_ = 0;  // records of chunks that were being reused
   std::map<ThreadKey, Thread> threads_;
-  Thread* thread_ = nullptr;  // the latest
+  std::map<ThreadKey, std::pair<uint64_t, std::string>> thread_names_;  // with sequence numbers
+  Thread* thread_ = nullptr;                                            // the latest
   ThreadKey thread_key_;
   ProcessTime* process_ = nullptr;  // the latest
   int64_t process_pid_ = 0;

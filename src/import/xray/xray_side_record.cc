@@ -22,6 +22,7 @@
 #include "formats/xray/side_record.h"
 #include "import/merged_names.h"
 #include "import/recorded_names.h"
+#include "model/short_name.h"
 #include "output/table/show_units.h"
 
 namespace telltale {
@@ -133,6 +134,44 @@ std::string program_name(const xray::SideRecord& record) {
 std::string signal_words(uint32_t number) {
   const char* const name = ::sigabbrev_np(static_cast<int>(number));
   return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
+}
+
+// "validate(int) from 13.4 ms on", by the names of a recording; at most kShownDropped of them.
+std::string dropped_words(const RecordedNames& names, bool with_rates) {
+  constexpr size_t kShownDropped = 10;
+  const xray::SideRecord& record = names.record();
+  const auto frequency = static_cast<double>(record.cycle_frequency);
+  std::string words;
+  for (const xray::SideDropped& dropped : record.dropped | std::views::take(kShownDropped)) {
+    words += words.empty() ? "" : ", ";
+    words += short_name(names.describe(FunctionId{dropped.id}).name);
+    // In a forked child, or a later part, the time is before its start.
+    const double since =
+        dropped.time > record.start ? static_cast<double>(dropped.time - record.start) : 0;
+    if (frequency > 0) words += fmt::format(" from {} on", show_duration(since * 1e9 / frequency));
+    if (with_rates) {
+      words += fmt::format(" ({} calls a second of {} each)", dropped.calls_a_second,
+                           show_duration(static_cast<double>(dropped.call_ps) / 1000));
+    }
+  }
+  if (record.dropped.size() > kShownDropped)
+    words += fmt::format(" and {} more", record.dropped.size() - kShownDropped);
+  return words;
+}
+
+// Functions that the option `auto` dropped, in `info` and in the messages of all verbs.
+void tell_dropped(const RecordedNames& names, const std::string& path,
+                  XrayRecording::FileContext& context, ProblemLog& problems) {
+  const size_t count = names.record().dropped.size();
+  if (count == 0) return;
+  context.properties.emplace_back(
+      "dropped",
+      fmt::format("{} by --auto: {}", counted(count, "function"), dropped_words(names, true)));
+  problems.add({Problem::Kind::by_design, 0, path, "SideRecord",
+                fmt::format("--auto dropped {}: {}; later calls are missing, and their time is "
+                            "their callers'",
+                            counted(count, "function"), dropped_words(names, false)),
+                0});
 }
 
 // A process that exits has survived its faults, if there were any.
@@ -307,6 +346,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     auto opened = RecordedNames::open(std::move(found->record), programs, problems);
     if (!opened) return std::unexpected(opened.error());
     own = *std::move(opened);
+    tell_dropped(*own, found->path, context, problems);
   }
   if (!any) return sides;
   if (inputs.size() == 1 && !numbers_twice(names.front()->record())) {

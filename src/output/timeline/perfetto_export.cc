@@ -50,6 +50,36 @@ ProtoMessage instant_event(std::string_view category, std::string_view name) {
   return message;
 }
 
+// The thread as the kernel's scheduler would name it.
+struct Task {
+  std::string name;
+  int64_t tid;
+};
+
+Task task_of(const EventStream& stream, size_t index) {
+  const int64_t tid = shown_tid(stream, index);
+  return {stream.thread_name.empty() ? "thread " + std::to_string(stream.thread.tid)
+                                     : stream.thread_name,
+          tid};
+}
+
+// That a task begins to run, or, with a state of ftrace, ceases to.
+ProtoMessage switch_event(uint64_t ns, const Task& task, int64_t state) {
+  const Task idle = {"swapper", 0};
+  const Task& from = state == 0 ? idle : task;
+  const Task& to = state == 0 ? task : idle;
+  ProtoMessage message;
+  message.text(ftrace::kPrevComm, from.name)
+      .int64(ftrace::kPrevPid, from.tid)
+      .int64(ftrace::kPrevState, state)
+      .text(ftrace::kNextComm, to.name)
+      .int64(ftrace::kNextPid, to.tid);
+  return ProtoMessage()
+      .varint(ftrace::kTimestamp, ns)
+      .int64(ftrace::kPid, from.tid)
+      .message(ftrace::kSchedSwitch, message);
+}
+
 }  // namespace
 
 PerfettoSink::PerfettoSink(const ExportContext& context, const NsConverter& to_ns,
@@ -62,7 +92,8 @@ PerfettoSink::PerfettoSink(const ExportContext& context, const NsConverter& to_n
       piece_bytes_(options.compress ? kPieceBytes : std::numeric_limits<size_t>::max()),
       buffer_(std::move(buffer)),
       begins_(&begins),
-      shard_number_((uint64_t{sequence_} << 32) | shard.shard) {
+      shard_number_((uint64_t{sequence_} << 32) | shard.shard),
+      waits_are_states_(shard.stream < ftrace::kMostCpus) {
   if (options.compress) {
     compressor_ = {libdeflate_alloc_compressor(kCompressionLevel), libdeflate_free_compressor};
     if (!compressor_) throw std::bad_alloc();
@@ -278,16 +309,55 @@ void PerfettoExport::define(Sink& sink, std::string& out) {
   stream_ns_ = sink.last_ns_;
 }
 
+// Each thread has a processor of its own, because a recording has only the longer waits: on the
+// real ones two threads would seem to run at a time.
+void PerfettoExport::put_waits(const Sink& sink, std::string& out) {
+  if (sink.waits_.empty()) return;
+  const Task task = task_of(context_.streams[stream_], stream_);
+  ProtoMessage bundle;
+  bundle.varint(ftrace::kCpu, stream_);
+  if (!std::exchange(stream_waits_, true))
+    bundle.message(ftrace::kEvent,
+                   switch_event(std::min(stream_begin_ns_, sink.waits_.front().first), task, 0));
+  for (const auto& [begin, end] : sink.waits_) {
+    bundle.message(ftrace::kEvent, switch_event(begin, task, ftrace::kSleeping));
+    bundle.message(ftrace::kEvent, switch_event(end, task, 0));
+  }
+  out += ProtoMessage()
+             .message(trace::kPacket, ProtoMessage().message(packet::kFtraceEvents, bundle))
+             .encoded();
+}
+
+// After its last event a thread has no state.
+Result<void> PerfettoExport::end_stream() {
+  if (!stream_waits_) return {};
+  stream_waits_ = false;
+  ProtoMessage bundle;
+  bundle.varint(ftrace::kCpu, stream_)
+      .message(ftrace::kEvent, switch_event(stream_ns_, task_of(context_.streams[stream_], stream_),
+                                            ftrace::kDead));
+  return out_.write(
+      ProtoMessage()
+          .message(trace::kPacket, ProtoMessage().message(packet::kFtraceEvents, bundle))
+          .encoded());
+}
+
 Result<void> PerfettoExport::finish(const ShardContext& shard, Sink& sink) {
   std::string front;
   if (!any_stream_ || shard.stream != stream_) {
+    if (const Result<void> ended = end_stream(); !ended) return ended;
     any_stream_ = true;
     stream_ = shard.stream;
     stream_ns_ = 0;
+    stream_begin_ns_ = std::numeric_limits<uint64_t>::max();
     defined_.clear();
     begin_stream(shard.stream, front);
   }
-  if (sink.begun_) define(sink, front);
+  if (sink.begun_) {
+    stream_begin_ns_ = std::min(stream_begin_ns_, sink.first_ns_);
+    define(sink, front);
+  }
+  put_waits(sink, front);
   sink.finish_pieces();
   if (const Result<void> written = out_.write(front); !written) return written;
   const Result<void> written = out_.write(sink.buffer_.view());

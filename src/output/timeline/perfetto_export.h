@@ -7,11 +7,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/call_sink.h"
 #include "model/function_map.h"
 #include "model/ns_converter.h"
+#include "model/waiting.h"
 #include "output/append_buffer.h"
 #include "output/export.h"
 #include "output/output_file.h"
@@ -49,6 +51,10 @@ class PerfettoSink : public IgnoreCalls {
                AppendBuffer buffer, Begins& begins, const PerfettoOptions& options);
 
   void open(Ticks time, FunctionId function) {
+    if (function == kWaiting && waits_are_states_) [[unlikely]] {
+      waiting_since_ = time;
+      return;
+    }
     if (buffer_.size() >= piece_bytes_) [[unlikely]]
       compress_piece();
     const Begin& begin = begin_of(function);
@@ -62,7 +68,11 @@ class PerfettoSink : public IgnoreCalls {
       annotate_estimate();
   }
   void argument(uint64_t value);  // appends to the BEGIN just written
-  void close(Ticks time, FunctionId, CloseKind how) {
+  void close(Ticks time, FunctionId function, CloseKind how) {
+    if (function == kWaiting && waits_are_states_) [[unlikely]] {
+      waits_.emplace_back(ns_of(waiting_since_), ns_of(time));
+      return;
+    }
     if (buffer_.size() >= piece_bytes_) [[unlikely]]
       compress_piece();
     if (estimated_ || how == CloseKind::unwound || how == CloseKind::unfinished) [[unlikely]] {
@@ -106,8 +116,9 @@ class PerfettoSink : public IgnoreCalls {
     place[1] = static_cast<char>(end - place - 2);
     buffer_.commit(end);
   }
+  uint64_t ns_of(Ticks time) const { return to_ns_(time - first_time_); }
   uint64_t step_clock(Ticks time) {
-    const uint64_t ns = to_ns_(time - first_time_);
+    const uint64_t ns = ns_of(time);
     if (!begun_) [[unlikely]] {
       begun_ = true;
       first_ns_ = last_ns_ = ns;
@@ -145,6 +156,9 @@ class PerfettoSink : public IgnoreCalls {
       0;  // position of the event's length in a BEGIN with arguments; 0: none yet
   uint32_t argument_count_ = 0;
   std::vector<FunctionId> used_;
+  bool waits_are_states_;  // otherwise calls
+  Ticks waiting_since_ = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> waits_;  // begin and end, in nanoseconds
 };
 static_assert(CallSink<PerfettoSink>);
 
@@ -161,11 +175,14 @@ class PerfettoExport {
     return {context_, to_ns_, shard, pool_.take(), begins_.of(shard.worker), options_};
   }
   Result<void> finish(const ShardContext& shard, Sink& sink);
-  Result<void> end() { return {}; }
+  Result<void> end() { return end_stream(); }
 
  private:
   void begin_stream(size_t stream, std::string& out);
   void define(Sink& sink, std::string& out);
+  // The states of the stream's thread: running, or waiting.
+  void put_waits(const Sink& sink, std::string& out);
+  Result<void> end_stream();
 
   ExportContext context_;
   NsConverter to_ns_;
@@ -175,7 +192,9 @@ class PerfettoExport {
   WorkerLocal<Sink::Begins> begins_;
   bool any_stream_ = false;
   size_t stream_ = 0;
-  uint64_t stream_ns_ = 0;        // current time of the stream's clock
+  uint64_t stream_ns_ = 0;  // current time of the stream's clock
+  uint64_t stream_begin_ns_ = 0;
+  bool stream_waits_ = false;     // so far
   FunctionMap<uint8_t> defined_;  // in the stream
   std::set<int64_t> described_processes_;
 };

@@ -14,9 +14,10 @@ namespace trace {
 constexpr uint32_t kPacket = 1;
 }
 namespace packet {
-constexpr uint32_t kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10, kTrackEvent = 11,
-                   kInternedData = 12, kSequenceFlags = 13, kCompressedPackets = 50, kDefaults = 59,
-                   kTrackDescriptor = 60, kFirstOnSequence = 87, kHeapGraph = 56;
+constexpr uint32_t kFtraceEvents = 1, kClockSnapshot = 6, kTimestamp = 8, kSequenceId = 10,
+                   kTrackEvent = 11, kInternedData = 12, kSequenceFlags = 13,
+                   kCompressedPackets = 50, kDefaults = 59, kTrackDescriptor = 60,
+                   kFirstOnSequence = 87, kHeapGraph = 56;
 constexpr uint64_t kStateCleared = 1, kNeedsState = 2;
 }  // namespace packet
 namespace event {
@@ -25,6 +26,14 @@ constexpr uint32_t kDebugAnnotations = 4, kType = 9, kNameIid = 10, kCategories 
 constexpr uint32_t kTrackUuid = 11, kCounterValue = 30, kDoubleCounterValue = 44;
 constexpr uint64_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4;
 }  // namespace event
+namespace ftrace {
+constexpr uint32_t kCpu = 1, kEvent = 2;                        // FtraceEventBundle
+constexpr uint32_t kTimestamp = 1, kPid = 2, kSchedSwitch = 4;  // FtraceEvent
+constexpr uint32_t kPrevComm = 1, kPrevPid = 2, kPrevState = 4, kNextComm = 5,
+                   kNextPid = 6;              // SchedSwitchFtraceEvent
+constexpr int64_t kSleeping = 1, kDead = 16;  // of prev_state
+constexpr size_t kMostCpus = 128;             // of a trace that Perfetto reads
+}  // namespace ftrace
 namespace annotation {
 constexpr uint32_t kUint = 3, kString = 6, kName = 10;
 }

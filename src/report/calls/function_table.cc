@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/closest_word.h"
 #include "base/joined.h"
 #include "report/calls/call_fields.h"
 #include "report/schemas/schemas.h"
@@ -85,8 +86,10 @@ Result<std::vector<std::string_view>> parse_function_columns(std::string_view te
     text.remove_prefix(std::min(text.size(), name.size() + 1));
     const Field* const column = find_column(name);
     if (column == nullptr) {
-      return usage_error(fmt::format("--fields has no column {}; the columns are {}", name,
-                                     joined(function_columns(), ", ")));
+      std::vector<std::string> known;
+      for (const std::string_view key : function_columns()) known.emplace_back(key);
+      return usage_error(fmt::format("--fields has no column {}{}; the columns are {}", name,
+                                     did_you_mean(name, known), joined(known, ", ")));
     }
     if (std::ranges::find(keys, column->key) == keys.end()) keys.push_back(column->key);
   }

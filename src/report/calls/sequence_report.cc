@@ -51,11 +51,6 @@ constexpr std::array<std::string_view, 6> kKindNames = {"same",  "changed", "rem
                                                         "added", "moved",   "arrived"};
 std::string_view edit_name(EditKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
-const CallSequence::Call& first_call(const SequenceReport& report, const SequenceEdit& edit) {
-  const bool of_b = edit.kind == EditKind::added || edit.kind == EditKind::arrived;
-  return of_b ? report.b.sequence.calls[edit.b] : report.a.sequence.calls[edit.a];
-}
-
 TableCell number_cell(const CallSequence& sequence, size_t index) {
   return index == SequenceEdit::kNowhere ? TableCell() : TableCell(sequence.calls[index].number);
 }
@@ -96,20 +91,13 @@ class EditLines {
     }
     if (found.only_a + found.only_b + found.moved == 0) return std::move(out_);
     out_ += fmt::format("\n  {:>10}  {:>10}  CALL\n", "CALL IN A", "CALL IN B");
-    const std::vector<SequenceEdit>& edits = found.edits;
-    size_t lines = 0;
-    for (size_t i = 0; i < edits.size();) {
-      SequenceEdit edit = edits[i++];
-      while (i < edits.size() && repeats(report_, edits[i - 1], edits[i])) {
-        ++edit.count;
-        edit.calls += edits[i++].calls;
-      }
-      if (limit_ != 0 && ++lines > limit_) {
-        out_ +=
-            fmt::format("{} more; --limit 0 shows all\n", counted(edits.size() - i + 1, "place"));
+    const std::vector<SequenceEdit> edits = merged_edits(report_);
+    for (size_t i = 0; i < edits.size(); ++i) {
+      if (limit_ != 0 && i == limit_) {
+        out_ += fmt::format("{} more; --limit 0 shows all\n", counted(edits.size() - i, "place"));
         break;
       }
-      line(edit);
+      line(edits[i]);
     }
     return std::move(out_);
   }
@@ -165,6 +153,26 @@ class EditLines {
 };
 
 }  // namespace
+
+const CallSequence::Call& first_call(const SequenceReport& report, const SequenceEdit& edit) {
+  const bool of_b = edit.kind == EditKind::added || edit.kind == EditKind::arrived;
+  return of_b ? report.b.sequence.calls[edit.b] : report.a.sequence.calls[edit.a];
+}
+
+std::vector<SequenceEdit> merged_edits(const SequenceReport& report) {
+  std::vector<SequenceEdit> merged;
+  const SequenceEdit* before = nullptr;
+  for (const SequenceEdit& edit : report.alignment.edits) {
+    if (before != nullptr && repeats(report, *before, edit)) {
+      ++merged.back().count;
+      merged.back().calls += edit.calls;
+    } else {
+      merged.push_back(edit);
+    }
+    before = &edit;
+  }
+  return merged;
+}
 
 std::string sequence_text(const SequenceReport& report, size_t limit) {
   return EditLines(report, limit).text();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analysis/calls/call_sequence.h"
 #include "base/problem.h"
@@ -22,6 +23,11 @@ struct SequenceReport {
   const NameNumbers& numbers;
   const SequenceAlignment& alignment;
 };
+
+// The call that an edit is named after.
+const CallSequence::Call& first_call(const SequenceReport& report, const SequenceEdit& edit);
+// The edits; repeated insertions or deletions of calls of one function are one.
+std::vector<SequenceEdit> merged_edits(const SequenceReport& report);
 
 // For people: at most `limit` lines of differences (0: all).
 std::string sequence_text(const SequenceReport& report, size_t limit);

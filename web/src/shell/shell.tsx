@@ -1,6 +1,6 @@
 // The frame of every page: title, search, tabs, theme, keys.
 
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Payload, TabSpec} from '../payload';
 import {FactsTab} from '../tabs/plain_tabs';
 import {kTabKinds} from '../tabs/kinds';
@@ -87,7 +87,8 @@ export function Shell({payload}: {payload: Payload}) {
   };
   setShellKeys({'/': () => document.getElementById('search')!.focus(), '?': () => setHelp(!help), t: () => document.querySelector<HTMLElement>('[aria-label^="Theme"]')!.click(),
                 ...Object.fromEntries(tabs.map((tab, i) => [String(i + 1), () => show(tab.id)]))});
-  useEffect(() => setTold(''), [shown.id]);
+  // Before the tab's own effects, which say what it found.
+  useLayoutEffect(() => setTold(''), [shown.id]);
   useEffect(() => { document.title = payload.title; }, [payload]);
   const Kind = Object.hasOwn(kTabKinds, shown.kind) ? kTabKinds[shown.kind] : null;
   return <AddressContext.Provider value={address}><SearchContext.Provider value={search}>

@@ -7,6 +7,7 @@ import {CallersTab} from './callers_tab';
 import {CoverageTab} from './coverage_tab';
 import {FlameTab} from './flame_tab';
 import {FunctionsTab} from './functions_tab';
+import {OrderTab} from './order_tab';
 import {BarsTab, SourceTab, TableTab} from './plain_tabs';
 import {PredictorsTab} from './predictors_tab';
 import {StepsTab} from './steps_tab';
@@ -27,4 +28,5 @@ export const kTabKinds: Record<string, ComponentType<TabProps>> = {
   predictors: PredictorsTab,
   steps: StepsTab,
   coverage: CoverageTab,
+  order: OrderTab,
 };
