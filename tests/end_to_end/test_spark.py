@@ -45,10 +45,10 @@ def isolate(store, *words):
 
 
 class RowsCase(unittest.TestCase):
-    def check_rows(self, store, *words):
+    def check_rows(self, store, *words, least=2):
         expected, found = isolate(store, *words)
         self.assertEqual(found["runs"], {key: expected["runs"][key] for key in found["runs"]})
-        self.assertGreater(len(expected["rows"]), 1)
+        self.assertGreaterEqual(len(expected["rows"]), least)
         self.assertEqual(len(found["rows"]), len(expected["rows"]))
         for own, other in zip(found["rows"], expected["rows"]):
             for key, value in own.items():
@@ -83,7 +83,7 @@ class SparkBuildsTest(RowsCase):
             for build in builds:
                 server.request("PUT", f"/v1/sites/{build.build}", build.table().encode(), {"Telltale-Application": "stock"})
         self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
-        row = self.check_rows(folder / "store")[0]
+        row = self.check_rows(folder / "store", least=1)[0]
         self.assertEqual((row["file"], row["other_lines"], row["true_in_failing"]), ("util.h", [7], 30))
 
     def test_a_program_with_bounds_is_refused(self):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -129,7 +130,9 @@ Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& 
   Result<OutputFile> file = open_output(options.output);
   if (!file) return std::unexpected(file.error());
   if (options.html) {
-    if (auto written = write_isolation_page(answer, evidence, options.source, *file); !written)
+    const PageFolders folders{options.source,
+                              std::filesystem::path(options.output.path).parent_path().string()};
+    if (auto written = write_isolation_page(answer, evidence, folders, *file); !written)
       return written;
     return file->finish();
   }
