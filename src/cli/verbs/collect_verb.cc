@@ -54,8 +54,10 @@ void add_collect_verb(Command app, int& status) {
   verb.add_option("--max-connections", options->max_connections, "connections at a time")
       .type_name("N")
       .show_default();
-  verb.add_option("--reports-per-second", options->collector.reports_per_second,
-                  "limit for each application, with bursts of ten seconds; 0: none")
+  verb.add_option(
+          "--reports-per-second", options->collector.reports_per_second,
+          "limit for each token (without --tokens: for each application), with bursts of ten "
+          "seconds; 0: none")
       .type_name("N")
       .show_default();
   verb.add_option("--bytes-per-second", options->collector.bytes_per_second,
