@@ -11,6 +11,6 @@ int main() {
   std::string path;
   while (std::getline(std::cin, path)) {
     const auto done = telltale::collect::fold(telltale::collect::StoreFolder(path));
-    std::cout << (done ? "ok" : to_string(done.error())) << std::endl;
+    std::cout << (done ? "ok" : to_string(done.error())) << '\n' << std::flush;
   }
 }
