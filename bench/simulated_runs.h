@@ -26,8 +26,14 @@ struct Part {
 inline constexpr Part kParts[] = {
     {"scalar-pairs", 750, 3}, {"branches", 150, 2}, {"returns", 100, 3}};
 
-// Sites of the two causes; both are branches, and true in failing runs.
+// Sites of the two causes, in a program of kUnits; both are branches, and true in failing runs.
 inline constexpr uint32_t kCauses[] = {20800, 40801};
+// The same places in a program with another number of sites.
+inline uint32_t cause_of(size_t which, uint32_t sites) {
+  constexpr uint32_t kUnitSites = 1000;
+  const uint32_t unit = kCauses[which] / kUnitSites * (sites / kUnitSites) / kUnits;
+  return unit * kUnitSites + kCauses[which] % kUnitSites;
+}
 
 inline std::string unit_name(uint32_t unit) {
   char name[33];
@@ -35,9 +41,9 @@ inline std::string unit_name(uint32_t unit) {
   return name;
 }
 
-inline std::string make_sites() {
+inline std::string make_sites(uint32_t units = kUnits) {
   std::string text;
-  for (uint32_t unit = 0; unit < kUnits; ++unit) {
+  for (uint32_t unit = 0; unit < units; ++unit) {
     for (const Part& part : kParts) {
       text += "<sites unit=\"" + unit_name(unit) + "\" scheme=\"" + part.scheme + "\">\n";
       for (uint32_t site = 0; site < part.sites; ++site) {
@@ -58,11 +64,12 @@ class RunMaker {
   bool make(size_t run, std::vector<ObservedSite>& observed) {
     observed.clear();
     const bool failed = run % 75 == 0;
-    const uint32_t cause = kCauses[run % 225 == 0 ? 1 : 0];
+    const uint32_t causes[] = {cause_of(0, sites_.site_count()), cause_of(1, sites_.site_count())};
+    const uint32_t cause = causes[run % 225 == 0 ? 1 : 0];
     for (uint32_t site = 0; site < sites_.site_count(); ++site) {
       const uint64_t draw = random_();
       const unsigned counters = sites_.groups()[sites_.group_of(site)].counters;
-      if (site == kCauses[0] || site == kCauses[1]) {
+      if (site == causes[0] || site == causes[1]) {
         observed.push_back({site, failed && site == cause ? 2U : 1U});
       } else if (draw % 5 == 0) {
         const uint32_t counted = 1U << (draw >> 8) % counters | 1U << (draw >> 16) % counters;

@@ -3,9 +3,10 @@
 // their digests. The answer of both is checked: the two causes are the first and the second
 // predictor.
 //
-//     store_isolate_bench [RUNS FOLDER]
+//     store_isolate_bench [RUNS FOLDER [UNITS]]
 //
-// FOLDER: only make a store there, of so many runs, for other measurements.
+// FOLDER: only make a store there, of so many runs of a program with 1,000 sites in each unit (50
+// if not given), for other measurements.
 
 #include <algorithm>
 #include <cstdint>
@@ -58,10 +59,10 @@ collect::RunRow row_of(size_t run, bool failed, const std::vector<ObservedSite>&
   return row;
 }
 
-void make_store(const std::string& folder, size_t runs_wanted) {
+void make_store(const std::string& folder, size_t runs_wanted, uint32_t units = kUnits) {
   const collect::StoreFolder store(folder);
   require(store.create().has_value(), "a store");
-  const std::string text = make_sites();
+  const std::string text = make_sites(units);
   const std::string sites = store.sites_of("app", "b1");
   std::filesystem::create_directories(std::filesystem::path(sites).parent_path());
   write_file(sites, text);
@@ -101,10 +102,13 @@ void print(const char* what, const Measured& measured) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3) {
+  if (argc == 3 || argc == 4) {
+    constexpr uint32_t kLeastUnits = 5;  // one for each cause, and others
     const size_t runs_wanted = std::strtoull(argv[1], nullptr, 10);
+    const uint64_t units = argc == 4 ? std::strtoull(argv[3], nullptr, 10) : kUnits;
     require(runs_wanted != 0, "RUNS is a number");
-    make_store(argv[2], runs_wanted);
+    require(units >= kLeastUnits && units <= kUnits, "UNITS is a number from 5 to 50");
+    make_store(argv[2], runs_wanted, static_cast<uint32_t>(units));
     return 0;
   }
   const std::filesystem::path program =

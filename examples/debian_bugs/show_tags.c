@@ -1,4 +1,5 @@
-/* Prints every tag of the EXIF data in a file, the camera maker's too. Usage: show_tags FILE */
+/* Prints every tag of the EXIF data in a file, the camera maker's too. Usage: show_tags FILE
+   With -DEXIF_FUZZ: the function that libFuzzer calls with such data. */
 #include <libexif/exif-data.h>
 #include <libexif/exif-mnote-data.h>
 #include <stdio.h>
@@ -14,12 +15,7 @@ static void show_content(ExifContent* content, void* unused) {
   exif_content_foreach_entry(content, show_entry, unused);
 }
 
-int main(int argc, char** argv) {
-  static unsigned char bytes[65536];
-  FILE* file = argc == 2 ? fopen(argv[1], "rb") : NULL;
-  if (file == NULL) return 2;
-  const size_t size = fread(bytes, 1, sizeof(bytes), file);
-  fclose(file);
+static int show_tags(const unsigned char* bytes, size_t size) {
   ExifData* data = exif_data_new_from_data(bytes, (unsigned)size);
   if (data == NULL) return 2;
   exif_data_foreach_content(data, show_content, NULL);
@@ -32,3 +28,21 @@ int main(int argc, char** argv) {
   exif_data_unref(data);
   return 0;
 }
+
+#ifdef EXIF_FUZZ
+int LLVMFuzzerTestOneInput(const unsigned char* bytes, size_t size);
+
+int LLVMFuzzerTestOneInput(const unsigned char* bytes, size_t size) {
+  show_tags(bytes, size);
+  return 0;
+}
+#else
+int main(int argc, char** argv) {
+  static unsigned char bytes[65536];
+  FILE* file = argc == 2 ? fopen(argv[1], "rb") : NULL;
+  if (file == NULL) return 2;
+  const size_t size = fread(bytes, 1, sizeof(bytes), file);
+  fclose(file);
+  return show_tags(bytes, size);
+}
+#endif

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Three programs of Debian, each with a bug that it once had, and one folder of a fuzzer: are the causes found?
+"""Three programs of Debian, each with a bug that it once had, and two folders of a fuzzer: are the causes found?
 
 bc       more_arrays() cleared as many new elements as there are variables (bc 1.06): memory is corrupted, sometimes a crash.
 ed       a regular expression that does not compile was freed, though nobody had allocated it (ed 1.14, CVE-2017-5357).
 libexif  a tag of a Canon camera whose data lies past the end was kept without data (libexif 0.6.9): a crash when it is shown.
-sheet    the spreadsheet of examples/sheet, with the inputs that libFuzzer finds in two minutes.
+libexif-fuzz  the same bug of libexif, with the inputs that libFuzzer finds in two minutes.
+sheet         the spreadsheet of examples/sheet, likewise.
 
 Fetches the sources with apt-get, puts the bug back, builds with telltale-cc, runs 3,000 random inputs completely observed and
 as many sampled at 1/100, and prints the rank of the first predictor in the function that has the bug. Exits with 1 if it is
-not among the first three when everything is observed.
+not among the first three when everything is observed, or in a fuzzer's crashes not among the first 50.
 
-Usage: study.py [--runs N] [--out DIR] [NAME...]
+Usage: study.py [--runs N] [--fuzz-seconds S] [--out DIR] [NAME...]
 """
 import argparse
 import json
 import os
 import pathlib
 import random
+import resource
 import shutil
 import struct
 import subprocess
@@ -210,51 +212,93 @@ def study(name, runs, out):
     return ranks[0] is not None and ranks[0] <= 3
 
 
-def study_fuzz(out):
-    """libFuzzer's folder of the spreadsheet: a run for each input and for changed copies of those that crash."""
+def build_fuzzer(files, out, cwd, *words):
     clang = next((tool for release in ("22", "19") if (tool := shutil.which(f"clang-{release}"))), None)
     if clang is None:
-        sys.exit("sheet: needs clang")
+        sys.exit("needs clang")
+    run(clang, "-g", "-O1", "-w", "-fsanitize=fuzzer,address", *words, *files, "-o", out, "-lm", cwd=cwd)
+
+
+def fuzz_libexif(out):
+    """The fuzzer, the program, what the fuzzer starts from, words that inputs have, and where the bug is."""
+    program = build_libexif(out)[0]
+    build_fuzzer([path.relative_to(program.parent) for path in sorted(program.parent.glob("libexif/**/*.c"))] + [HERE / "show_tags.c"], out / "exif-fuzzer",
+                 program.parent, "-I.", '-DGETTEXT_PACKAGE="libexif"', '-DLOCALEDIR="."', "-DEXIF_FUZZ")
+    # Files of the camera in which all data are where the tags say.
+    seeds = [data for number in range(1, 400) if b"Canon" in (data := exif_data(random.Random(number)))
+             and subprocess.run([program, "/dev/stdin"], input=data, capture_output=True).returncode == 0][:20]
+    return out / "exif-fuzzer", program, seeds, ["Exif\\x00\\x00", "Canon\\x00"], "exif_mnote_data_canon_load"
+
+
+def fuzz_sheet(out):
     files = sorted((HERE.parent / "sheet").glob("*.c"))
-    run(clang, "-g", "-O1", "-w", "-fsanitize=fuzzer,address", "-DSHEET_FUZZ", *files, "-o", out / "fuzzer", "-lm")
-    corpus, crashes = out / "corpus", out / "crashes"
-    for folder in (corpus, crashes, out / "sheet-fuzz"):
-        shutil.rmtree(folder, ignore_errors=True)
+    build_fuzzer(files, out / "sheet-fuzzer", out, "-DSHEET_FUZZ")
+    run(CC, *FLAGS, *files, "-o", out / "sheet", "-lm")
+    seeds = ("A1 = 1\nB2 = =SUM(A1:A9)*2\nshow\n", "name v A1:A9\nB1 = =SUM(v)\nexplain B1\n", "name v B1\nunname v\nnames\n",
+             "A1 = 5\ncopy A1:A2 Y3\nundo\nfill A1:C3\nsort A1:B9 A down\n")
+    words = "copy fill sort format name clear csv explain undo names unname replace show SUM( IF( A1 Z9 A1:A9".split()
+    return out / "sheet-fuzzer", out / "sheet", [seed.encode() for seed in seeds], words, "explain_node"
+
+
+FUZZED = {"libexif-fuzz": fuzz_libexif, "sheet": fuzz_sheet}
+
+
+def rank_in_cluster(study, cluster, function):
+    """The first predicate in `function` when a cluster's predicates are ranked as AURORA ranks, and how many there are."""
+    rows = json.loads(run(TELLTALE, "isolate", study, "--cluster", cluster, "--score", "balanced-accuracy", "--filter", "none", "--all", "--json"))["rows"]
+    for row in rows:
+        if row["function"] == function:
+            return row["rank"], f"{row['file']}:{row['line']} {row['predicate']}", len(rows)
+    return None, "not found", len(rows)
+
+
+def study_fuzz(name, seconds, out):
+    """A folder of libFuzzer: a run for each input and for changed copies of those that crash."""
+    fuzzer, program, seeds, words, function = FUZZED[name](out)
+    corpus, crashes, folder = (out / f"{name}-{part}" for part in ("corpus", "crashes", "study"))
+    for path in (corpus, crashes, folder):
+        shutil.rmtree(path, ignore_errors=True)
     corpus.mkdir()
     crashes.mkdir()
-    for number, script in enumerate(("A1 = 1\nB2 = =SUM(A1:A9)*2\nshow\n", "name v A1:A9\nB1 = =SUM(v)\nexplain B1\n",
-                                     "name v B1\nunname v\nnames\n", "A1 = 5\ncopy A1:A2 Y3\nundo\nfill A1:C3\nsort A1:B9 A down\n")):
-        (corpus / f"seed{number}").write_text(script)
-    words = "copy fill sort format name clear csv explain undo names unname replace show SUM( IF( A1 Z9 A1:A9".split()
+    for number, seed in enumerate(seeds):
+        (corpus / f"seed{number}").write_bytes(seed)
     (out / "words").write_text("".join(f'"{word}"\n' for word in words))
-    subprocess.run([out / "fuzzer", corpus, f"-artifact_prefix={crashes}/", f"-fork={os.cpu_count()}", "-ignore_crashes=1",
-                    f"-dict={out / 'words'}", "-max_len=200", "-max_total_time=120"], capture_output=True)
-    run(CC, *FLAGS, *files, "-o", out / "sheet", "-lm")
+    subprocess.run([fuzzer, corpus, f"-artifact_prefix={crashes}/", f"-fork={os.cpu_count()}", "-ignore_crashes=1", f"-dict={out / 'words'}",
+                    f"-max_len={max(200, *map(len, seeds))}", f"-max_total_time={seconds}"], capture_output=True)
     if not any(crashes.iterdir()):
-        print("sheet    libFuzzer found no crash in two minutes")
+        print(f"{name:<12} libFuzzer found no crash in {seconds} s")
         return False
-    print(run(TELLTALE, "study", "fuzz", corpus, "--inputs", crashes, "-o", out / "sheet-fuzz", "--mutations", 500, "--limit", 3,
-              "--seed", 1, "-q", "--", out / "sheet", "@@"))
-    return True
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(run(TELLTALE, "study", "fuzz", corpus, "--inputs", crashes, "-o", folder, "--mutations", 500, "--minimize", "--limit", 3, "--seed", 1, "-q",
+              "--", program, "@@"), end="")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    answer = json.loads(run(TELLTALE, "isolate", folder, "--json"))
+    runs = answer["runs"]["failing"] + answer["runs"]["successful"]
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    found, text, predicates = rank_in_cluster(folder, answer["clusters"][0]["cluster"], function)
+    print(f"{name:<12} {answer['runs']['failing']} of {runs} runs failed   rank {found or '-'} of {predicates} predicates   {text}\n"
+          f"{'':<12} {cpu * 1000 / runs:.1f} s of processor time for 1,000 inputs, --minimize included", flush=True)
+    return found is not None and found <= 50  # AURORA's paper reads the first 50
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="bc, ed, libexif or sheet; default: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join([*PROGRAMS, *FUZZED])}; default: all")
     parser.add_argument("--runs", type=int, default=3000)
+    parser.add_argument("--fuzz-seconds", type=int, default=120)
     parser.add_argument("--out", type=pathlib.Path, default=BINARY / "debian_bugs")
     options = parser.parse_args()
     for name in options.names:
-        if name not in (*PROGRAMS, "sheet"):
+        if name not in (*PROGRAMS, *FUZZED):
             parser.error(f"there is no {name}")
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     if not CC.exists():
         sys.exit("needs telltale-cc: ./dev setup tests && ./dev build")
     found = True
-    for name in options.names or [*PROGRAMS, "sheet"]:
+    for name in options.names or [*PROGRAMS, *FUZZED]:
         try:
-            good = study_fuzz(out) if name == "sheet" else study(name, options.runs, out)
+            good = study_fuzz(name, options.fuzz_seconds, out) if name in FUZZED else study(name, options.runs, out)
             found = found and good
         except debian_sources.NotThere as why:
             print(f"{name:<8} not studied: {why}")

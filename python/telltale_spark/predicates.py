@@ -14,6 +14,7 @@ NAMES = {
     "float-kinds": ("-Inf", "-normal", "-denormal", "-0", "NaN", "+0", "+denormal", "+normal", "+Inf"),
 }
 RELATIONS, COMPLEMENTS = ("<", "==", ">"), (">=", "!=", "<=")
+HEADERS = (".h", ".H", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".inl", ".ipp", ".tcc", ".tpp", ".def")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,13 +95,14 @@ class Sites:
     groups: list
     known: set  # (unit, scheme) of all sections, those without predicates too
     builds: list  # of each the numbers of its groups, in the order of its program
+    sources: list  # of each by unit: the source file that no other unit has (of several the first by name)
 
 
 def read_sites(texts):
     """The first definition of a unit and scheme counts."""
-    groups, known, builds, predicate, number = [], set(), [], 0, {}
+    groups, known, builds, sources, predicate, number = [], set(), [], [], 0, {}
     for text in texts:
-        key, rows, build = None, [], {}
+        key, rows, build, units = None, [], {}, collections.defaultdict(set)
         for line in text.split("\n"):
             if line.startswith("<sites "):
                 key, rows = (line.split('"')[1], line.split('"')[3]), []
@@ -116,8 +118,11 @@ def read_sites(texts):
                 key = None
             elif key is not None:
                 rows.append(line.split("\t"))
+                if not rows[-1][0].endswith(HEADERS):
+                    units[rows[-1][0]].add(key[0])
         builds.append(list(build))
-    return Sites(groups, known, builds)
+        sources.append({next(iter(of_file)): file for file, of_file in sorted(units.items(), reverse=True) if len(of_file) == 1})
+    return Sites(groups, known, builds, sources)
 
 
 class Matches:
@@ -125,18 +130,21 @@ class Matches:
 
     def __init__(self, sites):
         self.groups, self.parent = sites.groups, {}
-        builds = [build for build in sites.builds if build]
+        builds = [(build, sources) for build, sources in zip(sites.builds, sites.sources) if build]
         if len(builds) > 1:
-            self.match([[(self.statement((group, site)), (group, site)) for group in build for site in range(len(self.groups[group].rows))]
-                        for build in builds])
+            self.match([[(self.statement((group, site), sources), (group, site)) for group in build for site in range(len(self.groups[group].rows))]
+                        for build, sources in builds])
         self.same_as = {site: self.find(site) for site in sorted(self.parent) if self.find(site) != site}
         self.others = collections.defaultdict(list)  # by the first site of the same code
         for site, first in self.same_as.items():
             self.others[first].append(site)
 
-    def statement(self, site):
-        row = self.groups[site[0]].rows[site[1]]
-        return row[0], row[2], self.groups[site[0]].scheme, self.groups[site[0]].words(site[1], 0)
+    def statement(self, site, sources):
+        group = self.groups[site[0]]
+        row = group.rows[site[1]]
+        # Each file that includes a header has the header's code.
+        included_by = sources.get(group.unit) if row[0].endswith(HEADERS) else None
+        return row[0], included_by, row[2], group.scheme, group.words(site[1], 0)
 
     def find(self, site):
         while self.parent.get(site, site) != site:

@@ -36,7 +36,8 @@ Result<void> StoreFolder::create() const {
   std::error_code failure;
   if (!exists() && fs::is_directory(path_, failure) && !fs::is_empty(path_, failure))
     return usage_error(path_ + " has other files and is not a store");
-  for (const std::string& folder : {path_, log(), damaged(), ids(), runs(), digests(), sites(), temporary()}) {
+  for (const std::string& folder :
+       {path_, log(), damaged(), ids(), runs(), digests(), sites(), temporary()}) {
     if (auto made = make_folder(folder); !made) return made;
   }
   if (exists()) return {};

@@ -63,16 +63,9 @@ class CallPredicates final : public PredicateSet {
       case Group::kCalled:
         return words("calls", functions_[at].name, fmt::format("{} called", functions_[at].name));
       case Group::kCount:
-        return words(
-            "call-counts", functions_[at].name,
-            fmt::format("{} called {} {} times", functions_[at].name, yes ? "more than" : "at most",
-                        functions_[at].most_calls.value_or(0)));
+        return describe_count(functions_[at], yes);
       case Group::kTime:
-        return words(
-            "call-times", functions_[at].name,
-            fmt::format("{} of {} took longer than {}", yes ? "a call" : "no call",
-                        functions_[at].name,
-                        show_duration(static_cast<double>(functions_[at].longest_ns.value_or(0)))));
+        return describe_time(functions_[at], yes);
       case Group::kEdge: {
         const auto& [caller, callee] = others_.edges[at];
         return words("call-edges", caller,
@@ -141,6 +134,28 @@ class CallPredicates final : public PredicateSet {
       words.line = functions_[found->second].place.line;
     }
     return words;
+  }
+
+  [[nodiscard]] PredicateWords describe_count(const Function& function, bool more) const {
+    const auto text = [&](std::string_view number) {
+      return fmt::format("{} called {} {} times", function.name, more ? "more than" : "at most",
+                         number);
+    };
+    PredicateWords found =
+        words("call-counts", function.name, text(fmt::to_string(function.most_calls.value_or(0))));
+    found.text_without_number = text("N");
+    return found;
+  }
+  [[nodiscard]] PredicateWords describe_time(const Function& function, bool longer) const {
+    const auto text = [&](std::string_view time) {
+      return fmt::format("{} of {} took longer than {}", longer ? "a call" : "no call",
+                         function.name, time);
+    };
+    PredicateWords found =
+        words("call-times", function.name,
+              text(show_duration(static_cast<double>(function.longest_ns.value_or(0)))));
+    found.text_without_number = text("N");
+    return found;
   }
 
   std::vector<Function> functions_;

@@ -18,16 +18,19 @@ struct PredicateWords {
   std::string_view function;
   std::string_view scheme;  // kind of predicate
   std::string text;         // "x < 0", "argc > 1 is TRUE"
+  // The text with N in place of a number that was found in the data of the runs, such as "x was
+  // once > N". Empty: there is no such number.
+  std::string text_without_number;
   // Where other builds have the same code: lines other than `line`, of the newest build first.
   std::vector<uint64_t> other_lines;
 };
 
 // What a predicate says, wherever it is: file, function, scheme and text. Builds are compared by
-// it.
+// it. A number that was found in the data is no part of it, because it depends on the runs.
 using PredicateStatement = std::tuple<std::string, std::string, std::string, std::string>;
 inline PredicateStatement statement_of(const PredicateWords& words) {
   return {std::string(words.file), std::string(words.function), std::string(words.scheme),
-          words.text};
+          words.text_without_number.empty() ? words.text : words.text_without_number};
 }
 
 // How the sites of several builds were found to be the same code.

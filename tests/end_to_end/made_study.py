@@ -85,6 +85,45 @@ class Run:
         return text + "</report>\n"
 
 
+class HeaderBuild:
+    """A build whose files include a header. The newer build has one file more, before the others, and the header's lines are above."""
+
+    def __init__(self, name):
+        self.name, self.build = name, BUILDS[name]
+        self.files = {"new": ("c.c", "a.c", "b.c"), "old": ("a.c", "b.c")}[name]
+        self.line = {"new": 5, "old": 7}[name]
+
+    def units(self):
+        return [(f"{number:031x}{self.name[0] == 'o':x}", file) for number, file in enumerate(self.files, 1)]
+
+    def table(self):
+        return "".join(f'<sites unit="{unit}" scheme="branches">\nutil.h\t{self.line}\tcheck\t1\tfull\n{file}\t30\tuse\t1\tready\n</sites>\n'
+                       for unit, file in self.units())
+
+    def report(self, number, failed):
+        """In failing runs, and in no others, what a.c includes of the header was true. What the others include is true at random."""
+        draw = random.Random(number)
+        sections = "".join(f'<samples unit="{unit}" scheme="branches">\n1\t{int(failed if file == "a.c" else draw.random() < 0.5)}\n1\t1\n</samples>\n'
+                           for unit, file in self.units())
+        return f'<report id="samples">\n{sections}</report>\n'
+
+
+def make_header_study(folder, builds, runs):
+    """Runs of these builds, in turn; one of three fails."""
+    rows = []
+    (folder / "reports").mkdir(parents=True)
+    (folder / "sites").mkdir()
+    for number in range(1, runs + 1):
+        build, failed = builds[number % len(builds)], number % 3 == 0
+        fields = (number, "failed" if failed else "passed", "status", int(failed), "", "0.1",
+                  f"2026-11-23T0{2 if build.name == 'new' else 1}:{number // 60:02}:{number % 60:02}Z", build.build, 1, number, "./made")
+        rows.append("\t".join(map(str, fields)) + "\n")
+        (folder / f"reports/{number}.report").write_text(build.report(number, failed))
+    (folder / "runs.tsv").write_text(f"# telltale study 1\n{HEAD}\n" + "".join(rows))
+    for build in builds:
+        (folder / f"sites/{build.build}.sites").write_text(build.table())
+
+
 def make_study(folder, builds, runs, schemes=None):
     """Runs of these builds, in turn; the newer build starts later. Returns the runs. `schemes`: only these."""
     made = []

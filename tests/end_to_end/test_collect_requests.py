@@ -4,6 +4,8 @@ import gzip
 import hashlib
 import json
 import pathlib
+import random
+import re
 import shutil
 import socket
 import ssl
@@ -268,6 +270,71 @@ class ReliabilityOfRequestsTest(CollectCase):
         done = subprocess.run([TELLTALE, "collect", "--listen", "127.0.0.1:0", "--store", self.store, "--tokens", tokens], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
         self.assertIn("chmod o-r", done.stderr)
+
+    def test_C7_random_tokens(self):
+        """A hundred thousand guesses: none is right, and none is written anywhere."""
+        rng, secret = random.Random(7), "sesame-" + uuid.uuid4().hex
+        tokens = self.file("tokens", f"app {secret}\n")
+
+        def guess(number):
+            if number % 3 == 0:  # nearly right
+                at = rng.randrange(len(secret))
+                return secret[:at] + chr(ord(secret[at]) ^ 1) + secret[at + 1:]
+            return secret[:rng.randrange(len(secret))] if number % 3 == 1 else rng.randbytes(rng.randrange(1, 40)).hex()
+
+        guesses = [guess(number) for number in range(100000)]
+        with Server(self.store, "--tokens", tokens) as server, socket.create_connection(("127.0.0.1", server.port), 60) as connection:
+            for first in range(0, len(guesses), 100):
+                connection.sendall("".join(
+                    "POST /v1/reports HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n" + "".join(
+                        f"{name}: {value}\r\n" for name, value in {**headers(f"guess-{number:06}"), "Authorization": f"Bearer {guesses[number]}"}.items()) + "\r\n"
+                    for number in range(first, first + 100)).encode())
+                answer = b""
+                while answer.count(b"HTTP/1.1 ") < 100 or not answer.endswith(b"\n"):
+                    piece = connection.recv(1 << 20)
+                    self.assertTrue(piece, "the server closed")
+                    answer += piece
+                self.assertEqual(answer.count(b"HTTP/1.1 401 "), 100)
+            self.assertEqual(server.metric("unauthorized_total"), 100000)
+            self.assertEqual(server.post("right-0001", authorization=f"Bearer {secret}")[0], 200)
+            everything = "".join(server.text).encode() + server.request("GET", "/metrics")[2]
+        everything += b"".join(str(path).encode() + (path.read_bytes() if path.is_file() else b"") for path in self.store.rglob("*"))
+        for token in [secret, *(guess for guess in guesses if len(guess) >= 12)]:
+            self.assertNotIn(token.encode(), everything)
+
+    def test_C7_a_nearly_right_token_costs_the_same(self):
+        """Instructions instead of time, which other work disturbs: a comparison that ends at the first difference would execute fewer."""
+        secrets = [uuid.UUID(int=number << 64 | number).hex for number in (17, 23, 5)]
+        tokens = self.file("tokens", "".join(f"app {secret}\n" for secret in secrets))
+        costs = []
+        for number, token in enumerate((secrets[0][:-1] + "x", "x" + secrets[0][1:], "z" * 32, secrets[2][:-1] + "x")):
+            counts = self.folder / f"counts-{number}"
+            wrapper = ["valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={counts}",
+                       "--toggle-collect=telltale::collect::Collector::check(*", "--collect-atstart=no"]
+            with Server(self.folder / f"store-{number}", "--tokens", tokens, wrapper=wrapper) as server:
+                for request in range(20):
+                    self.assertEqual(server.post(f"cost-{request:04}", authorization=f"Bearer {token}")[0], 401)
+            costs.append(int(re.search(r"^(?:summary|totals): (\d+)", counts.read_text(), re.M).group(1)))
+        self.assertGreater(costs[0], 20 * 1000, costs)
+        self.assertLess(max(costs) - min(costs), min(costs) // 1000, costs)
+
+    def test_C7_rates_are_those_of_a_token(self):
+        tokens = self.file("tokens", "app first\napp second\nother first\n")
+        with Server(self.store, "--tokens", tokens, "--reports-per-second", 1) as server:
+            def send(token, number, application="app"):
+                return server.post(f"{application}-{token}-{number:03}", telltale_application=application, authorization=f"Bearer {token}")
+
+            answers = [send("first", number) for number in range(40)]
+            limited = [fields for status, fields, _ in answers if status == 429]
+            self.assertTrue(limited)
+            self.assertTrue(all(int(fields["Retry-After"]) >= 1 for fields in limited))
+            self.assertIn(b"with this token", answers[-1][2])
+            self.assertEqual(send("second", 0)[0], 200, "another token of the application has reports left")
+            self.assertEqual(send("first", 0, "other")[0], 200, "and so has the same one for another application")
+        with Server(self.folder / "second", "--tokens", tokens, "--bytes-per-second", 100) as server:
+            statuses = [server.post(f"bytes-{number:03}", report() + b"\n" * 400, authorization="Bearer first")[0] for number in range(6)]
+            self.assertEqual((statuses[0], statuses[-1]), (200, 429))
+            self.assertEqual(server.post("bytes-other", report() + b"\n" * 400, authorization="Bearer second")[0], 200)
 
     def test_C7_rates(self):
         with Server(self.store, "--reports-per-second", 1) as server:

@@ -1,4 +1,5 @@
 """`telltale isolate`, on a program of 500 lines with two bugs."""
+import collections
 import csv
 import io
 import json
@@ -181,9 +182,20 @@ class IsolateTest(StudyCase):
                              (wanted["predicate"], wanted["importance"], wanted["increase_low"], len(wanted["same"]), len(wanted["affinity"])))
             self.assertEqual(len(row["failed_runs"]), wanted["true_in_failing"])
             self.assertEqual({labels[str(run)] for run in row["failed_runs"]}, {"failed"})
-            self.assertTrue(pathlib.Path(row["report"]).is_file())
+            reports = [(page.parent / path).resolve() for path in row["reports"]]
+            self.assertEqual(reports, [(study / f"reports/{run}.report").resolve() for run in row["failed_runs"]])
         (source,) = data["sources"]
         self.assertEqual((source["file"], "\n".join(source["lines"]) + "\n"), ("stock.c", STOCK.read_text()))
+        # Its lines with sites: those of the site information.
+        (table_of_sites,) = (study / "sites").glob("*.sites")
+        lines = collections.Counter(int(row.split("\t")[1]) for row in table_of_sites.read_text().splitlines() if row.startswith("stock.c\t"))
+        self.assertEqual({line["line"]: line["sites"] for line in source["sites"]}, lines)
+        by_line = {line["line"]: line for line in source["sites"]}
+        for row in rows:
+            best = by_line[row["line"]]
+            self.assertGreaterEqual(best["importance"], row["importance"])
+            if best["predicate"] == row["predicate"]:
+                self.assertEqual((best["failed"], best["passed"]), (row["true_in_failing"], row["true_in_successful"]))
         # Source is read below that folder only.
         self.assertEqual(payload()["sources"], [])
         elsewhere = self.folder / "elsewhere"

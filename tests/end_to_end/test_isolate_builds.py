@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 from collect_server import Server
-from made_study import BUILDS, COUNTERS, Build, Run, make_study
+from made_study import BUILDS, COUNTERS, Build, HeaderBuild, Run, make_header_study, make_study
 from study_case import telltale
 from test_collect_store import send_study
 
@@ -113,6 +113,40 @@ class BuildsTest(unittest.TestCase):
             self.assertIsNone(document["builds"])
             self.assertEqual(document["rows"][0]["other_lines"], [])
             self.assertEqual(document["rows"][0]["line"], row["line"] + (2 if build.name == "old" else 0))
+
+    def test_a_header_is_matched_by_the_file_that_includes_it(self):
+        """Two files include it in the older build, three in the newer one."""
+        study = self.folder / "header"
+        make_header_study(study, [HeaderBuild("new"), HeaderBuild("old")], 90)
+        document = self.isolate(study)
+        self.assertEqual(document["builds"], {"builds": 2, "sites_matched": 4, "sites_moved": 2, "sites_unmatched": 2, "sites_ambiguous": 0})
+        row = document["rows"][0]
+        self.assertEqual((row["file"], row["line"], row["other_lines"], row["predicate"]), ("util.h", 5, [7], "full is TRUE"))
+        self.assertEqual([row[key] for key in COUNTS], [30, 0, 30, 60])
+
+    def test_a_gate_knows_a_predictor_by_its_place_and_kind(self):
+        """Other runs give another number, which is no new predictor."""
+        old, new = self.folder / "gate-old", self.folder / "gate-new"
+        make_study(old, [Build("old")], 40, {"bounds"})
+        make_study(new, [Build("new")], 120, {"bounds"})
+        before, after = (self.isolate(study, "--build", BUILDS[name])["rows"][0] for study, name in ((old, "old"), (new, "new")))
+        for row in (before, after):
+            self.assertRegex(row["predicate"], r"^size was once > \d+$")
+        self.assertNotEqual(before["predicate"], after["predicate"])
+        done = telltale("isolate", new, "--gate", old, "--limit", 1)
+        found = done.stderr.splitlines()
+        self.assertEqual((done.returncode, "new predictor" in done.stderr), (0, False), done.stderr)
+        self.assertIn(f"telltale: gate: known predictor has another number: {after['predicate']} in save (main.c:{after['line']}), "
+                      f"before: {before['predicate']}", found)
+        self.assertIn(f"telltale: gate: known predictor moved: {after['predicate']} in save (main.c:{after['line']}), before at line {before['line']}", found)
+        # The code review's fingerprint is the same, too.
+        fingerprints = [json.loads(telltale("isolate", study, "--sarif", "--limit", 1).stdout)["runs"][0]["results"][0]["partialFingerprints"]
+                        for study in (old, new)]
+        self.assertEqual(fingerprints[0], fingerprints[1])
+        # A predictor at another place is new.
+        done = telltale("isolate", self.both, "--gate", old)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("gate: new predictor: ", done.stderr)
 
     def test_one_answer_for_any_order_and_source(self):
         halves = []

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from collect_server import Server
-from made_study import COUNTERS, Build, make_study
+from made_study import COUNTERS, Build, HeaderBuild, make_header_study, make_study
 from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import SCHEMES, StudyCase, telltale
 from test_collect_store import STOCK, send_study
@@ -45,10 +45,10 @@ def isolate(store, *words):
 
 
 class RowsCase(unittest.TestCase):
-    def check_rows(self, store, *words):
+    def check_rows(self, store, *words, least=2):
         expected, found = isolate(store, *words)
         self.assertEqual(found["runs"], {key: expected["runs"][key] for key in found["runs"]})
-        self.assertGreater(len(expected["rows"]), 1)
+        self.assertGreaterEqual(len(expected["rows"]), least)
         self.assertEqual(len(found["rows"]), len(expected["rows"]))
         for own, other in zip(found["rows"], expected["rows"]):
             for key, value in own.items():
@@ -72,6 +72,19 @@ class SparkBuildsTest(RowsCase):
         self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
         for words in ((), ("--all",)):
             self.assertTrue(any(row["other_lines"] for row in self.check_rows(folder / "store", *words)))
+
+    def test_a_header_is_matched_by_the_file_that_includes_it(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-spark-"))
+        self.addCleanup(shutil.rmtree, folder)
+        builds = [HeaderBuild("new"), HeaderBuild("old")]
+        make_header_study(folder / "study", builds, 90)
+        with Server(folder / "store") as server:
+            send_study(server, folder / "study")
+            for build in builds:
+                server.request("PUT", f"/v1/sites/{build.build}", build.table().encode(), {"Telltale-Application": "stock"})
+        self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
+        row = self.check_rows(folder / "store", least=1)[0]
+        self.assertEqual((row["file"], row["other_lines"], row["true_in_failing"]), ("util.h", [7], 30))
 
     def test_a_program_with_bounds_is_refused(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-spark-"))

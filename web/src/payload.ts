@@ -101,12 +101,21 @@ export interface Predictor extends PredicatePlace {
   same: PredicatePlace[];
   affinity: (PredicatePlace & {before: number; after: number})[];
   failed_runs: number[];  // numbers of the first of them, ascending
-  report: string;         // path of the first one's report
+  reports: string[];      // of each the path of its report, as seen from the page; empty: unknown
+}
+// A line with sites, and the best predicate of all of them.
+export interface LineOfSites {
+  line: number;
+  sites: number;
+  predicate: string;
+  importance: number;
+  failed: number;         // runs in which it was true
+  passed: number;
 }
 export interface PredictorsData {
   runs: {failed: number; passed: number};
   rows: Predictor[];
-  sources: {file: string; first: number; lines: string[]}[];
+  sources: {file: string; first: number; lines: string[]; sites: LineOfSites[]}[];
 }
 
 // Trees of calls by path. A tree's columns have an entry for each box, depth first; the root comes first.

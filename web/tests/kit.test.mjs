@@ -70,9 +70,10 @@ test('source with marks, and bars', () => {
 });
 
 const predictor = (rank, more = {}) => ({rank, predicate: `p${rank} > 0`, function: 'f', file: 'a.c', line: 10 + rank, scheme: 'branches', importance: 0.9 / rank, failure: 0.8, context: 0.2,
-  increase: 0.6, low: 0.4, high: 0.7, failed: 40 / rank, passed: 10 / rank, observed_failed: 50, observed_passed: 200, explained: 40 / rank, same: [], affinity: [], failed_runs: [3, 4, 5, 9], report: 's/reports/3.report', ...more});
+  increase: 0.6, low: 0.4, high: 0.7, failed: 40 / rank, passed: 10 / rank, observed_failed: 50, observed_passed: 200, explained: 40 / rank, same: [], affinity: [], failed_runs: [3, 4, 5, 9], reports: ['s/reports/3.report', '../a b/4?.report', 'javascript:alert(1)', ''], ...more});
 const predictorsPage = (rows, more = {}) => page([{id: 'predictors', kind: 'predictors', title: 'Predictors', data: 'p'}],
-  {p: {runs: {failed: 50, passed: 200}, rows, sources: [{file: 'a.c', first: 1, lines: Array.from({length: 60}, (_, i) => `line ${i + 1};`)}], ...more}});
+  {p: {runs: {failed: 50, passed: 200}, rows, sources: [{file: 'a.c', first: 1, lines: Array.from({length: 60}, (_, i) => `line ${i + 1};`),
+    sites: [{line: 11, sites: 4, predicate: 'p1 > 0', importance: 0.9, failed: 40, passed: 10}, {line: 13, sites: 2, predicate: 'q > 0', importance: 0.25, failed: 7, passed: 1200}, {line: 15, sites: 1, predicate: 'r', importance: 0, failed: 0, passed: 3}]}], ...more}});
 
 test('predictors: ranked, with source, thermometer and runs', () => {
   const other = {predicate: 'q < 1', function: 'g', file: 'b.c', line: 7};
@@ -81,7 +82,10 @@ test('predictors: ranked, with source, thermometer and runs', () => {
     assert.deepEqual((await textsOf(page, '.table-body .table-row')).map(row => row.split(/\s+/)[0]), ['1', '2', '4']);
     assert.equal(await textOf(page, '.source-line.chosen code'), 'line 11;');
     assert.equal(await textOf(page, '.source-line.chosen .note'), '#1 p1 > 0');
-    assert.match(await textOf(page, '.details'), /importance\s+90\.00 %[^]*40 of 50 runs[^]*50 of 250 runs[^]*40\.00 % to 70\.00 %[^]*3-5, 9[^]*s\/reports\/3\.report[^]*True in the same runs[^]*q < 1[^]*g \u00b7 b\.c:7/);
+    assert.match(await textOf(page, '.details'), /importance\s+90\.00 %[^]*40 of 50 runs[^]*50 of 250 runs[^]*40\.00 % to 70\.00 %[^]*True in the same runs[^]*q < 1[^]*g \u00b7 b\.c:7[^]*Failed runs in which it was true \(the first 4\)/);
+    assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('.runs > *')].map(run => [run.textContent, run.getAttribute('href')])),
+      [['3', './s/reports/3.report'], ['4', './../a%20b/4%3F.report'], ['5', './javascript%3Aalert(1)'], ['9', null]]);
+    assert.deepEqual(await textsOf(page, '.source-line.unlit .note'), ['2 sites: q > 0, 7 failed, 1,200 passed', '1 site']);
     // The parts of a thermometer are shares of the runs, and the widest bar has most runs.
     const meters = await page.evaluate(() => [...document.querySelectorAll('.thermometer > span')].map(bar => [bar.getBoundingClientRect().width, [...bar.children].map(part => part.getBoundingClientRect().width)]));
     assert.ok(meters[0][0] > meters[1][0] && meters[1][0] > meters[2][0]);
@@ -126,7 +130,7 @@ function hostilePage(text) {
   builder.functions[0] = [text, text, 7, text];
   const data = {calls: builder.data({compared: undefined}), rows: {columns: [{key: text, title: text, about: text, type: 'text'}], rows: [[text], ['x']]},
                 bars: {bars: [{label: text, value: 1, note: text}]}, code: {file: text, first: 1, lines: [text], marks: [{line: 1, text, value: 1}]},
-                predictors: {runs: {failed: 1, passed: 1}, sources: [{file: text, first: 1, lines: [text]}], rows: [predictor(1, {predicate: text, function: text, file: text, line: 1, scheme: text, report: text,
+                predictors: {runs: {failed: 1, passed: 1}, sources: [{file: text, first: 1, lines: [text], sites: [{line: 1, sites: 1, predicate: text, importance: 1, failed: 1, passed: 1}]}], rows: [predictor(1, {predicate: text, function: text, file: text, line: 1, scheme: text, reports: [text, text, text, text],
                   same: [{predicate: text, function: text, file: text, line: 1}], affinity: [{predicate: text, function: text, file: text, line: 1, before: 1, after: 0}]})]},
                 order: {a: text, b: text, same: 0, only_a: 1, only_b: 0, moved: 0, functions: [text], edits: [[2, 0, 1, 1, 1, 0, 0]]},
                 steps: {frames: [{thread: 1, number: 0, function: text, place: text, told: text, here: 1, steps: [[0, 0, 1, text]]}], sources: [{file: text, first: 1, lines: [text]}]},
@@ -136,7 +140,8 @@ function hostilePage(text) {
                 {id: 'steps', kind: 'steps', title: text, data: 'steps'}, {id: 'coverage', kind: 'coverage', title: text, data: 'coverage'}, {id: 'order', kind: 'order', title: text, data: 'order'}];
   return callsPage(null, {title: text, facts: [[text, text], ['span', text]], summary: [text, 'span'], data, tabs});
 }
-const kInjected = '(() => [window.pwned, document.querySelectorAll("img, svg, iframe, b, a, style ~ style, meta[http-equiv=refresh]").length, document.scripts.length])()';
+// Links to reports are ours; that they lead to files is tested above.
+const kInjected = '(() => [window.pwned, document.querySelectorAll("img, svg, iframe, b, a:not(.runs > a), style ~ style, meta[http-equiv=refresh]").length, document.scripts.length])()';
 
 test('hostile text is only text, in every tab', async () => {
   for (const text of kHostile) {

@@ -48,8 +48,10 @@ Command declare_collect_verb(Command app, CollectOptions& options) {
   verb.add_option("--max-connections", options.max_connections, "connections at a time")
       .type_name("N")
       .show_default();
-  verb.add_option("--reports-per-second", options.collector.reports_per_second,
-                  "limit for each application, with bursts of ten seconds; 0: none")
+  verb.add_option(
+          "--reports-per-second", options.collector.reports_per_second,
+          "limit for each token (without --tokens: for each application), with bursts of ten "
+          "seconds; 0: none")
       .type_name("N")
       .show_default();
   verb.add_option("--bytes-per-second", options.collector.bytes_per_second,

@@ -1,6 +1,7 @@
 #include "cli/study/isolation_exports.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -48,9 +49,9 @@ void write_location(JsonWriter& json, const PredicateWords& words) {
   json.member("name", words.function).member("kind", "function").end_object().end_array();
 }
 
-// Stays the same if lines move.
+// Stays the same if lines move, and if other runs give another number.
 std::string fingerprint_of(const PredicateWords& words) {
-  return fmt::format("{}:{}:{}:{}", words.file, words.function, words.scheme, words.text);
+  return fmt::format("{}", fmt::join(statement_of(words), ":"));
 }
 
 void write_result(JsonWriter& json, const IsolationAnswer& answer, const Predictor& predictor,

@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <set>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "bytes/input_file.h"
@@ -36,11 +41,18 @@ fs::path find_source(std::string_view file, const std::string& folder) {
   return end == root.end() ? path : fs::path();
 }
 
+// The sites on a line of source.
+struct LineOfSites {
+  size_t sites = 0;
+  uint32_t best = 0;  // of their predicates, that with the highest importance
+  double importance = -1;
+};
+
 class PageWriter {
  public:
   PageWriter(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-             const std::string& source_folder)
-      : answer_(answer), evidence_(evidence), source_folder_(source_folder), json_(text_) {}
+             const PageFolders& folders)
+      : answer_(answer), evidence_(evidence), folders_(folders), json_(text_) {}
 
   std::string text() {
     json_.begin_object();
@@ -109,32 +121,41 @@ class PageWriter {
     const isolation::SiteTable& table = answer_.predicates.table();
     const uint32_t site = table.site_of(predictor.predicate);
     const uint32_t bit = predictor.predicate - table.first_predicate(site);
-    std::vector<uint64_t> numbers;
-    std::string report;
-    for (size_t i = 0; i < evidence_.runs.size() && numbers.size() < kRunsShown; ++i) {
+    std::vector<std::pair<uint64_t, std::string>> runs;  // number, path of the report
+    for (size_t i = 0; i < evidence_.runs.size() && runs.size() < kRunsShown; ++i) {
       const isolation::LabelledRun& run = evidence_.runs[i];
       if (!run.failed) continue;
       if ((table.true_predicates(site, run.evidence.counted_at(site)) >> bit & 1U) == 0) continue;
       const RunReport& source = evidence_.input->reports[evidence_.report_of_run[i]];
       std::error_code failure;
       const bool has_report = source.paths.empty() || fs::exists(source.path, failure);
-      if (numbers.empty()) report = has_report ? source.path : source.paths;
-      numbers.push_back(source.number);
+      runs.emplace_back(source.number, link_to(has_report ? source.path : source.paths));
     }
-    std::ranges::sort(numbers);
+    std::ranges::sort(runs);
     json_.key("failed_runs").begin_array();
-    for (const uint64_t number : numbers) json_.value(number);
+    for (const auto& [number, path] : runs) json_.value(number);
     json_.end_array();
-    json_.member("report", visible(report));
+    json_.key("reports").begin_array();
+    for (const auto& [number, path] : runs) json_.value(visible(path));
+    json_.end_array();
+  }
+
+  // A file's path as seen from the page, if there is such a file; otherwise empty.
+  [[nodiscard]] std::string link_to(const std::string& file) const {
+    std::error_code failure;
+    if (file.empty() || !fs::is_regular_file(file, failure)) return {};
+    const fs::path link = fs::proximate(file, folders_.page.empty() ? "." : folders_.page, failure);
+    return failure ? std::string() : link.string();
   }
 
   void write_sources() {
-    if (source_folder_.empty()) return;
+    if (folders_.source.empty()) return;
     std::set<std::string_view> files;
     for (const Predictor& predictor : answer_.isolation.predictors)
       files.insert(answer_.predicates.describe(predictor.predicate).file);
+    find_sites(files);
     for (const std::string_view file : files) {
-      const fs::path path = find_source(file, source_folder_);
+      const fs::path path = find_source(file, folders_.source);
       if (path.empty()) continue;
       const Result<InputFile> input = InputFile::open(path.string());
       if (!input || input->bytes().size() > kSourceBytes) continue;
@@ -152,12 +173,48 @@ class PageWriter {
       text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     json_.end_array();
+    json_.key("sites").begin_array();
+    for (const auto& [line, sites] : sites_[file]) {
+      const PredicateWords words = answer_.predicates.describe(sites.best);
+      const isolation::RunCounts& truth = tally_->of(sites.best).true_in;
+      json_.begin_object().member("line", line).member("sites", sites.sites);
+      json_.member("predicate", visible(words.text)).member("importance", sites.importance);
+      json_.member("failed", truth.failing).member("passed", truth.successful).end_object();
+    }
+    json_.end_array();
     json_.end_object();
+  }
+
+  // The sites of these files, by line, with what their best predicate was in all runs.
+  void find_sites(const std::set<std::string_view>& files) {
+    const isolation::SiteTable& table = answer_.predicates.table();
+    std::vector<const isolation::LabelledRun*> runs;
+    for (const isolation::LabelledRun& run : evidence_.runs) runs.push_back(&run);
+    tally_.emplace(table);
+    tally_->add(runs, answer_.options.workers);
+    for (uint32_t site = 0; site < table.site_count(); ++site) {
+      const uint32_t first = table.first_predicate(site);
+      const PredicateWords words = answer_.predicates.describe(first);
+      if (words.line == 0 || !files.contains(words.file)) continue;
+      LineOfSites& line = sites_[words.file][words.line];
+      ++line.sites;
+      const uint32_t end =
+          site + 1 < table.site_count() ? table.first_predicate(site + 1) : table.predicate_count();
+      for (uint32_t predicate = first; predicate < end; ++predicate) {
+        const double importance = isolation::importance(tally_->of(predicate), tally_->runs());
+        if (importance > line.importance) {
+          line.importance = importance;
+          line.best = predicate;
+        }
+      }
+    }
   }
 
   const IsolationAnswer& answer_;
   const LabelledEvidence& evidence_;
-  const std::string& source_folder_;
+  const PageFolders& folders_;
+  std::optional<isolation::PredicateTally> tally_;                     // of all runs
+  std::map<std::string_view, std::map<uint64_t, LineOfSites>> sites_;  // by file and line
   std::string text_;
   JsonWriter json_;
 };
@@ -187,8 +244,8 @@ PageHead head_of(const IsolationAnswer& answer) {
 }  // namespace
 
 std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                               const std::string& source_folder) {
-  return PageWriter(answer, evidence, source_folder).text();
+                               const PageFolders& folders) {
+  return PageWriter(answer, evidence, folders).text();
 }
 
 std::string clusters_payload(const IsolationAnswer& answer) {
@@ -220,11 +277,11 @@ std::string clusters_payload(const IsolationAnswer& answer) {
 }
 
 Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                                  const std::string& source_folder, OutputFile& out) {
+                                  const PageFolders& folders, OutputFile& out) {
   const std::array<PageData, 2> data = {
       {{"predictors",
         [&](OutputFile& file) {
-          return file.write(predictors_payload(answer, evidence, source_folder));
+          return file.write(predictors_payload(answer, evidence, folders));
         }},
        {"clusters", [&](OutputFile& file) { return file.write(clusters_payload(answer)); }}}};
   const std::array<PageTab, 2> tabs = {{{"predictors", "predictors", "Predictors", "predictors"},

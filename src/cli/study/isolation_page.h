@@ -9,17 +9,23 @@
 
 namespace telltale::cli {
 
+struct PageFolders {
+  // Source is read below this folder only, whatever file names the programs have; empty: none is
+  // shown.
+  std::string source;
+  std::string page;  // where the page will be, for its links to reports; empty: the current folder
+};
+
 // The answer as a page (docs/design/page-kit.md): ranked predictors with their figures, the source
-// around them, what else was true in their runs, and these runs. Source is read below
-// `source_folder` only, whatever file names the programs have; empty: none is shown. Errors: the
-// file's.
+// around them with its sites, what else was true in their runs, and these runs with links to their
+// reports. Errors: the file's.
 Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                                  const std::string& source_folder, OutputFile& out);
+                                  const PageFolders& folders, OutputFile& out);
 
 // The parts of such a page, for pages that have others too: data of tabs of kind `predictors` and
 // `table`, safe inside a script element.
 std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                               const std::string& source_folder);
+                               const PageFolders& folders);
 std::string clusters_payload(const IsolationAnswer& answer);
 
 }  // namespace telltale::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -129,7 +130,9 @@ Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& 
   Result<OutputFile> file = open_output(options.output);
   if (!file) return std::unexpected(file.error());
   if (options.html) {
-    if (auto written = write_isolation_page(answer, evidence, options.source, *file); !written)
+    const PageFolders folders{options.source,
+                              std::filesystem::path(options.output.path).parent_path().string()};
+    if (auto written = write_isolation_page(answer, evidence, folders, *file); !written)
       return written;
     return file->finish();
   }
@@ -158,9 +161,14 @@ int report_losses(const ProblemLog& problems, bool strict) {
   return report_problems(options, problems);
 }
 
-// The predicates that predicted failure before, by themselves or together with others, and their
-// lines.
-using Baseline = std::map<PredicateStatement, std::set<uint64_t>>;
+// Where a predicate was that predicted failure before, and what it said.
+struct KnownPredictor {
+  std::set<uint64_t> lines;
+  std::string text;
+};
+
+// The predicates that predicted failure before, by themselves or together with others.
+using Baseline = std::map<PredicateStatement, KnownPredictor>;
 
 Result<Baseline> find_baseline(const IsolateOptions& options) {
   IsolationSources sources = options.sources;
@@ -188,15 +196,16 @@ Result<Baseline> find_baseline(const IsolateOptions& options) {
   for (const isolation::Predictor& predictor :
        isolation::isolate(evidence->predicates->table(), evidence->runs, all).predictors) {
     const PredicateWords words = evidence->predicates->describe(predictor.predicate);
-    std::set<uint64_t>& lines = baseline[statement_of(words)];
-    lines.insert(words.line);
-    lines.insert(words.other_lines.begin(), words.other_lines.end());
+    KnownPredictor& known = baseline[statement_of(words)];
+    known.lines.insert(words.line);
+    known.lines.insert(words.other_lines.begin(), words.other_lines.end());
+    known.text = words.text;
   }
   return baseline;
 }
 
 // Names predictors that the baseline has not on standard error, and those that it has on other
-// lines; how many the former are.
+// lines or with another number; how many the former are.
 Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& predicates,
                          const isolation::Isolation& found) {
   const Result<Baseline> baseline = find_baseline(options);
@@ -210,9 +219,15 @@ Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& pred
     if (known == baseline->end()) {
       ++count;
       fmt::print(stderr, "telltale: gate: new predictor: {}\n", named);
-    } else if (!known->second.contains(words.line)) {
+      continue;
+    }
+    if (!known->second.lines.contains(words.line)) {
       fmt::print(stderr, "telltale: gate: known predictor moved: {}, before at line {}\n", named,
-                 joined(known->second, ", "));
+                 joined(known->second.lines, ", "));
+    }
+    if (known->second.text != words.text) {
+      fmt::print(stderr, "telltale: gate: known predictor has another number: {}, before: {}\n",
+                 named, visible(known->second.text));
     }
   }
   return count;

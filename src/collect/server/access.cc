@@ -111,16 +111,17 @@ Result<Tokens> Tokens::read(const std::string& path) {
   return tokens;
 }
 
-bool Tokens::permits(std::string_view application, std::string_view authorization,
-                     Right right) const {
-  const std::string hash = sha256(token_of(authorization));
+std::optional<std::string> Tokens::find(std::string_view application,
+                                        std::string_view authorization, Right right) const {
+  std::string hash = sha256(token_of(authorization));
   unsigned found = 0;
   for (const Token& token : tokens_) {
     const bool fits = token.application == application && (right == Right::report || token.sites);
     const bool same = ::CRYPTO_memcmp(hash.data(), token.hash.data(), hash.size()) == 0;
     found |= static_cast<unsigned>(fits) & static_cast<unsigned>(same);
   }
-  return found != 0;
+  if (found == 0) return std::nullopt;
+  return hash;
 }
 
 Result<SamplingRules> SamplingRules::read(const std::string& path) {

@@ -23,10 +23,10 @@ class Tokens {
   // Errors: io; bad_field with the line; usage, if others than the owner and its group can read the
   // file.
   static Result<Tokens> read(const std::string& path);
-  // Whether the Authorization field has a token of this application with this right. Takes the same
-  // time whatever the token is.
-  [[nodiscard]] bool permits(std::string_view application, std::string_view authorization,
-                             Right right) const;
+  // The SHA-256 of the Authorization field's token if this application has it with this right;
+  // otherwise none. Takes the same time whatever the token is.
+  [[nodiscard]] std::optional<std::string> find(std::string_view application,
+                                                std::string_view authorization, Right right) const;
 
  private:
   struct Token {
@@ -59,7 +59,7 @@ class SamplingRules {
   std::vector<Rule> rules_;
 };
 
-// Limits of one application: tokens that refill at a constant rate and are enough for a burst of
+// A limit of one sender: tokens that refill at a constant rate and are enough for a burst of
 // this many seconds.
 class RateLimit {
  public:

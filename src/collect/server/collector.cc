@@ -172,24 +172,25 @@ std::optional<HttpResponse> Collector::check_method(const HttpRequest& head, Rou
   return response;
 }
 
-std::optional<HttpResponse> Collector::check_access(const HttpRequest& head,
-                                                    std::string_view application,
-                                                    Tokens::Right right) {
-  if (!tokens_ || tokens_->permits(application, head.field("Authorization"), right))
-    return std::nullopt;
+std::expected<std::string, HttpResponse> Collector::check_access(const HttpRequest& head,
+                                                                 std::string_view application,
+                                                                 Tokens::Right right) {
+  if (!tokens_) return std::string(application);
+  if (const auto token = tokens_->find(application, head.field("Authorization"), right))
+    return fmt::format("{} {}", application, *token);
   ++counts_.unauthorized;
   HttpResponse response =
       HttpResponse::text(401, "the token is missing, or not one of this application");
   response.fields.emplace_back("WWW-Authenticate", "Bearer");
-  return response;
+  return std::unexpected(std::move(response));
 }
 
 std::optional<HttpResponse> Collector::check_rate(const HttpRequest& head,
-                                                  const std::string& application) {
+                                                  const std::string& sender) {
   if (options_.reports_per_second == 0 && options_.bytes_per_second == 0) return std::nullopt;
   Limits& limits = limits_
-                       .try_emplace(application, Limits{RateLimit(options_.reports_per_second),
-                                                        RateLimit(options_.bytes_per_second)})
+                       .try_emplace(sender, Limits{RateLimit(options_.reports_per_second),
+                                                   RateLimit(options_.bytes_per_second)})
                        .first->second;
   const auto now = RateLimit::Clock::now();
   // A body of unknown length counts as the largest one.
@@ -198,20 +199,22 @@ std::optional<HttpResponse> Collector::check_rate(const HttpRequest& head,
   if (!wait) wait = limits.bytes.take(bytes, now);
   if (!wait) return std::nullopt;
   ++counts_.over_rate;
-  return retry_later(429, "too many reports of this application", *wait);
+  return retry_later(
+      429, tokens_ ? "too many reports with this token" : "too many reports of this application",
+      *wait);
 }
 
 HttpHandler::Verdict Collector::check_report(const HttpRequest& head) {
   const auto report = read_report_head(head);
   if (!report) return {report.error()};
-  if (auto refused = check_access(head, report->application, Tokens::Right::report))
-    return {std::move(refused)};
+  auto sender = check_access(head, report->application, Tokens::Right::report);
+  if (!sender) return {std::move(sender.error())};
   if (!head.content_length && head.field("Transfer-Encoding").empty())
     return {HttpResponse::text(411, "needs a Content-Length")};
   if (head.content_length.value_or(0) > options_.max_body_bytes)
     return {HttpResponse::text(
         413, fmt::format("the body has more than {} bytes", options_.max_body_bytes))};
-  if (auto refused = check_rate(head, report->application)) return {std::move(refused)};
+  if (auto refused = check_rate(head, *sender)) return {std::move(refused)};
   if (log_->waiting_bytes() > options_.max_waiting_bytes) {
     ++counts_.overloads;
     return {retry_later(503, "the disk is too slow", 1)};
@@ -223,8 +226,8 @@ HttpHandler::Verdict Collector::check_sites(const HttpRequest& head) {
   const std::string_view application = head.field("Telltale-Application");
   if (!is_application(application))
     return {HttpResponse::text(400, "Telltale-Application is missing or not allowed")};
-  if (auto refused = check_access(head, application, Tokens::Right::sites))
-    return {std::move(refused)};
+  if (auto sender = check_access(head, application, Tokens::Right::sites); !sender)
+    return {std::move(sender.error())};
   return {std::nullopt, options_.max_sites_bytes};
 }
 
@@ -432,7 +435,8 @@ std::string Collector::metrics() const {
       "Requests that called the server by a name that is not its own.", counts_.other_hosts);
   add("pages_total", "counter", "Reports and sites that pages in a browser sent: refused.",
       counts_.pages);
-  add("over_rate_total", "counter", "Requests over their application's rate.", counts_.over_rate);
+  add("over_rate_total", "counter", "Requests over their token's or application's rate.",
+      counts_.over_rate);
   add("overload_total", "counter", "Requests refused because the disk was too slow.",
       counts_.overloads);
   add("disk_failures_total", "counter", "Reports that could not be written.",

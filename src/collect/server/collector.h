@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,7 +36,7 @@ struct CollectorOptions {
   uint64_t max_body_bytes = uint64_t{20} << 20;    // as sent
   uint64_t max_report_bytes = uint64_t{20} << 20;  // decompressed
   uint64_t max_sites_bytes = uint64_t{256} << 20;  // decompressed, and as sent
-  uint64_t reports_per_second = 0;                 // of an application; 0: any number
+  uint64_t reports_per_second = 0;  // of a token, or of an application; 0: any number
   uint64_t bytes_per_second = 0;
   uint64_t segment_bytes = uint64_t{64} << 20;
   uint64_t max_waiting_bytes = uint64_t{48} << 20;  // for the disk; then 503
@@ -110,9 +111,11 @@ class Collector final : public HttpHandler {
   static Route route_of(const HttpRequest& request);
   std::optional<HttpResponse> check_host(const HttpRequest& head, Route route);
   std::optional<HttpResponse> check_method(const HttpRequest& head, Route route) const;
-  std::optional<HttpResponse> check_access(const HttpRequest& head, std::string_view application,
-                                           Tokens::Right right);
-  std::optional<HttpResponse> check_rate(const HttpRequest& head, const std::string& application);
+  // Who sends, for limits: the application, and its token if the server has tokens. Or the refusal.
+  std::expected<std::string, HttpResponse> check_access(const HttpRequest& head,
+                                                        std::string_view application,
+                                                        Tokens::Right right);
+  std::optional<HttpResponse> check_rate(const HttpRequest& head, const std::string& sender);
   Verdict check_report(const HttpRequest& head);
   Verdict check_sites(const HttpRequest& head);
   void receive_report(HttpRequest request, SendResponse send);
@@ -142,7 +145,7 @@ class Collector final : public HttpHandler {
     std::vector<Waiter> waiters;
   };
   std::map<std::array<uint64_t, 2>, Pending> pending_;
-  std::unordered_map<std::string, Limits> limits_;  // by application
+  std::unordered_map<std::string, Limits> limits_;  // by sender
   std::unordered_set<std::string> with_sites_;      // "application/build" that have sites
   uint64_t unfolded_before_ = 0;
   uint64_t written_before_ = 0;

@@ -9,6 +9,7 @@
 
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/tag.h"
+#include "import/sampler/unit_sources.h"
 
 namespace telltale {
 namespace {
@@ -109,8 +110,10 @@ SamplerPredicates::SamplerPredicates(const SamplerSites& sites) : sites_(&sites)
 std::vector<isolation::StatedSite> SamplerPredicates::state_sites(
     std::string_view program, const std::vector<uint32_t>& sections) const {
   std::vector<isolation::StatedSite> sites;
+  const std::map<std::string_view, std::string_view> sources = unit_sources(*sites_, sections);
   for (const uint32_t number : sections) {
     const SamplerSites::Section& section = sites_->sections()[number];
+    const auto source = sources.find(section.sites->unit);
     const uint32_t group = group_of_section_[number];
     const uint32_t range = first_range_site(&section);
     if (group == kNoGroup && range == kNoGroup) continue;
@@ -118,8 +121,11 @@ std::vector<isolation::StatedSite> SamplerPredicates::state_sites(
         group != kNoGroup ? reading_.first_site(group) : reading_.site_count() + range;
     for (uint32_t site = first; site < first + section.sites->size(); ++site) {
       const PredicateWords words = words_of_listed(site, 0);
-      sites.push_back({site, fmt::format("{}\n{}\n{}\n{}\n{}", program, words.file, words.function,
-                                         words.scheme, words.text)});
+      // Each file that includes a header has the header's code.
+      const std::string_view included_by =
+          source != sources.end() && is_header(words.file) ? source->second : std::string_view();
+      sites.push_back({site, fmt::format("{}\n{}\n{}\n{}\n{}\n{}", program, included_by, words.file,
+                                         words.function, words.scheme, words.text)});
     }
   }
   return sites;

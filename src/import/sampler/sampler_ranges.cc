@@ -48,7 +48,9 @@ class RangePredicates final : public PredicateSet {
     constexpr std::string_view kWords[] = {"was always >",
                                            "was once <=", "was always <=", "was once >"};
     PredicateWords words = base_->describe_range(index / 4);
-    words.text = fmt::format("{} {} {}", words.text, kWords[index % 4], text_of_order(number));
+    const std::string statement = fmt::format("{} {} ", words.text, kWords[index % 4]);
+    words.text = statement + text_of_order(number);
+    words.text_without_number = statement + "N";
     return words;
   }
   [[nodiscard]] BuildMatches builds() const override { return base_->builds(); }

@@ -5,7 +5,7 @@ import {Details} from '../kit/details';
 import {Source} from '../kit/source';
 import {Table, type Column} from '../kit/table';
 import {Thermometer} from '../kit/thermometer';
-import type {PredicatePlace, Predictor, PredictorsData, SourceData} from '../payload';
+import type {LineOfSites, PredicatePlace, Predictor, PredictorsData, SourceData} from '../payload';
 import {useAddress} from '../shell/address';
 import {useFound, useSearch} from '../shell/search';
 import {showCount, showShare} from '../text/units';
@@ -15,18 +15,6 @@ const placeOf = ({file, line}: PredicatePlace): string => (file === '' ? '' : `$
 // Without folders, so that a narrow column shows the line; the title and the details have the whole name.
 const shortPlaceOf = (row: PredicatePlace): string => placeOf(row).slice(placeOf(row).lastIndexOf('/') + 1);
 const share = (value: number): string => showShare(value, 1);
-
-// Consecutive numbers as ranges: "1-3, 7".
-function ranges(numbers: number[]): string {
-  const parts: string[] = [];
-  for (let i = 0; i < numbers.length;) {
-    let end = i;
-    while (end + 1 < numbers.length && numbers[end + 1] === numbers[end] + 1) end++;
-    parts.push(end > i ? `${numbers[i]}-${numbers[end]}` : String(numbers[i]));
-    i = end + 1;
-  }
-  return parts.join(', ');
-}
 
 function columnsOf(rows: Predictor[]): Column<Predictor>[] {
   const most = Math.max(...rows.map(row => row.failed + row.passed), 1);
@@ -51,12 +39,30 @@ function Others({title, rows}: {title: string; rows: (PredicatePlace & {note?: s
   </li>)}</ul></>;
 }
 
-// The source around a line, with the predictors of the file as marks.
+// A file beside the page. Whatever its name is, the link stays a path.
+const linkTo = (path: string): string => './' + path.split('/').map(encodeURIComponent).join('/');
+
+function Runs({row}: {row: Predictor}) {
+  if (row.failed_runs.length === 0) return null;
+  const shown = row.failed > row.failed_runs.length ? ` (the first ${showCount(row.failed_runs.length)})` : '';
+  return <><h3>Failed runs in which it was true{shown}</h3><p class="runs">{row.failed_runs.map((run, i) => row.reports[i]
+    ? <a key={run} href={linkTo(row.reports[i])} title={`Report of run ${run}: ${row.reports[i]}`}>{run}</a>
+    : <span key={run}>{run}</span>)}</p></>;
+}
+
+// What is next to a line with sites.
+function noteOf(line: LineOfSites): string {
+  const sites = line.sites === 1 ? '1 site' : `${showCount(line.sites)} sites`;
+  return line.importance === 0 ? sites : `${sites}: ${line.predicate}, ${showCount(line.failed)} failed, ${showCount(line.passed)} passed`;
+}
+
+// The source around a line, with the sites and the predictors of the file as marks.
 function sourceAround(data: PredictorsData, row: Predictor): SourceData | null {
   const source = data.sources.find(source => source.file === row.file);
   if (!source || row.line < source.first || row.line >= source.first + source.lines.length) return null;
+  const sites = source.sites.map(line => ({line: line.line, text: noteOf(line), value: 0}));
   const marks = data.rows.filter(other => other.file === row.file).map(other => ({line: other.line, text: `#${other.rank} ${other.predicate}`, value: other.importance}));
-  return {file: source.file, first: source.first, lines: source.lines, marks};
+  return {file: source.file, first: source.first, lines: source.lines, marks: [...sites, ...marks]};
 }
 
 function PredictorDetails({data, row}: {data: PredictorsData; row: Predictor}) {
@@ -69,11 +75,10 @@ function PredictorDetails({data, row}: {data: PredictorsData; row: Predictor}) {
       {name: 'increase', value: share(row.increase), note: `${share(row.low)} to ${share(row.high)}`},
       {name: 'explains', value: showCount(row.explained), note: `of ${showCount(data.runs.failed)} failed runs`},
     ]}
-    facts={[{name: 'function', value: row.function}, {name: 'place', value: placeOf(row)}, {name: 'scheme', value: row.scheme},
-      {name: `failed runs in which it was true${row.failed > row.failed_runs.length ? ` (the first ${showCount(row.failed_runs.length)})` : ''}`, value: ranges(row.failed_runs)},
-      ...(row.report === '' ? [] : [{name: 'the first of their reports', value: row.report}])]}>
+    facts={[{name: 'function', value: row.function}, {name: 'place', value: placeOf(row)}, {name: 'scheme', value: row.scheme}]}>
     <Others title="True in the same runs" rows={row.same} />
     <Others title="Loses importance without these runs" rows={affinity} />
+    <Runs row={row} />
   </Details>;
 }
 

@@ -1,0 +1,134 @@
+"""The pages of `telltale collect` in a browser of someone who means harm: rows W1, W2, W3, W5 and W7 (W4 is in test_collect_requests.py)."""
+import html
+import os
+import pathlib
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from collect_server import TELLTALE, UNIT, Server, headers, report, sites
+
+PWN = "document.documentElement.id='pwned'"
+PAYLOADS = [f"</script><script>{PWN}</script>", f"<img src=x onerror={PWN}>", f"<svg onload={PWN}>", f"'\"><script>{PWN}</script>", f"<iframe srcdoc='<script>parent.{PWN}</script>'>",
+            f"<!--</script><script>{PWN}//-->", f"<a href=javascript:{PWN}>x</a>", f"{{{{constructor.constructor('{PWN}')()}}}}", f"<style>@import 'javascript:{PWN}'</style>",
+            f"]]><script>{PWN}</script>", f"\u2028{PWN}\u2029", f"<math><mtext><img src=x onerror={PWN}></math>", f"<base href=//evil.example/><b onclick={PWN}>", f"&lt;script&gt;{PWN}"]
+
+
+class PagesTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-pages-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.store = self.folder / "store"
+
+    def test_W1_hostile_names_are_only_text(self):
+        """In every text that a program, or whoever sends reports, can choose."""
+        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        self.assertTrue(chromium)
+        # All are true in the same runs, so that the page lists them together.
+        rows = "".join(f"{text}\t10\t{text}\t1\t{text}\n" for text in PAYLOADS)
+        table = f'<sites unit="{UNIT}" scheme="branches">\n{rows}</sites>\n'
+        with Server(self.store) as server:
+            self.assertEqual(server.request("PUT", "/v1/sites/b1", table.encode(), {"Telltale-Application": "app"})[0], 201)
+            for run in range(60):
+                failed, text = run % 4 == 0, PAYLOADS[run % len(PAYLOADS)]
+                body = report(*[(1, int(failed))] * len(PAYLOADS)) + f'<report id="main-backtrace">\n{text}({text}+0x1)[0x1]\n</report>\n'.encode()
+                version = "".join(c for c in text if " " <= c <= "~")[:64]
+                self.assertEqual(server.post(f"run-{run:06}", body, telltale_status=int(failed), telltale_version=version)[0], 200)
+        self.assertEqual(subprocess.run([TELLTALE, "store", "fold", self.store, "-q"]).returncode, 0)
+        with Server(self.store) as server:
+            shown, data = [], server.request("GET", "/")[2].decode()
+            self.assertEqual(data.count("<script"), 2, "the page's own")
+            for tab in range(5):
+                done = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom",
+                                       f"http://127.0.0.1:{server.port}/#tab=part{tab}"], capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0)
+                self.assertNotIn("pwned", done.stdout[:done.stdout.index("<head")], "a script ran")
+                self.assertEqual(done.stdout.count("<script"), 2)
+                shown.append(html.unescape(re.sub(r"(?s)<(script|style)\b.*?</\1>", "", done.stdout)))
+        (predictors,) = [text for text in shown if "True in the same runs" in text]
+        for text in PAYLOADS:
+            # Separators of lines are shown as what they are.
+            self.assertIn(text.strip("\u2028\u2029") if "\u2028" in text else f"{text} is TRUE", predictors)
+
+    def test_W2_policies_of_every_route(self):
+        with Server(self.store) as server:
+            server.post("run-000001")
+        subprocess.run([TELLTALE, "store", "fold", self.store, "-q"], check=True)
+        requests = [("GET", path) for path in ("/", "/?x=1", "/healthz", "/metrics", "/nowhere", "/v1/reports", "/v1/sites/b1", "//", "/status.html")] + [
+            ("HEAD", "/"), ("POST", "/"), ("POST", "/v1/reports"), ("PUT", "/v1/sites/b2"), ("PUT", "/"), ("DELETE", "/healthz"), ("OPTIONS", "/v1/reports")]
+        with Server(self.store) as server:
+            for method, path in requests:
+                with self.subTest(method=method, path=path):
+                    status, fields, body = server.request(method, path, b"" if method in ("POST", "PUT") else None)
+                    policy = fields["Content-Security-Policy"] + (body.decode() if status == 200 and path[:2] in ("/", "/?") and method == "GET" else "")
+                    for part in ("default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"):
+                        if body or part != "default-src 'none'":
+                            self.assertIn(part, policy)
+                    self.assertNotIn("unsafe", policy.split("</head>")[0].split("<style")[0])
+                    self.assertEqual((fields["X-Content-Type-Options"], fields["Referrer-Policy"], fields["Cross-Origin-Resource-Policy"]),
+                                     ("nosniff", "no-referrer", "same-origin"))
+                    self.assertNotIn("Access-Control-Allow-Origin", fields)
+            self.assertIn(b"require-trusted-types-for 'script'", server.request("GET", "/")[2])
+            answer = server.raw(b"GET / HTTP/1.1\r\nHost: localhost\r\nBroken\r\n\r\n")
+            for field in (b"Content-Security-Policy: default-src 'none'", b"X-Content-Type-Options: nosniff", b"Cross-Origin-Resource-Policy: same-origin"):
+                self.assertIn(field, answer)
+
+    def test_W3_listens_where_it_is_told(self):
+        with Server(self.store, "--operator", "[::1]:0") as server:
+            inodes = {os.readlink(path) for path in pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir() if path.exists() or path.is_symlink()}
+            listening = set()
+            for table, size in (("tcp", 8), ("tcp6", 32)):
+                for row in pathlib.Path(f"/proc/{server.process.pid}/net/{table}").read_text().splitlines()[1:]:
+                    fields = row.split()
+                    if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes:
+                        words = bytes.fromhex(fields[1][:size])
+                        address = b"".join(struct.pack(">I", word) for (word,) in struct.iter_unpack("<I", words))
+                        listening.add(socket.inet_ntop(socket.AF_INET if size == 8 else socket.AF_INET6, address))
+            self.assertEqual(listening, {"127.0.0.1", "::1"})
+
+    def test_W5_a_page_changes_nothing(self):
+        """GET has no effect; what a page of another origin can send, a form, a request without CORS or an image, is refused."""
+        with Server(self.store) as server:
+            before = sorted(self.store.rglob("*"))
+            for path in ("/", "/healthz", "/metrics", "/v1/reports", "/v1/sites/b1", "/v1/reports?delete=1"):
+                for method in ("GET", "HEAD"):
+                    server.request(method, path, None, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})
+            form = b'--cut\r\nContent-Disposition: form-data; name="samples"\r\n\r\n\r\n--cut--\r\n'
+            for origin in ("http://127.0.0.1:1", "https://evil.example", "null"):
+                for kind, body in (("multipart/form-data; boundary=cut", form), ("text/plain", report()), ("application/x-www-form-urlencoded", b"a=b")):
+                    self.assertEqual(server.request("POST", "/v1/reports", body, {**headers("page-00001"), "Content-Type": kind, "Origin": origin})[0], 403)
+                    self.assertEqual(server.request("POST", "/", body, {"Content-Type": kind, "Origin": origin, "sampler-application-name": "app"})[0], 403)
+                self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "app", "Origin": origin})[0], 403)
+                # What a browser asks before it lets a page send a header of ours.
+                status, fields, _ = server.request("OPTIONS", "/v1/reports", None, {"Origin": origin, "Access-Control-Request-Method": "POST"})
+                self.assertEqual((status, [name for name in fields if name.lower().startswith("access-control")]), (405, []))
+            self.assertEqual(sorted(self.store.rglob("*")), before)
+            self.assertEqual(server.metric("reports_stored_total"), 0)
+
+    def test_W7_paths_that_lead_elsewhere(self):
+        (self.folder / "secret").write_text("planted-secret")
+        paths = ["/..", "/../secret", "/./..", "/v1/../../secret", "/v1/sites/../../../secret", "/v1/sites/..", "/v1/sites/.", "/%2e%2e/secret", "/..%2fsecret", "/%2e%2e%2fsecret",
+                 "/v1/sites/..%2f..%2fsecret", "/v1/sites/%2e%2e", "/%00", "/secret%00.html", "/v1/sites/b1%00", "/status.html", "/store.txt", "/log", "/log/", "/runs/", "/ids", "/deleted",
+                 "/tmp", "/sites/app/b1.sites", "//", "///", "//secret", "/\\..\\secret", "/..\\secret", "/v1/sites/a/b", "/v1/sites/a%2fb", "/v1/sites/" + "x" * 129, "/" + "x" * 8192,
+                 "/" + "../" * 2000 + "secret", "/;/..", "/.git/config", "/metrics/..", "/metrics/", "/healthz/", "/index.html", "/favicon.ico", "/v1//reports", "/%c0%ae%c0%ae/secret"]
+        self.assertGreaterEqual(len(paths), 40)
+        with Server(self.store) as server:
+            server.post("run-000001")
+            for path in paths:
+                for method in ("GET", "PUT"):
+                    answer = server.raw(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".encode())
+                    self.assertEqual(answer[9:12], b"404", (method, path))
+                    self.assertNotIn(b"planted-secret", answer)
+            # Not a path at all.
+            for path in ("", "secret", "http://evil.example/", "/\x00", "*"):
+                answer = server.raw(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                self.assertIn(answer[9:12], (b"400", b"404"), path)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["secret", "store"])
+
+
+if __name__ == "__main__":
+    unittest.main()
