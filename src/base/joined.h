@@ -8,8 +8,8 @@
 
 namespace telltale {
 
-// The items of a range of texts or integers, with `between` between them. (fmt::join compiles
-// {fmt}'s formatting of texts in each unit that uses it.)
+// The items of a range of texts, characters or integers, with `between` between them. (fmt::join
+// compiles {fmt}'s formatting of texts in each unit that uses it.)
 template <typename Range>
 std::string joined(const Range& items, std::string_view between) {
   std::string text;
@@ -17,7 +17,8 @@ std::string joined(const Range& items, std::string_view between) {
   for (const auto& item : items) {
     if (!first) text += between;
     first = false;
-    if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(item)>>) {
+    using Item = std::remove_cvref_t<decltype(item)>;
+    if constexpr (std::is_integral_v<Item> && !std::is_same_v<Item, char>) {
       const fmt::format_int digits(item);
       text.append(digits.data(), digits.size());
     } else {

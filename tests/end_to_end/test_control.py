@@ -44,6 +44,7 @@ def events(path):
 
 def raw_request(pid, request, user=None):
     """What the socket of a process answers, perhaps to another user: this process in a child that has become that user."""
+    ask(pid, "status")  # waits until the process listens
     sockets = pathlib.Path("/proc/net/unix").read_text().splitlines()
     name = next(line.split()[-1] for line in sockets if f"@telltale-control-{pid}-" in line)
     out, into = os.pipe()
