@@ -145,7 +145,9 @@ class FrameDecoder {
     const auto& graphs = graphs_of(frame);
     const auto record = read_record(frame, parts_of(graphs));
     if (!record || graphs.empty()) {
-      paths.untraced = record ? "its path metadata are missing" : record.error();
+      // Which variables a record consists of is known from the metadata.
+      const bool lacks_metadata = record.has_value() || (graphs.empty() && has_record(frame));
+      paths.untraced = lacks_metadata ? "its path metadata are missing" : record.error();
       if (!has_record(frame) && (graphs.empty() || frame.inlined))
         paths.untraced = why_not_traced(frame);
       return paths;
