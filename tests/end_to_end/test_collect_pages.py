@@ -194,8 +194,8 @@ class PagesTest(unittest.TestCase):
             self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "app"})[0], 201)
             for run in range(20):
                 self.assertEqual(server.post(f"run-{run:06}", telltale_status=run % 2)[0], 200)
-        for words in (["store", "fold", self.store, "-q"], ["isolate", self.store, "--application", "app"], ["store", "delete", self.store, "--application", "app", "run-000003"],
-                      ["store", "info", self.store]):
+        for words in (["store", "fold", self.store, "-q"], ["store", "delete", self.store, "--application", "app", "run-000003"], ["store", "info", self.store],
+                      ["isolate", self.store, "--application", "app"]):
             done = subprocess.run([*OPEN_UMASK, TELLTALE, *words], capture_output=True, text=True)
             self.assertIn(done.returncode, (0, 1), done.stderr)
         found = [self.store, *self.store.rglob("*")]
@@ -209,7 +209,7 @@ class PagesTest(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         with Server(self.store, wrapper=OPEN_UMASK) as server:
             server.post("run-000001")
-            script = ("import http.client, os, sys\n"
+            script = ("import encodings.idna, http.client, os, sys\n"
                       "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
                       "for path in ('/', '/metrics', '/healthz'):\n"
                       "    connection = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1])); connection.request('GET', path)\n"
