@@ -34,6 +34,7 @@ class StoreFolder {
   [[nodiscard]] std::string temporary() const { return path_ + "/tmp"; }
   [[nodiscard]] std::string deleted() const { return path_ + "/deleted"; }
   [[nodiscard]] std::string page() const { return path_ + "/status.html"; }
+  [[nodiscard]] std::string operator_token() const { return path_ + "/operator-token"; }
   [[nodiscard]] std::string server_lock() const { return path_ + "/collect.lock"; }
   [[nodiscard]] std::string fold_lock() const { return path_ + "/fold.lock"; }
 

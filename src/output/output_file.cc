@@ -86,6 +86,8 @@ Result<void> OutputFile::fail(std::string_view what, int error_number) {
 }
 
 // Before the first bytes are written: whether what is there may be replaced by what begins so.
+void OutputFile::keep_private() const { static_cast<void>(::fchmod(fd_, S_IRUSR | S_IWUSR)); }
+
 Result<void> OutputFile::begin(std::string_view head) {
   begun_ = true;
   if (replace_ == Replace::same_kind) {

@@ -32,6 +32,9 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // without finish(): the temporary file is removed
 
+  // Lets only the owner of the file use it, whatever the process's umask is. Call it before
+  // write().
+  void keep_private() const;
   // Errors: io; usage, if the existing file is of another kind and is kept for that. After the
   // first one, every later call returns it again.
   Result<void> write(std::string_view bytes);

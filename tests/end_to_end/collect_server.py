@@ -106,8 +106,20 @@ class Server:
     def post(self, report_id, body=None, connection=None, **others):
         return self.request("POST", "/v1/reports", report() if body is None else body, headers(report_id, **others), connection)
 
+    def token(self):
+        """The header with the operator's token."""
+        return {"Authorization": "Bearer " + (self.store / "operator-token").read_text().strip()}
+
+    def link(self):
+        """What a browser opens to see the status page."""
+        return f"http://127.0.0.1:{self.port}/?token=" + (self.store / "operator-token").read_text().strip()
+
+    def see(self, path, method="GET", fields=None):
+        """A page of the operator, asked for with the token."""
+        return self.request(method, path, None, {**self.token(), **(fields or {})})
+
     def metric(self, name):
-        for line in self.request("GET", "/metrics")[2].decode().splitlines():
+        for line in self.see("/metrics")[2].decode().splitlines():
             if line.startswith(f"telltale_{name} "):
                 return int(line.split()[-1])
         raise AssertionError(f"no metric {name}")

@@ -262,7 +262,7 @@ class ReliabilityOfRequestsTest(CollectCase):
                 self.assertEqual(server.post(f"good-{number:04}", authorization=value)[0], 200, value)
             self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "app", "Authorization": f"Bearer {secret}"})[0], 401)
             self.assertEqual(server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "other", "Authorization": f"Bearer {admin}"})[0], 201)
-            everything = "".join(server.text).encode() + server.request("GET", "/metrics")[2]
+            everything = "".join(server.text).encode() + server.see("/metrics")[2]
         everything += b"".join(path.read_bytes() for path in self.store.rglob("*") if path.is_file())
         for token in (secret, hashed, admin):
             self.assertNotIn(token.encode(), everything)
@@ -297,7 +297,7 @@ class ReliabilityOfRequestsTest(CollectCase):
                 self.assertEqual(answer.count(b"HTTP/1.1 401 "), 100)
             self.assertEqual(server.metric("unauthorized_total"), 100000)
             self.assertEqual(server.post("right-0001", authorization=f"Bearer {secret}")[0], 200)
-            everything = "".join(server.text).encode() + server.request("GET", "/metrics")[2]
+            everything = "".join(server.text).encode() + server.see("/metrics")[2]
         everything += b"".join(str(path).encode() + (path.read_bytes() if path.is_file() else b"") for path in self.store.rglob("*"))
         for token in [secret, *(guess for guess in guesses if len(guess) >= 12)]:
             self.assertNotIn(token.encode(), everything)
@@ -358,14 +358,14 @@ class ReliabilityOfRequestsTest(CollectCase):
         with Server(self.store) as server:
             self.assertEqual(server.request("POST", "/v1/reports?planted-query", report(), {**headers("id-000001"), **secrets})[0], 200)
             self.assertEqual(server.request("POST", "/v1/reports?planted-query", report(), {**headers("id-000001", telltale_status="planted"), **secrets})[0], 400)
-            told = "".join(server.text).encode() + server.request("GET", "/metrics")[2]
+            told = "".join(server.text).encode() + server.see("/metrics")[2]
         kept = b"".join(path.read_bytes() for path in self.store.rglob("*") if path.is_file())
         for data in (told, kept):
             self.assertNotIn(b"planted", data)
             self.assertNotIn(b"203.0.113.77", data)
         self.assertNotIn(b"127.0.0.1", kept)
         for path in self.store.rglob("*"):
-            self.assertFalse(path.stat().st_mode & 0o007, f"{path} is open to everybody")
+            self.assertFalse(path.stat().st_mode & 0o077, f"{path} is open to others")
 
     def test_W4_names_of_strangers_do_not_lead_to_the_operator_s_pages(self):
         ours = ("localhost", "LocalHost:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:8080", "192.0.2.7:9", "ops.example", "OPS.example:443")
@@ -374,7 +374,7 @@ class ReliabilityOfRequestsTest(CollectCase):
         with Server(self.store, "--host", "ops.example") as server:
             for path in ("/", "/metrics"):
                 for host, expected in (*((host, (200, 404)) for host in ours), *((host, (421,)) for host in theirs)):
-                    status = int(server.raw(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())[9:12])
+                    status = int(server.raw(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: {server.token()['Authorization']}\r\nConnection: close\r\n\r\n".encode())[9:12])
                     self.assertIn(status, expected, (path, host))
             self.assertEqual(server.raw(b"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n")[9:12], b"200")
 
@@ -429,8 +429,8 @@ class ReliabilityOfRequestsTest(CollectCase):
         for address in ("127.0.0.1", "example.org:80", "127.0.0.1:99999", "127.0.0.1:x", "::1:80x"):
             self.assertIn("is not an address and a port", refused("--listen", address))
         with Server(self.store, "--tokens", tokens, "--plain-http", "--operator", "127.0.0.1:0", listen="0.0.0.0:0") as server:
-            self.assertEqual(server.request("GET", "/metrics")[0], 404)
-            self.assertEqual(server.request("GET", "/")[0], 404)
+            self.assertEqual(server.see("/metrics")[0], 404)
+            self.assertEqual(server.see("/")[0], 404)
             self.assertEqual(server.request("GET", "/healthz")[0], 200)
 
     def test_C14_tls(self):

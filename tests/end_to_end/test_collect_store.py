@@ -288,7 +288,7 @@ class StoreTest(StudyCase):
             while server.metric("folds_total") == 0 and time.monotonic() < end:
                 time.sleep(0.1)
             self.assertEqual((server.metric("unfolded_bytes"), server.metric("failed_folds_total")), (0, 0))
-            self.assertIn(b"<html", server.request("GET", "/")[2])
+            self.assertIn(b"<html", server.see("/")[2])
             self.assertEqual(json.loads(server.post("fold-0001")[2])["duplicate"], True)
 
     def test_without_the_library_reports_are_received_and_kept(self):

@@ -29,8 +29,8 @@ Command declare_collect_verb(Command app, CollectOptions& options) {
   verb.add_flag("--plain-http", options.plain_http,
                 "allow HTTP without TLS on other addresses than loopback, as behind a proxy");
   verb.add_option("--operator", options.operator_listen,
-                  "address and port of /metrics and the status page; by default those of --listen "
-                  "if that is a loopback address")
+                  "address and port of /metrics and the status page, which need the token in "
+                  "DIR/operator-token; by default those of --listen if that is a loopback address")
       .type_name("ADDR");
   verb.add_option("--host", options.collector.own_hosts,
                   "name in lower case by which the server may be called, besides addresses and "

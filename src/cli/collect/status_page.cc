@@ -218,6 +218,7 @@ Result<void> write_status_page(const StoreFolder& store) {
   add_applications(store, *summary, parts);
   Result<OutputFile> out = OutputFile::open(store.page());
   if (!out) return std::unexpected(out.error());
+  out->keep_private();
   if (auto written = parts.write(head_of(*summary), *out); !written) return written;
   return out->finish();
 }

@@ -70,6 +70,7 @@ class Service {
     if (!address) return std::unexpected(address.error());
     collect::CollectorOptions collector = options_.collector;
     collector.serves_operator = options_.operator_listen.empty() && address->is_loopback();
+    collector.operator_tls = collector.serves_operator && !options_.http.certificate.empty();
     if (auto safe = check_address(*address); !safe) return safe;
     auto opened = Collector::open(context_, store_, collector, events_);
     if (!opened) return std::unexpected(opened.error());
@@ -77,13 +78,16 @@ class Service {
     collect::HttpServerOptions http = options_.http;
     http.max_connections = options_.max_connections;
     if (auto listening = listen(*address, http, *collector_); !listening) return listening;
+    std::string page = collector.serves_operator ? page_of(*address, collector.operator_tls) : "";
     if (!options_.operator_listen.empty()) {
       const auto second = collect::parse_listen_address(options_.operator_listen);
       if (!second) return std::unexpected(second.error());
       if (auto listening = listen(*second, {}, collector_->operator_routes()); !listening)
         return listening;
+      page = page_of(*second, false);
     }
     events_.info("ready", {{"address", address->host}, {"port", uint64_t{servers_[0]->port()}}});
+    show_page(page);
     wait_for_signal();
     last_fold_ = std::chrono::steady_clock::now();
     if (options_.fold_seconds != 0) check_fold();
@@ -91,6 +95,21 @@ class Service {
   }
 
  private:
+  // The status page's address at the server that was started last.
+  [[nodiscard]] std::string page_of(const ListenAddress& address, bool tls) const {
+    const bool is_any = address.host.empty() || address.host == "0.0.0.0" || address.host == "::";
+    std::string host = is_any ? "localhost" : address.host;
+    if (host.contains(':')) host = "[" + host + "]";
+    return fmt::format("{}://{}:{}{}", tls ? "https" : "http", host, servers_.back()->port(),
+                       collector_->operator_link());
+  }
+
+  // For the person who starts the server by hand. Logs get no token.
+  static void show_page(const std::string& page) {
+    if (page.empty() || ::isatty(STDERR_FILENO) == 0) return;
+    fmt::print(stderr, "telltale: status page: {}\n", page);
+  }
+
   [[nodiscard]] Result<void> check_address(const ListenAddress& address) const {
     if (address.is_loopback()) return {};
     if (options_.http.certificate.empty() && !options_.plain_http)

@@ -1,5 +1,6 @@
 // `telltale store`: folds, describes and prunes the store of `telltale collect`.
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -111,6 +112,8 @@ int run(const StoreVerbOptions& options) {
   const bool takes_arguments = options.action == "delete" || options.action == "sites";
   if (!takes_arguments && !options.arguments.empty())
     return report_error(usage_error(options.action + " takes one store").error());
+  // DuckDB creates files by the umask; a store is private.
+  ::umask(S_IRWXG | S_IRWXO);
   if (options.action == "info") return show_info(options, store);
   if (options.action == "fold") return fold(options, store);
   return options.action == "delete" ? remove_reports(options, store) : add_sites(options, store);

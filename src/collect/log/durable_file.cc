@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kFileMode = 0640;
+constexpr mode_t kFileMode = 0600;
+constexpr mode_t kFolderMode = 0700;
 
 Result<void> sync_path(const std::string& path, int flags) {
   const int file = ::open(path.c_str(), flags | O_CLOEXEC);
@@ -34,6 +35,8 @@ Result<void> replace_file(const std::string& path, std::string_view content) {
   const std::string temporary = path + ".tmp";
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode);
   if (file < 0) return io_error(temporary, "cannot create", errno);
+  // A temporary file that a crash left keeps its mode when it is opened.
+  static_cast<void>(::fchmod(file, kFileMode));
   Result<void> written = write_all(file, as_bytes(content), temporary);
   if (written && ::fsync(file) != 0) written = io_error(temporary, "cannot sync", errno);
   ::close(file);
@@ -58,7 +61,7 @@ Result<void> make_folder(const std::string& folder) {
   if (!above.empty() && above != folder) {
     if (auto made = make_folder(above); !made) return made;
   }
-  if (::mkdir(folder.c_str(), 0750) != 0 && errno != EEXIST)
+  if (::mkdir(folder.c_str(), kFolderMode) != 0 && errno != EEXIST)
     return io_error(folder, "cannot be created", errno);
   return sync_folder(above);
 }

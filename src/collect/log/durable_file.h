@@ -7,7 +7,8 @@
 
 namespace telltale::collect {
 
-// Files that survive a crash of the machine once a function has returned. Errors of all: io.
+// Files that survive a crash of the machine once a function has returned, and that only their owner
+// can use. Errors of all: io.
 
 // Writes the file under a temporary name in its folder, and renames it.
 Result<void> replace_file(const std::string& path, std::string_view content);

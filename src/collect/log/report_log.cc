@@ -16,7 +16,7 @@
 namespace telltale::collect {
 namespace {
 
-constexpr mode_t kLogFileMode = 0640;
+constexpr mode_t kLogFileMode = 0600;
 constexpr size_t kMaxParts = 512;  // of one system call; below IOV_MAX
 
 Result<void> write_parts(int file, std::vector<iovec> parts, const std::string& path) {

@@ -66,7 +66,8 @@ std::optional<std::string> unhex(std::string_view digits) {
   return bytes;
 }
 
-// The token of "Bearer TOKEN", or the password of "Basic BASE64".
+}  // namespace
+
 std::string token_of(std::string_view authorization) {
   const size_t blank = authorization.find(' ');
   if (blank == std::string_view::npos) return {};
@@ -84,8 +85,6 @@ std::string token_of(std::string_view authorization) {
   const size_t colon = text.find(':');
   return colon == std::string::npos ? std::string() : text.substr(colon + 1);
 }
-
-}  // namespace
 
 Result<Tokens> Tokens::read(const std::string& path) {
   struct stat info{};

@@ -13,6 +13,10 @@
 
 namespace telltale::collect {
 
+// The token of an Authorization field: of `Bearer TOKEN`, or the password of `Basic BASE64`. Empty:
+// there is none.
+std::string token_of(std::string_view authorization);
+
 // Who may send what. A file with a line for each token: application, blank, token or
 // `sha256:` and its hash in hexadecimal digits, and optionally a blank and `sites`. Empty lines and
 // lines that begin with # do not count.

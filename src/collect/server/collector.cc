@@ -134,7 +134,10 @@ Result<void> Collector::reload() {
     if (!read) return std::unexpected(read.error());
     sampling = *std::move(read);
   }
+  auto operator_token = OperatorToken::read_or_make(store_.operator_token());
+  if (!operator_token) return std::unexpected(operator_token.error());
   tokens_ = std::move(tokens);
+  operator_token_ = *std::move(operator_token);
   sampling_ = std::move(sampling);
   return {};
 }
@@ -250,23 +253,35 @@ std::optional<HttpResponse> Collector::check_host(const HttpRequest& head, Route
   return std::nullopt;
 }
 
+// Every user of the machine can connect to a loopback address, so that is no protection.
+std::optional<HttpResponse> Collector::check_operator(const HttpRequest& head, Route route) {
+  if (route != Route::metrics && route != Route::page) return std::nullopt;
+  if (operator_token_->is_in(head) || operator_token_->is_linked_by(head)) return std::nullopt;
+  ++counts_.unauthorized;
+  HttpResponse response = HttpResponse::text(
+      401, "the operator's token is missing or wrong: it is in the store, in operator-token");
+  response.fields.emplace_back("WWW-Authenticate", "Bearer");
+  return response;
+}
+
 HttpHandler::Verdict Collector::check(const HttpRequest& head) {
   const Route route = route_of(head);
   if (auto refused = check_method(head, route)) return {std::move(refused)};
   if (auto refused = check_host(head, route)) return {std::move(refused)};
+  if (auto refused = check_operator(head, route)) return {std::move(refused)};
   if (route == Route::reports) return check_report(head);
   if (route == Route::sites) return check_sites(head);
   return {};
 }
 
 void Collector::handle(HttpRequest request, SendResponse send) {
-  switch (const Route route = route_of(request)) {
+  switch (route_of(request)) {
     case Route::reports:
       return receive_report(std::move(request), std::move(send));
     case Route::sites:
       return receive_sites(std::move(request), std::move(send));
     default:
-      return send(serve_operator(route));
+      return send(serve_operator(request));
   }
 }
 
@@ -399,7 +414,8 @@ HttpResponse Collector::store_sites(const std::string& application, const std::s
   return HttpResponse::text(201, "stored");
 }
 
-HttpResponse Collector::serve_operator(Route route) {
+HttpResponse Collector::serve_operator(const HttpRequest& request) {
+  const Route route = route_of(request);
   if (route == Route::metrics) return {200, "text/plain; version=0.0.4; charset=utf-8", metrics()};
   if (route == Route::health) {
     if (disk_failed_ && RateLimit::Clock::now() - *disk_failed_ < kDiskTrouble)
@@ -407,6 +423,8 @@ HttpResponse Collector::serve_operator(Route route) {
     return HttpResponse::text(200, "ok");
   }
   if (route != Route::page) return not_found();
+  if (operator_token_->is_linked_by(request))
+    return operator_token_->redirect(options_.operator_tls);
   const Result<InputFile> page = InputFile::open(store_.page());
   if (!page) return HttpResponse::text(200, "no reports have been folded yet: come back later");
   const Bytes bytes = page->bytes();
@@ -477,11 +495,12 @@ HttpHandler::Verdict Collector::OperatorRoutes::check(const HttpRequest& head) {
     return {not_found()};
   if (head.method != "GET" && head.method != "HEAD")
     return {HttpResponse::text(405, "the method is not GET, HEAD")};
-  return {collector_.check_host(head, route)};
+  if (auto refused = collector_.check_host(head, route)) return {std::move(refused)};
+  return {collector_.check_operator(head, route)};
 }
 
 void Collector::OperatorRoutes::handle(HttpRequest request, SendResponse send) {
-  send(collector_.serve_operator(route_of(request)));
+  send(collector_.serve_operator(request));
 }
 
 }  // namespace telltale::collect

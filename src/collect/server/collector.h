@@ -21,6 +21,7 @@
 #include "collect/server/access.h"
 #include "collect/server/event_log.h"
 #include "collect/server/http_server.h"
+#include "collect/server/operator_token.h"
 #include "collect/store_folder.h"
 
 namespace boost::asio {
@@ -43,6 +44,7 @@ struct CollectorOptions {
   // The operator's routes (/metrics and the status page) are served beside the others. Otherwise
   // only operator_routes() serves them.
   bool serves_operator = true;
+  bool operator_tls = false;  // the operator's routes are served over TLS only
   // Names, in lower case, by which the server may be called where no token protects it: for the
   // operator's routes, and without `tokens` for all that receive. Addresses and localhost always
   // may.
@@ -73,6 +75,8 @@ class Collector final : public HttpHandler {
   // After folding: the log has this many bytes.
   void folded(uint64_t log_bytes);
   void count_fold(bool done) { ++(done ? counts_.folds : counts_.failed_folds); }
+  // The target that opens the status page, with the operator's token.
+  [[nodiscard]] std::string operator_link() const { return operator_token_->link(); }
   // The servers whose connections /metrics counts.
   void watch(const HttpServer& server) { servers_.push_back(&server); }
 
@@ -110,6 +114,7 @@ class Collector final : public HttpHandler {
             EventLog& events, LockFile lock);
   static Route route_of(const HttpRequest& request);
   std::optional<HttpResponse> check_host(const HttpRequest& head, Route route);
+  std::optional<HttpResponse> check_operator(const HttpRequest& head, Route route);
   std::optional<HttpResponse> check_method(const HttpRequest& head, Route route) const;
   // Who sends, for limits: the application, and its token if the server has tokens. Or the refusal.
   std::expected<std::string, HttpResponse> check_access(const HttpRequest& head,
@@ -125,7 +130,7 @@ class Collector final : public HttpHandler {
   void receive_sites(HttpRequest request, SendResponse send);
   HttpResponse store_sites(const std::string& application, const std::string& build,
                            std::string_view text);
-  HttpResponse serve_operator(Route route);
+  HttpResponse serve_operator(const HttpRequest& request);
   [[nodiscard]] std::string metrics() const;
   [[nodiscard]] HttpResponse disk_trouble(const Error& error);
 
@@ -136,6 +141,7 @@ class Collector final : public HttpHandler {
   const LockFile lock_;
   OperatorRoutes operator_routes_{*this};
   std::optional<Tokens> tokens_;
+  std::optional<OperatorToken> operator_token_;  // since open()
   SamplingRules sampling_;
   StoredIds ids_;
   // Reports on their way to the disk, and what to do when they are there.

@@ -250,7 +250,9 @@ void keep_digest(const RunFile& file, const FileIdentity& identity, const std::s
   std::error_code failure;
   if (file.digest.empty() || !make_folder(fs::path(file.digest).parent_path().string())) return;
   auto out = OutputFile::open(file.digest);
-  if (!out || !out->write(digest) || !out->finish()) return;
+  if (!out) return;
+  out->keep_private();
+  if (!out->write(digest) || !out->finish()) return;
   // The file may have been replaced meanwhile, by one without deleted runs.
   if (FileIdentity::of(file.path) != identity) fs::remove(file.digest, failure);
 }
