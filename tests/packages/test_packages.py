@@ -9,6 +9,7 @@ import tarfile
 import tempfile
 import unittest
 
+import first_hour
 from bare_root import BareRoot, NotHere
 
 SOURCE = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"])
@@ -82,6 +83,28 @@ class Archives(unittest.TestCase):
             self.assertIn("localhost:1: the program does not answer", asked.stderr)
 
 
+class FirstHour(unittest.TestCase):
+    """A root of its own: the page begins with the installation."""
+
+    def test_the_commands_of_the_page_print_its_lines(self):
+        try:
+            root = BareRoot()
+        except NotHere as reason:
+            self.skipTest(str(reason))
+        self.addCleanup(root.close)
+        before = root.files()
+        shutil.copy(one("telltale_*.deb"), root.path / "tmp")
+        followed = 0
+        for command, printed, seconds, missing in first_hour.follow(root):
+            print(f"{seconds:6.2f} s  {command}")
+            followed += 1
+            with self.subTest(command=command):
+                self.assertEqual(missing, [], printed)
+        self.assertGreaterEqual(followed, 11)
+        root.run("apt-get purge -q -y telltale")
+        self.assertEqual([path for path in root.files() - before if "telltale" in path], [])
+
+
 class BareDebian(unittest.TestCase):
     """One root for all steps: each needs the packages of the step before."""
 
@@ -106,6 +129,10 @@ class BareDebian(unittest.TestCase):
                              run(TELLTALE, "top", "orders.yaml", "--program", "orders-map.yaml", cwd=ORDERS))
         with self.subTest("telltale finds the program that has the network"):
             self.assertIn("0 reports sent", self.said("mkdir spool && telltale send spool --to http://127.0.0.1:1 2>&1"))
+        with self.subTest("the program that has the network is in libexec, with its help"):
+            self.said("test -x /usr/libexec/telltale/telltale-collect")
+            for verb in ("collect", "send"):
+                self.assertIn("telltale " + verb, self.said(f"telltale {verb} --help"))
         self.root.install("g++", "pkg-config")
         with self.subTest("telltale records without the development files"):
             shutil.copy(SOURCE / "tests/programs/recorders/cases/work.c", self.root.path / "tmp")
