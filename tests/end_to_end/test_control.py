@@ -131,7 +131,7 @@ class ControlTest(unittest.TestCase):
                 for path in recordings(program.place):
                     check(path)
                     subprocess.run([TELLTALE, "check", "--strict", path], check=True, capture_output=True, timeout=60)
-                # A folder stands for all recordings in it.
+                # A folder means all recordings in it.
                 self.assertEqual(events(program.place), 5007)
 
     def test_a_call_does_not_last_through_the_time_in_which_nothing_is_recorded(self):

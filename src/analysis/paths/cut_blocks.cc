@@ -47,8 +47,8 @@ class Bypasses {
     for (size_t i = 0; i < way.size(); ++i) index_[way[i]] = static_cast<uint32_t>(i);
   }
 
-  // The furthest index that is reached from `block` of the way beside the way; its end stands for
-  // behind a target.
+  // The largest index on the way that can be reached from `block` without the way's other blocks;
+  // the way's length if a target can be reached.
   size_t furthest_from(uint32_t block) {
     size_t furthest = 0;
     std::vector<uint32_t> pending = {block};

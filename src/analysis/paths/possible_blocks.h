@@ -25,7 +25,7 @@ class PossibleBlocks {
     return stopped_[function][block];
   }
   // Whether there are steps left for work that grows with the function. Bounds the time for any
-  // input; what is not looked at stays "maybe".
+  // input; blocks that are not examined stay "maybe".
   [[nodiscard]] bool may_look_at(uint32_t function) const;
   // Functions that have calls of it.
   [[nodiscard]] const std::vector<uint32_t>& callers(uint32_t function) const {

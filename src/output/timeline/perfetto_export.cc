@@ -309,8 +309,8 @@ void PerfettoExport::define(Sink& sink, std::string& out) {
   stream_ns_ = sink.last_ns_;
 }
 
-// Each thread has a processor of its own, because a recording has only the longer waits: on the
-// real ones two threads would seem to run at a time.
+// Each thread gets its own virtual processor: a recording has only the longer waits, so that on
+// the real processors two threads would seem to run at the same time.
 void PerfettoExport::put_waits(const Sink& sink, std::string& out) {
   if (sink.waits_.empty()) return;
   const Task task = task_of(context_.streams[stream_], stream_);

@@ -25,7 +25,7 @@ std::vector<std::thread> spinners;
 
 QUIET void say(const std::string& line) { std::cout << line << std::endl; }
 
-// Makes calls until it is told to stop.
+// Makes calls until the command to stop.
 QUIET void spin() {
   uint64_t made = 0;
   while (spinning) {
