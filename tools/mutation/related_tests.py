@@ -11,7 +11,10 @@ VIEWS = ["tour", "script:test_mono_files", "script:test_views", "script:test_rep
 VERBS = ["tour", "script:test_help", "script:test_report", "script:test_diff", "script:test_record_filters",
          "script:test_mono_files", "script:test_views", "script:test_stacktrack", "script:test_sampler_tools",
          "script:test_sampler_answers", "script:test_live", "script:test_mono_answers", "script:test_mono_reports",
-         "script:test_mono_windows", "script:test_run", "script:test_sites", "script:test_exports", "unit:cli"]
+         "script:test_mono_windows", "script:test_run", "script:test_sites", "script:test_exports", "unit:cli",
+         "script:test_run_ends", "script:test_run_refusals", "script:test_progress", "script:test_output_files",
+         "script:test_strict"]
+QUESTIONS = ["script:test_questions", "script:test_diff_order", "script:test_waiting", "script:test_net_times"]
 RELATED = {
     "src/base": ["unit:base", "unit:bytes", "unit:import", "unit:analysis", "script:test_help", *VIEWS],
     "src/bytes": ["unit:bytes", "replay:input_file", "unit:formats_xray", "unit:formats_mono", "unit:formats_sampler",
@@ -22,48 +25,61 @@ RELATED = {
                          "script:test_mono_records"],
     "src/formats/sampler": ["unit:formats_sampler", "replay:sampler_text", "replay:static_sections", "unit:import",
                             "script:test_sampler_tools", "script:test_sampler_answers"],
-    "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import",
-                               "script:test_stacktrack"],
+    "src/formats/stacktrack": ["unit:formats_stacktrack", "replay:stacktrack", "unit:import", "script:test_stacktrack"],
     "src/formats/csi": ["unit:formats_csi", "replay:csi_path_metadata", "unit:import", "script:test_paths"],
     "src/import/csi": ["unit:import", "replay:core_file", "replay:debugger_text", "script:test_paths",
                        "script:test_paths_without_dwarf", "script:test_frame_coverage", "script:test_program_blocks",
                        "script:test_path_sources", "script:test_debugger_text"],
-    "src/analysis/isolation": ["unit:analysis", "script:test_isolate_builds", "script:test_isolate", "script:test_isolate_calls", "script:test_isolate_values"],
-    "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store", "script:test_collect_send"],
-    "src/report/paths": ["unit:report", "script:test_paths", "script:test_coverage", "script:test_path_pages"],
-    "src/analysis/paths": ["unit:analysis", "script:test_paths"],
-    "src/cli/study": ["script:test_study", "script:test_study_paths", "script:test_isolate", "unit:cli"],
-    "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths"],
+    "src/analysis/isolation": ["unit:analysis", "script:test_isolate_builds", "script:test_isolate",
+                               "script:test_isolate_calls", "script:test_isolate_values"],
+    "src/collect": ["unit:collect", "replay:collect", "script:test_collect_requests", "script:test_collect_store",
+                    "script:test_collect_send", "script:test_collect_reliability", "script:test_collect_pages",
+                    "script:test_network_program"],
+    "src/report/paths": ["unit:report", "script:test_paths", "script:test_coverage", "script:test_path_pages",
+                         "script:test_program_blocks"],
+    "src/analysis/paths": ["unit:analysis", "script:test_paths", "script:test_program_blocks", "script:test_coverage",
+                           "script:test_isolate_paths"],
+    "src/cli/study": ["script:test_study", "script:test_study_paths", "script:test_isolate", "unit:cli",
+                      "script:test_study_fuzz", "script:test_crash_clusters", "script:test_isolate_builds",
+                      "script:test_isolate_labels", "script:test_isolate_paths", "script:test_collect_store"],
+    "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths",
+                                "script:test_frame_coverage", "script:test_coverage", "script:test_program_blocks",
+                                "script:test_path_crash_points"],
     "src/program": ["unit:program", "replay:instrumentation_map", "unit:import", "tour", "script:test_sites",
                     "script:test_reliability_names", "script:test_sampler_tools", "script:test_paths",
                     "script:test_path_sources", "script:test_symbols", "script:test_path_crash_points", "replay:core_file"],
-    "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "script:test_record_filters",
-                  *VIEWS],
-    "src/import": ["unit:import", "unit:analysis", "script:test_record_filters", *VIEWS,
-                   "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
-                   "script:test_mono_answers", "script:test_mono_windows"],
-    "src/analysis": ["unit:analysis", "unit:import", *VIEWS, "script:test_mono_answers",
-                     "script:test_mono_reports", "script:test_mono_windows"],
+    "src/model": ["unit:model", "unit:import", "unit:analysis", "unit:output", "script:test_record_filters", *VIEWS],
+    "src/import": ["unit:import", "unit:analysis", "script:test_record_filters", *VIEWS, "script:test_stacktrack",
+                   "script:test_sampler_answers", "script:test_sampler_tools", "script:test_mono_answers",
+                   "script:test_mono_windows"],
+    "src/analysis": ["unit:analysis", "unit:import", *VIEWS, "script:test_mono_answers", "script:test_mono_reports",
+                     "script:test_mono_windows"],
     "src/output": ["unit:output", "unit:import", *VIEWS, "script:test_record_filters", "script:test_exports",
                    "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
-                   "script:test_mono_answers", "script:test_perfetto"],
+                   "script:test_mono_answers", "script:test_perfetto", "script:test_output_files"],
     "src/api": ["unit:api", *VIEWS, "script:test_exports", "script:test_install"],
-    "src/cli": VERBS,
-    "src/report": ["unit:report", "script:test_json_schemas", *VERBS],
+    "src/cli": [*VERBS, *QUESTIONS, "script:test_control"],
+    "src/report": ["unit:report", "script:test_json_schemas", *VERBS, *QUESTIONS],
     "web": ["web:calls", "web:names", "web:kit", "web:flame", "web:paths", "unit:output", "script:test_flame_page"],
     "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_control",
-                     "script:test_recorder_children", "script:test_xray_recorder_rows"],
+                     "script:test_recorder_children", "script:test_xray_recorder_rows", "script:test_recorder_signals",
+                     "script:test_recorder_clocks", "script:test_recorder_faults", "script:test_frequent_functions",
+                     "script:test_waiting", "script:test_net_times"],
     "runtime/stacktrack": ["unit:stacktrack", "script:test_stacktrack_runtime", "script:test_stacktrack_values",
-                           "script:test_recorder_children", "script:test_recorder_signals",
-                           "script:test_recorder_clocks"],
-    "runtime/paths": ["script:test_crash_paths", "script:test_secure_execution"],
+                           "script:test_recorder_children", "script:test_recorder_signals", "script:test_recorder_clocks",
+                           "script:test_stacktrack_names", "script:test_stacktrack_reliability",
+                           "script:test_recorder_faults"],
+    "runtime/paths": ["script:test_crash_paths", "script:test_secure_execution", "script:test_study_paths",
+                      "script:test_isolate_paths"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows",
-                        "script:test_sampler_accesses"],
-    "instrument": ["script:test_sampler_flags", "script:test_sampler_examples",
-                   "script:test_sampler_compiler", "script:test_sampler_accesses", "script:test_sampler_places",
-                   "script:test_sampler_dataflow", "script:test_sampler_regions",
-                   "script:test_sampler_ir", "script:test_sampler_statistics"],
+                        "script:test_sampler_accesses", "script:test_sampler_killed", "script:test_sampler_signals",
+                        "script:test_sampler_verbose", "script:test_sampler_joined"],
+    "instrument": ["script:test_sampler_flags", "script:test_sampler_examples", "script:test_sampler_compiler",
+                   "script:test_sampler_accesses", "script:test_sampler_places", "script:test_sampler_dataflow",
+                   "script:test_sampler_regions", "script:test_sampler_ir", "script:test_sampler_statistics", "unit:driver",
+                   "script:test_sampler_options", "script:test_sampler_modules", "script:test_sampler_joined",
+                   "script:test_sampler_undefined", "script:test_path_builds"],
 }
 RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_shared"]
 # What scripts run besides the program itself.
@@ -99,11 +115,11 @@ class Tests:
         """What ninja has to build for a test."""
         kind, _, name = test.partition(":")
         if kind == "unit":
-            return [name + "_test" if name in ("stacktrack", "sampler_runtime") else "telltale_%s_test" % name]
+            return [name + "_test" if name in ("stacktrack", "sampler_runtime", "driver") else "telltale_%s_test" % name]
         if kind == "replay":
             return [name + "_fuzz"]
         if kind == "tour":
-            return ["telltale", "telltale_cc", *RECORDERS]
+            return ["telltale", "telltale_compilers", *RECORDERS]
         if kind == "web":
             return ["web/page.html"]
         if name in SCRIPT_TARGETS:
@@ -111,7 +127,7 @@ class Tests:
         if re.search(r"recorder|stacktrack_", name):
             return ["telltale", *RECORDERS, "forbidden_calls", "stacktrack_programs"]
         if re.search(r"sampler_(?!tools|answers)|path|isolate", name):
-            return ["telltale", "telltale_cc", "forbidden_calls", "telltale_duckdb"]
+            return ["telltale", "telltale_compilers", "forbidden_calls", "telltale_duckdb"]
         return ["telltale"]
 
     def run(self, test, tree, seconds):
@@ -148,9 +164,10 @@ class Tests:
         return kind == "tour" or tree.ninja("-t", "query", self.targets(test)[0])[0] == 0
 
     def prepare(self, folders, tree):
-        """Measures what is not known yet; a test that fails without any mutant is not used."""
+        """Measures what is not known yet; a test that fails without any mutant is not used. It is tried again in the next run:
+        it may need what was built for later tests."""
         for test in self.of_folders(folders):
-            if test in self.known:
+            if self.known.get(test) is not None:
                 continue
             if not self.exists(test, tree):
                 sys.exit("tools/mutate.py: RELATED names %s, which is not there" % test)
