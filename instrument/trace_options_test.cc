@@ -160,6 +160,17 @@ TEST(TraceOptions, LevelsAndStylesOfCoverage) {
   }
 }
 
+TEST(TraceOptions, ASchemaFileHasAName) {
+  TraceOptions options;
+  std::optional<std::string> error;
+  std::optional<std::string> warning;
+  EXPECT_TRUE(parse_trace_option("--trace=", options, error, warning));
+  EXPECT_EQ(error, "--trace= needs the name of a schema file");
+  error.reset();
+  EXPECT_TRUE(parse_trace_option("--trace=x", options, error, warning));
+  EXPECT_EQ(error, std::nullopt);
+}
+
 TEST(TraceSchema, AFileThatCannotBeReadIsAnError) {
   TraceOptions options;
   options.schema_file = "/nowhere/x.schema";

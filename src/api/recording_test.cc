@@ -36,6 +36,16 @@ TEST(ApiRecording, InfoHasTheRecordsOfEachKind) {
   EXPECT_EQ(info.skipped.problem_count, 0U);
 }
 
+// The message says what the file has instead.
+TEST(ApiRecording, AFileWithoutTimedCallsIsRefused) {
+  try {
+    const Recording recording({.files = {golden_path("sampler/all_schemes.report")}, .programs = {}});
+    FAIL() << "opened";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "a feedback report has counts at sites, no timed calls");
+  }
+}
+
 // Each answer about a truncated file says what it had to skip.
 TEST(ApiRecording, EveryAnswerSaysWhatItSkipped) {
   std::ifstream whole(golden_path("xray/calls.fdr"), std::ios::binary);

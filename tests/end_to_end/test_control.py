@@ -274,6 +274,16 @@ class ControlTest(unittest.TestCase):
                 self.assertGreater(status["recorded_bytes"], 8 * recorded)
                 self.assertLessEqual(status["recorded_bytes"], os.path.getsize(program.path))
 
+    def test_what_a_ring_overwrote(self):
+        for kind in KINDS:
+            with self.subTest(kind=kind), Program(kind, "control=on,mode=ring,size=8K,buffer=4K,waits=off") as program:
+                self.assertNotIn("overwritten", ask(program.pid, "status"))
+                program.tell("calls 5000")
+                overwritten = told(program.pid, "status")["overwritten"]
+                self.assertGreater(overwritten, 0)
+                self.assertRegex(ask(program.pid, "status"), rf"(?m)^ +{overwritten} events overwritten$")
+                self.assertEqual(program.end(), 0)
+
     def test_a_clock_that_is_read_rarely(self):
         with Program("functions", "control=on,clock=sparse") as program:
             program.tell("calls 100")

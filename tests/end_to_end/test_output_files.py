@@ -1,4 +1,5 @@
 """No verb overwrites its input, or a file of another kind without --force."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -44,6 +45,16 @@ class OutputFiles(unittest.TestCase):
                     self.assertNotEqual(path.read_bytes(), kept)
         self.assertEqual(sorted(path.name for path in self.place.iterdir()),
                          ["binary", "data.json", "orders.yaml", "page.html", "source.c"], "no temporary file stays")
+
+    def test_a_link_to_nothing_makes_an_ordinary_file(self):
+        made, link = self.place / "made", self.place / "link"
+        link.symlink_to(made)
+        done = telltale("convert", self.input, "--to", "chrome", "-o", link)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(link.is_symlink())
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual(made.stat().st_mode & 0o7777, 0o666 & ~mask)
 
     def test_the_same_kind_is_replaced(self):
         for to in ("chrome", "csv", "json", "dot", "perfetto", "folded", "speedscope", "pprof", "callgrind", "fdr5"):

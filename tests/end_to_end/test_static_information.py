@@ -39,7 +39,9 @@ class StaticInformation(unittest.TestCase):
 
     def test_it_can_be_described(self):
         for path in (SITES, GRAPHS, PATHS):
-            self.assertIn("format", self.telltale("info", path))
+            text = self.telltale("info", path)
+            self.assertIn("format", text)
+            self.assertNotRegex(text, "(?m)^(span|threads) ", "nothing in it has a time")
             self.assertTrue(self.telltale("dump", path))
             self.telltale("check", path)
 
