@@ -33,6 +33,14 @@ class Golden(Case):
         self.check("accesses.cc", "-std=c++20")
 
 
+class Escapes(Case):
+    def test_an_array_that_is_passed_on_is_shared(self):
+        program = build(self.folder / "p", RELEASES[-1], "-O1", "-fno-sample", "-pthread", "-fsampler-scheme=atoms", PROGRAMS / "escapes.c")
+        written = {line.split("\t")[4] for line in self.lines(program)}
+        self.assertIn("passed[0]", written)
+        self.assertFalse({"unread[0]", "alone[0]"} & written, written)
+
+
 class Threads(Case):
     def test_what_another_thread_did_last(self):
         """Two threads access one variable alternately: watched accesses find the other thread's."""

@@ -164,16 +164,16 @@ class Tests:
         return kind == "tour" or tree.ninja("-t", "query", self.targets(test)[0])[0] == 0
 
     def prepare(self, folders, tree):
-        """Measures what is not known yet; a test that fails without any mutant is not used. It is tried again in the next run:
-        it may need what was built for later tests."""
-        for test in self.of_folders(folders):
-            if self.known.get(test) is not None:
-                continue
+        """Measures what is not known yet; a test that fails without any mutant is not used, and tried again in the next run."""
+        unknown = [test for test in self.of_folders(folders) if self.known.get(test) is None]
+        for test in unknown:
             if not self.exists(test, tree):
                 sys.exit("tools/mutate.py: RELATED names %s, which is not there" % test)
-            built, output = tree.ninja(*self.targets(test), seconds=7200)
-            if built != 0:
-                sys.exit("the sources do not build:\n" + output[-3000:])
+        # Everything: scripts compile programs with what the build made, and targets() names only what a mutant changes.
+        built, output = tree.ninja(seconds=7200) if unknown else (0, "")
+        if built != 0:
+            sys.exit("the sources do not build:\n" + output[-3000:])
+        for test in unknown:
             begin = time.monotonic()
             status, output = self.run(test, tree, 900)
             self.known[test] = time.monotonic() - begin if status == 0 else None
