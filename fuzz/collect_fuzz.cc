@@ -1,7 +1,8 @@
 // What `telltale collect` reads from strangers and after crashes: no crash; a request gives the
 // same in pieces as at once; what is read from a log is written again as it was. The first byte of
 // an input chooses: a connection's bytes, the body of an upload in the multipart form, a segment of
-// the log, a report's text as it is folded, a report that waits to be sent, the body of a digest.
+// the log, a report's text as it is folded, a report that waits to be sent, the body of a digest, a
+// request for the operator's pages.
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include "collect/log/stored_ids.h"
 #include "collect/log/stored_report.h"
 #include "collect/server/multipart.h"
+#include "collect/server/operator_token.h"
 #include "collect/server/report_request.h"
 #include "collect/server/request_parser.h"
 #include "collect/store/observations.h"
@@ -163,12 +165,41 @@ void check_digest(std::string_view body) {
   if (!done) fuzz::require(*done.error().offset <= digest.size(), "errors have their place");
 }
 
+// Cookies, after a line feed Authorization, after another one the target. None of them opens the
+// pages without the token; with the cookie behind them they do, if no other cookie has its name.
+void check_operator_request(std::string_view text) {
+  const std::string digits = "0123456789abcdef0123456789abcdef";
+  const auto token = OperatorToken::parse(digits);
+  const HttpResponse redirect = token->redirect(true);
+  const std::string_view set = find_field(redirect.fields, "Set-Cookie");
+  const std::string cookie(set.substr(0, set.find(';')));
+  const std::string_view name = std::string_view(cookie).substr(0, cookie.find('='));
+  const size_t first = std::min(text.find('\n'), text.size());
+  const size_t second = std::min(text.find('\n', first + 1), text.size());
+  HttpRequest request;
+  request.fields = {
+      {"Cookie", std::string(text.substr(0, first))},
+      {"Authorization", std::string(text.substr(std::min(first + 1, second),
+                                                second - std::min(first + 1, second)))}};
+  request.target = text.substr(std::min(second + 1, text.size()));
+  const bool has_digits = text.contains(digits);
+  // Base64 hides them.
+  const bool is_basic = equal_ignoring_case(request.field("Authorization").substr(0, 6), "basic ");
+  if (token->is_in(request)) fuzz::require(has_digits || is_basic, "no token, no page");
+  if (token->is_linked_by(request))
+    fuzz::require(request.target == token->link(), "there is one link");
+  std::string& cookies = request.fields[0].second;
+  if (cookies.contains(name)) return;
+  cookies += "; " + cookie;
+  fuzz::require(token->is_in(request), "the cookie is found behind any others");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 6) {
+  switch (data[0] % 7) {
     case 0:
       check_connection(text);
       break;
@@ -186,8 +217,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 4:
       check_spooled(as_bytes(text));
       break;
-    default:
+    case 5:
       check_digest(text);
+      break;
+    default:
+      check_operator_request(text);
       break;
   }
   return 0;

@@ -18,9 +18,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "# telltale study 1";
-constexpr std::array<std::string_view, 11> kColumns = {"run",      "label",   "rule",    "status",
+constexpr std::array<std::string_view, 12> kColumns = {"run",      "label",   "rule",    "status",
                                                        "signal",   "seconds", "started", "build",
-                                                       "sparsity", "seed",    "command"};
+                                                       "sparsity", "seed",    "command", "version"};
+// Earlier files have no versions.
+constexpr size_t kFewestColumns = 11;
+
+std::string head_of(size_t columns) {
+  return fmt::format("{}\n{}\n", kMagic, joined(std::span(kColumns).first(columns), "\t"));
+}
 
 template <typename Number>
 std::optional<Number> parse(std::string_view text) {
@@ -41,9 +47,13 @@ std::optional<StudyRun> parse_run(std::string_view line) {
   std::array<std::string_view, kColumns.size()> fields;
   for (size_t i = 0; i < fields.size(); ++i) {
     const size_t tab = line.find('\t');
-    if ((tab == std::string_view::npos) != (i + 1 == fields.size())) return std::nullopt;
     fields[i] = line.substr(0, tab);
-    if (tab != std::string_view::npos) line.remove_prefix(tab + 1);
+    if (tab == std::string_view::npos) {
+      if (i + 1 < kFewestColumns) return std::nullopt;
+      break;
+    }
+    if (i + 1 == fields.size()) return std::nullopt;
+    line.remove_prefix(tab + 1);
   }
   const auto number = parse<uint64_t>(fields[0]);
   const auto label = parse_run_label(fields[1]);
@@ -63,7 +73,8 @@ std::optional<StudyRun> parse_run(std::string_view line) {
                   std::string(fields[7]),
                   *sparsity,
                   *seed,
-                  std::string(fields[10])};
+                  std::string(fields[10]),
+                  std::string(fields[11])};
 }
 
 }  // namespace
@@ -87,20 +98,21 @@ std::optional<RunLabel> parse_run_label(std::string_view text) {
   return std::nullopt;
 }
 
-std::string study_runs_head() { return fmt::format("{}\n{}\n", kMagic, joined(kColumns, "\t")); }
+std::string study_runs_head() { return head_of(kColumns.size()); }
 
 std::string to_line(const StudyRun& run) {
-  return fmt::format("{}\t{}\t{}\t{}\t{}\t{:.6f}\t{}\t{}\t{}\t{}\t{}\n", run.number,
+  return fmt::format("{}\t{}\t{}\t{}\t{}\t{:.6f}\t{}\t{}\t{}\t{}\t{}\t{}\n", run.number,
                      to_string(run.label), column_text(run.rule),
                      run.status ? fmt::format("{}", *run.status) : "", column_text(run.signal),
                      run.seconds, column_text(run.started), column_text(run.build), run.sparsity,
-                     run.seed, column_text(run.command));
+                     run.seed, column_text(run.command), column_text(run.version));
 }
 
 Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& name,
                                               ProblemLog& problems) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  const std::string head = study_runs_head();
+  std::string head = study_runs_head();
+  if (!text.starts_with(head)) head = head_of(kFewestColumns);
   if (!text.starts_with(head)) {
     return std::unexpected(
         Error{Error::Cause::bad_magic, name, {}, "is not the list of a study's runs", 0});

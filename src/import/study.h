@@ -35,6 +35,7 @@ struct StudyRun {
   uint64_t sparsity = 0;      // SAMPLER_SPARSITY
   uint64_t seed = 0;          // SAMPLER_SEED
   std::string command;        // in a shell's words; without tabs and line feeds
+  std::string version;        // of the program, for people; empty: nobody said it
 
   bool operator==(const StudyRun&) const = default;
 };

@@ -17,9 +17,50 @@ std::vector<StudyRun> read(const std::string& text, ProblemLog& problems) {
 }
 
 StudyRun sample(uint64_t number) {
-  return {number,     RunLabel::failed,       "signal", {},  "SIGSEGV",
-          0.25,       "2026-01-02T03:04:05Z", "0123ab", 100, 18446744073709551615U,
-          "./a 'b c'"};
+  return {number,
+          RunLabel::failed,
+          "signal",
+          {},
+          "SIGSEGV",
+          0.25,
+          "2026-01-02T03:04:05Z",
+          "0123ab",
+          100,
+          18446744073709551615U,
+          "./a 'b c'",
+          "1.4"};
+}
+
+TEST(StudyRuns, HaveVersions) {
+  StudyRun run = sample(1);
+  run.version = "1.4\t2";
+  ProblemLog problems;
+  const auto runs = read(study_runs_head() + to_line(run) + to_line(sample(2)), problems);
+  ASSERT_EQ(runs.size(), 2);
+  EXPECT_EQ(runs[0].version, "1.4 2");
+  EXPECT_EQ(runs[1].version, sample(2).version);
+  EXPECT_EQ(problems.count(), 0);
+}
+
+TEST(StudyRuns, OfEarlierFilesHaveNone) {
+  std::string head = study_runs_head();
+  head.replace(head.find("\tversion\n"), std::string("\tversion").size(), "");
+  std::string old = to_line(sample(1));
+  old.erase(old.rfind('\t'));
+  ProblemLog problems;
+  // Later rows of such a file have one.
+  StudyRun later = sample(2);
+  later.version = "1.5";
+  const auto runs = read(head + old + "\n" + to_line(later), problems);
+  ASSERT_EQ(runs.size(), 2);
+  EXPECT_EQ(runs[0].command, sample(1).command);
+  EXPECT_EQ(runs[0].version, "");
+  EXPECT_EQ(runs[1].version, "1.5");
+  EXPECT_EQ(problems.count(), 0);
+  // Fields more or fewer are none of both.
+  EXPECT_EQ(read(head + "1" + old.substr(0, old.rfind('\t')) + "\n", problems).size(), 0);
+  EXPECT_EQ(read(head + old + "\ta\tb\n", problems).size(), 0);
+  EXPECT_EQ(problems.count(), 2);
 }
 
 TEST(StudyRuns, AreReadAsTheyWereWritten) {

@@ -4,6 +4,7 @@ import html
 import os
 import pathlib
 import re
+import select
 import shutil
 import signal
 import socket
@@ -183,6 +184,8 @@ class PagesTest(unittest.TestCase):
             os.close(terminal)
             text = b""
             while b"status page: " not in text or not text.endswith(b"\n"):
+                if not select.select([told], [], [], 60)[0]:
+                    break  # it is told nothing more
                 text += told.read(4096)
             process.terminate()
             process.wait(60)

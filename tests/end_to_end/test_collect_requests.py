@@ -2,6 +2,7 @@
 import base64
 import gzip
 import hashlib
+import http.client
 import json
 import pathlib
 import random
@@ -426,6 +427,7 @@ class ReliabilityOfRequestsTest(CollectCase):
         for address in ("0.0.0.0:0", ":0", "[::]:0"):
             self.assertIn("without TLS", refused("--listen", address, "--tokens", tokens))
             self.assertIn("without --tokens", refused("--listen", address, "--plain-http"))
+            self.assertIn("without TLS the operator's token", refused("--listen", "127.0.0.1:0", "--operator", address))
         for address in ("127.0.0.1", "example.org:80", "127.0.0.1:99999", "127.0.0.1:x", "::1:80x"):
             self.assertIn("is not an address and a port", refused("--listen", address))
         with Server(self.store, "--tokens", tokens, "--plain-http", "--operator", "127.0.0.1:0", listen="0.0.0.0:0") as server:
@@ -433,15 +435,18 @@ class ReliabilityOfRequestsTest(CollectCase):
             self.assertEqual(server.see("/")[0], 404)
             self.assertEqual(server.request("GET", "/healthz")[0], 200)
 
-    def test_C14_tls(self):
+    def certificate(self):
         certificate, key = self.folder / "certificate.pem", self.folder / "key.pem"
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
                         "-days", "2", "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        return certificate, key
+
+    def test_C14_tls(self):
+        certificate, key = self.certificate()
         with Server(self.store, "--certificate", certificate, "--key", key) as server:
             context = ssl.create_default_context(cafile=certificate)
             for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
                 context.minimum_version = context.maximum_version = version
-                import http.client
                 connection = http.client.HTTPSConnection("127.0.0.1", server.port, context=context, timeout=60)
                 for number in range(3):
                     status, _, body = server.post(f"tls-{int(version)}-{number}", report() + b"\n" * 100000, connection=connection)
@@ -455,6 +460,29 @@ class ReliabilityOfRequestsTest(CollectCase):
                 old.wrap_socket(plain)
             self.assertEqual(server.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")[:5] == b"HTTP/", False)
         self.assertEqual(len(stored_in_log(self.store)), 6)
+
+    def test_C14_the_operator_s_cookie_is_sent_over_tls_only(self):
+        certificate, key = self.certificate()
+        context = ssl.create_default_context(cafile=certificate)
+
+        def cookie(server, port):
+            connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=60)
+            status, fields, _ = server.request("GET", server.link().partition(str(server.port))[2], connection=connection)
+            connection.close()
+            self.assertEqual(status, 303)
+            return fields["Set-Cookie"].split("; ")[1:]
+
+        with Server(self.store, "--certificate", certificate, "--key", key) as server:
+            self.assertEqual(cookie(server, server.port), ["Path=/", "HttpOnly", "SameSite=Strict", "Secure"])
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        with Server(self.store, "--certificate", certificate, "--key", key, "--operator", f"0.0.0.0:{port}") as server:
+            self.assertEqual(cookie(server, port), ["Path=/", "HttpOnly", "SameSite=Strict", "Secure"])
+        # On a loopback address of its own: plain, for Prometheus and browsers of this machine.
+        with Server(self.store, "--certificate", certificate, "--key", key, "--operator", f"127.0.0.1:{port}") as server:
+            link, server.port = server.link().partition(str(server.port))[2], port
+            self.assertEqual(server.request("GET", link)[1]["Set-Cookie"].split("; ")[1:], ["Path=/", "HttpOnly", "SameSite=Strict"])
 
     def test_C15_smuggling(self):
         body = report()

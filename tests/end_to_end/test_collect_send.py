@@ -284,7 +284,7 @@ class SendTest(unittest.TestCase):
 
     def test_run_sends_in_the_background(self):
         with Server(self.store) as server:
-            words = ("run", "--collect", f"http://127.0.0.1:{server.port}", "--sparsity", 1, "--", self.ending)
+            words = ("run", "--collect", f"http://127.0.0.1:{server.port}", "--sparsity", 1, "--release", "2.0-rc1", "--", self.ending)
             self.assertEqual(self.telltale(*words, 3).returncode, 3)
             self.assertEqual(self.telltale(*words, "kill").returncode, -9)
             usual = self.home / ".local/state/telltale/spool"
@@ -293,8 +293,8 @@ class SendTest(unittest.TestCase):
                     break
                 time.sleep(0.1)
             stored = stored_in_log(self.store)
-        self.assertEqual([(row["status"], row["signal"], row["label"], row["rule"], row["sparsity"]) for row in stored],
-                         [(3, "", "failed", "status", 1), (None, "SIGKILL", "failed", "signal", 1)])
+        self.assertEqual([(row["status"], row["signal"], row["label"], row["rule"], row["sparsity"], row["version"]) for row in stored],
+                         [(3, "", "failed", "status", 1, "2.0-rc1"), (None, "SIGKILL", "failed", "signal", 1, "2.0-rc1")])
         self.assertEqual(usual.stat().st_mode & 0o777, 0o700)
         self.assertEqual([path for path in pathlib.Path(tempfile.gettempdir()).glob("telltale-??????") if path.stat().st_uid == os.getuid()
                           and path.stat().st_mtime > self.spool.stat().st_mtime], [])

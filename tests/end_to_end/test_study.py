@@ -14,7 +14,7 @@ class RunStudyTest(StudyCase):
     def test_outcomes_are_kept(self):
         for mode, rule, status, name in (("status", "status", "3", ""), ("signal", "signal", "", "SIGABRT")):
             study = self.study(mode)
-            done = self.record(study, "--times", 4, "--seed", 7, "--sparsity", 3, mode=mode)
+            done = self.record(study, "--times", 4, "--seed", 7, "--sparsity", 3, "--release", "1.4 beta", mode=mode)
             self.assertEqual(done.stdout, "even\neven\n")
             self.assertIn("4 runs: 2 failed, 2 passed", done.stderr)
             rows = table(study)
@@ -23,7 +23,7 @@ class RunStudyTest(StudyCase):
             self.assertEqual((rows[0]["rule"], rows[0]["status"], rows[0]["signal"]), (rule, status, name))
             self.assertEqual((rows[1]["rule"], rows[1]["status"], rows[1]["signal"]), ("status", "0", ""))
             self.assertEqual([row["seed"] for row in rows], ["7", "8", "9", "10"])
-            self.assertEqual({row["sparsity"] for row in rows}, {"3"})
+            self.assertEqual({(row["sparsity"], row["version"]) for row in rows}, {("3", "1.4 beta")})
             self.assertEqual(rows[2]["command"], f"{self.failing} {mode} 3")
             (sites,) = (study / "sites").iterdir()
             self.assertEqual(sites.stem, rows[0]["build"])

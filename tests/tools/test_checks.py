@@ -119,6 +119,52 @@ class Formats(Scratch):
         self.assertEqual(len(self.complaints()), 1)
 
 
+class Reliability(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.check = load("check_reliability")
+        self.lines = [f"| {row} | it holds | `tests/end_to_end/test_x.py: test_{row}_holds` |" for row in self.check.ROWS]
+        self.write("tests/end_to_end/test_x.py", "class X:\n" + "".join(f"    def test_{row}_holds(self):\n        pass\n" for row in self.check.ROWS))
+
+    def complaints(self):
+        self.write("docs/design/reliability.md", "\n".join(self.lines))
+        return list(self.check.complaints(self.root))
+
+    def change(self, row, text):
+        (at,) = [at for at, line in enumerate(self.lines) if line.startswith(f"| {row} ")]
+        self.lines[at] = text
+
+    def test_a_whole_table_passes(self):
+        self.assertEqual(self.complaints(), [])
+
+    def test_a_missing_row_is_noticed(self):
+        self.change("D7", "")
+        self.assertEqual(self.complaints(), ["docs/design/reliability.md: no row D7"])
+
+    def test_a_row_without_a_test_is_noticed(self):
+        self.change("D7", "| D7 | it holds | by hand, in `tests/` |")
+        self.assertIn("D7: names no test", self.complaints()[0])
+
+    def test_a_test_that_is_gone_is_noticed(self):
+        self.write("src/a/b_test.cc", "TEST(B, IsThere) {}\n")
+        self.write("web/tests/c.test.mjs", "test('is there', () => 1);\ntest(`${name}: at its limits`, () => 1);\n")
+        whole = "`src/a/b_test.cc: IsThere`; `web/tests/c.test.mjs: is there`, `at its limits`"
+        self.change("D7", f"| D7 | it holds | {whole} |")
+        self.assertEqual(self.complaints(), [])
+        for old, new, told in (("IsThere", "IsGone", "b_test.cc has no test IsGone"), ("is there", "is gone", "c.test.mjs has no test is gone"),
+                               ("b_test.cc", "d_test.cc", "there is no file src/a/d_test.cc"), ("`web", "`test_gone`; `web", "b_test.cc has no test test_gone")):
+            self.change("D7", f"| D7 | it holds | {whole.replace(old, new)} |")
+            self.assertEqual([told in complaint for complaint in self.complaints()], [True], told)
+
+    def test_a_test_that_the_table_does_not_name_is_noticed(self):
+        self.write("tests/end_to_end/test_y.py", "class Y:\n    def test_C1_also(self):\n        pass\n")
+        self.assertEqual(self.complaints(), ["docs/design/reliability.md: test_C1_also of test_y.py is not there"])
+
+    def test_a_row_that_is_there_twice_is_noticed(self):
+        self.lines.append(self.lines[0])
+        self.assertIn("is already on line 1", self.complaints()[0])
+
+
 class TestPrograms(Scratch):
     def complaints(self, text, name="tests/end_to_end/test_x.py"):
         self.write(name, text)

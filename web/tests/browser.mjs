@@ -73,6 +73,22 @@ export async function withPage({payload, file, hash = '', size = kDesktop, schem
   for (const part of expected) assert.ok(problems.some(problem => problem.includes(part)), `no problem told of ${part}`);
 }
 
+// What a page costs: what the test asserts on (elements, boxes, memory in bytes), and the time to its first paint, which it prints only.
+export async function costOf(page) {
+  const shown = await page.evaluate(() => ({
+    elements: document.querySelectorAll('*').length,
+    text: document.body.innerText.length,
+    flames: [...document.querySelectorAll('.flame canvas')].map(({flame}) => ({drawn: flame.drawn, visited: flame.visited})),
+    firstPaintMs: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null,
+  }));
+  const client = await page.context().newCDPSession(page);
+  const {usedSize} = await client.send('Runtime.getHeapUsage');
+  const ofBrowser = await browser.newBrowserCDPSession();
+  const {processInfo} = await ofBrowser.send('SystemInfo.getProcessInfo');
+  const peak = ({id}) => Number(/VmHWM:\s*(\d+) kB/.exec(fs.readFileSync(`/proc/${id}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  return {...shown, heap: usedSize, tab: Math.max(...processInfo.filter(({type}) => type === 'renderer').map(peak))};
+}
+
 // Waits two animation frames, so that changes are drawn.
 export const settled = page => page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 

@@ -3,7 +3,7 @@
 // JOB: {page, scheme, steps: [[name, ...arguments]...]}. Prints {answers: [one a step]}; ends with an error if the page
 // did anything but show itself (browser.mjs).
 import fs from 'node:fs';
-import {closeBrowser, flame, placeOf, settled, withPage} from './browser.mjs';
+import {closeBrowser, costOf, flame, placeOf, settled, withPage} from './browser.mjs';
 
 const steps = {
   eval: (page, expression) => page.evaluate(expression),
@@ -13,6 +13,7 @@ const steps = {
   press: (page, key) => page.keyboard.press(key),
   hover: async (page, node) => page.mouse.move(...await placeOf(page, node)),
   point: async (page, node) => page.mouse.click(...await placeOf(page, node)),
+  cost: page => costOf(page),
   picture: (page, file) => page.screenshot({path: file}).then(() => true),
 };
 

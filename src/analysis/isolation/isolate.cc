@@ -6,8 +6,10 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <unordered_map>
 
+#include "base/keep_first.h"
 #include "base/parallel.h"
 
 namespace telltale::isolation {
@@ -274,7 +276,9 @@ class Isolator {
   }
 
   void find_affinity() {
-    for (Predictor& predictor : answer_.predictors) {
+    const size_t all = answer_.predictors.size();
+    const size_t count = options_.affinity_of == 0 ? all : std::min(options_.affinity_of, all);
+    for (Predictor& predictor : std::span(answer_.predictors).first(count)) {
       const std::vector<char> truth = true_in(all_, candidate_of(predictor));
       std::vector<const LabelledRun*> own;
       for (size_t i = 0; i < all_.size(); ++i) {
@@ -282,7 +286,7 @@ class Isolator {
       }
       PredicateTally without = initial_;
       without.remove(own, options_.workers);
-      std::vector<Affinity>& list = predictor.affinity;
+      std::vector<Affinity> list;
       for (const Candidate& candidate : candidates_) {
         if (candidate.predicate == predictor.predicate) continue;
         const double before =
@@ -296,8 +300,8 @@ class Isolator {
         const double loss_b = b.before - b.after;
         return loss_a != loss_b ? loss_a > loss_b : a.predicate < b.predicate;
       };
-      std::ranges::sort(list, loses_more);
-      if (list.size() > options_.affinity) list.resize(options_.affinity);
+      keep_first(list, options_.affinity, loses_more);
+      predictor.affinity.assign(list.begin(), list.end());
     }
   }
 

@@ -50,6 +50,7 @@ struct IsolationOptions {
   bool eliminate = true;    // false: one ranking of all predicates that the filters leave
   size_t limit = 0;         // predicates in the answer; 0: no limit
   size_t affinity = 0;      // length of each predictor's affinity list
+  size_t affinity_of = 0;   // how many predictors have one, the first; 0: all
   size_t workers = 0;       // 0: all cores
   // By predicate: when it became true in failing runs, from 0 (start of the run) to 1. Orders equal
   // scores, because causes precede consequences. Not a number: unknown. Empty: unknown for all

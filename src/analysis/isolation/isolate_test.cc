@@ -171,6 +171,24 @@ TEST(Isolate, AffinityListsWhatLosesImportance) {
     EXPECT_NE(affinity.predicate, is_true(2));
 }
 
+TEST(Isolate, AffinityOfTheFirstPredictorsOnly) {
+  Program program(4);
+  for (int i = 0; i < 20; ++i) program.add_run(true, {true, true, false, i % 2 == 0});
+  for (int i = 0; i < 70; ++i) program.add_run(false, {false, i < 5, false, i % 2 == 0});
+  IsolationOptions options;
+  options.eliminate = false;
+  options.affinity = 1;
+  const Isolation all = program.isolate(options);
+  options.affinity_of = 1;
+  const Isolation first = program.isolate(options);
+  ASSERT_GE(all.predictors.size(), 2);
+  ASSERT_EQ(first.predictors.size(), all.predictors.size());
+  ASSERT_EQ(all.predictors[1].affinity.size(), 1);
+  ASSERT_EQ(first.predictors[0].affinity.size(), 1);
+  EXPECT_EQ(first.predictors[0].affinity[0].predicate, all.predictors[0].affinity[0].predicate);
+  EXPECT_THAT(first.predictors[1].affinity, IsEmpty());
+}
+
 TEST(Isolate, NoFailingRun) {
   Program program(1);
   for (int i = 0; i < 10; ++i) program.add_run(false, {i % 2 == 0});

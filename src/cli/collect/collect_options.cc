@@ -30,7 +30,8 @@ Command declare_collect_verb(Command app, CollectOptions& options) {
                 "allow HTTP without TLS on other addresses than loopback, as behind a proxy");
   verb.add_option("--operator", options.operator_listen,
                   "address and port of /metrics and the status page, which need the token in "
-                  "DIR/operator-token; by default those of --listen if that is a loopback address")
+                  "DIR/operator-token; by default those of --listen if that is a loopback address. "
+                  "HTTPS with --certificate, except on loopback")
       .type_name("ADDR");
   verb.add_option("--host", options.collector.own_hosts,
                   "name in lower case by which the server may be called, besides addresses and "

@@ -32,6 +32,7 @@ collect::StoredReport report_of(const StudyRun& run, const std::string& applicat
   report.started = run.started;
   report.sparsity = run.sparsity;
   report.seed = run.seed;
+  report.version = run.version;
   const Result<InputFile> text = InputFile::open(file);
   if (text)
     report.body.assign(reinterpret_cast<const char*>(text->bytes().data()), text->bytes().size());

@@ -2,14 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "base/keep_first.h"
 #include "cli/study/isolation_page.h"
 #include "cli/study/stored_evidence.h"
 #include "collect/store/store_summary.h"
@@ -26,6 +30,7 @@ using collect::StoreSummary;
 
 constexpr size_t kPredictors = 20;   // of an application
 constexpr size_t kApplications = 8;  // with tabs of their own
+constexpr size_t kRows = 10'000;     // of a table
 
 struct Column {
   std::string_view key;
@@ -74,7 +79,7 @@ double rate(uint64_t failed, uint64_t runs) {
   return runs == 0 ? 0 : static_cast<double>(failed) / static_cast<double>(runs);
 }
 
-std::string builds_text(const StoreSummary& summary) {
+std::string builds_text(const StoreSummary& summary, PageRoom& room) {
   TableText table(
       {{"application", "Application", "text", "Name of the program"},
        {"version", "Version", "text", "As clients named it last"},
@@ -86,7 +91,8 @@ std::string builds_text(const StoreSummary& summary) {
        {"last", "Last day", "text", "When its last report was received (UTC)"},
        {"sites", "Sites", "text", "Whether the store has its site information"},
        {"build", "Build", "text", "Build-id of the program"}});
-  for (const BuildSummary& build : summary.builds) {
+  for (const BuildSummary& build :
+       std::span(summary.builds).first(room.rows(summary.builds.size(), kRows, "build"))) {
     table.row(build.application, build.version, build.runs, build.failed,
               rate(build.failed, build.failed + build.passed), build.without_report,
               build.first_day, build.last_day, std::string(build.has_sites ? "yes" : "missing"),
@@ -95,24 +101,30 @@ std::string builds_text(const StoreSummary& summary) {
   return table.finish();
 }
 
-std::string days_text(const StoreSummary& summary) {
+std::string days_text(const StoreSummary& summary, PageRoom& room) {
   TableText table({{"application", "Application", "text", "Name of the program"},
                    {"day", "Day", "text", "When reports were received (UTC)"},
                    {"runs", "Runs", "unsigned", "Reports that were received", "count"},
                    {"failed", "Failed", "unsigned", "Runs that failed", "count"},
                    {"rate", "Failure rate", "double", "Failed runs of all", "fraction"}});
-  for (const collect::DaySummary& day : summary.days)
+  std::vector<collect::DaySummary> days = summary.days;
+  if (const size_t shown = room.rows(days.size(), kRows, "day"); shown < days.size()) {
+    keep_first(days, shown, [](const auto& a, const auto& b) { return a.day > b.day; });
+    std::ranges::sort(days, {}, [](const auto& day) { return std::tie(day.application, day.day); });
+  }
+  for (const collect::DaySummary& day : days)
     table.row(day.application, day.day, day.runs, day.failed, rate(day.failed, day.runs));
   return table.finish();
 }
 
-std::string ends_text(const StoreSummary& summary) {
+std::string ends_text(const StoreSummary& summary, PageRoom& room) {
   TableText table({{"application", "Application", "text", "Name of the program"},
                    {"end", "Failed by", "text", "Signal, exit status, or the rule of the label"},
                    {"runs", "Runs", "unsigned", "Runs that failed so", "count"},
                    {"build", "Build", "text", "Build-id of the program"},
                    {"example", "Example", "text", "Id of one of these reports"}});
-  for (const collect::EndSummary& end : summary.ends)
+  for (const collect::EndSummary& end :
+       std::span(summary.ends).first(room.rows(summary.ends.size(), kRows, "failure")))
     table.row(end.application, end.end, end.runs, end.build, end.example);
   return table.finish();
 }
@@ -124,7 +136,8 @@ struct ApplicationParts {
   std::string build;
 };
 
-std::optional<ApplicationParts> isolate_build(const StoreFolder& store, const BuildSummary& build) {
+std::optional<ApplicationParts> isolate_build(const StoreFolder& store, const BuildSummary& build,
+                                              PageRoom& room) {
   IsolationSources sources;
   sources.inputs = {store.path()};
   sources.application = build.application;
@@ -148,8 +161,8 @@ std::optional<ApplicationParts> isolate_build(const StoreFolder& store, const Bu
                                .clusters = summarise_clusters(*evidence, found)};
   ApplicationParts parts;
   parts.build = build.build;
-  parts.predictors = predictors_payload(answer, *evidence, {});
-  if (!answer.clusters.empty()) parts.clusters = clusters_payload(answer);
+  parts.predictors = predictors_payload(answer, *evidence, {}, room);
+  if (!answer.clusters.empty()) parts.clusters = clusters_payload(answer, room);
   return parts;
 }
 
@@ -163,8 +176,8 @@ class PageParts {
     data_.push_back({id, [&text](OutputFile& file) { return file.write(text); }});
     tabs_.push_back({id, kind, shown, id});
   }
-  Result<void> write(const PageHead& head, OutputFile& out) const {
-    return write_page(head, data_, tabs_, out);
+  Result<void> write(const PageHead& head, const PageRoom& room, OutputFile& out) const {
+    return write_page(head, data_, tabs_, room, out);
   }
 
  private:
@@ -173,12 +186,13 @@ class PageParts {
   std::vector<PageTab> tabs_;
 };
 
-void add_applications(const StoreFolder& store, const StoreSummary& summary, PageParts& parts) {
+void add_applications(const StoreFolder& store, const StoreSummary& summary, PageParts& parts,
+                      PageRoom& room) {
   std::set<std::string> shown;
   for (const BuildSummary& build : summary.builds) {
     if (!build.has_sites || build.failed == 0 || shown.size() == kApplications) continue;
     if (!shown.insert(build.application).second) continue;
-    const auto told = isolate_build(store, build);
+    const auto told = isolate_build(store, build, room);
     if (!told) continue;
     const std::string name = visible(build.application);
     parts.add("predictors", fmt::format("{}: predictors", name), told->predictors);
@@ -212,14 +226,15 @@ Result<void> write_status_page(const StoreFolder& store) {
   const auto summary = collect::summarize(store);
   if (!summary) return std::unexpected(summary.error());
   PageParts parts;
-  parts.add("table", "Builds", builds_text(*summary));
-  parts.add("table", "Days", days_text(*summary));
-  parts.add("table", "Failures", ends_text(*summary));
-  add_applications(store, *summary, parts);
+  PageRoom room;
+  parts.add("table", "Builds", builds_text(*summary, room));
+  parts.add("table", "Days", days_text(*summary, room));
+  parts.add("table", "Failures", ends_text(*summary, room));
+  add_applications(store, *summary, parts, room);
   Result<OutputFile> out = OutputFile::open(store.page());
   if (!out) return std::unexpected(out.error());
   out->keep_private();
-  if (auto written = parts.write(head_of(*summary), *out); !written) return written;
+  if (auto written = parts.write(head_of(*summary), room, *out); !written) return written;
   return out->finish();
 }
 

@@ -70,8 +70,21 @@ class Service {
     if (!address) return std::unexpected(address.error());
     collect::CollectorOptions collector = options_.collector;
     collector.serves_operator = options_.operator_listen.empty() && address->is_loopback();
-    collector.operator_tls = collector.serves_operator && !options_.http.certificate.empty();
+    std::optional<ListenAddress> second;  // of the operator's pages
+    if (!collector.serves_operator && !options_.operator_listen.empty()) {
+      const auto parsed = collect::parse_listen_address(options_.operator_listen);
+      if (!parsed) return std::unexpected(parsed.error());
+      second = *parsed;
+    }
+    // A loopback address of its own needs no TLS: nobody else hears what is sent there.
+    const bool over_network = second && !second->is_loopback();
+    collector.operator_tls =
+        !options_.http.certificate.empty() && (collector.serves_operator || over_network);
     if (auto safe = check_address(*address); !safe) return safe;
+    if (over_network && !collector.operator_tls && !options_.plain_http)
+      return usage_error(
+          "without TLS the operator's token is received on loopback addresses only: use "
+          "--certificate and --key, or --plain-http behind a proxy");
     auto opened = Collector::open(context_, store_, collector, events_);
     if (!opened) return std::unexpected(opened.error());
     collector_ = *std::move(opened);
@@ -79,12 +92,12 @@ class Service {
     http.max_connections = options_.max_connections;
     if (auto listening = listen(*address, http, *collector_); !listening) return listening;
     std::string page = collector.serves_operator ? page_of(*address, collector.operator_tls) : "";
-    if (!options_.operator_listen.empty()) {
-      const auto second = collect::parse_listen_address(options_.operator_listen);
-      if (!second) return std::unexpected(second.error());
-      if (auto listening = listen(*second, {}, collector_->operator_routes()); !listening)
+    if (second) {
+      const auto second_http =
+          collector.operator_tls ? options_.http : collect::HttpServerOptions();
+      if (auto listening = listen(*second, second_http, collector_->operator_routes()); !listening)
         return listening;
-      page = page_of(*second, false);
+      page = page_of(*second, collector.operator_tls);
     }
     events_.info("ready", {{"address", address->host}, {"port", uint64_t{servers_[0]->port()}}});
     show_page(page);

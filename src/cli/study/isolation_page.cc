@@ -27,7 +27,13 @@ namespace fs = std::filesystem;
 using isolation::Affinity;
 using isolation::Predictor;
 
-constexpr size_t kRunsShown = 1000;
+constexpr size_t kPredictors = 2'000;
+constexpr size_t kRunsShown = 1'000;       // of a predictor
+constexpr size_t kAllRunsShown = 100'000;  // of all, after which each has the least number
+constexpr size_t kLeastRunsShown = 10;
+constexpr size_t kOthersShown = 200;  // of a predictor: true in the same runs, affinity
+constexpr size_t kAllOthersShown = 50'000;
+constexpr size_t kClusters = 10'000;
 constexpr uint64_t kSourceBytes = uint64_t{4} << 20;  // of a file that is shown
 
 // The file's path, if it is below the folder; otherwise empty.
@@ -51,8 +57,15 @@ struct LineOfSites {
 class PageWriter {
  public:
   PageWriter(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-             const PageFolders& folders)
-      : answer_(answer), evidence_(evidence), folders_(folders), json_(text_) {}
+             const PageFolders& folders, PageRoom& room)
+      : answer_(answer),
+        evidence_(evidence),
+        folders_(folders),
+        room_(room),
+        predictors_(
+            std::span(answer.isolation.predictors)
+                .first(room.rows(answer.isolation.predictors.size(), kPredictors, "predictor"))),
+        json_(text_) {}
 
   std::string text() {
     json_.begin_object();
@@ -60,7 +73,7 @@ class PageWriter {
     json_.member("failed", answer_.runs.failing).member("passed", answer_.runs.successful);
     json_.end_object();
     json_.key("rows").begin_array();
-    for (size_t i = 0; i < answer_.isolation.predictors.size(); ++i) write_row(i);
+    for (size_t i = 0; i < predictors_.size(); ++i) write_row(i);
     json_.end_array();
     json_.key("sources").begin_array();
     write_sources();
@@ -71,12 +84,13 @@ class PageWriter {
 
  private:
   void write_place(const PredicateWords& words) {
-    json_.member("predicate", visible(words.text)).member("function", visible(words.function));
-    json_.member("file", visible(words.file)).member("line", words.line);
+    json_.member("predicate", room_.text(words.text))
+        .member("function", room_.text(words.function));
+    json_.member("file", room_.text(words.file)).member("line", words.line);
   }
 
   void write_row(size_t index) {
-    const Predictor& predictor = answer_.isolation.predictors[index];
+    const Predictor& predictor = predictors_[index];
     const isolation::PredicateCounts& counts = predictor.counts;
     const PredicateWords words = answer_.predicates.describe(predictor.predicate);
     const isolation::Interval interval = isolation::increase_interval(
@@ -101,14 +115,24 @@ class PageWriter {
 
   void write_others(const Predictor& predictor) {
     json_.key("same").begin_array();
-    for (const uint32_t other : predictor.same) {
+    const auto same =
+        std::span(predictor.same)
+            .first(room_.rows(predictor.same.size(), std::min(kOthersShown, others_left_),
+                              "related predicate"));
+    others_left_ -= same.size();
+    for (const uint32_t other : same) {
       json_.begin_object();
       write_place(answer_.predicates.describe(other));
       json_.end_object();
     }
     json_.end_array();
     json_.key("affinity").begin_array();
-    for (const Affinity& affinity : predictor.affinity) {
+    const auto affinities =
+        std::span(predictor.affinity)
+            .first(room_.rows(predictor.affinity.size(), std::min(kOthersShown, others_left_),
+                              "related predicate"));
+    others_left_ -= affinities.size();
+    for (const Affinity& affinity : affinities) {
       json_.begin_object();
       write_place(answer_.predicates.describe(affinity.predicate));
       json_.member("before", affinity.before).member("after", affinity.after).end_object();
@@ -122,7 +146,8 @@ class PageWriter {
     const uint32_t site = table.site_of(predictor.predicate);
     const uint32_t bit = predictor.predicate - table.first_predicate(site);
     std::vector<std::pair<uint64_t, std::string>> runs;  // number, path of the report
-    for (size_t i = 0; i < evidence_.runs.size() && runs.size() < kRunsShown; ++i) {
+    const size_t most = std::clamp(runs_left_, kLeastRunsShown, kRunsShown);
+    for (size_t i = 0; i < evidence_.runs.size() && runs.size() < most; ++i) {
       const isolation::LabelledRun& run = evidence_.runs[i];
       if (!run.failed) continue;
       if ((table.true_predicates(site, run.evidence.counted_at(site)) >> bit & 1U) == 0) continue;
@@ -131,12 +156,13 @@ class PageWriter {
       const bool has_report = source.paths.empty() || fs::exists(source.path, failure);
       runs.emplace_back(source.number, link_to(has_report ? source.path : source.paths));
     }
+    runs_left_ -= std::min(runs_left_, runs.size());
     std::ranges::sort(runs);
     json_.key("failed_runs").begin_array();
     for (const auto& [number, path] : runs) json_.value(number);
     json_.end_array();
     json_.key("reports").begin_array();
-    for (const auto& [number, path] : runs) json_.value(visible(path));
+    for (const auto& [number, path] : runs) json_.value(room_.text(path));
     json_.end_array();
   }
 
@@ -151,7 +177,7 @@ class PageWriter {
   void write_sources() {
     if (folders_.source.empty()) return;
     std::set<std::string_view> files;
-    for (const Predictor& predictor : answer_.isolation.predictors)
+    for (const Predictor& predictor : predictors_)
       files.insert(answer_.predicates.describe(predictor.predicate).file);
     find_sites(files);
     for (const std::string_view file : files) {
@@ -159,17 +185,18 @@ class PageWriter {
       if (path.empty()) continue;
       const Result<InputFile> input = InputFile::open(path.string());
       if (!input || input->bytes().size() > kSourceBytes) continue;
+      if (!room_.source_file(input->bytes().size())) continue;
       write_source(file,
                    {reinterpret_cast<const char*>(input->bytes().data()), input->bytes().size()});
     }
   }
 
   void write_source(std::string_view file, std::string_view text) {
-    json_.begin_object().member("file", visible(file)).member("first", 1);
+    json_.begin_object().member("file", room_.text(file)).member("first", 1);
     json_.key("lines").begin_array();
     while (!text.empty()) {
       const std::string_view line = text.substr(0, text.find('\n'));
-      json_.value(visible_source(line));
+      json_.value(room_.source_line(line));
       text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     json_.end_array();
@@ -178,7 +205,7 @@ class PageWriter {
       const PredicateWords words = answer_.predicates.describe(sites.best);
       const isolation::RunCounts& truth = tally_->of(sites.best).true_in;
       json_.begin_object().member("line", line).member("sites", sites.sites);
-      json_.member("predicate", visible(words.text)).member("importance", sites.importance);
+      json_.member("predicate", room_.text(words.text)).member("importance", sites.importance);
       json_.member("failed", truth.failing).member("passed", truth.successful).end_object();
     }
     json_.end_array();
@@ -213,6 +240,10 @@ class PageWriter {
   const IsolationAnswer& answer_;
   const LabelledEvidence& evidence_;
   const PageFolders& folders_;
+  PageRoom& room_;
+  std::span<const Predictor> predictors_;  // that are shown
+  size_t runs_left_ = kAllRunsShown;
+  size_t others_left_ = kAllOthersShown;
   std::optional<isolation::PredicateTally> tally_;                     // of all runs
   std::map<std::string_view, std::map<uint64_t, LineOfSites>> sites_;  // by file and line
   std::string text_;
@@ -244,11 +275,11 @@ PageHead head_of(const IsolationAnswer& answer) {
 }  // namespace
 
 std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                               const PageFolders& folders) {
-  return PageWriter(answer, evidence, folders).text();
+                               const PageFolders& folders, PageRoom& room) {
+  return PageWriter(answer, evidence, folders, room).text();
 }
 
-std::string clusters_payload(const IsolationAnswer& answer) {
+std::string clusters_payload(const IsolationAnswer& answer, PageRoom& room) {
   struct Column {
     std::string_view key, title, type, about;
   };
@@ -267,9 +298,10 @@ std::string clusters_payload(const IsolationAnswer& answer) {
     json.member("type", column.type).member("about", column.about).end_object();
   }
   json.end_array().key("rows").begin_array();
-  for (const ClusterSummary& one : answer.clusters) {
+  const size_t shown = room.rows(answer.clusters.size(), kClusters, "crash cluster");
+  for (const ClusterSummary& one : std::span(answer.clusters).first(shown)) {
     json.begin_array().value(one.cluster->id).value(one.cluster->members.size());
-    json.value(visible(one.cluster->ending)).value(visible(one.cluster->stack));
+    json.value(room.text(one.cluster->ending)).value(room.text(one.cluster->stack));
     json.value(show_predictors(one)).value(one.first_run).end_array();
   }
   json.end_array().end_object();
@@ -278,17 +310,18 @@ std::string clusters_payload(const IsolationAnswer& answer) {
 
 Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
                                   const PageFolders& folders, OutputFile& out) {
+  PageRoom room;
   const std::array<PageData, 2> data = {
       {{"predictors",
         [&](OutputFile& file) {
-          return file.write(predictors_payload(answer, evidence, folders));
+          return file.write(predictors_payload(answer, evidence, folders, room));
         }},
-       {"clusters", [&](OutputFile& file) { return file.write(clusters_payload(answer)); }}}};
+       {"clusters", [&](OutputFile& file) { return file.write(clusters_payload(answer, room)); }}}};
   const std::array<PageTab, 2> tabs = {{{"predictors", "predictors", "Predictors", "predictors"},
                                         {"clusters", "table", "Crash clusters", "clusters"}}};
   const size_t shown = answer.clusters.empty() ? 1 : 2;
   return write_page(head_of(answer), std::span(data).first(shown), std::span(tabs).first(shown),
-                    out);
+                    room, out);
 }
 
 }  // namespace telltale::cli

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/study/isolation_rows.h"
 #include "cli/study/labelled_evidence.h"
+#include "output/flame/page_room.h"
 #include "output/output_file.h"
 
 namespace telltale::cli {
@@ -25,7 +26,7 @@ Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledE
 // The parts of such a page, for pages that have others too: data of tabs of kind `predictors` and
 // `table`, safe inside a script element.
 std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                               const PageFolders& folders);
-std::string clusters_payload(const IsolationAnswer& answer);
+                               const PageFolders& folders, PageRoom& room);
+std::string clusters_payload(const IsolationAnswer& answer, PageRoom& room);
 
 }  // namespace telltale::cli

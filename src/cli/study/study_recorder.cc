@@ -117,6 +117,7 @@ class StudyRecorder : public JobSource {
     run.sparsity = options_.sparsity.value_or(1);
     run.seed = seed_ + item;
     run.build = build_.name;
+    run.version = options_.version;
     run.started = utc_now();
     Job job;
     for (const std::string& word : options_.command)

@@ -19,6 +19,7 @@ struct StudyOptions {
   std::string label_command;          // for sh; empty: none
   std::string reference;              // a program, or a file of expected output; empty: none
   std::vector<std::string> programs;  // programs with the sites, if the command's has none
+  std::string version;                // of the program, for people
   bool quiet = false;
   std::vector<std::string> command;
   // --collect: reports go to a spool, and from there to this server.

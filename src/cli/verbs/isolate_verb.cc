@@ -104,8 +104,12 @@ void settle(IsolateOptions& options) {
   settled.least_runs = static_cast<uint32_t>(std::min<uint64_t>(options.least_runs, UINT32_MAX));
   settled.eliminate = !options.all;
   constexpr size_t kShownAffinity = 5;
+  constexpr size_t kPredictorsWithAffinity = 100;  // for all of a long ranking it takes minutes
   settled.affinity = static_cast<size_t>(options.affinity);
-  if ((options.dot || options.html) && settled.affinity == 0) settled.affinity = kShownAffinity;
+  if ((options.dot || options.html) && settled.affinity == 0) {
+    settled.affinity = kShownAffinity;
+    settled.affinity_of = kPredictorsWithAffinity;
+  }
   settled.workers = static_cast<size_t>(options.jobs);
   if (options.max_decompressed_bytes != 0)
     options.sources.limits.max_decompressed_bytes = options.max_decompressed_bytes;

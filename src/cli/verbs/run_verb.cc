@@ -147,6 +147,14 @@ int run_study(RunOptions& options) {
                                     "recorders and --overhead have no meaning with them")
                             .error());
   }
+  // As the server checks it (docs/formats/collect.md).
+  constexpr size_t kMostVersion = 64;
+  const auto is_visible = [](char c) { return c >= ' ' && c <= '~'; };
+  if (options.study.version.size() > kMostVersion ||
+      !std::ranges::all_of(options.study.version, is_visible))
+    return report_error(
+        usage_error("--release has more than 64 characters, or other than visible ASCII ones")
+            .error());
   options.study.quiet = options.quiet;
   options.study.command = options.recorder.command;
   return record_study(options.study);
@@ -251,6 +259,10 @@ std::vector<Option> add_study_options(Command verb, StudyOptions& options) {
                       "of the sampling of the first run; each other run takes the next number "
                       "(default: random)")
           .type_name("S"));
+  add(verb.add_option("--release", options.version,
+                      "version of the program, such as 1.4.2, which is kept with its runs for "
+                      "people; builds are told apart by build-ids")
+          .type_name("TEXT"));
   add(verb.add_option("--label", options.label_command,
                       "a command for sh that labels a run by its exit status: 0 passed, 125 "
                       "skipped, others failed. TELLTALE_OUTPUT is the file with the run's output; "

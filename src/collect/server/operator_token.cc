@@ -79,12 +79,18 @@ Result<OperatorToken> OperatorToken::read_or_make(const std::string& path) {
   const Result<InputFile> file = InputFile::open(path);
   if (!file) return std::unexpected(file.error());
   const Bytes bytes = file->bytes();
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  if (!is_token(text))
+  std::optional<OperatorToken> token =
+      parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!token)
     return std::unexpected(
         Error{Error::Cause::bad_field, path, "token",
               "is not 32 hexadecimal digits; without this file the server makes a new one", 0});
+  return *std::move(token);
+}
+
+std::optional<OperatorToken> OperatorToken::parse(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (!is_token(text)) return std::nullopt;
   return OperatorToken(std::string(text));
 }
 

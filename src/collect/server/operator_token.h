@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ class OperatorToken {
   // Reads the token; if there is no file, makes one that only its owner can read, with 128 random
   // bits. Errors: io; bad_field, if the file is not a token; usage, if others can read the file.
   static Result<OperatorToken> read_or_make(const std::string& path);
+
+  // The token that a file contains: 32 hexadecimal digits in lower case, perhaps a line feed.
+  static std::optional<OperatorToken> parse(std::string_view text);
 
   // Whether a request has the token: in Authorization, or in the cookie that a link sets. Takes the
   // same time whatever the token is, as does the next one.

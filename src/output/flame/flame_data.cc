@@ -18,8 +18,8 @@ namespace {
 // The root's function is -1.
 class FlameData {
  public:
-  FlameData(const Clock& clock, const FunctionNames& names, OutputFile& out)
-      : clock_(clock), names_(names), out_(out) {}
+  FlameData(const Clock& clock, const FunctionNames& names, PageRoom& room, OutputFile& out)
+      : clock_(clock), names_(names), room_(room), out_(out) {}
 
   Result<void> write(const FlameGraph& graph) {
     text_ = "{";
@@ -117,7 +117,7 @@ class FlameData {
   // The page shows it verbatim, so text that hides or reorders is made visible here.
   void string(std::string_view text) {
     text_ += '"';
-    append_json_for_script(text_, visible(text));
+    append_json_for_script(text_, room_.text(text));
     text_ += '"';
   }
 
@@ -138,6 +138,7 @@ class FlameData {
 
   const Clock& clock_;
   const FunctionNames& names_;
+  PageRoom& room_;
   TreeUnits units_;
   OutputFile& out_;
   std::string text_;
@@ -148,8 +149,8 @@ class FlameData {
 }  // namespace
 
 Result<void> write_calls_data(const FlameGraph& graph, const Clock& clock,
-                              const FunctionNames& names, OutputFile& out) {
-  return FlameData(clock, names, out).write(graph);
+                              const FunctionNames& names, PageRoom& room, OutputFile& out) {
+  return FlameData(clock, names, room, out).write(graph);
 }
 
 }  // namespace telltale

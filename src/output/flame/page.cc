@@ -8,26 +8,42 @@ namespace {
 
 constexpr int kPayloadVersion = 1;  // web/src/payload.ts
 
-// A JSON string. Pages show text verbatim, so text that hides or reorders is made visible.
+// A JSON string of text that is visible already.
+void append_visible_string(std::string& out, std::string_view text) {
+  out += '"';
+  append_json_for_script(out, text);
+  out += '"';
+}
+
+// Pages show text verbatim, so text that hides or reorders is made visible.
 void append_string(std::string& out, std::string_view text) {
-  out += '"';
-  append_json_for_script(out, visible(text));
-  out += '"';
+  append_visible_string(out, visible(text));
 }
 
 std::string head_text(const PageHead& head) {
   std::string text = "{\"telltale_page\":" + std::to_string(kPayloadVersion) + ",\"title\":";
-  append_string(text, head.title);
-  text += ",\"facts\":[";
-  for (const auto& [name, value] : head.facts) {
+  append_visible_string(text, PageRoom().text(head.title));
+  return text;
+}
+
+// Behind the data, because the parts may have left something out.
+std::string facts_text(const PageHead& head, const PageRoom& room) {
+  auto facts = head.facts;
+  auto summary = head.summary;
+  if (std::string told = room.left_out(); !told.empty()) {
+    facts.emplace_back("left out", std::move(told));
+    summary.emplace_back("left out");
+  }
+  std::string text = ",\"facts\":[";
+  for (const auto& [name, value] : facts) {
     text += text.back() == '[' ? "[" : ",[";
     append_string(text, name);
     text += ',';
-    append_string(text, value);
+    append_visible_string(text, PageRoom().text(value));
     text += ']';
   }
   text += "],\"summary\":[";
-  for (const std::string_view name : head.summary) {
+  for (const std::string_view name : summary) {
     if (text.back() != '[') text += ',';
     append_string(text, name);
   }
@@ -52,7 +68,7 @@ std::string tabs_text(std::span<const PageTab> tabs) {
 }  // namespace
 
 Result<void> write_page(const PageHead& head, std::span<const PageData> data,
-                        std::span<const PageTab> tabs, OutputFile& out) {
+                        std::span<const PageTab> tabs, const PageRoom& room, OutputFile& out) {
   const EmbeddedPage page = embedded_page();
   if (const Result<void> done = out.write(page.before_data); !done) return done;
   std::string text = head_text(head) + "," + tabs_text(tabs) + ",\"data\":{";
@@ -64,7 +80,7 @@ Result<void> write_page(const PageHead& head, std::span<const PageData> data,
     text = ",";
   }
   if (text == ",") text.clear();
-  text += "}}";
+  text += "}" + facts_text(head, room) + "}";
   if (const Result<void> done = out.write(text); !done) return done;
   return out.write(page.after_data);
 }

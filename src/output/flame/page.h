@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "output/flame/page_room.h"
 #include "output/output_file.h"
 
 namespace telltale {
@@ -32,8 +33,9 @@ struct PageTab {
   std::string_view data;
 };
 
-// Errors: the file's, and those of `write`.
+// What the parts found no room for in `room` is a fact and in the header, named "left out". Errors:
+// the file's, and those of `write`.
 Result<void> write_page(const PageHead& head, std::span<const PageData> data,
-                        std::span<const PageTab> tabs, OutputFile& out);
+                        std::span<const PageTab> tabs, const PageRoom& room, OutputFile& out);
 
 }  // namespace telltale

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/counted.h"
-#include "output/escape.h"
 #include "output/flame/page.h"
 #include "output/flame/page_text.h"
 #include "output/json_writer.h"
@@ -31,12 +30,13 @@ uint64_t number_of(const CallSequence& sequence, size_t index) {
   return index == SequenceEdit::kNowhere ? 0 : sequence.calls[index].number;
 }
 
-std::string order_data(const SequenceReport& report, std::span<const SequenceEdit> edits) {
+std::string order_data(const SequenceReport& report, std::span<const SequenceEdit> edits,
+                       PageRoom& room) {
   std::string text;
   JsonWriter json(text);
   const SequenceAlignment& found = report.alignment;
   json.begin_object();
-  json.member("a", visible(side_name(report.a))).member("b", visible(side_name(report.b)));
+  json.member("a", room.text(side_name(report.a))).member("b", room.text(side_name(report.b)));
   json.member("same", found.same).member("only_a", found.only_a).member("only_b", found.only_b);
   json.member("moved", found.moved);
   std::map<uint32_t, size_t> numbers;
@@ -52,7 +52,7 @@ std::string order_data(const SequenceReport& report, std::span<const SequenceEdi
     json.value(known->second).end_array();
   }
   json.end_array().key("functions").begin_array();
-  for (const uint32_t name : names) json.value(visible(report.numbers.name(name)));
+  for (const uint32_t name : names) json.value(room.text(report.numbers.name(name)));
   json.end_array().end_object();
   return json_for_script(text);
 }
@@ -84,10 +84,11 @@ Result<void> write_sequence_page(const SequenceReport& report, const ProblemLog&
   if (problems.count() != 0)
     head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
   head.summary = {"the same", "only in A", "only in B", "moved", "losses"};
+  PageRoom room;
   const std::array<PageData, 1> data = {
-      {{"order", [&](OutputFile& file) { return file.write(order_data(report, edits)); }}}};
+      {{"order", [&](OutputFile& file) { return file.write(order_data(report, edits, room)); }}}};
   const std::array<PageTab, 1> tabs = {{{"order", "order", "Order", "order"}}};
-  return write_page(head, data, tabs, out);
+  return write_page(head, data, tabs, room, out);
 }
 
 }  // namespace telltale

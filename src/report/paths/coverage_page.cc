@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <span>
 #include <utility>
 
-#include "output/escape.h"
 #include "output/flame/page.h"
 #include "output/flame/page_text.h"
 #include "output/json_writer.h"
@@ -16,14 +16,18 @@
 namespace telltale {
 namespace {
 
+constexpr size_t kMostFunctions = 100'000;
+constexpr size_t kMostLines = 500'000;
+
 // Rows of functions, and for each source file what its lines did: [line, "yes", "no" or "maybe"].
-std::string coverage_data(const std::vector<FunctionCoverage>& functions) {
+std::string coverage_data(std::span<const FunctionCoverage> functions, PageRoom& room) {
   std::string text;
   JsonWriter json(text);
   PageSources sources;
   std::map<std::pair<size_t, uint32_t>, Ran> lines;
   json.begin_object().key("functions").begin_array();
-  for (const FunctionCoverage& function : functions) {
+  const size_t shown = room.rows(functions.size(), kMostFunctions, "function");
+  for (const FunctionCoverage& function : functions.first(shown)) {
     std::array<size_t, 3> counts{};
     for (const auto& [place, ran] : function.lines) {
       ++counts[static_cast<size_t>(ran)];
@@ -33,7 +37,7 @@ std::string coverage_data(const std::vector<FunctionCoverage>& functions) {
     }
     const uint32_t first = function.lines.empty() ? 0 : function.lines.begin()->first.second;
     const uint32_t line = function.line != 0 ? function.line : first;
-    json.begin_object().member("function", visible(function.function));
+    json.begin_object().member("function", room.text(function.function));
     json.member("ran", name_of(function.ran))
         .member("source", sources.use(function.file, "", line));
     json.member("line", line).member("mechanisms", function.mechanisms);
@@ -42,11 +46,13 @@ std::string coverage_data(const std::vector<FunctionCoverage>& functions) {
     json.member("maybe", counts[static_cast<size_t>(Ran::maybe)]).end_object();
   }
   json.end_array().key("lines").begin_array();
+  size_t left = room.rows(lines.size(), kMostLines, "line");
   for (const auto& [place, ran] : lines) {
+    if (left-- == 0) break;
     json.begin_array().value(place.first).value(place.second).value(name_of(ran)).end_array();
   }
   json.end_array().key("sources");
-  sources.write(json);
+  sources.write(json, room);
   json.end_object();
   return json_for_script(text);
 }
@@ -69,10 +75,11 @@ Result<void> write_coverage_page(const std::vector<FunctionCoverage>& functions,
   if (problems.count() != 0)
     head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
   head.summary = {"functions", "that ran", "that did not run", "problems"};
+  PageRoom room;
   const std::array<PageData, 1> data = {
-      {{"coverage", [&](OutputFile& file) { return file.write(coverage_data(functions)); }}}};
+      {{"coverage", [&](OutputFile& file) { return file.write(coverage_data(functions, room)); }}}};
   const std::array<PageTab, 1> tabs = {{{"coverage", "coverage", "Coverage", "coverage"}}};
-  return write_page(head, data, tabs, out);
+  return write_page(head, data, tabs, room, out);
 }
 
 }  // namespace telltale

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "output/escape.h"
-#include "output/flame/page_text.h"
+#include "output/flame/page_room.h"
 
 namespace telltale {
 
@@ -18,7 +17,7 @@ size_t PageSources::use(const std::string& file, const std::string& directory, u
   return known->second;
 }
 
-void PageSources::write(JsonWriter& json) {
+void PageSources::write(JsonWriter& json, PageRoom& room) {
   constexpr uint32_t kAround = 40;
   constexpr uint32_t kMostLines = 100'000;
   json.begin_array();
@@ -28,10 +27,16 @@ void PageSources::write(JsonWriter& json) {
     const uint32_t first = source.first > kAround ? source.first - kAround : 1;
     const uint32_t last =
         std::min({count, source.last + std::min(kAround, count), first + kMostLines});
-    json.begin_object().member("file", visible(source.file)).member("first", first);
+    json.begin_object().member("file", room.text(source.file)).member("first", first);
     json.key("lines").begin_array();
+    size_t bytes = 0;
     for (uint32_t line = first; line <= last; ++line)
-      json.value(visible_source(lines_.line(source.file, source.directory, line)));
+      bytes +=
+          std::min(lines_.line(source.file, source.directory, line).size(), PageRoom::kLineBytes);
+    if (room.source_file(bytes)) {
+      for (uint32_t line = first; line <= last; ++line)
+        json.value(room.source_line(lines_.line(source.file, source.directory, line)));
+    }
     json.end_array().end_object();
   }
   json.end_array();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "output/flame/page_room.h"
 #include "output/json_writer.h"
 #include "report/paths/source_lines.h"
 
@@ -18,8 +19,8 @@ class PageSources {
   // Returns the number of the file in the page. `line` is 0 or one that is to be shown.
   size_t use(const std::string& file, const std::string& directory, uint32_t line);
   // A list of {file, first, lines}, as docs/design/page-kit.md describes a source; a file that is
-  // not here has no lines.
-  void write(JsonWriter& json);
+  // not here, or has no room, has no lines.
+  void write(JsonWriter& json, PageRoom& room);
 
  private:
   struct File {

@@ -9,7 +9,6 @@
 #include <span>
 
 #include "analysis/paths/frame_coverage.h"
-#include "output/escape.h"
 #include "output/flame/page.h"
 #include "output/flame/page_text.h"
 #include "output/json_writer.h"
@@ -23,8 +22,12 @@ namespace {
 using Decoded = FramePaths::Decoded;
 using Reading = PathHistory::Reading;
 
-// Of a frame; older steps are left out.
+constexpr size_t kMostFrames = 2'000;
+// Of a frame; older steps are left out. Of all frames, after which each has the least number.
 constexpr size_t kMostSteps = 20'000;
+constexpr size_t kAllSteps = 200'000;
+constexpr size_t kLeastSteps = 50;
+constexpr size_t kMostOtherLines = 500'000;  // that did not run or may have, of all frames
 
 std::string file_name(const std::string& file) {
   return std::filesystem::path(file).filename().string();
@@ -32,13 +35,22 @@ std::string file_name(const std::string& file) {
 
 class StepsWriter {
  public:
+  explicit StepsWriter(PageRoom& room) : room_(room) {}
+
   std::string text(const std::vector<ThreadPaths>& threads) {
+    size_t frames = 0;
+    for (const ThreadPaths& thread : threads) frames += thread.frames.size();
+    size_t left = room_.rows(frames, kMostFrames, "frame");
     json_.begin_object().key("frames").begin_array();
     for (const ThreadPaths& thread : threads) {
-      for (const FramePaths& frame : thread.frames) write_frame(thread, frame);
+      for (const FramePaths& frame : thread.frames) {
+        if (left == 0) break;
+        --left;
+        write_frame(thread, frame);
+      }
     }
     json_.end_array().key("sources");
-    sources_.write(json_);
+    sources_.write(json_, room_);
     json_.end_object();
     return json_for_script(text_);
   }
@@ -48,7 +60,7 @@ class StepsWriter {
   void write_frame(const ThreadPaths& thread, const FramePaths& frame) {
     if (frame.decoded.empty()) {
       begin_frame(thread, frame);
-      json_.member("told", visible("no paths: " + frame.untraced));
+      json_.member("told", room_.text("no paths: " + frame.untraced));
       json_.key("steps").begin_array().end_array();
       end_frame();
       return;
@@ -64,10 +76,10 @@ class StepsWriter {
   void begin_frame(const ThreadPaths& thread, const FramePaths& frame) {
     json_.begin_object();
     json_.member("thread", thread.tid).member("number", frame.number);
-    json_.member("function", visible(frame.function));
+    json_.member("function", room_.text(frame.function));
     const std::string place =
         frame.line == 0 ? std::string() : fmt::format("{}:{}", file_name(frame.file), frame.line);
-    json_.member("place", visible(place));
+    json_.member("place", room_.text(place));
   }
   void end_frame() { json_.end_object(); }
 
@@ -93,7 +105,7 @@ class StepsWriter {
     const PathHistory& history = decoded.history;
     const size_t completed = reading == nullptr ? history.completed.size() : reading->completed;
     begin_frame(thread, frame);
-    json_.member("told", visible(history_of(decoded, completed, number, count)));
+    json_.member("told", room_.text(history_of(decoded, completed, number, count)));
     json_.member("complete", history.complete);
     std::vector<Step> steps;
     for (size_t i = 0; i < completed; ++i) {
@@ -107,7 +119,9 @@ class StepsWriter {
       for (const PathGraph::Place& place : places_of(*decoded.graph, reading->partial))
         steps.push_back({completed, place});
     }
-    const size_t left_out = steps.size() > kMostSteps ? steps.size() - kMostSteps : 0;
+    const size_t room = std::clamp(steps_left_, kLeastSteps, kMostSteps);
+    const size_t left_out = steps.size() > room ? steps.size() - room : 0;
+    steps_left_ -= std::min(steps_left_, steps.size() - left_out);
     json_.member("left_out", left_out);
     json_.member("here", here > left_out ? here - left_out : 0);
     json_.key("steps").begin_array();
@@ -129,7 +143,7 @@ class StepsWriter {
         sources_.use(file_of(frame, graph, step.place), frame.directory, step.place.line);
     json_.begin_array().value(step.path).value(source).value(step.place.line);
     if (is_inlined(graph, step.place))
-      json_.value(visible(demangle(graph.scopes[step.place.scope].function)));
+      json_.value(room_.text(demangle(graph.scopes[step.place.scope].function)));
     json_.end_array();
   }
 
@@ -149,7 +163,13 @@ class StepsWriter {
     for (const auto& [key, answer] : {std::pair{"not_run", Ran::no}, {"maybe", Ran::maybe}}) {
       json_.key(key).begin_array();
       for (const auto& [place, its] : lines) {
-        if (its == answer) json_.begin_array().value(place.first).value(place.second).end_array();
+        if (its != answer) continue;
+        if (other_lines_left_ == 0) {
+          room_.rows(1, 0, "line");
+          continue;
+        }
+        --other_lines_left_;
+        json_.begin_array().value(place.first).value(place.second).end_array();
       }
       json_.end_array();
     }
@@ -157,6 +177,9 @@ class StepsWriter {
 
   std::string text_;
   JsonWriter json_{text_};
+  PageRoom& room_;
+  size_t steps_left_ = kAllSteps;
+  size_t other_lines_left_ = kMostOtherLines;
   PageSources sources_;
 };
 
@@ -181,10 +204,11 @@ Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std
   if (problems.count() != 0)
     head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
   head.summary = {"stopped by", "threads", "problems"};
+  PageRoom room;
   const std::array<PageData, 1> data = {
-      {{"steps", [&](OutputFile& file) { return file.write(StepsWriter().text(threads)); }}}};
+      {{"steps", [&](OutputFile& file) { return file.write(StepsWriter(room).text(threads)); }}}};
   const std::array<PageTab, 1> tabs = {{{"paths", "steps", "Paths", "steps"}}};
-  return write_page(head, data, tabs, out);
+  return write_page(head, data, tabs, room, out);
 }
 
 }  // namespace telltale

@@ -9,7 +9,7 @@ export interface Bar {
 }
 
 export function Bars({bars, name}: {bars: Bar[]; name: string}) {
-  const longest = Math.max(...bars.map(bar => bar.value), 0);
+  const longest = bars.reduce((most, bar) => Math.max(most, bar.value), 0);
   return <ol class="bars" aria-label={name}>{bars.map((bar, i) => <li key={i}>
     <span class="bar" style={{width: `${longest > 0 ? 100 * bar.value / longest : 0}%`}} />
     {bar.onPick ? <button type="button" class="link name" title={bar.full ?? bar.label} onClick={bar.onPick}>{bar.label}</button>

@@ -1,7 +1,7 @@
 // One function with its callers (above, growing upwards) and its callees (below).
 
 import {useMemo} from 'preact/hooks';
-import {functionsOf} from '../calls/functions';
+import {functionsOf, type FunctionRow} from '../calls/functions';
 import {calleesOf, callersOf} from '../calls/merge';
 import type {CallsData} from '../payload';
 import {copy} from '../shell/copy';
@@ -20,7 +20,7 @@ export function CallersTab({data}: TabProps) {
   const state = useCallsState(data as CallsData);
   const {address, model, tree} = state;
   const rows = functionsOf(tree);
-  const busiest = useMemo(() => rows.reduce((best, row) => (best < 0 || row.self > (rows.find(r => r.fn === best)?.self ?? 0) ? row.fn : best), -1), [tree]);
+  const busiest = useMemo(() => rows.reduce<FunctionRow | null>((best, row) => (best === null || row.self > best.self ? row : best), null)?.fn ?? -1, [tree]);
   const fn = address.number('fn', model.names.length, busiest);
   const title = fn < 0 ? '' : model.names[fn];
   const callers = useMemo(() => callersOf(tree, fn, title), [tree, fn]);

@@ -17,7 +17,7 @@ const shortPlaceOf = (row: PredicatePlace): string => placeOf(row).slice(placeOf
 const share = (value: number): string => showShare(value, 1);
 
 function columnsOf(rows: Predictor[]): Column<Predictor>[] {
-  const most = Math.max(...rows.map(row => row.failed + row.passed), 1);
+  const most = rows.reduce((most, row) => Math.max(most, row.failed + row.passed), 1);
   return [
     {key: 'rank', title: '#', width: '3em', value: row => row.rank},
     {key: 'importance', title: 'Importance', width: '8em', about: 'Harmonic mean of increase and of the share of failures, by logarithm', value: row => row.importance, show: row => share(row.importance)},
