@@ -21,6 +21,11 @@ PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 STOCK = SOURCE_DIR / "examples/stock/stock.c"
 
 
+def unpacked(row):
+    """The path file of a store's row."""
+    return gzip.decompress(row["paths"]) if row["paths"] is not None else None
+
+
 def digests(store, ending):
     return sorted((store / "digests").rglob(f"*.{ending}"))
 
@@ -45,7 +50,7 @@ class RequestTest(CollectCase):
             self.assertEqual(server.post("plain-001", report() + core_file(b"other"), telltale_paths_bytes=69)[0], 409)
         self.assertEqual(telltale("store", "fold", self.store).returncode, 0)
         rows = {row["id"]: row for row in read_runs(self.store)}
-        self.assertEqual({name: (row["report"], row["paths"], row["bytes"]) for name, row in rows.items()},
+        self.assertEqual({name: (row["report"], unpacked(row), row["bytes"]) for name, row in rows.items()},
                          {**{name: (report(), core, len(report())) for name in ("plain-001", "gzip-0001", "zstd-0001")},
                           "alone-001": (b"", core, 0), "none-0001": (report(), None, len(report()))})
 
@@ -63,7 +68,7 @@ class RequestTest(CollectCase):
             for large in (True, False):
                 self.assertEqual(server.request("POST", "/", multipart([("paths", core_file(b"x" * 2000), large)]), fields)[0], 413)
         rows = stored_in_log(self.store)
-        self.assertEqual([(row["paths_bytes"], row["body"]) for row in rows],
+        self.assertEqual([(row["paths_bytes"], gzip.decompress(row["body"])) for row in rows],
                          [(len(core), b'<report id="samples">\n' + samples + b'</report>\n<report id="note">\nx\n</report>\n' + core)] * 2)
 
     def test_hostile_path_files(self):
@@ -161,7 +166,7 @@ class SendTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
         (row,) = read_runs(self.store)
         stored = (self.folder / "paths").read_bytes()
-        self.assertEqual((row["report"], row["paths"]), ((self.folder / "report").read_bytes(), stored))
+        self.assertEqual((row["report"], unpacked(row)), ((self.folder / "report").read_bytes(), stored))
         self.assertEqual((self.folder / "paths").stat().st_mode & 0o777, 0o600)
         self.assertEqual(len(stored), len(sent))
         self.assertNotIn(b"planted", stored)
@@ -202,7 +207,7 @@ class SendTest(unittest.TestCase):
         self.assertEqual(len(self.waiting("paths")), 1)
 
     def test_path_files_that_cannot_be_sent(self):
-        for content in (b"", b"no core file", core_file(b"x" * (5 << 20))):
+        for content in (b"", b"no core file", core_file(b"x" * (33 << 20))):
             self.spooled("fault", TELLTALE_COLLECT_PATHS=1)
             (path,) = self.spool.glob("*.paths")
             path.write_bytes(content)
@@ -288,7 +293,7 @@ class IsolateTest(unittest.TestCase):
             end = time.monotonic() + 300
             while list((cls.folder / "spool").glob("*.report")) and time.monotonic() < end:
                 time.sleep(0.1)
-            assert server.metric("reports_stored_total") == 200
+            assert server.metric("reports_stored_total") == 200, (server.see("/metrics")[2].decode(), done.stderr, list((cls.folder / "spool").iterdir())[:9])
         for words in (("sites", cls.store, "--application", "stock", cls.stock), ("fold", cls.store)):
             done = telltale("store", *words, timeout=900)
             assert done.returncode == 0, done.stderr

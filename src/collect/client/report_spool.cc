@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/input_file.h"
 #include "bytes/write_all.h"
 #include "collect/client/spooled_report.h"
@@ -62,7 +63,10 @@ Result<void> write_new(const std::string& path, std::string_view text) {
 std::optional<Clock::time_point> written_at(const std::string& path, uint64_t& bytes) {
   struct stat facts{};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
-  bytes = static_cast<uint64_t>(facts.st_size);
+  // Path files have holes.
+  constexpr uint64_t kBlockBytes = 512;
+  bytes = std::min(static_cast<uint64_t>(facts.st_size),
+                   static_cast<uint64_t>(facts.st_blocks) * kBlockBytes);
   return Clock::from_time_t(facts.st_mtim.tv_sec) +
          std::chrono::duration_cast<Clock::duration>(
              std::chrono::nanoseconds(facts.st_mtim.tv_nsec));
@@ -120,9 +124,8 @@ Result<void> ReportSpool::add(const StoredReport& report, const std::string& pat
   if (!id) return std::unexpected(id.error());
   // Before the report, which makes both complete.
   if (const Result<InputFile> file = InputFile::open(paths); !paths.empty() && file) {
-    const Bytes bytes = file->bytes();
-    if (auto written = write_new(folder_ + "/" + *id + kSpooledPaths,
-                                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    // Pages of zeros need no space in it; in a copy they would.
+    if (auto written = write_new(folder_ + "/" + *id + kSpooledPaths, gzip(file->bytes()));
         !written)
       return written;
   }

@@ -1,16 +1,15 @@
 #include "collect/sender/send_reports.h"
 
 #include <fmt/format.h>
-#include <libdeflate.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <memory>
 #include <random>
 #include <utility>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/input_file.h"
 #include "collect/client/redacted_paths.h"
 #include "collect/client/spooled_report.h"
@@ -30,18 +29,6 @@ Fate fate_of(const UploadReply& reply) {
   const bool final = reply.status >= 400 && reply.status < 500 &&
                      std::ranges::find(kPassing, reply.status) == kPassing.end();
   return final ? Fate::refused : Fate::later;
-}
-
-// Empty, if there is no memory for it.
-std::string gzip(std::string_view text) {
-  constexpr int kLevel = 6;
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
-  if (!compressor) return {};
-  std::string packed(libdeflate_gzip_compress_bound(compressor.get(), text.size()), '\0');
-  packed.resize(libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), packed.data(),
-                                         packed.size()));
-  return packed;
 }
 
 UploadRequest request_of(const StoredReport& report, const std::string& paths,
@@ -70,7 +57,7 @@ UploadRequest request_of(const StoredReport& report, const std::string& paths,
     request.body += paths;
   }
   if (!compressed) return request;
-  std::string packed = gzip(request.body);
+  std::string packed = gzip(as_bytes(request.body));
   if (packed.empty()) return request;
   request.body = std::move(packed);
   add("Content-Encoding", "gzip");
@@ -130,7 +117,8 @@ class Sender {
   // The run's path file as it is sent; empty: there is none, or none that can be sent.
   std::string read_paths(const ReportSpool::Entry& entry) {
     if (entry.paths.empty()) return {};
-    const Result<InputFile> file = InputFile::open(entry.paths);
+    // Mostly zeros: compressed, it looks like a decompression bomb.
+    const Result<InputFile> file = InputFile::open(entry.paths, {options_.most_paths_bytes, 0, 0});
     if (file && file->bytes().size() > options_.most_paths_bytes) {
       leave_out_paths(entry, fmt::format("has more than {} bytes", options_.most_paths_bytes));
       return {};

@@ -19,7 +19,7 @@ struct SendOptions {
   std::chrono::seconds first_wait{60};
   std::chrono::seconds give_up_after{std::chrono::days(30)};
   uint64_t most_bytes = uint64_t{256} << 20;
-  uint64_t most_paths_bytes = uint64_t{4} << 20;  // larger path files are not sent
+  uint64_t most_paths_bytes = uint64_t{32} << 20;  // larger path files are not sent
   // If another process is sending: waits for it. If one waits already, that sends our reports, too.
   bool queues = false;
   // Whether the user agreed to send reports of this application.

@@ -36,7 +36,7 @@ struct CollectorOptions {
   std::string sampling;                            // file; empty: no rules
   uint64_t max_body_bytes = uint64_t{20} << 20;    // as sent
   uint64_t max_report_bytes = uint64_t{20} << 20;  // decompressed
-  uint64_t max_paths_bytes = uint64_t{4} << 20;    // of a path file, decompressed
+  uint64_t max_paths_bytes = uint64_t{32} << 20;   // of a path file, decompressed
   uint64_t max_sites_bytes = uint64_t{256} << 20;  // decompressed, and as sent
   uint64_t reports_per_second = 0;  // of a token, or of an application; 0: any number
   uint64_t bytes_per_second = 0;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/decompress.h"
 #include "collect/server/multipart.h"
 #include "collect/server/sha256.h"
@@ -219,8 +220,15 @@ std::expected<StoredReport, HttpResponse> read_report_body(StoredReport report,
     auto parts = report_of_parts(*whole, multipart_boundary(type), limits, most_paths_bytes);
     if (!parts) return std::unexpected(parts.error());
     report.paths_bytes = parts->paths.size();
-    report.body = std::move(parts->report) + parts->paths;
-    report.content_hash = content_hash_of(report.body);
+    text = std::move(parts->report) + parts->paths;
+    report.content_hash = content_hash_of(text);
+    // Path files are mostly zeros, which would fill the log.
+    if (report.paths_bytes != 0) report.body = gzip(as_bytes(text));
+    if (report.body.empty()) {
+      report.body = std::move(text);
+    } else {
+      report.encoding = "gzip";
+    }
   } else if (encoding.empty() || equal_ignoring_case(encoding, "identity")) {
     auto whole = decode_body(std::move(request.body), {}, whole_limits);
     if (!whole) return std::unexpected(whole.error());

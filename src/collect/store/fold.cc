@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/decompress.h"
 #include "bytes/input_file.h"
 #include "collect/log/durable_file.h"
@@ -237,13 +238,14 @@ class Batch {
   // Takes the path file from the end of the body.
   static void take_paths(RunRow& row, const std::string& name, ProblemLog& problems) {
     const uint64_t bytes = row.report.paths_bytes;
+    if (bytes == 0) return;
     std::string& body = row.report.body;
     if (bytes > body.size()) {
       problems.add({Problem::Kind::corruption, 0, name, "Path file",
                     fmt::format("is not there: the body has {} bytes", body.size()), bytes});
       return;
     }
-    row.paths = body.substr(body.size() - bytes);
+    row.paths = gzip(as_bytes(body).last(bytes));
     body.resize(body.size() - bytes);
   }
 

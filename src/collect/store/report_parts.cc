@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "bytes/as_bytes.h"
+#include "bytes/decompress.h"
 #include "collect/store/fold.h"
 
 namespace telltale::collect {
@@ -27,6 +29,11 @@ Result<bool> has_paths_column(Connection& connection, const std::string& path) {
   const duckdb::Functions& f = connection.functions();
   return *chunk != nullptr &&
          *static_cast<const int64_t*>(f.vector_get_data(f.data_chunk_get_vector(*chunk, 0))) != 0;
+}
+
+Result<std::string> unpack_paths(std::string_view file) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+  return decompress_whole("gzip", as_bytes(file), {kMostBytes, 0, 0});
 }
 
 Result<void> read_stored_paths(Connection& connection, const std::string& path,
@@ -76,8 +83,12 @@ Result<std::optional<std::string>> read_report_part(const StoreFolder& store,
     const auto chunk = rows.next();
     if (!chunk) return std::unexpected(chunk.error());
     const duckdb::Functions& f = connection.functions();
-    if (*chunk != nullptr && f.data_chunk_get_size(*chunk) != 0)
-      return std::string(texts(f, *chunk, 0)[0].view());
+    if (*chunk == nullptr || f.data_chunk_get_size(*chunk) == 0) continue;
+    const std::string_view cell = texts(f, *chunk, 0)[0].view();
+    if (part == ReportPart::report || cell.empty()) return std::string(cell);
+    Result<std::string> paths = unpack_paths(cell);
+    if (!paths) return std::unexpected(paths.error());
+    return *std::move(paths);
   }
   return std::nullopt;
 }

@@ -16,7 +16,7 @@ namespace telltale::collect {
 // io.
 Result<bool> has_paths_column(Connection& connection, const std::string& path);
 
-// What a store keeps of a run as it was sent.
+// What a store keeps of a run, as it was sent.
 enum class ReportPart : uint8_t { report, paths };
 
 // The part of the report with this id; empty: it has none. None: the store's files have no such
@@ -29,8 +29,11 @@ Result<std::optional<std::string>> read_report_part(const StoreFolder& store,
 struct StoredPaths {
   std::string_view id;
   std::string_view label;
-  std::string_view file;
+  std::string_view file;  // compressed with gzip
 };
+// The path file itself. Errors: those of a damaged gzip file; limit.
+Result<std::string> unpack_paths(std::string_view file);
+
 // Calls use(run) for those of the file, in order. Errors: io.
 Result<void> read_stored_paths(Connection& connection, const std::string& path,
                                const std::function<void(const StoredPaths&)>& use);

@@ -109,7 +109,8 @@ std::vector<OwnedRun> read(std::string_view digest) {
 }
 
 TEST(RunDigest, TellsWhetherRunsLeftPathFiles) {
-  StoredRun with_paths = failed_run().view();
+  const OwnedRun run = failed_run();
+  StoredRun with_paths = run.view();
   with_paths.has_paths = true;
   for (const bool has_paths : {false, true}) {
     RunDigestWriter writer;

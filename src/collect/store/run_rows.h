@@ -15,7 +15,7 @@ namespace telltale::collect {
 struct RunRow {
   StoredReport report;    // `body` is its decompressed text; application and build are in the path
   std::string backtrace;  // read_backtrace()
-  std::string paths;      // the path file; empty: none
+  std::string paths;      // the path file, compressed with gzip; empty: none
   uint32_t damage = 0;    // places in the report that could not be read
   std::vector<SectionObservations> sections;
 };

@@ -72,9 +72,11 @@ void decode(RawPaths& raw, const FilePrograms& programs, const InputLimits& limi
   options.limits = limits;
   options.thread_names = false;
   parallel_for(raw.runs.size(), worker_count(workers), [&](size_t i, size_t) {
+    Result<std::string> unpacked = unpack_paths(raw.files[i]);
+    const std::string file = unpacked ? *std::move(unpacked) : std::string();
     const OpenRecording open = [&](const RunRecording& run) {
       std::vector<InputFile> inputs;
-      inputs.push_back(InputFile::from_memory(run.path, as_bytes(raw.files[i])));
+      inputs.push_back(InputFile::from_memory(run.path, as_bytes(file)));
       return open_recording(std::move(inputs), options);
     };
     raw.runs[i].read = read_path_run({.path = raw.runs[i].id}, open);
