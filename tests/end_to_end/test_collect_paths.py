@@ -18,7 +18,7 @@ from test_collect_requests import CollectCase, multipart, zstd
 from test_collect_send import DEAD, FakeServer
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
-STOCK = SOURCE_DIR / "examples/stock/stock.c"
+GRADED = PROGRAMS / "graded.c"
 
 
 def unpacked(row):
@@ -270,31 +270,32 @@ class SendTest(unittest.TestCase):
             self.assertEqual(b"no files, arguments or names" in shown, not expected, shown)
 
 
-class IsolateTest(unittest.TestCase):
-    """200 runs of a program with two bugs, with sampled branches and paths, in a study and through the server."""
+class StoreCase(unittest.TestCase):
+    """Runs of a program with a bug, with sampled branches and paths, in a study and at the same time through the server.
+
+    Both outcomes have grade() on the stack. Runs of mode 7 fail, by a turn that others do not take."""
+
+    times = 10
 
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-paths-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        schema = cls.folder / "stock.schema"
-        schema.write_text("*;{PT,BBC}\n")
-        cls.stock = build(cls.folder / "stock", RELEASES[-1], "-silent", "-g", "-O1", "-frelative-paths", f"--trace={schema}", "-fsampler-scheme=branches", "stock.c",
-                          cwd=STOCK.parent)
+        cls.program = build(cls.folder / "graded", RELEASES[-1], "-silent", "-g", "-O1", "--trace=pt.schema", "-fsampler-scheme=branches", GRADED)
         cls.study, cls.store = cls.folder / "study", cls.folder / "store"
         environment = {**os.environ, "HOME": str(cls.folder)}
+        script = f"{cls.program} $((5 + $TELLTALE_RUN / 2 % 4)) $((7 + 4 * ($TELLTALE_RUN % 2)))"
         with Server(cls.store) as server:
             url = f"http://127.0.0.1:{server.port}"
-            done = telltale("run", "-q", "--study", cls.study, "--times", 200, "--sparsity", 5, "--seed", 1, "--collect", url, "--collect-paths",
-                            "--spool", cls.folder / "spool", "--", cls.stock, "{}", env=environment, timeout=900)
+            done = telltale("run", "-q", "--study", cls.study, "--times", cls.times, "--sparsity", 3, "--seed", 1, "--label", 'test "$TELLTALE_STATUS" = 3',
+                            "--program", cls.program, "--collect", url, "--collect-paths", "--spool", cls.folder / "spool", "--", "sh", "-c", script,
+                            env=environment, timeout=900)
             assert done.returncode == 0, done.stderr
-            # Behind the process that `run` has started.
-            done = telltale("send", cls.folder / "spool", "--to", url, "--if-due", "-q", env=environment, timeout=900)
-            end = time.monotonic() + 300
+            end = time.monotonic() + 300  # `run` has started a process that sends
             while list((cls.folder / "spool").glob("*.report")) and time.monotonic() < end:
                 time.sleep(0.1)
-            assert server.metric("reports_stored_total") == 200, (server.see("/metrics")[2].decode(), done.stderr, list((cls.folder / "spool").iterdir())[:9])
-        for words in (("sites", cls.store, "--application", "stock", cls.stock), ("fold", cls.store)):
+            assert server.metric("path_files_stored_total") == cls.times
+        for words in (("sites", cls.store, "--application", "graded", cls.program), ("fold", cls.store)):
             done = telltale("store", *words, timeout=900)
             assert done.returncode == 0, done.stderr
         cls.answer = cls.isolate(cls.store)
@@ -310,23 +311,32 @@ class IsolateTest(unittest.TestCase):
         shutil.copytree(self.store, store)
         return store
 
+
+class IsolateTest(StoreCase):
+    times = 200
+
     def test_the_answer_is_that_of_the_study(self):
-        study = self.isolate(self.study)
-        self.assertGreater(len(study["rows"]), 0)
-        for document in (study, self.answer):
+        study = self.isolate(self.study, "--program", self.program)
+        store = self.isolate(self.store, "--program", self.program)
+        for document in (study, store):
             for cluster in document["clusters"]:
                 del cluster["first_run"]  # runs of a store are numbered as they arrived
-        self.assertEqual(self.answer, study)
+        self.assertEqual(store, study)
+        self.assertEqual(store["rows"], self.answer["rows"])  # the store has a copy of the program
         labels = [row["label"] for row in table(self.study)]
         self.assertEqual((study["runs"]["failing"], study["runs"]["successful"]), (labels.count("failed"), labels.count("passed")))
+        self.assertEqual(labels.count("failed"), 100)
 
-    def test_the_causes_are_named(self):
-        schemes = {each["scheme"] for row in self.answer["rows"] for each in (row, *row["same"])}
-        self.assertTrue(schemes & {"paths", "last-path", "lines-of-call", "lines"}, schemes)
-        text = STOCK.read_text().splitlines()
-        top = [text[row["line"] - 1] for row in self.answer["rows"][:2]]
-        self.assertTrue(any("BUG" in line or "bug" in line for number, line in enumerate(text) for row in self.answer["rows"][:1]
-                            if abs(number + 1 - row["line"]) <= 6), top)
+    def test_the_cause_is_named(self):
+        """Once, of all failing runs, by its path; the sampled branches have seen it in some."""
+        (row, *_) = self.answer["rows"]
+        self.assertEqual((row["true_in_failing"], row["true_in_successful"]), (100, 0))
+        equal = {(each["scheme"], each["predicate"]) for each in (row, *row["same"])}
+        wrong = next(number for number, line in enumerate(GRADED.read_text().splitlines(), 1) if "mode == 7" in line)
+        self.assertTrue(any(scheme in ("paths", "last-path", "lines-of-call") for scheme, _ in equal), equal)
+        document = self.isolate(self.store, "--all", "--filter", "none")
+        branches = {(row["predicate"], row["true_in_successful"]): row["true_in_failing"] for row in document["rows"] if row["line"] == wrong and row["scheme"] == "branches"}
+        self.assertTrue(0 < branches["mode == 7 is TRUE", 0] < 100, branches)
 
     def test_path_files_are_decoded_once(self):
         without = {**os.environ, "TELLTALE_DUCKDB": "/nonexistent.so"}  # nothing else can read the files
@@ -334,30 +344,37 @@ class IsolateTest(unittest.TestCase):
         self.assertEqual(len(before), 1)
         self.assertEqual(self.isolate(self.store, env=without)["rows"], self.answer["rows"])
         self.assertEqual({path: path.stat().st_mtime_ns for path in digests(self.store, "paths")}, before)
-        # A digest of no use is made again; without the program, nothing is kept.
+
+
+class StoreTest(StoreCase):
+    def test_digests_of_no_use_are_made_again(self):
         store = self.copy_of_store()
+        self.isolate(store)  # a copy has other files
         (digest,) = digests(store, "paths")
         whole = digest.read_bytes()
-        digest.write_bytes(whole[:-1])
-        for path in (store / "runs").rglob("*.parquet"):
-            path.touch()
-        shutil.rmtree(store / "programs")
+        for damaged in (b"", whole[:-1], whole[:90] + bytes([whole[90] ^ 1]) + whole[91:]):
+            digest.write_bytes(damaged)
+            self.assertEqual(self.isolate(store)["rows"], self.answer["rows"])
+            self.assertEqual(digest.read_bytes(), whole)
+        # Without the program, nothing is kept.
         digest.unlink()
+        shutil.rmtree(store / "programs")
         self.assertEqual(self.isolate(store)["runs"], self.answer["runs"])
         self.assertEqual(digests(store, "paths"), [])
-        self.assertEqual(self.isolate(store, "--program", self.stock)["rows"], self.answer["rows"])
+        self.assertEqual(self.isolate(store, "--program", self.program)["rows"], self.answer["rows"])
         self.assertEqual(len(digests(store, "paths")), 1)
 
     def test_deletion_and_retention(self):
         store = self.copy_of_store()
+        self.isolate(store)
         deleted = read_runs(store, ["id"])[3]["id"]
         self.assertIn(deleted.encode(), digests(store, "paths")[0].read_bytes())
-        self.assertEqual(telltale("store", "delete", store, "--application", "stock", deleted).returncode, 0)
+        self.assertEqual(telltale("store", "delete", store, "--application", "graded", deleted).returncode, 0)
         self.assertEqual(digests(store, "paths"), [])
         rows = read_runs(store, ["id", "paths"])
-        self.assertEqual((len(rows), sum(row["paths"] is not None for row in rows)), (199, 199))
-        self.assertEqual(telltale("store", "paths", store, "--application", "stock", deleted).returncode, 2)
-        self.assertEqual(sum(self.isolate(store)["runs"][key] for key in ("failing", "successful")), 199)
+        self.assertEqual((len(rows), sum(row["paths"] is not None for row in rows)), (9, 9))
+        self.assertEqual(telltale("store", "paths", store, "--application", "graded", deleted).returncode, 2)
+        self.assertEqual(sum(self.isolate(store)["runs"][key] for key in ("failing", "successful")), 9)
         self.assertNotIn(deleted.encode(), digests(store, "paths")[0].read_bytes())
         for folder in ("runs", "digests"):
             (day,) = {path.parent for path in (store / folder).rglob("*") if path.is_file()}
@@ -370,37 +387,37 @@ class IsolateTest(unittest.TestCase):
         (file,) = (store / "runs").rglob("*.parquet")
         runs = pyarrow().parquet.read_table(file, partitioning=None)
         pyarrow().parquet.write_table(runs.drop(["paths"]), file)
-        without = self.isolate(store)
+        without = self.isolate(store, "--all", "--filter", "none")
         self.assertEqual({each["scheme"] for row in without["rows"] for each in (row, *row["same"])}, {"branches"})
         first, second = (row["id"] for row in read_runs(store, ["id"])[:2])
-        self.assertEqual(telltale("store", "paths", store, "--application", "stock", first).returncode, 2)
-        self.assertEqual(telltale("store", "delete", store, "--application", "stock", second).returncode, 0)
-        self.assertEqual(len(read_runs(store, ["id"])), 199)
+        self.assertEqual(telltale("store", "paths", store, "--application", "graded", first).returncode, 2)
+        self.assertEqual(telltale("store", "delete", store, "--application", "graded", second).returncode, 0)
+        self.assertEqual(len(read_runs(store, ["id"])), 9)
         with Server(store) as server:  # a newer file beside it
             core = telltale_paths(self.store, first)
-            self.assertEqual(server.post("newer-001", core, telltale_application="stock", telltale_paths_bytes=len(core))[0], 200)
+            self.assertEqual(server.post("newer-001", core, telltale_application="graded", telltale_paths_bytes=len(core))[0], 200)
         self.assertEqual(telltale("store", "fold", store).returncode, 0)
-        self.assertEqual(sum(self.isolate(store)["runs"][key] for key in ("failing", "successful")), 200)
+        self.assertEqual(sum(self.isolate(store)["runs"][key] for key in ("failing", "successful")), 10)
 
     def test_a_path_file_that_cannot_be_read_is_counted(self):
         store = self.copy_of_store()
         with Server(store) as server:
             torn = telltale_paths(store, read_runs(store, ["id"])[0]["id"])[:3000]
-            self.assertEqual(server.post("torn-0001", torn, telltale_application="stock", telltale_paths_bytes=len(torn))[0], 200)
-            self.assertEqual(server.post("other-001", core_file(), telltale_application="stock", telltale_paths_bytes=64)[0], 200)
+            self.assertEqual(server.post("torn-0001", torn, telltale_application="graded", telltale_paths_bytes=len(torn))[0], 200)
+            self.assertEqual(server.post("other-001", core_file(), telltale_application="graded", telltale_paths_bytes=64)[0], 200)
         self.assertEqual(telltale("store", "fold", store).returncode, 0)
         for _ in range(2):  # also from the digest
             done = telltale("isolate", store, "--json", timeout=900)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stderr, r"torn-0001.*the file ends before the memory")
             document = json.loads(done.stdout)
-            self.assertEqual(sum(document["runs"][key] for key in ("failing", "successful", "without_report")), 202)
+            self.assertEqual(sum(document["runs"][key] for key in ("failing", "successful", "without_report")), 12)
             done = telltale("isolate", store, "--json", "--strict", timeout=900)
             self.assertEqual(done.returncode, 4)
 
 
 def telltale_paths(store, name):
-    return subprocess.run([TELLTALE, "store", "paths", store, "--application", "stock", name], capture_output=True, check=True).stdout
+    return subprocess.run([TELLTALE, "store", "paths", store, "--application", "graded", name], capture_output=True, check=True).stdout
 
 
 if __name__ == "__main__":
