@@ -16,7 +16,7 @@
 namespace telltale::sampler {
 namespace {
 
-constexpr size_t kBuildBytes = 64;  // of a build-id; usually 20
+constexpr size_t kBuildBytes = 64;          // of a build-id; usually 20
 constexpr char kSpooledPaths[] = ".paths";  // as in src/collect/client/report_spool.h
 constexpr long kNanoseconds = 1'000'000'000;
 
