@@ -1,8 +1,8 @@
 // What `telltale collect` reads from strangers and after crashes: no crash; a request gives the
 // same in pieces as at once; what is read from a log is written again as it was. The first byte of
 // an input chooses: a connection's bytes, the body of an upload in the multipart form, a segment of
-// the log, a report's text as it is folded, a report that waits to be sent, the body of a digest, a
-// request for the operator's pages.
+// the log, a report's text as it is folded, a report that waits to be sent, the body of a digest, that
+// of a digest of path files, a path file that waits to be sent, a request for the operator's pages.
 #include <libdeflate.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collect/client/redacted_paths.h"
 #include "collect/client/spooled_report.h"
 #include "collect/log/log_segment.h"
 #include "collect/log/stored_ids.h"
@@ -22,6 +23,7 @@
 #include "collect/server/report_request.h"
 #include "collect/server/request_parser.h"
 #include "collect/store/observations.h"
+#include "collect/store/path_digest.h"
 #include "collect/store/run_digest.h"
 #include "fuzz_checks.h"
 
@@ -83,8 +85,9 @@ void check_connection(std::string_view bytes) {
     auto head = read_report_head(request);
     if (!head) continue;
     fuzz::require(is_application(head->application) && is_build(head->build), "names are checked");
-    auto report = read_report_body(*std::move(head), request, kLimits);
+    auto report = read_report_body(*std::move(head), request, kLimits, kLimit);
     if (!report) continue;
+    fuzz::require(report->paths_bytes <= kLimit, "the limit of path files");
     if (report->id.empty()) report->id = "12345678";
     const std::string payload = to_payload(*report);
     const auto again = read_payload(as_bytes(payload));
@@ -194,18 +197,45 @@ void check_operator_request(std::string_view text) {
   fuzz::require(token->is_in(request), "the cookie is found behind any others");
 }
 
+// As check_digest(). What is read is written again as it is read.
+void check_path_digest(std::string_view body) {
+  const FileIdentity file{1, 2, 3};
+  std::string digest = to_path_digest({}, file, 4);
+  const uint32_t sum = ::libdeflate_crc32(0, body.data(), body.size());
+  std::memcpy(digest.data() + digest.size() - sizeof sum, &sum, sizeof sum);
+  digest += body;
+  fuzz::require(is_path_digest_of(as_bytes(digest), file, 4), "the digest is whole");
+  const auto runs = read_path_digest(as_bytes(digest));
+  if (!runs) {
+    fuzz::require(*runs.error().offset <= digest.size(), "errors have their place");
+    return;
+  }
+  const std::string again = to_path_digest(*runs, file, 4);
+  const auto same = read_path_digest(as_bytes(again));
+  fuzz::require(same.has_value() && same->size() == runs->size(), "what is written can be read");
+  for (size_t i = 0; i < runs->size(); ++i)
+    fuzz::require((*same)[i].read.facts == (*runs)[i].read.facts, "facts are kept");
+}
+
+void check_redacted(Bytes core) {
+  const auto redacted = redacted_paths(core, "f");
+  if (redacted) fuzz::require(redacted->size() == core.size(), "redaction moves nothing");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 7) {
+  switch (data[0] % 9) {
     case 0:
       check_connection(text);
       break;
     case 1: {
-      const auto report = report_of_parts(text, "cut", kLimits);
-      if (report) fuzz::require(report->size() <= kLimit, "the limit of reports");
+      const auto parts = report_of_parts(text, "cut", kLimits, kLimit);
+      if (parts)
+        fuzz::require(parts->report.size() <= kLimit && parts->paths.size() <= kLimit,
+                      "the limits of the parts");
       break;
     }
     case 2:
@@ -219,6 +249,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 5:
       check_digest(text);
+      break;
+    case 6:
+      check_path_digest(text);
+      break;
+    case 7:
+      check_redacted(as_bytes(text));
       break;
     default:
       check_operator_request(text);

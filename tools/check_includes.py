@@ -19,7 +19,7 @@ ALLOWED = {
     "import": ["base", "bytes", "formats", "program", "model", "analysis", "output"],
     "report": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
     "api": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output"],
-    "collect": ["base", "bytes", "formats", "model", "analysis", "import", "output"],
+    "collect": ["base", "bytes", "formats", "model", "analysis", "import", "output", "program"],
     "cli": ["base", "bytes", "formats", "program", "model", "import", "analysis", "output", "report", "api",
             "collect"],
 }

@@ -87,6 +87,9 @@ Section environment() {
         "File that a program built with --trace writes when it crashes: a small core file; %p "
         "becomes the process ID."},
        {"TELLTALE_PATHS_AT_EXIT", "If not empty: the same when the program calls exit()."},
+       {"TELLTALE_COLLECT_PATHS",
+        "If not empty, without TELLTALE_PATHS: the file waits in the folder of TELLTALE_COLLECT, "
+        "beside the report."},
        {"PT_ARRAY_SIZE, PT_HASH_SIZE", "The same as -path-array-size= and -hash-size=, which win."},
        {"CSI_SILENT", "The same as -silent."},
        {"TELLTALE_CLANG_RELEASE",

@@ -17,6 +17,7 @@ def main():
     parser.add_argument("--build", default="", help="only runs of builds whose id begins with this")
     parser.add_argument("--all", action="store_true", help="rank all predicates; discard no runs")
     parser.add_argument("--without-bounds", action="store_true", help="leave out predicates of the scheme bounds, which Spark does not compute")
+    parser.add_argument("--without-paths", action="store_true", help="leave out predicates of path files, which Spark does not decode")
     parser.add_argument("--master", help="Spark's master, such as local[2]; by default that of spark-submit")
     options = parser.parse_args()
     builder = SparkSession.builder.appName("telltale isolate")
@@ -30,9 +31,12 @@ def main():
         sys.exit("telltale_spark: the program has sites of bounds, whose numbers only telltale isolate finds; --without-bounds leaves them out")
     matches = Matches(sites)
     counts = StoreCounts(spark, options.store, options.application, options.build, sites, matches)
+    if counts.path_files and not options.without_paths:
+        sys.exit(f"telltale_spark: {counts.path_files} runs left path files, which only telltale isolate decodes; --without-paths leaves them out")
     isolation = Isolation(counts, sites.groups, matches)
     document = {"runs": {"failing": isolation.initial.failing, "successful": isolation.initial.successful, "skipped": counts.skipped,
                          "without_report": counts.without_report, "unresolved": counts.unresolved},
+                "path_files_left_out": counts.path_files,
                 "rows": isolation.rank_all() if options.all else isolation.eliminate()}
     json.dump(document, sys.stdout, indent=1)
     print()

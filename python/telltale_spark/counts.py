@@ -21,7 +21,10 @@ class StoreCounts:
         groups = sites.groups
         # Builds are texts, also those that look like a number.
         spark.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-        files = spark.read.parquet(f"{store}/runs").where((F.col("application") == application) & F.col("build").startswith(build))
+        # Files of earlier versions have no column for path files.
+        files = spark.read.option("mergeSchema", "true").parquet(f"{store}/runs")
+        files = files.where((F.col("application") == application) & F.col("build").startswith(build))
+        self.path_files = files.where("label != 'skipped' AND paths IS NOT NULL").count() if "paths" in files.columns else 0
         self.skipped = files.where(F.col("label") == "skipped").count()
         labelled = files.where(F.col("label") != "skipped")
         self.without_report = labelled.where(F.col("bytes") == 0).count()

@@ -1,6 +1,9 @@
 // TELLTALE_PATHS=FILE: a program that crashes writes FILE. TELLTALE_PATHS_AT_EXIT=1: also one that
 // calls exit() or returns from main.
 //
+// TELLTALE_COLLECT_PATHS=1, without TELLTALE_PATHS: the file goes beside the report of a program
+// that puts its report into the folder TELLTALE_COLLECT, for `telltale send`.
+//
 // telltale-cc --trace links this into programs. Without the variable it does nothing.
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +13,11 @@
 #include "core_writer.h"
 #include "signal_stack.h"
 #include "system.h"
+
+// The Sampler's runtime in the same program, which has read its settings before: the name of the
+// file beside its report; null: it puts none into a folder.
+extern "C" __attribute__((weak, visibility("hidden"))) const char*
+telltale_spooled_paths_v1();  // NOLINT: a symbol
 
 namespace telltale::paths {
 namespace {
@@ -121,10 +129,18 @@ void watch_signals() {
   }
 }
 
+// A program with other rights than its caller must not obey the caller's environment.
+const char* chosen_name() {
+  const char* const name = ::secure_getenv("TELLTALE_PATHS");
+  if (name != nullptr && *name != 0) return name;
+  const char* const collects = ::secure_getenv("TELLTALE_COLLECT_PATHS");
+  const bool wanted = collects != nullptr && *collects != 0 && ::strcmp(collects, "0") != 0;
+  return wanted && &telltale_spooled_paths_v1 != nullptr ? telltale_spooled_paths_v1() : nullptr;
+}
+
 __attribute__((constructor)) void begin() {
 #if defined(__x86_64__)
-  // A program with other rights than its caller must not obey the caller's environment.
-  const char* const name = ::secure_getenv("TELLTALE_PATHS");
+  const char* const name = chosen_name();
   if (name == nullptr || *name == 0 || !take_pattern(name) || !prepare_core_writer()) return;
   prepare_signal_stacks();
   give_signal_stack();

@@ -16,10 +16,12 @@
 namespace telltale::sampler {
 namespace {
 
-constexpr size_t kBuildBytes = 64;  // of a build-id; usually 20
+constexpr size_t kBuildBytes = 64;          // of a build-id; usually 20
+constexpr char kSpooledPaths[] = ".paths";  // as in src/collect/client/report_spool.h
 constexpr long kNanoseconds = 1'000'000'000;
 
 char spool_folder[kPathBytes];
+char paths_pattern[kPathBytes];  // for the crash handler of programs with path tracing
 char application[kApplicationBytes + 1];
 char build[2 * kBuildBytes + 1];
 timespec started;     // CLOCK_REALTIME
@@ -123,7 +125,11 @@ bool put_pattern(const char* folder, char* pattern) {
     pattern[used++] = *from;
   }
   const int size = ::snprintf(pattern + used, kPathBytes - used, "/%s-%%p%s", digits, kSpooling);
-  return size > 0 && static_cast<size_t>(size) < kPathBytes - used;
+  if (size <= 0 || static_cast<size_t>(size) >= kPathBytes - used) return false;
+  const int paths = ::snprintf(paths_pattern, kPathBytes, "%.*s/%s-%%p%s", static_cast<int>(used),
+                               pattern, digits, kSpooledPaths);
+  if (paths <= 0 || static_cast<size_t>(paths) >= kPathBytes) *paths_pattern = 0;
+  return true;
 }
 
 // Days since 1970 to a date of the Gregorian calendar, in eras of 400 years that begin in March.
@@ -178,6 +184,8 @@ void put_begin(Writer& out, const char* id) {
 }
 
 }  // namespace
+
+const char* spooled_paths_pattern() { return *paths_pattern == 0 ? nullptr : paths_pattern; }
 
 bool choose_spool(const char* folder, char* pattern) {
   if (folder == nullptr || *folder != '/' || ::strlen(folder) >= sizeof(spool_folder)) return false;
@@ -265,3 +273,8 @@ void finish_spooled(const char* path) {
 }
 
 }  // namespace telltale::sampler
+
+// runtime/paths asks for it, if the program has both runtimes.
+extern "C" const char* telltale_spooled_paths_v1() {  // NOLINT: a symbol
+  return telltale::sampler::spooled_paths_pattern();
+}

@@ -23,6 +23,9 @@ unsigned spool_sparsity(char* text, size_t bytes);
 // `signal` 0: the program ended with `status`.
 void put_run(Writer& out, const char* sparsity, const uint64_t* seed);
 void put_outcome(Writer& out, int signal, int status);
+// The name of the run's path file beside the report, with "%p" for the process; null: reports do
+// not go to a spool.
+const char* spooled_paths_pattern();
 // Gives a complete report its final name. Async-signal-safe.
 void finish_spooled(const char* path);
 

@@ -53,6 +53,10 @@ std::string StoreFolder::sites_of(std::string_view application, std::string_view
   return fmt::format("{}/{}/{}.sites", sites(), application, build);
 }
 
+std::string StoreFolder::programs_of(std::string_view application, std::string_view build) const {
+  return fmt::format("{}/programs/{}/{}", path_, application, build);
+}
+
 Result<std::vector<uint64_t>> StoreFolder::segments() const {
   std::vector<uint64_t> numbers;
   for (const std::string& path : files_in(log(), ".log")) {

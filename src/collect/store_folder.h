@@ -31,6 +31,8 @@ class StoreFolder {
   [[nodiscard]] std::string digests() const { return path_ + "/digests"; }
   [[nodiscard]] std::string sites() const { return path_ + "/sites"; }
   [[nodiscard]] std::string sites_of(std::string_view application, std::string_view build) const;
+  // Folder of the programs that the path files of a build are read with.
+  [[nodiscard]] std::string programs_of(std::string_view application, std::string_view build) const;
   [[nodiscard]] std::string temporary() const { return path_ + "/tmp"; }
   [[nodiscard]] std::string deleted() const { return path_ + "/deleted"; }
   [[nodiscard]] std::string page() const { return path_ + "/status.html"; }

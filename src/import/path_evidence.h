@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <span>
 
+#include "import/path_facts.h"
+#include "import/read_runs.h"
 #include "import/recording_evidence.h"
 
 namespace telltale {
@@ -14,5 +16,12 @@ namespace telltale {
 // stack frames; those of StackPaths.
 Result<RecordingEvidence> read_path_evidence(std::span<const RunRecording> recordings,
                                              const OpenRecording& open, size_t workers);
+
+// The same in two steps, so that what was read can be kept.
+using PathRun = ReadRun<PathFacts>;
+PathRun read_path_run(const RunRecording& recording, const OpenRecording& open);
+// `recordings`: of each run.
+RecordingEvidence path_evidence(std::span<const PathRun> runs,
+                                std::span<const RunRecording> recordings);
 
 }  // namespace telltale

@@ -24,46 +24,51 @@ struct ReadRun {
   std::optional<Error> error;  // ends the reading of all
 };
 
-// Reads the recordings on `workers` threads (0: all cores); the result is in their order.
-// `interface` is a member function of Recording that returns a capability's interface, `wanted` the
-// capability; read(const Recording&, const Interface&, ProblemLog&) returns Result<Facts>. Errors:
-// usage, if a recording lacks the capability, and those of read().
+// Reads one recording. `interface` is a member function of Recording that returns a capability's
+// interface, `wanted` the capability; read(const Recording&, const Interface&, ProblemLog&) returns
+// Result<Facts>. Errors: usage, if the recording lacks the capability, and those of read().
+template <typename Facts, typename Interface, typename Read>
+ReadRun<Facts> read_run(const RunRecording& of, const OpenRecording& open, Capability wanted,
+                        const Interface* (Recording::*interface)() const, Read read) {
+  ReadRun<Facts> run;
+  const auto recording = open(of);
+  if (!recording) {
+    run.problems.add({Problem::Kind::loss, 0, of.path, "recording", recording.error().detail, 0});
+    return run;
+  }
+  const Interface* has = ((**recording).*interface)();
+  if (has == nullptr) {
+    run.error = usage_error(fmt::format("{} is {}, which has no {}", of.path, (*recording)->noun(),
+                                        name_of(wanted)))
+                    .error();
+    return run;
+  }
+  run.problems.merge((*recording)->problems());
+  Result<Facts> facts = read(**recording, *has, run.problems);
+  if (facts)
+    run.facts = *std::move(facts);
+  else
+    run.error = facts.error();
+  return run;
+}
+
+// Reads the recordings on `workers` threads (0: all cores); the result is in their order. The rest
+// is as for read_run().
 template <typename Facts, typename Interface, typename Read>
 std::vector<ReadRun<Facts>> read_runs(std::span<const RunRecording> recordings,
                                       const OpenRecording& open, size_t workers, Capability wanted,
                                       const Interface* (Recording::*interface)() const, Read read) {
   std::vector<ReadRun<Facts>> runs(recordings.size());
   parallel_for(recordings.size(), worker_count(workers), [&](size_t i, size_t) {
-    ReadRun<Facts>& run = runs[i];
-    const RunRecording& of = recordings[i];
-    const auto recording = open(of);
-    if (!recording) {
-      run.problems.add({Problem::Kind::loss, 0, of.path, "recording", recording.error().detail, 0});
-      return;
-    }
-    const Interface* has = ((**recording).*interface)();
-    if (has == nullptr) {
-      run.error = usage_error(fmt::format("{} is {}, which has no {}", of.path,
-                                          (*recording)->noun(), name_of(wanted)))
-                      .error();
-      return;
-    }
-    run.problems.merge((*recording)->problems());
-    Result<Facts> facts = read(**recording, *has, run.problems);
-    if (facts)
-      run.facts = *std::move(facts);
-    else
-      run.error = facts.error();
+    runs[i] = read_run<Facts>(recordings[i], open, wanted, interface, read);
   });
   return runs;
 }
 
-// The observations of the runs that could be read; `predicates` has observe(const Facts&). Errors:
-// the first of the runs'.
-template <typename Facts, typename Predicates>
-Result<RecordingEvidence> observe_runs(const std::vector<ReadRun<Facts>>& runs,
-                                       std::span<const RunRecording> recordings,
-                                       std::unique_ptr<const Predicates> predicates) {
+// The observations of the runs that could be read; `predicates` has observe(const Facts&).
+template <typename Runs, typename Predicates>
+RecordingEvidence observe_runs(const Runs& runs, std::span<const RunRecording> recordings,
+                               std::unique_ptr<const Predicates> predicates) {
   RecordingEvidence evidence;
   for (size_t i = 0; i < runs.size(); ++i) {
     evidence.problems.merge(runs[i].problems);

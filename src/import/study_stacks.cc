@@ -126,23 +126,28 @@ void shorten_stack(std::vector<StackFrame>& stack) {
     stack.erase(stack.begin() + kInnermost, stack.end() - kOutermost);
 }
 
-std::vector<StackFrame> read_core_stack(const OpenOptions& options) {
+std::vector<StackFrame> core_stack(const StackPaths& paths,
+                                   const std::vector<ThreadPaths>& threads) {
   std::vector<StackFrame> stack;
-  const auto recording = open_recording(options);
-  const StackPaths* const paths = recording ? (*recording)->paths_in_frames() : nullptr;
-  if (paths == nullptr) return stack;
-  ProblemLog problems;  // `telltale paths` reports them
-  const auto threads = paths->thread_paths(problems);
-  if (!threads || threads->empty()) return stack;
+  if (threads.empty()) return stack;
   // Without a signal, the program wrote it in a function that exit() called.
-  const size_t first = paths->why_stopped().empty() ? 1 : 0;
-  for (const FramePaths& frame : threads->front().frames | std::views::drop(first)) {
+  const size_t first = paths.why_stopped().empty() ? 1 : 0;
+  for (const FramePaths& frame : threads.front().frames | std::views::drop(first)) {
     // An address differs from run to run.
     const bool is_named = !frame.function.starts_with('@');
     stack.push_back({is_named ? frame.function : "", frame.file, frame.line, frame.module});
   }
   shorten_stack(stack);
   return stack;
+}
+
+std::vector<StackFrame> read_core_stack(const OpenOptions& options) {
+  const auto recording = open_recording(options);
+  const StackPaths* const paths = recording ? (*recording)->paths_in_frames() : nullptr;
+  if (paths == nullptr) return {};
+  ProblemLog problems;  // `telltale paths` reports them
+  const auto threads = paths->thread_paths(problems);
+  return threads ? core_stack(*paths, *threads) : std::vector<StackFrame>();
 }
 
 isolation::Crash crash_of(const StudyRun& run, const StudyStacks& stacks) {

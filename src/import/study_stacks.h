@@ -10,6 +10,7 @@
 #include "base/problem.h"
 #include "bytes/cursor.h"
 #include "import/open_options.h"
+#include "import/stack_paths.h"
 #include "import/study.h"
 
 namespace telltale {
@@ -33,6 +34,9 @@ Result<StudyStacks> read_study_stacks(const std::string& folder, ProblemLog& pro
 // core file. Of deep recursions the 48 innermost and the 16 outermost frames. Empty if the file
 // cannot be read: the run may have left none.
 std::vector<isolation::StackFrame> read_core_stack(const OpenOptions& options);
+// The same of an open recording and its threads.
+std::vector<isolation::StackFrame> core_stack(const StackPaths& paths,
+                                              const std::vector<ThreadPaths>& threads);
 // Leaves that many frames.
 void shorten_stack(std::vector<isolation::StackFrame>& stack);
 

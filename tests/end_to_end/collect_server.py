@@ -26,6 +26,11 @@ def report(*counts, unit=UNIT):
     return f'<report id="samples">\n<samples unit="{unit}" scheme="branches">\n{lines}</samples>\n</report>\n'.encode()
 
 
+def core_file(content=b""):
+    """The least that is a core file."""
+    return struct.pack("<4s4B8xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 0, 4, 62, 1, 0, 64, 0, 0, 64, 56, 0, 64, 0, 0) + content
+
+
 def headers(report_id, **others):
     """The headers of the simple form; further ones as telltale_x or content_encoding."""
     fields = {"Telltale-Application": "app", "Telltale-Build": "b1", "Telltale-Report-Id": report_id}
@@ -174,8 +179,12 @@ def stored_in_log(store):
     for segment in sorted((pathlib.Path(store) / "log").glob("*.log")):
         for payload in entries_of(segment):
             version, received, label, status, seconds, sparsity, has_seed, seed = struct.unpack_from("<BQBidQBQ", payload)
-            assert version == 1
+            assert version in (1, 2), version
             at, texts = struct.calcsize("<BQBidQBQ"), []
+            paths_bytes = 0
+            if version == 2:
+                (paths_bytes,) = struct.unpack_from("<Q", payload, at)
+                at += 8
             while at < len(payload):
                 (size,) = struct.unpack_from("<I", payload, at)
                 texts.append(payload[at + 4:at + 4 + size])
@@ -185,5 +194,7 @@ def stored_in_log(store):
             row.update(received_us=received, label=["passed", "failed", "skipped"][label], status=None if status == -1 else status,
                        seconds=seconds, sparsity=sparsity, seed=seed if has_seed else None, content_hash=texts[7],
                        encoding=texts[8].decode(), body=texts[9])
+            if version == 2:
+                row["paths_bytes"] = paths_bytes
             reports.append(row)
     return reports

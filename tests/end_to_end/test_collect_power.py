@@ -11,9 +11,10 @@ import tempfile
 import threading
 import unittest
 
-from collect_server import TELLTALE, Server, report
+from collect_server import TELLTALE, Server, core_file, report
 from parquet_reader import read_runs
 from recorded_io import RecordedFolder, strace
+from test_collect_reliability import sent_as
 
 STATES = 20000 if os.environ.get("TELLTALE_LONG") else 2000
 CLIENTS = 4
@@ -48,8 +49,9 @@ class PowerTest(unittest.TestCase):
             for number in range(5):
                 name = f"power-{round_number}-{client}-{number}"
                 body = report((number, client)) + b"\n" * (137 * (number * CLIENTS + client))
-                self.sent[name] = hashlib.sha256(body).digest()
-                assert server.post(name, body)[0] == 200
+                paths = core_file(b"x" * (731 * client)) if number % 2 else b""
+                self.sent[name] = hashlib.sha256(body + paths).digest()
+                assert server.post(name, body + paths, telltale_paths_bytes=len(paths))[0] == 200
         clients = [threading.Thread(target=send, args=(client,)) for client in range(CLIENTS)]
         for client in clients:
             client.start()
@@ -68,9 +70,9 @@ class PowerTest(unittest.TestCase):
 
     def check(self, state, moment):
         found = {}
-        for row in read_runs(state, ["id", "report"]):
+        for row in read_runs(state, ["id", "report", "paths"]):
             self.assertNotIn(row["id"], found, "a report is stored twice")
-            found[row["id"]] = hashlib.sha256(row["report"]).digest()
+            found[row["id"]] = hashlib.sha256(sent_as(row)).digest()
         for name, digest in found.items():
             self.assertEqual(digest, self.sent[name], f"{name} is altered")
         due = {name for name, line in self.acknowledged.items() if line < moment}

@@ -1,4 +1,5 @@
 """`telltale collect` under load, slow clients, full disks and crashes: no acknowledged report is lost or counted twice."""
+import gzip
 import hashlib
 import http.client
 import json
@@ -18,12 +19,17 @@ import threading
 import time
 import unittest
 
-from collect_server import TELLTALE, Server, entries_of, headers, report, sites, stored_in_log
+from collect_server import TELLTALE, Server, core_file, entries_of, headers, report, sites, stored_in_log
 from parquet_reader import read_runs
 
 
 def telltale(*words):
     return subprocess.run([TELLTALE, *map(str, words)], capture_output=True, text=True, timeout=300)
+
+
+def sent_as(row):
+    """The body that the client sent: the report, and the path file, if there is one."""
+    return row["report"] + (gzip.decompress(row["paths"]) if row["paths"] is not None else b"")
 
 
 class Client(threading.Thread):
@@ -42,13 +48,14 @@ class Client(threading.Thread):
                 return
             name = f"client{self.number}-{serial:06}"
             body = report((serial, rng.randrange(5)), (self.number, 1)) + b"\n" * rng.randrange(3000)
-            self.sent[name] = hashlib.sha256(body).digest()[:16]
+            paths = core_file(rng.randbytes(rng.randrange(3000))) if serial % 3 == 0 else b""
+            self.sent[name] = hashlib.sha256(body + paths).digest()[:16]
             while not self.stop.is_set():
                 try:
                     if connection is None or port != self.port_of():
                         port = self.port_of()
                         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-                    connection.request("POST", "/v1/reports", body, headers(name))
+                    connection.request("POST", "/v1/reports", body + paths, headers(name, telltale_paths_bytes=len(paths)))
                     answer = connection.getresponse()
                     text = answer.read()
                     if answer.status == 200:
@@ -76,9 +83,9 @@ class ReliabilityTest(unittest.TestCase):
         done = telltale("store", "fold", self.store)
         self.assertEqual(done.returncode, 0, done.stderr)
         stored = {}
-        for row in read_runs(self.store, ["id", "report"]):
+        for row in read_runs(self.store, ["id", "report", "paths"]):
             self.assertNotIn(row["id"], stored, "a report is stored twice")
-            stored[row["id"]] = hashlib.sha256(row["report"]).digest()[:16]
+            stored[row["id"]] = hashlib.sha256(sent_as(row)).digest()[:16]
         sent = {name: digest for client in clients for name, digest in client.sent.items()}
         for client in clients:
             self.assertEqual(client.wrong, [])

@@ -28,6 +28,7 @@ VARIABLES = {
     "HOME": ("{place}", {"TELLTALE_COLLECT": "{place}", "SAMPLER_SPARSITY": "1"}),
     "XDG_CONFIG_HOME": ("{place}", {"TELLTALE_COLLECT": "{place}", "SAMPLER_SPARSITY": "1"}),
     "TELLTALE_COLLECT": ("{place}", {}),
+    "TELLTALE_COLLECT_PATHS": ("1", {"TELLTALE_COLLECT": "{place}", "TELLTALE_PATHS_AT_EXIT": "1"}),
     "TELLTALE_STACKTRACK": ("path={place}/stream.tlg", {}),
     "TELLTALE_XRAY": ("file={place}/trace.xray", {}),
 }
@@ -61,6 +62,7 @@ def commands(place):
     if list((BUILD / "lib/telltale").glob("telltale-sampler-clang-*.so")):
         found["Sampler runtime"] = (("SAMPLER_", "TELLTALE_COLLECT", "HOME", "XDG_"), sampler(), [rpath])
         found["crash handler of traced programs"] = ("TELLTALE_PATHS", [BUILD / "bin/telltale-c++", "-O1", "--trace=pt.schema", "-silent"], [])
+        found["both in one program"] = ("TELLTALE_COLLECT", sampler("--trace=pt.schema", "-silent"), [rpath])
     return found
 
 

@@ -9,8 +9,9 @@ import sys
 import tempfile
 import unittest
 
-from collect_server import Server
+from collect_server import Server, core_file
 from made_study import COUNTERS, Build, HeaderBuild, make_header_study, make_study
+from parquet_reader import pyarrow
 from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import SCHEMES, StudyCase, telltale
 from test_collect_store import STOCK, send_study
@@ -85,6 +86,40 @@ class SparkBuildsTest(RowsCase):
         self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
         row = self.check_rows(folder / "store", least=1)[0]
         self.assertEqual((row["file"], row["other_lines"], row["true_in_failing"]), ("util.h", [7], 30))
+
+    def test_path_files_are_left_out_by_name_and_counted(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-spark-"))
+        self.addCleanup(shutil.rmtree, folder)
+        made = Build("new")
+        make_study(folder / "study", [made], 60, COUNTERS)
+        with Server(folder / "store") as server:
+            send_study(server, folder / "study")
+            server.request("PUT", f"/v1/sites/{made.build}", made.table().encode(), {"Telltale-Application": "stock"})
+        self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
+        with Server(folder / "store") as server:  # a later file: the first one is as those of earlier versions
+            for label in ("failed", "failed", "skipped"):
+                status, _, _ = server.post(f"paths-{label}-{server.metric('known_reports')}", core_file(), telltale_application="stock", telltale_build=made.build,
+                                           telltale_label=label, telltale_paths_bytes=64)
+                self.assertEqual(status, 200)
+        (file,) = (folder / "store/runs").rglob("*.parquet")
+        runs = pyarrow().parquet.read_table(file, partitioning=None)
+        pyarrow().parquet.write_table(runs.drop(["paths"]), file)
+        self.assertEqual(telltale("store", "fold", folder / "store").returncode, 0)
+        done = spark(folder / "store")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("2 runs left path files", done.stderr)
+        done = spark(folder / "store", "--without-paths")
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        found = json.loads(done.stdout)
+        self.assertEqual(found["path_files_left_out"], 2)
+        # The rows are those of a store without path files.
+        for file in (folder / "store/runs").rglob("*.parquet"):
+            runs = pyarrow().parquet.read_table(file, partitioning=None)
+            pyarrow().parquet.write_table(runs.drop(["paths"]) if "paths" in runs.column_names else runs, file)
+        rows = json.loads(telltale("isolate", folder / "store", "--json").stdout)["rows"]
+        self.assertGreater(len(rows), 1)
+        self.assertEqual([(row["predicate"], row["true_in_failing"], row["observed_in_failing"]) for row in found["rows"]],
+                         [(row["predicate"], row["true_in_failing"], row["observed_in_failing"]) for row in rows])
 
     def test_a_program_with_bounds_is_refused(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-spark-"))

@@ -46,6 +46,12 @@ Command declare_collect_verb(Command app, CollectOptions& options) {
                   "largest report, decompressed")
       .type_name("N")
       .show_default();
+  verb.add_option(
+          "--max-paths-bytes", options.collector.max_paths_bytes,
+          "largest path file of a report (--collect-paths of `telltale run`), decompressed; "
+          "0: none are taken")
+      .type_name("N")
+      .show_default();
   verb.add_option("--max-connections", options.max_connections, "connections at a time")
       .type_name("N")
       .show_default();

@@ -47,7 +47,8 @@ CollectedRuns::CollectedRuns(collect::ReportSpool spool, std::string application
       application_(std::move(application)),
       url_(options.collect_url),
       token_file_(options.token_file),
-      quiet_(options.quiet) {}
+      quiet_(options.quiet),
+      with_paths_(options.collect_paths) {}
 
 Result<std::optional<CollectedRuns>> CollectedRuns::begin(const StudyOptions& options,
                                                           const std::string& program) {
@@ -60,7 +61,8 @@ Result<std::optional<CollectedRuns>> CollectedRuns::begin(const StudyOptions& op
     return usage_error(program + " has no letter or digit in its name, as applications need");
   Consent consent = read_consent(application);
   if (consent == Consent::unsaid && options.ask) {
-    const Result<Consent> answer = ask_consent(application, url->authority());
+    const Result<Consent> answer =
+        ask_consent(application, url->authority(), options.collect_paths);
     if (!answer) return std::unexpected(answer.error());
     consent = *answer;
   }
@@ -78,8 +80,9 @@ uint64_t CollectedRuns::sparsity(const std::string& build) const {
   return spool_.sparsity(build).value_or(sampler::kSpoolSparsity);
 }
 
-void CollectedRuns::add(const StudyRun& run, const std::string& report) {
-  const Result<void> added = spool_.add(report_of(run, application_, report));
+void CollectedRuns::add(const StudyRun& run, const std::string& report, const std::string& paths) {
+  const Result<void> added =
+      spool_.add(report_of(run, application_, report), with_paths_ ? paths : "");
   if (!added && !failed_ && !quiet_)
     fmt::print(stderr, "telltale: not reported: {}\n", visible(to_string(added.error())));
   failed_ = failed_ || !added;

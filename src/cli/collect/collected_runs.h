@@ -21,8 +21,8 @@ class CollectedRuns {
 
   // Of the next run: what the server asked for, or 100.
   [[nodiscard]] uint64_t sparsity(const std::string& build) const;
-  // Adds a run that has ended; `report` is the file, which may be missing.
-  void add(const StudyRun& run, const std::string& report);
+  // Adds a run that has ended; `report` and `paths` are files, which may be missing.
+  void add(const StudyRun& run, const std::string& report, const std::string& paths);
   // Starts a process that sends what is due, which nobody waits for.
   void send() const;
 
@@ -34,6 +34,7 @@ class CollectedRuns {
   std::string url_;
   std::string token_file_;
   bool quiet_;
+  bool with_paths_;
   bool failed_ = false;
 };
 

@@ -73,13 +73,18 @@ Consent read_consent(const std::string& application) {
   return sampler::consent_of(text.data(), text.size(), application.c_str());
 }
 
-Result<Consent> ask_consent(const std::string& application, const std::string& where) {
+Result<Consent> ask_consent(const std::string& application, const std::string& where,
+                            bool with_paths) {
   const int terminal = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
   if (terminal < 0) return Consent::off;
+  const std::string_view rest =
+      with_paths ? ", and what was in its memory then: values of variables can be in it, also "
+                   "private ones"
+                 : "; no files, arguments or names";
   const std::string question = fmt::format(
       "{0} can report how this run went to {1}: which parts of the program ran, and where it "
-      "failed; no files, arguments or names.\nSend a report? [y]es, [n]o, [a]lways, ne[v]er: ",
-      visible(application), visible(where));
+      "failed{2}.\nSend a report? [y]es, [n]o, [a]lways, ne[v]er: ",
+      visible(application), visible(where), rest);
   std::string answer;
   if (write_all(terminal, as_bytes(question), "/dev/tty")) answer = read_answer(terminal);
   ::close(terminal);

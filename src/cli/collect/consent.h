@@ -13,10 +13,12 @@ using sampler::Consent;
 // "Consent"): TELLTALE_COLLECT=off says no to all, otherwise the user's file decides.
 Consent read_consent(const std::string& application);
 
-// Asks on the terminal whether to send a report of this application to `where`. "always" and
+// Asks on the terminal whether to send a report of this application to `where`, with a path file if
+// `with_paths`. "always" and
 // "never" are added to the user's file. Without a terminal the answer is off. Errors: io, if the
 // file cannot be written.
-Result<Consent> ask_consent(const std::string& application, const std::string& where);
+Result<Consent> ask_consent(const std::string& application, const std::string& where,
+                            bool with_paths);
 
 // The application that a program's path stands for; empty, if it has no allowed character.
 std::string application_of(const std::string& program);

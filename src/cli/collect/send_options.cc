@@ -20,7 +20,8 @@ Command declare_send_verb(Command app, SendVerbOptions& options) {
   verb.add_flag("--plain-http", options.plain_http,
                 "allow http without TLS to other machines than this one");
   verb.add_flag("--unredacted", options.send.unredacted,
-                "send folders in backtraces too, and parts of reports that telltale does not know");
+                "send folders in backtraces and path files too, arguments in path files, and parts "
+                "of reports that telltale does not know");
   verb.add_option("--keep-trying", options.keep_trying,
                   "if the server cannot be reached, try again until this time has passed, such as "
                   "2h: after a minute, two, four, up to six hours")

@@ -52,6 +52,8 @@ void say(const SendOutcome& outcome) {
   const auto add = [&](uint64_t number, const char* what) {
     if (number != 0) line += ", " + fmt::format("{} {}", number, what);
   };
+  add(outcome.with_paths, "of them with path files");
+  add(outcome.without_paths, "path files left out");
   add(outcome.refused, "refused");
   add(outcome.unwanted, "removed without consent");
   add(outcome.unreadable, "unreadable");

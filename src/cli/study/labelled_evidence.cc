@@ -69,27 +69,7 @@ Result<void> add_path_files(const IsolationSources& sources, size_t workers,
       },
       workers);
   if (!read) return std::unexpected(read.error());
-  evidence.problems.merge(read->problems);
-  NumberedEvidence paths;
-  paths.predicates = std::move(read->predicates);
-  paths.runs = std::move(read->runs);
-  for (const size_t recording : read->recording_of_run)
-    paths.number_of_run.push_back(numbers[recording]);
-  if (evidence.predicates != nullptr) {
-    paths = join_evidence({.predicates = std::move(evidence.predicates),
-                           .runs = std::move(evidence.runs),
-                           .number_of_run = std::move(evidence.report_of_run),
-                           .first_true = std::move(evidence.first_true)},
-                          std::move(paths));
-    evidence.note = {};
-  }
-  evidence.predicates = std::move(paths.predicates);
-  evidence.runs = std::move(paths.runs);
-  evidence.report_of_run = std::move(paths.number_of_run);
-  evidence.first_true = std::move(paths.first_true);
-  const uint64_t others = reports.size() - evidence.runs.size();
-  evidence.unresolved = std::min(evidence.unresolved, others);
-  evidence.without_report = others - evidence.unresolved;
+  add_path_evidence(*std::move(read), numbers, evidence);
   return {};
 }
 
@@ -129,6 +109,31 @@ std::unique_ptr<const Recording> first_recording(const IsolationInput& input,
 }
 
 }  // namespace
+
+void add_path_evidence(RecordingEvidence read, const std::vector<size_t>& numbers,
+                       LabelledEvidence& evidence) {
+  evidence.problems.merge(read.problems);
+  NumberedEvidence paths;
+  paths.predicates = std::move(read.predicates);
+  paths.runs = std::move(read.runs);
+  for (const size_t recording : read.recording_of_run)
+    paths.number_of_run.push_back(numbers[recording]);
+  if (evidence.predicates != nullptr) {
+    paths = join_evidence({.predicates = std::move(evidence.predicates),
+                           .runs = std::move(evidence.runs),
+                           .number_of_run = std::move(evidence.report_of_run),
+                           .first_true = std::move(evidence.first_true)},
+                          std::move(paths));
+    evidence.note = {};
+  }
+  evidence.predicates = std::move(paths.predicates);
+  evidence.runs = std::move(paths.runs);
+  evidence.report_of_run = std::move(paths.number_of_run);
+  evidence.first_true = std::move(paths.first_true);
+  const uint64_t others = evidence.input->reports.size() - evidence.runs.size();
+  evidence.unresolved = std::min(evidence.unresolved, others);
+  evidence.without_report = others - evidence.unresolved;
+}
 
 Result<LabelledEvidence> read_labelled_evidence(const IsolationSources& sources, size_t workers) {
   for (const std::string& path : sources.inputs) {

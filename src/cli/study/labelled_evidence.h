@@ -11,6 +11,7 @@
 #include "base/problem.h"
 #include "cli/study/isolation_input.h"
 #include "import/predicate_set.h"
+#include "import/recording_evidence.h"
 
 namespace telltale::cli {
 
@@ -28,6 +29,11 @@ struct LabelledEvidence {
   std::string_view note;    // why nothing was observed; empty: something was
   ProblemLog problems;
 };
+
+// Adds the evidence of path files to that of the reports, if there is any. `numbers`: of each
+// recording that was read, in input->reports. REQUIRES: evidence.input.
+void add_path_evidence(RecordingEvidence read, const std::vector<size_t>& numbers,
+                       LabelledEvidence& evidence);
 
 // Reads on `workers` threads (0: all cores). Errors: those of find_isolation_input; usage, if there
 // is no site information and the runs left no recordings of calls.

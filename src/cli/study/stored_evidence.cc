@@ -5,15 +5,20 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/isolation/crash_cluster.h"
 #include "base/joined.h"
 #include "bytes/as_bytes.h"
+#include "cli/study/program_sites.h"
 #include "collect/store/fold.h"
 #include "collect/store/store_evidence.h"
+#include "collect/store/store_paths.h"
 #include "collect/store_folder.h"
+#include "import/path_evidence.h"
 #include "import/sampler/report_stack.h"
 #include "import/sampler/sampler_backtrace.h"
 #include "import/sampler/sampler_predicates.h"
@@ -25,6 +30,13 @@ namespace {
 
 using collect::RunFile;
 using collect::StoreFolder;
+
+std::unexpected<Error> no_sites(const StoreFolder& store) {
+  return usage_error(fmt::format(
+      "{} has no site information of these builds, and no path files: add it with `telltale store "
+      "sites`, or use --program",
+      store.path()));
+}
 
 // The files of the chosen application and builds.
 Result<std::vector<RunFile>> choose_files(const StoreFolder& store,
@@ -69,24 +81,56 @@ Result<void> find_sites(const StoreFolder& store, const std::vector<RunFile>& fi
     if (!std::filesystem::exists(path, failure)) continue;
     if (auto added = add_sites(path, sources, input, true); !added) return added;
   }
-  if (input.sites.sections().empty() && !files.empty())
-    return usage_error(fmt::format(
-        "{} has no site information of these builds: add it with `telltale store sites`, or use "
-        "--program",
-        store.path()));
   return {};
 }
 
+// The runs that left path files, by their numbers in IsolationInput::reports.
+class StoredPathRuns {
+ public:
+  // Leaves out those that are neither failed nor passed.
+  StoredPathRuns(std::vector<collect::RunPaths> runs, const std::vector<RunReport>& reports) {
+    std::unordered_map<std::string_view, size_t> numbers;
+    for (size_t i = 0; i < reports.size(); ++i) numbers.emplace(reports[i].path, i);
+    for (collect::RunPaths& run : runs) {
+      const auto number = numbers.find(run.id);
+      // Another writer's file may have an id twice.
+      if (number == numbers.end() || !by_report_.emplace(number->second, runs_.size()).second)
+        continue;
+      numbers_.push_back(number->second);
+      recordings_.push_back({std::move(run.id), reports[number->second].failed});
+      runs_.push_back(std::move(run.read));
+    }
+  }
+  [[nodiscard]] bool empty() const { return runs_.empty(); }
+  // With which the run ended, as its path file has it; may be empty.
+  [[nodiscard]] std::vector<isolation::StackFrame> stack_of(size_t report) const {
+    const auto found = by_report_.find(report);
+    if (found == by_report_.end() || !runs_[found->second].facts) return {};
+    return runs_[found->second].facts->stack;
+  }
+  void add_to(LabelledEvidence& evidence) const {
+    add_path_evidence(path_evidence(runs_, recordings_), numbers_, evidence);
+  }
+
+ private:
+  std::vector<PathRun> runs_;
+  std::vector<RunRecording> recordings_;
+  std::vector<size_t> numbers_;
+  std::unordered_map<size_t, size_t> by_report_;
+};
+
 // The crash clusters of the failed runs, as those of a study.
 std::vector<isolation::CrashCluster> find_clusters(
-    const std::vector<collect::StoreEvidence::Ending>& endings,
+    const std::vector<collect::StoreEvidence::Ending>& endings, const StoredPathRuns& paths,
     const std::vector<std::string>& programs) {
   BacktraceResolver resolver(programs);
   std::vector<isolation::Crash> crashes;
   for (const collect::StoreEvidence::Ending& ending : endings) {
     StudyStacks stacks;
-    stacks[ending.run.number] = read_report_stack(
-        InputFile::from_memory("backtrace", as_bytes(ending.backtrace)), resolver);
+    std::vector<isolation::StackFrame>& stack = stacks[ending.run.number];
+    stack = read_report_stack(InputFile::from_memory("backtrace", as_bytes(ending.backtrace)),
+                              resolver);
+    if (stack.empty()) stack = paths.stack_of(ending.report);
     crashes.push_back(crash_of(ending.run, stacks));
   }
   std::vector<isolation::CrashCluster> clusters = isolation::cluster_crashes(crashes);
@@ -121,18 +165,27 @@ Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
   if (!read) return std::unexpected(read.error());
   held->reports = std::move(read->reports);
   held->skipped = read->skipped;
-  held->clusters = find_clusters(read->endings, sources.programs);
+  auto path_files = collect::read_store_paths(
+      store, *files, programs_of_cores(sources.programs, sources.limits), sources.limits, workers);
+  if (!path_files) return std::unexpected(path_files.error());
+  const StoredPathRuns paths(*std::move(path_files), held->reports);
+  const bool has_sites = !held->sites.sections().empty();
+  if (!has_sites && paths.empty() && !files->empty()) return no_sites(store);
+  held->clusters = find_clusters(read->endings, paths, sources.programs);
   LabelledEvidence evidence;
   evidence.problems.merge(held->problems);
   evidence.problems.merge(held->site_problems);
-  evidence.problems.merge(read->evidence.problems);
   evidence.input = std::move(held);
-  evidence.predicates = add_range_predicates(std::move(predicates), read->evidence, workers);
-  evidence.runs = std::move(read->evidence.runs);
-  evidence.report_of_run = std::move(read->evidence.report_of_run);
-  evidence.first_true = std::move(read->evidence.first_true);
-  evidence.without_report = read->evidence.without_report;
-  evidence.unresolved = read->evidence.unresolved;
+  if (has_sites || paths.empty()) {
+    evidence.problems.merge(read->evidence.problems);
+    evidence.predicates = add_range_predicates(std::move(predicates), read->evidence, workers);
+    evidence.runs = std::move(read->evidence.runs);
+    evidence.report_of_run = std::move(read->evidence.report_of_run);
+    evidence.first_true = std::move(read->evidence.first_true);
+    evidence.without_report = read->evidence.without_report;
+    evidence.unresolved = read->evidence.unresolved;
+  }
+  if (!paths.empty()) paths.add_to(evidence);
   return evidence;
 }
 

@@ -241,7 +241,8 @@ class StudyRecorder : public JobSource {
     if (!options_.folder.empty()) {
       if (auto stored = store_stack(run); !stored) return std::unexpected(stored.error());
     }
-    if (collected_ != nullptr) collected_->add(run, report_of(run));
+    if (collected_ != nullptr)
+      collected_->add(run, report_of(run), study_paths_path(study_.path(), run.number));
     if (auto appended = study_.append(run); !appended) return std::unexpected(appended.error());
     progress_.add(run.label);
     std::error_code failure;
@@ -281,10 +282,11 @@ Result<StudyBuild> find_build(const StudyOptions& options, StudyFolder& study,
   if (options.folder.empty()) {
     Result<std::string> id = build_id_of(programs.front());
     if (!id) return std::unexpected(id.error());
-    if (!id->empty()) return StudyBuild{.name = *std::move(id), .is_traced = false};
+    if (!id->empty()) return StudyBuild{.name = *std::move(id), .is_traced = options.collect_paths};
   }
   Result<StudyBuild> build = add_all_programs(study, programs, options.programs.empty());
-  if (build && options.folder.empty()) build->is_traced = false;  // nothing keeps core files
+  // A program that is stripped does not tell whether it is traced.
+  if (build && options.folder.empty()) build->is_traced = options.collect_paths;
   return build;
 }
 

@@ -26,7 +26,8 @@ struct StudyOptions {
   std::string collect_url;  // empty: they do not
   std::string spool;        // empty: the usual one
   std::string token_file;
-  bool ask = false;  // the user, if nothing says whether they agree
+  bool collect_paths = false;  // and the runs' path files
+  bool ask = false;            // the user, if nothing says whether they agree
 };
 
 // Runs the command this often, adds the runs to the study, and sends reports of them, after the

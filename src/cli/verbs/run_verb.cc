@@ -290,6 +290,10 @@ std::vector<Option> add_study_options(Command verb, StudyOptions& options) {
   const auto add_collecting = [&](Option option) {
     option.group(kCollectGroup).needs("--collect");
   };
+  add_collecting(verb.add_flag("--collect-paths", options.collect_paths,
+                               "also send the path file of each run (a small core file), if "
+                               "telltale-cc --trace built the program. It contains memory of the "
+                               "stacks, and so perhaps private data"));
   add_collecting(verb.add_flag("--ask", options.ask,
                                "ask the user on the terminal, unless ~/.config/telltale/collect "
                                "has the answer; without a terminal nothing is reported"));

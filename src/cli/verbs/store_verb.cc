@@ -16,7 +16,10 @@
 #include "cli/verbs/verbs.h"
 #include "collect/log/durable_file.h"
 #include "collect/store/fold.h"
+#include "collect/store/report_parts.h"
+#include "collect/store/store_paths.h"
 #include "collect/store/store_summary.h"
+#include "output/output_file.h"
 #include "output/table/json_document.h"
 #include "output/table/table.h"
 #include "report/schemas/schemas.h"
@@ -32,6 +35,7 @@ struct StoreVerbOptions {
   std::string store;
   std::vector<std::string> arguments;
   std::string application;
+  std::string output;  // empty: standard output
   uint64_t keep_days = 0;
   bool quiet = false;
   bool json = false;
@@ -88,35 +92,80 @@ int remove_reports(const StoreVerbOptions& options, const StoreFolder& store) {
   return kDone;
 }
 
-// Stores the site information of programs under their build-ids.
+// The sites of a program, if it has some.
+Result<void> add_site_table(const StoreVerbOptions& options, const StoreFolder& store,
+                            const std::string& program) {
+  ProblemLog problems;
+  const auto sites = read_program_sites(program, problems);
+  if (!sites) return std::unexpected(sites.error());
+  const std::string path = store.sites_of(options.application, sites->build);
+  if (auto made = collect::make_folder(std::filesystem::path(path).parent_path().string()); !made)
+    return made;
+  if (auto written = collect::replace_file(path, sites->text); !written) return written;
+  fmt::print(stderr, "telltale: {}: site information of build {}\n", options.store, sites->build);
+  report_problems({}, problems);
+  return {};
+}
+
+// Stores the site information of programs under their build-ids, and those programs that path files
+// are read with.
 int add_sites(const StoreVerbOptions& options, const StoreFolder& store) {
   if (!collect::is_application(options.application) || options.arguments.empty())
     return report_error(usage_error("sites needs --application and programs").error());
   for (const std::string& program : options.arguments) {
-    ProblemLog problems;
-    const auto sites = read_program_sites(program, problems);
-    if (!sites) return report_error(sites.error());
-    const std::string path = store.sites_of(options.application, sites->build);
-    auto written = collect::make_folder(std::filesystem::path(path).parent_path().string());
-    if (written) written = collect::replace_file(path, sites->text);
-    if (!written) return report_error(written.error());
-    fmt::print(stderr, "telltale: {}: site information of build {}\n", options.store, sites->build);
-    report_problems({}, problems);
+    const Result<std::string> traced = traced_build_of(program);
+    if (!traced) return report_error(traced.error());
+    const auto added = add_site_table(options, store, program);
+    // Path tracing alone has no sites.
+    if (!added && (traced->empty() || added.error().cause == Error::Cause::io))
+      return report_error(added.error());
+    if (traced->empty()) continue;
+    const auto kept = collect::store_program(store, options.application, *traced, program);
+    if (!kept) return report_error(kept.error());
+    fmt::print(stderr, "telltale: {}: program of build {}, for its path files\n", options.store,
+               *traced);
   }
   return kDone;
+}
+
+// Writes what a store keeps of a report.
+int get_part(const StoreVerbOptions& options, const StoreFolder& store) {
+  if (options.application.empty() || options.arguments.size() != 1)
+    return report_error(
+        usage_error(options.action + " needs --application and the id of a report").error());
+  const std::string& id = options.arguments.front();
+  const bool wants_paths = options.action == "paths";
+  const auto part = collect::read_report_part(
+      store, options.application, id,
+      wants_paths ? collect::ReportPart::paths : collect::ReportPart::report);
+  if (!part) return report_error(part.error());
+  if (!*part)
+    return report_error(usage_error(fmt::format("{} has no folded report {} of {}", options.store,
+                                                id, options.application))
+                            .error());
+  if (wants_paths && (*part)->empty())
+    return report_error(usage_error(fmt::format("report {} has no path file", id)).error());
+  auto out = OutputFile::open(options.output.empty() ? "-" : options.output);
+  if (!out) return report_error(out.error());
+  out->keep_private();
+  auto written = out->write(**part);
+  if (written) written = out->finish();
+  return written ? kDone : report_error(written.error());
 }
 
 int run(const StoreVerbOptions& options) {
   const StoreFolder store(options.store);
   if (!store.exists()) return report_error(usage_error(options.store + " is not a store").error());
-  const bool takes_arguments = options.action == "delete" || options.action == "sites";
-  if (!takes_arguments && !options.arguments.empty())
+  const bool is_whole = options.action == "info" || options.action == "fold";
+  if (is_whole && !options.arguments.empty())
     return report_error(usage_error(options.action + " takes one store").error());
   // DuckDB creates files by the umask; a store is private.
   ::umask(S_IRWXG | S_IRWXO);
   if (options.action == "info") return show_info(options, store);
   if (options.action == "fold") return fold(options, store);
-  return options.action == "delete" ? remove_reports(options, store) : add_sites(options, store);
+  if (options.action == "delete") return remove_reports(options, store);
+  if (options.action == "sites") return add_sites(options, store);
+  return get_part(options, store);
 }
 
 }  // namespace
@@ -128,13 +177,19 @@ void add_store_verb(Command app, int& status) {
   verb.add_option("ACTION", options->action,
                   "info: runs by application and build; fold: move reports from the log into "
                   "Parquet files; delete: delete reports by id; sites: add site information of "
-                  "programs")
+                  "programs, and keep those with path tracing; report, paths: write a report, or "
+                  "its path file, as it was sent")
       .required()
-      .one_of({"info", "fold", "delete", "sites"});
+      .one_of({"info", "fold", "delete", "sites", "report", "paths"});
   verb.add_option("STORE", options->store, "folder of a store").required();
-  verb.add_option("ARGUMENT", options->arguments, "delete: ids of reports; sites: programs");
-  verb.add_option("--application", options->application, "delete, sites: of this application")
+  verb.add_option("ARGUMENT", options->arguments,
+                  "delete: ids of reports; sites: programs; report, paths: the id of a report");
+  verb.add_option("--application", options->application,
+                  "delete, sites, report, paths: of this application")
       .type_name("NAME");
+  verb.add_option("-o,--output", options->output,
+                  "report, paths: the file (default: standard output)")
+      .type_name("FILE");
   verb.add_option("--keep-days", options->keep_days,
                   "fold: also remove reports that were received longer ago; 0: keep all")
       .type_name("N");

@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/input_file.h"
 #include "bytes/write_all.h"
 #include "collect/client/spooled_report.h"
@@ -62,7 +63,10 @@ Result<void> write_new(const std::string& path, std::string_view text) {
 std::optional<Clock::time_point> written_at(const std::string& path, uint64_t& bytes) {
   struct stat facts{};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
-  bytes = static_cast<uint64_t>(facts.st_size);
+  // Path files have holes.
+  constexpr uint64_t kBlockBytes = 512;
+  bytes = std::min(static_cast<uint64_t>(facts.st_size),
+                   static_cast<uint64_t>(facts.st_blocks) * kBlockBytes);
   return Clock::from_time_t(facts.st_mtim.tv_sec) +
          std::chrono::duration_cast<Clock::duration>(
              std::chrono::nanoseconds(facts.st_mtim.tv_nsec));
@@ -115,9 +119,16 @@ Result<void> ReportSpool::create() const {
   return {};
 }
 
-Result<void> ReportSpool::add(const StoredReport& report) const {
+Result<void> ReportSpool::add(const StoredReport& report, const std::string& paths) const {
   const Result<std::string> id = new_id();
   if (!id) return std::unexpected(id.error());
+  // Before the report, which makes both complete.
+  if (const Result<InputFile> file = InputFile::open(paths); !paths.empty() && file) {
+    // Pages of zeros need no space in it; in a copy they would.
+    if (auto written = write_new(folder_ + "/" + *id + kSpooledPaths, gzip(file->bytes()));
+        !written)
+      return written;
+  }
   const std::string part = folder_ + "/" + *id + sampler::kSpooling;
   const std::string whole = folder_ + "/" + *id + sampler::kSpooled;
   if (auto written = write_new(part, to_spooled(report)); !written) return written;
@@ -130,16 +141,36 @@ Result<void> ReportSpool::add(const StoredReport& report) const {
 }
 
 std::vector<ReportSpool::Entry> ReportSpool::entries() const {
-  return list(folder_, sampler::kSpooled);
+  std::vector<Entry> all = list(folder_, sampler::kSpooled);
+  for (Entry& entry : all) {
+    std::string paths = folder_ + "/" + entry.id + kSpooledPaths;
+    uint64_t bytes = 0;
+    if (!written_at(paths, bytes)) continue;
+    entry.paths = std::move(paths);
+    entry.bytes += bytes;
+  }
+  return all;
 }
 
 size_t ReportSpool::remove_abandoned() const {
   size_t removed = 0;
-  for (const Entry& entry : list(folder_, sampler::kSpooling)) {
-    if (Clock::now() - entry.written < kAbandoned) break;
-    removed += ::unlink(entry.path.c_str()) == 0 ? 1 : 0;
+  std::error_code failure;
+  for (const char* ending : {sampler::kSpooling, kSpooledPaths}) {
+    for (const Entry& entry : list(folder_, ending)) {
+      if (Clock::now() - entry.written < kAbandoned) break;
+      if (fs::exists(folder_ + "/" + entry.id + sampler::kSpooled, failure)) continue;
+      removed += ::unlink(entry.path.c_str()) == 0 ? 1 : 0;
+    }
   }
   return removed;
+}
+
+Result<void> ReportSpool::remove(const Entry& entry) {
+  for (const std::string& path : {entry.path, entry.paths}) {
+    if (!path.empty() && ::unlink(path.c_str()) != 0 && errno != ENOENT)
+      return io_error(path, "cannot be removed", errno);
+  }
+  return {};
 }
 
 size_t ReportSpool::give_up(std::chrono::seconds age, uint64_t most_bytes) const {
@@ -149,7 +180,7 @@ size_t ReportSpool::give_up(std::chrono::seconds age, uint64_t most_bytes) const
   size_t removed = 0;
   for (const Entry& entry : all) {
     if (Clock::now() - entry.written <= age && bytes <= most_bytes) break;
-    removed += ::unlink(entry.path.c_str()) == 0 ? 1 : 0;
+    removed += remove(entry) ? 1 : 0;
     bytes -= entry.bytes;
   }
   return removed;

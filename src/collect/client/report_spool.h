@@ -11,6 +11,9 @@
 
 namespace telltale::collect {
 
+// Ending of a run's path file in the spool; runtime/sampler/spool.cc has it, too.
+inline constexpr const char* kSpooledPaths = ".paths";
+
 // A folder of reports that wait to be sent (docs/formats/collect.md, "The spool"). Any number of
 // programs add files; one process at a time sends them.
 class ReportSpool {
@@ -18,7 +21,8 @@ class ReportSpool {
   struct Entry {
     std::string id;
     std::string path;
-    uint64_t bytes = 0;
+    std::string paths;   // the run's path file; empty: there is none
+    uint64_t bytes = 0;  // of both
     std::chrono::system_clock::time_point written;
   };
 
@@ -30,12 +34,15 @@ class ReportSpool {
   // Of the process that waits for that lock.
   [[nodiscard]] std::string queue_lock() const { return folder_ + "/send.next"; }
 
-  // Adds a report under a new id; it is complete or absent, whatever happens. Errors: io.
-  [[nodiscard]] Result<void> add(const StoredReport& report) const;
+  // Adds a report under a new id, and a copy of this path file, if there is one; it is complete or
+  // absent, whatever happens. Errors: io.
+  [[nodiscard]] Result<void> add(const StoredReport& report, const std::string& paths = "") const;
   // Complete reports, the oldest first.
   [[nodiscard]] std::vector<Entry> entries() const;
+  // Removes a report and its path file. Errors: io.
+  static Result<void> remove(const Entry& entry);
   // Removes reports that were begun two days ago or earlier and are not complete: their programs
-  // were killed, or became others. Returns how many.
+  // were killed, or became others; also path files without a report. Returns how many.
   [[nodiscard]] size_t remove_abandoned() const;
   // Removes reports until none is older than this, and they have no more bytes than this; the
   // oldest first. Returns how many.

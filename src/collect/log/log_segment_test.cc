@@ -93,8 +93,11 @@ TEST(Payload, IsReadAsItWasWritten) {
   without.seconds.reset();
   without.seed.reset();
   without.sparsity = 0;
-  for (const StoredReport& report : {sample(), without}) {
+  StoredReport with_paths = sample();
+  with_paths.paths_bytes = 0x0123456789abcdef;
+  for (const StoredReport& report : {sample(), without, with_paths}) {
     const std::string payload = to_payload(report);
+    EXPECT_EQ(payload.front(), report.paths_bytes == 0 ? 1 : 2);
     const auto view = read_payload(as_bytes(payload));
     ASSERT_TRUE(view) << to_string(view.error());
     StoredReport back = view->head;
@@ -104,10 +107,16 @@ TEST(Payload, IsReadAsItWasWritten) {
 }
 
 TEST(Payload, IsRefusedAtEveryPrefixAndWithOtherNames) {
-  const std::string payload = to_payload(sample());
-  for (size_t size = 0; size < payload.size(); ++size)
-    EXPECT_FALSE(read_payload(as_bytes(payload).first(size))) << size;
-  EXPECT_FALSE(read_payload(as_bytes(payload + "x")));
+  StoredReport with_paths = sample();
+  with_paths.paths_bytes = 1;
+  for (const StoredReport& report : {sample(), with_paths}) {
+    std::string payload = to_payload(report);
+    for (size_t size = 0; size < payload.size(); ++size)
+      EXPECT_FALSE(read_payload(as_bytes(payload).first(size))) << size;
+    EXPECT_FALSE(read_payload(as_bytes(payload + "x")));
+    payload.front() = 3;
+    EXPECT_EQ(read_payload(as_bytes(payload)).error().cause, Error::Cause::unsupported_version);
+  }
   StoredReport escaping = sample();
   escaping.application = "../app";
   EXPECT_FALSE(read_payload(as_bytes(to_payload(escaping))));

@@ -15,6 +15,7 @@ namespace telltale::collect {
 namespace {
 
 constexpr uint8_t kPayloadVersion = 1;
+constexpr uint8_t kPayloadVersionWithPaths = 2;
 constexpr int32_t kNoStatus = -1;
 constexpr size_t kHashBytes = 16;
 
@@ -65,11 +66,14 @@ bool is_utc_time(std::string_view text) {
 
 std::string to_payload(const StoredReport& report) {
   ByteWriter out;
-  out.write(kPayloadVersion).write(report.received_us).write(static_cast<uint8_t>(report.label));
+  const bool has_paths = report.paths_bytes != 0;
+  out.write(has_paths ? kPayloadVersionWithPaths : kPayloadVersion).write(report.received_us);
+  out.write(static_cast<uint8_t>(report.label));
   out.write(report.status ? static_cast<int32_t>(*report.status) : kNoStatus);
   const double seconds = report.seconds.value_or(std::numeric_limits<double>::quiet_NaN());
   out.write(std::bit_cast<uint64_t>(seconds)).write(report.sparsity);
   out.write(static_cast<uint8_t>(report.seed ? 1 : 0)).write(report.seed.value_or(0));
+  if (has_paths) out.write(report.paths_bytes);
   for (const std::string* text :
        {&report.application, &report.build, &report.id, &report.rule, &report.signal,
         &report.started, &report.version, &report.content_hash, &report.encoding, &report.body})
@@ -83,7 +87,7 @@ Result<PayloadView> read_payload(Bytes payload) {
   PayloadView view;
   StoredReport& report = view.head;
   const auto version = in.read<uint8_t>("version");
-  if (!in.error() && version != kPayloadVersion)
+  if (!in.error() && version != kPayloadVersion && version != kPayloadVersionWithPaths)
     in.fail(Error::Cause::unsupported_version, fmt::format("version {}", version));
   report.received_us = in.read<uint64_t>("received");
   const auto label = in.read<uint8_t>("label");
@@ -99,6 +103,7 @@ Result<PayloadView> read_payload(Bytes payload) {
   const bool has_seed = in.read<uint8_t>("has seed") != 0;
   const auto seed = in.read<uint64_t>("seed");
   if (has_seed) report.seed = seed;
+  if (version == kPayloadVersionWithPaths) report.paths_bytes = in.read<uint64_t>("paths bytes");
   report.application = take(in, "application");
   report.build = take(in, "build");
   report.id = take(in, "id");

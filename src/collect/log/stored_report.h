@@ -37,12 +37,16 @@ struct StoredReport {
   uint64_t received_us = 0;  // microseconds since 1970, by the server's clock
   std::string content_hash;  // SHA-256 of the decompressed report, its first 16 bytes
   std::string encoding;      // of `body`: "", "gzip" or "zstd"
-  std::string body;          // the report
+  // How many bytes at the end of the decompressed body are the run's path file (a core file, see
+  // docs/csi-guide.md). 0: it left none.
+  uint64_t paths_bytes = 0;
+  std::string body;  // the report, and the path file behind it
 
   bool operator==(const StoredReport&) const = default;
 };
 
 // The payload of a log entry (docs/formats/store.md, "The log").
+// Version 1, which earlier releases read, unless there is a path file.
 std::string to_payload(const StoredReport& report);
 // Everything but the body, which is a view into `payload`. Errors: truncated, bad_field,
 // unsupported_version; offsets count from the start of the payload.

@@ -1,19 +1,17 @@
 #include "collect/sender/send_reports.h"
 
 #include <fmt/format.h>
-#include <libdeflate.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <memory>
 #include <random>
 #include <utility>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/input_file.h"
+#include "collect/client/redacted_paths.h"
 #include "collect/client/spooled_report.h"
 #include "collect/log/durable_file.h"
 
@@ -33,20 +31,8 @@ Fate fate_of(const UploadReply& reply) {
   return final ? Fate::refused : Fate::later;
 }
 
-// Empty, if there is no memory for it.
-std::string gzip(std::string_view text) {
-  constexpr int kLevel = 6;
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(kLevel), libdeflate_free_compressor);
-  if (!compressor) return {};
-  std::string packed(libdeflate_gzip_compress_bound(compressor.get(), text.size()), '\0');
-  packed.resize(libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), packed.data(),
-                                         packed.size()));
-  return packed;
-}
-
-UploadRequest request_of(const StoredReport& report, const std::string& id,
-                         const SendOptions& options, bool compressed) {
+UploadRequest request_of(const StoredReport& report, const std::string& paths,
+                         const std::string& id, const SendOptions& options, bool compressed) {
   UploadRequest request;
   request.target = "/v1/reports";
   const auto add = [&](const char* name, std::string value) {
@@ -66,8 +52,12 @@ UploadRequest request_of(const StoredReport& report, const std::string& id,
   if (report.seed) add("Telltale-Seed", fmt::format("{}", *report.seed));
   add("Telltale-Version", report.version);
   request.body = options.unredacted ? report.body : redacted(as_bytes(report.body));
+  if (!paths.empty()) {
+    add("Telltale-Paths-Bytes", fmt::format("{}", paths.size()));
+    request.body += paths;
+  }
   if (!compressed) return request;
-  std::string packed = gzip(request.body);
+  std::string packed = gzip(as_bytes(request.body));
   if (packed.empty()) return request;
   request.body = std::move(packed);
   add("Content-Encoding", "gzip");
@@ -96,28 +86,73 @@ class Sender {
       ++outcome_.unwanted;
       return remove(entry);
     }
-    auto reply = connection_.post(request_of(*report, entry.id, options_, true));
-    constexpr unsigned kUnknownEncoding = 415;
-    if (reply && reply->status == kUnknownEncoding)
-      reply = connection_.post(request_of(*report, entry.id, options_, false));
+    std::string paths = read_paths(entry);
+    auto reply = post(*report, paths, entry.id);
+    // An older server takes no path files, another one only smaller ones.
+    if (reply && !paths.empty() && (reply->status == kMalformed || reply->status == kTooLarge)) {
+      leave_out_paths(entry, "refused by the server: " + line_of(*reply));
+      paths.clear();
+      reply = post(*report, paths, entry.id);
+    }
     if (!reply) {
       outcome_.trouble = to_string(reply.error());
       return false;
     }
-    return settle(entry, *report, *reply);
+    return settle(entry, *report, !paths.empty(), *reply);
   }
 
  private:
+  static constexpr unsigned kMalformed = 400;
+  static constexpr unsigned kTooLarge = 413;
+  static constexpr unsigned kUnknownEncoding = 415;
+
+  Result<UploadReply> post(const StoredReport& report, const std::string& paths,
+                           const std::string& id) {
+    auto reply = connection_.post(request_of(report, paths, id, options_, true));
+    if (reply && reply->status == kUnknownEncoding)
+      reply = connection_.post(request_of(report, paths, id, options_, false));
+    return reply;
+  }
+
+  // The run's path file as it is sent; empty: there is none, or none that can be sent.
+  std::string read_paths(const ReportSpool::Entry& entry) {
+    if (entry.paths.empty()) return {};
+    // Mostly zeros: compressed, it looks like a decompression bomb.
+    const Result<InputFile> file = InputFile::open(entry.paths, {options_.most_paths_bytes, 0, 0});
+    if (file && file->bytes().size() > options_.most_paths_bytes) {
+      leave_out_paths(entry, fmt::format("has more than {} bytes", options_.most_paths_bytes));
+      return {};
+    }
+    Result<std::string> paths = file ? redacted_paths(file->bytes(), entry.paths)
+                                     : Result<std::string>(std::unexpected(file.error()));
+    if (!paths) {
+      leave_out_paths(entry, paths.error().detail);
+      return {};
+    }
+    if (!options_.unredacted) return *std::move(paths);
+    return {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()};
+  }
+
+  void leave_out_paths(const ReportSpool::Entry& entry, std::string why) {
+    ++outcome_.without_paths;
+    problems_.add(
+        {Problem::Kind::loss, 0, entry.paths, "", "the path file is left out: " + why, 0});
+  }
+
+  static std::string line_of(const UploadReply& reply) {
+    return fmt::format("{} {}", reply.status,
+                       reply.body.substr(0, reply.body.find_first_of("\r\n")));
+  }
+
   static Result<StoredReport> read(const ReportSpool::Entry& entry) {
     const Result<InputFile> file = InputFile::open(entry.path);
     if (!file) return std::unexpected(file.error());
     return read_spooled(file->bytes(), entry.path);
   }
 
-  Result<bool> settle(const ReportSpool::Entry& entry, const StoredReport& report,
+  Result<bool> settle(const ReportSpool::Entry& entry, const StoredReport& report, bool has_paths,
                       const UploadReply& reply) {
-    const std::string line =
-        fmt::format("{} {}", reply.status, reply.body.substr(0, reply.body.find_first_of("\r\n")));
+    const std::string line = line_of(reply);
     switch (fate_of(reply)) {
       case Fate::later:
         outcome_.trouble = fmt::format("{}: {}", options_.url.authority(), line);
@@ -134,6 +169,7 @@ class Sender {
         break;
     }
     ++outcome_.sent;
+    outcome_.with_paths += has_paths ? 1 : 0;
     if (auto noted = note_sparsity(report.build, reply.sparsity); !noted)
       return std::unexpected(noted.error());
     return remove(entry);
@@ -148,8 +184,8 @@ class Sender {
   }
 
   static Result<bool> remove(const ReportSpool::Entry& entry) {
-    if (::unlink(entry.path.c_str()) != 0 && errno != ENOENT)
-      return io_error(entry.path, "cannot be removed", errno);
+    if (auto removed = ReportSpool::remove(entry); !removed)
+      return std::unexpected(removed.error());
     return true;
   }
 

@@ -19,6 +19,7 @@ struct SendOptions {
   std::chrono::seconds first_wait{60};
   std::chrono::seconds give_up_after{std::chrono::days(30)};
   uint64_t most_bytes = uint64_t{256} << 20;
+  uint64_t most_paths_bytes = uint64_t{32} << 20;  // larger path files are not sent
   // If another process is sending: waits for it. If one waits already, that sends our reports, too.
   bool queues = false;
   // Whether the user agreed to send reports of this application.
@@ -28,6 +29,8 @@ struct SendOptions {
 struct SendOutcome {
   uint64_t sent = 0;
   uint64_t repeated = 0;                // of those, the server had them already
+  uint64_t with_paths = 0;              // of those, with their path files
+  uint64_t without_paths = 0;           // path files that were left out: damaged, or refused
   uint64_t refused = 0;                 // removed: the server will never take them
   uint64_t given_up = 0;                // removed: too old, too many, or never completed
   uint64_t unwanted = 0;                // removed: the user does not want them to be sent

@@ -217,6 +217,10 @@ HttpHandler::Verdict Collector::check_report(const HttpRequest& head) {
   if (head.content_length.value_or(0) > options_.max_body_bytes)
     return {HttpResponse::text(
         413, fmt::format("the body has more than {} bytes", options_.max_body_bytes))};
+  if (report->paths_bytes > options_.max_paths_bytes) {
+    ++counts_.refused_paths;
+    return {too_large_paths(options_.max_paths_bytes)};
+  }
   if (auto refused = check_rate(head, *sender)) return {std::move(refused)};
   if (log_->waiting_bytes() > options_.max_waiting_bytes) {
     ++counts_.overloads;
@@ -292,7 +296,8 @@ void Collector::receive_report(HttpRequest request, SendResponse send) {
   asio::post(*decoders_, [this, kept, send = std::move(send)] {
     auto report = read_report_head(*kept);
     if (report) {
-      report = read_report_body(*std::move(report), *kept, limits_of(options_.max_report_bytes));
+      report = read_report_body(*std::move(report), *kept, limits_of(options_.max_report_bytes),
+                                options_.max_paths_bytes);
     }
     const bool original = is_multipart(kept->field("Content-Type"));
     const auto read = std::make_shared<decltype(report)>(std::move(report));
@@ -328,6 +333,7 @@ void Collector::store(StoredReport report, bool original, SendResponse send) {
                            send = std::move(send)](const Result<void>& result) {
     if (!result) return send(disk_trouble(result.error()));
     ++(duplicate ? counts_.duplicates : counts_.stored);
+    if (!duplicate && report.paths_bytes != 0) ++counts_.stored_paths;
     counts_.stored_bytes += bytes;
     send(confirm(report, duplicate, original));
   });
@@ -448,6 +454,10 @@ std::string Collector::metrics() const {
   add("reports_conflict_total", "counter", "Reports with the id of a different one.",
       counts_.conflicts);
   add("stored_bytes_total", "counter", "Bytes of stored reports.", counts_.stored_bytes);
+  add("path_files_stored_total", "counter", "Path files that were stored with their reports.",
+      counts_.stored_paths);
+  add("path_files_too_large_total", "counter", "Reports refused because of their path file's size.",
+      counts_.refused_paths);
   add("unauthorized_total", "counter", "Requests without a valid token.", counts_.unauthorized);
   add("other_hosts_total", "counter",
       "Requests that called the server by a name that is not its own.", counts_.other_hosts);

@@ -36,6 +36,7 @@ struct CollectorOptions {
   std::string sampling;                            // file; empty: no rules
   uint64_t max_body_bytes = uint64_t{20} << 20;    // as sent
   uint64_t max_report_bytes = uint64_t{20} << 20;  // decompressed
+  uint64_t max_paths_bytes = uint64_t{32} << 20;   // of a path file, decompressed
   uint64_t max_sites_bytes = uint64_t{256} << 20;  // decompressed, and as sent
   uint64_t reports_per_second = 0;  // of a token, or of an application; 0: any number
   uint64_t bytes_per_second = 0;
@@ -96,6 +97,8 @@ class Collector final : public HttpHandler {
     uint64_t duplicates = 0;
     uint64_t conflicts = 0;
     uint64_t stored_bytes = 0;
+    uint64_t stored_paths = 0;
+    uint64_t refused_paths = 0;
     uint64_t unauthorized = 0;
     uint64_t other_hosts = 0;
     uint64_t pages = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
@@ -13,11 +14,15 @@ namespace telltale::collect {
 std::string_view multipart_boundary(std::string_view content_type);
 bool is_multipart(std::string_view content_type);
 
-// The body of an upload in the multipart form as a report: a <report id="NAME"> element for each
-// part (docs/formats/collect.md). `limits` are those of the decompressed report. Safe on untrusted
-// input.
-std::expected<std::string, HttpResponse> report_of_parts(std::string_view body,
+struct UploadParts {
+  std::string report;  // a <report id="NAME"> element for each part
+  std::string paths;   // the part `paths`, the run's path file; empty: there is none
+};
+// The body of an upload in the multipart form (docs/formats/collect.md). `limits` are those of the
+// decompressed report; the path file may have `most_paths_bytes`. Safe on untrusted input.
+std::expected<UploadParts, HttpResponse> report_of_parts(std::string_view body,
                                                          std::string_view boundary,
-                                                         const InputLimits& limits);
+                                                         const InputLimits& limits,
+                                                         uint64_t most_paths_bytes);
 
 }  // namespace telltale::collect

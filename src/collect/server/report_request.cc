@@ -6,12 +6,15 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/decompress.h"
 #include "collect/server/multipart.h"
 #include "collect/server/sha256.h"
 #include "formats/sampler/recognise.h"
+#include "program/core_file.h"
 
 namespace telltale::collect {
 namespace {
@@ -102,6 +105,25 @@ std::string build_of_version(const HttpRequest& request) {
   return build;
 }
 
+// What is wrong with a decompressed body, the path file at its end included.
+std::optional<HttpResponse> check_body(const StoredReport& report, std::string_view text,
+                                       uint64_t most_report_bytes, uint64_t most_paths_bytes) {
+  if (report.paths_bytes > most_paths_bytes) return too_large_paths(most_paths_bytes);
+  if (report.paths_bytes > text.size())
+    return HttpResponse::text(
+        400, fmt::format("the body has {} bytes, fewer than Telltale-Paths-Bytes", text.size()));
+  const std::string_view sent = text.substr(0, text.size() - report.paths_bytes);
+  if (sent.size() > most_report_bytes)
+    return HttpResponse::text(413, "the report is larger than allowed");
+  if (!sent.empty() && !sampler::looks_like_report(as_bytes(sent)))
+    return HttpResponse::text(400, "the body is not a feedback report");
+  if (report.paths_bytes == 0) return std::nullopt;
+  ProblemLog torn;  // what is left of a torn file is worth keeping
+  const auto core = CoreFile::read(as_bytes(text.substr(sent.size())), "the path file", torn);
+  if (core) return std::nullopt;
+  return HttpResponse::text(400, to_string(core.error()));
+}
+
 std::expected<StoredReport, HttpResponse> finish(const FieldReader& in, StoredReport report) {
   if (in.complaint()) return std::unexpected(HttpResponse::text(400, *in.complaint()));
   return report;
@@ -131,6 +153,10 @@ std::expected<StoredReport, HttpResponse> read_multipart_head(const HttpRequest&
 
 }  // namespace
 
+HttpResponse too_large_paths(uint64_t most_bytes) {
+  return HttpResponse::text(413, fmt::format("the path file has more than {} bytes", most_bytes));
+}
+
 std::expected<StoredReport, HttpResponse> read_report_head(const HttpRequest& request) {
   if (is_multipart(request.field("Content-Type"))) return read_multipart_head(request);
   FieldReader in(request);
@@ -150,6 +176,7 @@ std::expected<StoredReport, HttpResponse> read_report_head(const HttpRequest& re
   report.sparsity = in.number<uint64_t>("Telltale-Sparsity").value_or(0);
   report.seed = in.number<uint64_t>("Telltale-Seed");
   report.version = in.text("Telltale-Version");
+  report.paths_bytes = in.number<uint64_t>("Telltale-Paths-Bytes").value_or(0);
   read_label(request, in, report);
   return finish(in, std::move(report));
 }
@@ -177,24 +204,38 @@ std::expected<std::string, HttpResponse> decode_body(std::string body, std::stri
 
 std::expected<StoredReport, HttpResponse> read_report_body(StoredReport report,
                                                            HttpRequest& request,
-                                                           const InputLimits& limits) {
+                                                           const InputLimits& limits,
+                                                           uint64_t most_paths_bytes) {
+  if (report.paths_bytes > most_paths_bytes)
+    return std::unexpected(too_large_paths(most_paths_bytes));
+  InputLimits whole_limits = limits;
+  whole_limits.max_decompressed_bytes += report.paths_bytes;
   const std::string_view type = request.field("Content-Type");
   const std::string_view encoding = request.field("Content-Encoding");
   std::string text;
   if (is_multipart(type)) {
-    auto whole = decode_body(std::move(request.body), encoding, limits);
+    whole_limits.max_decompressed_bytes += most_paths_bytes;
+    auto whole = decode_body(std::move(request.body), encoding, whole_limits);
     if (!whole) return std::unexpected(whole.error());
-    auto parts = report_of_parts(*whole, multipart_boundary(type), limits);
+    auto parts = report_of_parts(*whole, multipart_boundary(type), limits, most_paths_bytes);
     if (!parts) return std::unexpected(parts.error());
-    report.body = *std::move(parts);
-    report.content_hash = content_hash_of(report.body);
+    report.paths_bytes = parts->paths.size();
+    text = std::move(parts->report) + parts->paths;
+    report.content_hash = content_hash_of(text);
+    // Path files are mostly zeros, which would fill the log.
+    if (report.paths_bytes != 0) report.body = gzip(as_bytes(text));
+    if (report.body.empty()) {
+      report.body = std::move(text);
+    } else {
+      report.encoding = "gzip";
+    }
   } else if (encoding.empty() || equal_ignoring_case(encoding, "identity")) {
-    auto whole = decode_body(std::move(request.body), {}, limits);
+    auto whole = decode_body(std::move(request.body), {}, whole_limits);
     if (!whole) return std::unexpected(whole.error());
     report.body = *std::move(whole);
     report.content_hash = content_hash_of(report.body);
   } else {
-    auto whole = decode_body(request.body, encoding, limits);
+    auto whole = decode_body(request.body, encoding, whole_limits);
     if (!whole) return std::unexpected(whole.error());
     text = *std::move(whole);
     report.content_hash = content_hash_of(text);
@@ -202,8 +243,8 @@ std::expected<StoredReport, HttpResponse> read_report_body(StoredReport report,
     report.body = std::move(request.body);
   }
   const std::string_view checked = report.encoding.empty() ? report.body : text;
-  if (!checked.empty() && !sampler::looks_like_report(as_bytes(checked)))
-    return std::unexpected(HttpResponse::text(400, "the body is not a feedback report"));
+  if (auto refused = check_body(report, checked, limits.max_decompressed_bytes, most_paths_bytes))
+    return std::unexpected(*std::move(refused));
   return report;
 }
 

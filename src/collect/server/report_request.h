@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <expected>
 
 #include "bytes/input_file.h"
@@ -13,11 +14,15 @@ namespace telltale::collect {
 // not allow.
 std::expected<StoredReport, HttpResponse> read_report_head(const HttpRequest& request);
 
-// Fills in body, encoding and content hash from the request's body, which it takes. Refused:
-// damaged or too large bodies, and other texts than reports.
+// Fills in body, encoding and content hash from the request's body, which it takes. `limits` are
+// those of the decompressed report; its path file may have `most_paths_bytes`. Refused: damaged or
+// too large bodies, other texts than reports, and other path files than core files.
 std::expected<StoredReport, HttpResponse> read_report_body(StoredReport report,
                                                            HttpRequest& request,
-                                                           const InputLimits& limits);
+                                                           const InputLimits& limits,
+                                                           uint64_t most_paths_bytes);
+// The refusal of a path file that is too large.
+HttpResponse too_large_paths(uint64_t most_bytes);
 
 // The text of a body with a Content-Encoding.
 std::expected<std::string, HttpResponse> decode_body(std::string body, std::string_view encoding,

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "bytes/as_bytes.h"
+#include "bytes/compress.h"
 #include "bytes/decompress.h"
 #include "bytes/input_file.h"
 #include "collect/log/durable_file.h"
@@ -224,6 +225,7 @@ class Batch {
     } else {
       problems.add({Problem::Kind::corruption, 0, name, "Report", text.error().detail, 0});
     }
+    take_paths(row, name, problems);
     row.sections = read_observations(as_bytes(row.report.body), name, problems);
     if (row.report.label == RunLabel::failed)
       row.backtrace = read_backtrace(as_bytes(row.report.body));
@@ -231,6 +233,20 @@ class Batch {
     result_.problems.merge(problems);
     ++result_.reports;
     return row;
+  }
+
+  // Takes the path file from the end of the body.
+  static void take_paths(RunRow& row, const std::string& name, ProblemLog& problems) {
+    const uint64_t bytes = row.report.paths_bytes;
+    if (bytes == 0) return;
+    std::string& body = row.report.body;
+    if (bytes > body.size()) {
+      problems.add({Problem::Kind::corruption, 0, name, "Path file",
+                    fmt::format("is not there: the body has {} bytes", body.size()), bytes});
+      return;
+    }
+    row.paths = gzip(as_bytes(body).last(bytes));
+    body.resize(body.size() - bytes);
   }
 
   Result<void> write_file(RunRowWriter& writer, const std::string& folder, size_t piece) {
@@ -353,8 +369,12 @@ Result<uint64_t> delete_from(Connection& connection, const StoreFolder& store,
   return found;
 }
 
-Result<void> remove_digest(const RunFile& file) {
-  return file.digest.empty() ? Result<void>() : remove_file(file.digest);
+Result<void> remove_digests(const RunFile& file) {
+  for (const std::string& digest : {file.digest, file.path_digest}) {
+    if (digest.empty()) continue;
+    if (auto removed = remove_file(digest); !removed) return removed;
+  }
+  return {};
 }
 
 // The folders above a file and below `top` that are empty.
@@ -384,10 +404,12 @@ std::vector<RunFile> run_files(const StoreFolder& store) {
     const fs::path day = at->path().parent_path();
     const fs::path build = day.parent_path();
     const fs::path place = at->path().lexically_relative(store.runs());
-    files.push_back(
-        {at->path().string(), value_of(build.parent_path()), value_of(build), value_of(day),
-         has_digests ? (fs::path(store.digests()) / place).replace_extension("digest").string()
-                     : std::string()});
+    const auto digest = [&](const char* extension) {
+      return has_digests ? (fs::path(store.digests()) / place).replace_extension(extension).string()
+                         : std::string();
+    };
+    files.push_back({at->path().string(), value_of(build.parent_path()), value_of(build),
+                     value_of(day), digest("digest"), digest("paths")});
   }
   std::ranges::sort(files, {}, &RunFile::path);
   return files;
@@ -427,7 +449,7 @@ Result<uint64_t> delete_reports(const StoreFolder& store, const std::string& app
     if (!removed) return std::unexpected(removed.error());
     // Not before the file, or an isolation could make it again of the runs that are deleted.
     if (*removed != 0) {
-      if (auto gone = remove_digest(file); !gone) return std::unexpected(gone.error());
+      if (auto gone = remove_digests(file); !gone) return std::unexpected(gone.error());
     }
     found += *removed;
   }
@@ -453,7 +475,7 @@ Result<uint64_t> remove_before(const StoreFolder& store, const std::string& day)
   for (const RunFile& file : old) {
     if (auto removed = remove_file(file.path); !removed) return std::unexpected(removed.error());
     remove_empty_folders(file.path, store.runs());
-    if (auto gone = remove_digest(file); !gone) return std::unexpected(gone.error());
+    if (auto gone = remove_digests(file); !gone) return std::unexpected(gone.error());
     if (!file.digest.empty()) remove_empty_folders(file.digest, store.digests());
     if (kept_batches.contains(batch_of(file.path))) continue;
     if (auto removed = remove_file(fmt::format("{}/{}.ids", store.ids(), batch_of(file.path)));

@@ -39,7 +39,8 @@ struct RunFile {
   std::string application;
   std::string build;
   std::string day;
-  std::string digest;  // its place; empty: the store, of an older version, has none
+  std::string digest;       // its place; empty: the store, of an older version, has none
+  std::string path_digest;  // likewise, of its path files
 };
 // In the order of their paths.
 std::vector<RunFile> run_files(const StoreFolder& store);

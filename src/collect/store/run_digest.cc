@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <vector>
 
@@ -11,14 +12,19 @@
 #include "bytes/as_bytes.h"
 #include "bytes/byte_writer.h"
 #include "bytes/leb_cursor.h"
+#include "collect/log/durable_file.h"
 #include "import/study.h"
+#include "output/output_file.h"
 
 namespace telltale::collect {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::string_view kDigestHead{"telltale digest 1\n", 18};
 constexpr size_t kHeadBytes = 18 + 3 * sizeof(uint64_t) + 1 + sizeof(uint32_t);
 constexpr uint8_t kWithBounds = 1;
+constexpr uint8_t kWithoutPaths = 2;  // earlier versions say nothing of path files
 // The distance from the preceding site and the set of counters share a number, if the set fits.
 constexpr unsigned kSetBits = 3;
 constexpr uint64_t kSetMask = (1U << kSetBits) - 1;
@@ -138,6 +144,23 @@ class DigestReader {
   std::vector<int64_t> first_;
 };
 
+// None: it is not the whole and undamaged digest of the file.
+std::optional<uint8_t> flags_of(Bytes digest, const FileIdentity& file) {
+  Cursor in(digest);
+  in.begin_record("Digest");
+  const Bytes head = in.take(kDigestHead.size(), "head");
+  FileIdentity identity;
+  identity.bytes = in.read<uint64_t>("bytes");
+  identity.modified_ns = in.read<uint64_t>("modified");
+  identity.inode = in.read<uint64_t>("inode");
+  const auto flags = in.read<uint8_t>("flags");
+  const auto sum = in.read<uint32_t>("checksum");
+  const bool is_whole = !in.error() && std::ranges::equal(head, as_bytes(kDigestHead)) &&
+                        identity == file &&
+                        ::libdeflate_crc32(0, in.rest().data(), in.rest().size()) == sum;
+  return is_whole ? std::optional(flags) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<FileIdentity> FileIdentity::of(const std::string& path) {
@@ -156,6 +179,7 @@ void RunDigestWriter::add_text(std::string_view text) {
 
 void RunDigestWriter::add(const StoredRun& run) {
   is_sound_ = is_sound_ && run.bytes >= 0 && run.damage >= 0;
+  has_paths_ = has_paths_ || run.has_paths;
   add_text(run.id);
   add_text(run.label);
   append_varint(body_, static_cast<uint64_t>(run.bytes));
@@ -212,24 +236,32 @@ std::optional<std::string> RunDigestWriter::finish(const FileIdentity& file,
   const Bytes body = as_bytes(body_);
   ByteWriter out;
   out.write(as_bytes(kDigestHead)).write(file.bytes).write(file.modified_ns).write(file.inode);
-  out.write(with_bounds ? kWithBounds : uint8_t{0});
+  out.write(
+      static_cast<uint8_t>((with_bounds ? kWithBounds : 0) | (has_paths_ ? 0 : kWithoutPaths)));
   out.write(::libdeflate_crc32(0, body.data(), body.size())).write(body);
   return out.take();
 }
 
 bool is_digest_of(Bytes digest, const FileIdentity& file, bool with_bounds) {
-  Cursor in(digest);
-  in.begin_record("Digest");
-  const Bytes head = in.take(kDigestHead.size(), "head");
-  FileIdentity identity;
-  identity.bytes = in.read<uint64_t>("bytes");
-  identity.modified_ns = in.read<uint64_t>("modified");
-  identity.inode = in.read<uint64_t>("inode");
-  const auto flags = in.read<uint8_t>("flags");
-  const auto sum = in.read<uint32_t>("checksum");
-  return !in.error() && std::ranges::equal(head, as_bytes(kDigestHead)) && identity == file &&
-         (!with_bounds || (flags & kWithBounds) != 0) &&
-         ::libdeflate_crc32(0, in.rest().data(), in.rest().size()) == sum;
+  const std::optional<uint8_t> flags = flags_of(digest, file);
+  return flags && (!with_bounds || (*flags & kWithBounds) != 0);
+}
+
+bool is_digest_without_paths(Bytes digest, const FileIdentity& file) {
+  const std::optional<uint8_t> flags = flags_of(digest, file);
+  return flags && (*flags & kWithoutPaths) != 0;
+}
+
+void keep_digest(const std::string& file, const FileIdentity& identity, const std::string& place,
+                 const std::string& digest) {
+  std::error_code failure;
+  if (!make_folder(fs::path(place).parent_path().string())) return;
+  auto out = OutputFile::open(place);
+  if (!out) return;
+  out->keep_private();
+  if (!out->write(digest) || !out->finish()) return;
+  // The file may have been replaced meanwhile, by one without deleted runs.
+  if (FileIdentity::of(file) != identity) fs::remove(place, failure);
 }
 
 Result<void> read_digest(Bytes digest, const std::function<void(const StoredRun&)>& use) {

@@ -44,11 +44,19 @@ class RunDigestWriter {
   std::string body_;
   std::map<std::pair<std::string, std::string>, uint64_t> names_;  // of unit and scheme
   bool is_sound_ = true;
+  bool has_paths_ = false;
 };
 
 // Whether these bytes are the whole and undamaged digest of the file, with bounds if they are
 // needed.
 bool is_digest_of(Bytes digest, const FileIdentity& file, bool with_bounds);
+
+// Whether they are a digest of the file that says that no run of it left a path file.
+bool is_digest_without_paths(Bytes digest, const FileIdentity& file);
+// Writes a digest of `file` to its place. One that cannot be written is missing, and the next
+// isolation tries again.
+void keep_digest(const std::string& file, const FileIdentity& identity, const std::string& place,
+                 const std::string& digest);
 
 // Calls use(run) for each run, in order. REQUIRES: is_digest_of(). Errors: bad_field, truncated; a
 // digest that RunDigestWriter made has none.

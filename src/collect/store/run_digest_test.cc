@@ -108,6 +108,22 @@ std::vector<OwnedRun> read(std::string_view digest) {
   return runs;
 }
 
+TEST(RunDigest, TellsWhetherRunsLeftPathFiles) {
+  const OwnedRun run = failed_run();
+  StoredRun with_paths = run.view();
+  with_paths.has_paths = true;
+  for (const bool has_paths : {false, true}) {
+    RunDigestWriter writer;
+    writer.add(StoredRun());
+    if (has_paths) writer.add(with_paths);
+    std::string digest = *writer.finish(kFile, false);
+    EXPECT_EQ(is_digest_without_paths(as_bytes(digest), kFile), !has_paths);
+    EXPECT_FALSE(is_digest_without_paths(as_bytes(digest), {1, 2, 3}));
+    digest.back() = static_cast<char>(digest.back() + 1);
+    EXPECT_FALSE(is_digest_without_paths(as_bytes(digest), kFile));
+  }
+}
+
 TEST(RunDigest, HasWhatTheFileHas) {
   std::vector<OwnedRun> runs{failed_run(), OwnedRun(), failed_run()};
   runs[1].sections.push_back({"u2", "branches", 9, {3}, {1}, {}});

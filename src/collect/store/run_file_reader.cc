@@ -6,6 +6,7 @@
 #include <span>
 
 #include "bytes/as_bytes.h"
+#include "collect/store/report_parts.h"
 #include "formats/sampler/report_reader.h"
 
 namespace telltale::collect {
@@ -58,7 +59,9 @@ struct Chunk {
             static_cast<const int32_t*>(f.vector_get_data(f.struct_vector_get_child(record, 2)))),
         sites(f, f.struct_vector_get_child(record, 3)),
         counted(f, f.struct_vector_get_child(record, 4)),
-        first(f, f.struct_vector_get_child(record, 5)) {}
+        first(f, f.struct_vector_get_child(record, 5)),
+        has_paths(static_cast<const bool*>(f.vector_get_data(f.data_chunk_get_vector(chunk, 10)))) {
+  }
 
   static const duckdb::StringCell* texts(const duckdb::Functions& f, Handle vector) {
     return static_cast<const duckdb::StringCell*>(f.vector_get_data(vector));
@@ -82,6 +85,7 @@ struct Chunk {
   ListColumn<int32_t> sites;
   ListColumn<int16_t> counted;
   ListColumn<int64_t> first;
+  const bool* has_paths;
 };
 
 void find_bounds(std::string_view report, std::vector<StoredRun::Bounds>& bounds) {
@@ -103,6 +107,7 @@ void take_run(const Chunk& columns, uint64_t row, StoredRun& run) {
   run.status = columns.statuses[row];
   run.signal = columns.signals[row].view();
   run.backtrace = columns.backtraces[row].view();
+  run.has_paths = columns.has_paths[row];
   run.sections.clear();
   const duckdb::ListCell cell = columns.sections[row];
   for (uint64_t i = cell.offset; i < cell.offset + cell.length; ++i)
@@ -116,12 +121,15 @@ void take_run(const Chunk& columns, uint64_t row, StoredRun& run) {
 
 Result<void> read_run_file(Connection& connection, const std::string& path, bool with_bounds,
                            const std::function<void(const StoredRun&)>& use) {
+  const Result<bool> has_paths = has_paths_column(connection, path);
+  if (!has_paths) return std::unexpected(has_paths.error());
   Rows rows(connection);
   if (auto begun = rows.begin(fmt::format(
           "SELECT id, label, bytes, damage, rule, coalesce(status, -1), coalesce(signal, ''), "
-          "coalesce(backtrace, ''::BLOB), {}, sections FROM read_parquet({}, "
+          "coalesce(backtrace, ''::BLOB), {}, sections, {} FROM read_parquet({}, "
           "hive_partitioning = false)",
-          with_bounds ? "coalesce(report, ''::BLOB)" : "''::BLOB", sql_text(path)));
+          with_bounds ? "coalesce(report, ''::BLOB)" : "''::BLOB",
+          *has_paths ? "paths IS NOT NULL" : "false", sql_text(path)));
       !begun)
     return begun;
   StoredRun run;

@@ -22,13 +22,15 @@ constexpr const char* kCreate =
     "CREATE OR REPLACE TEMP TABLE runs (id VARCHAR, label VARCHAR, rule VARCHAR, status INTEGER, "
     "signal VARCHAR, seconds DOUBLE, started VARCHAR, received TIMESTAMP, version VARCHAR, "
     "sparsity BIGINT, seed UBIGINT, bytes BIGINT, damage INTEGER, backtrace BLOB, report BLOB, "
+    "paths BLOB, "
     "sections STRUCT(unit VARCHAR, scheme VARCHAR, \"rows\" INTEGER, sites INTEGER[], "
     "counted SMALLINT[], first BIGINT[])[])";
-constexpr size_t kSections = 15;  // its column
+constexpr size_t kSections = 16;  // its column
 constexpr std::array<int, kSections> kTypes = {
-    duckdb::kVarchar, duckdb::kVarchar, duckdb::kVarchar,   duckdb::kInteger, duckdb::kVarchar,
-    duckdb::kDouble,  duckdb::kVarchar, duckdb::kTimestamp, duckdb::kVarchar, duckdb::kBigint,
-    duckdb::kUbigint, duckdb::kBigint,  duckdb::kInteger,   duckdb::kBlob,    duckdb::kBlob};
+    duckdb::kVarchar, duckdb::kVarchar, duckdb::kVarchar, duckdb::kInteger,
+    duckdb::kVarchar, duckdb::kDouble,  duckdb::kVarchar, duckdb::kTimestamp,
+    duckdb::kVarchar, duckdb::kBigint,  duckdb::kUbigint, duckdb::kBigint,
+    duckdb::kInteger, duckdb::kBlob,    duckdb::kBlob,    duckdb::kBlob};
 
 // Logical types are destroyed with this.
 class Types {
@@ -174,6 +176,7 @@ void fill_row(const duckdb::Functions& f, Handle chunk, size_t row, const RunRow
   column(12).number(row, static_cast<int32_t>(run.damage));
   column(13).text_or_null(row, run.backtrace);
   column(14).text(row, report.body);
+  column(15).text_or_null(row, run.paths);
 }
 
 std::unexpected<Error> failed(const char* message) {
@@ -203,7 +206,7 @@ Result<void> RunRowWriter::begin() {
 
 Result<void> RunRowWriter::add(RunRow row) {
   ++rows_;
-  bytes_ += row.report.body.size();
+  bytes_ += row.report.body.size() + row.paths.size();
   for (const SectionObservations& section : row.sections) {
     waiting_observations_ += section.sites.size();
     observations_ += section.sites.size();

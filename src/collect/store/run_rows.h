@@ -15,6 +15,7 @@ namespace telltale::collect {
 struct RunRow {
   StoredReport report;    // `body` is its decompressed text; application and build are in the path
   std::string backtrace;  // read_backtrace()
+  std::string paths;      // the path file, compressed with gzip; empty: none
   uint32_t damage = 0;    // places in the report that could not be read
   std::vector<SectionObservations> sections;
 };
@@ -48,7 +49,7 @@ class RunRowWriter {
   size_t waiting_observations_ = 0;
   size_t rows_ = 0;
   uint64_t observations_ = 0;
-  uint64_t bytes_ = 0;  // of reports
+  uint64_t bytes_ = 0;  // of reports and path files
 };
 
 }  // namespace telltale::collect

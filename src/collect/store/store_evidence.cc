@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -15,7 +14,6 @@
 
 #include "base/parallel.h"
 #include "bytes/input_file.h"
-#include "collect/log/durable_file.h"
 #include "collect/store/duckdb.h"
 #include "collect/store/run_digest.h"
 #include "collect/store/run_file_reader.h"
@@ -23,12 +21,9 @@
 #include "formats/sampler/counter_rows.h"
 #include "import/sampler/first_truth.h"
 #include "import/sampler/sampler_ranges.h"
-#include "output/output_file.h"
 
 namespace telltale::collect {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr uint64_t kEvidenceMemoryBytes = uint64_t{512} << 20;
 constexpr uint64_t kReportMemoryBytes = uint64_t{256} << 20;  // of the reports of one file
@@ -244,19 +239,6 @@ class LazyDatabase {
   std::optional<Result<Database>> database_;
 };
 
-// Writes the digest of a file, if the store has a place for it. A digest that cannot be written is
-// missing, and the next isolation tries again.
-void keep_digest(const RunFile& file, const FileIdentity& identity, const std::string& digest) {
-  std::error_code failure;
-  if (file.digest.empty() || !make_folder(fs::path(file.digest).parent_path().string())) return;
-  auto out = OutputFile::open(file.digest);
-  if (!out) return;
-  out->keep_private();
-  if (!out->write(digest) || !out->finish()) return;
-  // The file may have been replaced meanwhile, by one without deleted runs.
-  if (FileIdentity::of(file.path) != identity) fs::remove(file.digest, failure);
-}
-
 // Calls use(run) for each run of a file: from its digest, which is made if there is none.
 Result<void> read_runs(LazyDatabase& lazy, const RunFile& file, bool with_bounds,
                        const std::function<void(const StoredRun&)>& use) {
@@ -283,7 +265,7 @@ Result<void> read_runs(LazyDatabase& lazy, const RunFile& file, bool with_bounds
   }
   if (identity && !file.digest.empty()) {
     if (const auto digest = writer.finish(*identity, with_bounds))
-      keep_digest(file, *identity, *digest);
+      keep_digest(file.path, *identity, file.digest, *digest);
   }
   return {};
 }

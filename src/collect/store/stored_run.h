@@ -35,6 +35,7 @@ struct StoredRun {
   std::string_view backtrace;
   std::vector<Section> sections;
   std::vector<Bounds> bounds;  // only if they were asked for
+  bool has_paths = false;      // the run left a path file; a digest does not say which runs did
 };
 
 }  // namespace telltale::collect

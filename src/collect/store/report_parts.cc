@@ -1,0 +1,96 @@
+#include "collect/store/report_parts.h"
+
+#include <fmt/format.h>
+
+#include "bytes/as_bytes.h"
+#include "bytes/decompress.h"
+#include "collect/store/fold.h"
+
+namespace telltale::collect {
+namespace {
+
+constexpr uint64_t kPartMemoryBytes = uint64_t{256} << 20;
+
+const duckdb::StringCell* texts(const duckdb::Functions& f, duckdb::Handle chunk, uint64_t column) {
+  return static_cast<const duckdb::StringCell*>(
+      f.vector_get_data(f.data_chunk_get_vector(chunk, column)));
+}
+
+}  // namespace
+
+Result<bool> has_paths_column(Connection& connection, const std::string& path) {
+  Rows rows(connection);
+  if (auto begun = rows.begin(fmt::format(
+          "SELECT count(*) FROM parquet_schema({}) WHERE name = 'paths'", sql_text(path)));
+      !begun)
+    return std::unexpected(begun.error());
+  const auto chunk = rows.next();
+  if (!chunk) return std::unexpected(chunk.error());
+  const duckdb::Functions& f = connection.functions();
+  return *chunk != nullptr &&
+         *static_cast<const int64_t*>(f.vector_get_data(f.data_chunk_get_vector(*chunk, 0))) != 0;
+}
+
+Result<std::string> unpack_paths(std::string_view file) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+  return decompress_whole("gzip", as_bytes(file), {kMostBytes, 0, 0});
+}
+
+Result<void> read_stored_paths(Connection& connection, const std::string& path,
+                               const std::function<void(const StoredPaths&)>& use) {
+  const Result<bool> has = has_paths_column(connection, path);
+  if (!has) return std::unexpected(has.error());
+  if (!*has) return {};
+  Rows rows(connection);
+  if (auto begun = rows.begin(
+          fmt::format("SELECT id, label, paths FROM read_parquet({}, hive_partitioning = false) "
+                      "WHERE paths IS NOT NULL",
+                      sql_text(path)));
+      !begun)
+    return begun;
+  const duckdb::Functions& f = connection.functions();
+  for (;;) {
+    const auto chunk = rows.next();
+    if (!chunk) return std::unexpected(chunk.error());
+    if (*chunk == nullptr) return {};
+    const duckdb::StringCell* const ids = texts(f, *chunk, 0);
+    const duckdb::StringCell* const labels = texts(f, *chunk, 1);
+    const duckdb::StringCell* const files = texts(f, *chunk, 2);
+    for (uint64_t row = 0; row < f.data_chunk_get_size(*chunk); ++row)
+      use({ids[row].view(), labels[row].view(), files[row].view()});
+  }
+}
+
+Result<std::optional<std::string>> read_report_part(const StoreFolder& store,
+                                                    const std::string& application,
+                                                    const std::string& id, ReportPart part) {
+  auto database = Database::open(kPartMemoryBytes, store.temporary());
+  if (!database) return std::unexpected(database.error());
+  Connection connection(*database);
+  for (const RunFile& file : run_files(store)) {
+    if (file.application != application) continue;
+    const Result<bool> has =
+        part == ReportPart::report ? Result<bool>(true) : has_paths_column(connection, file.path);
+    if (!has) return std::unexpected(has.error());
+    Rows rows(connection);
+    const char* const column = part == ReportPart::report ? "report" : "paths";
+    if (auto begun = rows.begin(fmt::format(
+            "SELECT coalesce({}, ''::BLOB) FROM read_parquet({}, hive_partitioning = false) WHERE "
+            "id = {}",
+            *has ? column : "NULL", sql_text(file.path), sql_text(id)));
+        !begun)
+      return std::unexpected(begun.error());
+    const auto chunk = rows.next();
+    if (!chunk) return std::unexpected(chunk.error());
+    const duckdb::Functions& f = connection.functions();
+    if (*chunk == nullptr || f.data_chunk_get_size(*chunk) == 0) continue;
+    const std::string_view cell = texts(f, *chunk, 0)[0].view();
+    if (part == ReportPart::report || cell.empty()) return std::string(cell);
+    Result<std::string> paths = unpack_paths(cell);
+    if (!paths) return std::unexpected(paths.error());
+    return *std::move(paths);
+  }
+  return std::nullopt;
+}
+
+}  // namespace telltale::collect

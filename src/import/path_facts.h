@@ -1,0 +1,54 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/isolation/crash_cluster.h"
+#include "analysis/paths/path_history.h"
+#include "base/error.h"
+#include "base/problem.h"
+#include "import/stack_paths.h"
+
+namespace telltale {
+
+// What the paths in a run's stack frames, and its coverage, say that the run did.
+struct PathFacts {
+  // In the order of the groups of sites that path_evidence() makes of them.
+  enum class Kind : uint8_t { took_path, stopped_on_path, ran_in_call, ran_in_process };
+  static constexpr std::array kKinds = {Kind::took_path, Kind::stopped_on_path, Kind::ran_in_call,
+                                        Kind::ran_in_process};
+  using Function = std::pair<std::string, std::string>;  // name and file
+  using Place = std::pair<std::string, uint32_t>;        // file and line
+  // A path of a function, or a line of one.
+  struct Deed {
+    Function function;
+    std::vector<Place> places;  // of a path in the order that they ran
+    auto operator<=>(const Deed&) const = default;
+  };
+
+  std::array<std::map<Deed, Ran>, kKinds.size()> known;
+  // Those whose paths are known. They did not take the paths that are not listed.
+  std::set<Function> decoded;
+  // With which the program ended, the innermost frame first; core_stack().
+  std::vector<isolation::StackFrame> stack;
+
+  [[nodiscard]] std::map<Deed, Ran>& of(Kind kind) { return known[static_cast<size_t>(kind)]; }
+  [[nodiscard]] const std::map<Deed, Ran>& of(Kind kind) const {
+    return known[static_cast<size_t>(kind)];
+  }
+  void add(Kind kind, Deed deed, Ran done);
+  [[nodiscard]] Ran find(Kind kind, const Deed& deed) const;
+  bool operator==(const PathFacts&) const = default;
+};
+
+// Only what is certain. Errors: those of StackPaths.
+Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems);
+
+}  // namespace telltale
