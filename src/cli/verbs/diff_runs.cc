@@ -13,6 +13,7 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/json_document.h"
+#include "output/table/screen.h"
 #include "output/table/show_units.h"
 #include "output/table/table.h"
 #include "report/calls/runs_diff_tables.h"
@@ -105,10 +106,11 @@ std::string to_text(const RunsDiff& diff, const DiffRunsOptions& options) {
                        const RunsComparison::Side& times) {
     std::string shown = visible(files.front());
     if (files.size() > 1) shown += fmt::format(" and {} more", files.size() - 1);
-    return fmt::format("{} {}: {} in calls ({} .. {})\n", name, shown,
-                       show_duration(static_cast<double>(times.median)),
-                       show_duration(static_cast<double>(times.least)),
-                       show_duration(static_cast<double>(times.most)));
+    const std::string words = fmt::format("{} {}: {} in calls ({} .. {})", name, shown,
+                                          show_duration(static_cast<double>(times.median)),
+                                          show_duration(static_cast<double>(times.least)),
+                                          show_duration(static_cast<double>(times.most)));
+    return folded(words, 0, 2) + "\n";
   };
   return side("A", options.before, whole.before) + side("B", options.after, whole.after) +
          fmt::format("change {}, 95 % interval {}\n\n", change_of(whole.ratio),

@@ -21,6 +21,7 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
+#include "output/table/screen.h"
 #include "output/table/table.h"
 #include "report/calls/diff_tables.h"
 #include "report/schemas/schemas.h"
@@ -116,9 +117,10 @@ std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
 
 std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
   const auto side = [](const char* name, const std::string& file, const Measures& whole) {
-    return fmt::format("{} {}: {}, {} in outermost calls\n", name, visible(file),
-                       counted(whole.calls, "call"),
-                       show_duration(static_cast<double>(whole.total_ns)));
+    const std::string words = fmt::format("{} {}: {}, {} in outermost calls", name, visible(file),
+                                          counted(whole.calls, "call"),
+                                          show_duration(static_cast<double>(whole.total_ns)));
+    return folded(words, 0, 2) + "\n";
   };
   std::string out = side("A", options.reading.files[0], diff.before) +
                     side("B", options.reading.files[1], diff.after);
